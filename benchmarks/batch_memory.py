@@ -4,7 +4,7 @@
 
 Sums the tensors that torch keeps for the backward pass of the first step with two and with four
 random images; the difference per image depends on the network and not on the machine. Prints, for
-the largest batch of the recipes `published`, what a whole batch keeps, in single precision and with
+the largest batch of the setup `published`, what a whole batch keeps, in single precision and with
 mixed precision, and into how many parts it must be split (`training.accumulate`) so that a part and
 the weights fit into a GPU's memory of `--limit` GB with a tenth to spare. Attention kernels of CUDA
 may keep slightly more or less; no GPU was used.
@@ -62,10 +62,10 @@ def first_step(method: str, weights: str, count: int, *, precision: str) -> int:
     dataset = Dataset("noise", ("first", "second"), images, images)
     environment = Environment(dataset.shape, (0.5,) * 3, (0.5,) * 3, weights, precision=precision)
     entry = get_method(method)
-    recipe, memory = entry.recipe("published", "resnet32")
-    recipe = replace(recipe, batch_size=count, accumulate=1, epochs=1, augment=())
+    schedule, memory = entry.schedule("published", "resnet32")
+    schedule = replace(schedule, batch_size=count, accumulate=1, epochs=1, augment=())
     learner: Any = entry.build(
-        entry.configure(recipe, memory, entry.settings("published")), environment
+        entry.configure(schedule, memory, entry.settings("published")), environment
     )
     # Queries need no gradient, and cost more time than the step.
     learner.frozen_features = lambda rows: torch.randn(len(rows), learner.vit.feature_size)
@@ -110,7 +110,7 @@ def main() -> None:
                     first_step(method, weights, size, precision=precision) for size in SIZES
                 )
                 per_image.append((large - small) / (SIZES[1] - SIZES[0]))
-            batch = max(row.recipe.batch_size for row in PUBLISHED[method].values())
+            batch = max(row.schedule.batch_size for row in PUBLISHED[method].values())
             cells = [method, str(batch)]
             for each in per_image:
                 gigabytes = each * batch / GIGA

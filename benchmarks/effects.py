@@ -3,7 +3,7 @@
     python benchmarks/effects.py OUT [--methods l2p,der] [--classes 10] [--tasks 5] [--orders 12]
 
 Every setting is trained on the same random orders with the same training seeds as the default of
-the recipe `fast`. Prints a Markdown table: mean and standard deviation of A(O) over the orders, and
+the setup `fast`. Prints a Markdown table: mean and standard deviation of A(O) over the orders, and
 the mean difference with its 90 % interval, from the differences by order. Results are stored below
 OUT; the same command resumes.
 """

@@ -2,7 +2,7 @@
 
     python benchmarks/from_scratch.py [--methods ewc,icarl,der,foster,memo,tagfex] [--classes 6]
 
-Runs every sequence of the first classes of quickdraw with the fast recipe, all cores at work, and
+Runs every sequence of the first classes of quickdraw with the fast schedule, all cores at work, and
 prints a Markdown table. CPU seconds are those of all workers together: on two idle cores about
 twice the seconds, and nearly the same on busy ones.
 """

@@ -3,7 +3,7 @@
     python benchmarks/frozen_224.py [--depth 12] [--methods ranpac,ease] [--layouts timm]
 
 Writes random weights of ViT-B/16's width in timm's and in transformers' layout, fakes a small
-CIFAR of 32 pixels, and trains two tasks with the recipe `published` (one epoch) as PILOT prepares
+CIFAR of 32 pixels, and trains two tasks with the setup `published` (one epoch) as PILOT prepares
 images. Every row is a process of its own: CPU seconds and peak memory are its own. Both files hold
 the same weights, so the accuracies must be equal.
 """

@@ -24,13 +24,13 @@ import torch
 from edgecil.backbones import GrowingLinear
 from edgecil.data import Dataset
 from edgecil.data.dataset import Examples
-from edgecil.methods import Environment, Recipe, get_method, method_names
+from edgecil.methods import Environment, Schedule, get_method, method_names
 from edgecil.methods.class_statistics import ClassGaussians, align
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.task import Scenario
 
 NEW, EACH, SIDE, WIDTH = 2, 6, 28, 768
-RECIPE = Recipe(epochs=2, learning_rate=0.01, batch_size=16, augment=())
+SCHEDULE = Schedule(epochs=2, learning_rate=0.01, batch_size=16, augment=())
 MEMORY = MemoryBudget(total=None, per_class=2)
 SMALL: dict[str, Any] = {
     "projection": 200,
@@ -53,10 +53,10 @@ def last_task(name: str, classes: int, repeats: int) -> float:
     """Least CPU seconds of a task of two classes after all others."""
     scenario, entry = Scenario(drawings(classes)), get_method(name)
     settings = {one.name: SMALL[one.name] for one in fields(entry.config) if one.name in SMALL}
-    config = entry.configure(RECIPE, MEMORY, settings)
+    config = entry.configure(SCHEDULE, MEMORY, settings)
     environment = Environment((1, SIDE, SIDE), (0.5,), (0.3,), "resnet-tiny")
     tasks = tuple(range(classes - NEW)), tuple(range(classes - NEW, classes))
-    first = entry.build(replace_recipe(config), environment)
+    first = entry.build(replace_schedule(config), environment)
     with scenario.task(tasks[:1], 0, everything=first.sees_everything) as task:
         first.learn(task)
     state, seconds = first.state(), []
@@ -70,10 +70,12 @@ def last_task(name: str, classes: int, repeats: int) -> float:
     return min(seconds)
 
 
-def replace_recipe(config: Any) -> Any:
+def replace_schedule(config: Any) -> Any:
     """One epoch for the first task, which is not measured."""
     return (
-        replace(config, recipe=replace(RECIPE, epochs=1)) if hasattr(config, "recipe") else config
+        replace(config, schedule=replace(SCHEDULE, epochs=1))
+        if hasattr(config, "schedule")
+        else config
     )
 
 
@@ -83,12 +85,12 @@ def alignment(classes: int, repeats: int) -> float:
     head.grow(classes, torch.Generator().manual_seed(0))
     roots = torch.randn(WIDTH, WIDTH, generator=torch.Generator().manual_seed(0)).tril()
     statistics.append([torch.zeros(WIDTH)] * classes, [roots] * classes)
-    recipe, seconds = Recipe(epochs=1, learning_rate=0.01, batch_size=240, augment=()), []
+    schedule, seconds = Schedule(epochs=1, learning_rate=0.01, batch_size=240, augment=()), []
     tasks = (tuple(range(classes)),)
     with Scenario(drawings(classes)).task(tasks, 0) as task:
         for _ in range(repeats):
             start = time.process_time()
-            align(head, statistics, recipe, task, batches=classes, stage="alignment")
+            align(head, statistics, schedule, task, batches=classes, stage="alignment")
             seconds.append(time.process_time() - start)
     return min(seconds)
 

@@ -51,9 +51,9 @@ def train(path: Path, count: int, side: int, megabytes: int, storage: str) -> di
 
     tests = 400
     entry = get_method("finetune")
-    recipe, memory = entry.recipe("fast", "resnet-tiny")
-    recipe = replace(recipe, epochs=1, batch_size=128)
-    config = entry.configure(recipe, memory, entry.settings("fast"))
+    schedule, memory = entry.schedule("fast", "resnet-tiny")
+    schedule = replace(schedule, epochs=1, batch_size=128)
+    config = entry.configure(schedule, memory, entry.settings("fast"))
     torch.set_num_threads(1)
     # One step and one read ahead before the limit: they import modules and start a thread.
     network = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.BatchNorm2d(8))

@@ -1,4 +1,4 @@
-"""Our learners beside a reference's: the same classes, orders, network, recipe and images.
+"""Our learners beside a reference's: the same classes, orders, network, schedule and images.
 
     python benchmarks/parity.py --toolbox PATH [--methods finetune,icarl] [--dataset quickdraw]
 
@@ -10,7 +10,7 @@ differences by order, averaged over repeats, and a verdict on the latter; an int
 more than ± 3 points cannot tell. No two trainings share a random draw, neither both
 codes nor two orders: otherwise the luck of one draw would count as a difference of the codes. Every
 training runs in a process of its own, one thread each, so that memory is its own. The defaults take
-about half an hour on two idle cores. The full comparison is for a GPU, and was never run: `--recipe
+about half an hour on two idle cores. The full comparison is for a GPU, and was never run: `--setup
 published --device cuda --dataset cifar100 --root DIR --classes 100 --tasks 10`, with `--backbone
 resnet32` for PyCIL and `--backbone vit-b16-in1k --image-size 224` for the others. `--set
 small_head=false` changes a setting of our learner; `--set correction=logits` changes BiC in both

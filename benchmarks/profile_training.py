@@ -133,10 +133,10 @@ def context_for(method: str, folder: Path, threads: int) -> tuple[WorkerContext,
         "resnet32" if scratch else random_vit(folder),
     )
     entry = get_method(method)
-    recipe, memory = entry.recipe("paper", "resnet32")
-    recipe = replace(recipe, epochs=3 if scratch else 2)
-    recipe = recipe if scratch else replace(recipe, batch_size=16)
-    config = entry.configure(recipe, memory, entry.settings("paper"))
+    schedule, memory = entry.schedule("paper", "resnet32")
+    schedule = replace(schedule, epochs=3 if scratch else 2)
+    schedule = schedule if scratch else replace(schedule, batch_size=16)
+    config = entry.configure(schedule, memory, entry.settings("paper"))
     half = classes // 2
     tasks = (tuple(range(half)), tuple(range(half, classes)))
     return WorkerContext(Scenario(dataset), environment, {method: config}, threads), tasks

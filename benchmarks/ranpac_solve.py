@@ -52,10 +52,10 @@ def main() -> None:
     print("| ridge | task: CPU s | s | solution: CPU s | s | peak MB |\n|---|---|---|---|---|---|")
     entry = get_method("ranpac")
     for rule in args.rules.split(","):
-        recipe, memory = entry.recipe("published", "resnet32")
+        schedule, memory = entry.schedule("published", "resnet32")
         settings = {"projection": args.projection, "ridge": rule}
         environment = Environment((1, 28, 28), (0.0,), (1.0,), "resnet32")
-        learner: Any = entry.build(entry.configure(recipe, memory, settings), environment)
+        learner: Any = entry.build(entry.configure(schedule, memory, settings), environment)
         learner.projection = torch.randn(WIDTH, args.projection)
         learner.features = lambda _: features
         with scenario.task(((0,), tuple(range(1, 1 + CLASSES))), 0) as task:

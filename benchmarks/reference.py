@@ -2,7 +2,7 @@
 
 Nothing of PyCIL is part of edgecil. Its learners are imported from the checkout and given: our
 network in place of its ResNets, our images and augmentation in place of its data manager, and the
-epochs, learning rates and batches of our recipe in place of its constants. torchvision is not
+epochs, learning rates and batches of our schedule in place of its constants. torchvision is not
 needed. Used by `benchmarks/parity.py` and `tests/parity`.
 """
 
@@ -21,7 +21,7 @@ from torch import nn
 
 from edgecil.backbones import build_backbone
 from edgecil.data import Dataset
-from edgecil.methods import Environment, Recipe, get_method
+from edgecil.methods import Environment, Schedule, get_method
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.seeds import derive_generator
 
@@ -146,7 +146,7 @@ class Loader:
     """Batches of a subset, prepared by our pipelines; in place of torch's DataLoader."""
 
     environment: Environment
-    recipe: Recipe
+    schedule: Schedule
     orders: Iterator[torch.Tensor] | None = None  # of the images in each epoch; random if None
 
     def __init__(
@@ -169,7 +169,7 @@ class Loader:
         if self.shuffle:
             order = torch.randperm(count) if self.orders is None else next(self.orders)
         generator = torch.Generator().manual_seed(int(torch.randint(2**40, (1,))))
-        steps = self.recipe.augment if self.dataset.augmented else ()
+        steps = self.schedule.augment if self.dataset.augmented else ()
         prepare = self.environment.pipeline(steps)
         parts = list(order.split(self.batch_size))
         if self.drop_last and len(parts) > 1 and len(parts[-1]) < self.batch_size:
@@ -214,18 +214,18 @@ def matches(root: Path) -> bool:
 
 
 def configure(name: str, args: Any) -> Any:
-    """Config of our learner: PyCIL's behaviour and the recipe that the options give.
+    """Config of our learner: PyCIL's behaviour and the schedule that the options give.
 
-    With the recipe `fast` the rate has steps at a half and three quarters; FOSTER has a cosine in
+    With the schedule `fast` the rate has steps at a half and three quarters; FOSTER has a cosine in
     both codes.
     """
     entry = get_method(name)
-    if args.recipe != "fast":
-        recipe, memory = entry.recipe(args.recipe, args.backbone)
+    if args.setup != "fast":
+        schedule, memory = entry.schedule(args.setup, args.backbone)
         memory = replace(memory, total=None, per_class=args.memory)
-        return entry.configure(recipe, memory, entry.settings(args.recipe))
+        return entry.configure(schedule, memory, entry.settings(args.setup))
     epochs = args.epochs
-    recipe = Recipe(
+    schedule = Schedule(
         epochs=epochs,
         learning_rate=args.learning_rate,
         schedule="cosine" if name == "foster" else "steps",
@@ -234,7 +234,7 @@ def configure(name: str, args: Any) -> Any:
         augment=("crop:2", "flip"),
     )
     memory = MemoryBudget(total=None, per_class=args.memory)
-    return entry.configure(recipe, memory, entry.settings("published"))
+    return entry.configure(schedule, memory, entry.settings("published"))
 
 
 def curves(
@@ -245,9 +245,9 @@ def curves(
     tasks: tuple[tuple[int, ...], ...],
 ) -> list[dict[str, float]]:
     """Accuracies of PyCIL's learner after every task, in per cent, by classifier."""
-    Loader.environment, Loader.recipe = environment, config.recipe
+    Loader.environment, Loader.schedule = environment, config.schedule
     memory = getattr(config, "memory", MemoryBudget(total=None, per_class=1))
-    learner = build_reference(name, environment, config.recipe, memory)
+    learner = build_reference(name, environment, config.schedule, memory)
     if name == "bic":  # it holds out a share of its exemplars, by their total number
         learner._memory_size = memory.per_class * sum(len(task) for task in tasks)
         if config.correction == "logits":
@@ -272,14 +272,18 @@ class _OneSoftmax:
 
 
 def build_reference(
-    name: str, environment: Environment, recipe: Recipe, memory: MemoryBudget, loader: type = Loader
+    name: str,
+    environment: Environment,
+    schedule: Schedule,
+    memory: MemoryBudget,
+    loader: type = Loader,
 ) -> Any:
-    """PyCIL's learner of a name, untrained, with our network and recipe.
+    """PyCIL's learner of a name, untrained, with our network and schedule.
 
     Args:
         name: one of `LEARNERS`.
         environment: of our learners; its seed gives the network's first weights.
-        recipe: training of every task.
+        schedule: training of every task.
         memory: exemplars; a number per class.
         loader: class that replaces torch's DataLoader.
     """
@@ -287,7 +291,7 @@ def build_reference(
     module = importlib.import_module(f"models.{module_name}")
     base, nets = importlib.import_module("models.base"), importlib.import_module("utils.inc_net")
     nets.get_convnet = _networks(environment, split=name == "memo")
-    first, recipe = recipe.at(0), recipe.at(1)
+    first, schedule = schedule.at(0), schedule.at(1)
     of_first = {
         "epoch": first.epochs,
         "epochs": first.epochs,
@@ -298,12 +302,12 @@ def build_reference(
     }
     constants = {f"init_{key}": value for key, value in of_first.items()}
     constants |= {
-        "epochs": recipe.epochs,
-        "lrate": recipe.learning_rate,
-        "milestones": list(recipe.milestones),
-        "lrate_decay": recipe.decay,
-        "weight_decay": recipe.weight_decay,
-        "batch_size": recipe.batch_size,
+        "epochs": schedule.epochs,
+        "lrate": schedule.learning_rate,
+        "milestones": list(schedule.milestones),
+        "lrate_decay": schedule.decay,
+        "weight_decay": schedule.weight_decay,
+        "batch_size": schedule.batch_size,
         "num_workers": 0,
     }
     for key, value in constants.items():
@@ -327,9 +331,9 @@ def build_reference(
         "train_base": True,
         "train_adaptive": False,
         "alpha_aux": 1.0,
-        "lr": recipe.learning_rate,
-        "boosting_epochs": recipe.epochs,
-        "compression_epochs": max(1, round(recipe.epochs * 130 / 170)),
+        "lr": schedule.learning_rate,
+        "boosting_epochs": schedule.epochs,
+        "compression_epochs": max(1, round(schedule.epochs * 130 / 170)),
         "beta1": 0.96,
         "beta2": 0.97,
         "oofc": "ft",

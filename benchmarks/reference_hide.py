@@ -43,14 +43,14 @@ def matches(root: Path) -> bool:
 
 
 def configure(name: str, args: Any) -> Any:
-    """Config of our learner: the authors' behaviour; the recipe `fast` suits drawings."""
+    """Config of our learner: the authors' behaviour; the setup `fast` suits drawings."""
     entry = get_method(name)
-    recipe, memory = entry.recipe(args.recipe, args.backbone)
-    if args.recipe != "fast":
-        return entry.configure(recipe, memory, entry.settings(args.recipe))
+    schedule, memory = entry.schedule(args.setup, args.backbone)
+    if args.setup != "fast":
+        return entry.configure(schedule, memory, entry.settings(args.setup))
     # The authors tie the batches of all stages together: 24 images give 120 sampled features.
-    recipe = replace(
-        recipe,
+    schedule = replace(
+        schedule,
         learning_rate=0.005,
         schedule="steps",
         milestones=(),
@@ -58,7 +58,7 @@ def configure(name: str, args: Any) -> Any:
         head_factor=0.1,
         clip=1.0,
     )
-    return entry.configure(recipe, memory, entry.published_settings)
+    return entry.configure(schedule, memory, entry.published_settings)
 
 
 def curves(
@@ -72,13 +72,13 @@ def curves(
     timm_names.install()
     vit = frozen_vit(environment.backbone, environment.shape, environment.device)
     reference.Loader.environment = suited_to(environment.backbone, environment)
-    reference.Loader.recipe = config.recipe
+    reference.Loader.schedule = config.schedule
     if not torch.cuda.is_available():
         torch.cuda.synchronize = lambda *_: None
     images = reference.Images(dataset, tasks, 1)
     ends = np.cumsum([len(task) for task in tasks])
     mask = [list(range(end - len(task), end)) for end, task in zip(ends, tasks, strict=True)]
-    batch = config.recipe.batch_size
+    batch = config.schedule.batch_size
     loaders = [
         {"train": Batches(images, labels, batch, "train"), "val": Batches(images, labels, batch)}
         for labels in mask
@@ -119,9 +119,9 @@ class Batches:
 
 def _arguments(config: Any, tasks: int, classes: int) -> argparse.Namespace:
     return argparse.Namespace(
-        batch_size=config.recipe.batch_size,
-        clip_grad=config.recipe.clip,
-        weight_decay=config.recipe.weight_decay,
+        batch_size=config.schedule.batch_size,
+        clip_grad=config.schedule.clip,
+        weight_decay=config.schedule.weight_decay,
         crct_epochs=config.alignment.epochs,
         ca_storage_efficient_method="multi-centroid",
         n_centroids=config.centroids,
@@ -172,7 +172,7 @@ def _infer_tasks(
     engine = _engine("hide_tii_engine")
     engine.evaluate_till_now = lambda **_: {}
     args = _arguments(config, len(mask), len(task_of))
-    args.epochs = max(1, round(config.recipe.epochs * 20 / 50))
+    args.epochs = max(1, round(config.schedule.epochs * 20 / 50))
     args.lr, args.ca_lr, args.output_dir = _INFERENCE_RATE, config.inference_rate, folder
     args.batch_size = config.inference_batch
     network = _network(vit, len(task_of), mlp_structure=[2])
@@ -199,7 +199,7 @@ def _train(
     """Train prompts and head; accuracies after every task."""
     engine = _engine("hide_promtp_wtp_and_tap_engine")
     args = _arguments(config, len(mask), len(task_of))
-    args.epochs, args.lr = config.recipe.epochs, config.recipe.learning_rate
+    args.epochs, args.lr = config.schedule.epochs, config.schedule.learning_rate
     args.ca_lr, args.reg = config.alignment.learning_rate, config.contrast
     args.prompt_momentum = config.ensemble
     args.prompt_pool = args.shared_prompt_pool = args.use_prefix_tune_for_e_prompt = True
@@ -241,7 +241,7 @@ def _train(
     engine.evaluate_till_now = record
     fast = [p for n, p in network.named_parameters() if p.requires_grad and "prompt" in n]
     slow = [p for n, p in network.named_parameters() if p.requires_grad and "prompt" not in n]
-    groups = [{"params": fast}, {"params": slow, "lr": args.lr * config.recipe.head_factor}]
+    groups = [{"params": fast}, {"params": slow, "lr": args.lr * config.schedule.head_factor}]
     engine.train_and_evaluate(
         network,
         network,

@@ -23,7 +23,7 @@ from edgecil.backbones.vit import ViT
 from edgecil.data import Dataset
 from edgecil.methods import Environment, get_method
 from edgecil.methods.method import suited_to
-from edgecil.methods.recipe import Recipe
+from edgecil.methods.schedule import Schedule
 
 NAME = "PILOT"
 # Our learners; modules of theirs: the learner, and its vision transformer.
@@ -36,7 +36,7 @@ LEARNERS = {
     "l2p": ("l2p", "vit_l2p"),
     "coda-prompt": ("coda_prompt", "vit_coda_promtpt"),
 }
-# What PILOT has and our recipe `fast` has not: L2P's constant rate, CODA-Prompt's schedule and
+# What PILOT has and our schedule `fast` has not: L2P's constant rate, CODA-Prompt's schedule and
 # incomplete batches, MOS's slower head.
 _AS_PILOT: dict[str, dict[str, Any]] = {
     "l2p": {"schedule": "steps", "milestones": (), "learning_rate": 0.005},
@@ -52,17 +52,17 @@ def matches(root: Path) -> bool:
 
 
 def configure(name: str, args: Any) -> Any:
-    """Config of our learner: PILOT's behaviour; the recipe `fast` suits drawings."""
+    """Config of our learner: PILOT's behaviour; the setup `fast` suits drawings."""
     entry = get_method(name)
-    recipe, memory = entry.recipe(args.recipe, args.backbone)
-    settings = {**entry.published_settings, **entry.settings(args.recipe)}
-    if args.recipe == "fast":
-        recipe = replace(recipe, augment=(), **_AS_PILOT.get(name, {}))
+    schedule, memory = entry.schedule(args.setup, args.backbone)
+    settings = {**entry.published_settings, **entry.settings(args.setup)}
+    if args.setup == "fast":
+        schedule = replace(schedule, augment=(), **_AS_PILOT.get(name, {}))
     if name == "ranpac":
         settings["cosine"] = True
     if name == "mos":
-        settings["alignment"] = {"weight_decay": recipe.weight_decay}
-    return entry.configure(recipe, memory, settings)
+        settings["alignment"] = {"weight_decay": schedule.weight_decay}
+    return entry.configure(schedule, memory, settings)
 
 
 def curves(
@@ -77,9 +77,9 @@ def curves(
         raise SystemExit("PILOT's learners are compared on tasks of equal size; change --tasks.")
     vit = frozen_vit(environment.backbone, environment.shape, environment.device)
     environment = suited_to(environment.backbone, environment)
-    recipe = getattr(config, "recipe", Recipe())
-    reference.Loader.environment, reference.Loader.recipe = environment, recipe
-    learner = _build(name, config, recipe, vit, tasks)
+    schedule = getattr(config, "schedule", Schedule())
+    reference.Loader.environment, reference.Loader.schedule = environment, schedule
+    learner = _build(name, config, schedule, vit, tasks)
     images = reference.Images(dataset, tasks, 1)
     results = []
     for _ in tasks:
@@ -105,7 +105,7 @@ class Plain(nn.Module):
 
 
 def _build(
-    name: str, config: Any, recipe: Recipe, vit: ViT, tasks: tuple[tuple[int, ...], ...]
+    name: str, config: Any, schedule: Schedule, vit: ViT, tasks: tuple[tuple[int, ...], ...]
 ) -> Any:
     """PILOT's learner of a name, untrained, around our transformer."""
     timm_names.install()
@@ -133,13 +133,13 @@ def _build(
         "increment": len(tasks[0]),
         "backbone_type": "ours_adapter" if vit_name == "vit_adapter" else "ours",
         "model_name": module_name,
-        **dict.fromkeys(("tuned_epoch", "init_epochs", "later_epochs"), recipe.epochs),
-        **dict.fromkeys(("init_lr", "later_lr"), recipe.learning_rate),
-        "batch_size": recipe.batch_size,
-        "weight_decay": recipe.weight_decay,
+        **dict.fromkeys(("tuned_epoch", "init_epochs", "later_epochs"), schedule.epochs),
+        **dict.fromkeys(("init_lr", "later_lr"), schedule.learning_rate),
+        "batch_size": schedule.batch_size,
+        "weight_decay": schedule.weight_decay,
         "min_lr": 0.0,
-        "optimizer": recipe.optimizer,
-        "scheduler": "constant" if recipe.schedule == "steps" else "cosine",
+        "optimizer": schedule.optimizer,
+        "scheduler": "constant" if schedule.schedule == "steps" else "cosine",
         "reinit_optimizer": True,
         "pretrained": True,
         **_settings(name, config, len(tasks)),

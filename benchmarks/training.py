@@ -2,7 +2,7 @@
 
     python benchmarks/training.py [--method icarl] [--classes 6] [--tasks 3]
 
-Enumerates every sequence of the first classes of quickdraw with the fast recipe, once with the
+Enumerates every sequence of the first classes of quickdraw with the fast schedule, once with the
 shared prefix tree and once sequence by sequence; both give the same accuracies, or this fails.
 """
 

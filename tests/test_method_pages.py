@@ -19,7 +19,7 @@ from edgecil.cli.main import verb_parser
 from edgecil.methods import Method, get_method, method_names
 from edgecil.methods.published import PUBLISHED
 from edgecil.methods.published_accuracies import ACCURACIES, PAPER_ACCURACIES
-from edgecil.methods.recipe import PUBLISHED_DATASETS
+from edgecil.methods.schedule import PUBLISHED_DATASETS
 from edgecil.recipes import recipe_names
 from edgecil.sequences import PROTOCOLS
 
@@ -48,7 +48,7 @@ def test_run_accepts_every_command(method: str) -> None:
             assert options["config"].removeprefix("recipe:") in recipe_names()
         else:
             assert PUBLISHED_DATASETS[options["training.setup"]] == options["dataset"]
-            get_method(method).recipe(options["training.setup"], "resnet32")
+            get_method(method).schedule(options["training.setup"], "resnet32")
             network = options["training.backbone"]
             assert network in PRETRAINED or network in BACKBONES
 
@@ -86,5 +86,5 @@ def test_the_list_of_methods_has_every_classifier() -> None:
 
 
 def test_shares_of_the_order_name_their_recipe() -> None:
-    assert "trained twice with the recipe `fast`, " in page("ranpac")
-    assert "share of the order (recipe `fast`)" in PAGES["reference/published.md"]
+    assert "trained twice with the setup `fast`, " in page("ranpac")
+    assert "share of the order (setup `fast`)" in PAGES["reference/published.md"]

@@ -30,7 +30,7 @@ def test_a_recipe_names_only_what_there_is(path) -> None:
     for name in config.method:
         entry = get_method(name)
         training = config.training
-        schedule, memory = entry.recipe(training.setup, training.backbone or "resnet-tiny")
+        schedule, memory = entry.schedule(training.setup, training.backbone or "resnet-tiny")
         entry.configure(schedule, memory, training.set.get(name))
     assert set(config.protocol) <= set(PROTOCOLS)
     assert config.objective in OBJECTIVES

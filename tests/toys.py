@@ -18,14 +18,14 @@ from edgecil.backbones.initialise import build as build_network
 from edgecil.backbones.vit import ViT, ViTLayout
 from edgecil.data import Dataset
 from edgecil.data.augment import channel_statistics
-from edgecil.methods import Environment, Method, Recipe, get_method
-from edgecil.methods.recipe import PAPER_MEMORY
+from edgecil.methods import Environment, Method, Schedule, get_method
+from edgecil.methods.schedule import PAPER_MEMORY
 from edgecil.methods.task import Scenario
 from edgecil.testing import SIDE, SPOTS, TASKS, Tasks, learn, same, toy_dataset, toy_images
 
 __all__ = ["SIDE", "SPOTS", "TASKS", "Tasks", "learn", "same", "toy_dataset", "toy_images"]
 
-QUICK = Recipe(epochs=6, learning_rate=0.05, schedule="cosine", batch_size=8, augment=("crop:1",))
+QUICK = Schedule(epochs=6, learning_rate=0.05, schedule="cosine", batch_size=8, augment=("crop:1",))
 
 _FOLDER = tempfile.TemporaryDirectory()  # gone with the process
 _SHARED = Path(os.environ.get("EDGECIL_TEST_FOLDER", _FOLDER.name))
@@ -91,7 +91,7 @@ def build(
     dataset: Dataset,
     *,
     seed: int = 0,
-    recipe: Recipe = QUICK,
+    schedule: Schedule = QUICK,
     settings: dict[str, object] | None = None,
     shared: Path | None = None,
     precision: str = "float32",
@@ -102,7 +102,7 @@ def build(
     if shared is not None:
         environment = replace(environment, shared=str(shared))
     settings = {**entry.fast_settings, **(settings or {})}
-    return entry.build(entry.configure(recipe, PAPER_MEMORY, settings), environment)
+    return entry.build(entry.configure(schedule, PAPER_MEMORY, settings), environment)
 
 
 def learn_all(method: Method, scenario: Scenario, tasks: Tasks = TASKS, *, seed: int = 0) -> None:

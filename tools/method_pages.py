@@ -72,7 +72,7 @@ def index_page(text: str) -> str:
         "Repositories: " + "; ".join(f"{name} is {place}" for name, place in COMMITS.items()) + ".",
         "",
         "| method | idea | datasets with settings | difference from the reference (90 %) "
-        "| share of the order (recipe `fast`) |",
+        "| share of the order (setup `fast`) |",
         "|---|---|---|---|---|",
     ]
     for method, rows in PUBLISHED.items():
@@ -128,13 +128,13 @@ def _settings(method: str, entry: Any) -> list[str]:
             kept = f"{memory.per_class} per class"
         settings = {**entry.published_settings, **row.settings}
         own = ", ".join(_assignments(settings))
-        trains = any(field.name == "recipe" for field in dataclasses.fields(entry.config))
-        training = _training(row.recipe) if trains else "nothing"
+        trains = any(field.name == "schedule" for field in dataclasses.fields(entry.config))
+        training = _training(row.schedule) if trains else "nothing"
         lines.append(f"| {dataset} | {training} | {kept} | {own} | {row.source} |")
     defaults = [
         f"{field.name} = {field.default}"
         for field in dataclasses.fields(entry.config)
-        if field.name not in ("recipe", "memory", "alignment")
+        if field.name not in ("schedule", "memory", "alignment")
         and field.name not in entry.published_settings
     ]
     if defaults:
@@ -161,9 +161,9 @@ def _published(method: str, entry: Any) -> list[str]:
         PAPER_DATASETS,
         Stated,
     )
-    from edgecil.methods.recipe import PUBLISHED_DATASETS
+    from edgecil.methods.schedule import PUBLISHED_DATASETS
 
-    recipes = {dataset: recipe for recipe, dataset in PUBLISHED_DATASETS.items()}
+    setups = {dataset: setup for setup, dataset in PUBLISHED_DATASETS.items()}
 
     lines = []
     default = "vit-b16-in1k" if entry.pretrained else None
@@ -174,7 +174,7 @@ def _published(method: str, entry: Any) -> list[str]:
             "",
             *_command(
                 f"edgecil run --method {method} --dataset {stated.dataset} --tasks {stated.tasks} "
-                f"--setup {recipes[stated.dataset]} {ONE_ORDER} {_network(method, entry, stated)} "
+                f"--setup {setups[stated.dataset]} {ONE_ORDER} {_network(method, entry, stated)} "
                 f"--root DIR --device cuda "
                 f"--out runs/{method}-{stated.dataset}-{stated.weights or 'scratch'}"
             ),
@@ -220,7 +220,7 @@ def _parity(method: str, text: str) -> list[str]:
         "| method | compared |": "Computed by PILOT's code from what ours has trained:",
         "| method | classifier |": "Accuracies (ours / reference):",
         "| method | setting | default: mean | std | published: mean | std | difference |": (
-            "Effect of the published behaviour on the training recipe `fast`:"
+            "Effect of the published behaviour on the setup `fast`:"
         ),
     }
     for head, title in titles.items():
@@ -231,19 +231,19 @@ def _parity(method: str, text: str) -> list[str]:
 
 
 def _order(method: str) -> str:
-    from edgecil.methods.order_share import RECIPE, order_shares
+    from edgecil.methods.order_share import SETUP, order_shares
 
     share = order_shares().get(method)
     if share is None:
         return "Not measured yet."
     sets = "one set" if share.tables == 1 else f"{share.tables} sets"
-    trained = f"On all orders of {sets} of six drawings, trained twice with the recipe `{RECIPE}`, "
+    trained = f"On all orders of {sets} of six drawings, trained twice with the setup `{SETUP}`, "
     if share.per_cent is None:
         return f"{trained}nothing varies."
     return (
         f"{trained}{share.per_cent} % of the variance of single trainings is due to the order (std "
         f"{share.order_std:.2f} points; training noise {share.noise_std:.2f}). The share with "
-        "other recipes is not known."
+        "other setups is not known."
     )
 
 
@@ -268,23 +268,23 @@ def _reference(entry: Any) -> str:
     return text.replace("\n", " ").replace("|", "\\|")
 
 
-def _training(recipe: Any) -> str:
-    """A recipe in a table's cell."""
-    if recipe.first is not None:
-        return f"first task: {_training(recipe.first)}; later: {_training(recipe.at(1))}"
-    parts = [f"{recipe.epochs} epochs", f"{recipe.optimizer} {recipe.learning_rate:g}"]
-    if recipe.schedule == "steps":
-        steps = ", ".join(map(str, recipe.milestones))
-        parts.append(f"× {recipe.decay:g} at {steps}" if steps else "constant")
+def _training(schedule: Any) -> str:
+    """A schedule in a table's cell."""
+    if schedule.first is not None:
+        return f"first task: {_training(schedule.first)}; later: {_training(schedule.at(1))}"
+    parts = [f"{schedule.epochs} epochs", f"{schedule.optimizer} {schedule.learning_rate:g}"]
+    if schedule.schedule == "steps":
+        steps = ", ".join(map(str, schedule.milestones))
+        parts.append(f"× {schedule.decay:g} at {steps}" if steps else "constant")
     else:
-        parts.append(recipe.schedule)
-    parts += [f"weight decay {recipe.weight_decay:g}", f"batches of {recipe.batch_size}"]
-    if recipe.accumulate > 1:
-        parts.append(f"in {recipe.accumulate} parts")
-    if recipe.head_factor != 1.0:
-        parts.append(f"heads × {recipe.head_factor:g}")
-    if recipe.clip is not None:
-        parts.append(f"gradients clipped at {recipe.clip:g}")
-    if recipe.drop_last:
+        parts.append(schedule.schedule)
+    parts += [f"weight decay {schedule.weight_decay:g}", f"batches of {schedule.batch_size}"]
+    if schedule.accumulate > 1:
+        parts.append(f"in {schedule.accumulate} parts")
+    if schedule.head_factor != 1.0:
+        parts.append(f"heads × {schedule.head_factor:g}")
+    if schedule.clip is not None:
+        parts.append(f"gradients clipped at {schedule.clip:g}")
+    if schedule.drop_last:
         parts.append("without incomplete batches")
-    return ", ".join((*parts, " ".join(recipe.augment)))
+    return ", ".join((*parts, " ".join(schedule.augment)))

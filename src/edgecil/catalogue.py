@@ -180,7 +180,7 @@ def list_methods(*, setup: str = "fast") -> list[LearnerEntry]:
     from edgecil.methods import get_method, method_names
     from edgecil.methods.order_share import order_shares
     from edgecil.methods.published import PUBLISHED
-    from edgecil.methods.recipe import PUBLISHED_DATASETS, SETUPS
+    from edgecil.methods.schedule import PUBLISHED_DATASETS, SETUPS
 
     measured, backbone = order_shares(), "resnet-tiny"
     dataset = PUBLISHED_DATASETS.get(SETUPS.resolve(setup))
@@ -188,7 +188,7 @@ def list_methods(*, setup: str = "fast") -> list[LearnerEntry]:
         LearnerEntry(
             it.name,
             it.summary,
-            asdict(it.configure(*it.recipe(setup, backbone), it.settings(setup))),
+            asdict(it.configure(*it.schedule(setup, backbone), it.settings(setup))),
             measured[it.name].per_cent if it.name in measured else None,
         )
         for it in map(get_method, method_names())
@@ -223,7 +223,7 @@ def list_setups() -> list[Entry]:
     from edgecil.io.packages import require_training
 
     require_training()
-    from edgecil.methods.recipe import PUBLISHED_DATASETS, SETUPS
+    from edgecil.methods.schedule import PUBLISHED_DATASETS, SETUPS
 
     summaries = {"fast": "made for a CPU and the bundled data", "paper": "as the EDGE paper has it"}
     summaries |= {
@@ -268,7 +268,7 @@ def parameter_values() -> dict[str, tuple[str, ...]]:
     try:
         from edgecil.backbones import backbone_names
         from edgecil.methods import method_names
-        from edgecil.methods.recipe import SETUPS
+        from edgecil.methods.schedule import SETUPS
     except ImportError:
         return values
     networks = backbone_names()

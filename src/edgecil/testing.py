@@ -25,9 +25,9 @@ from edgecil.engine.main_guard import refuse_while_importing
 from edgecil.errors import EdgecilError
 from edgecil.methods.method import Environment, Method
 from edgecil.methods.plain_learner import PlainMethod
-from edgecil.methods.recipe import Recipe
 from edgecil.methods.registry import MethodEntry
 from edgecil.methods.resolve import resolve_method
+from edgecil.methods.schedule import Schedule
 from edgecil.methods.task import Scenario
 from edgecil.registry import Registry
 from edgecil.sequences.protocols.contract import check_protocol as check_protocol
@@ -37,7 +37,7 @@ Tasks = tuple[tuple[int, ...], ...]
 SIDE = 12
 SPOTS = [(row, column) for row in (0, 4, 8) for column in (0, 4, 8)]
 TASKS: Tasks = ((0, 3), (1, 4), (2, 5))
-BRIEF = Recipe(epochs=2, learning_rate=0.05, schedule="cosine", batch_size=8, augment=("crop:1",))
+BRIEF = Schedule(epochs=2, learning_rate=0.05, schedule="cosine", batch_size=8, augment=("crop:1",))
 
 
 def toy_images(
@@ -80,13 +80,13 @@ class Subject:
     Attributes:
         entry: the method.
         settings: settings by name.
-        recipe: setup, for methods that have one.
+        schedule: setup, for methods that have one.
         backbone: network of the learner; by default that of the data.
     """
 
     entry: MethodEntry
     settings: Mapping[str, Any] = field(default_factory=dict)
-    recipe: Recipe = BRIEF
+    schedule: Schedule = BRIEF
     backbone: str | None = None
 
     def build(self, dataset: Dataset, seed: int = 0) -> Method:
@@ -99,9 +99,9 @@ class Subject:
             self.backbone or default_backbone(dataset.shape, frozen=self.entry.pretrained),
             seed,
         )
-        _, memory = self.entry.recipe("paper", "resnet-tiny")
+        _, memory = self.entry.schedule("paper", "resnet-tiny")
         settings = {**self.entry.fast_settings, **self.settings}
-        return self.entry.build(self.entry.configure(self.recipe, memory, settings), environment)
+        return self.entry.build(self.entry.configure(self.schedule, memory, settings), environment)
 
 
 class Learner:

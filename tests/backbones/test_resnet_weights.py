@@ -16,7 +16,7 @@ from edgecil.backbones.pretrained import (
     statistics_of,
 )
 from edgecil.errors import DataError, UsageError
-from edgecil.methods.recipe import get_recipe
+from edgecil.methods.schedule import get_schedule
 
 IMAGES = (3, 64, 64)
 
@@ -110,10 +110,10 @@ def test_a_file_is_recognised_and_gets_the_images_of_imagenet(weights: Path) -> 
 
 
 def test_the_paper_lowers_the_rate_earlier_with_imagenet_weights(weights: Path) -> None:
-    assert get_recipe("paper", str(weights))[0].milestones == (80, 120, 150)
-    assert get_recipe("paper", "resnet18-in1k")[0].milestones == (80, 120, 150)
-    assert get_recipe("paper", "resnet18")[0].milestones == (60, 120, 170)
-    assert get_recipe("paper", "vit-quickdraw")[0].milestones == (60, 120, 170)
+    assert get_schedule("paper", str(weights))[0].milestones == (80, 120, 150)
+    assert get_schedule("paper", "resnet18-in1k")[0].milestones == (80, 120, 150)
+    assert get_schedule("paper", "resnet18")[0].milestones == (60, 120, 170)
+    assert get_schedule("paper", "vit-quickdraw")[0].milestones == (60, 120, 170)
 
 
 def test_what_does_not_fit_is_refused(reference: Reference, tmp_path: Path) -> None:

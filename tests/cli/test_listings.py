@@ -84,20 +84,20 @@ def test_methods_have_the_settings_of_the_default_recipe(cli: Cli) -> None:
     listed = list_settings(cli)
     assert listed["der"]["balancing"] == 30
     assert listed["ranpac"]["projection"] == 500
-    assert listed["icarl"]["recipe"]["epochs"] == 12
+    assert listed["icarl"]["schedule"]["epochs"] == 12
     assert listed["icarl"]["memory"] == {"total": 2000, "per_class": 5}
     assert "setup 'slow'" in cli("list", "methods", "--setup", "slow").sentence
 
 
 def test_listed_settings_are_those_that_a_run_uses(cli: Cli) -> None:
     counts = {}
-    for recipe in ("fast", "paper", "published", "published-cub200"):
-        listed = list_settings(cli, "--setup", recipe)
-        config = ExperimentConfig(tuple(listed), "quickdraw", training={"setup": recipe})
+    for setup in ("fast", "paper", "published", "published-cub200"):
+        listed = list_settings(cli, "--setup", setup)
+        config = ExperimentConfig(tuple(listed), "quickdraw", training={"setup": setup})
         for name, settings in listed.items():
             used = asdict(_configure(get_method(name), config, "resnet-tiny"))
             assert settings == json.loads(json.dumps(used))
-        counts[recipe] = len(listed)
+        counts[setup] = len(listed)
     assert counts["fast"] == counts["paper"] > counts["published-cub200"] > 0
 
 
@@ -107,8 +107,8 @@ def test_methods_have_their_published_settings(cli: Cli) -> None:
     icarl = listed["icarl"]
     assert icarl["memory"] == {"total": 2000, "per_class": 20}
     assert icarl["temperature"] == 2.0
-    assert icarl["recipe"]["epochs"] == 170
-    assert icarl["recipe"]["milestones"] == [60, 120, 170]
+    assert icarl["schedule"]["epochs"] == 170
+    assert icarl["schedule"]["milestones"] == [60, 120, 170]
     assert listed["ewc"]["strength"] == 1000.0
 
 

@@ -280,7 +280,7 @@ def test_a_config_of_pycil_is_read_and_the_command_line_wins(cli: Cli, toy: Path
     assert [len(task) for task in row["tasks"]] == [3, 1]
     method = Experiment.open("out").identity["method icarl"]
     assert method["memory"] == {"total": 8, "per_class": None}
-    assert (method["temperature"], method["recipe"]["epochs"]) == (3.0, 1)
+    assert (method["temperature"], method["schedule"]["epochs"]) == (3.0, 1)
     config["increment"], config["init_cls"] = 3, 2
     Path("icarl.json").write_text(json.dumps(config), encoding="utf-8")
     with pytest.warns(EdgecilWarning):

@@ -23,7 +23,7 @@ from edgecil.engine.scheduler import Summary, execute
 from edgecil.engine.store import Store
 from edgecil.errors import EdgecilError, PrerequisiteError, UsageError
 from edgecil.methods import get_method
-from edgecil.methods.recipe import PAPER_MEMORY
+from edgecil.methods.schedule import PAPER_MEMORY
 from edgecil.sequences import ClassSequence
 from tests.engine.contexts import ORDERS, make_context, plan_of
 from tests.toys import QUICK, same, toy_vit
@@ -441,8 +441,8 @@ def test_a_parameter_that_is_not_finite_is_a_failure(tmp_path: Path) -> None:
 
 
 def test_a_learning_rate_that_diverges_is_a_failure_with_its_epoch() -> None:
-    recipe = replace(QUICK, learning_rate=1e30, schedule="steps")
-    config = get_method("finetune").configure(recipe, PAPER_MEMORY, {})
+    schedule = replace(QUICK, learning_rate=1e30, schedule="steps")
+    config = get_method("finetune").configure(schedule, PAPER_MEMORY, {})
     context = replace(make_context({"finetune": {}}), configs={"finetune": config})
     outcome, _ = train_node(context, Node("finetune", 0, ((0, 1),)), None, keep=False)
     assert outcome.result is None

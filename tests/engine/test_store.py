@@ -22,7 +22,7 @@ FIRST = Node("m", 0, ((0, 1),))
 SECOND = Node("m", 0, ((0, 1), (2, 3)))
 RESULT = NodeResult({"head": (3,)}, (4,), 0.5, 1000)
 LATER = NodeResult({"head": (1, 4)}, (4, 4), 0.5, 1000)
-IDENTITY = {"sizes": [2, 2], "method m": {"recipe": {"epochs": 3}, "tasks": (1, 2)}}
+IDENTITY = {"sizes": [2, 2], "method m": {"schedule": {"epochs": 3}, "tasks": (1, 2)}}
 
 
 @pytest.fixture
@@ -81,21 +81,21 @@ def test_runs_are_complete_requested_sequences(store: Store) -> None:
 def test_the_same_identity_is_accepted_again_and_new_names_are_added(store: Store) -> None:
     store.check_identity(IDENTITY)
     store.check_identity(IDENTITY)
-    store.check_identity({"sizes": [2, 2], "method n": {"recipe": {}}})
+    store.check_identity({"sizes": [2, 2], "method n": {"schedule": {}}})
     assert set(store.identity()) == {"sizes", "method m", "method n"}
-    assert store.identity()["method m"] == {"recipe": {"epochs": 3}, "tasks": [1, 2]}
+    assert store.identity()["method m"] == {"schedule": {"epochs": 3}, "tasks": [1, 2]}
 
 
 def test_a_changed_identity_is_refused_with_the_difference(store: Store) -> None:
     store.check_identity(IDENTITY)
     store.record(FIRST, RESULT)
-    changed = {"sizes": [3, 1], "method m": {"recipe": {"epochs": 4}, "tasks": (1, 2)}, "new": 1}
+    changed = {"sizes": [3, 1], "method m": {"schedule": {"epochs": 4}, "tasks": (1, 2)}, "new": 1}
     with pytest.raises(UsageError) as refused:
         store.check_identity(changed)
     message = str(refused.value)
     assert "'overwrite'" in message
     assert "sizes: [2, 2] stored, [3, 1] given" in message
-    assert "m.recipe.epochs" in message
+    assert "m.schedule.epochs" in message
     assert "tasks" not in message
     assert "new" not in store.identity()
 
@@ -103,16 +103,16 @@ def test_a_changed_identity_is_refused_with_the_difference(store: Store) -> None
 def test_a_missing_setting_is_a_difference(store: Store) -> None:
     store.check_identity(IDENTITY)
     store.record(FIRST, RESULT)
-    with pytest.raises(UsageError, match=r"m\.recipe\.epochs.*3"):
-        store.check_identity({"method m": {"recipe": {}, "tasks": (1, 2)}})
+    with pytest.raises(UsageError, match=r"m\.schedule\.epochs.*3"):
+        store.check_identity({"method m": {"schedule": {}, "tasks": (1, 2)}})
 
 
 def test_a_method_without_a_result_may_change(store: Store) -> None:
     store.check_identity(IDENTITY)
     store.record_failure(FIRST, "ValueError", "")
-    changed = {**IDENTITY, "method m": {"recipe": {"epochs": 4}}}
+    changed = {**IDENTITY, "method m": {"schedule": {"epochs": 4}}}
     store.check_identity(changed)
-    assert store.identity()["method m"] == {"recipe": {"epochs": 4}}
+    assert store.identity()["method m"] == {"schedule": {"epochs": 4}}
 
 
 def test_protocols_add_up_and_keep_their_order(store: Store) -> None:

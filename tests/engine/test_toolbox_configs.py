@@ -17,10 +17,10 @@ from edgecil.engine.run import config_values, resolve_options
 from edgecil.engine.toolbox_configs import keys
 from edgecil.engine.toolbox_configs.translate import cut_tasks, toolbox_sizes, translate_config
 from edgecil.errors import DataError, EdgecilWarning, UsageError
-from edgecil.methods import Recipe, get_method, method_names
+from edgecil.methods import Schedule, get_method, method_names
 from edgecil.methods.published import PUBLISHED
-from edgecil.methods.recipe import SCHEDULES
-from edgecil.methods.registry import replace_recipe, replace_settings
+from edgecil.methods.registry import replace_schedule, replace_settings
+from edgecil.methods.schedule import SCHEDULES
 
 ICARL = {
     "prefix": "reproduce",
@@ -93,11 +93,11 @@ def test_a_config_of_pycil_becomes_a_run(tmp_path) -> None:
         "published",
     )
     assert config.protocol == ("random",)
-    ignored, recipe = remarks
+    ignored, schedule = remarks
     assert "prefix, shuffle, seed" in ignored
-    assert "epochs = 170 (first task: 200)" in recipe
-    assert "milestones = [80 120] (first task: [60 120 170])" in recipe
-    assert "augment = [crop flip colour]" in recipe
+    assert "epochs = 170 (first task: 200)" in schedule
+    assert "milestones = [80 120] (first task: [60 120 170])" in schedule
+    assert "augment = [crop flip colour]" in schedule
 
 
 def test_a_config_of_pilot_becomes_a_run(tmp_path) -> None:
@@ -190,7 +190,7 @@ def test_settings_are_taken_by_the_methods_they_are_for(tmp_path) -> None:
 
 
 def test_the_tables_name_settings_that_exist() -> None:
-    assert set(keys.TRAINING) <= {field.name for field in fields(Recipe)}
+    assert set(keys.TRAINING) <= {field.name for field in fields(Schedule)}
     assert set(keys.SCHEDULES.values()) <= set(SCHEDULES)
     assert set(keys.BACKBONES.values()) <= set(backbone_names())
     assert set(keys.PRETRAINED.values()) <= set(OUR_PRETRAINED)
@@ -524,8 +524,8 @@ def test_every_implemented_method_has_such_keys() -> None:
 
 def test_a_constant_rate_has_no_milestones(tmp_path) -> None:
     config, _ = read(tmp_path, scheduler="constant", init_lr=0.01, epochs=5)
-    recipe = replace_settings(Recipe(), config.training.schedule, "training")
-    assert [recipe.rate(epoch) for epoch in (0, 4, 200)] == [0.01] * 3
+    schedule = replace_settings(Schedule(), config.training.schedule, "training")
+    assert [schedule.rate(epoch) for epoch in (0, 4, 200)] == [0.01] * 3
 
 
 @pytest.mark.parametrize(
@@ -572,9 +572,9 @@ def configured(config: ExperimentConfig) -> Any:
     """The settings that a run of the config has."""
     [name] = config.method
     method = get_method(name)
-    recipe, memory = method.recipe(config.training.setup, config.training.backbone)
+    schedule, memory = method.schedule(config.training.setup, config.training.backbone)
     built = method.configure(
-        replace_recipe(recipe, config.training.schedule),
+        replace_schedule(schedule, config.training.schedule),
         replace_settings(memory, config.training.memory, "memory"),
         method.settings(config.training.setup),
     )
@@ -588,7 +588,7 @@ def test_configs_without_training_keys_have_pycils_settings(tmp_path, name) -> N
     config, remarks = read(tmp_path, model_name=name)
     [method] = config.method
     published = PUBLISHED[method]["cifar100"]
-    assert configured(config).recipe == published.recipe
+    assert configured(config).schedule == published.schedule
     assert published.memory is None or configured(config).memory == published.memory
     assert published.source in remarks[1]
 
@@ -654,7 +654,7 @@ def test_configs_of_frozen_models_have_pilots_settings(tmp_path, name, dataset) 
         assert configured(config) == get_method(method).config()
         assert "optimizer, tuned_epoch, init_lr, batch_size" in remarks[1]
     else:
-        assert configured(config).recipe == PUBLISHED[method][dataset].recipe
+        assert configured(config).schedule == PUBLISHED[method][dataset].schedule
     plain = (method, dataset) == ("coda-prompt", "cifar100")
     assert config.data.preparation == ("plain" if plain else "centre-crop")
     if method == "mos":
@@ -684,11 +684,11 @@ def test_a_vit_that_is_trained_has_pilots_augmentation(
     config, _ = read(
         tmp_path, model_name=name, init_lr=0.001, lrate=0.001, batch_size=batch, **network, **keys
     )
-    recipe = configured(config).recipe
-    first = recipe.first
-    assert (recipe.epochs, first.epochs, recipe.batch_size) == (epochs, epochs, batch)
-    assert (recipe.weight_decay, first.weight_decay) == (2e-4, 5e-4)
-    assert recipe.augment == first.augment == ("resized-crop:0.05", "flip")
+    schedule = configured(config).schedule
+    first = schedule.first
+    assert (schedule.epochs, first.epochs, schedule.batch_size) == (epochs, epochs, batch)
+    assert (schedule.weight_decay, first.weight_decay) == (2e-4, 5e-4)
+    assert schedule.augment == first.augment == ("resized-crop:0.05", "flip")
 
 
 @pytest.mark.parametrize("dataset", ["cifar224", "imagenetr"])

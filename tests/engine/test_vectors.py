@@ -34,7 +34,7 @@ def write_vectors(path: Path, scale: float = 1.0) -> Path:
 
 def needs(name: str) -> str:
     entry = get_method(name)
-    return entry.needs(entry.configure(*entry.recipe("fast", "linear"), SETTINGS.get(name)))
+    return entry.needs(entry.configure(*entry.schedule("fast", "linear"), SETTINGS.get(name)))
 
 
 # Without those that tests register.

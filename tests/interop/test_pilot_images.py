@@ -57,7 +57,7 @@ EASE = {
 }
 
 
-RECIPE = {
+SCHEDULE = {
     "epochs": 20,
     "learning_rate": 0.025,
     "schedule": "cosine",
@@ -109,9 +109,9 @@ def test_ease_runs_as_pilot_configures_it(tmp_path: Path, monkeypatch: pytest.Mo
     assert experiment.config.data.preparation == "centre-crop"
     identity = experiment.identity
     assert (identity["sizes"], identity["environment"]["normalisation"]) == ([5, 5], "none")
-    ease, recipe = identity["method ease"], identity["method ease"]["recipe"]
+    ease, schedule = identity["method ease"], identity["method ease"]["schedule"]
     assert (ease["bottleneck"], ease["others"], ease["unmodified"]) == (64, 0.1, 0.0)
-    assert {key: recipe[key] for key in RECIPE} == RECIPE
+    assert {key: schedule[key] for key in SCHEDULE} == SCHEDULE
     [result] = experiment.results()
     drawn = np.random.RandomState(1993).permutation(10)
     assert set(result.sequence.tasks[0]) == set(drawn[:5])

@@ -25,7 +25,7 @@ from tests.toys import QUICK, build, same, toy_dataset
 
 DATASET = toy_dataset(train=6, test=4)
 SCENARIO = Scenario(DATASET)
-RECIPE = replace(QUICK, epochs=2, optimizer="adam", learning_rate=0.01)
+SCHEDULE = replace(QUICK, epochs=2, optimizer="adam", learning_rate=0.01)
 
 
 def owner() -> PretrainedMethod:
@@ -41,7 +41,7 @@ def generator() -> torch.Generator:
 def adapted(tasks: tuple[tuple[int, ...], ...]) -> nn.ModuleList:
     method = owner()
     with SCENARIO.task(tasks, 0) as task:
-        return adapt(method.vit, 8, task, RECIPE, method.environment)
+        return adapt(method.vit, 8, task, SCHEDULE, method.environment)
 
 
 def test_an_adapter_by_hand() -> None:

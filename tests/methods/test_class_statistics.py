@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from edgecil.methods.class_statistics import ClassGaussians, ClassMixtures, align
-from edgecil.methods.recipe import Recipe
+from edgecil.methods.schedule import Schedule
 from edgecil.methods.task import Scenario
 from tests.toys import TASKS, toy_dataset
 
@@ -154,9 +154,9 @@ def test_aligning_draws_alike_from_all_classes_in_so_many_batches() -> None:
     statistics, classifier = ClassGaussians(2, "cpu"), Watched()
     for label in range(4):
         statistics.add(torch.full((3, 2), 10.0 * label))
-    recipe = Recipe(epochs=2, learning_rate=1e-3, batch_size=6, augment=())
+    schedule = Schedule(epochs=2, learning_rate=1e-3, batch_size=6, augment=())
     with Scenario(toy_dataset(train=1)).task(TASKS[:2], 0) as task:
-        align(classifier, statistics, recipe, task, batches=2, stage="alignment")
+        align(classifier, statistics, schedule, task, batches=2, stage="alignment")
     assert [len(batch) for batch in classifier.batches] == [6] * (2 * 2)
     for epoch in (classifier.batches[:2], classifier.batches[2:]):
         drawn = sorted(round(value / 10.0) for batch in epoch for value in batch)

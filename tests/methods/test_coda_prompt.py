@@ -26,7 +26,7 @@ KINDS = ("components", "keys", "attention")
 
 
 def trained(tasks: int = 1, **settings: object) -> CODAPrompt:
-    method = build("coda-prompt", DATASET, recipe=BRIEF, settings=settings)
+    method = build("coda-prompt", DATASET, schedule=BRIEF, settings=settings)
     assert isinstance(method, CODAPrompt)
     learn_all(method, SCENARIO, TASKS[:tasks])
     return method

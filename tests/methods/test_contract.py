@@ -52,7 +52,7 @@ def brief(name: str) -> dict[str, object]:
 def build_brief(name: str, **options: Any) -> Method:
     """A learner for TINY that trains each task for two epochs."""
     settings = {**brief(name), **options.pop("settings", {})}
-    return build(name, TINY, recipe=BRIEF, settings=settings, **options)
+    return build(name, TINY, schedule=BRIEF, settings=settings, **options)
 
 
 def budget(name: str) -> MemoryBudget | None:
@@ -193,8 +193,8 @@ def test_sharing_with_other_sequences_changes_nothing(
 def test_published_settings_are_the_defaults_and_cannot_be_changed(name: str) -> None:
     entry = get_method(name)
     config = entry.config()
-    assert entry.pretrained or replace(config.recipe, schedule=PAPER.schedule) == PAPER
-    assert entry.configure(*entry.recipe("paper", "resnet32")) == config
+    assert entry.pretrained or replace(config.schedule, schedule=PAPER.schedule) == PAPER
+    assert entry.configure(*entry.schedule("paper", "resnet32")) == config
     assert budget(name) in (None, MemoryBudget(total=2000, per_class=20))
     for field in fields(config):
         with pytest.raises(FrozenInstanceError):
@@ -207,7 +207,7 @@ def test_published_settings_are_the_defaults_and_cannot_be_changed(name: str) ->
 def test_learns_with_mixed_precision(name: str) -> None:
     """On a CPU it computes with bfloat16; states keep the type that they have without it."""
     plain, mixed = (
-        build(name, DATASET, recipe=BRIEF, settings=brief(name), precision=precision)
+        build(name, DATASET, schedule=BRIEF, settings=brief(name), precision=precision)
         for precision in ("float32", "bfloat16")
     )
     for method in (plain, mixed):

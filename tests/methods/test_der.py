@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from edgecil.backbones import GrowingLinear
-from edgecil.methods import Recipe
+from edgecil.methods import Schedule
 from edgecil.methods.der import DER
 from edgecil.methods.task import Scenario
 from tests.toys import QUICK, TASKS, accuracy, build, learn, learn_all, toy_dataset
@@ -16,8 +16,8 @@ SCENARIO = Scenario(DATASET)
 BRIEF = replace(QUICK, epochs=1)  # for what does not depend on learning well
 
 
-def der(recipe: Recipe = QUICK, **settings: object) -> DER:
-    method = build("der", DATASET, recipe=recipe, settings=settings)
+def der(schedule: Schedule = QUICK, **settings: object) -> DER:
+    method = build("der", DATASET, schedule=schedule, settings=settings)
     assert isinstance(method, DER)
     return method
 

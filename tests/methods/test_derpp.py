@@ -15,7 +15,7 @@ BRIEF = replace(QUICK, epochs=1, augment=())
 
 
 def trained(tasks: int, **settings: object) -> DERpp:
-    method = build("derpp", DATASET, recipe=BRIEF, settings=settings)
+    method = build("derpp", DATASET, schedule=BRIEF, settings=settings)
     assert isinstance(method, DERpp)
     learn_all(method, SCENARIO, TASKS[:tasks])
     return method
@@ -67,7 +67,7 @@ def test_the_loss_by_hand() -> None:
 
 
 def test_the_first_task_is_plain_training() -> None:
-    plain = build("finetune", DATASET, recipe=BRIEF)
+    plain = build("finetune", DATASET, schedule=BRIEF)
     learn_all(plain, SCENARIO, TASKS[:1])
     method = trained(1)
     for one, other in zip(

@@ -22,7 +22,7 @@ from edgecil.methods import (
     task as task_module,
 )
 from edgecil.methods.ranpac import RULES
-from edgecil.methods.recipe import PAPER_MEMORY
+from edgecil.methods.schedule import PAPER_MEMORY
 from edgecil.methods.task import Scenario
 from tests.methods.fake_device import NAME, FakeDevice, FakeTensor, install
 from tests.toys import QUICK, TASKS, learn, toy_dataset, toy_environment
@@ -47,8 +47,8 @@ def published_config(name: str) -> Any:
     """The published behaviour in one epoch."""
     entry = get_method(name)
     small = {field.name: SMALL[field.name] for field in fields(entry.config) if field.name in SMALL}
-    recipe = replace(QUICK, epochs=1, augment=("crop:1", "flip"))
-    return entry.configure(recipe, PAPER_MEMORY, {**entry.published_settings, **small})
+    schedule = replace(QUICK, epochs=1, augment=("crop:1", "flip"))
+    return entry.configure(schedule, PAPER_MEMORY, {**entry.published_settings, **small})
 
 
 @pytest.mark.slow

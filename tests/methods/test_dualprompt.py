@@ -18,7 +18,7 @@ BRIEF = replace(QUICK, epochs=1, optimizer="adam", learning_rate=0.01, weight_de
 
 
 def trained(tasks: int = 1, **settings: object) -> DualPrompt:
-    method = build("dualprompt", DATASET, recipe=BRIEF, settings=settings)
+    method = build("dualprompt", DATASET, schedule=BRIEF, settings=settings)
     assert isinstance(method, DualPrompt)
     learn_all(method, SCENARIO, TASKS[:tasks])
     return method

@@ -14,7 +14,7 @@ from edgecil.data import Dataset
 from edgecil.methods import ease as ease_module, get_method
 from edgecil.methods.adapters import adapt, adapters_state
 from edgecil.methods.ease import EASE, EASEConfig, complete_prototypes
-from edgecil.methods.recipe import Recipe
+from edgecil.methods.schedule import Schedule
 from edgecil.methods.task import Scenario
 from edgecil.methods.task_cache import CACHE_VERSION
 from tests.toys import QUICK, TASKS, Tasks, build, learn_all, same, toy_dataset, toy_environment
@@ -27,7 +27,7 @@ BRIEF = replace(QUICK, epochs=1, optimizer="adam", learning_rate=0.01)
 
 
 def trained(tasks: Tasks = TASKS, shared: Path | None = None, **settings: object) -> EASE:
-    method = build("ease", DATASET, recipe=BRIEF, settings=settings, shared=shared)
+    method = build("ease", DATASET, schedule=BRIEF, settings=settings, shared=shared)
     assert isinstance(method, EASE)
     learn_all(method, SCENARIO, tasks)
     return method
@@ -112,7 +112,7 @@ def test_another_recipe_dataset_or_network_never_gets_adapters_of_this_one(tmp_p
     def first_adapters(
         dataset: Dataset = DATASET, shared: Path | None = tmp_path, **changes: object
     ) -> dict[str, torch.Tensor]:
-        method = build("ease", dataset, recipe=replace(BRIEF, **changes), shared=shared)
+        method = build("ease", dataset, schedule=replace(BRIEF, **changes), shared=shared)
         learn_all(method, Scenario(dataset), TASKS[:1])
         return adapters_state(method.adapters[0])
 
@@ -130,8 +130,8 @@ def test_adapters_are_those_of_their_version(tmp_path: Path) -> None:
     save_file(network.state_dict(), tmp_path / "vit.safetensors")
     entry = get_method("ease")
     environment = replace(toy_environment(DATASET), backbone=str(tmp_path / "vit.safetensors"))
-    recipe = Recipe(epochs=2, learning_rate=50.0, batch_size=8, augment=("crop:1", "flip"))
-    method = entry.build(EASEConfig(recipe, bottleneck=4), environment)
+    schedule = Schedule(epochs=2, learning_rate=50.0, batch_size=8, augment=("crop:1", "flip"))
+    method = entry.build(EASEConfig(schedule, bottleneck=4), environment)
     learn_all(method, SCENARIO, TASKS[:1])
     actual = adapters_state(method.adapters[0])["0.up_weight"][:2].flatten().tolist()
     assert actual == pytest.approx(KNOWN[CACHE_VERSION], abs=5e-4)
@@ -160,7 +160,7 @@ def test_the_unmodified_transformer_is_one_more_subspace() -> None:
     torch.testing.assert_close(method.unmodified, means)
     expected = torch.cosine_similarity(features[:, None], means[None], dim=2).argmax(dim=1)
     assert method.classify(pixels)["head"].tolist() == expected.tolist()
-    again = build("ease", DATASET, recipe=BRIEF, settings={"unmodified": 1e6})
+    again = build("ease", DATASET, schedule=BRIEF, settings={"unmodified": 1e6})
     again.restore(method.state())
     assert again.classify(pixels)["head"].tolist() == expected.tolist()
 

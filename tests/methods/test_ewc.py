@@ -74,8 +74,8 @@ def fisher_of(method: EWC, task: Task, groups: list[torch.Tensor]) -> dict[str, 
 def test_fisher_information_against_another_computation(batch: int) -> None:
     """Batches of one and of everything do not depend on how images are shuffled."""
     state = trained(2).state()
-    recipe = replace(QUICK, batch_size=batch)
-    method = build("ewc", DATASET, recipe=recipe, settings={"fisher_cap": 1e9})
+    schedule = replace(QUICK, batch_size=batch)
+    method = build("ewc", DATASET, schedule=schedule, settings={"fisher_cap": 1e9})
     assert isinstance(method, EWC)
     method.restore(state)
     with SCENARIO.task(TASKS[:2], 0) as task:

@@ -141,7 +141,7 @@ def test_a_state_of_any_size_loads_into_a_fresh_network(classes: tuple[int, ...]
 
 
 def expanding(name: str, **settings: object) -> ExpandingMethod:
-    method = build(name, DATASET, recipe=BRIEF, settings=settings)
+    method = build(name, DATASET, schedule=BRIEF, settings=settings)
     assert isinstance(method, ExpandingMethod)
     return method
 
@@ -162,14 +162,14 @@ def test_balancing_is_of_the_aligned_head_on_exemplars_for_so_many_epochs(
 ) -> None:
     fits = []
 
-    def note(trained: Any, count: int, _: Any, recipe: Any, task: Any, *, stage: str) -> None:
+    def note(trained: Any, count: int, _: Any, schedule: Any, task: Any, *, stage: str) -> None:
         head = method.network.head
         assert all(a is b for a, b in zip(trained, head.parameters(), strict=True))
         lengths = head.weight.norm(dim=1)
         assert lengths[: task.old_count].mean().item() == pytest.approx(
             lengths[task.old_count :].mean().item(), rel=1e-5
         )
-        fits.append((stage, count, recipe.epochs))
+        fits.append((stage, count, schedule.epochs))
 
     monkeypatch.setattr("edgecil.methods.expansion.minimise", note)
     for balancing, expected in ((0, []), (7, [("balance", 12, 7), ("balance", 18, 7)])):
@@ -181,10 +181,10 @@ def test_balancing_is_of_the_aligned_head_on_exemplars_for_so_many_epochs(
 @pytest.mark.parametrize("name", EXPANDING)
 def test_balancing_has_one_rule_for_all_expanding_learners(name: str) -> None:
     entry = get_method(name)
-    for recipe in ("paper", "published"):
-        config = entry.configure(*entry.recipe(recipe, "resnet32"), entry.settings(recipe))
+    for schedule in ("paper", "published"):
+        config = entry.configure(*entry.schedule(schedule, "resnet32"), entry.settings(schedule))
         assert config.balancing == 0
-    fast = entry.configure(*entry.recipe("fast", "resnet32"), entry.settings("fast"))
+    fast = entry.configure(*entry.schedule("fast", "resnet32"), entry.settings("fast"))
     assert fast.balancing == 30
     with pytest.raises(UsageError, match=r"'balancing'.*0.*-5"):
         expanding(name, balancing=-5)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from edgecil.errors import UsageError
-from edgecil.methods import Recipe
+from edgecil.methods import Schedule
 from edgecil.methods.foster import FOSTER, effective_weights
 from edgecil.methods.task import Scenario
 from edgecil.methods.training import Loss
@@ -20,8 +20,8 @@ SCENARIO = Scenario(DATASET)
 BRIEF = replace(QUICK, epochs=1)
 
 
-def foster(tasks: Tasks = (), *, recipe: Recipe = BRIEF, **settings: object) -> FOSTER:
-    method = build("foster", DATASET, recipe=recipe, settings=settings)
+def foster(tasks: Tasks = (), *, schedule: Schedule = BRIEF, **settings: object) -> FOSTER:
+    method = build("foster", DATASET, schedule=schedule, settings=settings)
     assert isinstance(method, FOSTER)
     learn_all(method, SCENARIO, tasks)
     return method
@@ -61,7 +61,7 @@ def test_a_class_without_images_has_no_weight() -> None:
 
 def test_twenty_images_and_more_are_counted_as_they_are() -> None:
     dataset = toy_dataset(train=26)
-    method = build("foster", dataset, recipe=BRIEF, settings={"memory": {"per_class": 23}})
+    method = build("foster", dataset, schedule=BRIEF, settings={"memory": {"per_class": 23}})
     assert isinstance(method, FOSTER)
     learn(method, Scenario(dataset), TASKS[:1])
     with Scenario(dataset).task(TASKS[:2], 0) as task:
@@ -112,7 +112,7 @@ def test_boosting_leaves_the_old_extractor_alone() -> None:
 
 def test_the_student_learns_what_the_boosted_network_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compressing makes the student's outputs agree with the teacher's far more than before."""
-    method, teachers, students = foster(TASKS[:1], recipe=QUICK), [], []
+    method, teachers, students = foster(TASKS[:1], schedule=QUICK), [], []
     plain = FOSTER.train
 
     def watch(self: FOSTER, network: torch.nn.Module, *rest: object, **options: object) -> None:
@@ -157,11 +157,11 @@ def test_the_compression_loss_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_compression_lasts_its_share_without_weight_decay(monkeypatch: pytest.MonkeyPatch) -> None:
-    recipes = []
+    schedules = []
     monkeypatch.setattr(
-        "edgecil.methods.network.fit", lambda *args, stage, **_: recipes.append((stage, args[3]))
+        "edgecil.methods.network.fit", lambda *args, stage, **_: schedules.append((stage, args[3]))
     )
-    method = foster(TASKS[:2], recipe=QUICK, compression=0.5)
-    assert [stage for stage, _ in recipes] == ["learn", "learn", "compress"]
-    assert recipes[1][1] == method.recipe == QUICK
-    assert (recipes[2][1].epochs, recipes[2][1].weight_decay) == (3, 0.0)
+    method = foster(TASKS[:2], schedule=QUICK, compression=0.5)
+    assert [stage for stage, _ in schedules] == ["learn", "learn", "compress"]
+    assert schedules[1][1] == method.schedule == QUICK
+    assert (schedules[2][1].epochs, schedules[2][1].weight_decay) == (3, 0.0)

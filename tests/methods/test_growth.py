@@ -21,7 +21,7 @@ from edgecil.errors import UsageError
 from edgecil.methods import Method, expansion, get_method, training
 from edgecil.methods.expansion import ExpandingBackbone
 from edgecil.methods.network import Network, NetworkMethod
-from edgecil.methods.recipe import PAPER_MEMORY
+from edgecil.methods.schedule import PAPER_MEMORY
 from edgecil.methods.tagfex import TagFexNetwork
 from edgecil.methods.task import Scenario
 from tests.toys import QUICK, build, learn, same, toy_dataset, toy_environment, toy_vit
@@ -44,7 +44,7 @@ SCENARIO = Scenario(DATASET)
 
 def network_method(name: str, **settings: object) -> NetworkMethod:
     method = build(
-        name, DATASET, recipe=BRIEF, settings={"memory": {"per_class": KEPT}, **settings}
+        name, DATASET, schedule=BRIEF, settings={"memory": {"per_class": KEPT}, **settings}
     )
     assert isinstance(method, NetworkMethod)
     return method

@@ -23,7 +23,7 @@ BRIEF = replace(QUICK, epochs=1, optimizer="adam", weight_decay=0.0, augment=())
 
 def trained(tasks: int = 1, **settings: object) -> HiDePrompt:
     brief = {"alignment": {"epochs": 1}, **settings}
-    method = build("hide-prompt", DATASET, recipe=BRIEF, settings=brief)
+    method = build("hide-prompt", DATASET, schedule=BRIEF, settings=brief)
     assert isinstance(method, HiDePrompt)
     learn_all(method, SCENARIO, TASKS[:tasks])
     return method
@@ -110,8 +110,8 @@ def test_alignment_recovers_what_the_statistics_tell_apart() -> None:
         method.head.weight.zero_()
         method.head.bias.zero_()
     with SCENARIO.task(TASKS, 0) as task:
-        recipe = method.config.alignment
-        align(method.head, method.instructed, recipe, task, batches=6, stage="again")
+        schedule = method.config.alignment
+        align(method.head, method.instructed, schedule, task, batches=6, stage="again")
     correct = 0
     for label, class_ in enumerate(method.seen):
         pixels = SCENARIO.test.only((class_,)).inputs
@@ -127,8 +127,8 @@ def test_there_is_a_batch_per_old_class_small_for_the_inference_and_large_for_th
     fits = []
 
     def watching(*args: object, **named: object) -> None:
-        _, count, _, recipe, _ = args
-        fits.append((count, recipe.batch_size, recipe.weight_decay))
+        _, count, _, schedule, _ = args
+        fits.append((count, schedule.batch_size, schedule.weight_decay))
 
     method = trained(2)
     monkeypatch.setattr(class_statistics, "minimise", watching)

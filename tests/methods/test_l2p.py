@@ -18,7 +18,7 @@ BRIEF = replace(QUICK, epochs=1, optimizer="adam", weight_decay=0.0, augment=())
 
 
 def trained(tasks: int = 1, **settings: object) -> L2P:
-    method = build("l2p", DATASET, recipe=BRIEF, settings=settings)
+    method = build("l2p", DATASET, schedule=BRIEF, settings=settings)
     assert isinstance(method, L2P)
     learn_all(method, SCENARIO, TASKS[:tasks])
     return method

@@ -17,7 +17,7 @@ BRIEF = replace(QUICK, epochs=1)
 
 
 def trained(tasks: int, **settings: object) -> LUCIR:
-    method = build("lucir", DATASET, recipe=BRIEF, settings=settings)
+    method = build("lucir", DATASET, schedule=BRIEF, settings=settings)
     assert isinstance(method, LUCIR)
     learn_all(method, SCENARIO, TASKS[:tasks])
     return method
@@ -59,7 +59,7 @@ def test_margins_by_brute_force() -> None:
 def test_the_loss_by_hand() -> None:
     """Three old classes and one new one: the strength is multiplied by √3."""
     tasks = ((0, 1, 2), (3,))
-    method = build("lucir", DATASET, recipe=BRIEF)
+    method = build("lucir", DATASET, schedule=BRIEF)
     assert isinstance(method, LUCIR)
     learn_all(method, SCENARIO, tasks[:1])
     images = torch.randn(4, *DATASET.shape, generator=torch.Generator().manual_seed(0))

@@ -19,7 +19,7 @@ BRIEF = replace(QUICK, epochs=1)
 
 
 def memo(**settings: object) -> MEMO:
-    method = build("memo", DATASET, recipe=BRIEF, settings=settings)
+    method = build("memo", DATASET, schedule=BRIEF, settings=settings)
     assert isinstance(method, MEMO)
     return method
 
@@ -103,7 +103,9 @@ def test_counted_fairly_model_and_exemplars_never_use_more_than_a_fixed_model(
     """With 10 a class, 4 classes have 40 − 19 = 4 · 5 + 1 left, and 6 have 60 − 37 = 6 · 3 + 5."""
     dataset = large_images()
     memory = {"total": total, "per_class": 10}
-    method = build("memo", dataset, recipe=BRIEF, settings={"count_growth": True, "memory": memory})
+    method = build(
+        "memo", dataset, schedule=BRIEF, settings={"count_growth": True, "memory": memory}
+    )
     assert isinstance(method, MEMO)
     fixed, held, loss = 4 * count(method.network.backbone), [], MEMO.loss
 

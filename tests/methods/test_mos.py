@@ -13,7 +13,7 @@ from edgecil.errors import UsageError
 from edgecil.methods.adapters import Adapter, adapters_state
 from edgecil.methods.merged_adapters import merge
 from edgecil.methods.mos import MOS
-from edgecil.methods.recipe import Recipe
+from edgecil.methods.schedule import Schedule
 from edgecil.methods.task import Scenario
 from tests.toys import QUICK, TASKS, Tasks, build, learn, learn_all, same, toy_dataset
 
@@ -23,9 +23,9 @@ BRIEF = replace(QUICK, epochs=1, optimizer="adam", learning_rate=0.01)
 STILL = replace(BRIEF, learning_rate=1e-30)
 
 
-def trained(tasks: Tasks = TASKS, recipe: Recipe = BRIEF, **settings: object) -> MOS:
+def trained(tasks: Tasks = TASKS, schedule: Schedule = BRIEF, **settings: object) -> MOS:
     settings = {"alignment": {"epochs": 2}, **settings}
-    method = build("mos", DATASET, recipe=recipe, settings=settings)
+    method = build("mos", DATASET, schedule=schedule, settings=settings)
     assert isinstance(method, MOS)
     learn_all(method, SCENARIO, tasks)
     return method
@@ -54,7 +54,7 @@ def test_the_first_adapters_have_nothing_to_be_merged_with() -> None:
 
 def test_new_adapters_begin_as_the_last_ones() -> None:
     method = trained(TASKS[:2], merging=0.0)
-    method.recipe = STILL
+    method.schedule = STILL
     learn(method, SCENARIO, TASKS)
     first, second, third = (adapters_state(adapters) for adapters in method.adapters)
     torch.testing.assert_close(third, second)
@@ -64,7 +64,7 @@ def test_new_adapters_begin_as_the_last_ones() -> None:
 def test_adapters_are_merged_at_every_step_and_at_the_end() -> None:
     """Without learning they move from the last ones towards the mean, step by step."""
     method = trained(TASKS[:2])
-    method.recipe = replace(STILL, batch_size=4)  # three batches of the twelve images
+    method.schedule = replace(STILL, batch_size=4)  # three batches of the twelve images
     learn(method, SCENARIO, TASKS)
     first, second, third = (adapters_state(adapters) for adapters in method.adapters)
     for name, reached in third.items():
@@ -153,9 +153,9 @@ def test_the_two_stages_by_hand() -> None:
 
 
 def test_rows_of_adapters_that_no_other_sequence_has_leave_no_files(tmp_path: Path) -> None:
-    method = build("mos", DATASET, recipe=BRIEF, settings={"alignment": {"epochs": 1}})
+    method = build("mos", DATASET, schedule=BRIEF, settings={"alignment": {"epochs": 1}})
     sharing = build(
-        "mos", DATASET, recipe=BRIEF, settings={"alignment": {"epochs": 1}}, shared=tmp_path
+        "mos", DATASET, schedule=BRIEF, settings={"alignment": {"epochs": 1}}, shared=tmp_path
     )
     for one in (method, sharing):
         learn_all(one, SCENARIO, TASKS[:2])

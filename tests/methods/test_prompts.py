@@ -27,10 +27,10 @@ def test_new_weights_are_small_and_old_ones_stay() -> None:
 
 @pytest.mark.parametrize("name", ["l2p", "coda-prompt", "hide-prompt"])
 def test_a_restored_state_is_left_alone_by_further_training(name: str) -> None:
-    first = build(name, DATASET, recipe=BRIEF)
+    first = build(name, DATASET, schedule=BRIEF)
     learn_all(first, SCENARIO, TASKS[:1])
     state, expected = first.state(), first.state()
-    second = build(name, DATASET, recipe=BRIEF)
+    second = build(name, DATASET, schedule=BRIEF)
     second.restore(state)
     learn(second, SCENARIO, TASKS[:2])
     assert same(state, expected)
@@ -40,7 +40,7 @@ def test_a_restored_state_is_left_alone_by_further_training(name: str) -> None:
 def test_queries_of_images_seen_before_are_not_computed_again(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    method = build(name, DATASET, recipe=BRIEF)
+    method = build(name, DATASET, schedule=BRIEF)
     assert isinstance(method, PromptMethod)
     learn(method, SCENARIO, TASKS[:1])
     before = method.classify(SCENARIO.test.inputs)

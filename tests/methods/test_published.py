@@ -1,4 +1,4 @@
-"""The recipes `paper` and `published`, and the behaviour of published code as settings."""
+"""The schedules `paper` and `published`, and the behaviour of published code as settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.merged_adapters import mean_of
 from edgecil.methods.mos import MOS
 from edgecil.methods.published import COMMITS, PUBLISHED
-from edgecil.methods.recipe import PUBLISHED_DATASETS, Recipe
+from edgecil.methods.schedule import PUBLISHED_DATASETS, Schedule
 from edgecil.methods.task import Scenario
 from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
 
@@ -27,16 +27,16 @@ RECIPES = {dataset: recipe for recipe, dataset in PUBLISHED_DATASETS.items()}
 ROWS = [(method, dataset) for method, rows in PUBLISHED.items() for dataset in rows]
 
 
-def configured(method: str, recipe: str) -> object:
+def configured(method: str, schedule: str) -> object:
     entry = get_method(method)
-    return entry.configure(*entry.recipe(recipe, "resnet32"), entry.settings(recipe))
+    return entry.configure(*entry.schedule(schedule, "resnet32"), entry.settings(schedule))
 
 
 @pytest.mark.parametrize(("method", "dataset"), ROWS)
 def test_every_row_is_a_valid_configuration_with_a_source(method: str, dataset: str) -> None:
     row = PUBLISHED[method][dataset]
     config = configured(method, RECIPES[dataset])
-    assert getattr(config, "recipe", row.recipe) == row.recipe
+    assert getattr(config, "schedule", row.schedule) == row.schedule
     assert row.source.split()[0].rstrip(":") in COMMITS
 
 
@@ -50,8 +50,8 @@ def test_every_method_has_published_settings_on_cifar() -> None:
 
 def test_pycil_trains_the_first_task_longer_and_keeps_2000_exemplars() -> None:
     config = configured("icarl", "published")
-    recipe, memory = config.recipe, config.memory  # type: ignore[attr-defined]
-    first, later = recipe.at(0), recipe.at(1)
+    schedule, memory = config.schedule, config.memory  # type: ignore[attr-defined]
+    first, later = schedule.at(0), schedule.at(1)
     assert (first.epochs, first.milestones, first.weight_decay) == (200, (60, 120, 170), 5e-4)
     assert (later.epochs, later.milestones, later.weight_decay) == (170, (80, 120), 2e-4)
     assert memory == MemoryBudget(total=2000, per_class=None)
@@ -62,14 +62,14 @@ def test_only_tagfex_uses_autoaugment() -> None:
         method
         for method, rows in PUBLISHED.items()
         for row in rows.values()
-        if "autoaugment" in row.recipe.augment
+        if "autoaugment" in row.schedule.augment
     }
     assert users == {"tagfex"}
 
 
 def test_foster_has_its_cosine_in_every_recipe() -> None:
-    for recipe in ("fast", "paper", "published"):
-        assert configured("foster", recipe).recipe.schedule == "cosine"  # type: ignore[attr-defined]
+    for schedule in ("fast", "paper", "published"):
+        assert configured("foster", schedule).schedule.schedule == "cosine"  # type: ignore[attr-defined]
 
 
 def test_a_dataset_without_settings_is_refused_with_those_that_have_some() -> None:
@@ -92,21 +92,21 @@ def test_paper_and_published_behave_as_published_and_fast_does_not(
     method: str, setting: str, fast: object, published: object
 ) -> None:
     assert getattr(configured(method, "fast"), setting) == fast
-    for recipe in ("paper", "published"):
-        assert getattr(configured(method, recipe), setting) == published
+    for schedule in ("paper", "published"):
+        assert getattr(configured(method, schedule), setting) == published
 
 
-@pytest.mark.parametrize("recipe", ["paper", "published", "published-imagenet-r"])
+@pytest.mark.parametrize("schedule", ["paper", "published", "published-imagenet-r"])
 def test_hide_prompt_contrasts_the_features_of_24_images_as_each_gpu_of_its_authors(
-    recipe: str,
+    schedule: str,
 ) -> None:
-    training = configured("hide-prompt", recipe).recipe  # type: ignore[attr-defined]
+    training = configured("hide-prompt", schedule).schedule  # type: ignore[attr-defined]
     assert training.batch_size / training.accumulate == 24
-    assert configured("hide-prompt", "fast").recipe.accumulate == 1  # type: ignore[attr-defined]
+    assert configured("hide-prompt", "fast").schedule.accumulate == 1  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
-    ("recipe", "batch", "decay"),
+    ("schedule", "batch", "decay"),
     [
         ("paper", 240, 5e-4),
         ("published", 240, 5e-4),
@@ -116,14 +116,14 @@ def test_hide_prompt_contrasts_the_features_of_24_images_as_each_gpu_of_its_auth
     ],
 )
 def test_mos_aligns_with_five_times_the_batch_and_the_same_weight_decay(
-    recipe: str, batch: int, decay: float
+    schedule: str, batch: int, decay: float
 ) -> None:
-    alignment = configured("mos", recipe).alignment  # type: ignore[attr-defined]
+    alignment = configured("mos", schedule).alignment  # type: ignore[attr-defined]
     assert (alignment.batch_size, alignment.weight_decay) == (batch, decay)
 
 
 def test_batchwise_prompts_are_those_that_most_images_choose() -> None:
-    method = build("l2p", DATASET, recipe=BRIEF, settings={"batchwise": True, "chosen": 1})
+    method = build("l2p", DATASET, schedule=BRIEF, settings={"batchwise": True, "chosen": 1})
     assert isinstance(method, L2P)
     learn(method, SCENARIO, TASKS[:1])
     keys = method.prompts[0]["keys"].detach()
@@ -135,13 +135,13 @@ def test_batchwise_prompts_are_those_that_most_images_choose() -> None:
 
 def test_mos_merges_on_every_use_and_uses_the_mean_of_earlier_adapters() -> None:
     settings = {"merging_rule": "use", "merging": 0.5, "alignment": {"epochs": 1}}
-    method = build("mos", DATASET, recipe=BRIEF, settings=settings)
+    method = build("mos", DATASET, schedule=BRIEF, settings=settings)
     assert isinstance(method, MOS)
     learn_all(method, SCENARIO, TASKS)
     assert method.in_use(0) is method.adapters[0]
     expected = mean_of(method.adapters[:2]).state_dict()
     assert same(method.in_use(2).state_dict(), expected)
-    again = build("mos", DATASET, recipe=BRIEF, settings=settings)
+    again = build("mos", DATASET, schedule=BRIEF, settings=settings)
     again.restore(method.state())
     pixels = SCENARIO.test.inputs
     assert same(again.classify(pixels), method.classify(pixels))
@@ -150,7 +150,7 @@ def test_mos_merges_on_every_use_and_uses_the_mean_of_earlier_adapters() -> None
 def test_ewc_s_fisher_from_augmented_images_updates_batch_statistics() -> None:
     fishers, means = [], []
     for images in ("plain", "training"):
-        method = build("ewc", DATASET, recipe=BRIEF, settings={"fisher_images": images})
+        method = build("ewc", DATASET, schedule=BRIEF, settings={"fisher_images": images})
         assert isinstance(method, EWC)
         learn(method, SCENARIO, TASKS[:1])
         fishers.append(method.fisher)
@@ -162,7 +162,7 @@ def test_ewc_s_fisher_from_augmented_images_updates_batch_statistics() -> None:
 
 
 def test_foster_s_boosted_network_has_two_extractors_and_predicts() -> None:
-    method = build("foster", DATASET, recipe=BRIEF)
+    method = build("foster", DATASET, schedule=BRIEF)
     assert isinstance(method, FOSTER)
     learn(method, SCENARIO, TASKS[:1])
     pixels = SCENARIO.test.inputs
@@ -175,11 +175,11 @@ def test_foster_s_boosted_network_has_two_extractors_and_predicts() -> None:
 
 
 def test_a_change_to_the_recipe_reaches_its_first_task() -> None:
-    from edgecil.methods.registry import replace_recipe
+    from edgecil.methods.registry import replace_schedule
 
-    recipe = Recipe(epochs=5, first=Recipe(epochs=9))
-    changed = replace_recipe(recipe, {"batch_size": 7})
+    schedule = Schedule(epochs=5, first=Schedule(epochs=9))
+    changed = replace_schedule(schedule, {"batch_size": 7})
     assert [changed.at(task).batch_size for task in (0, 1)] == [7, 7]
     assert [changed.at(task).epochs for task in (0, 1)] == [9, 5]
     with pytest.raises(UsageError, match="'first'"):
-        Recipe(first=recipe)
+        Schedule(first=schedule)

@@ -20,7 +20,7 @@ SIZE = 50
 
 
 def ranpac(seed: int = 0, size: int = SIZE) -> RanPAC:
-    method = build("ranpac", DATASET, recipe=BRIEF, settings={"projection": size}, seed=seed)
+    method = build("ranpac", DATASET, schedule=BRIEF, settings={"projection": size}, seed=seed)
     assert isinstance(method, RanPAC)
     return method
 
@@ -168,7 +168,7 @@ def test_the_published_rule_knows_the_last_task_only() -> None:
     orders = [TASKS, (TASKS[0], TASKS[2], TASKS[1])]
     errors = []
     for tasks in orders:
-        method = build("ranpac", DATASET, recipe=BRIEF, settings=settings)
+        method = build("ranpac", DATASET, schedule=BRIEF, settings=settings)
         learn_all(method, SCENARIO, tasks)
         errors.append(method.errors)
         assert torch.isfinite(method.errors).all()
@@ -177,7 +177,7 @@ def test_the_published_rule_knows_the_last_task_only() -> None:
 
 def test_cosine_weights_have_unit_length_and_the_same_direction() -> None:
     plain = trained()
-    scaled = build("ranpac", DATASET, recipe=BRIEF, settings={"projection": SIZE, "cosine": True})
+    scaled = build("ranpac", DATASET, schedule=BRIEF, settings={"projection": SIZE, "cosine": True})
     learn_all(scaled, SCENARIO, TASKS)
     assert isinstance(scaled, RanPAC)
     lengths = plain.weights().norm(dim=0)

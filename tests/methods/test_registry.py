@@ -8,7 +8,7 @@ import pytest
 from edgecil.errors import UsageError
 from edgecil.methods import PAPER, get_method, method_names
 from edgecil.methods.memory import MemoryBudget
-from edgecil.methods.recipe import PAPER_MEMORY
+from edgecil.methods.schedule import PAPER_MEMORY
 
 
 def test_the_learners_trained_from_scratch_are_registered() -> None:
@@ -34,7 +34,7 @@ def test_published_hyper_parameters() -> None:
     foster, tagfex = get_method("foster").config(), get_method("tagfex").config()
     assert (foster.boosting_beta, foster.compression_beta) == (0.96, 0.97)
     assert (foster.distillation, foster.temperature) == (1.0, 2.0)
-    assert foster.recipe.lasting(foster.compression).epochs == 130
+    assert foster.schedule.lasting(foster.compression).epochs == 130
     assert get_method("der").config().auxiliary == get_method("memo").config().auxiliary == 1.0
     assert (tagfex.auxiliary, tagfex.contrast, tagfex.contrast_distillation) == (2.0, 1.0, 2.0)
     assert (tagfex.contrast_temperature, tagfex.transfer_temperature) == (0.2, 2.0)
@@ -50,12 +50,12 @@ def test_settings_change_what_they_name_and_nothing_else() -> None:
         {
             "temperature": 3,
             "memory": {"per_class": 5},
-            "recipe": {"milestones": [10, 20], "augment": []},
+            "schedule": {"milestones": [10, 20], "augment": []},
         },
     )
-    recipe = replace(PAPER, milestones=(10, 20), augment=())
+    schedule = replace(PAPER, milestones=(10, 20), augment=())
     assert changed == replace(
-        icarl.config(), temperature=3.0, memory=MemoryBudget(2000, 5), recipe=recipe
+        icarl.config(), temperature=3.0, memory=MemoryBudget(2000, 5), schedule=schedule
     )
     assert type(changed.temperature) is float
 
@@ -85,9 +85,9 @@ def test_a_budget_may_be_without_one_of_its_limits() -> None:
         ({"memory": {"total": True}}, "'icarl.memory.total'"),
         ({"memory": {"total": 2.5}}, "'icarl.memory.total'.*2.5"),
         ({"memory": {"total": -1}}, "'total'.*0.*-1"),
-        ({"recipe": {"augment": "flip"}}, "'icarl.recipe.augment'"),
-        ({"recipe": {"milestones": ["60"]}}, r"'icarl.recipe.milestones\[\]'"),
-        ({"recipe": {"epochs": None}}, "'icarl.recipe.epochs'"),
+        ({"schedule": {"augment": "flip"}}, "'icarl.schedule.augment'"),
+        ({"schedule": {"milestones": ["60"]}}, r"'icarl.schedule.milestones\[\]'"),
+        ({"schedule": {"epochs": None}}, "'icarl.schedule.epochs'"),
     ],
 )
 def test_wrong_names_and_kinds_are_refused(settings: dict[str, Any], message: str) -> None:

@@ -15,7 +15,7 @@ import torch
 from edgecil.errors import DataError, UsageError
 from edgecil.methods import Environment, Method, get_method, method_names, resolve_method
 from edgecil.methods.memory import MemoryBudget
-from edgecil.methods.recipe import Recipe
+from edgecil.methods.schedule import Schedule
 from edgecil.methods.task import Scenario, Task
 from edgecil.testing import Subject, check_method, learn, toy_dataset
 from tests.methods.learner_files import write_learner
@@ -264,6 +264,6 @@ class Hoarder(Constant):
 
 def test_a_setting_called_memory_stays_the_learners_own() -> None:
     entry = resolve_method(Hoarder)
-    assert entry.configure(Recipe(epochs=3), MemoryBudget(per_class=5)).memory == 20
-    own = entry.configure(Recipe(epochs=3), MemoryBudget(per_class=5), {"memory": 7})
+    assert entry.configure(Schedule(epochs=3), MemoryBudget(per_class=5)).memory == 20
+    own = entry.configure(Schedule(epochs=3), MemoryBudget(per_class=5), {"memory": 7})
     assert own.memory == 7

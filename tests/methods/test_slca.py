@@ -19,7 +19,7 @@ BRIEF = replace(QUICK, epochs=2)
 
 
 def trained(tasks: int, **settings: object) -> SLCA:
-    method = build("slca", DATASET, recipe=BRIEF, settings=settings)
+    method = build("slca", DATASET, schedule=BRIEF, settings=settings)
     assert isinstance(method, SLCA)
     learn_all(method, SCENARIO, TASKS[:tasks])
     return method
@@ -31,8 +31,8 @@ def test_the_backbone_learns_slowly_from_the_second_task_on(
     rates = []
 
     def note(*args: Any, **named: Any) -> None:
-        recipe = args[3]
-        rates.append((recipe.learning_rate, recipe.learning_rate * recipe.head_factor))
+        schedule = args[3]
+        rates.append((schedule.learning_rate, schedule.learning_rate * schedule.head_factor))
 
     monkeypatch.setattr(slca, "fit", note)
     trained(2)

@@ -23,7 +23,7 @@ def seeded(seed: int = 0) -> torch.Generator:
 
 
 def tagfex(**settings: object) -> TagFex:
-    method = build("tagfex", DATASET, recipe=BRIEF, settings=settings)
+    method = build("tagfex", DATASET, schedule=BRIEF, settings=settings)
     assert isinstance(method, TagFex)
     return method
 
@@ -60,7 +60,7 @@ def test_a_batch_is_two_views_of_each_image(monkeypatch: pytest.MonkeyPatch) -> 
 
     loss = TagFex.loss
     monkeypatch.setattr(TagFex, "loss", note)
-    method = build("tagfex", DATASET, recipe=replace(BRIEF, augment=()))
+    method = build("tagfex", DATASET, schedule=replace(BRIEF, augment=()))
     learn(method, SCENARIO, TASKS[:1])
     assert sum(len(labels) for _, labels in batches) == 2 * 24
     for rows in (rows for batch in batches for rows in batch):

@@ -10,7 +10,7 @@ import torch
 
 from edgecil.errors import EdgecilError
 from edgecil.methods import task_cache
-from edgecil.methods.recipe import Recipe
+from edgecil.methods.schedule import Schedule
 from edgecil.methods.task import PastDataError, Scenario, Task
 from edgecil.methods.task_cache import compute_once
 from tests.toys import same, toy_dataset, toy_environment
@@ -88,8 +88,8 @@ def test_everything_that_determines_a_result_is_in_its_key(tmp_path: Path) -> No
     others: list[dict[str, Any]] = [
         {},
         {"kind": ("another",)},
-        {"kind": ("toy", Recipe(epochs=2))},
-        {"kind": ("toy", Recipe(epochs=3))},
+        {"kind": ("toy", Schedule(epochs=2))},
+        {"kind": ("toy", Schedule(epochs=3))},
         {"scenario": Scenario(toy_dataset(train=3, contrast=20))},
         {"scenario": Scenario(toy_dataset(train=4))},
         {"seed": 1},

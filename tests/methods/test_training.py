@@ -6,14 +6,14 @@ from math import cos, pi
 import pytest
 import torch
 
-from edgecil.methods.recipe import Recipe
+from edgecil.methods.schedule import Schedule
 from edgecil.methods.task import Scenario, Task
 from edgecil.methods.training import fit, in_batches
 from tests.toys import toy_dataset, toy_environment
 
 DATASET = toy_dataset(train=3)
 SETTING = toy_environment(DATASET)
-PLAIN = Recipe(
+PLAIN = Schedule(
     epochs=3, learning_rate=1.0, batch_size=4, momentum=0.0, weight_decay=0.0, augment=()
 )
 
@@ -25,7 +25,7 @@ def with_task(classes: tuple[int, ...] = (0, 1, 2)) -> Task:
 
 
 def watch(
-    recipe: Recipe, *, count: int = 9, stage: str = "learn"
+    schedule: Schedule, *, count: int = 9, stage: str = "learn"
 ) -> tuple[torch.nn.Parameter, list[tuple[torch.Tensor, torch.Tensor]]]:
     """Fit one weight by a loss whose gradient is 1; also every batch that the loss saw."""
     task, weight, batches = with_task(), torch.nn.Parameter(torch.zeros(1)), []
@@ -35,13 +35,13 @@ def watch(
         return weight.sum()
 
     data = task.inputs[:count], torch.arange(count)
-    fit([weight], data, loss, recipe, task, SETTING, stage=stage)
+    fit([weight], data, loss, schedule, task, SETTING, stage=stage)
     return weight, batches
 
 
-def test_the_rate_follows_the_recipe() -> None:
-    recipe = replace(PLAIN, milestones=(1, 2), decay=0.5)
-    weight, batches = watch(recipe)
+def test_the_rate_follows_the_schedule() -> None:
+    schedule = replace(PLAIN, milestones=(1, 2), decay=0.5)
+    weight, batches = watch(schedule)
     assert len(batches) == 6
     assert weight.item() == pytest.approx(-2 * (1.0 + 0.5 + 0.25))
 
@@ -58,11 +58,11 @@ def test_scaled_gradients_give_the_same_weights(
     changes: dict[str, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On CUDA mixed precision scales the loss, here on the CPU by a power of two."""
-    recipe, scaler = replace(PLAIN, **changes), torch.amp.GradScaler  # type: ignore[arg-type]
-    plain, _ = watch(recipe)
+    schedule, scaler = replace(PLAIN, **changes), torch.amp.GradScaler  # type: ignore[arg-type]
+    plain, _ = watch(schedule)
     monkeypatch.setattr(torch.amp, "GradScaler", lambda device, enabled: scaler(device))
-    scaled, _ = watch(recipe)
-    assert plain.item() == pytest.approx(-6.0 * (recipe.clip or 1.0), rel=1e-5)
+    scaled, _ = watch(schedule)
+    assert plain.item() == pytest.approx(-6.0 * (schedule.clip or 1.0), rel=1e-5)
     assert torch.equal(scaled, plain)
 
 
@@ -91,8 +91,8 @@ def test_labels_stay_with_their_images() -> None:
 
 
 def test_task_and_stage_decide_the_randomness_and_nothing_else_does() -> None:
-    recipe = replace(PLAIN, augment=("crop:2", "flip"))
-    one, again, other = (watch(recipe, stage=stage)[1] for stage in ("learn", "learn", "tune"))
+    schedule = replace(PLAIN, augment=("crop:2", "flip"))
+    one, again, other = (watch(schedule, stage=stage)[1] for stage in ("learn", "learn", "tune"))
     assert all(torch.equal(a[0], b[0]) for a, b in zip(one, again, strict=True))
     assert not all(torch.equal(a[0], b[0]) for a, b in zip(one, other, strict=True))
 
@@ -105,9 +105,9 @@ def test_views_are_augmented_each_for_itself_and_come_one_after_another() -> Non
         batches.append((images, labels))
         return weight.sum()
 
-    recipe = replace(PLAIN, epochs=1, augment=("crop:3",))
+    schedule = replace(PLAIN, epochs=1, augment=("crop:3",))
     data = task.inputs, torch.arange(9)
-    fit([weight], data, loss, recipe, task, SETTING, views=2)
+    fit([weight], data, loss, schedule, task, SETTING, views=2)
     for images, labels in batches:
         first, second = labels.chunk(2)
         assert torch.equal(first, second)
@@ -154,21 +154,21 @@ def test_prediction_joins_batches_in_order_and_keeps_no_graph(
     assert rows.tolist() == pytest.approx(expected.tolist(), abs=1e-5)
 
 
-def descend(recipe: Recipe) -> torch.Tensor:
+def descend(schedule: Schedule) -> torch.Tensor:
     """A weight vector after fitting it to the labels by least squares."""
     task, weight = with_task(), torch.nn.Parameter(torch.zeros(1, dtype=torch.float64))
 
     def loss(images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         return (weight * images.double().mean(dim=(1, 2, 3)) - labels).square().mean()
 
-    fit([weight], (task.inputs, task.labels), loss, recipe, task, SETTING)
+    fit([weight], (task.inputs, task.labels), loss, schedule, task, SETTING)
     return weight.detach()
 
 
 def test_accumulated_parts_give_the_step_of_the_whole_batch() -> None:
     for size, parts in ((4, 2), (4, 3), (4, 4), (7, 5)):  # of 9 images, the last batch of 7 has 2
-        recipe = replace(PLAIN, learning_rate=0.1, batch_size=size)
-        torch.testing.assert_close(descend(replace(recipe, accumulate=parts)), descend(recipe))
+        schedule = replace(PLAIN, learning_rate=0.1, batch_size=size)
+        torch.testing.assert_close(descend(replace(schedule, accumulate=parts)), descend(schedule))
 
 
 def test_gradients_are_clipped() -> None:
@@ -196,13 +196,13 @@ def test_heads_have_a_rate_of_their_own() -> None:
     assert head.item() == pytest.approx(0.1 * body.item())
 
 
-def test_the_first_task_has_its_own_recipe() -> None:
+def test_the_first_task_has_its_own_schedule() -> None:
     _, batches = watch(replace(PLAIN, first=replace(PLAIN, epochs=1, batch_size=9)))
     assert [len(labels) for _, labels in batches] == [9]
 
 
 def test_the_quarter_cosine_starts_one_epoch_late() -> None:
-    recipe = replace(PLAIN, schedule="quarter-cosine", epochs=11)
-    assert recipe.rate(0) == recipe.rate(1) == 1.0
-    assert recipe.rate(6) == pytest.approx(cos(0.2475 * pi))
-    assert recipe.rate(10) == pytest.approx(cos(0.4455 * pi))
+    schedule = replace(PLAIN, schedule="quarter-cosine", epochs=11)
+    assert schedule.rate(0) == schedule.rate(1) == 1.0
+    assert schedule.rate(6) == pytest.approx(cos(0.2475 * pi))
+    assert schedule.rate(10) == pytest.approx(cos(0.4455 * pi))

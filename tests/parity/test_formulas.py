@@ -92,7 +92,7 @@ def test_acil_has_the_weights_of_the_recursion() -> None:
 def test_derpp_has_the_same_loss_and_gradients() -> None:
     """One step of Mammoth's learner with our network and exemplars; no class came later."""
     theirs = load("models/derpp.py", "Derpp").Derpp
-    method = build("derpp", DATASET, recipe=QUICK, settings={"memory": {"per_class": 4}})
+    method = build("derpp", DATASET, schedule=QUICK, settings={"memory": {"per_class": 4}})
     assert isinstance(method, DERpp)
     learn_all(method, SCENARIO, TASKS[:1])
     network, exemplars = method.network, torch.cat([method.memory.of_class(i) for i in range(2)])
@@ -140,7 +140,7 @@ def test_derpp_has_the_same_loss_and_gradients() -> None:
 @needs("models/lucir.py")
 def test_lucir_has_the_same_loss_and_gradients() -> None:
     parts = load("models/lucir.py", "lucir_batch_hard_triplet_loss", "Lucir")
-    method = build("lucir", DATASET, recipe=QUICK)
+    method = build("lucir", DATASET, schedule=QUICK)
     assert isinstance(method, LUCIR)
     learn_all(method, SCENARIO, TASKS[:1])
     generator = torch.Generator().manual_seed(0)

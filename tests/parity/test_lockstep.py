@@ -21,7 +21,7 @@ import pytest
 import torch
 
 from edgecil.data.augment import pipeline
-from edgecil.methods import Environment, Recipe, get_method, network as network_module
+from edgecil.methods import Environment, Schedule, get_method, network as network_module
 from edgecil.methods.ewc import EWC
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.network import NetworkMethod
@@ -29,7 +29,7 @@ from edgecil.methods.task import Scenario
 from tests.toys import TASKS, learn, toy_dataset
 
 TOOLBOX = os.environ.get("EDGECIL_TOOLBOX")
-RECIPE = Recipe(
+SCHEDULE = Schedule(
     epochs=3, learning_rate=0.05, milestones=(2,), batch_size=16, augment=("crop:1", "flip")
 )
 MEMORY = MemoryBudget(total=None, per_class=20)
@@ -141,15 +141,15 @@ def largest_gap(name: str, monkeypatch: pytest.MonkeyPatch) -> float:
     dataset = toy_dataset(train=24)
     scenario = Scenario(dataset)
     environment = Environment(dataset.shape, (0.3,), (0.2,), "resnet-tiny")
-    recipe = replace(RECIPE, schedule="cosine") if name == "foster" else RECIPE
+    schedule = replace(SCHEDULE, schedule="cosine") if name == "foster" else SCHEDULE
     entry = get_method(name)
-    method = entry.build(entry.configure(recipe, MEMORY, entry.published_settings), environment)
+    method = entry.build(entry.configure(schedule, MEMORY, entry.published_settings), environment)
     assert isinstance(method, NetworkMethod)
     stages: list[Recording] = []
     fit = network_module.fit
 
     def record(
-        parameters: Any, data: Any, loss: Any, used: Recipe, *rest: Any, **more: Any
+        parameters: Any, data: Any, loss: Any, used: Schedule, *rest: Any, **more: Any
     ) -> None:
         current = method.network if more["stage"] == "learn" else method.old  # type: ignore[attr-defined]
         stages.append(Recording(more["stage"], current, used.epochs))
@@ -163,10 +163,10 @@ def largest_gap(name: str, monkeypatch: pytest.MonkeyPatch) -> float:
     monkeypatch.setattr(network_module, "fit", record)
     if isinstance(method, EWC):
         record_fisher(method, stages, monkeypatch)
-    reference.Loader.environment, reference.Loader.recipe = environment, recipe
+    reference.Loader.environment, reference.Loader.schedule = environment, schedule
     Replay.plain = reference.Loader
     views = 2 if name == "tagfex" else 1
-    learner = reference.build_reference(name, environment, recipe, MEMORY, Replay)
+    learner = reference.build_reference(name, environment, schedule, MEMORY, Replay)
     images = reference.Images(dataset, TASKS, views)
     Replay.views = views
     training = "_stage1_training" if name == "bic" else "_train"

@@ -26,14 +26,14 @@ from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.method import Method, suited_to
 from edgecil.methods.mos import MOS
 from edgecil.methods.ranpac import RanPAC
-from edgecil.methods.recipe import Recipe
+from edgecil.methods.schedule import Schedule
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Scenario
 from tests.toys import TASKS, learn, learn_all, toy_dataset, toy_environment
 
 TOOLBOX = os.environ.get("EDGECIL_TOOLBOX")
 IS_PILOT = TOOLBOX is not None and (Path(TOOLBOX) / "models" / "ease.py").is_file()
-RECIPE = Recipe(
+SCHEDULE = Schedule(
     epochs=2, learning_rate=0.01, schedule="cosine", optimizer="adam", batch_size=8, augment=()
 )
 LARGEST_GAP = 1e-3
@@ -43,7 +43,7 @@ SCENARIO = Scenario(DATASET)
 pytestmark = pytest.mark.skipif(not IS_PILOT, reason="make parity TOOLBOX=PATH of PILOT")
 
 
-def pair(name: str, recipe: Recipe = RECIPE, **settings: Any) -> tuple[Any, Any, Any]:
+def pair(name: str, schedule: Schedule = SCHEDULE, **settings: Any) -> tuple[Any, Any, Any]:
     """Our learner, PILOT's around the same transformer, and its images; both untrained."""
     sys.path[:0] = [str(Path(__file__).parents[2] / "benchmarks"), str(TOOLBOX)]
     import reference
@@ -53,12 +53,12 @@ def pair(name: str, recipe: Recipe = RECIPE, **settings: Any) -> tuple[Any, Any,
     environment = toy_environment(DATASET, frozen=True)
     entry = get_method(name)
     memory = MemoryBudget(total=None, per_class=1)
-    config = entry.configure(recipe, memory, {**entry.published_settings, **settings})
+    config = entry.configure(schedule, memory, {**entry.published_settings, **settings})
     ours: Method = entry.build(config, environment)
     reference.Loader.environment = suited_to(environment.backbone, environment)
-    reference.Loader.recipe = recipe
+    reference.Loader.schedule = schedule
     torch.manual_seed(0)
-    theirs = reference_pilot._build(name, config, recipe, ours.vit, TASKS)  # type: ignore[attr-defined]
+    theirs = reference_pilot._build(name, config, schedule, ours.vit, TASKS)  # type: ignore[attr-defined]
     return ours, theirs, reference.Images(DATASET, TASKS, 1)
 
 
@@ -118,15 +118,17 @@ def test_adapters_in_lockstep(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
 
     Without dropout, which each code draws by itself.
     """
-    recipe = replace(RECIPE, optimizer="sgd", learning_rate=0.5, weight_decay=5e-3, epochs=3)
+    schedule = replace(SCHEDULE, optimizer="sgd", learning_rate=0.5, weight_decay=5e-3, epochs=3)
     more = {"projection": 40} if name == "ranpac" else {}
-    ours, theirs, images = pair(name, recipe, bottleneck=4, **more)
+    ours, theirs, images = pair(name, schedule, bottleneck=4, **more)
     import reference
 
     monkeypatch.setattr(adapters_module, "_DROPOUT", 0.0)
     fit, trainings = adapters_module.fit, []
 
-    def record(parameters: Any, data: Any, loss: Any, used: Recipe, task: Any, *rest: Any) -> None:
+    def record(
+        parameters: Any, data: Any, loss: Any, used: Schedule, task: Any, *rest: Any
+    ) -> None:
         parameters = list(parameters)
         first = [value.detach().clone() for value in parameters]
         orders = [
@@ -261,8 +263,10 @@ def test_coda_prompt_starts_new_components_alike(monkeypatch: pytest.MonkeyPatch
 
 def test_coda_prompt_in_lockstep() -> None:
     """Three tasks from the same first components, head and batches: the same afterwards."""
-    recipe = replace(RECIPE, schedule="quarter-cosine", drop_last=True, weight_decay=0.0, epochs=3)
-    ours, theirs, images = pair("coda-prompt", recipe, components=3)
+    schedule = replace(
+        SCHEDULE, schedule="quarter-cosine", drop_last=True, weight_decay=0.0, epochs=3
+    )
+    ours, theirs, images = pair("coda-prompt", schedule, components=3)
     network, names = theirs._network, {"e_p": "components", "e_k": "keys", "e_a": "attention"}
 
     def theirs_of(kind: str, layer: int, task: int) -> torch.Tensor:
@@ -285,8 +289,8 @@ def test_coda_prompt_in_lockstep() -> None:
 
 def test_l2p_in_lockstep() -> None:
     """Three tasks from the same first pool, head and batches: the same afterwards."""
-    recipe = replace(RECIPE, schedule="steps", milestones=(), weight_decay=0.0, epochs=3)
-    ours, theirs, images = pair("l2p", recipe)
+    schedule = replace(SCHEDULE, schedule="steps", milestones=(), weight_decay=0.0, epochs=3)
+    ours, theirs, images = pair("l2p", schedule)
     network = theirs._network.backbone
     pool = {"tokens": network.prompt.prompt, "keys": network.prompt.prompt_key}
 
@@ -323,7 +327,7 @@ def in_lockstep(ours: Any, theirs: Any, images: Any, begin: Callable[..., None])
             first.grow(task)
             orders = [
                 torch.randperm(len(task.labels), generator=task.generator("learn", epoch))
-                for epoch in range(ours.recipe.epochs)
+                for epoch in range(ours.schedule.epochs)
             ]
             ours.learn(task)
 

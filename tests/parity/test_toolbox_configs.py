@@ -1,7 +1,7 @@
 """The published settings are those of the configs in a checkout of PyCIL or PILOT.
 
 Runs with `make parity TOOLBOX=PATH`. Every config of a method that edgecil has is translated; what
-its keys say must be what the training recipe `published` (or that of the dataset) has already.
+its keys say must be what the schedule `published` (or that of the dataset) has already.
 PyCIL has most values as constants in its code, which are compared too.
 """
 
@@ -45,17 +45,17 @@ COMPARED = {False: 11, True: 22}
 
 
 def differences(values: dict[str, Any]) -> set[str]:
-    """Names of the values that a config changes in the published recipe and settings."""
+    """Names of the values that a config changes in the published schedule and settings."""
     [method] = values["method"]
     entry = get_method(method)
-    recipe, memory = entry.recipe(values["recipe"], values.get("backbone", "resnet32"))
+    schedule, memory = entry.schedule(values["schedule"], values.get("backbone", "resnet32"))
     training = dict(values.get("training", {}))
     first = training.pop("first", {})
-    changed = {key for key, value in training.items() if getattr(recipe, key) != value}
+    changed = {key for key, value in training.items() if getattr(schedule, key) != value}
     changed |= {
-        f"first.{key}" for key, value in first.items() if getattr(recipe.at(0), key) != value
+        f"first.{key}" for key, value in first.items() if getattr(schedule.at(0), key) != value
     }
-    config = asdict(entry.configure(recipe, memory, entry.settings(values["recipe"])))
+    config = asdict(entry.configure(schedule, memory, entry.settings(values["schedule"])))
     for key, value in values.get("set", {}).get(method, {}).items():
         own = config[key]
         changed |= (
@@ -123,10 +123,10 @@ def test_the_constants_in_pycil_are_what_is_published_here(method: str) -> None:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
     }
     entry = get_method(method)
-    recipe, memory = entry.recipe("published", "resnet32")
-    config = entry.configure(recipe, memory, entry.settings("published"))
+    schedule, memory = entry.schedule("published", "resnet32")
+    config = entry.configure(schedule, memory, entry.settings("published"))
     left = constants.keys() - WITHOUT_EFFECT - UNUSED.get(method, set())
-    for names, values in ((LATER, recipe.at(1)), (FIRST, recipe.at(0)), (OWN, config)):
+    for names, values in ((LATER, schedule.at(1)), (FIRST, schedule.at(0)), (OWN, config)):
         for theirs in left & names.keys():
             value = constants[theirs]
             expected = tuple(value) if isinstance(value, list) else value

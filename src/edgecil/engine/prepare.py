@@ -33,7 +33,7 @@ from edgecil.errors import PrerequisiteError, UsageError, nearest, warn
 from edgecil.io.device import check_precision, choose_device
 from edgecil.methods import Environment, MethodEntry, get_method
 from edgecil.methods.image_size import fit_images, image_statistics, stored_size
-from edgecil.methods.registry import replace_recipe, replace_settings
+from edgecil.methods.registry import replace_schedule, replace_settings
 from edgecil.methods.task import Scenario
 from edgecil.sequences.given import parse_given
 from edgecil.sequences.protocols import (
@@ -366,14 +366,14 @@ def _try_networks(context: WorkerContext, networks: Collection[str]) -> None:
 def _configure(entry: MethodEntry, config: ExperimentConfig, backbone: str) -> Any:
     """Return a method's hyper-parameters: its setup's, with the changes of the configuration."""
     training = config.training
-    recipe, memory = entry.recipe(training.setup, backbone)
+    published, memory = entry.schedule(training.setup, backbone)
     schedule, exemplars = dict(training.schedule), dict(training.memory)
     if training.epochs is not None:
         schedule["epochs"] = training.epochs
     if training.memory_per_class is not None:
         exemplars["per_class"] = training.memory_per_class
     configured = entry.configure(
-        replace_recipe(recipe, schedule),
+        replace_schedule(published, schedule),
         replace_settings(memory, exemplars, "memory"),
         entry.settings(training.setup),
     )

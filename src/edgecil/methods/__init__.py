@@ -29,9 +29,9 @@ from edgecil.methods import (
     wa,
 )
 from edgecil.methods.method import Environment, Method
-from edgecil.methods.recipe import PAPER, Recipe, get_recipe
 from edgecil.methods.registry import METHODS, MethodEntry, register_method
 from edgecil.methods.resolve import get_method, method_names, resolve_method
+from edgecil.methods.schedule import PAPER, Schedule, get_schedule
 
 __all__ = [
     "METHODS",
@@ -39,7 +39,7 @@ __all__ = [
     "Environment",
     "Method",
     "MethodEntry",
-    "Recipe",
+    "Schedule",
     "acil",
     "aper",
     "bic",
@@ -54,7 +54,7 @@ __all__ = [
     "finetune",
     "foster",
     "get_method",
-    "get_recipe",
+    "get_schedule",
     "hide_prompt",
     "icarl",
     "joint",

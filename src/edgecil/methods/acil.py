@@ -16,8 +16,8 @@ import torch
 from edgecil.errors import UsageError
 from edgecil.methods.method import Environment, Need
 from edgecil.methods.random_regression import RandomRegression
-from edgecil.methods.recipe import PAPER, Recipe
 from edgecil.methods.registry import register_method
+from edgecil.methods.schedule import PAPER, Schedule
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
 
@@ -47,7 +47,7 @@ class ACILConfig:
     "acil",
     ACILConfig,
     "recursive least squares on random features, nothing trained (2022)",
-    fast=Recipe(epochs=1, augment=()),  # unused
+    fast=Schedule(epochs=1, augment=()),  # unused
     fast_settings={"projection": 500, "ridge": 100.0},  # few images: a larger penalty
 )
 class ACIL(RandomRegression):

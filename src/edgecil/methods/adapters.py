@@ -18,7 +18,7 @@ from torch.nn import functional
 from edgecil.backbones.heads import CosineHead
 from edgecil.backbones.vit import Sockets, ViT
 from edgecil.methods.method import Environment
-from edgecil.methods.recipe import Recipe
+from edgecil.methods.schedule import Schedule
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
 from edgecil.methods.training import fit
@@ -99,7 +99,7 @@ def dropout(adapters: nn.ModuleList, generator: torch.Generator) -> Iterator[Non
 
 
 def adapt(
-    vit: ViT, bottleneck: int, task: Task, recipe: Recipe, environment: Environment
+    vit: ViT, bottleneck: int, task: Task, schedule: Schedule, environment: Environment
 ) -> nn.ModuleList:
     """New adapters, trained to classify the classes of a first task.
 
@@ -109,7 +109,7 @@ def adapt(
         vit: the frozen transformer.
         bottleneck: width of the adapters.
         task: a task whose labels begin at 0.
-        recipe: setup.
+        schedule: setup.
         environment: environment of the method.
     """
     generator = derive_generator("cpu", task.seed, "adapters")
@@ -123,7 +123,7 @@ def adapt(
 
     parameters = [*adapters.parameters(), *head.parameters()]
     with dropout(adapters, task.generator("dropout")):
-        fit(parameters, (task.inputs, task.labels), loss, recipe, task, environment)
+        fit(parameters, (task.inputs, task.labels), loss, schedule, task, environment)
     return adapters.requires_grad_(False)
 
 

@@ -15,13 +15,13 @@ import torch
 from edgecil.errors import UsageError
 from edgecil.methods.adapters import adapt, adapters_state, blank_adapters, load_adapters
 from edgecil.methods.method import Environment
-from edgecil.methods.published import published_recipe
-from edgecil.methods.recipe import Recipe
+from edgecil.methods.published import published_schedule
 from edgecil.methods.registry import register_method
+from edgecil.methods.schedule import Schedule
 from edgecil.methods.simplecil import PrototypeMethod
 from edgecil.methods.task import Task
 
-PUBLISHED = published_recipe("aper")
+PUBLISHED = published_schedule("aper")
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class APERConfig:
     """Hyper-parameters of APER with adapters; the defaults are PILOT's.
 
     Attributes:
-        recipe: setup of the adaptation to the first task.
+        schedule: schedule of the adaptation to the first task.
         bottleneck: width of the adapters.
     """
 
-    recipe: Recipe = PUBLISHED
+    schedule: Schedule = PUBLISHED
     bottleneck: int = 64
 
     def __post_init__(self) -> None:
@@ -57,7 +57,7 @@ class APER(PrototypeMethod):
     """
 
     def __init__(self, config: APERConfig, environment: Environment) -> None:
-        super().__init__(config.recipe, environment)
+        super().__init__(config.schedule, environment)
         self.config = config
         self.adapters = blank_adapters(self.vit, config.bottleneck)
 
@@ -65,7 +65,7 @@ class APER(PrototypeMethod):
         """Train adapters on the first task; then add the means of the task's classes."""
         if not task.old_count:
             self.adapters = adapt(
-                self.vit, self.config.bottleneck, task, self.recipe, self.environment
+                self.vit, self.config.bottleneck, task, self.schedule, self.environment
             )
         super().learn(task)
 

@@ -18,8 +18,8 @@ from edgecil.errors import UsageError, unknown
 from edgecil.methods.memory import ExemplarMemory, MemoryBudget
 from edgecil.methods.method import Environment
 from edgecil.methods.network import Network
-from edgecil.methods.recipe import PAPER, PAPER_MEMORY, Recipe
 from edgecil.methods.registry import register_method
+from edgecil.methods.schedule import PAPER, PAPER_MEMORY, Schedule
 from edgecil.methods.task import Task
 from edgecil.methods.teacher import TeacherMethod
 from edgecil.methods.training import minimise
@@ -32,7 +32,7 @@ class BiCConfig:
     """Hyper-parameters of BiC.
 
     Attributes:
-        recipe: setup of each task and of the correction.
+        schedule: schedule of each task and of the correction.
         memory: exemplar budget.
         temperature: distillation temperature.
         held_out: share of a class's exemplars that is held out for the correction, at least one.
@@ -41,7 +41,7 @@ class BiCConfig:
             cross-entropy, which applies it again.
     """
 
-    recipe: Recipe = PAPER
+    schedule: Schedule = PAPER
     memory: MemoryBudget = PAPER_MEMORY
     temperature: float = 2.0
     held_out: float = 0.1
@@ -112,7 +112,7 @@ class BiC(TeacherMethod):
     memory: ExemplarMemory
 
     def __init__(self, config: BiCConfig, environment: Environment) -> None:
-        super().__init__(config.recipe, environment, config.memory)
+        super().__init__(config.schedule, environment, config.memory)
         self.config = config
 
     def assemble(self, backbone: Backbone) -> CorrectedNetwork:
@@ -167,7 +167,7 @@ class BiC(TeacherMethod):
                 corrected = corrected.softmax(dim=1)
             return cross_entropy(corrected, targets[batch])
 
-        minimise([scale, shift], len(targets), loss, self.recipe, task, stage="correction")
+        minimise([scale, shift], len(targets), loss, self.schedule, task, stage="correction")
         self.network.correct(task.old_count, scale.detach(), shift.detach())
 
     def largest_logit(self, features: torch.Tensor) -> torch.Tensor:

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy, one_hot
 
-from edgecil.methods.recipe import Recipe
+from edgecil.methods.schedule import Schedule
 from edgecil.methods.task import Task
 from edgecil.methods.training import minimise
 from edgecil.methods.triangle import pack_triangle, unpack_triangle
@@ -155,7 +155,7 @@ class ClassMixtures(ClassStatistics):
 def align(
     classifier: nn.Module,
     statistics: ClassStatistics,
-    recipe: Recipe,
+    schedule: Schedule,
     task: Task,
     *,
     batches: int,
@@ -168,12 +168,12 @@ def align(
     Args:
         classifier: features (n, d) to logits (n, classes).
         statistics: statistics of the same classes.
-        recipe: epochs, learning rates, batch size.
+        schedule: epochs, learning rates, batch size.
         task: the source of all seeds.
         batches: batches per epoch.
         stage: name that distinguishes several alignments within one task.
     """
-    count, classes = recipe.batch_size * batches, len(task.seen)
+    count, classes = schedule.batch_size * batches, len(task.seen)
     features = statistics.means.new_empty(count, statistics.means.shape[-1])
 
     def sample(indices: Sequence[torch.Tensor], generator: torch.Generator) -> None:
@@ -185,7 +185,7 @@ def align(
         return cross_entropy(classifier(features[batch]), batch % classes)
 
     parameters = classifier.parameters()
-    minimise(parameters, count, loss, recipe, task, stage=stage, on_epoch=sample)
+    minimise(parameters, count, loss, schedule, task, stage=stage, on_epoch=sample)
 
 
 def _root(apart: torch.Tensor, *, diagonal: bool) -> torch.Tensor:

@@ -19,13 +19,13 @@ from edgecil.errors import UsageError, unknown
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.prompts import PromptMethod
-from edgecil.methods.published import published_recipe
-from edgecil.methods.recipe import Recipe
+from edgecil.methods.published import published_schedule
 from edgecil.methods.registry import register_method
+from edgecil.methods.schedule import Schedule
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
 
-PUBLISHED = published_recipe("coda-prompt")
+PUBLISHED = published_schedule("coda-prompt")
 
 
 def orthogonal_rows(count: int, old: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
@@ -70,7 +70,7 @@ class CODAPromptConfig:
     """Hyper-parameters of CODA-Prompt.
 
     Attributes:
-        recipe: setup of each task.
+        schedule: schedule of each task.
         components: components per task; 10 give the published 100 in ten tasks.
         length: tokens of a prompt; the first half extends the keys, the second half the values.
         layers: number of blocks with prompts, counted from the first; at most the depth.
@@ -81,7 +81,7 @@ class CODAPromptConfig:
             lean towards or away from what they have in common.
     """
 
-    recipe: Recipe = PUBLISHED
+    schedule: Schedule = PUBLISHED
     components: int = 10
     length: int = 8
     layers: int = 5
@@ -117,7 +117,7 @@ class CODAPrompt(PromptMethod):
     """Prompts are sums over all components; the latest components are trained."""
 
     def __init__(self, config: CODAPromptConfig, environment: Environment) -> None:
-        super().__init__(config.recipe, environment)
+        super().__init__(config.schedule, environment)
         self.config = config
         self.layers = min(config.layers, self.vit.layout.depth)
 

@@ -18,8 +18,8 @@ from torch.nn.functional import cross_entropy
 from edgecil.methods.memory import ExemplarMemory, MemoryBudget, draw
 from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkMethod
-from edgecil.methods.recipe import PAPER, PAPER_MEMORY, Recipe
 from edgecil.methods.registry import register_method
+from edgecil.methods.schedule import PAPER, PAPER_MEMORY, Schedule
 from edgecil.methods.task import Task
 
 
@@ -28,13 +28,13 @@ class DERppConfig:
     """Hyper-parameters of DER++; the defaults are Mammoth's for CIFAR-100.
 
     Attributes:
-        recipe: training recipe of each task.
+        schedule: schedule of each task.
         memory: exemplar budget.
         alpha: α, weight of the squared distance from the stored logits.
         beta: β, weight of the cross-entropy on exemplars.
     """
 
-    recipe: Recipe = PAPER
+    schedule: Schedule = PAPER
     memory: MemoryBudget = PAPER_MEMORY
     alpha: float = 0.3
     beta: float = 0.5
@@ -53,7 +53,7 @@ class DERpp(NetworkMethod):
     memory: ExemplarMemory
 
     def __init__(self, config: DERppConfig, environment: Environment) -> None:
-        super().__init__(config.recipe, environment, config.memory)
+        super().__init__(config.schedule, environment, config.memory)
         self.config = config
         self.logits: list[torch.Tensor] = []
 
@@ -66,8 +66,11 @@ class DERpp(NetworkMethod):
             for part in self.logits
         ]
         self._logits = torch.cat(rows).to(task.device) if rows else torch.zeros(0)
-        recipe = self.recipe.at(task.index)
-        self._batch, self._prepare = recipe.batch_size, self.environment.pipeline(recipe.augment)
+        schedule = self.schedule.at(task.index)
+        self._batch, self._prepare = (
+            schedule.batch_size,
+            self.environment.pipeline(schedule.augment),
+        )
         self._generator = task.generator("replay")
 
     def training_data(self, task: Task) -> tuple[torch.Tensor, torch.Tensor]:

@@ -17,13 +17,13 @@ from edgecil.errors import UsageError
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.prompts import PromptMethod
-from edgecil.methods.published import published_recipe
-from edgecil.methods.recipe import Recipe
+from edgecil.methods.published import published_schedule
 from edgecil.methods.registry import register_method
+from edgecil.methods.schedule import Schedule
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
 
-PUBLISHED = published_recipe("dualprompt")
+PUBLISHED = published_schedule("dualprompt")
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class DualPromptConfig:
     """Hyper-parameters of DualPrompt; the defaults are PILOT's.
 
     Attributes:
-        recipe: training recipe of each task.
+        schedule: schedule of each task.
         length: tokens that a prompt adds to the keys and to the values of a block.
         general: number of first blocks with general prompts; at most all but one.
         expert: number of blocks after them with expert prompts.
@@ -42,7 +42,7 @@ class DualPromptConfig:
             values, and the other half its value tokens, as PILOT's code arranges them.
     """
 
-    recipe: Recipe = PUBLISHED
+    schedule: Schedule = PUBLISHED
     length: int = 5
     general: int = 2
     expert: int = 3
@@ -69,7 +69,7 @@ class DualPrompt(PromptMethod):
     """Each task has expert prompts and a key; the last set holds the general prompts too."""
 
     def __init__(self, config: DualPromptConfig, environment: Environment) -> None:
-        super().__init__(config.recipe, environment)
+        super().__init__(config.schedule, environment)
         self.config = config
         depth = self.vit.layout.depth
         self.general = min(config.general, depth - 1)
@@ -115,9 +115,9 @@ class DualPrompt(PromptMethod):
 
     @property
     def test_batch(self) -> int:
-        """The recipe's batch size if predictions depend on the batch."""
+        """The schedule's batch size if predictions depend on the batch."""
         together = self.config.batchwise or self.config.mixed
-        return self.recipe.batch_size if together else super().test_batch
+        return self.schedule.batch_size if together else super().test_batch
 
     def features(self, images: torch.Tensor, queries: torch.Tensor) -> torch.Tensor:
         """Input of the head, (n, d)."""

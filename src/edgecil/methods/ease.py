@@ -19,13 +19,13 @@ from edgecil.errors import UsageError
 from edgecil.methods.adapters import adapt, adapters_state, class_means, load_adapters
 from edgecil.methods.method import Environment
 from edgecil.methods.pretrained import PretrainedMethod
-from edgecil.methods.published import published_recipe
-from edgecil.methods.recipe import Recipe
+from edgecil.methods.published import published_schedule
 from edgecil.methods.registry import register_method
+from edgecil.methods.schedule import Schedule
 from edgecil.methods.task import Task
 from edgecil.methods.task_cache import State, compute_once
 
-PUBLISHED = published_recipe("ease")
+PUBLISHED = published_schedule("ease")
 
 
 @dataclass(frozen=True)
@@ -33,14 +33,14 @@ class EASEConfig:
     """Hyper-parameters of EASE.
 
     Attributes:
-        recipe: setup of each task's adapters.
+        schedule: schedule of each task's adapters.
         bottleneck: width of the adapters.
         others: α, the total weight of all other subspaces relative to a class's own.
         unmodified: β, the weight of the transformer without adapters, as a subspace of all classes;
             0 leaves it out. The authors use it on CUB-200.
     """
 
-    recipe: Recipe = PUBLISHED
+    schedule: Schedule = PUBLISHED
     bottleneck: int = 64
     others: float = 0.1
     unmodified: float = 0.0
@@ -70,7 +70,7 @@ class EASE(PretrainedMethod):
     """
 
     def __init__(self, config: EASEConfig, environment: Environment) -> None:
-        super().__init__(config.recipe, environment)
+        super().__init__(config.schedule, environment)
         self.config = config
         self.adapters: list[nn.ModuleList] = []
         self.prototypes: list[torch.Tensor] = []
@@ -78,11 +78,11 @@ class EASE(PretrainedMethod):
 
     def learn(self, task: Task) -> None:
         """Train adapters for the task and compute its class prototypes in every subspace."""
-        recipe = self.recipe.at(task.index)
-        kind = ("ease adapters", replace(self.config, recipe=recipe), self.network)
+        schedule = self.schedule.at(task.index)
+        kind = ("ease adapters", replace(self.config, schedule=schedule), self.network)
         self.add_adapters(
             compute_once(
-                kind, task, self.environment, lambda alone: self.train_adapters(alone, recipe)
+                kind, task, self.environment, lambda alone: self.train_adapters(alone, schedule)
             )
         )
         labels = task.alone().labels
@@ -93,9 +93,9 @@ class EASE(PretrainedMethod):
             self.unmodified = torch.cat([self.unmodified, frozen])
         self.seen = task.seen
 
-    def train_adapters(self, task: Task, recipe: Recipe) -> State:
+    def train_adapters(self, task: Task, schedule: Schedule) -> State:
         """Return weights of adapters trained to classify the classes of one task."""
-        adapters = adapt(self.vit, self.config.bottleneck, task, recipe, self.environment)
+        adapters = adapt(self.vit, self.config.bottleneck, task, schedule, self.environment)
         return adapters_state(adapters)
 
     def add_adapters(self, weights: State) -> None:

@@ -15,8 +15,8 @@ from torch.nn.functional import cross_entropy
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkMethod
-from edgecil.methods.recipe import PAPER, PAPER_MEMORY, Recipe
 from edgecil.methods.registry import register_method
+from edgecil.methods.schedule import PAPER, PAPER_MEMORY, Schedule
 from edgecil.methods.task import Task
 
 
@@ -25,11 +25,11 @@ class ERConfig:
     """Hyper-parameters of replay.
 
     Attributes:
-        recipe: setup of each task.
+        schedule: schedule of each task.
         memory: exemplar budget.
     """
 
-    recipe: Recipe = PAPER
+    schedule: Schedule = PAPER
     memory: MemoryBudget = PAPER_MEMORY
 
 
@@ -40,7 +40,7 @@ class ER(NetworkMethod):
     classifiers = ("head", "nme")
 
     def __init__(self, config: ERConfig, environment: Environment) -> None:
-        super().__init__(config.recipe, environment, config.memory)
+        super().__init__(config.schedule, environment, config.memory)
 
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
         """Cross-entropy over all classes."""

@@ -16,8 +16,8 @@ from edgecil.errors import unknown
 from edgecil.methods.feed import feed
 from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkMethod, new_classes_only
-from edgecil.methods.recipe import PAPER, Recipe
 from edgecil.methods.registry import register_method
+from edgecil.methods.schedule import PAPER, Schedule
 from edgecil.methods.task import Task
 from edgecil.methods.training import shuffle
 
@@ -29,7 +29,7 @@ class EWCConfig:
     """Hyper-parameters of EWC.
 
     Attributes:
-        recipe: setup of each task.
+        schedule: schedule of each task.
         strength: λ, the weight of the penalty.
         fisher_cap: upper limit of the Fisher information of a weight.
         fisher_images: `plain` computes the Fisher information in evaluation mode from images
@@ -37,7 +37,7 @@ class EWCConfig:
             which also updates the statistics of batch normalisation once more.
     """
 
-    recipe: Recipe = PAPER
+    schedule: Schedule = PAPER
     strength: float = 1000.0
     fisher_cap: float = 1e-4
     fisher_images: Literal["plain", "training"] = "plain"
@@ -57,7 +57,7 @@ class EWC(NetworkMethod):
     """Fine-tuning with a quadratic penalty on every weight."""
 
     def __init__(self, config: EWCConfig, environment: Environment) -> None:
-        super().__init__(config.recipe, environment)
+        super().__init__(config.schedule, environment)
         self.config = config
         self.anchor: dict[str, torch.Tensor] = {}
         self.fisher: dict[str, torch.Tensor] = {}
@@ -93,15 +93,15 @@ class EWC(NetworkMethod):
         Batches are shuffled because the images are sorted by class, and batches of a single class
         have much larger gradients.
         """
-        recipe = self.recipe.at(task.index)
+        schedule = self.schedule.at(task.index)
         augmented = self.config.fisher_images == "training"
-        prepare = self.environment.pipeline(recipe.augment if augmented else ())
+        prepare = self.environment.pipeline(schedule.augment if augmented else ())
         self.network.train(augmented)
         total = {name: torch.zeros_like(value) for name, value in self.network.named_parameters()}
         order, generator = shuffle(len(task.labels), task, "fisher")
-        batches = order.to(task.device).split(recipe.batch_size)
+        batches = order.to(task.device).split(schedule.batch_size)
         with feed(task.inputs, task.device) as source:
-            source.begin(order.split(recipe.batch_size))
+            source.begin(order.split(schedule.batch_size))
             for batch in batches:
                 self.network.zero_grad()
                 inputs = source.take(batch)

@@ -22,7 +22,7 @@ from edgecil.errors import UsageError
 from edgecil.methods.memory import ExemplarMemory, MemoryBudget
 from edgecil.methods.method import Environment
 from edgecil.methods.network import Network, NetworkMethod
-from edgecil.methods.recipe import PAPER, PAPER_MEMORY, Recipe
+from edgecil.methods.schedule import PAPER, PAPER_MEMORY, Schedule
 from edgecil.methods.task import Task
 from edgecil.methods.training import minimise
 
@@ -155,13 +155,13 @@ class ExpandingConfig:
     """Hyper-parameters of every method that gains an extractor with each task.
 
     Attributes:
-        recipe: setup of each task.
+        schedule: schedule of each task.
         memory: exemplar budget.
         auxiliary: weight of the auxiliary loss.
         balancing: epochs of fine-tuning the head on exemplars; 0 disables it.
     """
 
-    recipe: Recipe = PAPER
+    schedule: Schedule = PAPER
     memory: MemoryBudget = PAPER_MEMORY
     auxiliary: float = 1.0
     balancing: int = 0
@@ -183,7 +183,7 @@ class ExpandingMethod(NetworkMethod):
 
     def __init__(self, config: ExpandingConfig, environment: Environment) -> None:
         self.config = config
-        super().__init__(config.recipe, environment, config.memory)
+        super().__init__(config.schedule, environment, config.memory)
 
     def assemble(self, backbone: Backbone) -> ExpandingNetwork:
         """Return a network with whole backbones as extractors."""
@@ -218,8 +218,8 @@ class ExpandingMethod(NetworkMethod):
         def loss(batch: torch.Tensor, _: torch.Generator) -> torch.Tensor:
             return cross_entropy(head(features[batch]), labels[batch])
 
-        recipe = self.recipe.lasting(self.config.balancing / self.recipe.epochs)
-        minimise(head.parameters(), len(labels), loss, recipe, task, stage="balance")
+        schedule = self.schedule.lasting(self.config.balancing / self.schedule.epochs)
+        minimise(head.parameters(), len(labels), loss, schedule, task, stage="balance")
 
 
 def residual(backbone: Backbone, method: str) -> ResNet:

@@ -17,8 +17,8 @@ from edgecil.errors import UsageError
 from edgecil.methods.class_statistics import ClassGaussians
 from edgecil.methods.method import Environment, Need
 from edgecil.methods.pretrained import PretrainedMethod
-from edgecil.methods.recipe import PAPER, Recipe
 from edgecil.methods.registry import register_method
+from edgecil.methods.schedule import PAPER, Schedule
 from edgecil.methods.task import Task
 
 _LEAST = 1e-12  # variance of a class whose features are all equal
@@ -44,7 +44,7 @@ class FeCAMConfig:
     "fecam",
     FeCAMConfig,
     "Mahalanobis distances to classes in frozen features (2023)",
-    fast=Recipe(epochs=1, augment=()),  # unused
+    fast=Schedule(epochs=1, augment=()),  # unused
 )
 class FeCAM(PretrainedMethod):
     """Means and correlations of each class's features, scaled to unit length.

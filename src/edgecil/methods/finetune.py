@@ -8,8 +8,8 @@ import torch
 
 from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkMethod, new_classes_only
-from edgecil.methods.recipe import PAPER, Recipe
 from edgecil.methods.registry import register_method
+from edgecil.methods.schedule import PAPER, Schedule
 from edgecil.methods.task import Task
 
 
@@ -17,7 +17,7 @@ from edgecil.methods.task import Task
 class FinetuneConfig:
     """Hyper-parameters of fine-tuning: the setup."""
 
-    recipe: Recipe = PAPER
+    schedule: Schedule = PAPER
 
 
 @register_method("finetune", FinetuneConfig, "plain training on each task: the lower bound")
@@ -25,7 +25,7 @@ class Finetune(NetworkMethod):
     """Cross-entropy over the current task's classes."""
 
     def __init__(self, config: FinetuneConfig, environment: Environment) -> None:
-        super().__init__(config.recipe, environment)
+        super().__init__(config.schedule, environment)
 
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
         """Cross-entropy over the new classes."""

@@ -21,8 +21,8 @@ from edgecil.methods.expansion import ExpandingBackbone, ExpandingNetwork
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkMethod
-from edgecil.methods.recipe import PAPER, PAPER_MEMORY, Recipe
 from edgecil.methods.registry import register_method
+from edgecil.methods.schedule import PAPER, PAPER_MEMORY, Schedule
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
 from edgecil.methods.training import in_batches
@@ -39,16 +39,16 @@ class FOSTERConfig:
     """Hyper-parameters of FOSTER.
 
     Attributes:
-        recipe: setup of the first task and of boosting in later tasks.
+        schedule: schedule of the first task and of boosting in later tasks.
         memory: exemplar budget.
         boosting_beta: β₁ of the class weights that align the logits during boosting.
         compression_beta: β₂ of the class weights that balance the compression.
         distillation: λ, weight of the distillation of old outputs during boosting.
         temperature: temperature of both distillations.
-        compression: epochs of the compression as a share of the recipe's epochs.
+        compression: epochs of the compression as a share of the schedule's epochs.
     """
 
-    recipe: Recipe = _PAPER
+    schedule: Schedule = _PAPER
     memory: MemoryBudget = PAPER_MEMORY
     boosting_beta: float = 0.96
     compression_beta: float = 0.97
@@ -79,7 +79,7 @@ class FOSTER(NetworkMethod):
     old: ExpandingNetwork
 
     def __init__(self, config: FOSTERConfig, environment: Environment) -> None:
-        super().__init__(config.recipe, environment, config.memory)
+        super().__init__(config.schedule, environment, config.memory)
         self.config = config
         self.boosted: ExpandingNetwork | None = None
 
@@ -126,8 +126,8 @@ class FOSTER(NetworkMethod):
         def loss(images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
             return distil(student(images), boosted(images), self.config.temperature, weights)
 
-        recipe = replace(self.recipe.lasting(self.config.compression), weight_decay=0.0)
-        self.train(student, loss, task, recipe=recipe, stage="compress")
+        schedule = replace(self.schedule.lasting(self.config.compression), weight_decay=0.0)
+        self.train(student, loss, task, schedule=schedule, stage="compress")
         self.network, self.boosted = student, boosted.eval()
         del self.old
 

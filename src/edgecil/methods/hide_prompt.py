@@ -23,15 +23,15 @@ from edgecil.methods.contrast import separation_loss
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.prompts import PromptHead, PromptMethod
-from edgecil.methods.published import published_recipe
-from edgecil.methods.recipe import Recipe
+from edgecil.methods.published import published_schedule
 from edgecil.methods.registry import register_method
+from edgecil.methods.schedule import Schedule
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
 from edgecil.methods.training import in_batches
 
-PUBLISHED = published_recipe("hide-prompt")
-ALIGNMENT = Recipe(
+PUBLISHED = published_schedule("hide-prompt")
+ALIGNMENT = Schedule(
     epochs=30,
     learning_rate=0.005,
     schedule="cosine",
@@ -46,7 +46,7 @@ class HiDePromptConfig:
     """Hyper-parameters of HiDe-Prompt; the defaults are those of Split CIFAR-100.
 
     Attributes:
-        recipe: setup of each task's prompt.
+        schedule: schedule of each task's prompt.
         alignment: setup of the head and the task-identity inference on sampled features,
             with one batch per old class in an epoch.
         inference_batch: batch size of the task-identity inference.
@@ -64,8 +64,8 @@ class HiDePromptConfig:
             authors' code, instead of by their shares of the class's images.
     """
 
-    recipe: Recipe = PUBLISHED
-    alignment: Recipe = ALIGNMENT
+    schedule: Schedule = PUBLISHED
+    alignment: Schedule = ALIGNMENT
     inference_batch: int = 24
     inference_rate: float = 0.005
     small_inference: bool = False
@@ -113,7 +113,7 @@ class HiDePrompt(PromptMethod):
     """Trains a prompt per task, then the inference of the task and the head."""
 
     def __init__(self, config: HiDePromptConfig, environment: Environment) -> None:
-        super().__init__(config.recipe, environment)
+        super().__init__(config.schedule, environment)
         self.config = config
         self.layers = min(config.layers, self.vit.layout.depth)
         width, device = self.vit.feature_size, environment.device
@@ -135,14 +135,14 @@ class HiDePrompt(PromptMethod):
         self.remember(task)
         self.inference.head.grow(len(task.classes), derive_generator("cpu", task.seed, "inference"))
         if task.old_count:
-            old, recipe = task.old_count, self.config.alignment
+            old, schedule = task.old_count, self.config.alignment
             smaller = replace(
-                recipe,
+                schedule,
                 batch_size=self.config.inference_batch,
                 learning_rate=self.config.inference_rate,
             )
             align(self.inference, self.plain, smaller, task, batches=old, stage="inference")
-            align(self.head, self.instructed, recipe, task, batches=old, stage="prediction")
+            align(self.head, self.instructed, schedule, task, batches=old, stage="prediction")
 
     def grow(self, task: Task) -> None:
         """Add a copy of the last prompt; the first prompt is uniform in ±1."""

@@ -14,8 +14,8 @@ import torch
 from edgecil.errors import unknown
 from edgecil.methods.memory import ExemplarMemory, MemoryBudget, draw
 from edgecil.methods.method import Environment
-from edgecil.methods.recipe import PAPER, PAPER_MEMORY, Recipe
 from edgecil.methods.registry import register_method
+from edgecil.methods.schedule import PAPER, PAPER_MEMORY, Schedule
 from edgecil.methods.task import Task
 from edgecil.methods.teacher import TeacherMethod
 
@@ -25,13 +25,13 @@ class ICaRLConfig:
     """Hyper-parameters of iCaRL.
 
     Attributes:
-        recipe: setup of each task.
+        schedule: schedule of each task.
         memory: exemplar budget.
         selection: how exemplars are chosen, `herding` or `random`.
         temperature: distillation temperature.
     """
 
-    recipe: Recipe = PAPER
+    schedule: Schedule = PAPER
     memory: MemoryBudget = PAPER_MEMORY
     selection: str = "herding"
     temperature: float = 2.0
@@ -48,7 +48,7 @@ class ICaRL(TeacherMethod):
     classifiers = ("nme", "head")
 
     def __init__(self, config: ICaRLConfig, environment: Environment) -> None:
-        super().__init__(config.recipe, environment, config.memory)
+        super().__init__(config.schedule, environment, config.memory)
         self.config = config
 
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:

@@ -8,8 +8,8 @@ import torch
 
 from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkMethod
-from edgecil.methods.recipe import PAPER, Recipe
 from edgecil.methods.registry import register_method
+from edgecil.methods.schedule import PAPER, Schedule
 from edgecil.methods.task import Task
 
 
@@ -17,7 +17,7 @@ from edgecil.methods.task import Task
 class JointConfig:
     """Hyper-parameters of joint training: the setup."""
 
-    recipe: Recipe = PAPER
+    schedule: Schedule = PAPER
 
 
 @register_method("joint", JointConfig, "a new network on all data seen so far: the upper bound")
@@ -27,7 +27,7 @@ class Joint(NetworkMethod):
     sees_everything = True
 
     def __init__(self, config: JointConfig, environment: Environment) -> None:
-        super().__init__(config.recipe, environment)
+        super().__init__(config.schedule, environment)
 
     def begin(self, task: Task) -> None:
         """Replace the network by a new one."""

@@ -16,13 +16,13 @@ from edgecil.errors import UsageError
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.prompts import PromptMethod
-from edgecil.methods.published import published_recipe
-from edgecil.methods.recipe import Recipe
+from edgecil.methods.published import published_schedule
 from edgecil.methods.registry import register_method
+from edgecil.methods.schedule import Schedule
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
 
-PUBLISHED = published_recipe("l2p")
+PUBLISHED = published_schedule("l2p")
 
 
 @dataclass(frozen=True)
@@ -30,19 +30,19 @@ class L2PConfig:
     """Hyper-parameters of L2P.
 
     Attributes:
-        recipe: setup of each task.
+        schedule: schedule of each task.
         pool: number of prompts.
         length: tokens of a prompt.
         chosen: prompts per image, N.
         pull: λ, weight of the term that pulls the chosen keys towards the query.
         batchwise: whether all images of a batch get the prompts that most of them choose, in
             training and in testing, as in the authors' code and in PILOT. Predictions then depend
-            on which images are tested together: the recipe's batch size, in order of arrival.
+            on which images are tested together: the schedule's batch size, in order of arrival.
         positions: whether the class token's position embedding is added to the prompts, as in the
             PyTorch port and in PILOT.
     """
 
-    recipe: Recipe = PUBLISHED
+    schedule: Schedule = PUBLISHED
     pool: int = 10
     length: int = 5
     chosen: int = 5
@@ -69,7 +69,7 @@ class L2P(PromptMethod):
     """One pool for all tasks; the head's input is the mean of the prompts' final tokens."""
 
     def __init__(self, config: L2PConfig, environment: Environment) -> None:
-        super().__init__(config.recipe, environment)
+        super().__init__(config.schedule, environment)
         self.config = config
 
     def grow(self, task: Task) -> None:
@@ -108,8 +108,8 @@ class L2P(PromptMethod):
 
     @property
     def test_batch(self) -> int:
-        """The recipe's batch size if images of a batch share their prompts."""
-        return self.recipe.batch_size if self.config.batchwise else super().test_batch
+        """The schedule's batch size if images of a batch share their prompts."""
+        return self.schedule.batch_size if self.config.batchwise else super().test_batch
 
     def features(self, images: torch.Tensor, queries: torch.Tensor) -> torch.Tensor:
         """Input of the head, (n, d)."""

@@ -18,8 +18,8 @@ from edgecil.errors import UsageError
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.method import Environment
 from edgecil.methods.network import Network
-from edgecil.methods.recipe import PAPER, PAPER_MEMORY, Recipe
 from edgecil.methods.registry import register_method
+from edgecil.methods.schedule import PAPER, PAPER_MEMORY, Schedule
 from edgecil.methods.task import Task
 from edgecil.methods.teacher import TeacherMethod
 
@@ -29,7 +29,7 @@ class LUCIRConfig:
     """Hyper-parameters of LUCIR; the defaults are the authors' for CIFAR-100.
 
     Attributes:
-        recipe: training recipe of each task.
+        schedule: schedule of each task.
         memory: exemplar budget.
         strength: weight of the old features' directions, times √(old classes / new classes).
         ranking: weight of the margin between an exemplar's class and new classes.
@@ -37,7 +37,7 @@ class LUCIRConfig:
         rivals: number of new classes, the most similar ones, that the margin applies to.
     """
 
-    recipe: Recipe = PAPER
+    schedule: Schedule = PAPER
     memory: MemoryBudget = PAPER_MEMORY
     strength: float = 5.0
     ranking: float = 1.0
@@ -56,7 +56,7 @@ class LUCIR(TeacherMethod):
     classifiers = ("head", "nme")
 
     def __init__(self, config: LUCIRConfig, environment: Environment) -> None:
-        super().__init__(config.recipe, environment, config.memory)
+        super().__init__(config.schedule, environment, config.memory)
         self.config = config
 
     def assemble(self, backbone: Backbone) -> Network:

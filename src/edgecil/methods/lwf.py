@@ -12,8 +12,8 @@ import torch
 
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
-from edgecil.methods.recipe import PAPER, Recipe
 from edgecil.methods.registry import register_method
+from edgecil.methods.schedule import PAPER, Schedule
 from edgecil.methods.task import Task
 from edgecil.methods.teacher import TeacherMethod
 
@@ -23,12 +23,12 @@ class LwFConfig:
     """Hyper-parameters of LwF; the defaults are PyCIL's.
 
     Attributes:
-        recipe: setup of each task.
+        schedule: schedule of each task.
         strength: λ, weight of the distillation.
         temperature: distillation temperature.
     """
 
-    recipe: Recipe = PAPER
+    schedule: Schedule = PAPER
     strength: float = 3.0
     temperature: float = 2.0
 
@@ -38,7 +38,7 @@ class LwF(TeacherMethod):
     """Fine-tuning with distillation of the old network."""
 
     def __init__(self, config: LwFConfig, environment: Environment) -> None:
-        super().__init__(config.recipe, environment)
+        super().__init__(config.schedule, environment)
         self.config = config
 
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:

@@ -33,17 +33,17 @@ from edgecil.methods.merged_adapters import MergedOnUse, mean_of, merge
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.pretrained import PretrainedMethod
-from edgecil.methods.published import published_recipe
-from edgecil.methods.recipe import Recipe
+from edgecil.methods.published import published_schedule
 from edgecil.methods.registry import register_method
+from edgecil.methods.schedule import Schedule
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
 from edgecil.methods.training import fit
 
-PUBLISHED = published_recipe("mos")
+PUBLISHED = published_schedule("mos")
 MERGING_RULES = ("step", "use")
 COVARIANCES = ("full", "diagonal")
-ALIGNMENT = Recipe(epochs=30, learning_rate=0.005, schedule="cosine", batch_size=240, augment=())
+ALIGNMENT = Schedule(epochs=30, learning_rate=0.005, schedule="cosine", batch_size=240, augment=())
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class MOSConfig:
     """Hyper-parameters of MOS.
 
     Attributes:
-        recipe: setup of each task's adapters.
+        schedule: schedule of each task's adapters.
         alignment: setup of the head on sampled features, with one batch per class in an
             epoch.
         bottleneck: width of the adapters.
@@ -69,8 +69,8 @@ class MOSConfig:
             code, or in ± √(3 / d).
     """
 
-    recipe: Recipe = PUBLISHED
-    alignment: Recipe = ALIGNMENT
+    schedule: Schedule = PUBLISHED
+    alignment: Schedule = ALIGNMENT
     bottleneck: int = 16
     merging: float = 0.1
     merging_rule: Literal["step", "use"] = "step"
@@ -120,7 +120,7 @@ class MOS(PretrainedMethod):
     """
 
     def __init__(self, config: MOSConfig, environment: Environment) -> None:
-        super().__init__(config.recipe, environment)
+        super().__init__(config.schedule, environment)
         self.config = config
         width, device = self.vit.feature_size, environment.device
         self.adapters: list[nn.ModuleList] = []
@@ -141,8 +141,8 @@ class MOS(PretrainedMethod):
         self.prototypes = torch.cat([self.prototypes, class_means(first, labels)])
         self.task_of_class += [task.index] * len(task.classes)
         if task.old_count:
-            recipe, batches = self.config.alignment, len(task.seen)
-            align(self.head, self.gaussians, recipe, task, batches=batches, stage="alignment")
+            schedule, batches = self.config.alignment, len(task.seen)
+            align(self.head, self.gaussians, schedule, task, batches=batches, stage="alignment")
         self.seen = task.seen
 
     def in_use(self, task: int) -> nn.ModuleList:
@@ -182,7 +182,7 @@ class MOS(PretrainedMethod):
                 adapters.parameters(),
                 data,
                 loss,
-                self.recipe,
+                self.schedule,
                 task,
                 self.environment,
                 head=self.head.parameters(),

@@ -11,7 +11,7 @@ from torch.nn.functional import cross_entropy, normalize
 from edgecil.backbones import Backbone, GrowingLinear, build_backbone
 from edgecil.methods.memory import ExemplarMemory, MemoryBudget, herd
 from edgecil.methods.method import Environment, Method, suited_to
-from edgecil.methods.recipe import Recipe
+from edgecil.methods.schedule import Schedule
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
 from edgecil.methods.training import Loss, fit, in_batches
@@ -39,7 +39,7 @@ class NetworkMethod(Method):
     """Trains a network on each task; a subclass defines the loss and optional hooks.
 
     Attributes:
-        recipe: setup of each task.
+        schedule: schedule of each task.
         network: the network that is trained and that predicts.
         memory: exemplars, used in training and for the nearest-mean classifier; None if the method
             keeps none.
@@ -49,10 +49,10 @@ class NetworkMethod(Method):
     views = 1
 
     def __init__(
-        self, recipe: Recipe, environment: Environment, budget: MemoryBudget | None = None
+        self, schedule: Schedule, environment: Environment, budget: MemoryBudget | None = None
     ) -> None:
         super().__init__(suited_to(environment.backbone, environment))
-        self.recipe = recipe
+        self.schedule = schedule
         self.memory = None if budget is None else ExemplarMemory(budget)
         self.reset_network()
 
@@ -95,10 +95,10 @@ class NetworkMethod(Method):
         loss: Loss,
         task: Task,
         *,
-        recipe: Recipe | None = None,
+        schedule: Schedule | None = None,
         stage: str = "learn",
     ) -> None:
-        """Fit a network on the training data with the given recipe or the method's own."""
+        """Fit a network on the training data with the given schedule or the method's own."""
         network.train()
         if self.environment.compile:
             network.backbone.compile()
@@ -106,7 +106,7 @@ class NetworkMethod(Method):
             network.parameters(),
             self.training_data(task),
             loss,
-            recipe or self.recipe,
+            schedule or self.schedule,
             task,
             self.environment,
             stage=stage,

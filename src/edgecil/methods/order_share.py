@@ -17,7 +17,7 @@ from edgecil.io.json import read_json
 
 SCHEMA = "edgecil.order-share/2"
 FILE = Path(__file__).with_name("order_share.json")
-RECIPE = "fast"  # the setup of the truth tables
+SETUP = "fast"  # the setup of the truth tables
 CANNOT_SHOW = 0.5  # share of the order below which one training per order shows mostly noise
 
 
@@ -77,18 +77,18 @@ def order_shares() -> dict[str, OrderShare]:
     return {**stored.others, **stored.methods}
 
 
-def suggest_repeats(methods: Iterable[str], repeats: int, recipe: str) -> str | None:
+def suggest_repeats(methods: Iterable[str], repeats: int, setup: str) -> str | None:
     """Return a sentence if one training per order cannot show the order effect of some method.
 
     Args:
         methods: their names.
         repeats: trainings per order.
-        recipe: the setup; for any other than that of the truth tables nothing is known.
+        setup: the setup; for any other than that of the truth tables nothing is known.
 
     >>> suggest_repeats(["ease"], 1, "fast") is None
     True
     """
-    if repeats > 1 or recipe != RECIPE:
+    if repeats > 1 or setup != SETUP:
         return None
     measured = order_shares()
     noisy = [name for name in methods if name in measured and measured[name].share < CANNOT_SHOW]
@@ -97,6 +97,6 @@ def suggest_repeats(methods: Iterable[str], repeats: int, recipe: str) -> str | 
     shares = ", ".join(f"{name} {100 * (1 - measured[name].share):.0f} %" for name in noisy)
     return (
         "One training per order cannot separate the effect of the order from training noise, which "
-        f"was most of the variance over all orders of six drawings (setup {RECIPE}: "
+        f"was most of the variance over all orders of six drawings (setup {SETUP}: "
         f"{shares}); set 'repeats' to 2 or more to compare orders."
     )

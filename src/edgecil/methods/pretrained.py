@@ -17,14 +17,14 @@ from edgecil.backbones.features import (
 from edgecil.backbones.pretrained import frozen_backbone, frozen_vit
 from edgecil.backbones.vit import Sockets, ViT
 from edgecil.methods.method import Environment, Method, Need, suited_to
-from edgecil.methods.recipe import Recipe
+from edgecil.methods.schedule import Schedule
 
 
 class PretrainedMethod(Method):
     """Learns on the features of a frozen network, which all methods in a process share.
 
     Attributes:
-        recipe: setup of prompts, adapters and heads.
+        schedule: schedule of prompts, adapters and heads.
     """
 
     @classmethod
@@ -32,9 +32,9 @@ class PretrainedMethod(Method):
         """Prompts and adapters require sockets."""
         return "sockets"
 
-    def __init__(self, recipe: Recipe, environment: Environment) -> None:
+    def __init__(self, schedule: Schedule, environment: Environment) -> None:
         super().__init__(suited_to(environment.backbone, environment))
-        self.recipe = recipe
+        self.schedule = schedule
         self._prepare = self.environment.pipeline()
 
     @property

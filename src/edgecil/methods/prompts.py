@@ -12,7 +12,7 @@ from edgecil.backbones import GrowingLinear
 from edgecil.backbones.features import BATCH
 from edgecil.methods.method import Environment
 from edgecil.methods.pretrained import PretrainedMethod
-from edgecil.methods.recipe import Recipe
+from edgecil.methods.schedule import Schedule
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
 from edgecil.methods.training import fit
@@ -29,8 +29,8 @@ class PromptMethod(PretrainedMethod):
         prompts: sets of tensors by name, in the order of tasks; only the last set is trained.
     """
 
-    def __init__(self, recipe: Recipe, environment: Environment) -> None:
-        super().__init__(recipe, environment)
+    def __init__(self, schedule: Schedule, environment: Environment) -> None:
+        super().__init__(schedule, environment)
         self.head = PromptHead(self.vit.feature_size).to(environment.device)
         self.prompts: list[dict[str, nn.Parameter]] = []
 
@@ -43,7 +43,7 @@ class PromptMethod(PretrainedMethod):
             self.prompts[-1].values(),
             (task.inputs, task.labels, self.frozen_features(task.inputs)),
             lambda images, labels, queries: self.loss(images, labels, queries, task),
-            self.recipe,
+            self.schedule,
             task,
             self.environment,
             head=self.head.parameters(),

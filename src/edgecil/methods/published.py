@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from edgecil.errors import UsageError
 from edgecil.methods.memory import MemoryBudget
-from edgecil.methods.recipe import PAPER, PUBLISHED_DATASETS, Recipe
+from edgecil.methods.schedule import PAPER, PUBLISHED_DATASETS, Schedule
 
 # Repositories that the settings were read from, and the commits.
 COMMITS = {
@@ -37,13 +37,13 @@ class Published:
     """The settings of one method on one dataset.
 
     Attributes:
-        recipe: training.
+        schedule: gradient descent on each task.
         source: repository and files.
         memory: exemplar budget; None for methods without exemplars.
         settings: other settings of the method.
     """
 
-    recipe: Recipe
+    schedule: Schedule
     source: str
     memory: MemoryBudget | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -62,7 +62,7 @@ def _pycil(
     epochs: int,
     milestones: tuple[int, ...],
     *,
-    first: Recipe = _FIRST,
+    first: Schedule = _FIRST,
     memory: MemoryBudget | None = _TOTAL,
     settings: Mapping[str, Any] | None = None,
 ) -> Published:
@@ -83,7 +83,7 @@ def _tuned(
     settings: Mapping[str, Any] | None = None,
 ) -> Published:
     """PILOT's training of a whole ViT-B/16; with steps, the rate is constant in so few epochs."""
-    first = Recipe(
+    first = Schedule(
         epochs=epochs,
         learning_rate=0.001,
         schedule=schedule,
@@ -92,16 +92,16 @@ def _tuned(
         augment=_RESIZED,
     )
     later = replace(first, weight_decay=later_decay, first=first)
-    recipe = first if later_decay == first.weight_decay else later
+    used = first if later_decay == first.weight_decay else later
     source = f"PILOT models/{name}.py, exps/{name}_inr.json (`--backbone vit-b16-in1k`)"
-    return Published(recipe, source, memory, settings or {})
+    return Published(used, source, memory, settings or {})
 
 
 def _frozen(
     source: str, epochs: int, rate: float, batch: int, decay: float, **settings: Any
 ) -> Published:
     """SGD with a cosine schedule on adapters, as PILOT's learners have it."""
-    recipe = Recipe(
+    schedule = Schedule(
         epochs=epochs,
         learning_rate=rate,
         schedule="cosine",
@@ -109,7 +109,7 @@ def _frozen(
         weight_decay=decay,
         augment=_RESIZED,
     )
-    return Published(recipe, source, settings=settings)
+    return Published(schedule, source, settings=settings)
 
 
 def _mos(
@@ -118,12 +118,12 @@ def _mos(
     """The head's alignment has the same weight decay and batches of five times the size."""
     alignment = {"batch_size": 5 * batch, "weight_decay": decay}
     published = _frozen(source, epochs, rate, batch, decay, alignment=alignment, **settings)
-    return replace(published, recipe=replace(published.recipe, head_factor=0.1))
+    return replace(published, schedule=replace(published.schedule, head_factor=0.1))
 
 
 def _prompts(source: str, epochs: int, batch: int, rate: float) -> Published:
     """Adam at a constant rate on prompts, as PILOT's L2P and DualPrompt have it."""
-    recipe = Recipe(
+    schedule = Schedule(
         epochs=epochs,
         learning_rate=rate,
         milestones=(),
@@ -132,22 +132,22 @@ def _prompts(source: str, epochs: int, batch: int, rate: float) -> Published:
         batch_size=batch,
         augment=_RESIZED,
     )
-    return Published(recipe, source)
+    return Published(schedule, source)
 
 
 def _slca(source: str, epochs: int, milestone: int) -> Published:
-    recipe = Recipe(
+    schedule = Schedule(
         epochs=epochs,
         learning_rate=0.01,
         milestones=(milestone,),
         batch_size=64,
         augment=_RESIZED,
     )
-    return Published(recipe, f"{source} (`--backbone vit-b16-in1k`)")
+    return Published(schedule, f"{source} (`--backbone vit-b16-in1k`)")
 
 
 def _coda(source: str, epochs: int) -> Published:
-    recipe = Recipe(
+    schedule = Schedule(
         epochs=epochs,
         learning_rate=0.001,
         schedule="quarter-cosine",
@@ -157,7 +157,7 @@ def _coda(source: str, epochs: int) -> Published:
         augment=("resized-crop:0.08", "flip"),
         drop_last=True,
     )
-    return Published(recipe, source)
+    return Published(schedule, source)
 
 
 def _hide(script: str, head_factor: float, **changes: Any) -> Published:
@@ -173,9 +173,9 @@ def _hide(script: str, head_factor: float, **changes: Any) -> Published:
         "clip": 1.0,
         "accumulate": 8,  # the GPUs: features are contrasted with those of 24 images
     }
-    recipe = Recipe(**{**base, **changes}, head_factor=head_factor)
+    schedule = Schedule(**{**base, **changes}, head_factor=head_factor)
     settings = {"length": length, "contrast": contrast}
-    return Published(recipe, f"HiDe-Prompt training_scripts/{script}", settings=settings)
+    return Published(schedule, f"HiDe-Prompt training_scripts/{script}", settings=settings)
 
 
 PUBLISHED: dict[str, dict[str, Published]] = {
@@ -270,7 +270,7 @@ PUBLISHED: dict[str, dict[str, Published]] = {
     },
     "derpp": {
         "cifar100": Published(
-            Recipe(
+            Schedule(
                 epochs=50,
                 learning_rate=0.03,
                 milestones=(35, 45),
@@ -360,19 +360,19 @@ PUBLISHED: dict[str, dict[str, Published]] = {
 }
 
 
-def published_recipe(method: str) -> Recipe:
+def published_schedule(method: str) -> Schedule:
     """Return the setup that a method is published with for CIFAR-100."""
-    return PUBLISHED[method]["cifar100"].recipe
+    return PUBLISHED[method]["cifar100"].schedule
 
 
-def find_published(method: str, recipe: str) -> Published | None:
-    """Return the published settings of a method; None for other recipes and own learners.
+def find_published(method: str, setup: str) -> Published | None:
+    """Return the published settings of a method; None for other setups and own learners.
 
     Args:
         method: name of the method.
-        recipe: name of the recipe, as it is registered.
+        setup: name of the setup, as it is registered.
     """
-    dataset = PUBLISHED_DATASETS.get(recipe)
+    dataset = PUBLISHED_DATASETS.get(setup)
     if dataset is None or method not in PUBLISHED:
         return None
     if dataset not in PUBLISHED[method]:

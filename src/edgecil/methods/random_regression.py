@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from edgecil.methods.method import Environment
 from edgecil.methods.pretrained import PretrainedMethod
-from edgecil.methods.recipe import Recipe
+from edgecil.methods.schedule import Schedule
 from edgecil.methods.task import Task
 from edgecil.methods.triangle import pack_triangle, unpack_triangle
 
@@ -29,8 +29,8 @@ class RandomRegression(PretrainedMethod):
         class_sums: sums of projected features by class, (classes seen, M).
     """
 
-    def __init__(self, recipe: Recipe, environment: Environment, size: int) -> None:
-        super().__init__(recipe, environment)
+    def __init__(self, schedule: Schedule, environment: Environment, size: int) -> None:
+        super().__init__(schedule, environment)
         device = torch.device(environment.device)
         self._device = torch.device("cpu") if device.type == "mps" else device
         self.projection = self.draw_projection(size).to(self._device)

@@ -17,15 +17,15 @@ from torch.nn import functional
 from edgecil.errors import UsageError, unknown
 from edgecil.methods.adapters import adapt, adapters_state, blank_adapters, load_adapters
 from edgecil.methods.method import Environment, Need
-from edgecil.methods.published import published_recipe
+from edgecil.methods.published import published_schedule
 from edgecil.methods.random_regression import RandomRegression
-from edgecil.methods.recipe import Recipe
 from edgecil.methods.registry import register_method
 from edgecil.methods.ridge import RIDGES, held_out_errors, last_task_errors
+from edgecil.methods.schedule import Schedule
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
 
-PUBLISHED = published_recipe("ranpac")
+PUBLISHED = published_schedule("ranpac")
 RULES = ("leave-one-out", "last-task")
 
 _EQUAL = 1e-6  # errors with a smaller relative difference count as equal
@@ -37,7 +37,7 @@ class RanPACConfig:
     """Hyper-parameters of RanPAC.
 
     Attributes:
-        recipe: setup of the adaptation to the first task.
+        schedule: schedule of the adaptation to the first task.
         bottleneck: width of the adapters; 0 for none, so that any features will do.
         projection: number M of random features; the Gram matrix holds M² numbers.
         ridge: how the penalty is chosen. `leave-one-out`: the least leave-one-out error within
@@ -46,7 +46,7 @@ class RanPACConfig:
         cosine: whether the regression's weights are scaled to unit length, as in PILOT.
     """
 
-    recipe: Recipe = PUBLISHED
+    schedule: Schedule = PUBLISHED
     bottleneck: int = 64
     projection: int = 10_000
     ridge: Literal["leave-one-out", "last-task"] = "leave-one-out"
@@ -87,7 +87,7 @@ class RanPAC(RandomRegression):
         return "sockets" if config.bottleneck else "features"
 
     def __init__(self, config: RanPACConfig, environment: Environment) -> None:
-        super().__init__(config.recipe, environment, config.projection)
+        super().__init__(config.schedule, environment, config.projection)
         self.config = config
         self.adapters: torch.nn.ModuleList | None = None
         if config.bottleneck:
@@ -103,7 +103,7 @@ class RanPAC(RandomRegression):
         """Train adapters on the first task; then update the statistics of projected features."""
         if self.adapters is not None and not task.old_count:
             self.adapters = adapt(
-                self.vit, self.config.bottleneck, task, self.recipe, self.environment
+                self.vit, self.config.bottleneck, task, self.schedule, self.environment
             )
         features, targets = self.features(task.inputs), self.targets(task)
         self.add(features, targets)

@@ -13,7 +13,7 @@ from edgecil.io.code import Source
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.method import Environment, Method, Need
 from edgecil.methods.published import find_published
-from edgecil.methods.recipe import SETUPS, Recipe, get_recipe
+from edgecil.methods.schedule import SETUPS, Schedule, get_schedule
 from edgecil.registry import Registry
 
 _Method = TypeVar("_Method", bound=type[Method])
@@ -41,10 +41,10 @@ class MethodEntry:
     build: Callable[[Any, Environment], Method]
     config: type[Any]
     summary: str
-    fast: Recipe | None = None
+    fast: Schedule | None = None
     fast_settings: Mapping[str, Any] = field(default_factory=dict)
     published_settings: Mapping[str, Any] = field(default_factory=dict)
-    paper: Recipe | None = None
+    paper: Schedule | None = None
     source: Source | None = None
 
     @property
@@ -68,41 +68,41 @@ class MethodEntry:
         need: Need = build.needs(config) if hasattr(build, "needs") else Method.needs(config)
         return need
 
-    def recipe(self, name: str, backbone: str) -> tuple[Recipe, MemoryBudget]:
-        """Return a setup by name, with its exemplar budget; see :func:`get_recipe`.
+    def schedule(self, name: str, backbone: str) -> tuple[Schedule, MemoryBudget]:
+        """Return the schedule and the exemplar budget of a setup; see :func:`get_schedule`.
 
-        Learners on a frozen model have their own recipes: `paper` is the published one.
+        Learners on a frozen model have their own schedules: `paper` is the published one.
         """
-        recipe, memory = get_recipe(name, backbone)
+        schedule, memory = get_schedule(name, backbone)
         published = find_published(self.name, SETUPS.resolve(name))
         if published is not None:
-            return published.recipe, published.memory or memory
+            return published.schedule, published.memory or memory
         if self.fast is None:
-            return (recipe if _is_fast(name) else self.paper or recipe), memory
-        own = getattr(self.config(), "recipe", self.fast)
+            return (schedule if _is_fast(name) else self.paper or schedule), memory
+        own = getattr(self.config(), "schedule", self.fast)
         return (self.fast if _is_fast(name) else own), memory
 
-    def settings(self, recipe: str) -> Mapping[str, Any]:
-        """Return settings that a recipe changes besides training and memory."""
-        if _is_fast(recipe):
+    def settings(self, setup: str) -> Mapping[str, Any]:
+        """Return settings that a setup changes besides schedule and memory."""
+        if _is_fast(setup):
             return self.fast_settings
-        published = find_published(self.name, SETUPS.resolve(recipe))
+        published = find_published(self.name, SETUPS.resolve(setup))
         return {**self.published_settings, **({} if published is None else published.settings)}
 
     def configure(
         self,
-        recipe: Recipe,
+        schedule: Schedule,
         memory: MemoryBudget,
         settings: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Build the method's config: published defaults, then recipe and budget, then settings.
+        """Build the method's config: published defaults, then schedule and budget, then settings.
 
         Settings of nested parts are nested mappings: `{"memory": {"per_class": 5}}`.
         """
         defaults = self.config()  # a plain learner may call something else its memory
         shared = {
             name: value
-            for name, value in (("recipe", recipe), ("memory", memory))
+            for name, value in (("schedule", schedule), ("memory", memory))
             if isinstance(getattr(defaults, name, None), type(value))
         }
         return replace_settings(self.config(**shared), settings or {}, self.name)
@@ -118,10 +118,10 @@ def register_method(
     config: type[Any],
     summary: str,
     *,
-    fast: Recipe | None = None,
+    fast: Schedule | None = None,
     fast_settings: Mapping[str, Any] | None = None,
     published_settings: Mapping[str, Any] | None = None,
-    paper: Recipe | None = None,
+    paper: Schedule | None = None,
 ) -> Callable[[_Method], _Method]:
     """Register the decorated :class:`Method` under a name.
 
@@ -155,8 +155,8 @@ def register_method(
     return add
 
 
-def _is_fast(recipe: str) -> bool:
-    return SETUPS.resolve(recipe) == "fast"
+def _is_fast(setup: str) -> bool:
+    return SETUPS.resolve(setup) == "fast"
 
 
 def replace_settings(config: Any, settings: Mapping[str, Any], path: str) -> Any:
@@ -177,17 +177,17 @@ def replace_settings(config: Any, settings: Mapping[str, Any], path: str) -> Any
     return replace(config, **changes)
 
 
-def replace_recipe(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
-    """Return a copy of a recipe with some fields changed, in its first task too.
+def replace_schedule(schedule: Schedule, settings: Mapping[str, Any]) -> Schedule:
+    """Return a copy of a schedule with some fields changed, in its first task too.
 
     The setting `first` holds further changes, for the first task alone.
     """
     changes = {name: value for name, value in settings.items() if name != "first"}
     first = settings.get("first")
-    changed: Recipe = replace_settings(replace(recipe, first=None), changes, "training")
-    if first is None and recipe.first is None:
+    changed: Schedule = replace_settings(replace(schedule, first=None), changes, "training")
+    if first is None and schedule.first is None:
         return changed
-    alone: Recipe = replace_settings(recipe.first or recipe, changes, "training")
+    alone: Schedule = replace_settings(schedule.first or schedule, changes, "training")
     return replace(changed, first=replace_settings(alone, first or {}, "training.first"))
 
 

@@ -15,8 +15,8 @@ from torch.nn.functional import normalize
 from edgecil.methods.adapters import class_means
 from edgecil.methods.method import Environment, Need
 from edgecil.methods.pretrained import PretrainedMethod
-from edgecil.methods.recipe import PAPER, Recipe
 from edgecil.methods.registry import register_method
+from edgecil.methods.schedule import PAPER, Schedule
 from edgecil.methods.task import Task
 
 
@@ -32,8 +32,8 @@ class PrototypeMethod(PretrainedMethod):
         prototypes: class means, (classes seen, d).
     """
 
-    def __init__(self, recipe: Recipe, environment: Environment) -> None:
-        super().__init__(recipe, environment)
+    def __init__(self, schedule: Schedule, environment: Environment) -> None:
+        super().__init__(schedule, environment)
         self.prototypes = torch.zeros(0, 0, device=environment.device)
 
     def features(self, inputs: torch.Tensor) -> torch.Tensor:
@@ -66,7 +66,7 @@ class PrototypeMethod(PretrainedMethod):
     "simplecil",
     SimpleCILConfig,
     "class means of frozen features, nothing trained (2024)",
-    fast=Recipe(epochs=1, augment=()),  # unused
+    fast=Schedule(epochs=1, augment=()),  # unused
 )
 class SimpleCIL(PrototypeMethod):
     """Prototypes of the frozen model's features."""

@@ -22,12 +22,12 @@ from edgecil.methods.class_statistics import ClassGaussians, align
 from edgecil.methods.method import Environment
 from edgecil.methods.network import Network, NetworkMethod, new_classes_only
 from edgecil.methods.prompts import PromptHead
-from edgecil.methods.recipe import PAPER, Recipe
 from edgecil.methods.registry import register_method
+from edgecil.methods.schedule import PAPER, Schedule
 from edgecil.methods.task import Task
 from edgecil.methods.training import Loss, fit
 
-ALIGNMENT = Recipe(epochs=3, learning_rate=0.01, schedule="cosine", batch_size=256, augment=())
+ALIGNMENT = Schedule(epochs=3, learning_rate=0.01, schedule="cosine", batch_size=256, augment=())
 _SHRINKAGE = 0.1  # of the oldest means: features have moved since they were stored
 
 
@@ -36,18 +36,18 @@ class SLCAConfig:
     """Hyper-parameters of SLCA; the defaults are PILOT's.
 
     Attributes:
-        recipe: training recipe of each task; its learning rate is the head's.
+        schedule: schedule of each task; its learning rate is the head's.
         slow: learning rate of the backbone relative to the head's. A backbone that is not
             pre-trained learns its first task at the full rate.
-        alignment: training recipe of the head on sampled features, with one batch per class in an
+        alignment: schedule of the head on sampled features, with one batch per class in an
             epoch.
         temperature: logits are divided by this and by their norm, the mean over the tasks, while
             the head is aligned; None leaves them as they are.
     """
 
-    recipe: Recipe = PAPER
+    schedule: Schedule = PAPER
     slow: float = 0.01
-    alignment: Recipe = ALIGNMENT
+    alignment: Schedule = ALIGNMENT
     temperature: float | None = 0.1
 
     def __post_init__(self) -> None:
@@ -71,7 +71,7 @@ class SLCA(NetworkMethod):
     only_for_predictions = ("aligned",)
 
     def __init__(self, config: SLCAConfig, environment: Environment) -> None:
-        super().__init__(config.recipe, environment)
+        super().__init__(config.schedule, environment)
         self.config = config
         self.aligned = copy.deepcopy(self.network.head)
         self.gaussians = ClassGaussians(self.network.head.feature_size, environment.device)
@@ -87,15 +87,15 @@ class SLCA(NetworkMethod):
         loss: Loss,
         task: Task,
         *,
-        recipe: Recipe | None = None,
+        schedule: Schedule | None = None,
         stage: str = "learn",
     ) -> None:
         """Train the backbone slowly and the head fast; outputs of old classes stay as they are."""
-        recipe = (recipe or self.recipe).at(task.index)
+        schedule = (schedule or self.schedule).at(task.index)
         if task.old_count or is_pretrained(self.environment.backbone):
             slow = self.config.slow
-            recipe = replace(
-                recipe, learning_rate=slow * recipe.learning_rate, head_factor=1.0 / slow
+            schedule = replace(
+                schedule, learning_rate=slow * schedule.learning_rate, head_factor=1.0 / slow
             )
         old = [value.detach()[: task.old_count].clone() for value in network.head.parameters()]
         network.train()
@@ -103,7 +103,7 @@ class SLCA(NetworkMethod):
             network.backbone.parameters(),
             self.training_data(task),
             loss,
-            recipe,
+            schedule,
             task,
             self.environment,
             stage=stage,
@@ -136,8 +136,8 @@ class SLCA(NetworkMethod):
         classifier: nn.Module = self.aligned
         if self.config.temperature is not None:
             classifier = NormalisedLogits(self.aligned, self.sizes, self.config.temperature)
-        recipe, batches = self.config.alignment, len(task.seen)
-        align(classifier, statistics, recipe, task, batches=batches, stage="alignment")
+        schedule, batches = self.config.alignment, len(task.seen)
+        align(classifier, statistics, schedule, task, batches=batches, stage="alignment")
 
     def largest_logit(self, features: torch.Tensor) -> torch.Tensor:
         """New labels (n,) with the largest logit of the aligned head for features (n, d)."""

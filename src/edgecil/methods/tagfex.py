@@ -37,7 +37,7 @@ class TagFexConfig(ExpandingConfig):
     """Hyper-parameters of TagFex, beside those of every expanding method.
 
     Attributes:
-        duration: epochs of each task as a share of the recipe's; an epoch has two views per image.
+        duration: share of the schedule's epochs per task; an epoch has two views per image.
         contrast: weight of the task-agnostic extractor's loss.
         contrast_distillation: weight of the distillation within that loss.
         contrast_temperature: temperature of the cosines between views.
@@ -129,7 +129,7 @@ class TagFex(ExpandingMethod):
 
     def __init__(self, config: TagFexConfig, environment: Environment) -> None:
         super().__init__(config, environment)
-        self.recipe = config.recipe.lasting(config.duration)
+        self.schedule = config.schedule.lasting(config.duration)
 
     def assemble(self, backbone: Backbone) -> TagFexNetwork:
         """Whole backbones as extractors, and a task-agnostic one."""

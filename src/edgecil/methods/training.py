@@ -10,7 +10,7 @@ import torch
 from edgecil.errors import EdgecilError
 from edgecil.methods.feed import feed
 from edgecil.methods.method import Environment
-from edgecil.methods.recipe import Recipe
+from edgecil.methods.schedule import Schedule
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
 
@@ -23,7 +23,7 @@ def fit(
     parameters: Iterable[torch.nn.Parameter],
     data: tuple[torch.Tensor, ...],
     loss: Loss,
-    recipe: Recipe,
+    schedule: Schedule,
     task: Task,
     environment: Environment,
     *,
@@ -39,21 +39,21 @@ def fit(
             task's device, and any further per-image inputs (n, …) of the loss there.
         loss: function of an augmented, normalised batch (b, c, h, w), its labels (b,), and the
             further inputs.
-        recipe: epochs, learning rates, batch size, augmentation.
+        schedule: epochs, learning rates, batch size, augmentation.
         task: the source of all seeds.
         environment: device, precision, image statistics.
         stage: name that distinguishes several fits within one task.
         views: number of augmented views per image; the loss then gets (views · b, c, h, w) images
             and as many labels: all images in their first view, then all in their second, ….
-        head: parameters to optimise at the recipe's `head_factor` times its learning rate.
+        head: parameters to optimise at the schedule's `head_factor` times its learning rate.
     """
-    recipe = recipe.at(task.index)
+    schedule = schedule.at(task.index)
     inputs, *others = data
-    prepare = environment.pipeline(recipe.augment)
+    prepare = environment.pipeline(schedule.augment)
     with feed(inputs, task.device) as source:
 
         def announce(batches: Sequence[torch.Tensor], _: torch.Generator) -> None:
-            parts = (part for batch in batches for part in _parts(batch, recipe))
+            parts = (part for batch in batches for part in _parts(batch, schedule))
             source.begin([part.repeat(views) for part in parts])
 
         def batch_loss(batch: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
@@ -66,7 +66,7 @@ def fit(
             parameters,
             len(inputs),
             batch_loss,
-            recipe,
+            schedule,
             task,
             stage=stage,
             scaled=environment.precision == "float16",
@@ -79,7 +79,7 @@ def minimise(
     parameters: Iterable[torch.nn.Parameter],
     count: int,
     loss: Callable[[torch.Tensor, torch.Generator], torch.Tensor],
-    recipe: Recipe,
+    schedule: Schedule,
     task: Task,
     *,
     stage: str,
@@ -93,44 +93,44 @@ def minimise(
         parameters: parameters to optimise.
         count: number of samples.
         loss: function of a batch's indices (b,) on the device and the epoch's generator.
-        recipe: epochs, learning rates, batch size.
+        schedule: epochs, learning rates, batch size.
         task: the source of all seeds.
         stage: name that distinguishes several fits within one task.
         scaled: whether to scale losses and gradients: small ones vanish in float16.
-        head: parameters to optimise at the recipe's `head_factor` times its learning rate.
+        head: parameters to optimise at the schedule's `head_factor` times its learning rate.
         on_epoch: called at the start of each epoch with its batches, as indices (b,) on the host,
             and its generator.
     """
-    recipe = recipe.at(task.index)
-    groups = _groups(parameters, head, recipe)
+    schedule = schedule.at(task.index)
+    groups = _groups(parameters, head, schedule)
     trained = [parameter for group in groups for parameter in group["params"]]
-    optimizer = _optimizer(groups, recipe)
+    optimizer = _optimizer(groups, schedule)
     scaler = torch.amp.GradScaler(task.device.type, enabled=scaled)
-    for epoch in range(recipe.epochs):
+    for epoch in range(schedule.epochs):
         for group in optimizer.param_groups:
-            group["lr"] = group["factor"] * recipe.rate(epoch)
+            group["lr"] = group["factor"] * schedule.rate(epoch)
         order, generator = shuffle(count, task, stage, epoch)
-        batches = _batches(order, recipe)
+        batches = _batches(order, schedule)
         if on_epoch is not None:
             on_epoch(batches, generator)
         # one copy per epoch
         for batch in torch.cat(batches).to(task.device).split([len(one) for one in batches]):
-            parts = _parts(batch, recipe)
+            parts = _parts(batch, schedule)
             for part in parts:
                 value = loss(part, generator)
                 if part is parts[0]:
                     optimizer.zero_grad()
                 share = len(part) / len(batch)
                 scaler.scale(value if len(parts) == 1 else share * value).backward()
-            if recipe.clip is not None:
+            if schedule.clip is not None:
                 scaler.unscale_(optimizer)
-                torch.nn.utils.clip_grad_norm_(trained, recipe.clip)
+                torch.nn.utils.clip_grad_norm_(trained, schedule.clip)
             scaler.step(optimizer)
             scaler.update()
         # scaling skips steps whose loss is not finite; parameters must be finite always
         check_finite(
             trained,
-            f"in epoch {epoch + 1} of {recipe.epochs} ({stage})",
+            f"in epoch {epoch + 1} of {schedule.epochs} ({stage})",
             loss=None if scaler.is_enabled() else value,
         )
     optimizer.zero_grad()  # otherwise the gradients stay in memory as long as the network
@@ -146,21 +146,21 @@ def shuffle(count: int, task: Task, *purpose: object) -> tuple[torch.Tensor, tor
     return torch.randperm(count, generator=host), generator
 
 
-def _parts(batch: torch.Tensor, recipe: Recipe) -> tuple[torch.Tensor, ...]:
+def _parts(batch: torch.Tensor, schedule: Schedule) -> tuple[torch.Tensor, ...]:
     """Split a batch for the accumulation of gradients; no part is empty."""
-    parts: tuple[torch.Tensor, ...] = batch.tensor_split(min(recipe.accumulate, len(batch)))
+    parts: tuple[torch.Tensor, ...] = batch.tensor_split(min(schedule.accumulate, len(batch)))
     return parts
 
 
 def _groups(
-    parameters: Iterable[torch.nn.Parameter], head: Iterable[torch.nn.Parameter], recipe: Recipe
+    parameters: Iterable[torch.nn.Parameter], head: Iterable[torch.nn.Parameter], schedule: Schedule
 ) -> list[dict[str, Any]]:
     """Group trainable parameters by the factor of their learning rate."""
     others = [parameter for parameter in parameters if parameter.requires_grad]
     heads = [parameter for parameter in head if parameter.requires_grad]
-    if recipe.head_factor == 1.0:
+    if schedule.head_factor == 1.0:
         return [{"params": others + heads, "factor": 1.0}]
-    groups = [{"params": others, "factor": 1.0}, {"params": heads, "factor": recipe.head_factor}]
+    groups = [{"params": others, "factor": 1.0}, {"params": heads, "factor": schedule.head_factor}]
     return [group for group in groups if group["params"]]
 
 
@@ -197,11 +197,11 @@ def check_finite(
             )
 
 
-def _optimizer(parameters: list[dict[str, Any]], recipe: Recipe) -> torch.optim.Optimizer:
-    rates = {"lr": recipe.learning_rate, "weight_decay": recipe.weight_decay, "foreach": True}
-    if recipe.optimizer == "sgd":
-        return torch.optim.SGD(parameters, momentum=recipe.momentum, **rates)
-    kind = torch.optim.Adam if recipe.optimizer == "adam" else torch.optim.AdamW
+def _optimizer(parameters: list[dict[str, Any]], schedule: Schedule) -> torch.optim.Optimizer:
+    rates = {"lr": schedule.learning_rate, "weight_decay": schedule.weight_decay, "foreach": True}
+    if schedule.optimizer == "sgd":
+        return torch.optim.SGD(parameters, momentum=schedule.momentum, **rates)
+    kind = torch.optim.Adam if schedule.optimizer == "adam" else torch.optim.AdamW
     return kind(parameters, **rates)
 
 
@@ -220,14 +220,14 @@ def in_batches(
     return rows.float() if environment.mixed else rows
 
 
-def _batches(order: torch.Tensor, recipe: Recipe) -> list[torch.Tensor]:
+def _batches(order: torch.Tensor, schedule: Schedule) -> list[torch.Tensor]:
     """Split a random order into batches.
 
     A last batch with one image is merged with the batch before it, because batch normalisation
     requires at least two images.
     """
-    batches = list(order.split(recipe.batch_size))
-    if recipe.drop_last and len(batches) > 1 and len(batches[-1]) < recipe.batch_size:
+    batches = list(order.split(schedule.batch_size))
+    if schedule.drop_last and len(batches) > 1 and len(batches[-1]) < schedule.batch_size:
         batches.pop()
     if len(batches) > 1 and len(batches[-1]) == 1:
         batches[-2:] = [torch.cat(batches[-2:])]

@@ -12,8 +12,8 @@ import torch
 
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.method import Environment
-from edgecil.methods.recipe import PAPER, PAPER_MEMORY, Recipe
 from edgecil.methods.registry import register_method
+from edgecil.methods.schedule import PAPER, PAPER_MEMORY, Schedule
 from edgecil.methods.task import Task
 from edgecil.methods.teacher import TeacherMethod
 
@@ -23,12 +23,12 @@ class WAConfig:
     """Hyper-parameters of WA.
 
     Attributes:
-        recipe: setup of each task.
+        schedule: schedule of each task.
         memory: exemplar budget.
         temperature: distillation temperature.
     """
 
-    recipe: Recipe = PAPER
+    schedule: Schedule = PAPER
     memory: MemoryBudget = PAPER_MEMORY
     temperature: float = 2.0
 
@@ -40,7 +40,7 @@ class WA(TeacherMethod):
     classifiers = ("head", "nme")
 
     def __init__(self, config: WAConfig, environment: Environment) -> None:
-        super().__init__(config.recipe, environment, config.memory)
+        super().__init__(config.schedule, environment, config.memory)
         self.config = config
 
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:

@@ -55,14 +55,14 @@ def _cell(value: Any) -> Cell:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
-        return ", ".join(f"{name} = {own}" for name, own in _flat(value) if name != "recipe")
+        return ", ".join(f"{name} = {own}" for name, own in _flat(value) if name != "schedule")
     return f"{', '.join(value)}, …" if isinstance(value, tuple) else value
 
 
 def _flat(settings: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
     """Yield every setting as text; the name of one inside another has a dot: memory.per_class."""
     for name, value in settings.items():
-        if isinstance(value, Mapping) and name != "recipe":
+        if isinstance(value, Mapping) and name != "schedule":
             yield from _flat(value, f"{before}{name}.")
         elif value is not None:
             listed = ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else value

@@ -14,7 +14,7 @@ PRETRAINED = {
     "pretrained_vit_b16_224_in21k": "vit-b16-in21k",
     "pretrained_vit_b16_224": "vit-b16-in1k",
 }
-# Fields of a recipe, and the keys with the same meaning in order of preference.
+# Fields of a schedule, and the keys with the same meaning in order of preference.
 TRAINING = {
     "epochs": ("epochs", "tuned_epoch", "later_epochs", "boosting_epochs"),
     "learning_rate": ("lrate", "lr", "later_lr", "init_lr"),

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from edgecil.methods import METHODS, MethodEntry, Recipe
+from edgecil.methods import METHODS, MethodEntry, Schedule
 from edgecil.methods.published import PUBLISHED, find_published
-from edgecil.methods.recipe import PUBLISHED_DATASETS
-from edgecil.methods.registry import replace_recipe
+from edgecil.methods.registry import replace_schedule
+from edgecil.methods.schedule import PUBLISHED_DATASETS
 
 
 def choose_setup(method: str, dataset: str, *, vit: bool) -> str:
@@ -32,7 +32,7 @@ def choose_setup(method: str, dataset: str, *, vit: bool) -> str:
 def trains_nothing(method: str) -> bool:
     """Whether a method has no schedule."""
     entry = _entry(method)
-    return entry is not None and "recipe" not in {field.name for field in fields(entry.config)}
+    return entry is not None and "schedule" not in {field.name for field in fields(entry.config)}
 
 
 def describe_setup(
@@ -48,12 +48,12 @@ def describe_setup(
     entry = _entry(method)
     if entry is None or trains_nothing(method):
         return None
-    schedule = values.get("schedule", {})
-    recipe, _ = entry.recipe(values["setup"], values.get("backbone", ""))
-    recipe = replace_recipe(recipe, schedule)
-    given = {*schedule, *changed, *changed.get("schedule", {})}
+    changes = values.get("schedule", {})
+    schedule, _ = entry.schedule(values["setup"], values.get("backbone", ""))
+    schedule = replace_schedule(schedule, changes)
+    given = {*changes, *changed, *changed.get("schedule", {})}
     parts = [
-        part for name in _in_effect(recipe) if name not in given for part in _say(recipe, name)
+        part for name in _in_effect(schedule) if name not in given for part in _say(schedule, name)
     ]
     own = values.get("set", {}).get(method, {})
     parts += [
@@ -77,19 +77,19 @@ def _entry(method: str) -> MethodEntry | None:
     return METHODS[method]
 
 
-def _in_effect(recipe: Recipe) -> list[str]:
+def _in_effect(schedule: Schedule) -> list[str]:
     """Names of the fields that matter: those without effect and rare ones unused are left out."""
-    both = (recipe, recipe.first or recipe)
+    both = (schedule, schedule.first or schedule)
     steps = any(one.schedule == "steps" and one.milestones for one in both)
     always = ["epochs", "learning_rate", "schedule", *(["milestones", "decay"] if steps else [])]
     always += ["optimizer", "weight_decay", "batch_size", "augment"]
     rare = ("head_factor", "clip", "drop_last", "accumulate")
-    usual = Recipe()
-    return always + [name for name in rare if getattr(recipe, name) != getattr(usual, name)]
+    usual = Schedule()
+    return always + [name for name in rare if getattr(schedule, name) != getattr(usual, name)]
 
 
-def _say(recipe: Recipe, name: str) -> list[str]:
-    later, first = (_text(getattr(one, name)) for one in (recipe, recipe.first or recipe))
+def _say(schedule: Schedule, name: str) -> list[str]:
+    later, first = (_text(getattr(one, name)) for one in (schedule, schedule.first or schedule))
     return [f"{name} = {later}" + (f" (first task: {first})" if first != later else "")]
 
 

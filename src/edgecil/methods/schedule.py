@@ -20,7 +20,7 @@ OPTIMIZERS = ("sgd", "adam", "adamw")
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Schedule:
     """Gradient descent on one task; the defaults are the paper's.
 
     Attributes:
@@ -43,7 +43,7 @@ class Recipe:
         accumulate: number of parts into which a batch is split to save memory; their gradients are
             added before the step. Batch normalisation then uses the statistics of a part, and
             losses that compare the images of a batch compare those of a part.
-        first: recipe of the first task; None if it is this one.
+        first: schedule of the first task; None if it is this one.
     """
 
     epochs: int = 170
@@ -60,7 +60,7 @@ class Recipe:
     clip: float | None = None
     drop_last: bool = False
     accumulate: int = 1
-    first: Recipe | None = None
+    first: Schedule | None = None
 
     def __post_init__(self) -> None:
         if self.epochs < 1 or self.batch_size < 1 or not self.learning_rate > 0.0:
@@ -96,8 +96,8 @@ class Recipe:
         passed = sum(epoch >= milestone for milestone in self.milestones)
         return self.learning_rate * self.decay**passed
 
-    def lasting(self, share: float) -> Recipe:
-        """Return the recipe with a share of its epochs, at least 1; milestones are scaled too."""
+    def lasting(self, share: float) -> Schedule:
+        """Return the schedule with a share of its epochs, at least 1; milestones are scaled too."""
         return replace(
             self,
             epochs=max(1, round(share * self.epochs)),
@@ -105,14 +105,14 @@ class Recipe:
             first=None if self.first is None else self.first.lasting(share),
         )
 
-    def at(self, task_index: int) -> Recipe:
-        """Return the recipe of one task, counted from 0; it has no `first`."""
+    def at(self, task_index: int) -> Schedule:
+        """Return the schedule of one task, counted from 0; it has no `first`."""
         if self.first is None:
             return self
         return replace(self, first=None) if task_index else self.first
 
 
-PAPER = Recipe()
+PAPER = Schedule()
 PAPER_PRETRAINED = replace(PAPER, milestones=(80, 120, 150))
 PAPER_MEMORY = MemoryBudget(total=2000, per_class=20)
 
@@ -120,7 +120,7 @@ PAPER_MEMORY = MemoryBudget(total=2000, per_class=20)
 _FAST_MEMORY = MemoryBudget(total=2000, per_class=5)
 
 # Adam, because the scale of vectors differs from one source to another.
-_ON_VECTORS = Recipe(
+_ON_VECTORS = Schedule(
     epochs=10,
     learning_rate=2e-3,
     schedule="cosine",
@@ -131,16 +131,16 @@ _ON_VECTORS = Recipe(
 )
 
 _FAST = {
-    "resnet-tiny": Recipe(
+    "resnet-tiny": Schedule(
         epochs=12, learning_rate=0.05, schedule="cosine", batch_size=32, augment=("crop:2", "flip")
     ),
-    "resnet32": Recipe(epochs=30, learning_rate=0.1, schedule="cosine", batch_size=64),
-    "resnet18": Recipe(epochs=20, learning_rate=0.05, schedule="cosine", batch_size=64),
+    "resnet32": Schedule(epochs=30, learning_rate=0.1, schedule="cosine", batch_size=64),
+    "resnet18": Schedule(epochs=20, learning_rate=0.05, schedule="cosine", batch_size=64),
     "linear": _ON_VECTORS,
     "mlp": _ON_VECTORS,
 }
 
-_FAST_PRETRAINED = Recipe(
+_FAST_PRETRAINED = Schedule(
     epochs=10,
     learning_rate=5e-4,
     schedule="cosine",
@@ -151,13 +151,13 @@ _FAST_PRETRAINED = Recipe(
 )
 
 
-def _paper(backbone: str) -> tuple[Recipe, MemoryBudget]:
+def _paper(backbone: str) -> tuple[Schedule, MemoryBudget]:
     """Lower the rate earlier, as the paper does, where its ResNet-18 has ImageNet weights."""
     pretrained = is_pretrained(backbone) and is_resnet(backbone)
     return PAPER_PRETRAINED if pretrained else PAPER, PAPER_MEMORY
 
 
-def _fast(backbone: str) -> tuple[Recipe, MemoryBudget]:
+def _fast(backbone: str) -> tuple[Schedule, MemoryBudget]:
     name = BACKBONES.resolve(backbone) if backbone in BACKBONES else backbone
     if name in _FAST:
         return _FAST[name], _FAST_MEMORY
@@ -169,7 +169,7 @@ def _fast(backbone: str) -> tuple[Recipe, MemoryBudget]:
     )
 
 
-# Recipes of the reference implementations, and the datasets that they are for.
+# Setups of the reference implementations, and the datasets that they are for.
 PUBLISHED_DATASETS = {
     "published": "cifar100",
     "published-cub200": "cub200",
@@ -177,13 +177,13 @@ PUBLISHED_DATASETS = {
     "published-imagenet-a": "imagenet-a",
 }
 
-SETUPS: Registry[Callable[[str], tuple[Recipe, MemoryBudget]]] = Registry(
+SETUPS: Registry[Callable[[str], tuple[Schedule, MemoryBudget]]] = Registry(
     "setup", {"paper": _paper, "fast": _fast, **dict.fromkeys(PUBLISHED_DATASETS, _paper)}
 )
 
 
-def get_recipe(name: str, backbone: str) -> tuple[Recipe, MemoryBudget]:
-    """Return the setup and the exemplar budget of a recipe name.
+def get_schedule(name: str, backbone: str) -> tuple[Schedule, MemoryBudget]:
+    """Return the schedule and the exemplar budget of a setup.
 
     Args:
         name: `paper`, as the EDGE paper words it; `fast`, made for a CPU and the bundled data; or

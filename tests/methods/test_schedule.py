@@ -7,12 +7,12 @@ import pytest
 
 from edgecil.backbones.registry import BACKBONES
 from edgecil.errors import UsageError
-from edgecil.methods import PAPER, Recipe, get_recipe
+from edgecil.methods import PAPER, Schedule, get_schedule
 from edgecil.methods.memory import MemoryBudget
 
 
 def test_the_paper_recipe_is_as_published() -> None:
-    assert get_recipe("paper", "resnet32") == (PAPER, MemoryBudget(total=2000, per_class=20))
+    assert get_schedule("paper", "resnet32") == (PAPER, MemoryBudget(total=2000, per_class=20))
     assert (PAPER.epochs, PAPER.batch_size) == (170, 128)
     assert (PAPER.learning_rate, PAPER.momentum, PAPER.weight_decay) == (0.1, 0.9, 5e-4)
     assert (PAPER.schedule, PAPER.milestones, PAPER.decay) == ("steps", (60, 120, 170), 0.1)
@@ -25,23 +25,23 @@ def test_steps_fall_at_the_milestones() -> None:
 
 
 def test_cosine_falls_from_the_first_rate_towards_zero() -> None:
-    recipe = Recipe(epochs=4, learning_rate=0.2, schedule="cosine")
+    schedule = Schedule(epochs=4, learning_rate=0.2, schedule="cosine")
     expected = [0.2, 0.1 * (1 + 0.5**0.5), 0.1, 0.1 * (1 - 0.5**0.5)]
-    assert [recipe.rate(epoch) for epoch in range(4)] == pytest.approx(expected)
+    assert [schedule.rate(epoch) for epoch in range(4)] == pytest.approx(expected)
 
 
 def test_a_share_of_a_recipe_falls_at_the_same_share_of_it() -> None:
-    recipe = Recipe(epochs=170, milestones=(60, 120, 170), learning_rate=0.2)
-    shorter = recipe.lasting(130 / 170)
+    schedule = Schedule(epochs=170, milestones=(60, 120, 170), learning_rate=0.2)
+    shorter = schedule.lasting(130 / 170)
     assert (shorter.epochs, shorter.milestones) == (130, (46, 92, 130))
-    assert shorter == replace(recipe, epochs=130, milestones=(46, 92, 130))
-    assert recipe.lasting(0.001).epochs == 1
+    assert shorter == replace(schedule, epochs=130, milestones=(46, 92, 130))
+    assert schedule.lasting(0.001).epochs == 1
 
 
 @pytest.mark.parametrize("backbone", [*BACKBONES, "vit-quickdraw"])
 def test_every_backbone_that_is_always_here_has_a_fast_recipe(backbone: str) -> None:
-    recipe, memory = get_recipe("fast", backbone)
-    assert recipe.epochs < PAPER.epochs
+    schedule, memory = get_schedule("fast", backbone)
+    assert schedule.epochs < PAPER.epochs
     assert memory.quota(6) >= 1
 
 
@@ -63,8 +63,8 @@ def test_nonsense_is_refused_before_any_training(change: dict[str, object], mess
 
 def test_unknown_recipes_and_backbones_without_one() -> None:
     with pytest.raises(UsageError, match="Unknown setup 'quick'"):
-        get_recipe("quick", "resnet32")
+        get_schedule("quick", "resnet32")
     with pytest.raises(UsageError, match="'recipe:demo'"):
-        get_recipe("demo", "resnet32")
+        get_schedule("demo", "resnet32")
     with pytest.raises(UsageError, match="'vit'"):
-        get_recipe("fast", "vit")
+        get_schedule("fast", "vit")
