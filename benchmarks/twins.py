@@ -42,7 +42,7 @@ METHODS = (
     *("ewc", "der", "icarl", "foster", "memo", "tagfex"),
     *("l2p", "coda-prompt", "hide-prompt", "ease", "mos", "ranpac"),
 )
-PROTOCOLS = ("random", "edge", "latin", "optimal-generalization")
+PROTOCOLS = ("random", "edge", "latin", "optimal")
 ESTIMATOR = "gaussian"
 SIMILARITIES = {
     "edge, `a photo of a {name}.`": {},

@@ -15,19 +15,18 @@ from edgecil.sequences import (
     find_optimum,
     get_generator,
     get_objective,
+    moments,
     protocol,
     score,
     seeded,
 )
-from edgecil.sequences.protocols import describe_duplicates
+from edgecil.sequences.protocols import describe_duplicates, draw_protocols
 from edgecil.similarity import SimilarityMatrix
 from tests.sequences.oracles import matrix, symmetric
 
-EXTREMES = [
-    *("edge", "optimal", "optimal-generalization", "adversarial", "maxcover"),
-]
+EXTREMES = ["edge", "optimal", "adversarial", "maxcover"]
 OFFLINE = [name for name, entry in PROTOCOLS.items() if not entry.asks_model]
-WITH_BUDGET = [name for name in OFFLINE if name not in ("enumerate", "edge-released")]
+WITH_BUDGET = [name for name in OFFLINE if PROTOCOLS[name].takes_budget]
 SIX = SequenceSpace((2, 2, 2))
 
 
@@ -40,7 +39,16 @@ def runs_of(name: str, space: SequenceSpace = SIX, **options):
 
 
 def test_every_protocol_of_the_design_is_there() -> None:
-    wanted = {*EXTREMES, "random", "random-legacy", "enumerate", "latin", "llm-1", "llm-5"}
+    wanted = {
+        *EXTREMES,
+        "probes",
+        "random",
+        "random-legacy",
+        "enumerate",
+        "latin",
+        "llm-1",
+        "llm-5",
+    }
     assert wanted <= set(PROTOCOLS)
     assert all(entry.name == name and entry.summary for name, entry in PROTOCOLS.items())
 
@@ -290,7 +298,28 @@ def test_labels_that_share_a_sequence_are_told_and_counted() -> None:
     assert numbers == ["5", "2", "0", "42", "1"]
 
 
-def test_optimal_generalization_is_optimal_for_that_objective() -> None:
-    for wanted, name in (("generalization", "optimal-generalization"), ("adjacent", "optimal")):
-        given = [run.sequence for run in runs_of("optimal", objective=wanted)]
-        assert [run.sequence for run in runs_of(name)] == given
+def test_probes_group_similar_classes_and_spread_them() -> None:
+    # Classes 0 and 1, 2 and 3, 4 and 5 are alike.
+    values = np.kron(np.eye(3), np.ones((2, 2))) + 0.01 * matrix("signed", 6)
+    grouped, spread = protocol("probes", SIX, similarity=SimilarityMatrix.of(values))
+    assert (grouped.label, spread.label) == ("grouped", "spread")
+    assert sorted(grouped.sequence.tasks) == [(0, 1), (2, 3), (4, 5)]
+    assert not set(grouped.sequence.tasks) & set(spread.sequence.tasks)
+    assert {PROTOCOLS["probes"].role(run.label) for run in (grouped, spread)} == {"constructed"}
+    for run, sign in ((grouped, 1), (spread, -1)):
+        assert run.optimum.exact
+        assert sign * run.optimum.z > 0.7
+        limits = moments(SimilarityMatrix.of(values), SIX, get_objective("generalization", SIX))
+        assert run.optimum.z == limits.z(run.optimum.value)
+
+
+def test_probes_are_one_pair_for_every_seed_and_prefer_the_inputs() -> None:
+    space = SequenceSpace.equal(30, 5)
+    names, means = (SimilarityMatrix.of(matrix("signed", 30, seed)) for seed in (0, 1))
+    of_means = protocol("probes", space, similarity=means)
+    assert of_means == protocol("probes", space, similarity=means, order_seed=7)
+    drawn = draw_protocols(
+        {"probes": None, "edge": None}, space, similarity=names, class_means=means
+    )
+    assert drawn["probes"] == of_means
+    assert drawn["edge"] == protocol("edge", space, similarity=names)

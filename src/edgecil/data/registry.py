@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from edgecil.classes import ClassList, get_classes, select_classes
 from edgecil.classes.registry import ALIASES, CLASS_LISTS
 from edgecil.data.dataset import Dataset
@@ -47,6 +49,7 @@ class DatasetFormat:
         read: the dataset in a directory, for one whose files hold many images.
         find: checks that the files of `read` are there.
         download: downloads and verifies the official archive.
+        vectors: whether its inputs are vectors.
     """
 
     advice: str = ""
@@ -54,6 +57,7 @@ class DatasetFormat:
     read: Callable[[Path], Dataset] | None = None
     find: Callable[[Path], object] | None = None
     download: Callable[[Path], object] | None = None
+    vectors: bool = False
 
 
 def _formats() -> dict[str, DatasetFormat]:
@@ -69,7 +73,7 @@ def _formats() -> dict[str, DatasetFormat]:
             download=partial(cifar.download_cifar, layout),
         )
     formats["cub200"] = DatasetFormat(cub.ADVICE, cub.list_cub)
-    formats[caltech101.NAME] = DatasetFormat(read=caltech101.read_caltech101)
+    formats[caltech101.NAME] = DatasetFormat(read=caltech101.read_caltech101, vectors=True)
     formats[caltech101.IMAGES] = DatasetFormat(caltech101.ADVICE, caltech101.list_caltech101)
     for name in imagenet_variants.NAMES:
         formats[name] = DatasetFormat(
@@ -201,6 +205,18 @@ def _list_images(path: Path) -> Items:
     listed = adapt(hugging_face.load_shards(path, shards), folder.class_name(path.resolve().stem))
     assert isinstance(listed, Items)
     return listed
+
+
+def has_vectors(name: Any) -> bool:
+    """Return whether a dataset has vectors in place of images; no image is decoded."""
+    name = dataset_text(name)
+    opened = _open(name)
+    if opened is None:
+        return name in IMAGE_DATASETS and IMAGE_DATASETS[name].vectors
+    if isinstance(opened, ImageDataset):
+        return not opened.channels
+    first = opened.items[0]
+    return not isinstance(first, Path) and isinstance(first.read(), np.ndarray)
 
 
 def dataset_path(name: str | Path) -> Path | None:

@@ -143,11 +143,14 @@ def prepare(
     space = choose_space(config, dataset)
     if clip and config.budget is not None:
         config = replace(config, budget=min(config.budget, space.size))
-    similarity = None
-    drawn = [name for name in config.protocol_names if name not in config.sequences]
-    if any(PROTOCOLS[name].needs_similarity for name in drawn):
+    similarity = means = None
+    drawn = [PROTOCOLS[name] for name in config.protocol_names if name not in config.sequences]
+    from_file = config.similarity.file or config.similarity.embeddings
+    if not dataset.channels and not from_file and any(it.by_inputs for it in drawn):
+        means = image_similarity(dataset)
+    if any(it.needs_similarity and not (it.by_inputs and means) for it in drawn):
         similarity = _choose_similarity(config, dataset)
-    sequences = choose_sequences(config, space, similarity, answered or {})
+    sequences = choose_sequences(config, space, similarity, answered or {}, means)
     identity = {
         **machine_identity(),
         "dataset": {
@@ -278,6 +281,7 @@ def choose_sequences(
     space: SequenceSpace,
     similarity: Similarity | None,
     answered: Mapping[str, Mapping[str, ClassSequence]],
+    class_means: Similarity | None = None,
 ) -> dict[str, list[LabelledSequence]]:
     """Choose the sequences of every protocol."""
     protocols = parse_protocols(config.protocol, own=config.sequences)
@@ -285,6 +289,7 @@ def choose_sequences(
         {name: own for name, own in protocols.items() if name not in config.sequences},
         space,
         similarity=similarity,
+        class_means=class_means,
         budget=config.budget,
         order_seed=config.order_seed,
         objective=config.objective,

@@ -18,6 +18,7 @@ from edgecil.sequences.protocols import (
     parse_protocols,
 )
 from edgecil.similarity import Similarity, SimilaritySource, choose_similarity, find_classes
+from edgecil.similarity.images import class_means
 
 
 @dataclass(frozen=True)
@@ -90,10 +91,19 @@ def choose_orders(
     similarity, labels = _classes(asked, source, tuple(protocols))
     ids = select_classes(len(labels), count=asked.classes, seed=asked.classes_seed)
     similarity = None if similarity is None else similarity.take(ids)
+    means = None
+    from_file = source.file or source.embeddings
+    if (
+        asked.dataset is not None
+        and not from_file
+        and any(PROTOCOLS[name].by_inputs for name in protocols)
+    ):
+        means = class_means(asked.dataset, ids=ids)
     sequences = draw_protocols(
         protocols,
         _space(asked, len(ids), default_sizes),
         similarity=similarity,
+        class_means=means,
         budget=asked.budget,
         order_seed=asked.order_seed,
         objective=asked.objective,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pandas
 
 BUDGETS = (3, 5, 10, 30)
-PROTOCOLS = ("random", "latin", "edge", "optimal-generalization")
+PROTOCOLS = ("random", "latin", "edge", "optimal")
 REFERENCE = ("random", "gaussian-c4")
 _COUNTABLE = 10**9  # larger spaces are not written out
 _FEW = 15  # draws for estimators that take milliseconds

@@ -181,8 +181,7 @@ def sequence_table(run: ScoredSequence, names: Sequence[str]) -> Table:
     title = f"{run.label}   S = {run.profile.score:.4f}   z = {run.profile.z:+.2f}"
     if (optimum := run.certificate) is not None:
         if optimum.objective != "adjacent":
-            z = run.profile.objectives[optimum.objective]["z"]
-            title += f"   {optimum.objective} = {optimum.value:.4f}   z = {z:+.2f}"
+            title += f"   {optimum.objective} = {optimum.value:.4f}   z = {optimum.z:+.2f}"
         title += (
             "   (optimal)" if optimum.exact else f"   (gap to a proven bound: {optimum.gap:.0%})"
         )

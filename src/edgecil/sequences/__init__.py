@@ -3,7 +3,7 @@
 from edgecil.sequences.agreement import Agreement, Consistency, compare_similarities, consistency
 from edgecil.sequences.certificate import Bounds, bounds
 from edgecil.sequences.generators import GENERATORS, generators, get_generator
-from edgecil.sequences.generators.optimal import Optimum, find_optimum
+from edgecil.sequences.generators.optimal import Certificate, Optimum, find_optimum
 from edgecil.sequences.generators.random import seeded
 from edgecil.sequences.latin import latin
 from edgecil.sequences.moments import Moments, moments
@@ -18,13 +18,12 @@ from edgecil.sequences.protocols import (
 )
 from edgecil.sequences.sampling import sample_scores, score_orders
 from edgecil.sequences.scored import (
-    Certificate,
     ChosenSequences,
     ScoredSequence,
     choose_sequences,
     profile_file,
     read_sequence,
-    score_sequences,
+    score_sequence,
 )
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
@@ -65,6 +64,6 @@ __all__ = [
     "sample_scores",
     "score",
     "score_orders",
-    "score_sequences",
+    "score_sequence",
     "seeded",
 ]

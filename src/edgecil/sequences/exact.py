@@ -45,7 +45,7 @@ def solve_exactly(
 
 
 def _is_enumerable(space: SequenceSpace) -> bool:
-    return space.ln_size < np.log(_ENUMERABLE) + 1.0 and space.size <= _ENUMERABLE
+    return bool(space.ln_size < np.log(_ENUMERABLE) + 1.0 and space.size <= _ENUMERABLE)
 
 
 def _best_of_all(

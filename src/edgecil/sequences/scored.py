@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, overload
 
@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from edgecil.classes.registry import CLASS_LISTS
 from edgecil.errors import UsageError, unknown
 from edgecil.io.files import read_json
-from edgecil.sequences.objective import Objective, get_objective
+from edgecil.sequences.generators.optimal import Certificate
+from edgecil.sequences.objective import Objective
 from edgecil.sequences.profile import Profile, profile
 from edgecil.sequences.protocols import (
     DEFAULT_PROTOCOL,
@@ -24,27 +25,9 @@ from edgecil.sequences.protocols import (
 from edgecil.sequences.sequence import ClassSequence, Tasks
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.build import choose_similarity
+from edgecil.similarity.images import class_means
 from edgecil.similarity.matrix import Similarity, check_similarity
 from edgecil.similarity.options import SimilaritySource
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """How close a sequence is to the extreme of an objective.
-
-    Attributes:
-        objective: the name of the objective.
-        value: the objective of the sequence.
-        bound: a value that no sequence of the space can pass.
-        gap: distance between value and bound, as a share of the distance between both bounds.
-        exact: whether the value is proved optimal.
-    """
-
-    objective: str
-    value: float
-    bound: float
-    gap: float
-    exact: bool
 
 
 @dataclass(frozen=True)
@@ -57,7 +40,7 @@ class ScoredSequence:
         tasks: K tasks, each a sorted tuple of class ids.
         order: the N class ids, task by task.
         profile: S, z and the similarities inside and between tasks.
-        certificate: given by `optimal` for its extremes, else None.
+        certificate: given by `optimal` and `probes`, else None.
     """
 
     label: str
@@ -156,45 +139,38 @@ def choose_sequences(
             f"The 'objective' parameter belongs to the protocol {' or '.join(takers)}. Got the "
             f"protocol {', '.join(map(repr, names))}."
         )
+    means = None
+    if dataset is not None and any(PROTOCOLS[name].by_inputs for name in names):
+        means = class_means(dataset, count=classes, seed=classes_seed)
     drawn = draw_protocols(
         names,
         space,
         similarity=matrix,
+        class_means=means,
         budget=budget,
         order_seed=order_seed,
         objective=objective,
     )
-    scored: list[ScoredSequence] = []
-    for name, labelled in drawn.items():
-        optimised = get_objective(PROTOCOLS[name].optimised(objective), space)
-        own = score_sequences(matrix, labelled, objective=optimised.name)
-        prefix = f"{name}/" if len(names) > 1 else ""
-        scored += [replace(one, label=f"{prefix}{one.label}") for one in own]
-    return ChosenSequences(matrix, tuple(scored))
+    several = len(names) > 1
+    scored = tuple(
+        score_sequence(matrix, run, prefix=f"{name}/" if several else "")
+        for name, runs in drawn.items()
+        for run in runs
+    )
+    return ChosenSequences(matrix, scored)
 
 
-def score_sequences(
-    similarity: Similarity, labelled: Sequence[LabelledSequence], *, objective: str = "adjacent"
-) -> list[ScoredSequence]:
-    """Profile labelled sequences; `objective` names what their optima optimise."""
-    scored = []
-    for run in labelled:
-        optimum = run.optimum
-        certificate = None
-        if optimum is not None:
-            certificate = Certificate(
-                objective, optimum.value, optimum.bound, optimum.gap, optimum.exact
-            )
-        scored.append(
-            ScoredSequence(
-                run.label,
-                run.sequence.tasks,
-                run.sequence.order,
-                profile(similarity, run.sequence),
-                certificate,
-            )
-        )
-    return scored
+def score_sequence(
+    similarity: Similarity, run: LabelledSequence, *, prefix: str = ""
+) -> ScoredSequence:
+    """Profile a labelled sequence."""
+    return ScoredSequence(
+        prefix + run.label,
+        run.sequence.tasks,
+        run.sequence.order,
+        profile(similarity, run.sequence),
+        None if run.optimum is None else run.optimum.certificate,
+    )
 
 
 def profile_file(

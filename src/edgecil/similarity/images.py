@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -44,6 +44,20 @@ def image_similarity(
         on_progress(label + 1, len(images))
     source = {"encoder": "class means", "samples": str(len(labels)), "features": model}
     return Embeddings(images.names, np.stack(means), source).similarity()
+
+
+def class_means(dataset: Any, **chosen: Any) -> SimilarityMatrix | None:
+    """Return the similarity of class means of a dataset's vectors; None where inputs are images.
+
+    Args:
+        dataset: as for :func:`~edgecil.data.load_dataset`.
+        chosen: `count`, `seed` or `ids` of the classes.
+    """
+    from edgecil.data.registry import has_vectors, load_dataset
+
+    if not has_vectors(dataset):
+        return None
+    return image_similarity(load_dataset(dataset, **chosen))
 
 
 def _flatten(pixels: Inputs) -> Floats:

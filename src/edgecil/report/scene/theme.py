@@ -64,7 +64,7 @@ _PROTOCOLS: dict[str, tuple[str, Shape]] = {
     "optimal": ("c3", "up"),
     "adversarial": ("c4", "down"),
     "maxcover": ("c5", "cross"),
-    "optimal-generalization": ("c7", "down"),
+    "probes": ("c7", "down"),
 }
 # Of protocols that are not edgecil's.
 _OTHER_PROTOCOLS: tuple[tuple[str, Shape], ...] = (

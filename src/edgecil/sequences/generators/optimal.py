@@ -8,20 +8,22 @@ and the N x N matrix is never built.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from edgecil.io.arrays import Floats, Ints
-from edgecil.sequences.certificate import bounds
+from edgecil.sequences.certificate import Bounds, bounds
 from edgecil.sequences.descent import descend, pull, rearrange
 from edgecil.sequences.exact import is_solvable, solve_exactly
 from edgecil.sequences.generators.edge import edge_easy, edge_hard
 from edgecil.sequences.generators.registry import get_generator, register
 from edgecil.sequences.inner_loops import fast
 from edgecil.sequences.kernels import anneal_swaps
+from edgecil.sequences.moments import moments
 from edgecil.sequences.objective import Objective, get_objective
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
@@ -36,22 +38,38 @@ _BLOCK_COOLING = ((0.5, 0.1), (0.2, 0.02))
 
 
 @dataclass(frozen=True)
-class Optimum:
-    """An extreme sequence of an objective, with a certificate.
+class Certificate:
+    """How close a sequence is to the extreme of an objective.
 
     Attributes:
-        sequence: the sequence.
-        value: its objective.
+        objective: the name of the objective.
+        source: where the similarity comes from.
+        value: the objective of the sequence.
+        z: standard deviations of the value above the mean over all sequences of the space.
         bound: a value that no sequence of the space can pass; equal to `value` if `exact`.
         gap: distance between value and bound, as a share of the distance between both bounds.
         exact: whether the value is proved optimal.
     """
 
-    sequence: ClassSequence
+    objective: str
+    source: Mapping[str, str]
     value: float
+    z: float
     bound: float
     gap: float
     exact: bool
+
+
+@dataclass(frozen=True)
+class Optimum(Certificate):
+    """An extreme sequence of an objective, with its certificate."""
+
+    sequence: ClassSequence
+
+    @property
+    def certificate(self) -> Certificate:
+        """The certificate without the sequence."""
+        return Certificate(**{one.name: getattr(self, one.name) for one in fields(Certificate)})
 
 
 @register("optimal", "hard", "the hard end of an objective (default S), with a certificate")
@@ -100,11 +118,18 @@ def find_optimum(
     rng = np.random.default_rng(0) if rng is None else rng
     sequence = get_generator("optimal", goal)(similarity, space, rng, objective=chosen)
     value = chosen.value(similarity, sequence)
-    if is_solvable(space, chosen):
-        return Optimum(sequence, value, bound=value, gap=0.0, exact=True)
-    limits = bounds(similarity, space, chosen)
-    gap = limits.gap(value, direction)
-    return Optimum(sequence, value, limits.of(direction), gap, exact=False)
+    exact = is_solvable(space, chosen)
+    limits = Bounds(value, value) if exact else bounds(similarity, space, chosen)
+    return Optimum(
+        chosen.name,
+        similarity.source,
+        value,
+        z=moments(similarity, space, chosen).z(value),
+        bound=limits.of(direction),
+        gap=limits.gap(value, direction),
+        exact=exact,
+        sequence=sequence,
+    )
 
 
 def _extreme(

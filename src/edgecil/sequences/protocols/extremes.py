@@ -1,4 +1,4 @@
-"""Two extreme sequences and random ones between them: EDGE, `optimal`, and their kind."""
+"""Constructed sequences: EDGE, `optimal` and their kind with random ones between, and probes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from edgecil.sequences.generators import get_generator
 from edgecil.sequences.generators.optimal import find_optimum
 from edgecil.sequences.generators.random import seeded
+from edgecil.sequences.objective import get_objective
 from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol, Request
 from edgecil.sequences.protocols.random import PAPER_SEEDS
 from edgecil.sequences.sequence import ClassSequence
@@ -60,25 +61,10 @@ class Extremes(Protocol):
 
 
 class Optimal(Extremes):
-    """Both ends of an objective, each with a certificate; annealing finds those of large spaces.
+    """Both ends of an objective, each with a certificate; annealing finds those of large spaces."""
 
-    Args:
-        name: of the protocol.
-        summary: one line.
-        objective: what it optimises.
-        takes_objective: whether the user may choose another objective.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        summary: str,
-        *,
-        objective: str,
-        takes_objective: bool = False,
-    ) -> None:
-        super().__init__(name, summary, seeded=True)
-        self.objective, self.takes_objective = objective, takes_objective
+    objective = "adjacent"
+    takes_objective = True
 
     def extreme(self, goal: str, request: Request, rng: np.random.Generator) -> LabelledSequence:
         """Return one end of the objective with its certificate."""
@@ -87,6 +73,36 @@ class Optimal(Extremes):
             request.similarity, request.space, goal, objective=request.objective, rng=rng
         )
         return LabelledSequence(goal, optimum.sequence, optimum)
+
+
+class Probes(Protocol):
+    """Two orders that random ones hardly ever resemble: similar classes in one task, or in many.
+
+    Both are ends of an objective that rewards similar classes in one task. Which of them a learner
+    finds harder is for its runs to say. The search starts from fixed seeds, so that there is one
+    pair of probes for a similarity and task sizes.
+
+    Args:
+        objective: `generalization` or `intra`; its maximum groups similar classes.
+    """
+
+    name = "probes"
+    summary = "similar classes grouped into one task, and spread over the tasks"
+    constructed = ("grouped", "spread")
+    needs_similarity = by_inputs = True
+    default_budget = least_budget = most_budget = 2
+
+    def __init__(self, objective: str = "generalization") -> None:
+        self.objective = objective
+
+    def choose(self, request: Request) -> Iterator[LabelledSequence]:
+        """Yield both ends, each with its certificate."""
+        assert request.similarity is not None
+        objective = get_objective(request.objective, request.space)
+        goals = GOALS if objective.hard == "max" else GOALS[::-1]
+        for label, goal in zip(self.constructed, goals, strict=True):
+            optimum = find_optimum(request.similarity, request.space, goal, objective=objective)
+            yield LabelledSequence(label, optimum.sequence, optimum)
 
 
 def _unseen(
@@ -115,13 +131,6 @@ EDGE = Extremes(
     "the paper's EDGE: hard, median, easy; a larger budget adds random orders",
 )
 OPTIMAL = Optimal(
-    "optimal",
-    "both extremes of an objective, with a certificate, and a median",
-    objective="adjacent",
-    takes_objective=True,
+    "optimal", "both extremes of an objective, with a certificate, and a median", seeded=True
 )
-OPTIMAL_GENERALIZATION = Optimal(
-    "optimal-generalization",
-    "the same for the objective 'generalization', so that both can be in one experiment",
-    objective="generalization",
-)
+PROBES = Probes()

@@ -87,6 +87,7 @@ class Protocol(ABC):
         repeats: whether its sequences are those of other protocols, trained once more.
         unknown: whether nobody says how its sequences were chosen.
         needs_similarity: whether the choice depends on the similarity of the classes.
+        by_inputs: whether it prefers the similarity of the inputs' class means to that of names.
         asks_model: whether it asks a language model.
         objective: what it optimises; None if nothing.
         takes_objective: whether the user may choose what it optimises.
@@ -122,6 +123,7 @@ class Protocol(ABC):
     repeats: ClassVar[bool] = False
     unknown: ClassVar[bool] = False
     needs_similarity: bool = False
+    by_inputs: ClassVar[bool] = False
     asks_model: bool = False
     objective: str | None = None
     takes_objective: bool = False

@@ -11,11 +11,7 @@ from edgecil.errors import UsageError
 from edgecil.registry import Registry
 from edgecil.sequences.objective import Objective
 from edgecil.sequences.protocols.enumeration import ENUMERATE
-from edgecil.sequences.protocols.extremes import (
-    EDGE,
-    OPTIMAL,
-    OPTIMAL_GENERALIZATION,
-)
+from edgecil.sequences.protocols.extremes import EDGE, OPTIMAL, PROBES
 from edgecil.sequences.protocols.latin import LATIN
 from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol
 from edgecil.sequences.protocols.random import RANDOM, RANDOM_LEGACY
@@ -52,15 +48,7 @@ def register_protocol(protocol: Protocol) -> Protocol:
     return PROTOCOLS.add(protocol.name, protocol)
 
 
-for _protocol in (
-    LATIN,
-    RANDOM,
-    RANDOM_LEGACY,
-    EDGE,
-    OPTIMAL,
-    OPTIMAL_GENERALIZATION,
-    ENUMERATE,
-):
+for _protocol in (RANDOM, PROBES, LATIN, RANDOM_LEGACY, EDGE, OPTIMAL, ENUMERATE):
     register_protocol(_protocol)
 
 
@@ -122,6 +110,7 @@ def draw_protocols(
     budget: int | None = None,
     order_seed: int | None = None,
     similarity: Similarity | None = None,
+    class_means: Similarity | None = None,
     objective: str | Objective | ArrayLike | None = None,
     answered: Mapping[str, Mapping[str, ClassSequence]] | None = None,
 ) -> dict[str, list[LabelledSequence]]:
@@ -134,6 +123,7 @@ def draw_protocols(
             protocol whose number is fixed ignores it.
         order_seed: seed for choosing class orders.
         similarity: over the same N classes.
+        class_means: the similarity of their inputs, which protocols `by_inputs` prefer.
         objective: what to optimise, for protocols that take an objective.
         answered: earlier answers of language models, by protocol and label.
     """
@@ -145,7 +135,7 @@ def draw_protocols(
             space,
             budget=shared if own is None else own,
             order_seed=order_seed,
-            similarity=similarity,
+            similarity=class_means if chosen.by_inputs and class_means else similarity,
             objective=objective,
             answered=(answered or {}).get(name),
         )
@@ -171,7 +161,7 @@ def protocol(
         budget: number of sequences L, 3 by default; `enumerate` takes all of Ω and no budget.
         order_seed: seed for choosing class orders. `random` uses the paper's seeds 0, 42, 1993
             (then 1, 2, …) unless a seed is given, and counts up from it otherwise.
-        objective: what `optimal` optimises; `optimal-generalization` has its own.
+        objective: what `optimal` optimises.
         answered: earlier answers of a language model by label; it is not asked again for these.
     """
     return PROTOCOLS[name].draw(
