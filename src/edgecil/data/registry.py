@@ -213,7 +213,7 @@ def has_vectors(name: Any) -> bool:
     opened = _open(name)
     if opened is None:
         return name in IMAGE_DATASETS and IMAGE_DATASETS[name].vectors
-    if isinstance(opened, ImageDataset):
+    if isinstance(opened, Dataset):
         return not opened.channels
     first = opened.items[0]
     return not isinstance(first, Path) and isinstance(first.read(), np.ndarray)
