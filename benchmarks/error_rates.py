@@ -28,7 +28,7 @@ from scipy.special import betaincinv
 from edgecil import lab
 from edgecil.estimation import correlate, objective_predictor
 from edgecil.estimation.comparison import holm
-from edgecil.estimation.relabelling import relabelled_values
+from edgecil.estimation.correlation import relabelled_values
 from edgecil.lab.placebo import MEASURES, compare_protocols
 from edgecil.lab.redraws import Candidates
 from edgecil.lab.truth_tables import TruthTable

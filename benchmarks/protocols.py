@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from edgecil import lab
-from edgecil.estimation.smoothing import default_estimator
+from edgecil.estimation.distributions import default_estimator
 from edgecil.lab._leaderboard import BUDGETS, REFERENCE
 from edgecil.lab.designs import Designs
 from edgecil.lab.distances import Target

@@ -30,8 +30,8 @@ from .errors import (
     UsageError as UsageError,
 )
 from .estimation import Analysis as Analysis
-from .estimation.analyze import analyze as analyze
-from .estimation.compare import compare as compare
+from .estimation.analysis import analyze as analyze
+from .estimation.comparison import compare as compare
 from .estimation.next_runs import next_runs as next_runs
 from .estimation.sources import export_runs as export_runs
 from .methods import Method as Method, register_method as register_method

@@ -31,7 +31,7 @@ from edgecil.engine.run_files import read_runs
 from edgecil.engine.store import Store
 from edgecil.engine.toolbox_configs.translate import translate_config
 from edgecil.estimation import Analysis
-from edgecil.estimation.analyze import analyze
+from edgecil.estimation.analysis import analyze
 from edgecil.interop.contract import read_result
 from edgecil.interop.logs import read_log
 from edgecil.io.weights import WeightFiles, read_tensors

@@ -20,7 +20,7 @@ from edgecil.engine.node_training import pack, unpack
 from edgecil.engine.store import Store
 from edgecil.errors import EdgecilError, EdgecilWarning
 from edgecil.estimation import Analysis
-from edgecil.estimation.analyze import analyze
+from edgecil.estimation.analysis import analyze
 from edgecil.lab.truth_files import read_truths
 from edgecil.methods.task_cache import _read as read_piece
 from edgecil.paper.language_model import Conversation, LanguageModel

@@ -14,8 +14,7 @@ import pytest
 from edgecil.cli.advice import explain_next
 from edgecil.errors import EdgecilWarning
 from edgecil.estimation import compare_accuracies
-from edgecil.estimation.next_runs import NextRuns
-from edgecil.estimation.next_step import NextStep
+from edgecil.estimation.next_runs import NextRuns, NextStep
 from edgecil.estimation.sentences import describe_pair
 from edgecil.sequences.sequence import ClassSequence
 from tests.cli.conftest import Cli

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgecil.estimation import read_runs
+from edgecil.engine.run_files import read_runs
 from tests.engine import strange
 from tests.estimation.tables import rows, six_classes, write
 from tests.report.made_up import steady, varied, write_run

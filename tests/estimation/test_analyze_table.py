@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from edgecil.engine.runs import Runs
 from edgecil.errors import DataError
-from edgecil.estimation import DatasetAnalysis, Runs, analyze_table, find_truth
+from edgecil.estimation import DatasetAnalysis, analyze_table, find_truth
 from edgecil.sequences import ClassSequence, profile
 from tests.estimation.tables import SPACE, build, noisy, rows, runs_of, six_classes, table_of
 

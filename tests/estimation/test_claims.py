@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from edgecil.estimation import Runs, analyze_table, compare_pairs
+from edgecil.engine.runs import Runs
+from edgecil.estimation import analyze_table, compare_pairs
 from edgecil.estimation.claims import Answer, answer, representative_orders
-from edgecil.estimation.inference import know_method
-from edgecil.estimation.next_step import NextStep, advise
+from edgecil.estimation.next_runs import NextStep, advise
+from edgecil.estimation.samples import know_method
 from edgecil.estimation.variance import split_variance
 from edgecil.sequences.sequence import ClassSequence
 from tests.estimation.tables import SPACE, Run, build, noisy, rows, runs_of, table_of

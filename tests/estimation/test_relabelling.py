@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from edgecil.estimation import analyze_table, correlate, objective_predictor
-from edgecil.estimation.predictors import tabled_predictor
-from edgecil.estimation.relabelling import relabelled_values
+from edgecil.estimation.correlation import relabelled_values, tabled_predictor
 from tests.estimation.tables import SPACE, noisy, six_classes, table_of
 
 ORDERS = tuple(SPACE.enumerate())

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from edgecil.engine.runs import Runs
 from edgecil.errors import DataError, UsageError
-from edgecil.estimation import Runs, analyze
+from edgecil.estimation import analyze
 from edgecil.io.json import to_plain
 from edgecil.lab import Audit, DatasetAudit, _audit as module, audit
 from edgecil.lab._audit import audit_table

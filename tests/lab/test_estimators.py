@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from edgecil.errors import UsageError
+from edgecil.estimation.distributions import unbiasing
 from edgecil.estimation.population import independent_variance
-from edgecil.estimation.smoothing import unbiasing
 from edgecil.lab.distances import wasserstein
 from edgecil.lab.estimators import ESTIMATORS, Observations, get_estimator
 

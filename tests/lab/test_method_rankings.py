@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from edgecil.estimation import Runs
+from edgecil.engine.runs import Runs
 from edgecil.lab._audit import audit_table
 from edgecil.lab.audits import DatasetAudit, ProtocolRanking
 from edgecil.lab.method_rankings import rank_protocols

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from edgecil.estimation.analyze import analyze
+from edgecil.estimation.analysis import analyze
 from edgecil.report.page import Origin, compose_page
 from tests.estimation.tables import noisy, six_classes, table_of
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.engine import ExperimentConfig, Node, NodeResult, Reported, Store, WholeRun
-from edgecil.estimation.analysis import Analysis
-from edgecil.estimation.analyze import analyze
+from edgecil.estimation.analysis import Analysis, analyze
 from edgecil.report.page import Origin, Page, compose_page
 from edgecil.sequences import ClassSequence, SequenceSpace, protocol
 from edgecil.similarity import SimilarityMatrix

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgecil.estimation.analysis import DatasetAnalysis
-from edgecil.estimation.analyze import analyze
+from edgecil.estimation.analysis import DatasetAnalysis, analyze
 from edgecil.estimation.order_table import list_orders
 from edgecil.report.page import Origin, compose_page
 from edgecil.sequences import ClassSequence

@@ -16,8 +16,7 @@ import pytest
 from edgecil.cli.main import verb_parser
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.record import ExperimentRecord, Identity
-from edgecil.estimation.analysis import AnalysisOptions
-from edgecil.estimation.analyze import analyze
+from edgecil.estimation.analysis import AnalysisOptions, analyze
 from edgecil.estimation.comparison import Comparison, compare_accuracies
 from edgecil.estimation.order_table import OrderRow, list_orders
 from edgecil.io.numbers import format_duration

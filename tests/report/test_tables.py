@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from edgecil.estimation.analyze import analyze
+from edgecil.estimation.analysis import analyze
 from edgecil.estimation.comparison import compare_accuracies
 from edgecil.report import tables
 from edgecil.report.method_tables import comparisons_table, summary_table

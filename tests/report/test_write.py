@@ -13,8 +13,7 @@ import pytest
 
 from edgecil.engine.runs import Runs
 from edgecil.errors import UsageError
-from edgecil.estimation.analysis import Analysis, DatasetAnalysis
-from edgecil.estimation.analyze import analyze
+from edgecil.estimation.analysis import Analysis, DatasetAnalysis, analyze
 from edgecil.report import Report, write_report
 from tests.estimation.tables import rows, six_classes, write
 from tests.report.made_up import analysis_of, varied, write_run
@@ -122,7 +121,7 @@ def test_the_default_folder_is_in_the_experiment(tmp_path) -> None:
 def test_a_report_after_an_analysis_computes_nothing_again(tmp_path, monkeypatch) -> None:
     """Every metric is analysed once: by `analyze`, or by the first report that shows it."""
     directory = write_run(tmp_path / "runs", {"varied": varied}, ("edge",))
-    module = importlib.import_module("edgecil.estimation.analyze")
+    module = importlib.import_module("edgecil.estimation.analysis")
     compute, analysed = module.analyze_table, []
 
     def count(table: Runs, **options: object) -> DatasetAnalysis:

@@ -10,11 +10,9 @@ import numpy as np
 from edgecil.engine.metrics import find_metric
 from edgecil.engine.runs import Runs
 from edgecil.estimation.calibration import Kind, is_calibrated, reached_coverage
-from edgecil.estimation.choice import Choice, random_protocols
-from edgecil.estimation.distributions import Distribution
-from edgecil.estimation.inference import know_method, shared_seeds
+from edgecil.estimation.distributions import Distribution, smooth
 from edgecil.estimation.population import LEAST_ORDERS, LEVEL, Interval, Posterior, Quantity
-from edgecil.estimation.smoothing import smooth
+from edgecil.estimation.samples import Choice, know_method, random_protocols, shared_seeds
 from edgecil.estimation.truth import Truth
 from edgecil.io.arrays import Floats
 from edgecil.io.numbers import rounded, rounded_limit

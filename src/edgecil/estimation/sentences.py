@@ -11,10 +11,8 @@ from edgecil.io.numbers import format_duration, rounded, rounded_limit
 from edgecil.sequences.protocols import find_protocol
 
 if TYPE_CHECKING:
-    from edgecil.estimation.compare import MethodComparison
-    from edgecil.estimation.comparison import Comparison
-    from edgecil.estimation.next_runs import NextRuns
-    from edgecil.estimation.next_step import NextStep
+    from edgecil.estimation.comparison import Comparison, MethodComparison
+    from edgecil.estimation.next_runs import NextRuns, NextStep
 
 _SHOWN = 5  # orders
 MOST_ORDERS = 100
@@ -29,7 +27,7 @@ def explain_differences(comparison: MethodComparison, *, most: int = _DESCRIBED)
         comparison: of all pairs.
         most: pairs to describe; if there are more, none is.
     """
-    from edgecil.estimation.choice import describe_unknown_choice
+    from edgecil.estimation.samples import describe_unknown_choice
 
     metric = comparison.metric
     higher_is_better = find_metric(metric).higher_is_better

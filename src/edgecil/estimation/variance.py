@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import fdtrc, fdtri
 
-from edgecil.estimation.distributions import SAME, Distribution
+from edgecil.estimation.distributions import SAME, Distribution, smooth
 from edgecil.estimation.population import LEVEL, Interval
-from edgecil.estimation.smoothing import smooth
 from edgecil.io.arrays import Floats
 
 _NUMBERS = 2_000_000

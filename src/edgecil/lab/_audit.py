@@ -16,11 +16,11 @@ from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import find_metric
 from edgecil.engine.runs import Runs
 from edgecil.errors import DataError, EdgecilError, UsageError
-from edgecil.estimation.analyze_table import build_predictors
+from edgecil.estimation.analysis import build_predictors
 from edgecil.estimation.claims import bounds_of, cut
-from edgecil.estimation.given_similarity import Similarities, describe_given, find_similarities
+from edgecil.estimation.correlation import Predictor, pilot_predictor
 from edgecil.estimation.population import independent_variance
-from edgecil.estimation.predictors import Predictor, pilot_predictor
+from edgecil.estimation.similarities import Similarities, describe_given, find_similarities
 from edgecil.estimation.sources import (
     Source,
     default_metric,
@@ -187,7 +187,7 @@ def audit_table(
 
     Args:
         table: the runs on one dataset.
-        similarities: by source, as for :func:`edgecil.estimation.analyze_table`.
+        similarities: by source, as for :func:`edgecil.estimation.analysis`.
         predictor: what the estimator `regression` uses: an objective's name, a column of the
             table, or `pilot`.
         pilot: cheap runs of the same methods over the same classes.

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from edgecil.errors import UsageError
-from edgecil.estimation.accuracy_steps import accuracy_step
 from edgecil.estimation.calibration import FILE, SCHEMA, Calibration, Figure
+from edgecil.estimation.distributions import accuracy_step
 from edgecil.estimation.population import (
     FILE as PRIORS,
     LEVEL,

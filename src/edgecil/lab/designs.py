@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from edgecil.errors import UsageError
+from edgecil.estimation.correlation import objective_predictor
 from edgecil.estimation.population import independent_variance
-from edgecil.estimation.predictors import objective_predictor
 from edgecil.io.arrays import Floats, Ints
 from edgecil.lab.budgets import draw_runs
 from edgecil.lab.estimators import Observations

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from edgecil.errors import UsageError, unknown
-from edgecil.estimation.distributions import SAME, Distribution
+from edgecil.estimation.distributions import SAME, Distribution, smooth, unbiasing
 from edgecil.estimation.population import (
     Interval,
     Posterior,
@@ -20,7 +20,6 @@ from edgecil.estimation.population import (
     measured_prior,
     posterior,
 )
-from edgecil.estimation.smoothing import smooth, unbiasing
 from edgecil.io.arrays import Floats
 from edgecil.lab.linear_fit import Fits, fit
 
@@ -172,7 +171,7 @@ def gaussian_c4(runs: Observations, *, intervals: bool = True) -> Estimate:
 
 
 def smoothed(runs: Observations, *, intervals: bool = True) -> Estimate:
-    """Return :func:`edgecil.estimation.smoothing.smooth` of the runs, with intervals."""
+    """Return :func:`edgecil.estimation.distributions.smooth` of the runs, with intervals."""
     values = runs.accuracies
     ends = float(values.min()), float(values.max())
     distribution = smooth(values, float(_posterior(runs).std), runs.space_size)

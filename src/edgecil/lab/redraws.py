@@ -15,10 +15,10 @@ from math import comb
 import numpy as np
 
 from edgecil.engine.runs import Orders
+from edgecil.estimation.correlation import Predictor
 from edgecil.estimation.distributions import Distribution
 from edgecil.estimation.oddities import labelled_orders
 from edgecil.estimation.population import independent_variance
-from edgecil.estimation.predictors import Predictor
 from edgecil.estimation.truth import Truth
 from edgecil.io.arrays import Floats, Ints
 from edgecil.lab.budgets import BudgetPoint, budget_curve, draw_runs

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from edgecil.estimation.analyze_table import unbiased_orders
+from edgecil.estimation.analysis import unbiased_orders
 from edgecil.estimation.sources import Source, default_metric, gather_runs, list_sources
 from edgecil.estimation.truth import find_truth
 from edgecil.io.csv_files import Cell

@@ -99,7 +99,7 @@ def paper_tables(
             "The 'wasserstein_order' parameter must be 1 (W₁) or 2 (W₂). "
             f"Got {wasserstein_order!r}."
         )
-    from edgecil.estimation.analyze import as_analysis
+    from edgecil.estimation.analysis import as_analysis
 
     analysis = as_analysis(source, metric=metric, classifier=classifier)
     ran = {name for dataset in analysis.datasets for name in dataset.table.protocols}

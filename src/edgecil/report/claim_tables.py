@@ -10,7 +10,7 @@ from edgecil.report.table import Column, Table
 
 if TYPE_CHECKING:
     from edgecil.engine.until import GoalStatus
-    from edgecil.estimation.compare import MethodComparison
+    from edgecil.estimation.comparison import MethodComparison
 
 
 def differences_table(comparison: MethodComparison) -> Table:

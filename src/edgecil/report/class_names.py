@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from edgecil.classes.lists import words_of
-from edgecil.estimation import Runs
+from edgecil.engine.runs import Runs
 from edgecil.sequences.sequence import ClassSequence
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from edgecil.estimation.analysis import DatasetAnalysis
-from edgecil.estimation.display import MOST_NAMED, list_methods, method_warnings
-from edgecil.estimation.given_similarity import NO_CLASS_NAMES
-from edgecil.estimation.next_step import NextStep
+from edgecil.estimation.analysis import MOST_NAMED, DatasetAnalysis, list_methods, method_warnings
+from edgecil.estimation.next_runs import NextStep
 from edgecil.estimation.sentences import count, describe_pair
+from edgecil.estimation.similarities import NO_CLASS_NAMES
 from edgecil.estimation.summary import MethodSummary, compare_pair
 from edgecil.io.numbers import format_duration, rounded, rounded_limit
 from edgecil.io.terminal import printable

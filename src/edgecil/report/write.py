@@ -19,7 +19,7 @@ from edgecil.report.slug import slug
 from edgecil.report.table import files_of
 
 if TYPE_CHECKING:
-    from edgecil.estimation.given_similarity import Similarities
+    from edgecil.estimation.similarities import Similarities
     from edgecil.estimation.sources import Source
 
 _ANALYSIS_FILE = "analysis.json"
@@ -80,7 +80,7 @@ def write_report(
         predictor: as for :func:`edgecil.analyze`.
         open: open the pages in the web browser.
     """
-    from edgecil.estimation.analyze import as_analysis
+    from edgecil.estimation.analysis import as_analysis
 
     options: dict[str, Any] = {
         "classifier": classifier,
@@ -132,7 +132,7 @@ def _analyze_others(
     source: Any, analysis: Analysis, metrics: Sequence[str] | None, options: Mapping[str, Any]
 ) -> list[Analysis]:
     """Analyses of the same source by other metrics that it has."""
-    from edgecil.estimation.analyze import as_analysis
+    from edgecil.estimation.analysis import as_analysis
     from edgecil.estimation.sources import available_metrics, is_saved_analysis, list_sources
 
     if isinstance(source, Analysis) or is_saved_analysis(source):

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from edgecil.estimation import Runs, compare_pairs
-from edgecil.estimation.choice import Choice, random_protocols
+from edgecil.engine.runs import Runs
+from edgecil.estimation import compare_pairs
 from edgecil.estimation.claims import answer, representative_orders
+from edgecil.estimation.samples import Choice, random_protocols
 from edgecil.sequences import PROTOCOLS, LabelledSequence, Protocol
 from edgecil.sequences.protocols import register_protocol
 from edgecil.sequences.protocols.protocol import Request

@@ -15,8 +15,7 @@ from edgecil.engine.experiment import Experiment
 from edgecil.engine.runs import Runs
 from edgecil.engine.stored_similarity import SIMILARITY_FILE
 from edgecil.errors import DataError, EdgecilError, UsageError
-from edgecil.estimation.analyze_table import describe_similarity
-from edgecil.estimation.choice import describe_unknown_choice, random_protocols
+from edgecil.estimation.samples import describe_unknown_choice, random_protocols
 from edgecil.estimation.sources import DatasetRuns, class_names
 from edgecil.io import limits
 from edgecil.io.files import check_file
@@ -41,6 +40,12 @@ def describe_given(similarity: Similarities | None) -> str | None:
     if isinstance(similarity, Mapping):
         return ", ".join(similarity)
     return describe_similarity(similarity) or "given"
+
+
+def describe_similarity(similarity: Similarity) -> str | None:
+    """Return the origin of a similarity: encoder and template, or the file; None if unknown."""
+    parts = (similarity.source.get(key) for key in ("encoder", "template", "file"))
+    return ", ".join(repr(part) if "{" in part else part for part in parts if part) or None
 
 
 def find_similarities(
