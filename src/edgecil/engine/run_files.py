@@ -1,8 +1,14 @@
-"""Tables of runs in CSV files and DataFrames."""
+"""Tables of runs in CSV files and DataFrames, whatever columns they have.
+
+A *long* table has a row for each run, a *wide* one a column for each method and a row for each
+seed. Exports of Weights & Biases, MLflow and TensorBoard are read as well. Only the values are
+required: without sequences the class orders are unknown, without seeds the rows are numbered.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,13 +16,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from edgecil.engine.metrics import DEFAULT_METRIC, find_metric
-from edgecil.engine.runs import Runs
-from edgecil.errors import DataError, EdgecilError, nearest
-from edgecil.io.csv_files import check_header, iterate_rows, unescape, write_csv
+from edgecil.classes import get_classes
+from edgecil.engine.metrics import DEFAULT_METRIC, METRICS, find_metric
+from edgecil.engine.runs import SEED_MEANINGS, Runs
+from edgecil.errors import DataError, EdgecilError, UsageError, nearest, unknown, wrong_value
+from edgecil.io.csv_files import Cell, check_header, iterate_rows, unescape, write_csv
 from edgecil.io.numbers import parse_cell, parse_int
 from edgecil.sequences.given import NAME as OWN_ORDERS
+from edgecil.sequences.protocols import DEFAULT_PROTOCOL, PROTOCOLS
 from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.space import SequenceSpace
 
 if TYPE_CHECKING:
     import pandas
@@ -24,34 +33,51 @@ if TYPE_CHECKING:
 DataFrame: TypeAlias = "pandas.DataFrame"
 
 _KEYS = ("method", "dataset", "protocol", "label", "sequence", "seed")
-_REQUIRED = ("method", "sequence")
-_OWN = ("repeat", "status", "identity")  # columns that the table makes itself
+_OWN = ("repeat", "status", "identity")
+_ALSO = {"state": "status"}  # as Weights & Biases calls it
 _SEEDS = 2**63
+_SEED_IN_NAME = re.compile(r"(.+?)[\s_./-]*(?:seed|run)[\s_=-]*(\d+)", re.IGNORECASE)
+_TENSORBOARD = ["wall time", "step", "value"]
 
 
-def read_runs(source: str | Path | DataFrame, *, metric: str = DEFAULT_METRIC) -> list[Runs]:
+def read_runs(
+    source: str | Path | DataFrame,
+    *,
+    metric: str = DEFAULT_METRIC,
+    seeds_are: str | None = None,
+    orders_from: str | None = None,
+    tasks: int | Sequence[int] | None = None,
+) -> list[Runs]:
     """Read the runs in a CSV file or a pandas DataFrame, one table for each dataset.
 
-    The columns are `method,dataset,protocol,label,sequence,seed,accuracy`, of which `method`,
-    `sequence` and `accuracy` are required. A sequence is written `0 1|2 3|4 5`, and an accuracy is
-    in per cent; an empty or NaN accuracy is a failed run. Without the column `protocol` the orders
-    are those of the protocol `given`, which do not count as random; without `seed`, rows with the
-    same method and sequence are repeats. Other columns are kept as text in `Runs.more`.
+    The columns of a long table are `method,dataset,protocol,label,sequence,seed,accuracy`, of which
+    only `accuracy` is required; others are kept as text in `Runs.more`. A sequence is written
+    `0 1|2 3|4 5`. Accuracies are per cent or fractions, the same for all runs of a method; an empty
+    or NaN one is a failed run. Without the column `protocol` the orders are those of the protocol
+    `given`, which do not count as random. Without `seed`, rows with the same method and sequence
+    are repeats. A table without `method` and `accuracy` is a wide one.
 
     Args:
         source: a `.csv` or `.csv.gz` file, or a DataFrame.
         metric: the column to read in place of `accuracy`.
+        seeds_are: what a seed varies where there are no sequences: `orders`, `trainings` or `both`.
+        orders_from: the protocol that draws the class order from the seed, such as `random-legacy`.
+        tasks: the number of tasks of these orders, or the sizes of the tasks.
     """
-    if not isinstance(source, (str, Path)):
-        return _parse(_frame_rows(source), "The DataFrame", metric, first=0)
-    path = Path(source)
-    if not path.exists():
-        raise DataError(f"There is no file {path}; give a CSV file or an experiment directory.")
-    if path.is_dir():
+    if isinstance(source, (str, Path)) and Path(source).is_dir():
         from edgecil.engine.experiment import Experiment  # which uses this module
 
-        return [Experiment.open(path).table(metric)]
-    return _parse(_csv_rows(path), str(path), metric, first=2)
+        return [Experiment.open(source).table(metric)]
+    if seeds_are is not None and seeds_are not in SEED_MEANINGS:
+        raise unknown("meaning of seeds", seeds_are, SEED_MEANINGS)
+    grid = read_grid(source)
+    grid.name_columns(metric)
+    if "sequence" in grid.columns and (orders_from or seeds_are):
+        option = "orders_from" if orders_from else "seeds_are"
+        raise UsageError(f"{grid.origin} has a column 'sequence', so {option!r} does not apply.")
+    if orders_from is not None:
+        grid.draw_orders(orders_from, tasks, seeds_are)
+    return _parse(grid, metric, seeds_are or "")
 
 
 def write_runs(tables: Iterable[Runs], path: str | Path) -> None:
@@ -62,30 +88,233 @@ def write_runs(tables: Iterable[Runs], path: str | Path) -> None:
         path: the file.
     """
     parts = list(tables)
-    write_csv(Path(path), [(*_KEYS, parts[0].metric), *(row for it in parts for row in _cells(it))])
+    has_orders = any(table.has_orders for table in parts)
+    is_known = any(any(table.identities) for table in parts)
+    header = [name for name in _KEYS if has_orders or name not in ("protocol", "sequence")]
+    header += [parts[0].metric, *(["identity"] if is_known else [])]
+    rows = (row for table in parts for row in _cells(table, header))
+    write_csv(Path(path), [header, *rows])
 
 
-def _cells(table: Runs) -> Iterator[tuple[str | int | float | None, ...]]:
-    texts = [str(sequence) for sequence in table.sequences]
-    columns = (table.method, table.protocol, table.label, table.sequence, table.seed, table.values)
-    for method, protocol, label, place, seed, value in zip(
-        *(column.tolist() for column in columns), strict=True
-    ):
-        yield (
-            table.methods[method],
-            table.dataset,
-            table.protocols[protocol],
-            table.labels[label],
-            texts[place],
-            seed,
-            None if math.isnan(value) else value,
-        )
+def _cells(table: Runs, header: Sequence[str]) -> Iterator[tuple[Cell, ...]]:
+    texts = [str(sequence) if table.has_orders else "" for sequence in table.sequences]
+    labels = [table.labels[code] for code in table.label]
+    seeds: list[int] = table.seed.tolist()
+    if not table.has_orders:  # the label has the seed as it was read
+        seeds = [int(label.rpartition(" ")[2]) for label in labels]
+    columns: dict[str, Sequence[Cell]] = {
+        "method": [table.methods[code] for code in table.method],
+        "dataset": [table.dataset] * len(table),
+        "protocol": [table.protocols[code] for code in table.protocol],
+        "label": labels,
+        "sequence": [texts[place] for place in table.sequence],
+        "seed": seeds,
+        "identity": [table.identities[code] for code in table.identity],
+        table.metric: [None if math.isnan(value) else value for value in table.values.tolist()],
+    }
+    return zip(*(columns[name] for name in header), strict=True)
 
 
-_Rows = Iterator[Sequence[str]]  # the header, then the cells of every row
+@dataclass
+class Grid:
+    """The cells of a table as text, column by column.
+
+    Attributes:
+        columns: by name.
+        numbers: of the rows in the source, for error messages.
+        origin: what the table is called in a sentence.
+        stem: stands for the method if the table names none.
+        notes: what was chosen in reading it.
+    """
+
+    columns: dict[str, list[str]]
+    numbers: list[int]
+    origin: str
+    stem: str
+    notes: list[str] = field(default_factory=list)
+
+    def name_columns(self, metric: str) -> None:
+        """Give columns the names that :func:`read_runs` knows, and make a wide table long."""
+        for name in (metric, *_KEYS, *_OWN):
+            self._rename(name)
+        for name, known in _ALSO.items():
+            if known not in self.columns and self._rename(name):
+                self.columns[known] = self.columns.pop(name)
+        if self._is_chart():
+            self._melt_chart(metric)
+        if metric in self.columns:
+            self.columns.setdefault("method", [self.stem] * len(self.numbers))
+            return
+        free = [name for name in self.columns if name not in (*_KEYS, *_OWN)]
+        numeric = [name for name in free if _is_numeric(self.columns[name])]
+        texts = [name for name in free if name not in numeric]
+        if metric == DEFAULT_METRIC and not set(numeric) & set(METRICS):
+            if "method" not in self.columns and len(texts) == len(numeric) == 1:
+                self._take(texts[0], "method")
+            if "method" not in self.columns and numeric and not texts:
+                self._melt(numeric, metric)
+            elif "method" in self.columns and len(numeric) == 1:
+                self._take(numeric[0], metric)
+        if metric not in self.columns:
+            near = nearest(metric, free)
+            hint = f" Did you mean {near[0]!r}?" if near else " Name one as 'metric'."
+            given = ",".join(self.columns)
+            raise DataError(f"{self.origin} has no column {metric!r}.{hint} It has {given}.")
+
+    def _rename(self, wanted: str) -> bool:
+        """Find a column by name, whatever its case, or by the last part of its name."""
+        if wanted in self.columns:
+            return True
+        for near in (str.lower, lambda name: re.split(r"[./]", name.lower())[-1]):
+            same = [name for name in self.columns if near(name) == wanted.lower()]
+            if len(same) > 1:
+                raise DataError(
+                    f"{self.origin} has {len(same)} columns for {wanted!r}: "
+                    f"{', '.join(same)}; keep one, or rename one to {wanted!r}."
+                )
+            if same:
+                self.columns[wanted] = self.columns.pop(same[0])
+                return True
+        return False
+
+    def _take(self, column: str, name: str) -> None:
+        self.notes.append(f"The column {column!r} of {self.origin} is read as {name!r}.")
+        self.columns[name] = self.columns.pop(column)
+
+    def _is_chart(self) -> bool:
+        """Return whether this is a chart of Weights & Biases: Step, and `RUN - METRIC` columns."""
+        names = list(self.columns)
+        return bool(names) and names[0] == "Step" and any(" - " in name for name in names)
+
+    def _melt_chart(self, metric: str) -> None:
+        """Read the last value of every run of a chart."""
+        runs = {
+            name.rpartition(" - ")[0]: [cell for cell in cells if cell.strip()][-1:]
+            for name, cells in self.columns.items()
+            if " - " in name and not name.endswith(("__MIN", "__MAX"))
+        }
+        named = [_SEED_IN_NAME.fullmatch(run) for run in runs]
+        self.columns = {
+            "method": [m[1] if m else run for m, run in zip(named, runs, strict=True)],
+            metric: ["".join(cells) for cells in runs.values()],
+        }
+        if all(named):
+            self.columns["seed"] = [m[2] for m in named if m]
+        self.numbers = list(range(1, len(runs) + 1))
+        self.notes.append(f"The last step of every run in {self.origin} is its {metric}.")
+
+    def _melt(self, methods: Sequence[str], metric: str) -> None:
+        """Make the columns of methods, whose rows are seeds, a long table."""
+        count = len(self.numbers)
+        if "seed" not in self.columns and "sequence" not in self.columns:
+            self.columns["seed"] = [str(number) for number in range(count)]
+            self.notes.append(f"Each row of {self.origin} counts as one seed of all methods.")
+        kept = {name: self.columns[name] for name in (*_KEYS, *_OWN) if name in self.columns}
+        values = [cell for name in methods for cell in self.columns[name]]
+        self.columns = {name: cells * len(methods) for name, cells in kept.items()}
+        self.columns["method"] = [name for name in methods for _ in range(count)]
+        self.columns[metric] = values
+        self.numbers = self.numbers * len(methods)
+
+    def draw_orders(
+        self, protocol: str, tasks: int | Sequence[int] | None, seeds_are: str | None
+    ) -> None:
+        """Add the class orders that a protocol draws from the seeds."""
+        chosen = PROTOCOLS[PROTOCOLS.resolve(protocol)]
+        if not chosen.independent:
+            raise UsageError(
+                f"'orders_from' must be a protocol that draws an order from each seed, such as "
+                f"'random-legacy'. Got {protocol!r}."
+            )
+        if "seed" not in self.columns or "dataset" not in self.columns or tasks is None:
+            raise UsageError(
+                f"'orders_from' requires the columns 'seed' and 'dataset' in {self.origin}, and "
+                "the number of tasks as 'tasks'."
+            )
+        sizes = (tasks,) if isinstance(tasks, int) else tuple(tasks)
+        drawn: dict[tuple[str, str], tuple[str, str]] = {}
+        pairs = list(zip(self.columns["dataset"], self.columns["seed"], strict=True))
+        for dataset, seed in dict.fromkeys(pairs):
+            classes = len(get_classes(dataset.strip()))
+            one = len(sizes) == 1
+            space = SequenceSpace.equal(classes, sizes[0]) if one else SequenceSpace(sizes)
+            (run,) = chosen.draw(space, budget=1, order_seed=_parse_seed(seed))
+            drawn[dataset, seed] = str(run.sequence), run.label
+        self.columns["sequence"] = [drawn[pair][0] for pair in pairs]
+        self.columns.setdefault("label", [drawn[pair][1] for pair in pairs])
+        self.columns["protocol"] = [chosen.name] * len(pairs)
+        if seeds_are == "orders":
+            self.columns["seed"] = ["0"] * len(pairs)
 
 
-def _csv_rows(path: Path) -> _Rows:
+def _is_numeric(cells: Sequence[str]) -> bool:
+    values = [parse_cell(cell.strip().removesuffix("%")) for cell in cells]
+    given = [value for value in values if value is not None]
+    return bool(given) and not any(math.isnan(value) for value in given)
+
+
+def read_grid(source: str | Path | DataFrame | Sequence[Path]) -> Grid:
+    """Return the cells of a file or a DataFrame, or of several TensorBoard exports as one table."""
+    if isinstance(source, (str, Path)):
+        path = Path(source)
+        if not path.exists():
+            raise DataError(f"There is no file {path}; give a CSV file or an experiment directory.")
+        stem = path.name.partition(".")[0]
+        return _logged([path]) if is_tensorboard(path) else _grid(_csv_rows(path), str(path), stem)
+    if isinstance(source, (list, tuple)):
+        return _logged(source)
+    frame: Any = source.to_pandas() if hasattr(source, "to_pandas") else source
+    if not hasattr(frame, "iloc") or not hasattr(frame, "columns"):
+        raise wrong_value("source", "a CSV file or a DataFrame", source)
+    if frame.index.name in _KEYS:
+        frame = frame.reset_index()
+    return _grid(_frame_rows(frame), "The DataFrame", "method")
+
+
+def is_tensorboard(source: object) -> bool:
+    """Return whether a source is a CSV file that TensorBoard wrote: the steps of one run."""
+    if not isinstance(source, (str, Path)) or not Path(source).is_file():
+        return False
+    header = next(iterate_rows(Path(source)), [])
+    return [cell.strip().lower() for cell in header] == _TENSORBOARD
+
+
+def _logged(paths: Sequence[Path]) -> Grid:
+    """Return the last values of TensorBoard's exports, whose names are those of the runs."""
+    rows = []
+    for path in paths:
+        name = re.sub(r"^run-|[-_]tag-.*$", "", path.name.partition(".")[0])
+        match = _SEED_IN_NAME.fullmatch(name)
+        steps = list(iterate_rows(path))[1:]
+        if not steps:
+            raise DataError(f"{path} contains no runs.")
+        rows.append((match[1] if match else name, match[2] if match else "", steps[-1][-1]))
+    method, seed, values = (list(column) for column in zip(*rows, strict=True))
+    columns = {"method": method, "seed": seed, DEFAULT_METRIC: values}
+    if not all(seed):
+        del columns["seed"]
+    origin = ", ".join(map(str, paths)) if len(paths) < 3 else f"{paths[0]} and others"
+    note = f"The last step in {origin} is the {DEFAULT_METRIC} of its run."
+    return Grid(columns, list(range(1, len(rows) + 1)), origin, "method", [note])
+
+
+def _grid(rows: Iterator[Sequence[str]], origin: str, stem: str) -> Grid:
+    header = [str(cell).strip() for cell in next(rows)]
+    check_header(header, origin)
+    cells = list(rows)
+    if not cells:
+        raise DataError(f"{origin} contains no runs.")
+    columns = [list(column) for column in zip(*cells, strict=True)]
+    first = 2 if stem != "method" else 0
+    return Grid(
+        {name: own for name, own in zip(header, columns, strict=True) if name},
+        list(range(first, first + len(cells))),
+        origin,
+        stem,
+    )
+
+
+def _csv_rows(path: Path) -> Iterator[Sequence[str]]:
     rows = iterate_rows(path)
     header = [cell.strip() for cell in next(rows, [])]
     if not any(header):
@@ -105,7 +334,7 @@ def _csv_rows(path: Path) -> _Rows:
         yield cells
 
 
-def _frame_rows(frame: DataFrame) -> _Rows:
+def _frame_rows(frame: DataFrame) -> Iterator[Sequence[str]]:
     yield [str(name) for name in frame.columns]
     columns = [frame.iloc[:, place].tolist() for place in range(len(frame.columns))]
     for row in zip(*columns, strict=True):
@@ -124,94 +353,70 @@ def _cell(value: Any) -> str:
     return "" if text == "<NA>" else text
 
 
-def _check_columns(header: Sequence[str], origin: str, metric: str) -> None:
-    check_header(header, origin)
-    missing = [name for name in (*_REQUIRED, metric) if name not in header]
-    if missing == [metric]:
-        near = nearest(metric, (name for name in header if name not in _KEYS))
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise DataError(f"{origin} has no column {metric!r}.{hint} It has {','.join(header)}.")
-    if missing:
-        optional = [name for name in _KEYS if name not in _REQUIRED]
-        raise DataError(
-            f"{origin} lacks the columns {', '.join(map(repr, missing))}. It requires "
-            f"{', '.join((*_REQUIRED, metric))}, and may have {', '.join(optional)}."
-        )
-
-
-@dataclass
-class _Columns:
-    """The rows of one dataset, column by column, and their numbers in the source."""
-
-    method: list[str] = field(default_factory=list)
-    protocol: list[str] = field(default_factory=list)
-    label: list[str] = field(default_factory=list)
-    sequence: list[ClassSequence] = field(default_factory=list)
-    seed: list[int] = field(default_factory=list)
-    values: list[float] = field(default_factory=list)
-    more: list[tuple[str, ...]] = field(default_factory=list)
-    numbers: list[int] = field(default_factory=list)
-
-
-def _parse(rows: _Rows, origin: str, metric: str, *, first: int) -> list[Runs]:
-    """Return the tables in some rows, of which the header is not counted.
-
-    Args:
-        rows: the header, then the cells of each row.
-        origin: of the rows, for error messages.
-        metric: the column with values.
-        first: the number of the first row.
-    """
-    header = next(rows)
-    _check_columns(header, origin, metric)
-    place = {name: header.index(name) for name in header}
-    further = [name for name in header if name not in (*_KEYS, *_OWN, metric)]
-    sequences, texts, groups = _Sequences(), _Texts(), dict[str, _Columns]()
-    optional = [place.get(name) for name in ("dataset", "protocol", "label", "seed")]
-    in_dataset, in_protocol, in_label, in_seed = optional
-    required = place["method"], place["sequence"], place[metric]
-    in_method, in_sequence, in_metric = required
-    number = first - 1
-    for number, cells in enumerate(rows, start=first):
+def _parse(grid: Grid, metric: str, seeds_are: str) -> list[Runs]:
+    """Return the table of each dataset."""
+    columns, count = grid.columns, len(grid.numbers)
+    further = [name for name in columns if name not in (*_KEYS, *_OWN, metric)]
+    has_orders, has_seeds = "sequence" in columns, "seed" in columns
+    sequences, texts = _Sequences(), _Texts()
+    states = [cell.strip().lower() for cell in columns.get("status", [])]
+    methods, protocols, datasets = [], [], []
+    labels: list[str] = []
+    orders: list[ClassSequence] = []
+    seeds: list[int] = []
+    values: list[float] = []
+    runs_of: dict[str, int] = {}
+    default = OWN_ORDERS if has_orders or seeds_are in ("", "trainings") else DEFAULT_PROTOCOL
+    for row in range(count):
         try:
-            sequence = sequences[cells[in_sequence]]
-            method = texts[cells[in_method]]
-            protocol = OWN_ORDERS if in_protocol is None else texts[cells[in_protocol]]
+            method = texts[columns["method"][row]]
+            protocol = texts[columns["protocol"][row]] if "protocol" in columns else default
             if not method or not protocol:
                 raise DataError(f"has no {'protocol' if method else 'method'}; fill it in.")
-            seed = 0 if in_seed is None else _parse_seed(cells[in_seed])
-            value = _parse_value(cells[in_metric].strip(), metric)
+            seed = _parse_seed(columns["seed"][row]) if has_seeds else runs_of.get(method, 0)
+            value = _parse_value(columns[metric][row].strip(), metric)
+            if has_orders:
+                order = sequences[columns["sequence"][row]]
+                label = str(order)
+            else:
+                label = f"{'seed' if has_seeds else 'run'} {seed}"
+                order = sequences.stand_in(label if has_seeds else (method, seed))
         except DataError as error:
-            raise DataError(f"Row {number} of {origin} {error}") from error
-        dataset = "" if in_dataset is None else texts[cells[in_dataset]]
-        columns = groups.get(dataset) or groups.setdefault(dataset, _Columns())
-        columns.method.append(method)
-        columns.protocol.append(protocol)
-        columns.label.append(str(sequence) if in_label is None else texts[cells[in_label]])
-        columns.sequence.append(sequence)
-        columns.seed.append(seed)
-        columns.values.append(value)
-        columns.numbers.append(number)
-        if further:
-            columns.more.append(tuple(cells[place[name]].strip() for name in further))
-    if not groups:
-        raise DataError(f"{origin} contains no runs.")
+            raise DataError(f"Row {grid.numbers[row]} of {grid.origin} {error}") from error
+        runs_of[method] = runs_of.get(method, 0) + 1
+        methods.append(method)
+        protocols.append(protocol)
+        datasets.append(texts[columns["dataset"][row]] if "dataset" in columns else "")
+        is_named = has_orders and "label" in columns
+        labels.append(texts[columns["label"][row]] if is_named else label)
+        orders.append(order)
+        seeds.append(0 if not has_orders and seeds_are == "orders" else seed)
+        values.append(math.nan if states and states[row] not in ("finished", "") else value)
     tables = []
-    for dataset, columns in groups.items():
+    for dataset in dict.fromkeys(datasets):
+        rows = [row for row in range(count) if datasets[row] == dataset]
+
+        def own(column: Sequence[Any], rows: list[int] = rows) -> list[Any]:
+            return [column[row] for row in rows]
+
+        numbers, notes = _in_per_cent(grid, metric, own(methods), own(values), rows)
         table = Runs.of(
-            columns.method,
-            columns.sequence,
-            columns.values,
-            protocol=columns.protocol,
-            label=columns.label,
-            seed=None if in_seed is None else columns.seed,
+            own(methods),
+            own(orders),
+            numbers,
+            protocol=own(protocols),
+            label=own(labels),
+            seed=own(seeds) if has_seeds or not has_orders else None,
+            identity=own(columns["identity"]) if "identity" in columns else None,
             dataset=dataset,
             metric=metric,
-            more=dict(zip(further, zip(*columns.more, strict=True), strict=True)),
+            more={name: [cell.strip() for cell in own(columns[name])] for name in further},
+            has_orders=has_orders,
+            seeds_are=seeds_are,
+            notes=(*grid.notes, *notes),
         )
-        _check_repeats(table, columns.numbers, origin)
+        _check_repeats(table, own(grid.numbers), grid.origin, has_seeds=has_seeds)
         tables.append(table)
-    _check_unit(tables, origin, metric)
     return tables
 
 
@@ -228,6 +433,7 @@ class _Sequences(dict[str, ClassSequence]):
 
     def __init__(self) -> None:
         self._different: dict[ClassSequence, ClassSequence] = {}
+        self._stand_ins: dict[object, ClassSequence] = {}
 
     def __missing__(self, text: str) -> ClassSequence:
         try:
@@ -239,6 +445,11 @@ class _Sequences(dict[str, ClassSequence]):
             ) from error
         self[text] = self._different.setdefault(sequence, sequence)
         return self[text]
+
+    def stand_in(self, key: object) -> ClassSequence:
+        """Return what stands for an order that is unknown: a task with a class of its own."""
+        new = ClassSequence([[len(self._stand_ins)]])
+        return self._stand_ins.setdefault(key, new)
 
 
 def _parse_seed(text: str) -> int:
@@ -252,7 +463,7 @@ def _parse_seed(text: str) -> int:
 
 
 def _parse_value(text: str, metric: str) -> float:
-    value = parse_cell(text)
+    value = parse_cell(text.removesuffix("%").rstrip())
     if value is None:
         return math.nan
     if metric == DEFAULT_METRIC and not 0.0 <= value <= 100.0:
@@ -267,27 +478,63 @@ def _parse_value(text: str, metric: str) -> float:
     return value
 
 
-def _check_repeats(table: Runs, numbers: Sequence[int], origin: str) -> None:
-    """Raise an error if two rows of a source are the same run."""
-    keys = np.stack([table.seed, table.label, table.sequence, table.protocol, table.method])
-    sort = np.lexsort(keys)
-    is_same = (np.diff(keys[:, sort], axis=1) == 0).all(axis=0)
+def _check_repeats(table: Runs, numbers: Sequence[int], origin: str, *, has_seeds: bool) -> None:
+    """Raise an error if two rows of a source are the same run, or a copy without a seed."""
+    keys = [table.seed, table.label, table.sequence, table.protocol, table.method]
+    if not has_seeds:
+        keys[0] = np.unique(table.values, return_inverse=True, equal_nan=False)[1]
+    by_row = np.stack(keys)
+    sort = np.lexsort(by_row)
+    is_same = (np.diff(by_row[:, sort], axis=1) == 0).all(axis=0)
     if is_same.any():
-        pairs = zip(sort[1:][is_same].tolist(), sort[:-1][is_same].tolist(), strict=True)
-        row, other = min(pairs)
+        pairs = np.sort(np.stack([sort[1:][is_same], sort[:-1][is_same]]), axis=0)
+        other, row = min(pairs.T.tolist(), key=lambda pair: pair[1])
+        same = "seed" if has_seeds else f"{table.metric}, without a seed that tells them apart"
         raise DataError(
             f"Row {numbers[row]} of {origin} repeats row {numbers[other]}: the same method, "
-            "protocol, label, sequence and seed; number the seeds of repeated trainings."
+            f"protocol, label, sequence and {same}; remove it, or number the seeds of repeated "
+            "trainings."
         )
 
 
-def _check_unit(tables: Sequence[Runs], origin: str, metric: str) -> None:
-    """Refuse accuracies that are all fractions; forgetting may be as small."""
-    values = np.concatenate([table.values for table in tables])
-    values = values[~np.isnan(values)]
-    is_share = find_metric(metric).bounds[0] == 0.0 and values.size and values.max() <= 1.0
-    if is_share and ((values > 0.0) & (values < 1.0)).any():
-        raise DataError(
-            f"{origin} has {metric!r} between {values.min():g} and {values.max():g} only, but "
-            "accuracies are per cent; multiply them by 100."
-        )
+def _in_per_cent(
+    grid: Grid, metric: str, methods: Sequence[str], values: Sequence[float], rows: Sequence[int]
+) -> tuple[list[float], list[str]]:
+    """Return values in per cent, and notes on methods that had fractions.
+
+    A method has one unit. Forgetting and backward transfer have that of its accuracies.
+    """
+    least, most = find_metric(metric).bounds
+    if not math.isfinite(most):
+        return list(values), []
+    numbers, notes = np.array(values, dtype=np.float64), []
+    names = np.array(methods)
+    beside = [name for name in METRICS if name in grid.columns and METRICS[name].bounds[0] == 0.0]
+    for method in dict.fromkeys(methods):
+        own = np.flatnonzero((names == method) & ~np.isnan(numbers))
+        judged = numbers[own]
+        if least < 0.0:
+            cells = [grid.columns[name][rows[place]] for name in beside for place in own.tolist()]
+            judged = np.array([parse_cell(cell.strip()) or 0.0 for cell in cells])
+        if not judged.size or not ((judged > 0.0) & (judged < 1.0)).any():
+            continue
+        usual = judged[judged > 1.0]
+        if not usual.size:
+            notes.append(
+                f"The {metric} of {method!r} is between {numbers[own].min():g} and "
+                f"{numbers[own].max():g} in {grid.origin}, which are read as fractions: times 100."
+            )
+            numbers[own] *= 100.0
+        elif least == 0.0:
+            low, high = usual.min() - _NEAR, usual.max() + _NEAR
+            is_share = (judged <= 1.0) & (100.0 * judged >= low) & (100.0 * judged <= high)
+            for place in own[is_share][:1].tolist():
+                raise DataError(
+                    f"Row {grid.numbers[rows[place]]} of {grid.origin} has the {metric} "
+                    f"{numbers[place]:g}, while other runs of {method!r} have {usual.min():g} to "
+                    f"{usual.max():g} %; write all in per cent, or leave out a run that failed."
+                )
+    return numbers.tolist(), notes
+
+
+_NEAR = 10.0  # points within which a fraction times 100 resembles a method's other runs

@@ -17,7 +17,8 @@ the classes into tasks, as arrays: texts and sequences are stored once, and a ro
 | `status`   | `finished`, `failed`, or `pending` if it was not run yet                         |
 | `identity` | a digest of everything that gives the run its meaning; empty if unknown          |
 
-Further columns of a file are kept as text.
+Further columns of a file are kept as text. Where class orders are unknown (`has_orders` is false),
+sequences are stand-ins, one for each seed that methods share, and the labels name the seeds.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import fmean
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgecil.engine.metrics import DEFAULT_METRIC
+from edgecil.engine.metrics import DEFAULT_METRIC, find_metric
 from edgecil.errors import DataError, name_some
 from edgecil.io.arrays import Bools, Floats, Ints
 from edgecil.sequences.sequence import ClassSequence
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
 STATUSES = ("finished", "failed", "pending")
 FINISHED, FAILED, PENDING = range(len(STATUSES))
+SEED_MEANINGS = ("orders", "trainings", "both")
+_UNKNOWN_SPACE = SequenceSpace((1,) * 100)  # more orders than anybody runs
 
 _T = TypeVar("_T")
 
@@ -178,6 +181,7 @@ class Runs:
         labels: the different labels.
         sequences: the different sequences.
         identities: the different digests.
+        settings: for each digest what it stands for, as plain values; empty if unknown.
         method: (n,) for each row the number of its method in `methods`, and so on.
         protocol: (n,)
         label: (n,)
@@ -192,6 +196,9 @@ class Runs:
         more: further columns of a file, n texts each.
         by_class: (n, N) final accuracy of every class, in ascending order of their ids; NaN where
             it is unknown. None if it is unknown everywhere, or the metric is not a mean of them.
+        has_orders: whether the class orders are known.
+        seeds_are: what the seeds of unknown orders vary: one of `SEED_MEANINGS`; empty if unsaid.
+        notes: what was chosen when the runs were read, in sentences.
     """
 
     dataset: str
@@ -213,6 +220,10 @@ class Runs:
     names: tuple[str, ...] | None = None
     more: dict[str, tuple[str, ...]] = field(default_factory=dict)
     by_class: Floats | None = None
+    settings: tuple[dict[str, Any], ...] = ()
+    has_orders: bool = True
+    seeds_are: str = ""
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         numbered = (
@@ -230,6 +241,8 @@ class Runs:
         for codes, entries in numbered:
             if codes.min() < 0 or codes.max() >= len(entries):
                 raise DataError("A table of runs has numbers of entries that do not exist.")
+        if not self.has_orders:
+            return
         first = self.sequences[0]
         classes, sizes = sorted(first.order), first.sizes
         for place, other in enumerate(self.sequences):
@@ -259,6 +272,10 @@ class Runs:
         names: tuple[str, ...] | None = None,
         more: Mapping[str, Sequence[str]] | None = None,
         by_class: Floats | None = None,
+        settings: Mapping[str, dict[str, Any]] | None = None,
+        has_orders: bool = True,
+        seeds_are: str = "",
+        notes: Sequence[str] = (),
     ) -> Runs:
         """Return a table from its columns, each with an entry for every run.
 
@@ -278,6 +295,10 @@ class Runs:
             names: of the classes.
             more: further columns.
             by_class: final accuracies of classes.
+            settings: by digest.
+            has_orders: see :class:`Runs`, like the following.
+            seeds_are: what seeds vary.
+            notes: sentences.
         """
         count, numbers = len(method), np.asarray(values, dtype=np.float64)
         methods, a = _code(method)
@@ -310,6 +331,10 @@ class Runs:
             names=names,
             more={name: tuple(column) for name, column in (more or {}).items()},
             by_class=by_class,
+            settings=tuple((settings or {}).get(digest, {}) for digest in identities),
+            has_orders=has_orders,
+            seeds_are=seeds_are,
+            notes=tuple(notes),
         )
 
     def __len__(self) -> int:
@@ -323,13 +348,23 @@ class Runs:
 
     @cached_property
     def classes(self) -> tuple[int, ...]:
-        """The N class ids in the sequences, ascending."""
+        """The N class ids in the sequences, ascending; none if the orders are unknown."""
+        if not self.has_orders:
+            return ()
         return tuple(sorted(self.sequences[0].order))
 
     @cached_property
     def space(self) -> SequenceSpace:
-        """Every sequence with these task sizes."""
+        """Every sequence with these task sizes; a very large one if they are unknown."""
+        if not self.has_orders:
+            return _UNKNOWN_SPACE
         return SequenceSpace(self.sequences[0].sizes)
+
+    @property
+    def chance(self) -> float | None:
+        """The accuracy of guessing, 100/N; None for other metrics and unknown classes."""
+        is_accuracy = find_metric(self.metric).of_classes
+        return 100.0 / len(self.classes) if is_accuracy and self.classes else None
 
     @cached_property
     def shares_seeds(self) -> bool:
@@ -507,6 +542,8 @@ class Runs:
             "label": (self.label, self.labels),
             "sequence": (self.sequence, texts),
         }
+        if not self.has_orders:
+            del coded["sequence"]
         columns: dict[str, object] = {
             name: pandas.Categorical.from_codes(codes, categories)
             for name, (codes, categories) in coded.items()
@@ -561,6 +598,14 @@ def join_tables(tables: Sequence[Runs], rows: Sequence[Ints] | None = None) -> R
         by_class=None
         if all(table.by_class is None for table in tables)
         else np.concatenate(by_class),
+        settings={
+            digest: own
+            for table in tables
+            for digest, own in zip(table.identities, table.settings, strict=False)
+        },
+        has_orders=first.has_orders,
+        seeds_are=first.seeds_are,
+        notes=tuple(dict.fromkeys(note for table in tables for note in table.notes)),
     )
 
 
