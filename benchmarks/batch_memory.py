@@ -25,7 +25,7 @@ from frozen_224 import FILE, write_timm
 
 from edgecil.data.dataset import Dataset, Examples
 from edgecil.methods import Environment, get_method
-from edgecil.methods.published import PUBLISHED
+from edgecil.methods.setups import PUBLISHED
 from edgecil.methods.task import Scenario
 
 METHODS = "aper,ranpac,ease,mos,l2p,coda-prompt,hide-prompt"

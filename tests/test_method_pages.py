@@ -13,19 +13,20 @@ import pytest
 
 pytest.importorskip("mkdocs")
 
+
 from edgecil.backbones.pretrained import PRETRAINED
 from edgecil.backbones.registry import BACKBONES
 from edgecil.cli.main import verb_parser
 from edgecil.methods import Method, get_method, method_names
-from edgecil.methods.published import PUBLISHED
-from edgecil.methods.published_accuracies import ACCURACIES, PAPER_ACCURACIES
-from edgecil.methods.schedule import PUBLISHED_DATASETS
+from edgecil.methods.setups import NAMED, PUBLISHED
+from edgecil.paper.published import read_published
 from edgecil.recipes import recipe_names
 from edgecil.sequences import PROTOCOLS
 
 TOOL = Path(__file__).parents[1] / "tools" / "method_pages.py"
 PAGES = SimpleNamespace(**runpy.run_path(str(TOOL))).pages()
 PARSER = verb_parser("run")
+PAPER = sorted({row.method.lower() for row in read_published("paper-classic")})
 
 
 def page(method: str) -> str:
@@ -35,8 +36,8 @@ def page(method: str) -> str:
 @pytest.mark.parametrize("method", PUBLISHED)
 def test_run_accepts_every_command(method: str) -> None:
     commands = re.findall(r"```console\n(.+)\n```", page(method))
-    stated = len(ACCURACIES.get(method, ("none",)))
-    assert len(commands) == stated + 3 * (method in PAPER_ACCURACIES)
+    stated = sum(len(setup.stated) for setup in PUBLISHED[method].values())
+    assert len(commands) == stated + 3 * (method in PAPER)
     folders = [command.split(" --out ")[1] for command in commands]
     assert len(set(folders)) == len(folders)
     for command in commands:
@@ -47,8 +48,8 @@ def test_run_accepts_every_command(method: str) -> None:
         if options.get("config"):
             assert options["config"].removeprefix("recipe:") in recipe_names()
         else:
-            assert PUBLISHED_DATASETS[options["training.setup"]] == options["dataset"]
-            get_method(method).schedule(options["training.setup"], "resnet32")
+            setup = NAMED[options["training.setup"]]
+            assert (setup.method, setup.dataset) == (method, options["dataset"])
             network = options["training.backbone"]
             assert network in PRETRAINED or network in BACKBONES
 
@@ -57,14 +58,14 @@ def test_a_stated_accuracy_has_its_own_tasks_and_weights() -> None:
     assert "--tasks 20" in page("ease")
     assert "--backbone vit-b16-in21k " in page("ease")
     assert "--backbone vit-b16-in21k-google" in page("l2p")
-    assert "--setup published-imagenet-a " in page("mos")
-    for method, rows in ACCURACIES.items():
-        assert len({(stated.dataset, stated.weights) for stated in rows}) == len(rows)
-        assert all(stated.dataset in PUBLISHED[method] for stated in rows)
-        assert all(stated.weights in {None, *PRETRAINED} for stated in rows)
+    assert "--setup mos/mos/imagenet-a " in page("mos")
+    for setup in NAMED.values():
+        weights = [stated.weights for stated in setup.stated]
+        assert len(set(weights)) == len(weights)
+        assert {setup.backbone, *weights} <= {*PRETRAINED, *BACKBONES}
 
 
-@pytest.mark.parametrize("method", PAPER_ACCURACIES)
+@pytest.mark.parametrize("method", PAPER)
 def test_the_paper_s_methods_have_settings_and_parity(method: str) -> None:
     text = page(method)
     assert all(f"| {dataset} |" in text for dataset in PUBLISHED[method])

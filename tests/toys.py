@@ -19,7 +19,7 @@ from edgecil.backbones.vit import ViT, ViTLayout
 from edgecil.data import Dataset
 from edgecil.data.augment import channel_statistics
 from edgecil.methods import Environment, Method, Schedule, get_method
-from edgecil.methods.schedule import PAPER_MEMORY
+from edgecil.methods.setups import PAPER_MEMORY
 from edgecil.methods.task import Scenario
 from edgecil.testing import SIDE, SPOTS, TASKS, Tasks, learn, same, toy_dataset, toy_images
 

@@ -1,6 +1,6 @@
 """A page for each method: reference, settings and sources, parity, accuracies (an mkdocs hook).
 
-Settings come from `edgecil.methods.published`; parity and measured effects from the tables in
+Settings come from `edgecil.methods.setups`; parity and measured effects from the tables in
 docs/methods.md, which the benchmarks printed.
 """
 
@@ -24,7 +24,7 @@ ONE_ORDER = "--protocol random-legacy --order-seed 1993 --budget 1"  # of PyCIL,
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Put the pages of all methods below the entry of their index."""
-    from edgecil.methods.published import PUBLISHED
+    from edgecil.methods.setups import PUBLISHED
 
     for section in config.nav or ():
         for title, entries in section.items():
@@ -44,7 +44,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def pages() -> dict[str, str]:
     """The index and a page per method, by path."""
-    from edgecil.methods.published import PUBLISHED
+    from edgecil.methods.setups import PUBLISHED
 
     text = METHODS.read_text(encoding="utf-8")
     methods = {f"{FOLDER}/{name}.md": method_page(name, text) for name in PUBLISHED}
@@ -55,7 +55,7 @@ def index_page(text: str) -> str:
     """Sources, and a row per method."""
     from edgecil.methods import get_method
     from edgecil.methods.order_share import order_shares
-    from edgecil.methods.published import COMMITS, PUBLISHED
+    from edgecil.methods.setups import COMMITS, PUBLISHED
 
     shares = order_shares()
     lines = [
@@ -105,7 +105,7 @@ def method_page(method: str, text: str) -> str:
         "",
         "## Published accuracy",
         "",
-        *_published(method, entry),
+        *_published(method),
         "## Parity",
         "",
         *_parity(method, text),
@@ -118,7 +118,7 @@ def method_page(method: str, text: str) -> str:
 
 
 def _settings(method: str, entry: Any) -> list[str]:
-    from edgecil.methods.published import PUBLISHED
+    from edgecil.methods.setups import PUBLISHED
 
     lines = ["| dataset | training | exemplars | settings | source |", "|---|---|---|---|---|"]
     for dataset, row in PUBLISHED[method].items():
@@ -153,56 +153,46 @@ def _assignments(settings: Mapping[str, Any], inside: str = "") -> Iterator[str]
             yield f"{inside}{name} = {value}"
 
 
-def _published(method: str, entry: Any) -> list[str]:
+def _published(method: str) -> list[str]:
     """Accuracies that the sources and the EDGE paper state, each with its command."""
-    from edgecil.methods.published_accuracies import (
-        ACCURACIES,
-        PAPER_ACCURACIES,
-        PAPER_DATASETS,
-        Stated,
-    )
-    from edgecil.methods.schedule import PUBLISHED_DATASETS
-
-    setups = {dataset: setup for setup, dataset in PUBLISHED_DATASETS.items()}
+    from edgecil.classes import get_classes
+    from edgecil.methods.setups import PUBLISHED
+    from edgecil.paper.published import read_published
 
     lines = []
-    default = "vit-b16-in1k" if entry.pretrained else None
-    none = Stated("The sources state no accuracy with these settings.", weights=default)
-    for stated in ACCURACIES.get(method, (none,)):
-        lines += [
-            f"{stated.dataset}, {stated.tasks} tasks: {stated} Not run here.",
-            "",
-            *_command(
-                f"edgecil run --method {method} --dataset {stated.dataset} --tasks {stated.tasks} "
-                f"--setup {setups[stated.dataset]} {ONE_ORDER} {_network(method, entry, stated)} "
-                f"--root DIR --device cuda "
-                f"--out runs/{method}-{stated.dataset}-{stated.weights or 'scratch'}"
-            ),
-        ]
-    if method in PAPER_ACCURACIES:
-        family = "pretrained" if entry.pretrained else "scratch"
-        lines += ["The EDGE paper states, for three random orders (not run here):", ""]
-        for dataset, value in zip(PAPER_DATASETS, PAPER_ACCURACIES[method], strict=True):
+    for setup in PUBLISHED[method].values():
+        for stated in setup.stated:
             lines += [
-                f"{dataset}: {value}",
+                f"{setup.dataset}: {stated}. Not run here.",
                 "",
                 *_command(
-                    f"edgecil run --config recipe:classic-{dataset}-{family} --method {method} "
-                    f"--protocol random --root DIR --device cuda --out runs/{method}-{dataset}"
+                    f"edgecil run {setup.dataset} --method {method} --tasks {stated.tasks} "
+                    f"--setup {setup.name} {ONE_ORDER} --backbone {stated.weights} --root DIR "
+                    f"--device cuda --out runs/{method}-{setup.dataset}-{stated.weights}"
                 ),
             ]
+    if not lines:
+        lines = ["The sources state no accuracy with these settings.", ""]
+    paper = [
+        row
+        for row in read_published("paper-classic")
+        if row.method.lower() == method and row.protocol == "random"
+    ]
+    if paper:
+        lines += ["The EDGE paper states, for three random orders (not run here):", ""]
+    from_scratch = PUBLISHED[method]["cifar100"].backbone.startswith("res")
+    family = "scratch" if from_scratch else "pretrained"
+    for row in paper:
+        dataset = get_classes(row.dataset).name
+        lines += [
+            f"{dataset}: {row.mean:.2f} ± {row.std:.2f}",
+            "",
+            *_command(
+                f"edgecil run --config recipe:classic-{dataset}-{family} --method {method} "
+                f"--protocol random --root DIR --device cuda --out runs/{method}-{dataset}"
+            ),
+        ]
     return lines
-
-
-def _network(method: str, entry: Any, stated: Any) -> str:
-    """Options of the network and of the images that a stated accuracy belongs to."""
-    if stated.weights is None:
-        return f"--backbone {'resnet18' if method == 'tagfex' else 'resnet32'}"
-    on_cifar = stated.dataset == "cifar100"
-    preparation = "plain" if method == "coda-prompt" and on_cifar else "centre-crop"
-    normalisation = "dataset" if method == "hide-prompt" and on_cifar else "none"
-    option = "--backbone"
-    return f"{option} {stated.weights} --preparation {preparation} --normalisation {normalisation}"
 
 
 def _command(text: str) -> list[str]:

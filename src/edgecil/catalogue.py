@@ -86,6 +86,23 @@ class ConfiguredEntry:
 
 
 @dataclass(frozen=True)
+class SetupEntry(Entry):
+    """A setup.
+
+    Attributes:
+        network: backbone and weights; empty if the setup leaves it open, like the following.
+        preparation: of images, and their normalisation.
+        split: which images train and test.
+        source: repository and files.
+    """
+
+    network: str = ""
+    preparation: str = ""
+    split: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True)
 class LearnerEntry(ConfiguredEntry):
     """A learner.
 
@@ -108,8 +125,7 @@ def list_entries(
             or `setups`.
         pattern: shell pattern of the names, such as `classic-*`.
         root: directory to look for the images of datasets in.
-        setup: the setup whose settings of methods are listed, with the default backbone. Methods
-            that have no published settings for the dataset of a setup are left out.
+        setup: the setup whose settings of methods are listed, with the default backbone.
 
     >>> [entry.name for entry in list_entries("recipes", "samples-*")]
     ['samples-cub200', 'samples-quickdraw']
@@ -171,19 +187,18 @@ def list_methods(*, setup: str = "fast") -> list[LearnerEntry]:
     """Return every learner with its settings and the share of the order in its variance.
 
     Args:
-        setup: the setup whose settings are listed, with the default backbone. Methods that have no
-            published settings for the dataset of a setup are left out.
+        setup: the setup whose settings are listed, with the default backbone; one of a single
+            method lists that method.
     """
     from edgecil.io.packages import require_training
 
     require_training()
     from edgecil.methods import get_method, method_names
     from edgecil.methods.order_share import order_shares
-    from edgecil.methods.published import PUBLISHED
-    from edgecil.methods.schedule import PUBLISHED_DATASETS, SETUPS
+    from edgecil.methods.setups import NAMED, SETUPS
 
     measured, backbone = order_shares(), "resnet-tiny"
-    dataset = PUBLISHED_DATASETS.get(SETUPS.resolve(setup))
+    only = NAMED.get(SETUPS.resolve(setup))
     return [
         LearnerEntry(
             it.name,
@@ -192,7 +207,7 @@ def list_methods(*, setup: str = "fast") -> list[LearnerEntry]:
             measured[it.name].per_cent if it.name in measured else None,
         )
         for it in map(get_method, method_names())
-        if dataset is None or dataset in PUBLISHED.get(it.name, (dataset,))
+        if only is None or it.name == only.method
     ]
 
 
@@ -218,19 +233,29 @@ def list_recipes() -> list[ConfiguredEntry]:
     return [ConfiguredEntry(name, describe_recipe(name), read_recipe(name)) for name in names]
 
 
-def list_setups() -> list[Entry]:
-    """Return the setups, which give every method its schedule and memory."""
+def list_setups() -> list[SetupEntry]:
+    """Return the setups: those for every method, then the published ones by name."""
     from edgecil.io.packages import require_training
 
     require_training()
-    from edgecil.methods.schedule import PUBLISHED_DATASETS, SETUPS
+    from edgecil.methods.setups import NAMED
 
-    summaries = {"fast": "made for a CPU and the bundled data", "paper": "as the EDGE paper has it"}
-    summaries |= {
-        name: f"each method's own, as published for {dataset}"
-        for name, dataset in PUBLISHED_DATASETS.items()
-    }
-    return [Entry(name, summaries[name]) for name in SETUPS]
+    return [
+        SetupEntry("fast", "made for a CPU and the bundled data"),
+        SetupEntry("paper", "as the EDGE paper has it"),
+        SetupEntry("published", "each method's own for the dataset, one of the following"),
+        *(
+            SetupEntry(
+                name,
+                "; ".join(map(str, it.stated)) or "states no accuracy",
+                it.backbone,
+                " ".join(it.images.values()),
+                it.split,
+                it.source,
+            )
+            for name, it in NAMED.items()
+        ),
+    ]
 
 
 def parameter_values() -> dict[str, tuple[str, ...]]:
@@ -268,7 +293,7 @@ def parameter_values() -> dict[str, tuple[str, ...]]:
     try:
         from edgecil.backbones import backbone_names
         from edgecil.methods import method_names
-        from edgecil.methods.schedule import SETUPS
+        from edgecil.methods.setups import SETUPS
     except ImportError:
         return values
     networks = backbone_names()

@@ -16,7 +16,7 @@ from edgecil.backbones.pretrained import (
     statistics_of,
 )
 from edgecil.errors import DataError, UsageError
-from edgecil.methods.schedule import get_schedule
+from edgecil.methods.setups import get_schedule
 
 IMAGES = (3, 64, 64)
 

@@ -91,14 +91,14 @@ def test_methods_have_the_settings_of_the_default_recipe(cli: Cli) -> None:
 
 def test_listed_settings_are_those_that_a_run_uses(cli: Cli) -> None:
     counts = {}
-    for setup in ("fast", "paper", "published", "published-cub200"):
+    for setup in ("fast", "paper", "published", "ease/ease/cub200"):
         listed = list_settings(cli, "--setup", setup)
         config = ExperimentConfig(tuple(listed), "quickdraw", training={"setup": setup})
         for name, settings in listed.items():
             used = asdict(_configure(get_method(name), config, "resnet-tiny"))
             assert settings == json.loads(json.dumps(used))
         counts[setup] = len(listed)
-    assert counts["fast"] == counts["paper"] > counts["published-cub200"] > 0
+    assert counts["fast"] == counts["paper"] > counts["ease/ease/cub200"] == 1
 
 
 def test_methods_have_their_published_settings(cli: Cli) -> None:

@@ -10,7 +10,7 @@ from edgecil.engine.executors.ray_driver import RayDriver, Request
 from edgecil.engine.node_training import WorkerContext
 from edgecil.engine.plan import Plan
 from edgecil.methods import get_method
-from edgecil.methods.schedule import PAPER_MEMORY
+from edgecil.methods.setups import PAPER_MEMORY
 from edgecil.methods.task import Scenario
 from edgecil.sequences import ClassSequence, SequenceSpace
 from tests.engine import strange as strange  # registers its learners

@@ -23,7 +23,7 @@ from edgecil.engine.scheduler import Summary, execute
 from edgecil.engine.store import Store
 from edgecil.errors import EdgecilError, PrerequisiteError, UsageError
 from edgecil.methods import get_method
-from edgecil.methods.schedule import PAPER_MEMORY
+from edgecil.methods.setups import PAPER_MEMORY
 from edgecil.sequences import ClassSequence
 from tests.engine.contexts import ORDERS, make_context, plan_of
 from tests.toys import QUICK, same, toy_vit

@@ -18,9 +18,9 @@ from edgecil.engine.toolbox_configs import keys
 from edgecil.engine.toolbox_configs.translate import cut_tasks, toolbox_sizes, translate_config
 from edgecil.errors import DataError, EdgecilWarning, UsageError
 from edgecil.methods import Schedule, get_method, method_names
-from edgecil.methods.published import PUBLISHED
 from edgecil.methods.registry import replace_schedule, replace_settings
 from edgecil.methods.schedule import SCHEDULES
+from edgecil.methods.setups import PUBLISHED
 
 ICARL = {
     "prefix": "reproduce",
@@ -90,7 +90,7 @@ def test_a_config_of_pycil_becomes_a_run(tmp_path) -> None:
     assert (training.backbone, training.device, training.setup) == (
         "resnet32",
         "cuda:0",
-        "published",
+        "pycil/icarl/cifar100",
     )
     assert config.protocol == ("random",)
     ignored, schedule = remarks

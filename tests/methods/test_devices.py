@@ -22,7 +22,7 @@ from edgecil.methods import (
     task as task_module,
 )
 from edgecil.methods.ranpac import RULES
-from edgecil.methods.schedule import PAPER_MEMORY
+from edgecil.methods.setups import PAPER_MEMORY
 from edgecil.methods.task import Scenario
 from tests.methods.fake_device import NAME, FakeDevice, FakeTensor, install
 from tests.toys import QUICK, TASKS, learn, toy_dataset, toy_environment

@@ -21,7 +21,7 @@ from edgecil.errors import UsageError
 from edgecil.methods import Method, expansion, get_method, training
 from edgecil.methods.expansion import ExpandingBackbone
 from edgecil.methods.network import Network, NetworkMethod
-from edgecil.methods.schedule import PAPER_MEMORY
+from edgecil.methods.setups import PAPER_MEMORY
 from edgecil.methods.tagfex import TagFexNetwork
 from edgecil.methods.task import Scenario
 from tests.toys import QUICK, build, learn, same, toy_dataset, toy_environment, toy_vit

@@ -8,7 +8,7 @@ import pytest
 from edgecil.errors import UsageError
 from edgecil.methods import PAPER, get_method, method_names
 from edgecil.methods.memory import MemoryBudget
-from edgecil.methods.schedule import PAPER_MEMORY
+from edgecil.methods.setups import PAPER_MEMORY
 
 
 def test_the_learners_trained_from_scratch_are_registered() -> None:

@@ -14,7 +14,18 @@ if TYPE_CHECKING:
     from edgecil.report.table import Table
 
 FORMATS = ("pycil", "pilot", "avalanche", "continuum", "mammoth")
-_COLUMNS = ("name", "classes", "images", "first", "available", "summary", "note", "order_share")
+_COLUMNS = (
+    "name",
+    "classes",
+    "images",
+    "first",
+    "available",
+    "network",
+    "preparation",
+    "summary",
+    "note",
+    "order_share",
+)
 
 
 def _list(*, kind: Kind, show: str | None = None, **options: Any) -> dict[str, Any]:

@@ -59,8 +59,9 @@ class Training(Options):
         "returns one; by default it suits learner and data; `set` may give a method its own"
     )
     setup: str = option(
-        "schedule and memory of each method: `fast`, `paper`, or `published` for each method's own "
-        "(with `-imagenet-r`, `-imagenet-a` or `-cub200` for its settings on these datasets)",
+        "training side of each method: `fast`, `paper`, `published` for each method's own on the "
+        "dataset, or one of these by name, such as `pilot/ease/imagenet-r`; published setups bring "
+        "network and preparation of images",
         "fast",
     )
     epochs: int | None = option("epochs per task, in place of those of the setup")

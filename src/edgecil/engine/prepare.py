@@ -371,7 +371,7 @@ def _try_networks(context: WorkerContext, networks: Collection[str]) -> None:
 def _configure(entry: MethodEntry, config: ExperimentConfig, backbone: str) -> Any:
     """Return a method's hyper-parameters: its setup's, with the changes of the configuration."""
     training = config.training
-    published, memory = entry.schedule(training.setup, backbone)
+    published, memory = entry.schedule(training.setup, backbone, config.dataset)
     schedule, exemplars = dict(training.schedule), dict(training.memory)
     if training.epochs is not None:
         schedule["epochs"] = training.epochs
@@ -380,7 +380,7 @@ def _configure(entry: MethodEntry, config: ExperimentConfig, backbone: str) -> A
     configured = entry.configure(
         replace_schedule(published, schedule),
         replace_settings(memory, exemplars, "memory"),
-        entry.settings(training.setup),
+        entry.settings(training.setup, config.dataset),
     )
     names = {field.name for field in fields(configured)}
     settings = {

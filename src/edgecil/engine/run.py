@@ -323,7 +323,7 @@ def _added(first: Experiment, second: Experiment) -> Experiment:
 def advise(prepared: Prepared, execution: Execution) -> None:
     """Warn if one training per order cannot show the effect of the order."""
     from edgecil.methods.order_share import suggest_repeats
-    from edgecil.methods.schedule import SETUPS
+    from edgecil.methods.setups import SETUPS
 
     orders = {run.sequence for runs in prepared.sequences.values() for run in runs}
     config = prepared.config

@@ -31,7 +31,8 @@ from edgecil.methods import (
 from edgecil.methods.method import Environment, Method
 from edgecil.methods.registry import METHODS, MethodEntry, register_method
 from edgecil.methods.resolve import get_method, method_names, resolve_method
-from edgecil.methods.schedule import PAPER, Schedule, get_schedule
+from edgecil.methods.schedule import PAPER, Schedule
+from edgecil.methods.setups import get_schedule
 
 __all__ = [
     "METHODS",

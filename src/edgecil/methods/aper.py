@@ -15,9 +15,9 @@ import torch
 from edgecil.errors import UsageError
 from edgecil.methods.adapters import adapt, adapters_state, blank_adapters, load_adapters
 from edgecil.methods.method import Environment
-from edgecil.methods.published import published_schedule
 from edgecil.methods.registry import register_method
 from edgecil.methods.schedule import Schedule
+from edgecil.methods.setups import published_schedule
 from edgecil.methods.simplecil import PrototypeMethod
 from edgecil.methods.task import Task
 

@@ -19,7 +19,8 @@ from edgecil.methods.memory import ExemplarMemory, MemoryBudget
 from edgecil.methods.method import Environment
 from edgecil.methods.network import Network
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import PAPER, PAPER_MEMORY, Schedule
+from edgecil.methods.schedule import PAPER, Schedule
+from edgecil.methods.setups import PAPER_MEMORY
 from edgecil.methods.task import Task
 from edgecil.methods.teacher import TeacherMethod
 from edgecil.methods.training import minimise

@@ -17,10 +17,10 @@ from edgecil.errors import UsageError
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.prompts import PromptMethod
-from edgecil.methods.published import published_schedule
 from edgecil.methods.registry import register_method
 from edgecil.methods.schedule import Schedule
 from edgecil.methods.seeds import derive_generator
+from edgecil.methods.setups import published_schedule
 from edgecil.methods.task import Task
 
 PUBLISHED = published_schedule("dualprompt")

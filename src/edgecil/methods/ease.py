@@ -19,9 +19,9 @@ from edgecil.errors import UsageError
 from edgecil.methods.adapters import adapt, adapters_state, class_means, load_adapters
 from edgecil.methods.method import Environment
 from edgecil.methods.pretrained import PretrainedMethod
-from edgecil.methods.published import published_schedule
 from edgecil.methods.registry import register_method
 from edgecil.methods.schedule import Schedule
+from edgecil.methods.setups import published_schedule
 from edgecil.methods.task import Task
 from edgecil.methods.task_cache import State, compute_once
 

@@ -16,7 +16,8 @@ from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkMethod
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import PAPER, PAPER_MEMORY, Schedule
+from edgecil.methods.schedule import PAPER, Schedule
+from edgecil.methods.setups import PAPER_MEMORY
 from edgecil.methods.task import Task
 
 

@@ -22,7 +22,8 @@ from edgecil.errors import UsageError
 from edgecil.methods.memory import ExemplarMemory, MemoryBudget
 from edgecil.methods.method import Environment
 from edgecil.methods.network import Network, NetworkMethod
-from edgecil.methods.schedule import PAPER, PAPER_MEMORY, Schedule
+from edgecil.methods.schedule import PAPER, Schedule
+from edgecil.methods.setups import PAPER_MEMORY
 from edgecil.methods.task import Task
 from edgecil.methods.training import minimise
 

@@ -17,12 +17,12 @@ from torch.nn import functional
 from edgecil.errors import UsageError, unknown
 from edgecil.methods.adapters import adapt, adapters_state, blank_adapters, load_adapters
 from edgecil.methods.method import Environment, Need
-from edgecil.methods.published import published_schedule
 from edgecil.methods.random_regression import RandomRegression
 from edgecil.methods.registry import register_method
 from edgecil.methods.ridge import RIDGES, held_out_errors, last_task_errors
 from edgecil.methods.schedule import Schedule
 from edgecil.methods.seeds import derive_generator
+from edgecil.methods.setups import published_schedule
 from edgecil.methods.task import Task
 
 PUBLISHED = published_schedule("ranpac")

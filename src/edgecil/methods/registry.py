@@ -12,8 +12,8 @@ from edgecil.errors import UsageError, unknown
 from edgecil.io.code import Source
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.method import Environment, Method, Need
-from edgecil.methods.published import find_published
-from edgecil.methods.schedule import SETUPS, Schedule, get_schedule
+from edgecil.methods.schedule import Schedule
+from edgecil.methods.setups import SETUPS, find_setup, get_schedule
 from edgecil.registry import Registry
 
 _Method = TypeVar("_Method", bound=type[Method])
@@ -68,13 +68,15 @@ class MethodEntry:
         need: Need = build.needs(config) if hasattr(build, "needs") else Method.needs(config)
         return need
 
-    def schedule(self, name: str, backbone: str) -> tuple[Schedule, MemoryBudget]:
+    def schedule(
+        self, name: str, backbone: str, dataset: str | None = None
+    ) -> tuple[Schedule, MemoryBudget]:
         """Return the schedule and the exemplar budget of a setup; see :func:`get_schedule`.
 
         Learners on a frozen model have their own schedules: `paper` is the published one.
         """
         schedule, memory = get_schedule(name, backbone)
-        published = find_published(self.name, SETUPS.resolve(name))
+        published = find_setup(self.name, name, dataset)
         if published is not None:
             return published.schedule, published.memory or memory
         if self.fast is None:
@@ -82,11 +84,11 @@ class MethodEntry:
         own = getattr(self.config(), "schedule", self.fast)
         return (self.fast if _is_fast(name) else own), memory
 
-    def settings(self, setup: str) -> Mapping[str, Any]:
+    def settings(self, setup: str, dataset: str | None = None) -> Mapping[str, Any]:
         """Return settings that a setup changes besides schedule and memory."""
         if _is_fast(setup):
             return self.fast_settings
-        published = find_published(self.name, SETUPS.resolve(setup))
+        published = find_setup(self.name, setup, dataset)
         return {**self.published_settings, **({} if published is None else published.settings)}
 
     def configure(

@@ -1,19 +1,13 @@
-"""Setups: epochs, learning rates, batches, augmentation and exemplars of each method."""
+"""Schedules: epochs, learning rates, batches and augmentation of one task."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import cos, pi
 from typing import Literal
 
-from edgecil.backbones.pretrained import is_pretrained, is_resnet
-from edgecil.backbones.registry import BACKBONES
 from edgecil.data.augment import parse_steps
 from edgecil.errors import UsageError, unknown
-from edgecil.methods.memory import MemoryBudget
-from edgecil.recipes import recipe_names
-from edgecil.registry import Registry
 
 SCHEDULES = ("steps", "cosine", "quarter-cosine")
 OPTIMIZERS = ("sgd", "adam", "adamw")
@@ -113,86 +107,3 @@ class Schedule:
 
 
 PAPER = Schedule()
-PAPER_PRETRAINED = replace(PAPER, milestones=(80, 120, 150))
-PAPER_MEMORY = MemoryBudget(total=2000, per_class=20)
-
-# 5 of the 60 bundled drawings of a class are twice the share of 20 of CIFAR-100's 500 images.
-_FAST_MEMORY = MemoryBudget(total=2000, per_class=5)
-
-# Adam, because the scale of vectors differs from one source to another.
-_ON_VECTORS = Schedule(
-    epochs=10,
-    learning_rate=2e-3,
-    schedule="cosine",
-    optimizer="adam",
-    weight_decay=0.0,
-    batch_size=128,
-    augment=(),
-)
-
-_FAST = {
-    "resnet-tiny": Schedule(
-        epochs=12, learning_rate=0.05, schedule="cosine", batch_size=32, augment=("crop:2", "flip")
-    ),
-    "resnet32": Schedule(epochs=30, learning_rate=0.1, schedule="cosine", batch_size=64),
-    "resnet18": Schedule(epochs=20, learning_rate=0.05, schedule="cosine", batch_size=64),
-    "linear": _ON_VECTORS,
-    "mlp": _ON_VECTORS,
-}
-
-_FAST_PRETRAINED = Schedule(
-    epochs=10,
-    learning_rate=5e-4,
-    schedule="cosine",
-    optimizer="adamw",
-    weight_decay=0.05,
-    batch_size=32,
-    augment=("crop:2", "flip"),
-)
-
-
-def _paper(backbone: str) -> tuple[Schedule, MemoryBudget]:
-    """Lower the rate earlier, as the paper does, where its ResNet-18 has ImageNet weights."""
-    pretrained = is_pretrained(backbone) and is_resnet(backbone)
-    return PAPER_PRETRAINED if pretrained else PAPER, PAPER_MEMORY
-
-
-def _fast(backbone: str) -> tuple[Schedule, MemoryBudget]:
-    name = BACKBONES.resolve(backbone) if backbone in BACKBONES else backbone
-    if name in _FAST:
-        return _FAST[name], _FAST_MEMORY
-    if is_pretrained(name):
-        return _FAST_PRETRAINED, _FAST_MEMORY
-    raise UsageError(
-        f"There is no setup 'fast' for the backbone {backbone!r}; use one of "
-        f"{', '.join(_FAST)}, or the setup 'paper'."
-    )
-
-
-# Setups of the reference implementations, and the datasets that they are for.
-PUBLISHED_DATASETS = {
-    "published": "cifar100",
-    "published-cub200": "cub200",
-    "published-imagenet-r": "imagenet-r",
-    "published-imagenet-a": "imagenet-a",
-}
-
-SETUPS: Registry[Callable[[str], tuple[Schedule, MemoryBudget]]] = Registry(
-    "setup", {"paper": _paper, "fast": _fast, **dict.fromkeys(PUBLISHED_DATASETS, _paper)}
-)
-
-
-def get_schedule(name: str, backbone: str) -> tuple[Schedule, MemoryBudget]:
-    """Return the schedule and the exemplar budget of a setup.
-
-    Args:
-        name: `paper`, as the EDGE paper words it; `fast`, made for a CPU and the bundled data; or
-            `published`, of which each method has its own (:mod:`edgecil.methods.published`).
-        backbone: the network to train.
-    """
-    if name not in SETUPS and name in recipe_names():
-        raise UsageError(
-            f"{name!r} is a bundled recipe and not a setup; give 'config' as "
-            f"'recipe:{name}' instead."
-        )
-    return SETUPS[name](backbone)

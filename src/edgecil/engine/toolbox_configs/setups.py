@@ -7,9 +7,8 @@ from dataclasses import fields
 from typing import Any
 
 from edgecil.methods import METHODS, MethodEntry, Schedule
-from edgecil.methods.published import PUBLISHED, find_published
 from edgecil.methods.registry import replace_schedule
-from edgecil.methods.schedule import PUBLISHED_DATASETS
+from edgecil.methods.setups import NAMED, PUBLISHED
 
 
 def choose_setup(method: str, dataset: str, *, vit: bool) -> str:
@@ -24,9 +23,8 @@ def choose_setup(method: str, dataset: str, *, vit: bool) -> str:
     entry = _entry(method)
     if vit and entry is not None and not entry.pretrained:
         dataset = "imagenet-r"
-    names = {name for name in PUBLISHED_DATASETS if PUBLISHED_DATASETS[name] == dataset}
-    own = dataset in PUBLISHED.get(method, {})
-    return names.pop() if own else "published"
+    own = PUBLISHED.get(method, {}).get(dataset)
+    return "published" if own is None else own.name
 
 
 def trains_nothing(method: str) -> bool:
@@ -63,8 +61,8 @@ def describe_setup(
     ]
     if not parts:
         return None
-    published = find_published(method, values["setup"])
-    source = "" if published is None else f" ({published.source})"
+    setup = NAMED.get(values["setup"])
+    source = "" if setup is None else f" ({setup.source})"
     return (
         f"these values are not from the file but from the setup {values['setup']!r}"
         f"{source}: {', '.join(parts)}."

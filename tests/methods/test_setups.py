@@ -15,27 +15,29 @@ from edgecil.methods.l2p import L2P
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.merged_adapters import mean_of
 from edgecil.methods.mos import MOS
-from edgecil.methods.published import COMMITS, PUBLISHED
-from edgecil.methods.schedule import PUBLISHED_DATASETS, Schedule
+from edgecil.methods.schedule import Schedule
+from edgecil.methods.setups import COMMITS, PUBLISHED
 from edgecil.methods.task import Scenario
 from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
 
 DATASET = toy_dataset(test=4)
 SCENARIO = Scenario(DATASET)
 BRIEF = replace(QUICK, epochs=1)
-RECIPES = {dataset: recipe for recipe, dataset in PUBLISHED_DATASETS.items()}
 ROWS = [(method, dataset) for method, rows in PUBLISHED.items() for dataset in rows]
 
 
-def configured(method: str, schedule: str) -> object:
+def configured(method: str, setup: str, dataset: str | None = None) -> object:
     entry = get_method(method)
-    return entry.configure(*entry.schedule(schedule, "resnet32"), entry.settings(schedule))
+    schedule = entry.schedule(setup, "resnet32", dataset)
+    return entry.configure(*schedule, entry.settings(setup, dataset))
 
 
 @pytest.mark.parametrize(("method", "dataset"), ROWS)
 def test_every_row_is_a_valid_configuration_with_a_source(method: str, dataset: str) -> None:
     row = PUBLISHED[method][dataset]
-    config = configured(method, RECIPES[dataset])
+    config = configured(method, row.name)
+    assert config == configured(method, "published", dataset)
+    assert row.split
     assert getattr(config, "schedule", row.schedule) == row.schedule
     assert row.source.split()[0].rstrip(":") in COMMITS
 
@@ -74,7 +76,10 @@ def test_foster_has_its_cosine_in_every_recipe() -> None:
 
 def test_a_dataset_without_settings_is_refused_with_those_that_have_some() -> None:
     with pytest.raises(UsageError, match="'icarl'"):
-        configured("icarl", "published-cub200")
+        configured("icarl", "published", "cub200")
+    with pytest.raises(UsageError, match="'icarl'"):
+        configured("icarl", "pilot/ease/imagenet-r")
+    assert configured("icarl", "published", "own") == configured("icarl", "published")
 
 
 @pytest.mark.parametrize(
@@ -96,7 +101,7 @@ def test_paper_and_published_behave_as_published_and_fast_does_not(
         assert getattr(configured(method, schedule), setting) == published
 
 
-@pytest.mark.parametrize("schedule", ["paper", "published", "published-imagenet-r"])
+@pytest.mark.parametrize("schedule", ["paper", "published", "hide-prompt/hide-prompt/imagenet-r"])
 def test_hide_prompt_contrasts_the_features_of_24_images_as_each_gpu_of_its_authors(
     schedule: str,
 ) -> None:
@@ -110,9 +115,9 @@ def test_hide_prompt_contrasts_the_features_of_24_images_as_each_gpu_of_its_auth
     [
         ("paper", 240, 5e-4),
         ("published", 240, 5e-4),
-        ("published-cub200", 160, 5e-4),
-        ("published-imagenet-r", 80, 5e-3),
-        ("published-imagenet-a", 160, 5e-3),
+        ("mos/mos/cub200", 160, 5e-4),
+        ("pilot/mos/imagenet-r", 80, 5e-3),
+        ("mos/mos/imagenet-a", 160, 5e-3),
     ],
 )
 def test_mos_aligns_with_five_times_the_batch_and_the_same_weight_decay(
