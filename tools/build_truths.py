@@ -2,44 +2,55 @@
 
     python tools/build_truths.py train RUNS      train what is missing below RUNS, then pack
     python tools/build_truths.py pack RUNS       pack what is finished below RUNS
-    python tools/build_truths.py check RUNS      train one order of each packed learner again
+    python tools/build_truths.py check RUNS      train a sample of each packed learner again
 
-Training takes about half an hour of two cores for each set of six classes and repeat over all
-twelve learners. It is resumable: every task training is stored below RUNS at once, one directory
-`SET-METHOD` for each set of classes and learner, and the same command continues. Cheap learners
-come first, so that the finished part is a table at any time. What the bundled file already holds is
-neither trained again nor lost when other directories are packed, so that the build can continue on
-another machine: it trains only the training seeds that the file lacks, and packing adds them to
-those of the same learner. `check` says whether this code still gives the packed results, without
-which such repeats would not be comparable. The same results give the same bytes. The shares of
-order and training noise, which follow from the tables, are written again (`tools/order_shares.py`).
+Drawings take about half an hour of two cores for each set of six classes and repeat over all
+twelve learners; photographs, which are vectors, take one hour of one core for all tables. Training
+is resumable: every task training is stored below RUNS at once, one directory `SET-METHOD` for each
+set of classes and learner, and the same command continues. Learners that the bundled file has are
+neither trained again nor lost when other directories are packed. `check` trains the first order of
+every packed learner with `edgecil.run`, of photographs also a structured order, and fails unless
+the correct answers on every class after every task are the packed ones. The same results give the
+same bytes.
 """
 
 from __future__ import annotations
 
 import argparse
 import subprocess
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import order_shares
+import numpy as np
+from structured_orders import structured_orders
 
 import edgecil
 from edgecil.engine import Experiment
 from edgecil.lab.truth_files import read_truths, write_truths
-from edgecil.lab.truth_repeats import join_repeats
-from edgecil.lab.truth_tables import TruthTable, experiment_truth, merge_tables
+from edgecil.lab.truth_tables import Counts, TruthTable, experiment_truth, merge_tables
 
 TABLES = Path(__file__).parents[1] / "src/edgecil/lab/data/truths.npz"
-LEARNERS = (
+DRAWING_LEARNERS = (
     *("ranpac", "ease", "ewc", "icarl", "memo", "der"),
     *("tagfex", "mos", "coda-prompt", "hide-prompt", "foster", "l2p"),
 )
-REPEATS = 2
+ON_VECTORS = {"backbone": "linear", "memory_per_class": 3}
+# Distillation does nothing to a linear head, whose features never change.
+ON_TRAINED = {"backbone": "mlp", "memory_per_class": 3}
+PHOTO_LEARNERS: dict[str, dict[str, Any]] = {
+    "simplecil": ON_VECTORS,
+    "acil": ON_VECTORS,
+    "ranpac": {**ON_VECTORS, "set": {"ranpac": {"bottleneck": 0}}},
+    "derpp": ON_VECTORS,
+    "wa": ON_VECTORS,
+    "finetune": ON_TRAINED,
+    "lwf": ON_TRAINED,
+    "er": ON_TRAINED,
+}
+PHOTOGRAPHS = "caltech101"
 KERNELS = "AVX2"  # of torch; `run` selects them, because others round differently
-CHOICE = ("protocol", "budget")  # options that choose sequences
 
 
 @dataclass(frozen=True)
@@ -50,156 +61,178 @@ class ClassSet:
         name: of its directories.
         table: of its truth table.
         options: of `edgecil.run`.
-        learners: the methods to train.
-        repeats: trainings of each sequence.
+        learners: the methods to train, with the options of their training.
+        structured: train on structured orders, too.
     """
 
     name: str
     table: str
     options: dict[str, Any]
-    learners: tuple[str, ...] = LEARNERS
-    repeats: int = REPEATS
+    learners: Mapping[str, Mapping[str, Any]] = field(
+        default_factory=lambda: {key: {"one_seed": True} for key in DRAWING_LEARNERS}
+    )
+    structured: bool = False
+
+    def run(self, learner: str, out: Path, **choice: Any) -> Experiment:
+        """Train a learner; `choice` replaces the choice of runs."""
+        options = {name: own for name, own in self.options.items() if name not in choice}
+        return edgecil.run(
+            out=out, method=learner, training=self.learners[learner], **options, **choice
+        )
 
 
-SIX: dict[str, Any] = {
-    "dataset": "quickdraw",
-    "data": {"classes": 6},
-    "tasks": 3,
-    "protocol": "enumerate",
-}
+def drawings(classes: int, seed: int | None, tasks: int, protocol: str, repeats: int) -> Any:
+    """Options of `edgecil.run`."""
+    data = {"classes": classes} | ({} if seed is None else {"classes_seed": seed})
+    return {
+        "dataset": "quickdraw",
+        "data": data,
+        "tasks": tasks,
+        "protocol": protocol,
+        "repeats": repeats,
+    }
+
+
+def photographs(classes: int, seed: int, tasks: int, orders: int) -> Any:
+    """Options of `edgecil.run`; every order has its own training seeds."""
+    made = drawings(classes, seed, tasks, f"random:{orders}", 3)
+    return {**made, "dataset": PHOTOGRAPHS}
+
+
+FROZEN = {key: {"one_seed": True} for key in ("ranpac", "ease")}
 SETS = (
-    ClassSet("first", "quickdraw-6-first", SIX),
-    ClassSet("42", "quickdraw-6-seed-42", {**SIX, "data": {"classes": 6, "classes_seed": 42}}),
-    ClassSet("1", "quickdraw-6-seed-1", {**SIX, "data": {"classes": 6, "classes_seed": 1}}),
-    ClassSet("2", "quickdraw-6-seed-2", {**SIX, "data": {"classes": 6, "classes_seed": 2}}),
-    ClassSet(
-        "eight",
-        "quickdraw-8-first",
-        {**SIX, "data": {"classes": 8}, "tasks": 4},
-        ("ranpac", "ease"),
-        1,
+    ClassSet("first", "quickdraw-6-first", drawings(6, None, 3, "enumerate", 2)),
+    ClassSet("42", "quickdraw-6-seed-42", drawings(6, 42, 3, "enumerate", 2)),
+    ClassSet("1", "quickdraw-6-seed-1", drawings(6, 1, 3, "enumerate", 2)),
+    ClassSet("2", "quickdraw-6-seed-2", drawings(6, 2, 3, "enumerate", 2)),
+    ClassSet("eight", "quickdraw-8-first", drawings(8, None, 4, "enumerate", 1), FROZEN),
+    ClassSet("twenty", "quickdraw-20-first", drawings(20, None, 10, "random:300", 1), FROZEN),
+    *(
+        ClassSet(
+            f"photos-{seed}",
+            f"caltech101-6-seed-{seed}",
+            photographs(6, seed, 3, 90),
+            PHOTO_LEARNERS,
+        )
+        for seed in range(12)
     ),
+    ClassSet("photos-20", "caltech101-20-seed-1", photographs(20, 1, 10, 300), PHOTO_LEARNERS),
     ClassSet(
-        "twenty",
-        "quickdraw-20-first",
-        {**SIX, "data": {"classes": 20}, "tasks": 10, "protocol": "random", "budget": 300},
-        ("ranpac", "ease"),
-        1,
+        "photos-100",
+        "caltech101-100",
+        {"dataset": PHOTOGRAPHS, "tasks": 10, "protocol": "random:1000", "repeats": 2},
+        PHOTO_LEARNERS,
+        structured=True,
     ),
 )
 
 
-def jobs(
+def wanted(
     names: list[str] | None, learners: list[str] | None
-) -> Iterator[tuple[ClassSet, str, int]]:
-    """Class set, learner and training seed of every call of `run`, cheap learners first."""
-    for learner in LEARNERS:
-        for seed in range(REPEATS):
-            for chosen in SETS:
-                wanted = (not names or chosen.name in names) and (
-                    not learners or learner in learners
-                )
-                if wanted and learner in chosen.learners and seed < chosen.repeats:
-                    yield chosen, learner, seed
+) -> Iterator[tuple[ClassSet, str, str]]:
+    """Class set, learner and directory of every call of `run`."""
+    for chosen in SETS:
+        for learner in chosen.learners if not names or chosen.name in names else ():
+            if not learners or learner in learners:
+                yield chosen, learner, f"{chosen.name}-{learner}"
 
 
 def train(runs: Path, path: Path, names: list[str] | None, learners: list[str] | None) -> None:
-    """Train every seed that the file lacks."""
-    done = packed_seeds(read_truths(path) if path.exists() else [])
-    for chosen, learner, seed in jobs(names, learners):
-        if seed in done.get((chosen.table, learner), ()):
+    """Train every learner that the file lacks."""
+    tables = {table.name: table for table in (read_truths(path) if path.exists() else [])}
+    for chosen, learner, directory in wanted(names, learners):
+        packed = tables.get(chosen.table)
+        if packed is not None and learner in packed.methods:
             continue
-        print(f"{chosen.table}: {learner}, training seed {seed}", flush=True)
-        edgecil.run(
-            out=runs / f"{chosen.name}-{learner}",
-            method=learner,
-            training={"first_seed": seed, "one_seed": True},
-            **chosen.options,
-        )
+        print(f"{chosen.table}: {learner}", flush=True)
+        own: dict[str, Any] = {}
+        if chosen.structured:
+            made = packed.structured if packed is not None else None
+            orders = (
+                structured_orders(PHOTOGRAPHS, chosen.options["tasks"])
+                if made is None
+                else dict(zip(made.labels, made.sequences, strict=True))
+            )
+            own["sequences"] = {
+                "structured": [f"{label}: {sequence}" for label, sequence in orders.items()]
+            }
+        chosen.run(learner, runs / directory, **own)
 
 
-def check(runs: Path, path: Path, names: list[str] | None, learners: list[str] | None) -> list[str]:
-    """Train the first sequence of every packed learner again; return what came out differently.
-
-    Repeats of different commits are comparable only where this code gives the packed results.
-    """
-    different = []
+def check(runs: Path, path: Path, names: list[str] | None, learners: list[str] | None) -> int:
+    """Train a sample of the packed runs again; return how many come out differently."""
+    different = 0
     tables = {table.name: table for table in read_truths(path)}
-    for chosen, learner, seed in jobs(names, learners):
+    for chosen, learner, directory in wanted(names, learners):
         table = tables.get(chosen.table)
-        packed = None if table is None else table.results.get(learner)
-        if table is None or packed is None or seed != packed.seeds[0]:
-            continue
-        own = {name: chosen.options[name] for name in chosen.options if name not in CHOICE}
-        experiment = edgecil.run(
-            out=runs / f"check-{chosen.name}-{learner}",
-            method=learner,
-            training={"first_seed": seed, "one_seed": True},
-            sequences=table.sequences[:1],
-            **own,
-        )
-        (run,) = experiment.results()
-        again = run.metric("accuracy"), run.metric("average")
-        stored = tuple(
-            float(table.accuracies(learner, metric)[0, 0]) for metric in ("accuracy", "average")
-        )
-        text = f"{chosen.table}: {learner}, {table.sequences[0]}: {again}, packed {stored}"
-        print(text, flush=True)
-        if again != stored:
-            different.append(text)
+        for part in (table, None if table is None else table.structured):
+            packed = None if part is None else part.results.get(learner)
+            if part is None or not isinstance(packed, Counts):
+                continue
+            sequence = part.sequences[0]
+            experiment = chosen.run(
+                learner,
+                runs / f"check-{part.kind}-{directory}",
+                protocol=(),
+                repeats=1,
+                sequences=[sequence],
+            )
+            (run,) = experiment.results()
+            again = np.zeros(packed.correct.shape[2:4], dtype=np.int64)
+            for step, node in enumerate(run.nodes):
+                assert node.class_correct is not None
+                seen = [class_ for task in sequence.tasks[: step + 1] for class_ in task]
+                right = node.class_correct[packed.classifiers[0]]
+                again[step, seen] = [count for task in right for count in task]
+            same = bool((again == packed.correct[0, 0, :, :, 0]).all())
+            different += not same
+            accuracy = part.accuracies(learner)[0, 0]
+            outcome = "the same" if same else "DIFFERENT"
+            print(f"{part.name}: {learner}: {accuracy}, {run.accuracy}: {outcome}", flush=True)
     return different
 
 
-def packed_seeds(tables: list[TruthTable]) -> dict[tuple[str, str], tuple[int, ...]]:
-    """The training seeds of every learner in each table."""
-    return {
-        (table.name, method): result.seeds
-        for table in tables
-        for method, result in table.results.items()
-    }
-
-
 def pack(runs: Path, path: Path, commit: str) -> list[TruthTable]:
-    """Add the finished repeats of all directories to the file, or write a new one.
-
-    A directory may have seeds that the file lacks and no others. One whose repeats do not fit with
-    those in the file is left out, and a sentence says why.
-    """
+    """Add the finished learners of all directories to the file, or write a new one."""
     tables = {table.name: table for table in (read_truths(path) if path.exists() else [])}
-    for chosen in SETS:
-        for learner in chosen.learners:
-            directory = runs / f"{chosen.name}-{learner}"
-            if not directory.is_dir():
-                continue
-            try:
-                table = with_commit(
-                    experiment_truth(Experiment.open(directory), chosen.table), commit
-                )
-                first = tables.get(chosen.table)
-                if first is not None and learner in first.results:
-                    tables[chosen.table] = join_repeats(first, table, learner)
-                else:
-                    (tables[chosen.table],) = merge_tables([*([first] if first else []), table])
-            except edgecil.EdgecilError as error:
-                print(f"left out {directory}: {error}")
-    packed = [in_order(tables[chosen.table]) for chosen in SETS if chosen.table in tables]
+    for chosen, _learner, directory in wanted(None, None):
+        if not (runs / directory).is_dir():
+            continue
+        try:
+            table = experiment_truth(Experiment.open(runs / directory), chosen.table)
+        except edgecil.EdgecilError as error:
+            print(f"left out {runs / directory}: {error}")
+            continue
+        table = with_commit(table, commit)
+        first = tables.get(chosen.table)
+        merged = merge_tables([*([first] if first else []), table])
+        if len(merged) > 1:
+            print(f"left out {runs / directory}: it has other sequences.")
+            continue
+        tables[chosen.table] = in_order(merged[0], tuple(chosen.learners))
+    packed = [tables[chosen.table] for chosen in SETS if chosen.table in tables]
     write_truths(packed, path)
     return packed
 
 
-def in_order(table: TruthTable) -> TruthTable:
+def in_order(table: TruthTable, learners: tuple[str, ...]) -> TruthTable:
     """The table with its learners in the order of the plan, in whatever order they were packed."""
-    return replace(
-        table,
-        results={method: table.results[method] for method in LEARNERS if method in table.results},
-    )
+    results = {method: table.results[method] for method in learners if method in table.results}
+    structured = None if table.structured is None else in_order(table.structured, learners)
+    return replace(table, results=results, structured=structured)
 
 
 def with_commit(table: TruthTable, commit: str) -> TruthTable:
-    """The table with the commit that trained it."""
+    """The table with the commit that trained it; of photographs only the main classifier."""
     about = {"commit": commit, "kernels": KERNELS}
     provenance = {method: {**about, **own} for method, own in table.provenance.items()}
-    return replace(table, provenance=provenance)
+    results = dict(table.results)
+    for method, own in results.items():
+        if table.dataset == PHOTOGRAPHS and isinstance(own, Counts):
+            main = replace(own, classifiers=own.classifiers[:1], correct=own.correct[:, :1])
+            results[method] = main
+    structured = None if table.structured is None else with_commit(table.structured, commit)
+    return replace(table, results=results, provenance=provenance, structured=structured)
 
 
 def main() -> None:
@@ -216,7 +249,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.action == "check":
         different = check(options.runs, options.out, options.sets, options.learners)
-        raise SystemExit(f"{len(different)} results differ." if different else 0)
+        raise SystemExit(f"{different} results differ." if different else 0)
     if options.action == "train":
         train(options.runs, options.out, options.sets, options.learners)
     commit = options.commit or subprocess.check_output(
@@ -226,8 +259,6 @@ def main() -> None:
         repeats = {method: len(result.seeds) for method, result in table.results.items()}
         print(f"{table.name}: {len(table.sequences)} sequences; repeats {repeats}")
     print(f"{options.out}: {options.out.stat().st_size:,} bytes")
-    if options.out == TABLES:
-        order_shares.write_shares()
 
 
 if __name__ == "__main__":

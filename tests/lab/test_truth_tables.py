@@ -13,33 +13,48 @@ import pytest
 import edgecil
 from edgecil import lab
 from edgecil.engine import METRICS, Node, NodeResult, Store, read_runs
+from edgecil.engine.seeds import training_seed
 from edgecil.errors import DataError, UsageError
 from edgecil.lab.truth_files import bundled_tables, read_truths, write_truths
-from edgecil.lab.truth_repeats import join_repeats
-from edgecil.lab.truth_tables import Counts, experiment_truth, merge_tables
-from edgecil.sequences import SequenceSpace, protocol
+from edgecil.lab.truth_tables import Counts, experiment_truth
+from edgecil.sequences import LabelledSequence, SequenceSpace, protocol
 from tests.estimation.experiments import write_experiment
 from tests.estimation.tables import SPACE, Run, noisy, rows, table_of, write
 
 DEMO = Path(__file__).parents[1] / "demo" / "accuracies.csv"
 
 
-def counted_experiment(directory: Path, *, runs: int) -> edgecil.Experiment:
-    """The first runs on six classes of ten test images; a seeded draw says what is correct."""
-    rng = np.random.default_rng(3)
+def counted_experiment(
+    directory: Path, *, runs: int, space: SequenceSpace = SPACE, own: int = 0
+) -> edgecil.Experiment:
+    """The first runs on classes of ten test images; a seeded draw says what is correct.
+
+    All orders of six classes; of other spaces 40 random ones, and the user's own.
+    """
+    rng = np.random.default_rng(1000)  # of no seed that `random` draws with
+    sizes = space.sizes
     with closing(Store(directory)) as store:
+        names = [chr(ord("a") + place) for place in range(space.classes)]
         store.check_identity(
-            {"dataset": {"name": "drawn", "classes": list("abcdef")}, "method m": {"epochs": 2}}
+            {"dataset": {"name": "drawn", "classes": names}, "method m": {"epochs": 2}}
         )
-        labelled = protocol("enumerate", SPACE)
-        store.add_sequences("enumerate", labelled)
-        pairs = [(seed, run.sequence) for seed in (0, 1) for run in labelled][:runs]
+        name = "enumerate" if space == SPACE else "random"
+        labelled = protocol(name, space, budget=None if space == SPACE else 40)
+        mine = [LabelledSequence(f"mine {n}", it) for n, it in enumerate(space.sample(own, rng))]
+        store.add_sequences(name, labelled)
+        if mine:
+            store.add_sequences("mine", mine)
+        pairs = [(repeat, run.sequence) for repeat in (0, 1) for run in (*labelled, *mine)][:runs]
         for node in dict.fromkeys(
-            node for seed, sequence in pairs for node in Node("m", seed, sequence.tasks).path
+            node
+            for repeat, it in pairs
+            for node in Node(
+                "m", training_seed(it.tasks, repeat, shared=space == SPACE), it.tasks
+            ).path
         ):
-            draws = rng.integers(11, size=(len(node.prefix), 2)).tolist()
-            correct = {"head": tuple((first, second) for first, second in draws)}
-            totals = ((10, 10),) * len(node.prefix)
+            draws = [rng.integers(11, size=size).tolist() for size in sizes[: len(node.prefix)]]
+            correct = {"head": tuple(map(tuple, draws))}
+            totals = tuple((10,) * size for size in sizes[: len(node.prefix)])
             store.record(node, NodeResult.per_class(correct, totals, 1.0, 1))
     return edgecil.Experiment.open(directory)
 
@@ -122,6 +137,24 @@ def test_a_file_holds_the_same_tables_in_the_same_bytes(
         np.testing.assert_array_equal(back.accuracies("m"), written.accuracies("m"))
 
 
+def test_structured_orders_hang_on_the_random_ones_with_their_labels(tmp_path: Path) -> None:
+    space = SequenceSpace.equal(20, 10)
+    experiment = counted_experiment(tmp_path / "runs", runs=84, space=space, own=2)
+    table = experiment_truth(experiment, "drawn")
+    assert (table.kind, len(table.sequences), table.results["m"].seeds) == ("sample", 40, (0, 1))
+    write_truths([table], tmp_path / "truths.npz")
+    (back,) = read_truths(tmp_path / "truths.npz")
+    assert back.structured is not None
+    assert (back.structured.kind, back.structured.labels) == ("structured", ("mine 0", "mine 1"))
+    mine = experiment.sequences()["mine"]
+    seeds = [training_seed(run.sequence.tasks, 1) for run in mine]
+    runs = {(run.seed, run.sequence): run.accuracy for run in experiment.results()}
+    expected = [runs[seed, run.sequence] for seed, run in zip(seeds, mine, strict=True)]
+    assert back.structured.accuracies("m")[1].tolist() == expected
+    with pytest.raises(UsageError, match="represent no others"):
+        back.structured.truth("m")
+
+
 def test_a_file_whose_counts_changed_is_refused(
     counted: edgecil.Experiment, tmp_path: Path
 ) -> None:
@@ -179,59 +212,6 @@ def test_directories_of_the_same_classes_are_one_table(tmp_path: Path) -> None:
     assert table.accuracies("y").mean() == pytest.approx(
         np.mean([noisy(2)(sequence) for sequence in SPACE.enumerate()])
     )
-
-
-def test_repeats_of_one_method_are_joined_by_seed(counted: edgecil.Experiment) -> None:
-    whole = experiment_truth(counted)
-    counts = whole.results["m"]
-    assert isinstance(counts, Counts)
-    parts = [
-        replace(
-            whole,
-            results={"m": replace(counts, seeds=(seed,), correct=counts.correct[[seed]])},
-            provenance={"m": {**whole.provenance["m"], "torch": f"2.{seed}"}},
-            _computed={},
-        )
-        for seed in (0, 1)
-    ]
-    for first, second in (parts, parts[::-1]):
-        joined = join_repeats(first, second, "m")
-        assert joined.results["m"].seeds == (0, 1)
-        np.testing.assert_array_equal(joined.accuracies("m"), whole.accuracies("m"))
-        (merged,) = merge_tables([first, second])
-        np.testing.assert_array_equal(merged.accuracies("m"), whole.accuracies("m"))
-    assert joined.provenance["m"]["seed 0"] == {"torch": "2.0"}
-    assert join_repeats(joined, whole, "m") is joined, "equal results of the same seeds"
-    elsewhere = {"m": {**joined.provenance["m"], "seed 0": {"torch": "2.7"}}}
-    assert join_repeats(joined, replace(joined, provenance=elsewhere), "m") is joined
-
-
-@pytest.mark.parametrize(
-    ("changes", "provenance", "complaint"),
-    [
-        ({"classifiers": ("nme",)}, {}, r"classifiers are \['nme'\], not \['head'\]"),
-        ({"totals": np.full(6, 20)}, {}, "test images"),
-        ({}, {"settings": {"epochs": 3}}, "settings epochs is 3, not 2"),
-        ({"seeds": (1, 2)}, {}, "both have seed 1, with different results"),
-    ],
-)
-def test_repeats_that_do_not_fit_are_refused_and_a_merge_replaces_the_method(
-    changes: dict[str, object],
-    provenance: dict[str, object],
-    complaint: str,
-    counted: edgecil.Experiment,
-) -> None:
-    whole = experiment_truth(counted)
-    other = replace(
-        whole,
-        results={"m": replace(whole.results["m"], **{"seeds": (2, 3), **changes})},
-        provenance={"m": {**whole.provenance["m"], **provenance}},
-        _computed={},
-    )
-    with pytest.raises(DataError, match=complaint):
-        join_repeats(whole, other, "m")
-    (merged,) = merge_tables([whole, other])
-    assert merged.results["m"].seeds == other.results["m"].seeds
 
 
 def test_a_few_runs_are_no_truth(tmp_path: Path) -> None:

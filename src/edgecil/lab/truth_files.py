@@ -7,6 +7,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -43,8 +44,8 @@ def write_truths(tables: Iterable[TruthTable], path: str | Path) -> None:
     the results and the SHA-256 of the counts.
     """
     entries, arrays = [], {}
-    for table in tables:
-        if table.kind == "sample":
+    for table in (part for own in tables for part in (own, own.structured) if part is not None):
+        if table.kind != "enumerated":
             orders = np.array([sequence.order for sequence in table.sequences])
             arrays[f"{table.name}/orders"] = _narrowed(orders)
         totals, methods = None, {}
@@ -69,6 +70,7 @@ def write_truths(tables: Iterable[TruthTable], path: str | Path) -> None:
                 "classes": None if table.classes is None else list(table.classes),
                 "sizes": list(table.space.sizes),
                 "kind": table.kind,
+                "labels": list(table.labels),
                 "totals": totals,
                 "methods": methods,
             }
@@ -97,8 +99,23 @@ def read_truths(path: str | Path) -> list[TruthTable]:
                 f"this version reads {FORMAT})."
             )
         counts, _ = read_npz(path, names)
-        return [_read_table(entry, counts, path) for entry in manifest["tables"]]
-    except (AttributeError, KeyError, OverflowError, TypeError, UsageError, ValueError) as error:
+        tables: list[TruthTable] = []
+        for entry in manifest["tables"]:
+            table = _read_table(entry, counts, path)
+            if table.kind == "structured":  # it follows the table of the same classes
+                tables[-1] = replace(tables[-1], structured=table)
+            else:
+                tables.append(table)
+        return tables
+    except (
+        AttributeError,
+        IndexError,
+        KeyError,
+        OverflowError,
+        TypeError,
+        UsageError,
+        ValueError,
+    ) as error:
         raise DataError(f"{path} is damaged: {error}.") from error
 
 
@@ -141,6 +158,7 @@ def _read_table(entry: dict[str, Any], arrays: dict[str, NDArray[Any]], path: Pa
         sequences,
         results,
         {method: about["provenance"] for method, about in entry["methods"].items()},
+        tuple(entry.get("labels", ())),
     )
 
 

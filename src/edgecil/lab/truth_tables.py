@@ -22,18 +22,29 @@ from edgecil.engine.metrics import DEFAULT_METRIC, METRICS, Counts as TaskCounts
 from edgecil.engine.results import RunResult
 from edgecil.engine.run_files import DataFrame, read_runs
 from edgecil.engine.runs import Runs
+from edgecil.engine.seeds import repeat_of
 from edgecil.errors import DataError, UsageError, unknown
 from edgecil.estimation.truth import LEAST_SAMPLE, Truth
 from edgecil.io.arrays import Floats
 from edgecil.io.notebook import html_table
-from edgecil.sequences.protocols import ENUMERATE, RANDOM, find_protocol
+from edgecil.sequences.given import NAME
+from edgecil.sequences.protocols import ENUMERATE, PROTOCOLS, RANDOM, Protocol, find_protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity import Similarity, text_similarity
 
-Kind = Literal["enumerated", "sample"]
+Kind = Literal["enumerated", "sample", "structured"]
 Source: TypeAlias = "str | Path | DataFrame | Experiment"
-_PROTOCOLS: dict[Kind, str] = {"enumerated": ENUMERATE.name, "sample": RANDOM.name}
+_PROTOCOLS: dict[Kind, str] = {
+    "enumerated": ENUMERATE.name,
+    "sample": RANDOM.name,
+    "structured": NAME,
+}
+_ORDERS: dict[Kind, str] = {
+    "enumerated": "orders, all of them",
+    "sample": "random orders",
+    "structured": "structured orders",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +52,7 @@ class Counts:
     """A method's correct answers per class on every sequence of a table.
 
     Attributes:
-        seeds: R training seeds.
+        seeds: R training seeds; numbers of the repeats where each sequence has its own seeds.
         classifiers: C names, the main one first.
         correct: (R, C, K, N, n) correct answers of repeat, classifier, after task, class, sequence;
             0 for classes not seen yet. Sequences come last because that compresses best.
@@ -105,10 +116,13 @@ class TruthTable:
         name: of the set of classes, unique among tables.
         dataset: the dataset's name.
         classes: names of the N classes; None if unknown.
-        kind: `enumerated` if the n sequences are all of Ω, `sample` if they are random ones.
+        kind: `enumerated` if the n sequences are all of Ω, `sample` if they are random ones,
+            `structured` if they were made from a similarity.
         sequences: n different sequences.
         results: by method, on every sequence.
         provenance: by method, what determined the results.
+        labels: names of structured sequences; none for others.
+        structured: the same methods on structured sequences of the same classes; None without any.
     """
 
     name: str
@@ -118,12 +132,14 @@ class TruthTable:
     sequences: tuple[ClassSequence, ...]
     results: Mapping[str, Counts | Values]
     provenance: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
+    structured: TruthTable | None = None
     _computed: dict[tuple[str, str, str | None], Floats] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         return (
             f"<TruthTable {self.name!r}: {self.dataset}; {self.space.classes} classes in "
-            f"{self.space.tasks} tasks; {len(self.sequences)} {self._what}; "
+            f"{self.space.tasks} tasks; {len(self.sequences)} {_ORDERS[self.kind]}; "
             f"{', '.join(self.methods)}>"
         )
 
@@ -136,10 +152,6 @@ class TruthTable:
             numbers = (values.mean(), values.std(axis=1).mean(), values.min(), values.max())
             rows.append((method, str(len(values)), *(f"{number:.2f}" for number in numbers)))
         return f"<p>{html.escape(repr(self)[1:-1])}</p>{html_table(rows)}"
-
-    @property
-    def _what(self) -> str:
-        return "random orders" if self.kind == "sample" else "orders, all of them"
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -180,14 +192,16 @@ class TruthTable:
         """Return the true distribution over sequences, of one repeat or of the mean of all."""
         values = self.accuracies(method, metric)
         chosen = values.mean(axis=0) if repeat is None else values[repeat]
+        if self.kind == "structured":
+            raise UsageError(f"{self.name} has structured orders, which represent no others.")
         return Truth(self.kind, (_PROTOCOLS[self.kind],), self.sequences, chosen)
 
     def runs(self, metric: str = DEFAULT_METRIC, *, methods: Sequence[str] | None = None) -> Runs:
-        """Return every training as a run of the protocol `enumerate` or `random`."""
+        """Return every training as a run of the protocol `enumerate`, `random` or `given`."""
         chosen = self.methods if methods is None else methods
         trained = [(method, seed) for method in chosen for seed in self.results[method].seeds]
         short, size = "all" if self.kind == "enumerated" else "random", len(self.sequences)
-        labels = [f"{short}-{number}" for number in range(1, size + 1)]
+        labels = list(self.labels) or [f"{short}-{number}" for number in range(1, size + 1)]
         return Runs.of(
             [method for method, _ in trained for _ in range(size)],
             self.sequences * len(trained),
@@ -250,8 +264,8 @@ def truths(
 def experiment_truth(experiment: Experiment, name: str | None = None) -> TruthTable:
     """Return the truth table in an experiment: every repeat that is finished on all its sequences.
 
-    Sequences are all of them if `enumerate` was run, or else independent random draws. Methods
-    whose first repeat is unfinished are left out.
+    Sequences are all of them, or else independent random draws; those of other protocols beside
+    random draws are structured. Methods whose first repeat is unfinished are left out.
 
     Args:
         experiment: the results.
@@ -259,20 +273,47 @@ def experiment_truth(experiment: Experiment, name: str | None = None) -> TruthTa
     """
     name = name or experiment.directory.name
     chosen = experiment.sequences()
-    every = [name for name in chosen if find_protocol(name).exhaustive]
-    kind: Kind = "enumerated" if every else "sample"
-    names = every or [name for name in chosen if find_protocol(name).independent]
-    sequences = _sorted({run.sequence for name in names for run in chosen[name]})
-    if kind == "sample" and len(sequences) < LEAST_SAMPLE:
+    drawn = [other for other in chosen if _represents(find_protocol(other))]
+    sequences = _sorted({run.sequence for other in drawn for run in chosen[other]})
+    whole = bool(sequences) and len(sequences) == SequenceSpace(sequences[0].sizes).size
+    if not whole and len(sequences) < LEAST_SAMPLE:
         raise DataError(_no_truth(str(experiment.directory), len(sequences)))
-    by_run = {(run.method, run.seed, run.sequence): run for run in experiment.results()}
+    runs = {
+        (run.method, repeat_of(run.sequence.tasks, run.seed), run.sequence): run
+        for run in experiment.results()
+    }
+    table = _counted(experiment, name, "enumerated" if whole else "sample", sequences, runs)
+    labelled = {
+        run.sequence: f"{other} {run.label}" if other in PROTOCOLS else run.label
+        for other in chosen
+        for run in chosen[other]
+        if run.sequence not in sequences
+    }
+    if not labelled:
+        return table
+    made = _counted(experiment, f"{name}-structured", "structured", tuple(labelled), runs)
+    return replace(table, structured=replace(made, labels=tuple(labelled.values())))
+
+
+def _represents(protocol: Protocol) -> bool:
+    return protocol.exhaustive or protocol.independent
+
+
+def _counted(
+    experiment: Experiment,
+    name: str,
+    kind: Kind,
+    sequences: tuple[ClassSequence, ...],
+    runs: Mapping[tuple[str, int, ClassSequence], RunResult],
+) -> TruthTable:
+    """Return the methods and repeats of an experiment that are finished on some sequences."""
     results: dict[str, Counts | Values] = {}
-    for method in dict.fromkeys(method for method, _, _ in by_run):
-        seeds = sorted({seed for other, seed, _ in by_run if other == method})
+    for method in dict.fromkeys(method for method, _, _ in runs):
+        repeats = sorted({repeat for other, repeat, _ in runs if other == method})
         whole = [
-            (seed, [by_run[method, seed, sequence] for sequence in sequences])
-            for seed in seeds
-            if all((method, seed, sequence) in by_run for sequence in sequences)
+            (repeat, [runs[method, repeat, sequence] for sequence in sequences])
+            for repeat in repeats
+            if all((method, repeat, sequence) in runs for sequence in sequences)
         ]
         if whole:
             results[method] = _count_runs(whole)
@@ -282,12 +323,9 @@ def experiment_truth(experiment: Experiment, name: str | None = None) -> TruthTa
             f"{len(sequences)} sequences."
         )
     identity = experiment.identity
+    about = {key: value for key, value in identity.items() if not key.startswith("method ")}
     provenance = {
-        method: {
-            **{key: value for key, value in identity.items() if not key.startswith("method ")},
-            "settings": identity.get(f"method {method}"),
-        }
-        for method in results
+        method: {**about, "settings": identity.get(f"method {method}")} for method in results
     }
     return TruthTable(
         name, experiment.dataset, experiment.names, kind, sequences, results, provenance
@@ -310,8 +348,7 @@ def accuracy_truth(table: Runs, name: str) -> TruthTable:
         method, sequence = runs.methods[runs.method[row]], runs.sequences[runs.sequence[row]]
         by_seed = ran.setdefault(method, {}).setdefault(sequence, {})
         by_seed[int(runs.seed[row])] = float(runs.values[row])
-        protocol = find_protocol(runs.protocols[runs.protocol[row]])
-        if protocol.exhaustive or protocol.independent:
+        if _represents(find_protocol(runs.protocols[runs.protocol[row]])):
             drawn.setdefault(method, set()).add(sequence)
     size = table.space.size
     complete = {method: values for method, values in ran.items() if len(values) == size}
@@ -341,33 +378,21 @@ def accuracy_truth(table: Runs, name: str) -> TruthTable:
 
 
 def merge_tables(tables: Iterable[TruthTable]) -> list[TruthTable]:
-    """Join tables of the same classes and sequences.
-
-    A later method replaces an earlier one of the same name, unless it is the same method with the
-    same settings and other training seeds: these repeats are added.
-    """
-    from edgecil.lab.truth_repeats import join_repeats, misfit
-
+    """Join tables of the same classes and sequences; a later method replaces one of its name."""
     merged: dict[object, TruthTable] = {}
     for table in tables:
         names = table.name if table.classes is None else table.classes
         key = table.dataset, names, table.sequences
         first = merged.setdefault(key, table)
-        if first is table:
-            continue
-        for method, result in table.results.items():
-            earlier = first.results.get(method)
-            other_seeds = earlier is not None and not {*earlier.seeds} & {*result.seeds}
-            if other_seeds and misfit(first, table, method) is None:
-                first = join_repeats(first, table, method)
-                continue
-            first = replace(
+        if first is not table:
+            parts = [part.structured for part in (first, table) if part.structured is not None]
+            merged[key] = replace(
                 first,
-                results={**first.results, method: result},
-                provenance={**first.provenance, method: table.provenance.get(method, {})},
+                results={**first.results, **table.results},
+                provenance={**first.provenance, **table.provenance},
+                structured=next(iter(merge_tables(parts)), None),
                 _computed={},
             )
-        merged[key] = first
     return list(merged.values())
 
 

@@ -1,0 +1,61 @@
+"""Class orders made from a similarity: the ends of every objective, and what lies between.
+
+For the names of the classes (text) and the class means of the inputs (image): both ends of each
+objective, the same in reverse, orders on the path from each end to random ones (20 to 80 % of the
+classes moved), EDGE and its authors' release, AS and MS, and the tasks of the most similar classes
+in other orders.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgecil.classes.lists import ClassList
+from edgecil.data.registry import load_dataset
+from edgecil.paper import protocols as protocols  # registers the paper's generators
+from edgecil.sequences.generators import get_generator
+from edgecil.sequences.generators.optimal import find_optimum
+from edgecil.sequences.objective import OBJECTIVES
+from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.space import SequenceSpace
+from edgecil.similarity import text_similarity
+from edgecil.similarity.images import image_similarity
+
+GOALS = ("hard", "easy")
+GENERATORS = ("edge", "edge-released", "adversarial", "maxcover")
+SHARES = (20, 40, 60, 80)
+
+
+def structured_orders(dataset: str, tasks: int) -> dict[str, ClassSequence]:
+    """Return different orders by label; the label of an end is objective, end and source."""
+    data = load_dataset(dataset)
+    space = SequenceSpace.equal(len(data), tasks)
+    sources = {
+        "text": text_similarity(ClassList(data.name, data.names)),
+        "image": image_similarity(data),
+    }
+    rng, made = np.random.default_rng(0), {}
+    for source, similarity in sources.items():
+        for name, objective in OBJECTIVES.items():
+            for goal in GOALS:
+                end = f"{name} {objective(space).direction(goal)} {source}"
+                sequence = find_optimum(similarity, space, goal, objective=name).sequence
+                made[end] = sequence
+                made[f"{end} reversed"] = ClassSequence(sequence.tasks[::-1])
+                for share in SHARES:
+                    task = np.array(sequence.task_of())
+                    moved = rng.choice(len(task), share * len(task) // 100, replace=False)
+                    task[moved] = task[rng.permutation(moved)]
+                    made[f"{end} {share} % moved"] = ClassSequence(
+                        np.flatnonzero(task == place).tolist() for place in range(tasks)
+                    )
+        for goal in GOALS:
+            for name in GENERATORS:
+                made[f"{name} {goal} {source}"] = get_generator(name, goal)(
+                    similarity, space, np.random.default_rng(0)
+                )
+        grouped = made[f"intra max {source}"].tasks
+        for number in range(1, 4):
+            shuffled = ClassSequence([grouped[place] for place in rng.permutation(tasks)])
+            made[f"intra max {source} tasks shuffled {number}"] = shuffled
+    return {label: sequence for sequence, label in {own: key for key, own in made.items()}.items()}
