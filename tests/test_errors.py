@@ -93,11 +93,7 @@ def assert_one_line(call: Callable[[], object]) -> None:
     assert "\n" not in str(raised.value)
 
 
-def test_options_may_be_integers_of_numpy(tmp_path: Path) -> None:
+def test_options_may_be_integers_of_numpy() -> None:
     options: dict[str, Any] = {"classes": np.int64(6), "tasks": np.int32(3), "budget": np.uint8(3)}
-    plan = edgecil.plan_run(
-        **grouped(
-            method="finetune", dataset="quickdraw", out=tmp_path, trial_seconds=0.0, **options
-        )
-    )
+    plan = edgecil.check(**grouped(method="finetune", dataset="quickdraw", **options))
     assert plan.tasks == 9

@@ -142,7 +142,6 @@ def configuration_page() -> str:
         "|---|---|",
         "| `out` | the experiment directory |",
         "| `overwrite` | delete existing results in `out` and start over |",
-        "| `dry_run` | show the plan, train nothing; in Python, call `edgecil.plan_run` |",
         "",
         "A file for `edgecil search` may also have `goal` and a section `[search]`; its",
         "`budget` and `metric` are those of the search. `--config`, `--json` and `--debug` belong",

@@ -20,7 +20,7 @@ from .engine import (
     Training as Training,
     TrainingFailedError as TrainingFailedError,
 )
-from .engine.plan_run import plan_run as plan_run
+from .engine.check import check as check
 from .engine.run import run as run
 from .errors import (
     DataError as DataError,

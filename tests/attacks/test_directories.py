@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from edgecil import Experiment, analyze, plan_run, run, write_report
+from edgecil import Experiment, analyze, check, run, write_report
 from edgecil.cli.main import main
 from edgecil.engine.directory import clear, remove_features, remove_leftovers, writing
 from edgecil.engine.plan import Node
@@ -65,7 +65,7 @@ def test_a_path_that_no_file_system_has_is_refused(tmp_path: Path) -> None:
     experiment_bytes(tmp_path / "run")
     with pytest.raises(UsageError, match="null"):
         write_report(tmp_path / "run", out=tmp_path / "a\0b")
-    for verb in (run, plan_run):
+    for verb in (run, check):
         with pytest.raises(UsageError, match="null"):
             verb(out="a\0b", dataset="quickdraw", method="finetune", data={"classes": 4}, tasks=2)
 

@@ -26,7 +26,7 @@ ASKED = {
     "edgecil run --nor": "--normalisation --normalization",
     "edgecil sequences cifar100 --tas": "--tasks",
     "edgecil sequences --format p": "pycil pilot",
-    "edgecil completion z": "zsh",
+    "edgecil --comp": "--completion",
     "edgecil run cifar1": "cifar10 cifar100",
     "edgecil run quickd": "quickdraw quickdraw-pretrain",
     "edgecil sequences quickd": "quickdraw quickdraw-pretrain quickdraw-all",

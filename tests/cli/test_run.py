@@ -15,7 +15,7 @@ from edgecil.cli.main import verb_parser
 from edgecil.engine import Experiment
 from edgecil.engine.config import GROUPS, ExperimentConfig
 from edgecil.engine.config_values import CALL_OPTIONS
-from edgecil.errors import EdgecilWarning, UsageError
+from edgecil.errors import EdgecilWarning
 from tests.cli.conftest import Answer, Cli
 from tests.engine import strange
 from tests.paper.language_server import serve
@@ -45,15 +45,8 @@ def test_every_option_is_a_toml_key_of_the_same_name_and_conversely() -> None:
 
 
 @pytest.mark.usefixtures("quick_workers")
-def test_the_directory_and_a_dry_run_may_be_in_the_file(cli: Cli, toy: Path) -> None:
+def test_the_directory_may_be_in_the_file(cli: Cli, toy: Path) -> None:
     lines = [f"method = 'instant'\ndataset = '{toy.as_posix()}'\nout = 'out'\ntasks = 2"]
-    Path("a.toml").write_text(
-        "\n".join([*lines, "dry_run = true", "execution = { workers = 1 }"]), encoding="utf-8"
-    )
-    assert cli("run", "--config", "a.toml", "--json").json["plan"]["directory"] == "out"
-    with pytest.raises(UsageError, match="plan_run"):
-        edgecil.run(config="a.toml")
-    assert not Path("out").exists()
     Path("b.toml").write_text(
         "\n".join([*lines, "overwrite = true", "execution = { workers = 1 }"]), encoding="utf-8"
     )
@@ -309,19 +302,18 @@ def test_a_resumed_run_asks_no_language_model_again(
     assert "EDGECIL_LLM_MODEL" in run(cli, toy, "instant", *more, "--overwrite").sentence
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("quick_workers")
-def test_a_dry_run_prints_the_plan_and_writes_nothing(cli: Cli, toy: Path) -> None:
-    answer = run(cli, toy, "instant", "--dry-run", "--json").json
+def test_check_prints_the_plan_and_writes_nothing(cli: Cli, toy: Path) -> None:
+    words = (toy, "--method", "instant", "--out", "out", *QUICK)
+    answer = cli("check", *words, "--json").json
     assert not Path("out").exists()
-    assert (answer["trained"], answer["results"]) == (0, [])
-    [part] = answer["plan"]["methods"]
-    assert (part["runs"], part["tasks"], part["shared"], part["stored"]) == (6, 12, 0, 0)
-    assert 0.0 < answer["plan"]["seconds"] < 60.0
+    assert answer["ready"]
+    [part] = answer["methods"]
+    assert (part["runs"], part["tasks"], part["stored"]) == (6, 12, 0)
+    assert 0.0 < answer["seconds"] < 60.0
     run(cli, toy, "instant")
-    printed = run(cli, toy, "instant", "--dry-run", "--repeats", 2).out
-    assert "12 task trainings" in printed
-    assert " s\n" in printed.split("time: ")[1][:7]
+    printed = cli("check", *words, "--repeats", 2).out
+    assert "To train: 12 tasks" in printed
+    assert "MISSING" in cli("check", "cub200", "--method", "l2p", "--tasks", 10).out
 
 
 def test_shards_are_trained_and_merged(cli: Cli, toy: Path) -> None:
@@ -330,7 +322,7 @@ def test_shards_are_trained_and_merged(cli: Cli, toy: Path) -> None:
         trained = cli("run", *words, "--out", f"part{number}", "--json").json
         assert trained["trained"] == 6
         status = cli("status", f"part{number}")
-        assert f"3 of 3 runs of shard {number}/2, 6" in status.out
+        assert f"3 of 3 runs of shard {number}/2 finished" in status.out
     merged = cli("merge", "part1", "part2", "--out", "out", "--json").json
     assert merged["schema"] == "edgecil.merge/1"
     assert run(cli, toy, "instant", "--json").json["reused"] == 12
@@ -344,4 +336,3 @@ def test_usage_and_switches_beat_a_config_file() -> None:
     usage = parser.format_help().splitlines()[0]
     assert usage == "usage: edgecil run [DATASET] --method A,B,… --out PATH [options]"
     assert vars(parser.parse_args(["--no-overwrite"])) == {"overwrite": False}
-    assert vars(parser.parse_args(["--no-dry-run"])) == {"dry_run": False}

@@ -20,11 +20,11 @@ def write(name: str, content: Any) -> Path:
 def test_the_profile_is_the_one_that_sequences_gave(cli: Cli, matrix: Path) -> None:
     made = cli("sequences", "--similarity", matrix, "--tasks", 4, "--json")
     write("all.json", made.out)
-    common = ("score", "--similarity", matrix, "--json", "--sequence")
+    common = ("paper", "score", "--similarity", matrix, "--json", "--sequence")
     for run in made.json["sequences"]:
         path = write("s.json", {"tasks": run["tasks"]})
         profile = cli(*common, path).json
-        assert profile == {"schema": "edgecil.score/1", **run["profile"]}
+        assert profile == {"schema": "edgecil.paper-score/1", **run["profile"]}
         assert profile.keys() >= {"score", "z", "intra", "lag1", "lag2"}
         assert cli(*common, "all.json", "--label", run["label"]).json == profile
 
@@ -43,19 +43,21 @@ def test_the_profile_is_the_one_that_sequences_gave(cli: Cli, matrix: Path) -> N
 def test_every_way_to_write_an_order_is_the_same_sequence(
     cli: Cli, matrix: Path, content: Any, options: tuple[object, ...]
 ) -> None:
-    common = ("score", "--similarity", matrix, "--json", "--sequence")
+    common = ("paper", "score", "--similarity", matrix, "--json", "--sequence")
     answer = cli(*common, write("s.json", content), *options).json
     assert answer == cli(*common, write("t.json", {"tasks": TASKS})).json
 
 
 def test_a_bundled_dataset_can_be_scored(cli: Cli) -> None:
     path = write("s.json", [4, 0, 3, 1, 2])
-    answer = cli("score", "eyepacs", "--sequence", path, "--sizes", "2,1,2", "--json").json
+    answer = cli("paper", "score", "eyepacs", "--sequence", path, "--sizes", "2,1,2", "--json").json
     assert -5 < answer["z"] < 5
 
 
 def test_people_see_it_too(cli: Cli, matrix: Path) -> None:
-    answer = cli("score", "--similarity", matrix, "--sequence", write("s.json", {"tasks": TASKS}))
+    answer = cli(
+        "paper", "score", "--similarity", matrix, "--sequence", write("s.json", {"tasks": TASKS})
+    )
     assert (answer.code, answer.err) == (0, "")
     for words in ("exact z", "inside a task", "task after that", "generalization"):
         assert words in answer.out
@@ -64,10 +66,10 @@ def test_people_see_it_too(cli: Cli, matrix: Path) -> None:
 def test_two_tasks_of_one_class_have_neither_intra_nor_lag2(cli: Cli) -> None:
     write("D.csv", "0,0.5\n0.5,0\n")
     path = write("s.json", {"tasks": [[1], [0]]})
-    answer = cli("score", "--similarity", "D.csv", "--sequence", path, "--json").json
+    answer = cli("paper", "score", "--similarity", "D.csv", "--sequence", path, "--json").json
     assert answer["intra"] is None
     assert answer["lag2"] is None
-    assert cli("score", "--similarity", "D.csv", "--sequence", path).code == 0
+    assert cli("paper", "score", "--similarity", "D.csv", "--sequence", path).code == 0
 
 
 @pytest.mark.parametrize(
@@ -90,18 +92,18 @@ def test_a_wrong_order_is_one_sentence(
     cli: Cli, matrix: Path, content: Any, options: tuple[object, ...], code: int
 ) -> None:
     path = write("s.json", content)
-    answer = cli("score", "--similarity", matrix, "--sequence", path, *options, "--json")
+    answer = cli("paper", "score", "--similarity", matrix, "--sequence", path, *options, "--json")
     assert (answer.code, bool(answer.sentence)) == (code, True)
 
 
 @pytest.mark.parametrize("path", ["missing.json", ".", "D.npy"])
 def test_a_wrong_file_is_one_sentence(cli: Cli, matrix: Path, path: str) -> None:
-    answer = cli("score", "--similarity", matrix, "--sequence", path)
+    answer = cli("paper", "score", "--similarity", matrix, "--sequence", path)
     assert answer.code == 1
     assert path in answer.sentence
 
 
 def test_a_sequence_is_required(cli: Cli, matrix: Path) -> None:
-    answer = cli("score", "--similarity", matrix)
+    answer = cli("paper", "score", "--similarity", matrix)
     assert answer.code == 2
     assert "--sequence" in answer.sentence

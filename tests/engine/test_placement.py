@@ -176,7 +176,7 @@ def test_devices_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="'devices' has 'cuda:0'"):
         edgecil.run(**grouped(out=tmp_path / "out", devices="cuda:0", **options))
     with pytest.raises(UsageError, match="'devices' is 'all'"):
-        edgecil.plan_run(**grouped(out=tmp_path / "out", devices="all", **options))
+        edgecil.run(**grouped(out=tmp_path / "out", devices="all", **options))
     with pytest.raises(UsageError, match="which assigns GPUs itself"):
         edgecil.run(**grouped(out=tmp_path / "out", devices=["cpu"], executor="ray", **options))
     assert not (tmp_path / "out" / "results.sqlite").exists()

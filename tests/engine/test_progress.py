@@ -122,7 +122,8 @@ def test_status_from_another_process_while_a_run_is_under_way(tmp_path: Path) ->
     assert status.seconds_left == pytest.approx(200.0), "of the measured method"
     assert repr(status) == f"<Status of {out}: {status.finished} of {status.planned} runs>"
     lines = str(status).splitlines()
-    assert [line.split(",")[0] for line in lines[:2]] == ["instant", "unborn"]
+    assert len(lines) <= 5
+    assert lines[1].count("#") == 40 * 2 // 8
     assert "3 min 20 s" in lines[-1]
 
 

@@ -15,7 +15,7 @@ from edgecil.cli.main import all_verbs
 
 def answer_types() -> dict[str, Any]:
     """Return the type of the answer of every verb that has `--json`."""
-    types = {name: verb.answer() for name, verb in all_verbs().items() if name != "completion"}
+    types = {name: verb.answer() for name, verb in all_verbs().items()}
     return {
         name: msgspec.defstruct(name.replace(" ", "-"), kind.items())
         if isinstance(kind, dict)

@@ -15,38 +15,15 @@ from typing import Any, NoReturn
 import edgecil
 from edgecil.cli import INTERRUPTED, connect, prepare, results, training, was_interrupted
 from edgecil.cli.output import note, print_json, print_parts
-from edgecil.cli.verb import Option, Verb, VerbGroup
+from edgecil.cli.verb import Verb, VerbGroup
 from edgecil.errors import EdgecilError, nearest, show_warnings
 
 SHELLS = ("bash", "zsh", "tcsh")
 
 
-def _completion(*, shell: str) -> str:
-    from edgecil.cli.completion import script
-
-    return script(build_parser(), shell)
-
-
 SECTIONS: dict[str, tuple[Verb, ...]] = {
     "": (training.RUN, *results.FRONT),
-    "more": (
-        *training.VERBS,
-        *results.VERBS,
-        *prepare.VERBS,
-        *connect.VERBS,
-        Verb(
-            "completion",
-            "print a completion script for bash, zsh or tcsh",
-            (
-                "edgecil completion bash > ~/.local/share/bash-completion/completions/edgecil",
-                "edgecil completion zsh > ~/.zfunc/_edgecil",
-            ),
-            "",
-            lambda script: (script,),
-            call=_completion,
-            further=(Option("shell", "bash, zsh or tcsh", choices=SHELLS, count="one"),),
-        ),
-    ),
+    "more": (*training.VERBS, *results.VERBS, *prepare.VERBS, *connect.VERBS),
 }
 _OWN = {verb.name: verb for verbs in SECTIONS.values() for verb in verbs}
 
@@ -130,6 +107,17 @@ class Parser(argparse.ArgumentParser):
                 self.error(f"unknown option {name}{_hint(nearest(name, options))}")
 
 
+class _Completion(argparse.Action):
+    """Prints the completion script of a shell."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *given: Any) -> None:
+        """Print it and exit."""
+        from edgecil.cli.completion import script
+
+        print(script(build_parser(), given[1]))
+        parser.exit()
+
+
 def _hint(near: Iterable[str]) -> str:
     listed = " or ".join(near)
     return f". Did you mean {listed}?" if listed else ""
@@ -146,6 +134,7 @@ def _overview() -> Iterator[str]:
         several = isinstance(given, VerbGroup)
         yield f"  {f'{name} …' if several else name:<21} {given.help}"
     yield from ("", "'edgecil VERB --help' shows a verb's options and two examples.")
+    yield f"'edgecil --completion SHELL' prints a completion script for {', '.join(SHELLS)}."
 
 
 def _group_overview(name: str, group: VerbGroup) -> Iterator[str]:
@@ -163,8 +152,7 @@ def verb_parser(name: str, make: Any = Parser) -> Parser:
     )
     parser.needed = verb.needed
     verb.configure(parser)
-    if name != "completion":
-        parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
     parser.add_argument("--debug", action="store_true", help="show tracebacks")
     return parser
 
@@ -173,6 +161,7 @@ def build_parser(verbs: Iterable[str] | None = None) -> Parser:
     """Build the parser of the whole command line, for completion and `--version`."""
     parser = Parser(prog="edgecil")
     parser.add_argument("--version", action="version", version=f"edgecil {edgecil.__version__}")
+    parser.add_argument("--completion", action=_Completion, choices=SHELLS, metavar="SHELL")
     every = all_verbs() if verbs is None else {}
     top = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     groups: dict[str, Any] = {}

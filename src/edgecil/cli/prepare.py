@@ -85,12 +85,6 @@ def _show_sequences(answer: ExportedSequences) -> Iterator[Table | str]:
     )
 
 
-def _show_profile(answer: Any) -> Iterator[Table]:
-    from edgecil.report.answer_tables import profile_table
-
-    yield profile_table(answer)
-
-
 VERBS = (
     Verb(
         "list",
@@ -149,17 +143,5 @@ VERBS = (
             ),
         ),
         answer=lambda: load("edgecil.interop.exports:ExportedSequences"),
-    ),
-    Verb(
-        "score",
-        "profile a given class order: S, its exact z, and similarity inside and between tasks",
-        (
-            "edgecil score cifar100 --sequence order.json --tasks 10",
-            "edgecil score --similarity D.npz --sequence sequences.json --label hard",
-        ),
-        "edgecil.sequences.scored:profile_file",
-        _show_profile,
-        arguments=("dataset",),
-        answer=lambda: load("edgecil.sequences:Profile"),
     ),
 )

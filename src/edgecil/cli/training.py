@@ -12,6 +12,7 @@ from edgecil.cli.output import note
 from edgecil.cli.verb import Option, Verb, load
 
 if TYPE_CHECKING:
+    from edgecil.engine.check import Check
     from edgecil.engine.protocol_results import ExperimentResults
     from edgecil.engine.status import Status
     from edgecil.report.table import Table
@@ -20,10 +21,7 @@ if TYPE_CHECKING:
 
 
 def _run(**options: Any) -> ExperimentResults:
-    from edgecil.engine.protocol_results import run_or_plan
-
-    with resumable(**options):
-        return run_or_plan(**options)
+    return trained_by("edgecil.engine.run:run")(**options)
 
 
 def _search(**options: Any) -> SearchSummary:
@@ -66,12 +64,6 @@ def trained_by(api: str) -> Callable[..., ExperimentResults]:
     return call
 
 
-def _status(*, directory: str) -> Status:
-    from edgecil.engine import Experiment
-
-    return Experiment.open(directory).status()
-
-
 def results_type() -> Any:
     """Return the type of the answer of a verb that trains."""
     return load("edgecil.engine.protocol_results:ExperimentResults")
@@ -95,12 +87,35 @@ def _show_search(answer: SearchSummary) -> Iterator[str]:
     )
 
 
-def _show_status(answer: Status) -> Iterator[Table | str]:
-    from edgecil.report.answer_tables import show_status
+def _status(*, directory: str, full: bool = False) -> tuple[Status, bool]:
+    from edgecil.engine import Experiment
 
-    yield from show_status(answer)
-    for failure in answer.failures:
-        note(str(failure))
+    return Experiment.open(directory).status(), full
+
+
+def _show_status(answer: tuple[Status, bool]) -> Iterator[Table | str]:
+    from edgecil.report.answer_tables import status_table
+
+    status, full = answer
+    if full:
+        yield status_table(status.parts)
+    yield str(status)
+    if full:
+        for task in status.running:
+            yield f"Running: {task.method}, seed {task.seed}, task {len(task.tasks)}"
+        yield from (f"Failed: {failure}" for failure in status.failures[1:])
+
+
+def _check(**options: Any) -> Check:
+    from edgecil.engine.check import check
+
+    return check(**options)
+
+
+def _show_check(answer: Check) -> Iterator[Table | str]:
+    from edgecil.report.answer_tables import check_tables
+
+    return check_tables(answer)
 
 
 RUN = Verb(
@@ -113,12 +128,25 @@ RUN = Verb(
     "edgecil.engine.run:run",
     show_trained,
     arguments=("dataset",),
-    further=(Option("dry_run", "show the plan and its expected time; train nothing", "switch"),),
     call=_run,
     needed=("method", "out"),
     answer=results_type,
 )
 VERBS = (
+    Verb(
+        "check",
+        "find what a run requires and what is missing; plan its orders, time and storage",
+        (
+            "edgecil check recipe:demo",
+            "edgecil check cub200 --root ~/data --method l2p --tasks 10 --protocol edge --out x",
+        ),
+        "edgecil.engine.run:run",
+        _show_check,
+        arguments=("dataset",),
+        call=_check,
+        plain=lambda answer: answer.plain(),
+        answer=lambda: {**get_type_hints(load("edgecil.engine.check:Check")), "ready": bool},
+    ),
     Verb(
         "search",
         "find the worst or best class order of a method, and confirm it by new trainings",
@@ -136,7 +164,6 @@ VERBS = (
             "execution.keep_states",
             "execution.until",
             "execution.repeats_on",
-            "execution.trial_seconds",
         ),
         call=_search,
         needed=("method", "out"),
@@ -145,12 +172,13 @@ VERBS = (
     Verb(
         "status",
         "show how far an experiment is, and which trainings failed",
-        ("edgecil status demo", "edgecil status demo --json"),
+        ("edgecil status demo", "edgecil status demo --full"),
         "edgecil.engine.experiment:Experiment.open",
         _show_status,
         arguments=("directory",),
+        further=(Option("full", "also by method and protocol, with every failure", "bool"),),
         call=_status,
-        plain=lambda answer: {**vars(answer), "complete": answer.complete},
+        plain=lambda answer: {**vars(answer[0]), "complete": answer[0].complete},
         answer=lambda: {
             **get_type_hints(load("edgecil.engine.status:Status")),
             "complete": bool,

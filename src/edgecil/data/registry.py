@@ -142,17 +142,21 @@ def load_dataset(
     """
     if size is not None and size < 1:
         raise UsageError(f"'image_size' must be at least 1. Got {size} instead.")
+    opened = open_dataset(name, root=root, download=download)
+    return _read(opened, partial(select_classes, count=count, seed=seed, ids=ids), size, storage)
 
-    def chosen(total: int) -> Ints:
-        return select_classes(total, count=count, seed=seed, ids=ids)
 
+def open_dataset(
+    name: Any, *, root: str | Path | None = None, download: bool = False
+) -> Dataset | Items:
+    """Return a dataset; image files are listed and not decoded. See :func:`load_dataset`."""
     name = dataset_text(name)
     opened = _open(name)
     if opened is not None:
         _refuse_directory(name, root)
         if download:
             raise _no_download(name)
-        return _read(opened, chosen, size, storage)
+        return opened
     resolved = _resolve(str(name))
     form = IMAGE_DATASETS[resolved]
     if download and form.download is None:
@@ -161,11 +165,11 @@ def load_dataset(
         _refuse_directory(name, root)
     home = _directory(resolved, form, root) if form.advice else Path()
     if form.list_files is not None:
-        return _read(form.list_files(home), chosen, size, storage)
+        return form.list_files(home)
     assert form.read is not None
     if download and form.download is not None and not _is_there(form, home):
         form.download(home)
-    return _read(form.read(home), chosen, size, storage)
+    return form.read(home)
 
 
 def _read(

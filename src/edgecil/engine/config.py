@@ -194,9 +194,6 @@ class Execution(Options):
         "then one per minute",
         True,
     )
-    trial_seconds: float = option(
-        "a dry run gives up measuring a method after this time; 0 measures nothing", 60.0
-    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -22,8 +22,8 @@ from edgecil.sequences.given import given_texts
 from edgecil.similarity.options import FILES, TEXTS
 
 RECIPE_PREFIX = "recipe:"
-CALL_OPTIONS = ("out", "overwrite", "dry_run")
-"""Parameters of `run` itself, and the choice of `plan_run`, that a TOML file may also have."""
+CALL_OPTIONS = ("out", "overwrite")
+"""Parameters of `run` itself that a TOML file may also have."""
 
 _TASK_SIZES = ("tasks", "base", "increment", "sizes")
 _CLASS_CHOICE = ("classes", "classes_seed", "class_ids")

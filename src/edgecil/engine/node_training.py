@@ -6,10 +6,12 @@ import hashlib
 import io
 import os
 import platform
+import signal
 import sys
 import time
 import traceback
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -222,6 +224,29 @@ def train_node(
     memory = torch.cuda.max_memory_reserved()
     rest = torch.cuda.mem_get_info()[0] + torch.cuda.memory_reserved()
     return Outcome(result, worker=context.unequal, memory=memory, rest=rest), packed
+
+
+class TooLongError(BaseException):
+    """A training has taken longer than it may; learners that catch errors do not catch it."""
+
+
+@contextmanager
+def at_most(seconds: float | None) -> Iterator[None]:
+    """Raise :class:`TooLongError` after some seconds, in the main thread of a process."""
+    if seconds is None or not hasattr(signal, "SIGALRM"):
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise TooLongError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _parameters(method: Method) -> Iterator[torch.Tensor]:

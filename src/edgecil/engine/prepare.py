@@ -19,7 +19,7 @@ from edgecil.backbones.registry import (
     default_backbone,
 )
 from edgecil.backbones.slot import find_model, is_slot_model, model_name
-from edgecil.classes.lists import ClassList
+from edgecil.classes import ClassList, select_classes
 from edgecil.data import Dataset
 from edgecil.data.registry import load_dataset
 from edgecil.engine.config import Execution, ExperimentConfig, Training
@@ -30,6 +30,7 @@ from edgecil.engine.plan import Plan
 from edgecil.engine.seeds import PER_ORDER, SEEDS, SHARED
 from edgecil.engine.similarity import experiment_similarity
 from edgecil.errors import PrerequisiteError, UsageError, nearest, warn
+from edgecil.io.arrays import Ints
 from edgecil.io.device import check_precision, choose_device
 from edgecil.methods import Environment, MethodEntry, get_method
 from edgecil.methods.image_size import fit_images, image_statistics, stored_size
@@ -128,7 +129,6 @@ def prepare(
     *,
     storage: str = "auto",
     remote: bool = False,
-    clip: bool = False,
 ) -> Prepared:
     """Load the data, choose the sequences, and collect what determines the results.
 
@@ -137,12 +137,9 @@ def prepare(
         answered: sequences that language models proposed earlier, by protocol and label.
         storage: where decoded images are kept, see :class:`~edgecil.engine.config.Execution`.
         remote: the workers are in a cluster, which may have GPUs that this machine lacks.
-        clip: reduce a budget of more orders than there are to all of them.
     """
     config, entries, dataset, context = load_context(config, storage=storage, remote=remote)
     space = choose_space(config, dataset)
-    if clip and config.budget is not None:
-        config = replace(config, budget=min(config.budget, space.size))
     similarity = means = None
     drawn = [PROTOCOLS[name] for name in config.protocol_names if name not in config.sequences]
     from_file = config.similarity.file or config.similarity.embeddings
@@ -177,9 +174,13 @@ def prepare(
 
 
 def load_context(
-    config: ExperimentConfig, *, storage: str = "auto", remote: bool = False
+    config: ExperimentConfig,
+    *,
+    images: Dataset | None = None,
+    storage: str = "auto",
+    remote: bool = False,
 ) -> tuple[ExperimentConfig, list[MethodEntry], Dataset, WorkerContext]:
-    """Load the data and the methods' settings.
+    """Load the data, unless they are given, and the methods' settings.
 
     Returns:
         The configuration with registered names, its methods, the images, and what workers need.
@@ -201,9 +202,9 @@ def load_context(
         raise UsageError(f"'set' has settings of {unused[0]!r}, which is not among the methods.")
     for name in filter(None, (training.backbone, *map(_own_backbone, training.set.values()))):
         check_backbone(name)
-    images = load_images(config, storage=storage)
-    backbones = {entry.name: _choose_backbone(entry, config, images) for entry in entries}
-    configs = {entry.name: _configure(entry, config, backbones[entry.name]) for entry in entries}
+    images = images or load_images(config, storage=storage)
+    backbones = {entry.name: choose_backbone(entry, config, images.shape) for entry in entries}
+    configs = {entry.name: configure(entry, config, backbones[entry.name]) for entry in entries}
     _check_needs(images, entries, configs, backbones)
     networks = [backbones[entry.name] for entry in entries if entry.source is None]
     dataset, shape = fit_images(
@@ -237,6 +238,12 @@ def load_context(
     )
     _try_networks(context, networks)
     return config, entries, dataset, context
+
+
+def select_ids(config: ExperimentConfig, total: int) -> Ints:
+    """Return the labels of the experiment's classes among all of a dataset."""
+    data = config.data
+    return select_classes(total, count=data.classes, seed=data.classes_seed, ids=data.class_ids)
 
 
 def load_images(config: ExperimentConfig, *, storage: str = "auto") -> Dataset:
@@ -321,10 +328,10 @@ def _own_backbone(settings: Mapping[str, Any]) -> str | None:
     return settings.get("backbone")
 
 
-def _choose_backbone(entry: MethodEntry, config: ExperimentConfig, dataset: Dataset) -> str:
+def choose_backbone(entry: MethodEntry, config: ExperimentConfig, shape: tuple[int, ...]) -> str:
     """Return the network of a method: its own, that of all, or the default for the data."""
     chosen = _own_backbone(config.training.set.get(entry.name, {})) or config.training.backbone
-    default = default_backbone(dataset.shape, frozen=entry.pretrained)
+    default = default_backbone(shape, frozen=entry.pretrained)
     return canonical_backbone(chosen or default)
 
 
@@ -368,7 +375,7 @@ def _try_networks(context: WorkerContext, networks: Collection[str]) -> None:
                 )
 
 
-def _configure(entry: MethodEntry, config: ExperimentConfig, backbone: str) -> Any:
+def configure(entry: MethodEntry, config: ExperimentConfig, backbone: str) -> Any:
     """Return a method's hyper-parameters: its setup's, with the changes of the configuration."""
     training = config.training
     published, memory = entry.schedule(training.setup, backbone, config.dataset)

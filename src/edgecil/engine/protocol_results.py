@@ -6,15 +6,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, pstdev
-from typing import Any
 
 from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.engine.plan import Prefix
-from edgecil.engine.plan_run import RunPlan, plan_run
 from edgecil.engine.results import RunResult
-from edgecil.engine.run import Config, config_values, run
 from edgecil.engine.status import Failure
 from edgecil.engine.until import GoalStatus
 
@@ -85,7 +82,6 @@ class ExperimentResults:
         results: one entry for each method and protocol.
         failures: the trainings that failed.
         metric: what the numbers in `results` are of.
-        plan: what a run would do; then nothing was trained. None otherwise.
         goal: the outcome of a run with 'until'; None otherwise.
     """
 
@@ -96,26 +92,7 @@ class ExperimentResults:
     results: list[ProtocolResults]
     failures: list[Failure]
     metric: str = DEFAULT_METRIC
-    plan: RunPlan | None = None
     goal: GoalStatus | None = None
-
-
-def run_or_plan(
-    *, config: Config = None, dry_run: bool | None = None, **options: Any
-) -> ExperimentResults:
-    """Return the results of :func:`edgecil.run`, or of :func:`edgecil.plan_run` if `dry_run`.
-
-    Args:
-        config: as for :func:`edgecil.run`; it may have `dry_run` as well.
-        dry_run: only plan.
-        options: as for :func:`edgecil.run`.
-    """
-    values = dict(config_values(config, options=options))
-    configured = values.pop("dry_run", False)
-    if configured if dry_run is None else dry_run:
-        plan = plan_run(config=values, **options)
-        return ExperimentResults(plan.directory, "tasks", 0, 0, [], [], plan=plan)
-    return experiment_results(run(config=values, **options))
 
 
 def experiment_results(experiment: Experiment) -> ExperimentResults:

@@ -19,7 +19,6 @@ from edgecil.engine.config_values import (
 )
 from edgecil.engine.database import DATABASE
 from edgecil.engine.directory import check_directory, remove_features, writing
-from edgecil.engine.estimate import Workload
 from edgecil.engine.experiment import (
     Experiment,
     TrainingFailedError,
@@ -27,6 +26,7 @@ from edgecil.engine.experiment import (
 )
 from edgecil.engine.main_guard import refuse_while_importing
 from edgecil.engine.progress import ProgressWriter
+from edgecil.engine.status import Workload
 from edgecil.engine.stored_similarity import SIMILARITY_FILE, save_experiment_similarity
 from edgecil.engine.until import FIRST_LOOK, Goal, check_goal, parse_goal
 from edgecil.errors import UsageError, unknown, warn, wrong_value
@@ -195,13 +195,15 @@ def resolve(
     *,
     out: str | Path | None = None,
     overwrite: bool | None = None,
+    needs_out: bool = True,
 ) -> Resolved:
     """Return what a configuration and the options beside it ask for."""
     values = config_values(config, options=options)
-    if values.get("dry_run"):
-        raise UsageError("The configuration has 'dry_run', which asks for edgecil.plan_run.")
     experiment, execution = resolve_options(values, options)
-    folder = find_directory(values, out)
+    if out is None and not values.get("out") and not needs_out:
+        folder, overwrite = Path(), True
+    else:
+        folder = find_directory(values, out)
     overwrite = bool(values.get("overwrite") if overwrite is None else overwrite)
     goal = None if execution.until is None else parse_goal(execution.until)
     if goal is not None:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
+
+import numpy as np
 
 from edgecil.engine.config import Execution, ExperimentConfig
 from edgecil.engine.config_values import build_config
-from edgecil.engine.describe import describe_status
-from edgecil.engine.estimate import elapsed_seconds, expected_seconds
 from edgecil.engine.plan import Node, Plan, Prefix
 from edgecil.engine.progress import RunningTask, read_progress
-from edgecil.engine.results import NodeResult, RunResult
+from edgecil.engine.results import RunResult
 from edgecil.engine.seeds import PER_ORDER, SEEDS, repeat_of, training_seed
 from edgecil.engine.store import StoreReader
 from edgecil.io.notebook import show_printed
+from edgecil.io.numbers import format_duration
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import format_tasks
+
+_BAR = 40  # characters
 
 
 @dataclass(frozen=True)
@@ -83,8 +87,8 @@ class Status:
         running: the task trainings under way.
         seconds_left: expected time until all is finished, from the trainings so far and the
             workers of the last call; None if no training has finished yet.
-        unmeasured: methods that have no finished training yet; their time is not in `seconds_left`.
         shard: the part of the plan that this directory is for, such as `3/8`; None for all of it.
+        unmeasured: methods that have no finished training yet; their time is not in `seconds_left`.
     """
 
     directory: Path
@@ -102,15 +106,33 @@ class Status:
         return f"<Status of {self.directory}: {self.finished} of {self.planned} runs>"
 
     def __str__(self) -> str:
-        """Return the finished runs of each method and protocol, a line each, and all failures."""
-        parts = (
-            f"{it.method}, {it.protocol}: {it.finished} of {it.planned} runs"
-            f"{f', {it.failed} failed' if it.failed else ''}"
-            for it in self.parts
-        )
-        return "\n".join([*parts, *describe_status(self), *map(str, self.failures)])
+        """Return at most five lines: runs, a bar, what is under way, the time left, failures."""
+        return "\n".join(self._lines())
 
     _repr_pretty_ = show_printed
+
+    def _lines(self) -> Iterator[str]:
+        shard = "" if self.shard is None else f" of shard {self.shard}"
+        yield f"{self.directory}: {self.finished} of {self.planned} runs{shard} finished"
+        everything = self.tasks + self.remaining
+        filled = _BAR * self.tasks // everything if everything else _BAR
+        counted = f"{self.tasks} of {everything} task trainings"
+        yield f"[{'#' * filled}{'-' * (_BAR - filled)}] {counted}"
+        if self.alive and self.running:
+            task = min(self.running, key=lambda task: task.started)
+            since = format_duration(time.time() - task.started)
+            one = f"{task.method}, task {len(task.tasks)}"
+            yield f"Running: {len(self.running)} at a time, the longest for {since} ({one})"
+        elif self.remaining and not self.alive:
+            yield "Not running; run the experiment again with the same options to resume."
+        if self.remaining and self.seconds_left is not None:
+            without = f", without {', '.join(self.unmeasured)}" if self.unmeasured else ""
+            yield f"Expected time left: {format_duration(self.seconds_left)}{without}"
+        elif self.alive:
+            yield "Expected time left: unknown until the first training has finished"
+        if self.failures:
+            more = f" (and {len(self.failures) - 1} more)" if len(self.failures) > 1 else ""
+            yield f"Failed{more}: {self.failures[0]}"
 
     @property
     def planned(self) -> int:
@@ -129,12 +151,7 @@ class Status:
 
 
 def read_status(store: StoreReader, configs: Sequence[ExperimentConfig]) -> Status:
-    """Return the status of an experiment.
-
-    Args:
-        store: its results.
-        configs: its configurations, in order.
-    """
+    """Return the status of an experiment from its results and its configurations, in order."""
     failures = tuple(stored_failures(store))
     done, whole_runs = store.done(), store.whole_runs()
     rows, sequences = labelled_runs(store), store.sequences()
@@ -167,13 +184,16 @@ def read_status(store: StoreReader, configs: Sequence[ExperimentConfig]) -> Stat
     running = progress.running if progress is not None and alive else ()
     remaining = [node for node in Plan.of(missing) if node not in done]
     measured = {node.method for node in done}
-    unmeasured = tuple(dict.fromkeys(it.method for it in remaining if it.method not in measured))
-    if whole_runs or not configs or not done:  # another tool trains whole sequences
-        left = None
-    else:
+    left = None
+    if configs and done and not whole_runs:  # another tool trains whole sequences
+        seconds = {node: result.seconds for node, result in done.items()}
         timed = [node for node in remaining if node.method in measured]
-        workers = 1 if progress is None else progress.workers
-        left = _seconds_left(timed, done, running, workers)
+        expected = expected_seconds(timed, seconds)
+        for task in running:
+            if (own := expected.get(task.node)) is not None:
+                past = max(0.0, time.time() - task.started)  # the clock may have been set back
+                expected[task.node] = max(0.0, own - past)
+        left = elapsed_seconds(expected, 1 if progress is None else progress.workers)
     return Status(
         store.directory,
         tuple(parts),
@@ -184,7 +204,7 @@ def read_status(store: StoreReader, configs: Sequence[ExperimentConfig]) -> Stat
         running,
         left,
         shard,
-        unmeasured,
+        tuple(dict.fromkeys(it.method for it in remaining if it.method not in measured)),
     )
 
 
@@ -200,23 +220,6 @@ def _shard(
         [run.sequence for name in config.protocol_names for run in sequences.get(name, ())],
     )
     return set(plan.shard(*part).runs)
-
-
-def _seconds_left(
-    remaining: Sequence[Node],
-    done: Mapping[Node, NodeResult],
-    running: Sequence[RunningTask],
-    workers: int,
-) -> float | None:
-    measured = {node: result.seconds for node, result in done.items()}
-    expected = expected_seconds(remaining, measured)
-    now = time.time()
-    for task in running:
-        seconds = expected.get(task.node)
-        if seconds is not None:
-            past = max(0.0, now - task.started)  # the clock may have been set back
-            expected[task.node] = max(0.0, seconds - past)
-    return elapsed_seconds(expected, workers)
 
 
 LabelledRun = tuple[tuple[str, int], str, LabelledSequence, RunResult | None]
@@ -302,3 +305,102 @@ def _planned(
             if method not in requested:
                 planned.setdefault((method, protocol), set()).add(repeat)
     return planned
+
+
+# Seconds of task trainings, by method and number of the task (1 for the first).
+Measured = Mapping[Node, float]
+
+
+def expected_seconds(nodes: Iterable[Node], measured: Measured) -> dict[Node, float | None]:
+    """Estimate the duration of each task training; None for a method without a measurement.
+
+    It is the mean over measured trainings of the same method at the same place in the sequence. A
+    place without measurement gets the value of a line through the means of the other places, but
+    at least the smallest of them; with a single place, its mean.
+    """
+    rows: dict[str, dict[int, list[float]]] = {}
+    for node, seconds in measured.items():
+        rows.setdefault(node.method, {}).setdefault(len(node.prefix), []).append(seconds)
+    means = {
+        method: {place: fmean(values) for place, values in places.items()}
+        for method, places in rows.items()
+    }
+    return {node: _at(means.get(node.method), len(node.prefix)) for node in nodes}
+
+
+def _at(means: Mapping[int, float] | None, place: int) -> float | None:
+    if not means:
+        return None
+    if place in means:
+        return means[place]
+    if len(means) == 1:
+        return next(iter(means.values()))
+    slope, start = np.polyfit(list(means), list(means.values()), 1)
+    return max(float(slope * place + start), min(means.values()))
+
+
+class Workload:
+    """The task trainings of a run under way, and those that it has finished.
+
+    Args:
+        nodes: all task trainings.
+        stored: seconds of those that were finished before.
+    """
+
+    def __init__(self, nodes: Iterable[Node], stored: Measured) -> None:
+        self._measured = dict(stored)
+        self._remaining = set(nodes) - stored.keys()
+        self._trained: list[float] = []
+
+    def finish(self, node: Node, seconds: float | None) -> None:
+        """Count a training; without seconds if it failed."""
+        self._remaining.discard(node)
+        if seconds is not None:
+            self._measured[node] = seconds
+            self._trained.append(seconds)
+
+    def seconds_left(self, passed: float) -> float | None:
+        """Return the time left after some seconds; None if too little was measured.
+
+        The trainings that remain take as much longer than those of this run as their expected
+        durations are, whatever the number of workers. A method without a measurement is expected
+        to take as long as the slowest measured one; this requires two trainings of this run.
+
+        >>> slow, fast = Node("slow", 0, ((0,),)), Node("fast", 0, ((0,),))
+        >>> workload = Workload([slow, fast, Node("slow", 1, ((0,),))], {fast: 1.0})
+        >>> workload.finish(slow, 8.0)
+        >>> workload.seconds_left(passed=10.0)
+        10.0
+        """
+        rows: dict[str, list[float]] = {}
+        for node, seconds in self._measured.items():
+            rows.setdefault(node.method, []).append(seconds)
+        is_measured = all(node.method in rows for node in self._remaining)
+        if not sum(self._trained) or (not is_measured and len(self._trained) < 2):
+            return None
+        slowest = max(rows, key=lambda method: fmean(rows[method]))
+        timed = [
+            node if node.method in rows else Node(slowest, node.seed, node.prefix)
+            for node in self._remaining
+        ]
+        expected = expected_seconds(timed, self._measured)
+        return passed * sum(expected[node] or 0.0 for node in timed) / sum(self._trained)
+
+
+def elapsed_seconds(expected: Mapping[Node, float | None], workers: int) -> float | None:
+    """Return the time until all of these trainings are done by some workers; None if it is unknown.
+
+    A training starts after that of the tasks before it, so the time is at least that of the
+    longest sequence.
+
+    >>> first, second = Node("m", 0, ((0,),)), Node("m", 0, ((0,), (1,)))
+    >>> elapsed_seconds({first: 2.0, second: 3.0}, workers=2)
+    5.0
+    """
+    if any(seconds is None for seconds in expected.values()):
+        return None
+    durations = {node: seconds or 0.0 for node, seconds in expected.items()}
+    total = sum(durations.values())
+    ends = durations.keys() - {node.parent for node in durations}
+    chains = (sum(durations.get(step, 0.0) for step in node.path) for node in ends)
+    return max([total / workers, *chains])

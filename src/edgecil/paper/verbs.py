@@ -43,6 +43,12 @@ def _show_agreements(answer: Any) -> Iterator[Table]:
     yield from map(agreement_table, answer)
 
 
+def _show_profile(answer: Any) -> Iterator[Table]:
+    from edgecil.report.answer_tables import profile_table
+
+    yield profile_table(answer)
+
+
 GROUP = VerbGroup(
     "what only the EDGE paper needs: its tables, rankings, captions and bounds",
     (
@@ -122,6 +128,18 @@ GROUP = VerbGroup(
             call=_captions,
             needed=("out",),
             answer=lambda: {"captions": dict[str, str], "out": str},
+        ),
+        Verb(
+            "score",
+            "profile a given class order: S, its exact z, and similarity inside and between tasks",
+            (
+                "edgecil paper score cifar100 --sequence order.json --tasks 10",
+                "edgecil paper score --similarity D.npz --sequence sequences.json --label hard",
+            ),
+            "edgecil.sequences.scored:profile_file",
+            _show_profile,
+            arguments=("dataset",),
+            answer=lambda: load("edgecil.sequences:Profile"),
         ),
     ),
 )

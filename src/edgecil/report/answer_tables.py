@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from edgecil.engine.describe import describe_plan, describe_status
 from edgecil.engine.metrics import METRICS
 from edgecil.io.csv_files import Cell
 from edgecil.io.numbers import format_duration
@@ -13,9 +12,9 @@ from edgecil.report.claim_tables import explain_goal
 from edgecil.report.table import Column, Table
 
 if TYPE_CHECKING:
-    from edgecil.engine.plan_run import RunPlan
+    from edgecil.engine.check import Check
     from edgecil.engine.protocol_results import ExperimentResults, ProtocolResults
-    from edgecil.engine.status import ProtocolStatus, Status
+    from edgecil.engine.status import ProtocolStatus
     from edgecil.sequences import Agreement, Profile, ScoredSequence
     from edgecil.similarity.summary import SimilaritySummary
 
@@ -98,10 +97,7 @@ def status_table(parts: Iterable[ProtocolStatus]) -> Table:
 
 
 def show_results(answer: ExperimentResults) -> Iterator[Table | str]:
-    """A row per method and protocol, and the work done or planned."""
-    if answer.plan is not None:
-        yield from plan_tables(answer.plan)
-        return
+    """A row per method and protocol, and the work done."""
     yield results_table(answer.results, answer.metric)
     unit = answer.unit.removesuffix("s") if answer.trained == 1 else answer.unit
     work = f"Trained {answer.trained} {unit}, reused {answer.reused}. "
@@ -110,28 +106,22 @@ def show_results(answer: ExperimentResults) -> Iterator[Table | str]:
         yield from explain_goal(answer.goal)
 
 
-def show_status(status: Status) -> Iterator[Table | str]:
-    """Finished and planned runs, the trainings under way, and the time left."""
-    yield status_table(status.parts)
-    yield from describe_status(status)
-
-
-def plan_tables(plan: RunPlan) -> Iterator[Table | str]:
-    """The task trainings of a planned run by method, its expected time and disk space."""
-    numbers = (Column(title, 0) for title in ("runs", "tasks", "saved by sharing", "stored"))
+def check_tables(answer: Check) -> Iterator[Table | str]:
+    """What a run requires, and its task trainings by method."""
     rows = (
-        (
-            part.method,
-            part.runs,
-            part.tasks,
-            part.shared,
-            part.stored,
-            "unknown" if part.seconds is None else format_duration(part.seconds),
-        )
-        for part in plan.methods
+        (it.name, "found" if it.available else "MISSING", it.about) for it in answer.requirements
     )
-    yield make_table(("method", *numbers, "training time"), rows)
-    yield from describe_plan(plan)
+    yield make_table(("requirement", "", ""), rows)
+    if answer.methods:
+        numbers = (Column(title, 0) for title in ("runs", "tasks", "stored"))
+        work = (
+            (it.method, it.runs, it.tasks, it.stored, "unknown")
+            if it.seconds is None
+            else (it.method, it.runs, it.tasks, it.stored, format_duration(it.seconds))
+            for it in answer.methods
+        )
+        yield make_table(("method", *numbers, "training time"), work)
+    yield from answer.sentences()
 
 
 def profile_table(profile: Profile) -> Table:

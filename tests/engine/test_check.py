@@ -1,19 +1,17 @@
 from __future__ import annotations
 
 import time
-import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import edgecil
-from edgecil.engine.estimate import Workload, elapsed_seconds, expected_seconds
+from edgecil.engine.check import _describe_counts, _with_first_times
 from edgecil.engine.plan import Node, Plan
-from edgecil.engine.plan_run import _with_first_times
-from edgecil.errors import EdgecilWarning, UsageError
+from edgecil.engine.status import Workload, elapsed_seconds, expected_seconds
+from edgecil.errors import UsageError
 from edgecil.io.device import _PORTABLE_KERNELS, kernel_variables
-from edgecil.report.answer_tables import plan_tables
 from edgecil.sequences import SequenceSpace
 from tests.engine import strange as strange  # registers its learners
 from tests.grouped import grouped
@@ -57,55 +55,77 @@ def options(tmp_path: Path) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(
-    ("changes", "advised"),
-    [
-        ({}, True),
-        ({"method": "ease"}, False),
-        ({"budget": 1}, False),
-        ({"repeats": 2}, False),
-        ({"repeats_on": 2}, False),
-    ],
-)
-def test_repeats_are_advised_where_one_training_shows_mostly_noise(
-    changes: dict[str, Any], advised: bool, tmp_path: Path
-) -> None:
-    options = {"method": "ranpac", "dataset": "quickdraw", "classes": 6, "tasks": 3, "budget": 3}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        edgecil.plan_run(**grouped(out=tmp_path / "out", trial_seconds=0, **{**options, **changes}))
-    assert any("'repeats'" in str(warning.message) for warning in caught) == advised
-
-
-def test_a_plan_counts_what_a_run_then_trains(options: dict[str, Any], tmp_path: Path) -> None:
+def test_a_check_counts_what_a_run_then_trains(options: dict[str, Any], tmp_path: Path) -> None:
     out = tmp_path / "out"
-    plan = edgecil.plan_run(**grouped(out=out, trial_seconds=0, **options))
-    assert not out.exists(), "a plan writes nothing"
-    assert (plan.tasks, plan.shared, plan.stored, plan.workers) == (24, 0, 0, 2)
-    assert (plan.seconds, plan.disk) == (None, None)
-    assert plan.unknown == dict.fromkeys(("instant", "raising"), "nothing was measured")
+    plan = edgecil.check(**grouped(out=out, **{**options, "method": ("instant", "raising")}))
+    assert not out.exists(), "a check writes nothing"
+    assert plan.problems == ()
+    assert (plan.tasks, plan.stored, plan.workers, plan.orders) == (24, 0, 2, {"enumerate": 6})
     one = {**options, "method": "instant", "workers": 1}
     edgecil.run(**grouped(out=out, **one))
-    plan = edgecil.plan_run(**grouped(out=out, trial_seconds=0, **options))
+    plan = edgecil.check(**grouped(out=out, **options))
     assert [(part.method, part.tasks, part.stored) for part in plan.methods] == [
         ("instant", 12, 12),
         ("raising", 12, 0),
     ]
-    assert [part.seconds for part in plan.methods] == [0.0, None]
-    assert repr(plan) == f"<RunPlan for {out}: 24 tasks, 12 of them stored>"
-    assert str(plan).splitlines()[0] == "instant: 6 runs, 12 tasks, 12 of them stored"
-    again = edgecil.plan_run(**grouped(out=out, trial_seconds=0, **{**one, "repeats": 3}))
+    assert plan.methods[0].seconds == 0.0
+    assert repr(plan) == "<Check: 24 task trainings, 0 problems>"
+    again = edgecil.check(**grouped(out=out, **{**one, "repeats": 3}))
     assert again.methods[0].stored == 12
     assert again.seconds is not None
     assert 0.0 < again.seconds < 60.0
-    shard = edgecil.plan_run(**grouped(out=out, trial_seconds=0, shard="1/2", **options))
+    shard = edgecil.check(**grouped(out=out, shard="1/2", **options))
     assert shard.tasks == 12
     other = {**one, "tasks": 4}
-    with pytest.raises(UsageError, match=r"sizes: \[2, 2\] stored"):
-        edgecil.plan_run(**grouped(out=out, trial_seconds=0, **other))
-    assert (
-        edgecil.plan_run(**grouped(out=out, trial_seconds=0, overwrite=True, **other)).stored == 0
+    (problem,) = edgecil.check(**grouped(out=out, **other)).problems
+    assert "sizes: [2, 2] stored" in problem.about
+    assert edgecil.check(**grouped(out=out, overwrite=True, **other)).stored == 0
+
+
+def test_everything_that_is_missing_is_listed_and_the_work_is_planned_without_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (tmp_path / "clip").mkdir()
+    (tmp_path / "clip" / "ViT-B-16.pt").touch()
+    checked = edgecil.check(
+        dataset="cub200",
+        method=["l2p", "icarl"],
+        tasks=10,
+        protocol=["random", "edge", "optimal"],
+        similarity={"encoder": "clip-vit-b-16"},
+        training={"device": "cuda", "set": {"icarl": {"backbone": "resnet18"}}},
+        execution={"workers": 1},
     )
+    missing = {it.name: it.about for it in checked.problems}
+    assert list(missing) == [
+        "dataset cub200",
+        "encoder clip-vit-b-16",
+        "device",
+        "backbone vit-b16-in21k",
+    ]
+    assert "'root'" in missing["dataset cub200"]
+    assert "ViT-B-16.pt" in missing["encoder clip-vit-b-16"]
+    assert checked.orders == {"random": 3, "edge": 3, "optimal": 3}
+    assert [(part.runs, part.tasks) for part in checked.methods] == [(9, 90), (9, 90)]
+    assert checked.states == 9
+    assert checked.disk is not None
+    assert checked.disk > 9 * 4 * 11e6, "nine states of a ResNet-18"
+    assert checked.seconds is None
+
+
+def test_the_split_is_compared_with_the_published_ones(tmp_path: Path) -> None:
+    assert "official split" in _describe_counts("cub200", 5_994, 5_794)
+    assert "PILOT's split" in _describe_counts("cub200", 9_430, 2_358)
+    assert "another split" in _describe_counts("cub200", 9_430, 2_357)
+    assert "split" not in _describe_counts("mine", 6, 2)
+
+
+def test_an_experiment_file_may_stand_for_its_options(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('method = "finetune"\ndataset = "cub200"\ntasks = 10\n', encoding="utf-8")
+    assert edgecil.check(dataset=file) == edgecil.check(config=file)
+    assert edgecil.check(dataset=str(file), tasks=20).methods[0].tasks == 60
 
 
 def test_what_tasks_cost_once_is_spread_over_all_trainings() -> None:
@@ -118,42 +138,33 @@ def test_what_tasks_cost_once_is_spread_over_all_trainings() -> None:
     assert _with_first_times({FIRST: None}, {}) == {FIRST: None}
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("quick_workers")
 def test_a_trial_that_fails_says_why(options: dict[str, Any], tmp_path: Path) -> None:
     file = tmp_path / "strike"
     file.touch()
-    for method, reason in (
-        ("raising", "the trial failed with ValueError: cannot learn"),
-        ("deadly", "the trial's process ended with exit code -9"),
-    ):
-        one = {**options, "method": method}
-        settings = {method: {"classes": (0, 1), "file": str(file)}}
-        plan = edgecil.plan_run(
-            **grouped(out=tmp_path / "out", trial_seconds=PATIENT, **one, set=settings)
-        )
-        assert (plan.seconds, plan.measured) == (None, ())
-        assert plan.unknown[method].startswith(reason)
-        assert reason in "".join(map(str, plan_tables(plan)))
+    settings = {"raising": {"classes": (0, 1), "file": str(file)}}
+    one = {**options, "method": "raising", "set": settings}
+    plan = edgecil.check(**grouped(**one))
+    assert plan.seconds is None
+    assert plan.methods[0].unknown == "a trial failed with ValueError: cannot learn (0, 1)"
+
+
+def test_a_network_that_a_run_refuses_is_a_problem(options: dict[str, Any]) -> None:
+    one = {**options, "method": "l2p", "backbone": "resnet-tiny"}
+    (problem,) = edgecil.check(**grouped(**one)).problems
+    assert problem.name == "methods"
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("quick_workers")
-def test_a_network_that_a_run_refuses_is_refused(options: dict[str, Any], tmp_path: Path) -> None:
-    one = {**options, "method": "memo", "backbone": "vit-quickdraw"}
-    with pytest.raises(UsageError, match=r"^MEMO requires a residual network"):
-        edgecil.plan_run(**grouped(out=tmp_path / "out", trial_seconds=PATIENT, **one))
-
-
-@pytest.mark.slow
-def test_a_trial_measures_what_is_not_stored(options: dict[str, Any], tmp_path: Path) -> None:
+def test_a_trial_measures_what_is_not_stored(
+    options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("edgecil.engine.check._SECONDS", PATIENT)
     one = {**options, "method": "icarl", "epochs": 6, "protocol": "random", "workers": 1}
     ratios: list[float] = []
     while not any(1 / 4 < ratio < 4 for ratio in ratios):
         assert len(ratios) < 4, ratios  # a machine that is busy now and then has four chances
         out = tmp_path / f"out-{len(ratios)}"
-        plan = edgecil.plan_run(**grouped(out=out, trial_seconds=PATIENT, **one))
-        assert plan.measured == ("icarl",)
+        plan = edgecil.check(**grouped(out=out, **one))
         assert plan.seconds is not None
         assert plan.disk is not None
         assert plan.disk > 50_000, "a state has the weights of a network"
@@ -162,29 +173,26 @@ def test_a_trial_measures_what_is_not_stored(options: dict[str, Any], tmp_path: 
         ratios.append((time.perf_counter() - start) / plan.seconds)
 
 
-def test_a_plan_with_a_goal_is_for_as_many_random_orders_as_it_may_need(
-    options: dict[str, Any], tmp_path: Path
+def test_a_check_with_a_goal_is_for_as_many_random_orders_as_it_may_need(
+    options: dict[str, Any],
 ) -> None:
-    """The goal was not even read, and the orders were those of another protocol."""
-    options = {**options, "method": "instant", "protocol": None, "trial_seconds": 0}
-    with pytest.warns(EdgecilWarning, match="for 6 orders"):
-        plan = edgecil.plan_run(**grouped(out=tmp_path / "out", until="mean ± 0.5", **options))
-    drawn = {**options, "protocol": "random", "budget": 6}
-    assert plan.methods == edgecil.plan_run(**grouped(out=tmp_path / "out", **drawn)).methods
-    with pytest.warns(EdgecilWarning, match="for 2 orders"):
-        edgecil.plan_run(**grouped(out=tmp_path / "out", until="instant > 5", budget=2, **options))
+    options = {**options, "method": "instant", "protocol": None}
+    assert edgecil.check(**grouped(until="mean ± 0.5", **options)).orders == {"random": 6}
+    assert edgecil.check(**grouped(until="instant > 5", budget=2, **options)).orders == {
+        "random": 2
+    }
     for wrong, words in (("nan", "'until'"), ("icarl > 5", "icarl")):
         with pytest.raises(UsageError, match=words):
-            edgecil.plan_run(**grouped(out=tmp_path / "out", until=wrong, **options))
+            edgecil.check(**grouped(until=wrong, **options))
 
 
-def test_a_plan_uses_the_kernels_of_a_run(
+def test_a_check_uses_the_kernels_of_a_run(
     options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a processor with AVX-512, stored results seemed to be of another processor."""
     for name in _PORTABLE_KERNELS:
         monkeypatch.delenv(name, raising=False)
-    edgecil.plan_run(**grouped(out=tmp_path / "out", trial_seconds=0, **options))
+    edgecil.check(**grouped(out=tmp_path / "out", **options))
     assert kernel_variables() == _PORTABLE_KERNELS
 
 
