@@ -9,6 +9,8 @@ from __future__ import annotations
 import argparse
 import base64
 import dataclasses
+import importlib
+import inspect
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +22,10 @@ from mkdocs.structure.files import File, Files
 from edgecil.io.docstrings import read_section
 
 DOCS = Path(__file__).parents[1] / "docs"
+STATIONS = (
+    "engine", "estimation", "search", "report", "sequences", "similarity", "methods", "data",
+    "backbones", "classes", "theory", "interop", "paper", "lab", "errors", "testing",
+)  # fmt: skip
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -30,11 +36,55 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         "reference/recipes.md": recipes_page(),
         "reference/json.md": json_page(),
         **schema_files(),
+        **python_pages(),
         **notebook_pages(DOCS / "tutorial.ipynb", "tutorial"),
     }
     for path, content in pages.items():
         files.append(File.generated(config, path, content=content))
     return files
+
+
+def python_pages() -> dict[str, str]:
+    """The public names on one page, and every station's names on a page of its own."""
+    import edgecil
+
+    front = {}
+    for name, member in _members(edgecil):
+        page = f"python-{member.__module__.split('.')[1]}.md#{_path(member)}"
+        summary = _cell(str(inspect.getdoc(member)).splitlines()[0])
+        front[_path(member)] = f"| [`{name}`]({page}) | {summary} |"
+    pages, stations = {}, []
+    for station in STATIONS:
+        module = importlib.import_module(f"edgecil.{station}")
+        own = {_path(member) for _, member in _members(module)}
+        own |= {path for path in front if path.startswith(f"edgecil.{station}.")}
+        text = str(inspect.getdoc(module))
+        lines = [f"# edgecil.{station}", "", text, "", *(f"::: {path}" for path in sorted(own))]
+        pages[f"reference/python-{station}.md"] = "\n".join(lines)
+        stations.append(f"| [`edgecil.{station}`](python-{station}.md) | {text.splitlines()[0]} |")
+    lines = [
+        "# Python",
+        "",
+        "The names of `edgecil` itself; each loads at its first use. Options are keyword-only.",
+        "",
+        *("| name | what it is |", "|---|---|", *front.values(), ""),
+        *("| station | what it has |", "|---|---|", *stations),
+    ]
+    return {"reference/python.md": "\n".join(lines), **pages}
+
+
+def _members(module: Any) -> Iterator[tuple[str, Any]]:
+    """The public functions and classes of a module."""
+    listed = getattr(module, "__all__", None)
+    for name in sorted(vars(module) if listed is None else listed):
+        member = getattr(module, name)
+        own = listed is not None or getattr(member, "__module__", "") == module.__name__
+        if own and name[0] != "_" and (inspect.isfunction(member) or inspect.isclass(member)):
+            yield name, member
+
+
+def _path(member: Any) -> str:
+    return f"{member.__module__}.{member.__qualname__}"
 
 
 def command_line_page() -> str:
