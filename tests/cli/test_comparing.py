@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from edgecil.cli.advice import explain_next
-from edgecil.errors import EdgecilWarning
 from edgecil.estimation import compare_accuracies
 from edgecil.estimation.next_runs import NextRuns, NextStep
 from edgecil.estimation.sentences import describe_pair
@@ -33,7 +32,7 @@ def test_methods_of_two_files_are_compared(cli: Cli, tmp_path: Path) -> None:
     (pair,) = answer["pairs"]
     assert (pair["first"], pair["second"], pair["comparison"]["n"]) == ("a", "b", 3)
     assert pair["comparison"]["won"] == 0.0
-    assert answer["unfinished"] == []
+    assert answer["notes"] == []
     text = cli("compare", *write_two(tmp_path)).out
     assert "a - b" in text
 
@@ -48,7 +47,7 @@ def test_orders_without_a_result_are_named_in_a_comparison(cli: Cli, tmp_path: P
         csv.writer(file).writerow(cells)
     answer = cli("compare", one, two, "--json").json
     assert answer["pairs"][0]["comparison"]["n"] == 2
-    (sentence,) = answer["unfinished"]
+    (sentence,) = answer["notes"]
     assert sentence.startswith("a, latin: ")
     assert cli("compare", one, two).out.splitlines()[-1] == sentence
 
@@ -64,17 +63,6 @@ def test_next_says_what_to_run_and_writes_the_orders(cli: Cli, tmp_path: Path) -
     assert "run 2 more orders" in cli("next", one).out
     last = cli("next", one, "--out", file).out.splitlines()[-1]
     assert "edgecil run" not in last
-
-
-def test_without_further_orders_no_file_is_written(cli: Cli, tmp_path: Path) -> None:
-    one, _ = write_two(tmp_path)
-    file = tmp_path / "next.json"
-    with pytest.warns(EdgecilWarning, match=r"next\.json"):
-        answer = cli("next", one, "--out", file)
-    assert "column 'seed'" in answer.out.splitlines()[-1]
-    assert not file.exists()
-    with pytest.warns(EdgecilWarning, match=r"next\.json"):
-        assert cli("next", one, "--out", file, "--json").json["out"] is None
 
 
 @pytest.mark.parametrize("target", ["0", "-1", "nan", "inf"])

@@ -11,10 +11,8 @@ from edgecil.engine.runs import Runs
 from edgecil.estimation import analyze_table, compare_pairs
 from edgecil.estimation.claims import Answer, answer, representative_orders
 from edgecil.estimation.next_runs import NextStep, advise
-from edgecil.estimation.samples import know_method
-from edgecil.estimation.variance import split_variance
 from edgecil.sequences.sequence import ClassSequence
-from tests.estimation.tables import SPACE, Run, build, noisy, rows, runs_of, table_of
+from tests.estimation.tables import Run, build, noisy, rows, runs_of, table_of
 
 RANDOM = {"accuracy": noisy(0)}
 
@@ -89,20 +87,21 @@ def test_repeats_count_as_trainings_of_one_order() -> None:
 
 
 def advised(table: Runs, **options: float) -> NextStep:
-    sample = representative_orders(table, "m")
-    known = know_method(table, "m", sample.sequences, sample.choice)
-    effect = split_variance(table.repeats("m"))
-    return advise(answer(table, "m"), effect, known, SPACE.size, **options)
+    return advise(table, "m", answer(table, "m"), **options)
 
 
-def test_advice_is_three_orders_then_two_repeats_then_more_orders() -> None:
+def test_advice_is_three_orders_then_more_and_two_repeats() -> None:
     first = advised(build(tuple(runs_of("m", "random", noisy(0))[:1])))
     assert (first.step, first.order_count) == ("orders", 2)
     three = table_of({"m": noisy(0)}, ("random",))
     second = advised(three, seconds=60.0)
-    assert (second.step, second.repeats, second.seconds) == ("repeats", 2, 120.0)
+    assert (second.step, second.repeats) == ("orders", 2)
+    assert second.half_width is not None
+    assert second.target == pytest.approx(second.half_width / 2.0)
+    assert second.seconds == 60.0 * second.order_count
     repeated = build((*rows(three), *runs_of("m", "random", noisy(1), seed=1)))
     third = advised(repeated, target=1.0)
+    assert third.repeats == 0
     assert third.step == "orders"
     assert third.order_count >= 3
     assert third.half_width is not None
@@ -140,7 +139,8 @@ def test_a_fraction_among_per_cent_is_named() -> None:
 
 
 def test_one_order_says_nothing_about_others() -> None:
-    assert str(answer(table_with(60.0), "m")).startswith("1 order at 60.0; ")
+    said = answer(table_with(60.0), "m")
+    assert (said.mean.interval, said.mean.validity) == (None, "none")
 
 
 def test_a_part_of_an_enumeration_does_not_count_as_random() -> None:

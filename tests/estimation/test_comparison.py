@@ -31,7 +31,7 @@ def test_a_seed_that_all_orders_share_widens_the_interval() -> None:
             for number, run in enumerate(runs_of(method, "enumerate", noisy(place)))
         ]
         pair = compare_pairs(build(runs), ("a", "b"))["a"]["b"]
-        assert pair.shared_seeds == (0 if own else 1)
+        assert ("one training seed" in pair.population) != own
         assert pair.interval is not None
         return pair.interval
 
@@ -55,14 +55,6 @@ def test_verdicts_have_grades(gap: float, spread: float, orders: int, expected: 
     assert (result.interval is None) == (expected == "too few")
 
 
-def test_the_interval_of_the_share_is_scipys_exact_one() -> None:
-    result = compare_accuracies(A, B)
-    wins = int((A > B).sum())
-    oracle = stats.binomtest(wins, 30).proportion_ci(0.9)
-    assert result.won == wins / 30
-    assert result.won_interval == pytest.approx((oracle.low, oracle.high))
-
-
 def test_ties_count_half() -> None:
     result = compare_accuracies([1.0, 2.0, 3.0, 4.0], [0.0, 2.0, 3.0 + 1e-13, 5.0])
     assert result.won == pytest.approx((1 + 0.5 + 0.5 + 0) / 4)
@@ -72,7 +64,7 @@ def test_ties_count_half() -> None:
 
 def test_the_other_way_round_is_the_complement() -> None:
     swapped, other = compare_accuracies(A, B).swapped(), compare_accuracies(B, A)
-    for name in ("difference", "interval", "won", "won_interval", "new_run_probability"):
+    for name in ("difference", "interval", "won", "new_run_probability"):
         assert getattr(swapped, name) == pytest.approx(getattr(other, name))
 
 
@@ -112,7 +104,7 @@ def test_pairs_are_compared_on_the_orders_of_blind_protocols() -> None:
     assert result.adjusted_p == result.p_value
     chosen = table_of({"a": noisy(0), "b": noisy(1)}, ("edge",))
     only = compare_pairs(chosen, ("a", "b"))["a"]["b"]
-    assert (only.n, only.blind, only.won_interval) == (3, False, None)
+    assert (only.n, only.blind) == (3, False)
     assert (only.protocols, result.protocols) == (("edge",), ())
     assert only.interval is None, "orders chosen by similarity say nothing about others"
 

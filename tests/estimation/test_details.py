@@ -11,7 +11,7 @@ from edgecil.engine import Experiment, ExperimentConfig, Node, NodeResult, Store
 from edgecil.engine.results import ClassCounts
 from edgecil.errors import UsageError
 from edgecil.estimation import DatasetAnalysis, analyze
-from edgecil.estimation.details import RunDetails, _by_position
+from edgecil.estimation.details import _by_position, describe_runs
 from edgecil.sequences import ClassSequence, LabelledSequence
 
 THERE, BACK = ((0, 3), (1, 2)), ((1, 2), (0, 3))
@@ -148,10 +148,9 @@ def test_the_orders_of_an_answer_have_one_curve(tmp_path: Path) -> None:
     experiment = write(tmp_path)
     with closing(Store(tmp_path)) as store:
         store.add_sequences("latin", [LabelledSequence("latin-1", ClassSequence(BACK))])
-    table = experiment.table()
-    run_details = RunDetails.of(table, [experiment])
-    curves = run_details.curves({"m": ("random", "latin")})["m"]
-    assert {name: curve.order_count for name, curve in curves.items()} == {
+    together = {"m": ("random", "latin")}
+    curves, _, _ = describe_runs(experiment.table(), [experiment], together=together)
+    assert {name: curve.order_count for name, curve in curves["m"].items()} == {
         "random": 2,
         "latin": 1,
         "random + latin": 2,

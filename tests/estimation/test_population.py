@@ -8,6 +8,7 @@ from scipy import stats
 
 from edgecil.estimation.population import (
     Prior,
+    combine,
     evidence,
     grade,
     independent_variance,
@@ -15,7 +16,6 @@ from edgecil.estimation.population import (
     nested,
     orders_for,
     orders_to_decide,
-    over_datasets,
     performance_profile,
     posterior,
 )
@@ -163,11 +163,12 @@ def test_grades(probability: float, orders: int, expected: str) -> None:
 def test_datasets_weigh_the_same(prior: Prior) -> None:
     one = posterior(evidence(np.array([1.0, 2.0, 3.0])), prior=prior)
     other = posterior(evidence(np.linspace(-1.0, 1.0, 50)), prior=prior)
-    mean, (low, high), above = over_datasets([one, other])
-    assert mean == pytest.approx(1.0)
-    assert low < mean < high
-    assert 0.5 < above < 1.0
-    alone = over_datasets([other])[1]
+    both = combine([one, other], [0.5, 0.5])
+    low, high = both.interval("mean")
+    assert both.mean == pytest.approx(1.0)
+    assert low < both.mean < high
+    assert 0.5 < both.above("mean", 0.0) < 1.0
+    alone = combine([other], [1.0]).interval("mean")
     assert alone == pytest.approx(other.interval("mean"), abs=0.02)
 
 

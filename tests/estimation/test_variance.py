@@ -13,7 +13,6 @@ def test_the_shares_are_those_worked_out_by_hand() -> None:
     assert result.order_std == pytest.approx(np.sqrt(151.0 / 9.0))
     assert result.noise_std == pytest.approx(np.sqrt(2.0))
     assert result.order_share == pytest.approx(151.0 / 169.0)
-    assert result.largest_correlation == pytest.approx(np.sqrt(151.0 / 169.0))
     assert (result.repeated_orders, result.repeats, result.reason) == (10, 10, None)
 
 
@@ -75,16 +74,6 @@ def test_the_expected_range_of_noise_is_that_of_normal_values() -> None:
     """Five normal values have a mean range of 2.326 standard deviations."""
     result = split_variance([[9.0, 11.0]] * 5)
     assert result.noise_range == pytest.approx(2.326 * np.sqrt(2.0) / np.sqrt(2.0), rel=0.03)
-
-
-def test_the_distribution_of_orders_has_the_variance_that_is_due_to_the_order() -> None:
-    rng = np.random.default_rng(4)
-    result = split_variance([rng.normal(0, 2.0) + rng.normal(50.0, 3.0, 2) for _ in range(30)])
-    assert result.expected is not None
-    assert result.trainings is not None
-    assert result.expected.std == pytest.approx(result.order_std)
-    both = np.hypot(result.order_std or 0.0, result.noise_std or 0.0)
-    assert result.trainings.std == pytest.approx(both)
 
 
 def test_without_repeats_the_share_is_unknown() -> None:

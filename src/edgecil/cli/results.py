@@ -14,16 +14,19 @@ if TYPE_CHECKING:
 
 
 def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
+    from edgecil.estimation.analysis import describe_dataset
+    from edgecil.estimation.sentences import describe_overall
     from edgecil.estimation.summary import summaries
     from edgecil.report.narrative import headline, noise_sentences
     from edgecil.report.tables import terminal_tables
 
     for dataset in answer.datasets:
         yield f"{headline(dataset)}\n"
-        yield "".join(f"{name}: {method.answer}\n" for name, method in dataset.methods.items())
+        yield "".join(f"{sentence}\n" for sentence in describe_dataset(dataset))
         if noise := noise_sentences(dataset, summaries(dataset)):
             yield f"{' '.join(noise)}\n"
         yield from terminal_tables(dataset)
+    yield from describe_overall(answer.over_datasets)
 
 
 def _notes(analysis: Analysis) -> Iterator[str]:
@@ -34,11 +37,11 @@ def _notes(analysis: Analysis) -> Iterator[str]:
 
 
 def _show_comparison(answer: Any) -> Iterator[Table | str]:
-    from edgecil.estimation.sentences import explain_differences
+    from edgecil.estimation.sentences import describe_comparison
     from edgecil.report.claim_tables import differences_table
 
     yield differences_table(answer)
-    yield from explain_differences(answer)
+    yield from describe_comparison(answer)
 
 
 def _next(*, out: str | None = None, **options: Any) -> dict[str, Any]:

@@ -1,12 +1,10 @@
-"""The results of an analysis: everything that accuracies say about class orders, as plain data."""
+"""`analyze`: what runs say about each method over class orders and trainings, as plain data."""
 
 from __future__ import annotations
 
-import hashlib
 import html
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,11 +12,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgecil.engine.experiment import Experiment
+from edgecil.engine.metrics import find_metric
 from edgecil.engine.record import ExperimentRecord, Identity
 from edgecil.engine.runs import Runs
-from edgecil.errors import DataError, EdgecilError, UsageError, unknown
-from edgecil.estimation.claims import Answer, answer, representative_orders
-from edgecil.estimation.comparison import Comparison, compare_pairs, holm
+from edgecil.errors import DataError, UsageError, unknown
+from edgecil.estimation.claims import Answer, answer
+from edgecil.estimation.comparison import (
+    Comparison,
+    Overall,
+    Profile,
+    compare_over_datasets,
+    compare_pairs,
+    holm,
+    profile_methods,
+)
 from edgecil.estimation.correlation import (
     Correlation,
     Predictor,
@@ -30,16 +37,22 @@ from edgecil.estimation.correlation import (
     relabel,
     warn_of_predictor,
 )
-from edgecil.estimation.details import ClassPositions, Confusion, RunDetails, TaskCurve
-from edgecil.estimation.next_runs import NextStep, advise, run_seconds, timed
+from edgecil.estimation.details import ClassPositions, Confusion, TaskCurve, describe_runs
+from edgecil.estimation.next_runs import NextStep, advise, run_seconds
 from edgecil.estimation.oddities import note_oddities, warn_of_failures, warn_of_truth
-from edgecil.estimation.samples import know_method, unbiased_sequences
+from edgecil.estimation.samples import unbiased_sequences
+from edgecil.estimation.sentences import (
+    count,
+    describe_answer,
+    describe_overall,
+    describe_pair,
+    describe_step,
+)
 from edgecil.estimation.similarities import (
     Similarities,
     describe_given,
     describe_similarity,
     find_similarities,
-    similarity_key,
 )
 from edgecil.estimation.sources import (
     DatasetRuns,
@@ -55,11 +68,10 @@ from edgecil.estimation.truth import Truth, find_truth
 from edgecil.estimation.variance import OrderEffect, split_variance
 from edgecil.io.arrays import Floats
 from edgecil.io.files import replace_file
-from edgecil.io.json import checked_json, read_json, to_json, to_plain
+from edgecil.io.json import checked_json, read_json, to_plain
 from edgecil.io.notebook import html_figure, html_table, new_axes, show_printed
-from edgecil.sequences.given import NAME as OWN_ORDERS
 from edgecil.sequences.objective import OBJECTIVES, applicable_objectives
-from edgecil.sequences.protocols import GOALS, PROTOCOLS, find_protocol
+from edgecil.sequences.protocols import find_protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.similarity.matrix import Similarity
 
@@ -67,8 +79,15 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
+# Name and version of the JSON form of an analysis; a changed field is a new version.
+SCHEMA = "edgecil.analysis/5"
 
-@dataclass(frozen=True)
+MOST_NAMED = 4
+"""Methods that a sentence names."""
+_COLOUR = "#0072B2"
+
+
+@dataclass(frozen=True, repr=False)
 class MethodAnalysis:
     """Everything about one method.
 
@@ -99,13 +118,24 @@ class MethodAnalysis:
         every = truth.protocols if truth is not None and truth.kind == "enumerated" else ()
         return tuple(name for name in self.runs if name not in every)
 
+    def __repr__(self) -> str:
+        return f"<MethodAnalysis: {self.answer}>"
+
+    def __str__(self) -> str:
+        """Return what may be claimed, what to run next, and warnings, a line each."""
+        said = str(self.answer)
+        step = f"Next: {describe_step(self.next_step)}"
+        return "\n".join([said[0].upper() + said[1:], step, *self.warnings])
+
+    _repr_pretty_ = show_printed
+
 
 @dataclass(frozen=True)
 class PredictorSummary:
     """A predictor of accuracy, and its value for every sequence that was run.
 
     Attributes:
-        name: an objective's name, a column of the table, or `pilot`.
+        name: an objective's name, or a column of the table.
         label: what figures and tables call it: `S` for the paper's objective, `adjacent`.
         origin: what it is computed from, in a few words; None if that is not recorded.
         sign: of the correlation with accuracy that its construction claims, +1 or -1; None if none.
@@ -124,10 +154,6 @@ class PredictorSummary:
         return self.z.get(str(sequence))
 
 
-# Name and version of the JSON form of an analysis; a changed field is a new version.
-SCHEMA = "edgecil.analysis/4"
-
-
 @dataclass(frozen=True, eq=False)
 class DatasetAnalysis:
     """Everything about the runs on one dataset.
@@ -142,9 +168,6 @@ class DatasetAnalysis:
         notes: what was left out, and why.
         experiments: those that the runs come from, each with its directory, its configurations and
             what determines its results; empty for a file.
-        accuracy_matrices: by method and label (`hard`, `median`, `easy`) of the extreme protocol,
-            the accuracy on task s after task t, shape (K, K), NaN above the diagonal.
-        repeats: numbers of the trainings of an order: 0, 1, …
         curves: by method and protocol, the metric after each task, and its spread over orders; also
             for the protocols of a method's answer together, joined by " + "; empty for a file.
         class_positions: by method, the metric of each class by the task in which it comes; empty
@@ -163,8 +186,6 @@ class DatasetAnalysis:
     predictor: PredictorSummary | None = None
     notes: tuple[str, ...] = ()
     experiments: tuple[ExperimentRecord, ...] = ()
-    accuracy_matrices: dict[str, dict[str, Floats]] = field(default_factory=dict)
-    repeats: tuple[int, ...] = ()
     curves: dict[str, dict[str, TaskCurve]] = field(default_factory=dict)
     class_positions: dict[str, ClassPositions] = field(default_factory=dict)
     confusion: dict[str, Confusion] = field(default_factory=dict)
@@ -176,26 +197,16 @@ class DatasetAnalysis:
         chosen = {name for method in self.methods.values() for name in method.chosen_by}
         return tuple(name for name in self.table.protocols if name in chosen)
 
-    @property
-    def extreme_protocol(self) -> str | None:
-        """The protocol whose hard, median and easy sequences are shown one by one."""
-        return extreme_protocol(self.protocols)
-
-    def accuracy_range(self, method: str) -> tuple[float, float]:
-        """Return the lowest and the highest accuracy of all orders that a method ran."""
-        accuracies = self.table.orders(method).accuracies
-        return float(accuracies.min()), float(accuracies.max())
-
 
 @dataclass(frozen=True)
 class AnalysisOptions:
-    """The options that an analysis was made with; see :func:`edgecil.estimation.analysis`.
+    """The options that an analysis was made with; see :func:`edgecil.analyze`.
 
     Attributes:
         metric: the metric.
-        classifier: the classifier whose metric it is; None for each method's main one.
         predictor: name of the predictor.
         similarity: where the given similarity comes from; None if none was given.
+        classifier: the classifier whose metric it is; None for each method's main one.
     """
 
     metric: str = "accuracy"
@@ -206,19 +217,23 @@ class AnalysisOptions:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Analysis:
-    """What accuracies say about class orders, dataset by dataset.
+    """What accuracies say about class orders and trainings, dataset by dataset.
 
     Attributes:
         sources: the experiment directories and files, as they were given.
         options: what it was made with.
         datasets: one entry per dataset.
         version: of edgecil.
+        over_datasets: pairs of methods over all datasets; empty with one dataset.
+        profiles: performance profiles by method; empty with one dataset.
     """
 
     sources: tuple[str, ...]
     options: AnalysisOptions
     datasets: tuple[DatasetAnalysis, ...]
     version: str = ""
+    over_datasets: tuple[Overall, ...] = ()
+    profiles: dict[str, Profile] = field(default_factory=dict)
 
     @property
     def source(self) -> str:
@@ -228,7 +243,7 @@ class Analysis:
     def save(self, path: str | Path) -> None:
         """Write the analysis as a JSON file that :meth:`load` and :func:`analyze` read."""
         with replace_file(Path(path)) as file:
-            file.write(checked_json(self, SCHEMA))
+            file.write(self.to_json())
 
     def to_json(self) -> bytes:
         """Return the content of the file that :meth:`save` writes."""
@@ -241,42 +256,68 @@ class Analysis:
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a row for each dataset and method."""
-        from edgecil.estimation.analysis import analysis_frame
+        import pandas
 
-        return analysis_frame(self)
+        frame: pandas.DataFrame = pandas.DataFrame(
+            _row(dataset, name) for dataset in self.datasets for name in dataset.methods
+        )
+        return frame
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Draw each method's accuracies and the central 90 % of the distribution over all orders.
+        """Draw each method's accuracies and the distribution of runs.
+
+        A grey dot is the accuracy of one class order. A coloured line is the central 90 % of the
+        distribution of runs, estimated or measured, with a dot at its mean.
 
         Args:
             ax: the axes to draw on; new ones by default.
         """
-        from edgecil.estimation.analysis import plot_analysis
-
-        return plot_analysis(self, ax)
+        entries = [(dataset, name) for dataset in self.datasets for name in dataset.methods]
+        ax = new_axes((6.0, 0.8 + 0.7 * len(entries))) if ax is None else ax
+        labels = []
+        for row, (dataset, name) in enumerate(entries):
+            values = dataset.table.orders(name).accuracies
+            ax.scatter(values, [row] * len(values), s=10, color="0.6", linewidths=0, alpha=0.5)
+            said = dataset.methods[name].answer.distribution
+            ax.plot(said.interval(0.9), (row + 0.35,) * 2, color=_COLOUR, linewidth=2)
+            ax.plot([said.mean], [row + 0.35], "o", color=_COLOUR, markersize=4)
+            labels.append(f"{name}\n{dataset.dataset}" if len(self.datasets) > 1 else name)
+        ax.set_yticks(range(len(labels)), labels)
+        ax.set_ylim(len(entries), -0.5)
+        ax.set_xlabel(f"{self.options.metric} (%): class orders, and 90 % of runs")
+        return ax
 
     def __repr__(self) -> str:
-        from edgecil.estimation.analysis import describe_analysis
-
-        return f"<{describe_analysis(self)}>"
+        parts = (
+            f"{it.dataset or 'dataset'}: {', '.join(it.methods)} on "
+            f"{count(len(it.table.sequences), 'order' if it.table.has_orders else 'run')}"
+            for it in self.datasets
+        )
+        return f"<Analysis of {self.source}: {'; '.join(parts)}>"
 
     def __str__(self) -> str:
-        """Return what may be claimed about each method, a line each, and all warnings."""
-        from edgecil.estimation.analysis import describe_analysis, describe_warnings
-
-        lines = [
-            f"{name}: {method.answer}"
-            for dataset in self.datasets
-            for name, method in dataset.methods.items()
-        ]
-        return "\n".join([describe_analysis(self), *lines, *describe_warnings(self)])
+        """Return the claims, the comparison, what to run next, and all warnings."""
+        lines = list(describe_overall(self.over_datasets))
+        for dataset in self.datasets:
+            lines += [f"{dataset.dataset}:"] if len(self.datasets) > 1 else []
+            lines += describe_dataset(dataset)
+        return "\n".join([*lines, *describe_warnings(self)])
 
     _repr_pretty_ = show_printed
 
     def _repr_html_(self) -> str:
-        from edgecil.estimation.analysis import analysis_html
-
-        return analysis_html(self)
+        titles = ("dataset", "method", "orders", "mean", "std", "lowest", "highest")
+        rows: list[tuple[str, ...]] = [titles]
+        for dataset in self.datasets:
+            for name in dataset.methods:
+                row = _row(dataset, name)
+                numbers = (row[key] for key in titles[3:])
+                cells = ("–" if number is None else f"{number:.2f}" for number in numbers)
+                rows.append((*(str(row[key]) for key in titles[:3]), *cells))
+        text = "".join(f"<p>{html.escape(line)}</p>" for line in str(self).splitlines())
+        size = (6.0, 0.8 + 0.7 * (len(rows) - 1))
+        figure = html_figure(lambda axes: self.plot(ax=axes), "accuracies of each method", size)
+        return text + html_table(rows) + figure
 
     def __getitem__(self, method: str) -> MethodAnalysis:
         """Return a method's analysis, if there is one dataset."""
@@ -289,31 +330,6 @@ class Analysis:
         return methods[method]
 
 
-def extreme_protocol(protocols: tuple[str, ...]) -> str | None:
-    """Return the first of some protocols, as they are registered, with a hard and an easy order."""
-    has_both = (
-        name
-        for name, protocol in PROTOCOLS.items()
-        if name in protocols and set(GOALS) <= set(protocol.constructed or ())
-    )
-    return next(has_both, None)
-
-
-MOST_NAMED = 4
-"""Methods that a sentence names."""
-_COLOUR = "#0072B2"
-
-
-def analysis_frame(analysis: Analysis) -> pandas.DataFrame:
-    """Return a row for each dataset and method."""
-    import pandas
-
-    frame: pandas.DataFrame = pandas.DataFrame(
-        _row(dataset, name) for dataset in analysis.datasets for name in dataset.methods
-    )
-    return frame
-
-
 def _row(dataset: DatasetAnalysis, name: str) -> dict[str, Any]:
     said = dataset.methods[name].answer
     row: dict[str, Any] = {
@@ -323,66 +339,25 @@ def _row(dataset: DatasetAnalysis, name: str) -> dict[str, Any]:
         "trainings": said.trainings,
         "chosen by": " + ".join(said.protocols),
     }
-    for title, claim in (("mean", said.mean), ("std", said.std), ("next", said.next_run)):
+    claims = {"mean": said.mean, "std": said.std, "next": said.next_run, "tail": said.tail}
+    for title, claim in claims.items():
         low, high = claim.interval or (None, None)
         row |= {} if title == "next" else {title: claim.value}
         row |= {f"{title}_low": low, f"{title}_high": high}
     return {**row, "lowest": said.lowest, "highest": said.highest}
 
 
-def plot_analysis(analysis: Analysis, axes: Axes | None = None) -> Axes:
-    """Draw each method's accuracies and the distribution over all orders.
-
-    A grey dot is the accuracy of one class order. A coloured line is the central 90 % of the
-    distribution over all orders, estimated or measured, with a dot at its mean.
-
-    Args:
-        analysis: what to draw.
-        axes: the axes to draw on; new ones by default.
-    """
-    entries = [(dataset, name) for dataset in analysis.datasets for name in dataset.methods]
-    axes = new_axes(_figure_size(analysis)) if axes is None else axes
-    labels = []
-    for row, (dataset, name) in enumerate(entries):
-        accuracies = dataset.table.orders(name).accuracies
-        axes.scatter(
-            accuracies,
-            [row] * len(accuracies),
-            s=10,
-            color="0.6",
-            linewidths=0,
-            alpha=0.5,
-            label="class orders" if row == 0 else None,
-        )
-        distribution = dataset.methods[name].answer.distribution
-        y = row + 0.35
-        axes.plot(distribution.interval(0.9), (y, y), color=_COLOUR, linewidth=2)
-        label = "90 % of all orders" if row == 0 else None
-        axes.plot([distribution.mean], [y], "o", color=_COLOUR, markersize=4, label=label)
-        several = len(analysis.datasets) > 1
-        labels.append(f"{name}\n{dataset.dataset}" if several else name)
-    axes.set_yticks(range(len(labels)), labels)
-    axes.set_ylim(len(entries), -0.5)
-    axes.set_xlabel(f"{analysis.options.metric} (%)")
-    axes.legend(fontsize="small", frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return axes
-
-
-def _figure_size(analysis: Analysis) -> tuple[float, float]:
-    """Return width and height of the figure in inches."""
-    return 6.0, 0.8 + 0.7 * sum(len(dataset.methods) for dataset in analysis.datasets)
-
-
-def describe_analysis(analysis: Analysis) -> str:
-    """Return an analysis in one line."""
-    parts = []
-    for dataset in analysis.datasets:
-        methods, orders = (
-            ", ".join(dataset.methods),
-            len(dataset.table.sequences),
-        )
-        parts.append(f"{dataset.dataset or 'dataset'}: {methods} on {orders} class orders")
-    return f"Analysis of {analysis.source}: {'; '.join(parts)}"
+def describe_dataset(dataset: DatasetAnalysis) -> Iterator[str]:
+    """Yield what may be claimed about each method, and which of two methods is better."""
+    for name, method in dataset.methods.items():
+        yield describe_answer(method.answer, name, dataset.metric)
+    higher_is_better = find_metric(dataset.metric).higher_is_better
+    if len(dataset.methods) == 2:
+        for first, others in dataset.comparisons.items():
+            for second, one in others.items():
+                if (one.difference < 0.0) == higher_is_better:
+                    first, second, one = second, first, one.swapped()
+                yield describe_pair(first, second, one, higher_is_better=higher_is_better)
 
 
 def list_methods(names: Sequence[str]) -> str:
@@ -410,24 +385,126 @@ def describe_warnings(analysis: Analysis) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
-def analysis_html(analysis: Analysis) -> str:
-    """Return an analysis as a table and a figure."""
-    titles = ("dataset", "method", "orders", "mean", "std", "lowest", "highest")
-    rows: list[tuple[str, ...]] = [titles]
-    for dataset in analysis.datasets:
-        for name in dataset.methods:
-            row = _row(dataset, name)
-            numbers = (row[key] for key in titles[3:])
-            cells = ("–" if number is None else f"{number:.2f}" for number in numbers)
-            rows.append((*(str(row[key]) for key in titles[:3]), *cells))
-    title = f"<p>{html.escape(describe_analysis(analysis))}</p>"
-    figure = html_figure(
-        lambda axes: plot_analysis(analysis, axes),
-        "accuracies of each method",
-        _figure_size(analysis),
+def analyze(
+    source: Source | Sequence[Source],
+    *,
+    metric: str | None = None,
+    classifier: str | None = None,
+    similarity: Similarities | None = None,
+    predictor: str | None = None,
+) -> Analysis:
+    """Say how accuracy depends on the class order: what may be claimed, and what to run next.
+
+    Args:
+        source: experiment directories and CSV files of accuracies, or the JSON file of a saved
+            analysis. Runs of several sources on the same dataset are analysed together. In Python
+            also experiments, DataFrames and accuracy tables.
+        metric: metric to analyse: `accuracy`, `last`, `average`, `forgetting`, `bwt`, or a column
+            of the CSV file. By default the one in the experiment's configuration, or else
+            `accuracy`, the paper's A(O).
+        classifier: classifier of the methods to analyse, such as `nme` (nearest mean of
+            exemplars); methods without it are left out. By default each method's main one.
+        similarity: file with the similarity of the classes, for predictors. By default that of the
+            experiment's sequences or, for a CSV file, that of the dataset's class names. In Python
+            also a similarity, or several by the name of their source.
+        predictor: predictor of accuracy to show beside the orders: an objective, or a column of
+            the CSV file; by default `adjacent`, the paper's S.
+    """
+    asked = {
+        "metric": metric,
+        "classifier": classifier,
+        "similarity": describe_given(similarity),
+        "predictor": predictor,
+    }
+    given = {name: value for name, value in asked.items() if value is not None}
+    if is_saved_analysis(source):
+        return _load(source, given)
+    sources = list_sources(source)
+    options = AnalysisOptions(**{"metric": default_metric(sources), **given})
+    runs = gather_runs(sources, options.metric, options.classifier)
+    datasets = tuple(_analyze_dataset(part, options, similarity) for part in runs)
+    tables = [dataset.table for dataset in datasets]
+    methods = tuple(dict.fromkeys(name for it in datasets for name in it.methods))
+    return Analysis(
+        tuple(map(describe_source, sources)),
+        options,
+        datasets,
+        version("edgecil"),
+        compare_over_datasets(tables, methods),
+        profile_methods(tables, methods),
     )
-    warnings = "".join(f"<p>{html.escape(line)}</p>" for line in describe_warnings(analysis))
-    return title + html_table(rows) + warnings + figure
+
+
+def as_analysis(source: Analysis | Source | Sequence[Source], **options: Any) -> Analysis:
+    """An analysis as it is, or the analysis of a source.
+
+    Args:
+        source: an analysis, or what :func:`analyze` accepts.
+        options: keyword arguments of :func:`analyze`; None means not given. An analysis accepts
+            none, because it already has its own.
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    if not isinstance(source, Analysis):
+        return analyze(source, **given)
+    if given:
+        raise UsageError(
+            f"An Analysis already has its options; {', '.join(map(repr, given))} cannot be "
+            "changed. Give the experiment instead."
+        )
+    return source
+
+
+def _load(source: Any, given: Mapping[str, str]) -> Analysis:
+    """Return a saved analysis; options other than its own are refused."""
+    path = source[0] if isinstance(source, (list, tuple)) else source
+    analysis = Analysis.load(path)
+    for name, asked in given.items():
+        own = getattr(analysis.options, name)
+        if asked != own:
+            raise UsageError(
+                f"The analysis in {path} has {name} {own!r}. Got {asked!r}; analyse "
+                f"{analysis.source} again instead."
+            )
+    return analysis
+
+
+def _analyze_dataset(
+    runs: DatasetRuns, options: AnalysisOptions, similarity: Similarities | None
+) -> DatasetAnalysis:
+    similarities, notes, why_none = find_similarities(runs, similarity)
+    seconds = {name: run_seconds(runs, name) for name in runs.table.methods}
+    analysis = analyze_table(
+        runs.table,
+        similarities=similarities,
+        predictor=options.predictor,
+        why_none=why_none,
+        seconds=seconds,
+    )
+    together = {name: own.answer.protocols for name, own in analysis.methods.items()}
+    experiments = runs.experiments
+    spent = [experiment.training_seconds() for experiment in experiments]
+    totals = {name: sum(one.get(name, 0.0) for one in spent) for name in analysis.methods}
+    curves, positions, confusion = describe_runs(
+        analysis.table, experiments, options.classifier, options.metric, together
+    )
+    return replace(
+        analysis,
+        table=replace(analysis.table, names=class_names(runs.table), by_class=None),
+        notes=(*notes, *analysis.notes),
+        experiments=tuple(map(_record, experiments)),
+        curves=curves,
+        class_positions=positions,
+        confusion=confusion,
+        training_seconds={name: total for name, total in totals.items() if total > 0.0},
+    )
+
+
+def _record(experiment: Experiment) -> ExperimentRecord:
+    return ExperimentRecord(
+        str(experiment.directory),
+        tuple(to_plain(config) for config in experiment.configs),
+        Identity.of(experiment.identity),
+    )
 
 
 def analyze_table(
@@ -436,6 +513,7 @@ def analyze_table(
     similarities: Mapping[str, Similarity] | None = None,
     predictor: str = "adjacent",
     why_none: str = "No similarity of the classes was given.",
+    seconds: Mapping[str, float | None] | None = None,
 ) -> DatasetAnalysis:
     """Say what the runs of one dataset allow to claim about each method.
 
@@ -447,6 +525,7 @@ def analyze_table(
         predictor: the predictor of accuracy to show beside the orders: an objective's name, or a
             column of the table.
         why_none: a sentence on why there are no similarities, for the notes.
+        seconds: mean duration of a run, by method.
     """
     if table.missing == len(table):
         raise DataError(f"No run on {table.dataset!r} has an accuracy to analyse.")
@@ -457,12 +536,13 @@ def analyze_table(
     relabelled: Relabelled = {}
     for method in table.methods:
         if len(table.orders(method)):
-            methods[method] = _analyze_method(table, method, predictors, predictor, relabelled)
+            own = (seconds or {}).get(method)
+            methods[method] = _analyze_method(table, method, predictors, predictor, relabelled, own)
         else:
             notes.append(f"{method} is left out: none of its runs has an accuracy.")
     sign = predictors[predictor].sign if predictor in predictors else 1
     methods = adjust_correlations(methods, predictor, sign)
-    if predictor not in predictors:
+    if predictor not in predictors and table.has_orders:
         notes.append(
             f"{why_none} Therefore the correlation of accuracy with the similarity of tasks (S) "
             "is unknown."
@@ -476,7 +556,6 @@ def analyze_table(
         compare_pairs(table, tuple(methods)),
         _summarize(table, predictors.get(predictor), next(origins, None)),
         tuple(notes),
-        repeats=tuple(np.unique(table.repeat).tolist()),
     )
 
 
@@ -494,48 +573,6 @@ def _summarize(
         predictor.sign,
         {str(sequence): z for sequence, z in values if np.isfinite(z)},
     )
-
-
-def adjust_correlations(
-    methods: Mapping[str, MethodAnalysis], predictor: str, sign: int | None
-) -> dict[str, MethodAnalysis]:
-    """Adjust the p-values over all methods, and add a warning of a weak predictor.
-
-    Args:
-        methods: by name.
-        predictor: the one that estimates use.
-        sign: of the correlation that it claims; None if none.
-    """
-    names = dict.fromkeys(name for method in methods.values() for name in method.correlations)
-    adjusted = {
-        name: holm(
-            {
-                key: method.correlations[name].p_value
-                for key, method in methods.items()
-                if name in method.correlations
-            }
-        )
-        for name in names
-    }
-    made = {}
-    for key, method in methods.items():
-        correlations = {
-            name: replace(one, adjusted_p=adjusted[name][key])
-            for name, one in method.correlations.items()
-        }
-        warnings = method.warnings
-        own = correlations.get(predictor)
-        if method.predictor is not None and own is not None and _is_relevant(method, own):
-            warning = warn_of_predictor(predictor_label(predictor), sign, own)
-            warnings += () if warning is None else (warning,)
-        made[key] = replace(method, correlations=correlations, warnings=warnings)
-    return made
-
-
-def _is_relevant(method: MethodAnalysis, correlation: Correlation) -> bool:
-    """Return whether a predictor chose orders, and enough others remain to test it."""
-    enough = correlation.pearson is not None and correlation.stable
-    return enough and any(find_protocol(name).needs_similarity for name in method.runs)
 
 
 def build_predictors(
@@ -558,32 +595,24 @@ def _analyze_method(
     predictors: Mapping[str, Predictor],
     chosen: str,
     relabelled: Relabelled,
+    seconds: float | None,
 ) -> MethodAnalysis:
     truth = find_truth(table, method)
-    chosen_by = (name for name in table.protocols if not find_protocol(name).repeats)
-    ran = ((name, len(table.orders(method, name))) for name in chosen_by)
+    named = (name for name in table.protocols if not find_protocol(name).repeats)
+    ran = ((name, len(table.orders(method, name))) for name in named)
     sequences, accuracies = unbiased_orders(table, method, truth)
-    correlations = {
-        name: correlate(
-            other.z(sequences),
-            accuracies,
-            relabel(other, sequences, relabelled),
-        )
-        for name, other in predictors.items()
-    }
-    said, effect = answer(table, method, truth), split_variance(table.repeats(method))
-    sample = representative_orders(table, method)
-    known = know_method(table, method, sample.sequences, sample.choice)
-    # Rows of further orders in a file without protocols are like those before them.
-    replaces = not said.blind and set(said.protocols) != {OWN_ORDERS}
+    said = answer(table, method, truth)
     return MethodAnalysis(
         answer=said,
-        order_effect=effect,
-        next_step=advise(said, effect, known, table.space.size, replaces=replaces),
+        order_effect=split_variance(table.repeats(method)),
+        next_step=advise(table, method, said, seconds=seconds),
         truth=None if truth is None else truth.without_sequences(),
-        runs={name: count for name, count in ran if count},
+        runs={name: orders for name, orders in ran if orders},
         predictor=chosen if chosen in predictors else None,
-        correlations=correlations,
+        correlations={
+            name: correlate(other.z(sequences), accuracies, relabel(other, sequences, relabelled))
+            for name, other in predictors.items()
+        },
         warnings=tuple(warn_of_truth(truth) + warn_of_failures(table, method, truth)),
     )
 
@@ -599,226 +628,31 @@ def unbiased_orders(
     return kept.sequences, kept.accuracies
 
 
-_FOLDER = "analyses"
-_MOST_SAVED = 10
-
-
-def analyze(
-    source: Source | Sequence[Source],
-    *,
-    metric: str | None = None,
-    classifier: str | None = None,
-    similarity: Similarities | None = None,
-    predictor: str | None = None,
-) -> Analysis:
-    """Say how accuracy depends on the class order: what may be claimed, and what to run next.
-
-    The analysis of an experiment is saved in its directory, as `analyses/<digest>.json`, and
-    reused as long as results, options and the version of edgecil stay the same.
+def adjust_correlations(
+    methods: Mapping[str, MethodAnalysis], predictor: str, sign: int | None
+) -> dict[str, MethodAnalysis]:
+    """Adjust the p-values over all methods, and add a warning of a weak predictor.
 
     Args:
-        source: experiment directories and CSV files of accuracies, or the JSON file of a saved
-            analysis. Runs of several sources on the same dataset are analysed together. In Python
-            also experiments, DataFrames and accuracy tables.
-        metric: metric to analyse: `accuracy`, `last`, `average`, `forgetting`, `bwt`, or a column
-            of the CSV file. By default the one in the experiment's configuration, or else
-            `accuracy`, the paper's A(O).
-        classifier: classifier of the methods to analyse, such as `nme` (nearest mean of
-            exemplars); methods without it are left out. By default each method's main one.
-        similarity: file with the similarity of the classes, for predictors. By default that of the
-            experiment's sequences or, for a CSV file, that of the dataset's class names. In Python
-            also a similarity, or several by the name of their source.
-        predictor: predictor of accuracy to show beside the orders: an objective, or a column of
-            the CSV file; by default `adjacent`, the paper's S.
+        methods: by name.
+        predictor: the one that is shown.
+        sign: of the correlation that it claims; None if none.
     """
-    options = _Options(metric, classifier, similarity, predictor)
-    if is_saved_analysis(source):
-        return _load(source, options)
-    request = _Request.of(source, options)
-    return request.load() or request.analyze()
-
-
-def as_analysis(source: Analysis | Source | Sequence[Source], **options: Any) -> Analysis:
-    """An analysis as it is, or the analysis of a source.
-
-    Args:
-        source: an analysis, or what :func:`analyze` accepts.
-        options: keyword arguments of :func:`analyze`; None means not given. An analysis accepts
-            none, because it already has its own.
-    """
-    given = {name: value for name, value in options.items() if value is not None}
-    if not isinstance(source, Analysis):
-        return analyze(source, **given)
-    if given:
-        raise UsageError(
-            f"An Analysis already has its options; {', '.join(map(repr, given))} cannot be "
-            "changed. Give the experiment instead."
-        )
-    return source
-
-
-@dataclass(frozen=True)
-class _Options:
-    """The options of :func:`analyze` as they are given; None means not given."""
-
-    metric: str | None = None
-    classifier: str | None = None
-    similarity: Similarities | None = None
-    predictor: str | None = None
-
-    def plain(self) -> dict[str, Any]:
-        """Return the options that are given, as an analysis records them."""
-        given = {**vars(self), "similarity": describe_given(self.similarity)}
-        return {name: value for name, value in given.items() if value is not None}
-
-
-@dataclass(frozen=True)
-class _Request:
-    """The runs to analyse, and where their analysis is saved.
-
-    Attributes:
-        sources: what the runs come from, in words.
-        options: as the analysis records them.
-        similarity: as it is given.
-        runs: by dataset.
-        saved: the file of the analysis; None if it is not of a single experiment.
-    """
-
-    sources: tuple[str, ...]
-    options: AnalysisOptions
-    similarity: Similarities | None
-    runs: list[DatasetRuns]
-    saved: Path | None
-
-    @classmethod
-    def of(cls, source: Source | Sequence[Source], given: _Options) -> _Request:
-        sources = list_sources(source)
-        metric = default_metric(sources) if given.metric is None else given.metric
-        options = AnalysisOptions(**{**given.plain(), "metric": metric})
-        runs = gather_runs(sources, options.metric, options.classifier)
-        saved = None
-        if len(sources) == 1 and isinstance(sources[0], Experiment):
-            digest = _digest(sources[0], options, runs, given.similarity)
-            saved = sources[0].directory / _FOLDER / f"{digest}.json"
-        words = tuple(map(describe_source, sources))
-        return cls(words, options, given.similarity, runs, saved)
-
-    def load(self) -> Analysis | None:
-        """Return the saved analysis; None if there is none."""
-        if self.saved is not None:
-            with suppress(DataError):
-                return _moved(Analysis.load(self.saved), *self.sources)
-        return None
-
-    def analyze(self) -> Analysis:
-        """Analyse the runs, and save the result if it is of a single experiment."""
-        datasets = tuple(
-            _analyze_dataset(part, self.options, self.similarity) for part in self.runs
-        )
-        analysis = Analysis(self.sources, self.options, datasets, version("edgecil"))
-        if self.saved is not None:
-            with suppress(EdgecilError):  # the directory may be read-only
-                analysis.save(self.saved)
-                _remove_old(self.saved.parent)
-        return analysis
-
-
-def _moved(analysis: Analysis, directory: str) -> Analysis:
-    """The analysis of one experiment, whose directory may have another name now."""
-    datasets = (
-        replace(
-            dataset,
-            experiments=tuple(replace(one, directory=directory) for one in dataset.experiments),
-        )
-        for dataset in analysis.datasets
-    )
-    return replace(analysis, sources=(directory,), datasets=tuple(datasets))
-
-
-def _load(source: Any, given: _Options) -> Analysis:
-    """Return a saved analysis; options other than its own are refused."""
-    path = source[0] if isinstance(source, (list, tuple)) else source
-    analysis = Analysis.load(path)
-    for name, asked in given.plain().items():
-        own = getattr(analysis.options, name)
-        if asked != own:
-            raise UsageError(
-                f"The analysis in {path} has {name} {own!r}. Got {asked!r}; analyse "
-                f"{analysis.source} again instead."
-            )
-    return analysis
-
-
-def _analyze_dataset(
-    runs: DatasetRuns,
-    options: AnalysisOptions,
-    similarity: Similarities | None,
-) -> DatasetAnalysis:
-    table = runs.table
-    similarities, notes, why_none = find_similarities(runs, similarity)
-    analysis = analyze_table(
-        table,
-        similarities=similarities,
-        predictor=options.predictor,
-        why_none=why_none,
-    )
-    experiments = runs.experiments
-    details = RunDetails.of(analysis.table, experiments, options.classifier, options.metric)
-    methods = {
-        name: replace(method, next_step=timed(method.next_step, run_seconds(runs, name)))
-        for name, method in analysis.methods.items()
+    names = dict.fromkeys(name for method in methods.values() for name in method.correlations)
+    adjusted = {
+        name: holm({key: method.correlations[name].p_value for key, method in methods.items()})
+        for name in names
     }
-    return replace(
-        analysis,
-        methods=methods,
-        table=replace(analysis.table, names=class_names(table), by_class=None),
-        notes=(*notes, *analysis.notes),
-        experiments=tuple(map(_record, experiments)),
-        accuracy_matrices=details.accuracy_matrices(extreme_protocol(analysis.protocols)),
-        curves=details.curves({name: own.answer.protocols for name, own in methods.items()}),
-        class_positions=details.class_positions(),
-        confusion=details.confusion(),
-        training_seconds=_training_seconds(runs, tuple(methods)),
-    )
-
-
-def _record(experiment: Experiment) -> ExperimentRecord:
-    return ExperimentRecord(
-        str(experiment.directory),
-        tuple(to_plain(config) for config in experiment.configs),
-        Identity.of(experiment.identity),
-    )
-
-
-def _training_seconds(runs: DatasetRuns, methods: Sequence[str]) -> dict[str, float]:
-    """Duration of all trainings of each method; methods without one are left out."""
-    spent = [experiment.training_seconds() for experiment in runs.experiments]
-    totals = {name: sum(one.get(name, 0.0) for one in spent) for name in methods}
-    return {name: seconds for name, seconds in totals.items() if seconds > 0.0}
-
-
-def _digest(
-    experiment: Experiment,
-    options: AnalysisOptions,
-    runs: Sequence[DatasetRuns],
-    similarity: Similarities | None,
-) -> str:
-    """A key of everything that an experiment's analysis depends on."""
-    parts = {
-        "version": version("edgecil"),
-        "fields": [own.name for own in fields(DatasetAnalysis)],  # a new one is not in old files
-        "options": options,
-        "configs": experiment.configs,
-        "identity": experiment.identity,
-        "runs": [part.table for part in runs],
-        "similarity": similarity_key(experiment, similarity),
-    }
-    return hashlib.sha256(to_json(parts, SCHEMA)).hexdigest()[:16]
-
-
-def _remove_old(folder: Path) -> None:
-    """Keep the latest saved analyses of an experiment."""
-    with suppress(OSError):
-        files = sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
-        for path in files[:-_MOST_SAVED]:
-            path.unlink(missing_ok=True)
+    made = {}
+    for key, method in methods.items():
+        correlations = {
+            name: replace(one, adjusted_p=adjusted[name][key])
+            for name, one in method.correlations.items()
+        }
+        warnings, own = method.warnings, correlations.get(predictor)
+        chose = any(find_protocol(name).needs_similarity for name in method.runs)
+        if chose and own is not None and own.pearson is not None and own.stable:
+            warning = warn_of_predictor(predictor_label(predictor), sign, own)
+            warnings += () if warning is None else (warning,)
+        made[key] = replace(method, correlations=correlations, warnings=warnings)
+    return made

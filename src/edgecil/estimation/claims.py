@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -12,16 +12,18 @@ from edgecil.engine.runs import Runs
 from edgecil.estimation.calibration import Kind, is_calibrated, reached_coverage
 from edgecil.estimation.distributions import Distribution, smooth
 from edgecil.estimation.population import LEAST_ORDERS, LEVEL, Interval, Posterior, Quantity
-from edgecil.estimation.samples import Choice, know_method, random_protocols, shared_seeds
+from edgecil.estimation.samples import (
+    Choice,
+    describe_population,
+    know_method,
+    representative_orders,
+    shared_seeds,
+)
 from edgecil.estimation.truth import Truth
-from edgecil.io.arrays import Floats
-from edgecil.io.numbers import rounded, rounded_limit
 from edgecil.sequences.protocols import find_protocol
-from edgecil.sequences.sequence import ClassSequence
 from edgecil.theory import expected_share_inside, tolerance_share, worse_probability
 
 CONFIDENCE = 0.95
-_FEWEST = 2
 
 Validity = Literal["measured", "exact", "calibrated", "rough", "none"]
 
@@ -63,8 +65,8 @@ class Claim:
 class Answer:
     """One method over class orders and trainings, from the orders that represent them best.
 
-    These are all orders if (nearly) all were run, else random draws (`random`, `latin`) if there
-    are two, else those of the protocol that ran most. Accuracies are per cent.
+    These are those of :func:`~edgecil.estimation.samples.representative_orders`. Accuracies are
+    per cent.
 
     Attributes:
         protocols: whose runs they are.
@@ -73,6 +75,7 @@ class Answer:
         trainings: how many trainings of them.
         lowest: the lowest accuracy of these orders, each the mean over its trainings.
         highest: the highest accuracy.
+        population: what the claims are about: `class orders and trainings`, or less.
         shared_seeds: number of training seeds that all orders share, so that claims are about
             these seeds; 0 if every order has its own.
         estimator: that gives `distribution`; None if it is the measured one.
@@ -85,6 +88,9 @@ class Answer:
         worse: probability that the next random order, which was not run yet, is worse than all of
             these.
         not_worse: share of all orders that is no worse than `lowest`, with confidence 95 %.
+        chance: the accuracy of guessing if the mean is near it; None otherwise.
+        probes: accuracy of constructed orders, by what their protocol says about them: `when
+            similar classes arrive together`.
     """
 
     protocols: tuple[str, ...]
@@ -93,6 +99,7 @@ class Answer:
     trainings: int
     lowest: float
     highest: float
+    population: str
     shared_seeds: int
     estimator: str | None
     distribution: Distribution
@@ -103,69 +110,14 @@ class Answer:
     outside: Claim
     worse: Claim
     not_worse: Claim
+    chance: float | None = None
+    probes: dict[str, float] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        """Return the claims in one line, as far as they can be made."""
-        orders = "1 order" if self.order_count == 1 else f"{self.order_count} orders"
-        between = f"between {rounded(self.lowest)} and {rounded(self.highest)}"
-        if self.lowest == self.highest:
-            between = f"{'at' if self.order_count == 1 else 'all at'} {rounded(self.lowest)}"
-        if self.mean.validity == "none":
-            return (
-                f"{orders} {between}; a claim about other orders requires {LEAST_ORDERS} orders "
-                "that were drawn at random"
-            )
-        assert self.mean.value is not None
-        parts = [f"mean {rounded(self.mean.value)}{_bracketed(self.mean)}"]
-        if self.next_run.interval is not None:
-            low, high = map(rounded_limit, self.next_run.interval)
-            parts.append(f"next run {low} to {high}")
-        if self.tail.value is not None:
-            parts.append(f"95 % of runs exceed {rounded(self.tail.value)}")
-        parts.append(f"{orders} {between}")
-        if self.shared_seeds:
-            seeds = "one training seed" if self.shared_seeds == 1 else "the same training seeds"
-            parts.append(f"all trained with {seeds}")
-        return "; ".join(parts)
+        """Return the claims in a sentence, without the method's name."""
+        from edgecil.estimation.sentences import describe_answer
 
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """The orders of a method that represent all orders.
-
-    Attributes:
-        protocols: names of those that chose them.
-        choice: what these say about the orders.
-        sequences: n different orders.
-        accuracies: (n,) means over repeats.
-    """
-
-    protocols: tuple[str, ...]
-    choice: Choice
-    sequences: tuple[ClassSequence, ...]
-    accuracies: Floats
-
-
-def representative_orders(table: Runs, method: str) -> Sample:
-    """Return the orders that an answer about a method rests on; see :class:`Answer`."""
-    names = [it for it in table.protocols if not find_protocol(it).repeats] or table.protocols
-    ran = {name: table.orders(method, name).by_sequence() for name in names}
-    ran = {name: orders for name, orders in ran.items() if orders}
-    random = random_protocols(table, method)
-    blind = {name: orders for name, orders in ran.items() if name in random}
-    most = max(ran, key=lambda name: len(ran[name]))
-    count = len({one for orders in blind.values() for one in orders})
-    if count < min(len(ran[most]), _FEWEST):  # a single blind order gives no interval
-        blind = {}
-    chosen = blind or {most: ran[most]}
-    accuracies = table.orders(method).by_sequence()
-    sequences = tuple(dict.fromkeys(one for orders in chosen.values() for one in orders))
-    return Sample(
-        tuple(chosen),
-        Choice(tuple(random.get(name) or find_protocol(name) for name in chosen), bool(blind)),
-        sequences,
-        np.array([accuracies[sequence] for sequence in sequences]),
-    )
+        return describe_answer(self)
 
 
 def answer(table: Runs, method: str, truth: Truth | None = None) -> Answer:
@@ -179,33 +131,33 @@ def answer(table: Runs, method: str, truth: Truth | None = None) -> Answer:
     if truth is not None and truth.kind == "enumerated":
         return _measured(table, method, truth)
     sample = representative_orders(table, method)
-    values, size = sample.accuracies, table.space.size
-    count, choice, bounds = len(values), sample.choice, bounds_of(table.metric)
-    known = know_method(table, method, sample.sequences, choice)
+    values, size = sample.orders.accuracies, table.space.size
+    count, choice = len(values), sample.choice
+    known = know_method(table, method, sample)
     mean = float(values.mean()) if known is None else float(known.mean)
     std = float(values.std()) if known is None else float(known.std)
-
-    def claim(quantity: Quantity) -> Claim:
-        own = bounds if quantity != "std" else (0.0, np.inf)
-        return _interval_claim(quantity, mean, known, count, choice, own)
-
+    bounds, seeds = find_metric(table.metric).bounds, shared_seeds(sample.orders.seeds)
+    mean_claim = _claim("mean", mean, known, count, choice, bounds)
     return Answer(
         sample.protocols,
         choice.random,
         count,
-        table.count_trainings(method, sample.sequences),
+        int(sample.orders.counts.sum()),
         float(values.min()),
         float(values.max()),
-        0 if known is None else known.shared_seeds,
+        describe_population(table, seeds),
+        seeds,
         "smoothed" if count >= LEAST_ORDERS else "gaussian",
         smooth(values, std, size),
-        claim("mean"),
-        claim("std"),
-        claim("next"),
-        claim("tail"),
-        _share(1.0 - expected_share_inside(count, size), choice),
-        _share(worse_probability(count) if count < size else 0.0, choice),
-        _tolerance(count, size, choice),
+        mean_claim,
+        _claim("std", mean, known, count, choice, (0.0, np.inf)),
+        _claim("next", mean, known, count, choice, bounds),
+        _claim("tail", mean, known, count, choice, bounds),
+        _rank_claim(1.0 - expected_share_inside(count, size), choice),
+        _rank_claim(worse_probability(count) if count < size else 0.0, choice),
+        _rank_claim(tolerance_share(count, CONFIDENCE, size=size), choice, CONFIDENCE),
+        _near_chance(table, mean_claim),
+        _probes(table, method),
     )
 
 
@@ -214,28 +166,32 @@ def _measured(table: Runs, method: str, truth: Truth) -> Answer:
     values = truth.accuracies
     low, high = (float(end) for end in np.quantile(values, [0.05, 0.95]))
     orders = table.orders(method)
-    chosen = np.isin(orders.places, [table.place_of[one] for one in truth.sequences])
+    chosen = orders.take(np.isin(orders.places, [table.place_of[it] for it in truth.sequences]))
+    seeds, mean = shared_seeds(chosen.seeds), Claim(truth.mean, None, "measured")
     return Answer(
         truth.protocols,
         True,
         len(values),
-        table.count_trainings(method, truth.sequences),
+        int(chosen.counts.sum()),
         truth.min,
         truth.max,
-        shared_seeds(orders.seeds[chosen]),
+        describe_population(table, seeds),
+        seeds,
         None,
         Distribution.of(values),
-        Claim(truth.mean, None, "measured"),
+        mean,
         Claim(truth.std, None, "measured"),
         Claim(truth.mean, (low, high), "measured"),
         Claim(low, None, "measured"),
         Claim(0.0, None, "measured"),
         Claim(0.0, None, "measured"),
         Claim(1.0, None, "measured", CONFIDENCE),
+        _near_chance(table, mean),
+        _probes(table, method),
     )
 
 
-def _interval_claim(
+def _claim(
     quantity: Quantity,
     mean: float,
     known: Posterior | None,
@@ -243,10 +199,11 @@ def _interval_claim(
     choice: Choice,
     bounds: Interval,
 ) -> Claim:
+    value: float | None = mean if quantity in ("mean", "next") else None
     if known is None:
-        value = mean if quantity in ("mean", "next") else None
         return Claim(value, reason=f"requires at least {LEAST_ORDERS} orders; got {count}")
-    value = mean if quantity in ("mean", "next") else float(known.quantile(quantity, 0.5))
+    if value is None:
+        value = float(known.quantile(quantity, 0.5))
     if not choice.random and not choice.unknown:
         return Claim(value, reason="requires orders chosen at random")
     interval = known.interval(quantity)
@@ -264,18 +221,6 @@ def _interval_claim(
 _KINDS: dict[Quantity, Kind] = {"mean": "mean", "std": "std", "next": "next run", "tail": "tail"}
 
 
-def _bracketed(claim: Claim) -> str:
-    if claim.interval is None:
-        return ""
-    low, high = map(rounded_limit, claim.interval)
-    return f" ({100.0 * claim.level:.0f} % interval {low} to {high})"
-
-
-def bounds_of(metric: str) -> Interval:
-    """Return the least and the greatest value of a metric; infinite for a column of a file."""
-    return find_metric(metric).bounds
-
-
 def cut(interval: Interval, bounds: Interval) -> Interval:
     """Return the part of an interval between bounds, which covers no less of what is possible.
 
@@ -286,15 +231,28 @@ def cut(interval: Interval, bounds: Interval) -> Interval:
     return low, high
 
 
-def _share(value: float, choice: Choice) -> Claim:
+def _rank_claim(value: float, choice: Choice, level: float = LEVEL) -> Claim:
     """Make a claim on ranks, which is exact for independent draws."""
     if not choice.random:
-        return Claim(None, reason="requires orders chosen at random")
-    return Claim(value, None, "exact" if choice.independent else "rough")
+        return Claim(None, level=level, reason="requires orders chosen at random")
+    return Claim(value, None, "exact" if choice.independent else "rough", level)
 
 
-def _tolerance(count: int, size: int, choice: Choice) -> Claim:
-    if not choice.random:
-        return Claim(None, level=CONFIDENCE, reason="requires orders chosen at random")
-    value = tolerance_share(count, CONFIDENCE, size=size)
-    return Claim(value, None, "exact" if choice.independent else "rough", CONFIDENCE)
+def _near_chance(table: Runs, mean: Claim) -> float | None:
+    """Return the accuracy of guessing if a mean, or its interval, is at most half above it."""
+    chance = table.chance
+    if chance is None or mean.value is None:
+        return None
+    low = mean.value if mean.interval is None else mean.interval[0]
+    return chance if low <= 1.5 * chance else None
+
+
+def _probes(table: Runs, method: str) -> dict[str, float]:
+    accuracies = {}
+    for name in table.protocols:
+        meanings = getattr(find_protocol(name), "meanings", {})
+        orders = table.orders(method, name)
+        for label, accuracy in zip(orders.labels, orders.accuracies.tolist(), strict=True):
+            if label in meanings:
+                accuracies[meanings[label]] = accuracy
+    return accuracies

@@ -9,13 +9,11 @@ import numpy as np
 
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS, find_metric
-from edgecil.engine.results import RunResult
 from edgecil.engine.runs import Runs
 from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.sequence import ClassSequence
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-_LABELS = ("hard", "median", "easy")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,131 +100,82 @@ class Confusion:
         return f"<Confusion: {len(self.right)} tasks, {self.order_count} orders>"
 
 
-@dataclass(frozen=True)
-class RunDetails:
-    """The results of experiments, with their classes numbered as in an accuracy table.
+def describe_runs(
+    table: Runs,
+    experiments: Sequence[Experiment],
+    classifier: str | None = None,
+    metric: str = DEFAULT_METRIC,
+    together: Mapping[str, Sequence[str]] | None = None,
+) -> tuple[dict[str, dict[str, TaskCurve]], dict[str, ClassPositions], dict[str, Confusion]]:
+    """Return curves by method and protocol, and class positions and confusion by method.
 
-    Attributes:
-        table: the table, with classes numbered 0 ... N-1.
-        results: by method and sequence, each result and its classes' ids in the table.
+    Every order counts once, with its mean over trainings.
+
+    Args:
+        table: the runs, with classes numbered 0 ... N-1.
+        experiments: that they come from.
         classifier: the classifier to read; each method's main one if None.
         metric: the metric that curves and classes show.
+        together: by method, protocols whose orders also have one common curve, under their
+            names joined by " + ".
     """
+    steps: _Values = {}
+    by_class: _Values = {}
+    taken: _Values = {}
+    for experiment in experiments:
+        for result in experiment.results():
+            if classifier not in (None, *result.classifiers):
+                continue
+            ids = _table_ids(experiment.names, table, len(result.sequence.order))
+            new = dict(zip(sorted(result.sequence.order), ids.tolist(), strict=True))
+            sequence = ClassSequence([new[it] for it in task] for task in result.sequence.tasks)
+            counts = result.class_counts(classifier)
+            single = None
+            if counts is not None:
+                single = np.empty(len(ids))
+                single[ids] = METRICS[metric].compute(counts)
+            own = result.curve(metric, classifier), single, result.confusion(classifier)
+            for values, value in zip((steps, by_class, taken), own, strict=True):
+                if value is not None:
+                    by_sequence = values.setdefault(result.method, {})
+                    by_sequence.setdefault(sequence, []).append(value)
+    curves: dict[str, dict[str, TaskCurve]] = {}
+    for method, means in _means(steps).items():
+        groups: list[tuple[str, ...]] = [(protocol,) for protocol in table.protocols]
+        joined = tuple((together or {}).get(method, ()))
+        for group in [*groups, *([joined] if len(joined) > 1 else [])]:
+            chosen = set[ClassSequence]()
+            for protocol in group:
+                chosen.update(table.orders(method, protocol).sequences)
+            some = [curve for sequence, curve in means.items() if sequence in chosen]
+            if some:
+                curves.setdefault(method, {})[" + ".join(group)] = _spread(np.array(some))
+    higher = find_metric(metric).higher_is_better
+    positions = {
+        method: _by_position(
+            np.array(list(own.values())),
+            np.stack([sequence.task_of() for sequence in own]),
+            len(table.space.sizes),
+            higher_is_better=higher,
+        )
+        for method, own in _means(by_class).items()
+    }
+    confusion = {
+        method: Confusion(len(own), *np.mean(list(own.values()), axis=0).T)
+        for method, own in _means(taken).items()
+    }
+    return curves, positions, confusion
 
-    table: Runs
-    results: Mapping[str, Mapping[ClassSequence, Sequence[tuple[RunResult, Ints]]]]
-    classifier: str | None = None
-    metric: str = DEFAULT_METRIC
 
-    @classmethod
-    def of(
-        cls,
-        table: Runs,
-        experiments: Sequence[Experiment],
-        classifier: str | None = None,
-        metric: str = DEFAULT_METRIC,
-    ) -> RunDetails:
-        """Return the results of the experiments that a table comes from."""
-        results: dict[str, dict[ClassSequence, list[tuple[RunResult, Ints]]]] = {}
-        for experiment in experiments:
-            for result in experiment.results():
-                if classifier not in (None, *result.classifiers):
-                    continue
-                ids = _table_ids(experiment.names, table, len(result.sequence.order))
-                sequence = _renumber(result.sequence, ids)
-                by_sequence = results.setdefault(result.method, {})
-                by_sequence.setdefault(sequence, []).append((result, ids))
-        return cls(table, results, classifier, metric)
+_Values = dict[str, dict[ClassSequence, list[Floats]]]
 
-    def accuracy_matrices(self, protocol: str | None) -> dict[str, dict[str, Floats]]:
-        """By method and label of a protocol, the accuracy on each task after each task."""
-        if protocol is None:
-            return {}
-        matrices: dict[str, dict[str, Floats]] = {}
-        for method, by_sequence in self.results.items():
-            orders = self.table.orders(method, protocol)
-            sequences = dict(zip(orders.labels, orders.sequences, strict=True))
-            for label in _LABELS:
-                if label not in sequences:
-                    continue
-                for result, _ in by_sequence.get(sequences[label], ()):
-                    matrix = result.matrix(self.classifier)
-                    if not np.isnan(matrix[-1]).any():
-                        matrices.setdefault(method, {}).setdefault(label, matrix)
-        return matrices
 
-    def curves(
-        self, together: Mapping[str, Sequence[str]] | None = None
-    ) -> dict[str, dict[str, TaskCurve]]:
-        """By method and protocol, how the metric develops from task to task.
-
-        Args:
-            together: by method, protocols whose orders also have one common curve, under their
-                names joined by " + ".
-        """
-        curves: dict[str, dict[str, TaskCurve]] = {}
-        for method, by_sequence in self.results.items():
-            means = {}
-            for sequence, results in by_sequence.items():
-                steps = [result.curve(self.metric, self.classifier) for result, _ in results]
-                given = [curve for curve in steps if curve is not None]
-                if given:
-                    means[sequence] = np.mean(given, axis=0)
-            groups: list[tuple[str, ...]] = [(protocol,) for protocol in self.table.protocols]
-            joined = tuple((together or {}).get(method, ()))
-            groups += [joined] if len(joined) > 1 else []
-            for group in groups:
-                chosen: set[ClassSequence] = set()
-                for protocol in group:
-                    chosen.update(self.table.orders(method, protocol).sequences)
-                values = [curve for sequence, curve in means.items() if sequence in chosen]
-                if values:
-                    curves.setdefault(method, {})[" + ".join(group)] = _spread(np.array(values))
-        return curves
-
-    def confusion(self) -> dict[str, Confusion]:
-        """By method, for which tasks the images of each task are taken at the end."""
-        confusions = {}
-        for method, by_sequence in self.results.items():
-            values = []
-            for results in by_sequence.values():
-                shares = [result.confusion(self.classifier) for result, _ in results]
-                given = [share for share in shares if share is not None]
-                if given:
-                    values.append(np.mean(given, axis=0))
-            if values:
-                confusions[method] = Confusion(len(values), *np.mean(values, axis=0).T)
-        return confusions
-
-    def class_positions(self) -> dict[str, ClassPositions]:
-        """By method, the metric of each class by the task in which it comes."""
-        positions = {}
-        higher_is_better = find_metric(self.metric).higher_is_better
-        for method, by_sequence in self.results.items():
-            places: list[Ints] = []
-            values: list[Floats] = []
-            for sequence, results in by_sequence.items():
-                place = _position_of_class(sequence)
-                single = [self._by_class(*entry) for entry in results]
-                given = [one for one in single if one is not None]
-                if given:
-                    values.append(np.mean(given, axis=0))
-                    places.append(place)
-            if values:
-                tasks = len(self.table.space.sizes)
-                positions[method] = _by_position(
-                    np.array(values), np.array(places), tasks, higher_is_better=higher_is_better
-                )
-        return positions
-
-    def _by_class(self, result: RunResult, ids: Ints) -> Floats | None:
-        """Return the metric of each class, in the table's order of classes; None if unknown."""
-        counts = result.class_counts(self.classifier)
-        if counts is None:
-            return None
-        values = np.empty(len(ids))
-        values[ids] = METRICS[self.metric].compute(counts)
-        return values
+def _means(values: _Values) -> dict[str, dict[ClassSequence, Floats]]:
+    """Return the mean over trainings, by method and sequence."""
+    return {
+        method: {sequence: np.mean(some, axis=0) for sequence, some in own.items()}
+        for method, own in values.items()
+    }
 
 
 def _table_ids(names: Sequence[str] | None, table: Runs, classes: int) -> Ints:
@@ -234,11 +183,6 @@ def _table_ids(names: Sequence[str] | None, table: Runs, classes: int) -> Ints:
     if table.names is None or names is None:
         return np.arange(classes, dtype=np.int64)
     return np.array([table.names.index(name) for name in names], dtype=np.int64)
-
-
-def _renumber(sequence: ClassSequence, ids: Ints) -> ClassSequence:
-    new = dict(zip(sorted(sequence.order), ids.tolist(), strict=True))
-    return ClassSequence([new[class_] for class_ in task] for task in sequence.tasks)
 
 
 def _spread(values: Floats) -> TaskCurve:
@@ -252,14 +196,6 @@ def _spread(values: Floats) -> TaskCurve:
         values.max(axis=0),
         {f"{level:g}": row for level, row in zip(QUANTILES, levels, strict=True)},
     )
-
-
-def _position_of_class(sequence: ClassSequence) -> Ints:
-    """Return the task of each class, shape (N,)."""
-    places = np.empty(len(sequence.order), dtype=np.int64)
-    for position, task in enumerate(sequence.tasks):
-        places[list(task)] = position
-    return places
 
 
 def _by_position(

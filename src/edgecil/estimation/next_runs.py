@@ -1,4 +1,4 @@
-"""What to run next for one method, and what it would buy."""
+"""`next_runs`: which class orders to run next, and what they would buy."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ import numpy as np
 from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.runs import Runs
 from edgecil.errors import DataError, UsageError, warn
-from edgecil.estimation.claims import Answer, answer, representative_orders
+from edgecil.estimation.claims import Answer, answer
 from edgecil.estimation.comparison import differences
 from edgecil.estimation.population import LEAST_ORDERS, Posterior, orders_for, orders_to_decide
-from edgecil.estimation.samples import know_method
+from edgecil.estimation.samples import know_method, representative_orders
 from edgecil.estimation.sentences import MOST_ORDERS, count, describe_next
 from edgecil.estimation.sources import (
     DatasetRuns,
@@ -29,7 +29,6 @@ from edgecil.estimation.sources import (
     list_sources,
 )
 from edgecil.estimation.truth import find_truth
-from edgecil.estimation.variance import OrderEffect, split_variance
 from edgecil.io.files import check_new, replace_file
 from edgecil.io.json import to_plain
 from edgecil.io.notebook import show_printed
@@ -38,9 +37,11 @@ from edgecil.sequences.given import NAME as OWN_ORDERS
 from edgecil.sequences.protocols import CONTINUED
 from edgecil.sequences.sequence import ClassSequence
 
+CHOOSING = ("protocol", "sequences", "budget", "order_seed", "objective")  # class orders
+ONCE = ("repeats", "repeats_on")  # a further order is trained once, as its duration says
+
 REPEATED_ORDERS = 2
 ASSURANCES = (0.8, 0.95)
-_FURTHER = (1, 2, 3, 4, 6, 8, 12, 20, 40, 80, 160)
 _NARROWER = 0.5
 _MOST_ORDERS = 100_000
 
@@ -48,32 +49,19 @@ Step = Literal["orders", "repeats", "nothing"]
 
 
 @dataclass(frozen=True)
-class Gain:
-    """What further orders would buy.
-
-    Attributes:
-        order_count: how many more.
-        half_width: usual half-width of the 90 % interval of the mean after them, points.
-    """
-
-    order_count: int
-    half_width: float
-
-
-@dataclass(frozen=True)
 class NextStep:
-    """What to run next.
+    """What to run next for one method, and what it would buy.
 
     Attributes:
-        step: `orders`: run `order_count` more class orders; `repeats`: train `repeats` of the
-            orders once more, to separate order from training; `nothing`: the mean is known as
-            precisely as asked, or all orders were run and repeated.
+        step: `orders`: run `order_count` more class orders; `repeats`: all orders were run, train
+            some once more; `nothing`: the mean is known as precisely as asked, or all orders were
+            run and repeated.
         order_count: how many more orders; with a target, as many as reach it with probability 80 %.
         sure_count: how many reach it with probability 95 %; None without a target.
-        repeats: how many trainings of orders that were run before.
+        repeats: how many orders to train once more, if order and training are to be separated; 0
+            if that was done.
         half_width: of the mean's 90 % interval now; None if there is none.
         target: the half-width aimed at; None if there is none.
-        gains: what several numbers of further orders would buy.
         seconds: expected duration of the step, one training after the other; None if the durations
             of the runs are not recorded.
         replaces: whether the orders that were run were not chosen at random, so that claims will
@@ -86,71 +74,61 @@ class NextStep:
     repeats: int = 0
     half_width: float | None = None
     target: float | None = None
-    gains: tuple[Gain, ...] = ()
     seconds: float | None = None
     replaces: bool = False
 
 
 def advise(
-    answer: Answer,
-    effect: OrderEffect,
-    known: Posterior | None,
-    space_size: int,
+    table: Runs,
+    method: str,
+    said: Answer,
     *,
     target: float | None = None,
     seconds: float | None = None,
-    replaces: bool = False,
 ) -> NextStep:
     """Return what to run next for a method.
 
-    At least 3 orders come first; then one more training of 2 orders, if no order was repeated and
-    no target is given; then more orders, until the interval of the mean has the wanted half-width.
+    At least 3 orders come first, then as many as give the interval of the mean the wanted
+    half-width. If no order was trained twice, it also says how many repeats would separate order
+    from training.
 
     Args:
-        answer: what is known about the method.
-        effect: order and training.
-        known: what its orders say about the population; None with fewer than three.
-        space_size: |Ω|.
+        table: the runs.
+        method: its name.
+        said: what is claimed about it.
         target: wanted half-width of the mean's 90 % interval, in points; by default half of what it
             is now.
         seconds: mean duration of one run.
-        replaces: whether the orders that were run will not count beside further ones.
     """
-    if answer.mean.validity == "measured":
-        if effect.repeats:
-            return NextStep("nothing")
-        return timed(NextStep("repeats", repeats=min(REPEATED_ORDERS, answer.order_count)), seconds)
-    left = space_size - answer.order_count
-    if replaces or known is None:
-        more = LEAST_ORDERS - (0 if replaces else answer.order_count)
-        return timed(NextStep("orders", min(max(more, 1), left), replaces=replaces), seconds)
+    orders = table.orders(method)
+    repeated = not table.has_orders or bool((orders.counts > 1).any())
+    again = 0 if repeated else min(REPEATED_ORDERS, said.order_count)
+    if said.mean.validity == "measured":
+        return _timed(NextStep("repeats" if again else "nothing", repeats=again), seconds)
+    left = table.space.size - said.order_count
+    # Rows of further orders in a file without protocols are like those before them.
+    replaces = not said.blind and set(said.protocols) != {OWN_ORDERS}
+    known = None
+    if not replaces:
+        known = know_method(table, method, representative_orders(table, method))
+    if known is None:
+        more = LEAST_ORDERS - (0 if replaces else said.order_count)
+        return _timed(NextStep("orders", min(max(more, 1), left), replaces=replaces), seconds)
     width = float(known.half_width())
     goal = _NARROWER * width if target is None else target
-    gains = tuple(
-        Gain(more, float(known.after(more, more * float(known.std) ** 2).half_width()))
-        for more in _FURTHER
-        if more <= left
-    )
-    nothing = NextStep("nothing", half_width=width, target=goal, gains=gains)
-    if not effect.repeats and target is None:
-        return timed(replace(nothing, step="repeats", repeats=REPEATED_ORDERS), seconds)
-    if width <= goal or not left:
-        return nothing
-    most = min(left, _MOST_ORDERS)
-    likely, sure = (orders_for(known, goal, assurance, most=most) for assurance in ASSURANCES)
-    step = replace(nothing, step="orders", order_count=likely or most, sure_count=sure)
-    return timed(step, seconds)
+    step = NextStep("nothing", repeats=again, half_width=width, target=goal)
+    if width > goal and left:
+        most = min(left, _MOST_ORDERS)
+        likely, sure = (orders_for(known, goal, assurance, most=most) for assurance in ASSURANCES)
+        step = replace(step, step="orders", order_count=likely or most, sure_count=sure)
+    return _timed(step, seconds)
 
 
-def timed(step: NextStep, seconds: float | None) -> NextStep:
+def _timed(step: NextStep, seconds: float | None) -> NextStep:
     """Return the step with its duration, from the mean duration of a run; None if unknown."""
     if seconds is None:
         return step
-    return replace(step, seconds=seconds * (step.order_count + step.repeats))
-
-
-CHOOSING = ("protocol", "sequences", "budget", "order_seed", "objective")  # class orders
-ONCE = ("repeats", "repeats_on")  # a further order is trained once, as its duration says
+    return replace(step, seconds=seconds * (step.order_count or step.repeats))
 
 
 @dataclass(frozen=True, repr=False)
@@ -162,8 +140,8 @@ class NextRuns:
         steps: by method, what to run next and what it would buy.
         orders: class orders that continue the design, as many as the method that needs most, at
             most 100; after these, more is known about how many it needs. They are random draws
-            that were not run yet.
-        repeat: orders to train once more, as many as some method needs.
+            that were not run yet. Empty if the orders of the runs are unknown.
+        repeat: orders to train once more, if order and training are to be separated.
         decisions: by first and second method, after how many more orders it is decided with
             probability 80 % which is better, by the confidence sequence of `run --until`, so that
             one may look after every order; None if 100 more, or all, do not suffice. A pair
@@ -172,6 +150,7 @@ class NextRuns:
         directory: of the experiment; None for files and several experiments.
         options: of the experiment's latest run that are not the default; empty without an
             experiment.
+        unit: what a further one is called: `order`, or `run` if the orders are unknown.
     """
 
     dataset: str
@@ -182,6 +161,7 @@ class NextRuns:
     target: float | None = None
     directory: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
+    unit: str = "order"
 
     def __repr__(self) -> str:
         more, again = count(len(self.orders), "more order"), len(self.repeat)
@@ -274,46 +254,37 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
     table = runs.table
     if table.missing == len(table):
         raise DataError(f"No run on {table.dataset!r} has an accuracy to continue from.")
-    # In a file without protocols, rows of further orders are like those before them.
-    unnamed = not runs.experiments and set(table.protocols) == {OWN_ORDERS}
-    steps = {}
-    for method in table.methods:
-        if len(table.orders(method)):
-            said = answer(table, method, find_truth(table, method))
-            sample = representative_orders(table, method)
-            step = advise(
-                said,
-                split_variance(table.repeats(method)),
-                know_method(table, method, sample.sequences, sample.choice),
-                table.space.size,
-                target=target,
-                seconds=run_seconds(runs, method),
-                replaces=not said.blind and not unnamed,
-            )
-            steps[method] = step
-    more = max((step.order_count for step in steps.values()), default=0)
-    more = min(more, MOST_ORDERS)
-    again = max((step.repeats for step in steps.values()), default=0)
-    orders = continue_design(table, more, order_seed=order_seed)
+    steps = {
+        name: advise(
+            table,
+            name,
+            answer(table, name, find_truth(table, name)),
+            target=target,
+            seconds=run_seconds(runs, name),
+        )
+        for name in table.methods
+        if len(table.orders(name))
+    }
     decisions: dict[str, dict[str, int | None]] = {}
     for first, second in combinations(steps, 2):
         both = differences(table, first, second)
-        if both is not None and both.known is not None:
-            left = max(table.space.size - len(both.gains), 0)
-            needed = orders_to_decide(
-                both.known, both.gains, ASSURANCES[0], most=min(left, MOST_ORDERS)
-            )
+        if both is not None and isinstance(both.known, Posterior):
+            most = min(max(table.space.size - both.orders, 0), MOST_ORDERS)
+            needed = orders_to_decide(both.known, both.gains, ASSURANCES[0], most=most)
             decisions.setdefault(first, {})[second] = needed
+    more = min(max((step.order_count for step in steps.values()), default=0), MOST_ORDERS)
+    again = max((step.repeats for step in steps.values()), default=0)
     only = runs.experiments[0] if len(runs.experiments) == 1 else None
     return NextRuns(
         table.dataset,
         steps,
-        orders,
+        continue_design(table, more, order_seed=order_seed) if table.has_orders else (),
         table.sequences[:again],
         decisions,
         target,
         None if only is None else str(only.directory),
         {} if only is None or only.config is None else _options(only.config),
+        "order" if table.has_orders else "run",
     )
 
 
@@ -329,19 +300,17 @@ def continue_design(table: Runs, count: int, *, order_seed: int = 0) -> tuple[Cl
     """Return further random orders, none of which was run.
 
     Args:
-        table: the runs; classes are numbered 0 … N-1.
+        table: the runs.
         count: how many; fewer if the space has no more.
         order_seed: seed for choosing class orders.
     """
     space = table.space
     rng, seen = np.random.default_rng([order_seed, len(table.sequences)]), set(table.sequences)
     chosen: list[ClassSequence] = []
-    for _ in range(min(count, space.size - len(seen))):
-        while True:
-            order = [table.classes[place] for place in space.sample_orders(1, rng)[0].tolist()]
-            sequence = ClassSequence.from_order(order, space.sizes)
-            if sequence not in seen:
-                break
-        seen.add(sequence)
-        chosen.append(sequence)
+    while len(chosen) < min(count, space.size - len(table.sequences)):
+        order = [table.classes[place] for place in space.sample_orders(1, rng)[0].tolist()]
+        sequence = ClassSequence.from_order(order, space.sizes)
+        if sequence not in seen:
+            seen.add(sequence)
+            chosen.append(sequence)
     return tuple(chosen)

@@ -533,23 +533,52 @@ def grade(probability: float, orders: int) -> Grade:
     return "clear" if sure >= CLEAR else "likely" if sure >= LIKELY else "cannot tell"
 
 
-def over_datasets(
-    known: Sequence[Posterior], level: float = LEVEL
-) -> tuple[float, Interval, float]:
-    """Return the mean over datasets, each with the same weight, of means given their runs.
+@dataclass(frozen=True, eq=False)
+class Combination:
+    """A weighted sum of independent quantities, as draws: a mean over datasets, or a difference.
 
-    Returns:
-        The expected mean, its central interval, and the probability that it is above 0.
+    Attributes:
+        mean: expected mean.
+        draws: of the mean and of the next run, by quantity, sorted.
+        shared_seeds: number of training seeds that all orders share in every part, or 0.
     """
-    rng, total = np.random.default_rng(0), np.zeros(_DRAWS)
-    for one in known:
-        places = rng.permutation((np.arange(_DRAWS) + 0.5) / _DRAWS)
-        table = np.array([float(one.quantile("mean", p)) for p in _POINTS])
-        total += np.interp(places, _POINTS, table)
-    draws = total / len(known)
-    low, high = np.quantile(draws, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
-    mean = float(np.mean([float(one.mean) for one in known]))
-    return mean, (float(low), float(high)), float((draws > 0.0).mean())
+
+    mean: float
+    draws: dict[Quantity, Floats]
+    shared_seeds: int
+
+    def cdf(self, quantity: Quantity, at: float) -> float:
+        """Return the probability that a quantity is below a value."""
+        return float((self.draws[quantity] < at).mean())
+
+    def above(self, quantity: Quantity, at: float) -> float:
+        """Return the probability that a quantity is above a value."""
+        return float((self.draws[quantity] > at).mean())
+
+    def quantile(self, quantity: Quantity, probability: float) -> float:
+        """Return the value below which a quantity is with this probability."""
+        return float(np.quantile(self.draws[quantity], probability))
+
+    def interval(self, quantity: Quantity, level: float = LEVEL) -> Interval:
+        """Return the central interval that contains a quantity with this probability."""
+        tail = (1.0 - level) / 2.0
+        return self.quantile(quantity, tail), self.quantile(quantity, 1.0 - tail)
+
+
+def combine(known: Sequence[Posterior | Combination], weights: Sequence[float]) -> Combination:
+    """Return the weighted sum of independent means, and of independent next runs."""
+    rng = np.random.default_rng(0)
+    draws: dict[Quantity, Floats] = {}
+    quantities: tuple[Quantity, ...] = ("mean", "next")
+    for quantity in quantities:
+        total = np.zeros(_DRAWS)
+        for one, weight in zip(known, weights, strict=True):
+            places = rng.permutation((np.arange(_DRAWS) + 0.5) / _DRAWS)
+            table = np.array([float(one.quantile(quantity, p)) for p in _POINTS])
+            total += weight * np.interp(places, _POINTS, table)
+        draws[quantity] = np.sort(total)
+    mean = sum(w * float(one.mean) for one, w in zip(known, weights, strict=True))
+    return Combination(mean, draws, min(one.shared_seeds for one in known))
 
 
 _DRAWS = 20_000

@@ -1,4 +1,4 @@
-"""How the orders of a table were chosen, as their protocols say it, and what that allows."""
+"""Which runs of a table represent all class orders, and what they say about the population."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from edgecil.estimation.population import (
 from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.protocols import ENUMERATE, Protocol, find_protocol
 from edgecil.sequences.sequence import ClassSequence
+
+_FEWEST = 2
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,8 @@ class Choice:
         if any(protocol.calibration is None for protocol in self.protocols):
             return None
         single = [protocol for protocol in self.protocols if not protocol.joint]
-        return _shared_key(single or self._joint)
+        keys = {protocol.calibration for protocol in single or self._joint}
+        return keys.pop() if len(keys) == 1 else None
 
     def overlap(self, sequences: Sequence[ClassSequence]) -> Floats | None:
         """Return the covariance that a design of all these orders implies; None without one."""
@@ -67,9 +70,43 @@ class Choice:
         return [protocol for protocol in self.protocols if protocol.joint]
 
 
-def _shared_key(protocols: Iterable[Protocol]) -> str | None:
-    keys = {protocol.calibration for protocol in protocols}
-    return keys.pop() if len(keys) == 1 else None
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The orders of a method that represent all orders, each once.
+
+    Attributes:
+        protocols: names of those that chose them.
+        choice: what these say about the orders.
+        orders: the n orders with all their trainings.
+    """
+
+    protocols: tuple[str, ...]
+    choice: Choice
+    orders: Orders
+
+
+def representative_orders(table: Runs, method: str) -> Sample:
+    """Return the orders that an answer about a method rests on.
+
+    These are all orders if (nearly) all were run, else random draws if there are two, else those
+    of the protocol that ran most.
+    """
+    names = [it for it in table.protocols if not find_protocol(it).repeats] or table.protocols
+    ran = {name: set(table.orders(method, name).places.tolist()) for name in names}
+    ran = {name: places for name, places in ran.items() if places}
+    random = random_protocols(table, method)
+    blind = {name: places for name, places in ran.items() if name in random}
+    most = max(ran, key=lambda name: len(ran[name]))
+    if len(set().union(*blind.values())) < min(len(ran[most]), _FEWEST):
+        blind = {}  # a single blind order gives no interval
+    chosen = blind or {most: ran[most]}
+    orders = table.orders(method)
+    places = set[int]().union(*chosen.values())
+    return Sample(
+        tuple(chosen),
+        Choice(tuple(random.get(name) or find_protocol(name) for name in chosen), bool(blind)),
+        orders.take(np.isin(orders.places, list(places))),
+    )
 
 
 def random_protocols(table: Runs, method: str | None = None) -> dict[str, Protocol]:
@@ -85,12 +122,12 @@ def random_protocols(table: Runs, method: str | None = None) -> dict[str, Protoc
     methods = table.methods if method is None else (method,)
     protocols = {name: find_protocol(name) for name in table.protocols}
     chosen = {name: protocol for name, protocol in protocols.items() if protocol.random}
-    least = min(len(table.orders(name).by_sequence()) for name in methods)
+    least = min(len(table.orders(name)) for name in methods)
     if 10 * least >= 9 * table.space.size:
         chosen |= {name: protocol for name, protocol in protocols.items() if protocol.exhaustive}
     if len(table.sequences) == table.space.size:
         for name in table.protocols:
-            ran = (table.orders(it, name).by_sequence() for it in methods)
+            ran = (set(table.orders(it, name).places.tolist()) for it in methods)
             if name not in chosen and all(len(own) == table.space.size for own in ran):
                 chosen[name] = ENUMERATE
     return chosen
@@ -104,9 +141,8 @@ def unbiased_sequences(table: Runs, method: str | None = None) -> tuple[ClassSeq
         method: only sequences that this method ran for such a protocol; those of all methods by
             default. A sequence that another method ran for `random` may be an extreme one here.
     """
-    unbiased = random_protocols(table, method)
     rows = table.rows(method)
-    codes = [table.protocols.index(name) for name in unbiased]
+    codes = [table.protocols.index(name) for name in random_protocols(table, method)]
     places = table.sequence[rows[np.isin(table.protocol[rows], codes)]].tolist()
     return tuple(table.sequences[place] for place in dict.fromkeys(places))
 
@@ -123,17 +159,35 @@ def describe_unknown_choice(protocols: Iterable[str]) -> str | None:
     )
 
 
-def know_method(
-    table: Runs, method: str, sequences: Sequence[ClassSequence], choice: Choice
-) -> Posterior | None:
+def describe_population(table: Runs, seeds: int) -> str:
+    """Return what claims are about, after 'over'.
+
+    Args:
+        table: the runs.
+        seeds: number of training seeds that all orders share, from :func:`shared_seeds`.
+    """
+    if not table.has_orders and table.seeds_are == "trainings":
+        return "trainings of one class order"
+    if not table.has_orders and not table.seeds_are:
+        return "runs like these"
+    if not seeds:
+        return "class orders and trainings"
+    return f"class orders, for {'one training seed' if seeds == 1 else 'these training seeds'}"
+
+
+def know_method(table: Runs, method: str, sample: Sample) -> Posterior | None:
     """Return what a method's trainings on some orders say; None with fewer than three orders."""
-    orders = table.orders(method)
-    place_of = {sequence: place for place, sequence in enumerate(orders.sequences)}
-    chosen = orders.take(np.array([place_of[sequence] for sequence in sequences], dtype=np.int64))
+    sequences = sample.orders.sequences
     classes = table.class_accuracies(method, sequences) if len(sequences) > 1 else None
     variance = None if classes is None else float(independent_variance(classes))
+    orders = sample.orders
     return know(
-        chosen.values, chosen.seeds, table.metric, sequences, choice, class_variance=variance
+        orders.values,
+        orders.seeds,
+        table.metric,
+        sequences,
+        sample.choice,
+        class_variance=variance,
     )
 
 
@@ -161,15 +215,14 @@ def know(
     given = ~np.isnan(values)
     means = np.nanmean(values, axis=1)
     within = float(np.where(given, (values - means[:, None]) ** 2, 0.0).sum())
-    overlap = choice.overlap(sequences)
-    known = measured_prior()
+    overlap, prior = choice.overlap(sequences), measured_prior()
     correlation = None
     if overlap is not None:
-        share = known.position_share
+        share = prior.position_share
         correlation = (1.0 - share) * np.eye(len(values)) + share * overlap
     return posterior(
         evidence(means, repeats=given.sum(axis=1), within=within, correlation=correlation),
-        prior=known if np.isfinite(find_metric(metric).bounds).all() else None,
+        prior=prior if np.isfinite(find_metric(metric).bounds).all() else None,
         class_variance=class_variance,
         shared_seeds=shared_seeds(seeds),
     )

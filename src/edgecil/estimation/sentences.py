@@ -1,17 +1,19 @@
-"""Comparisons of methods and advice on the next runs, in sentences."""
+"""Claims, comparisons and advice in sentences: the claim, its population, its grade."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from edgecil.engine.metrics import find_metric
-from edgecil.estimation.population import LEAST_ORDERS
+from edgecil.engine.metrics import DEFAULT_METRIC, find_metric
+from edgecil.estimation.population import LEAST_ORDERS, Interval
+from edgecil.estimation.samples import describe_unknown_choice
 from edgecil.io.numbers import format_duration, rounded, rounded_limit
 from edgecil.sequences.protocols import find_protocol
 
 if TYPE_CHECKING:
-    from edgecil.estimation.comparison import Comparison, MethodComparison
+    from edgecil.estimation.claims import Answer
+    from edgecil.estimation.comparison import Comparison, MethodComparison, Overall
     from edgecil.estimation.next_runs import NextRuns, NextStep
 
 _SHOWN = 5  # orders
@@ -20,25 +22,77 @@ MOST_ORDERS = 100
 _DESCRIBED = 6  # pairs; more of them are in the table only
 
 
-def explain_differences(comparison: MethodComparison, *, most: int = _DESCRIBED) -> Iterator[str]:
-    """Which method of each pair is better, and what limits the comparison.
+def describe_answer(said: Answer, name: str = "", metric: str = DEFAULT_METRIC) -> str:
+    """What a method reaches on average, in a new run, and in nearly all runs.
+
+    Args:
+        said: what may be claimed.
+        name: of the method; without it the sentence begins with the verb.
+        metric: what the numbers are.
+    """
+    about = find_metric(metric)
+    unit = " %" if about.bounds == (0.0, 100.0) else ""
+    what = "" if metric == DEFAULT_METRIC else f" {about.label}"
+    verb = f"{name} reaches" if name else "reaches"
+    between = f"between {rounded(said.lowest)} and {rounded(said.highest)}"
+    if said.order_count == 1 or said.lowest == said.highest:
+        between = f"at {rounded(said.lowest)}"
+    kind = "run" if said.population.startswith(("runs", "trainings")) else "order"
+    orders = f"{count(said.order_count, kind)} {between}{unit}{what}"
+    guess = "" if said.chance is None else f" (chance is {rounded(said.chance)} %)"
+    probes = "".join(f"; {rounded(value)} {clause}" for clause, value in said.probes.items())
+    if said.mean.validity == "none":
+        verb = f"{name} ran" if name else "ran"
+        few = said.order_count < LEAST_ORDERS
+        missing = (
+            f"a claim about other {kind}s requires {LEAST_ORDERS}"
+            if few
+            else "these were not chosen at random, so no interval is given for a new order"
+        )
+        return f"{verb} {orders}{guess}; {missing}{probes}."
+    assert said.mean.value is not None
+    mean = f"{verb} {rounded(said.mean.value)}{unit}{what} on average over {said.population}"
+    if said.mean.validity == "measured":
+        low, high = said.next_run.interval or (said.lowest, said.highest)
+        return (
+            f"{mean}{guess}, measured on all {said.order_count:,} orders; 90 % of them lie between "
+            f"{rounded(low)} and {rounded(high)}, all {between}{probes}."
+        )
+    parts = [f"{mean}{_bracket(said.mean.interval)}{guess}"]
+    if said.next_run.interval is not None:
+        ends = map(rounded_limit, said.next_run.interval)
+        parts.append("a new run lies between {} and {} (90 %)".format(*ends))
+    if said.tail.value is not None and about.higher_is_better:
+        exceeded = f"{rounded(said.tail.value)}{_bracket(said.tail.interval)}"
+        parts.append(f"95 % of runs exceed {exceeded}")
+    return "; ".join([*parts, orders]) + f"{probes}."
+
+
+def _bracket(interval: Interval | None) -> str:
+    if interval is None:
+        return ""
+    return f" (90 % interval {_signed(interval[0])} to {_signed(interval[1])})"
+
+
+def describe_comparison(comparison: MethodComparison, *, most: int = _DESCRIBED) -> Iterator[str]:
+    """Which method of each pair is better, over all datasets first, and what limits it.
 
     Args:
         comparison: of all pairs.
         most: pairs to describe; if there are more, none is.
     """
-    from edgecil.estimation.samples import describe_unknown_choice
-
-    metric = comparison.metric
-    higher_is_better = find_metric(metric).higher_is_better
+    higher_is_better = find_metric(comparison.metric).higher_is_better
+    several = len({pair.dataset for pair in comparison.pairs}) > 1
+    yield from describe_overall(comparison.over_datasets, higher_is_better=higher_is_better)
     said = set[str]()
     for pair in comparison.pairs:
         first, second, one = pair.first, pair.second, pair.comparison
         if (one.difference < 0.0) == higher_is_better:
             first, second, one = second, first, one.swapped()
         if len(comparison.pairs) <= most:
-            yield describe_pair(first, second, one, higher_is_better=higher_is_better)
-        if not one.blind:
+            sentence = describe_pair(first, second, one, higher_is_better=higher_is_better)
+            yield f"{pair.dataset}: {sentence}" if several else sentence
+        if not one.blind and one.protocols and "runs" not in one.population:
             sentence = describe_unknown_choice(one.protocols) or (
                 f"{first} and {second} ran orders that were chosen {_how(one.protocols)}, so that "
                 "the mean difference over all orders may be different."
@@ -46,7 +100,29 @@ def explain_differences(comparison: MethodComparison, *, most: int = _DESCRIBED)
             if sentence not in said:
                 said.add(sentence)
                 yield sentence
-    yield from comparison.unfinished
+    yield from comparison.notes
+
+
+def describe_overall(
+    pairs: Iterable[Overall], *, higher_is_better: bool = True, most: int = _DESCRIBED
+) -> Iterator[str]:
+    """Which method of each pair is better over several datasets."""
+    for pair in list(pairs)[:most]:
+        better, other, sign = pair.first, pair.second, 1.0
+        if (pair.difference < 0.0) == higher_is_better:
+            better, other = other, better
+        if pair.difference < 0.0:
+            sign = -1.0
+        low, high = sorted(sign * end for end in pair.interval)
+        by = f"by {_points(sign * pair.difference)} on average{_bracket((low, high))}"
+        start = f"Over {len(pair.datasets)} datasets"
+        if pair.grade == "cannot tell":
+            yield f"{start}, {better} and {other} cannot be told apart: {better} is ahead {by}."
+        else:
+            yield f"{start}, {better} is {_GRADES[pair.grade]} better than {other}: {by}."
+
+
+_GRADES = {"clear": "clearly", "likely": "likely"}
 
 
 def _how(names: Iterable[str]) -> str:
@@ -93,20 +169,16 @@ def describe_pair(
             "not chosen at random, so nothing can be said about others."
         )
     low, high = sorted(sign * end for end in pair.interval)
-    between = f"90 % interval {_signed(low)} to {_signed(high)}"
-    population = "over class orders and trainings"
-    if pair.shared_seeds:
-        population = "over class orders for one training seed"
+    start = f"{better} is {_GRADES.get(pair.grade, '')} better than {other}{of_metric}: by"
+    ahead = ""
     if pair.grade == "cannot tell":
-        return (
-            f"{better} and {other} cannot be told apart{of_metric}: {better} is {_points(gain)} "
-            f"ahead on average {population} ({between}), {_wins(pair)}."
-        )
+        start = f"{better} and {other} cannot be told apart{of_metric}: {better} is"
+        ahead = " ahead"
     assert pair.new_run_probability is not None
     return (
-        f"{better} is {'clearly' if pair.grade == 'clear' else 'likely'} better than {other}"
-        f"{of_metric}: by {_points(gain)} on average {population} ({between}), {_wins(pair)}, and "
-        f"in a new run with probability {describe_probability(pair.new_run_probability)}."
+        f"{start} {_points(gain)}{ahead} on average over {pair.population}{_bracket((low, high))}, "
+        f"{_wins(pair)}, and better in a new run with probability "
+        f"{describe_probability(pair.new_run_probability)}."
     )
 
 
@@ -135,6 +207,10 @@ def count(number: int, noun: str) -> str:
 
 def _wins(pair: Comparison) -> str:
     """On how many orders the first method is better, and on how many both are equal."""
+    if not pair.paired:
+        return f"from {pair.n:,} unpaired runs"
+    if "runs" in pair.population:
+        return f"on {pair.wins:,} of {count(pair.n, 'run')}, paired by seed"
     if pair.wins == pair.n:
         return f"on {_all(pair.n)}"
     orders = count(pair.n, "order")
@@ -159,10 +235,10 @@ def _signed(value: float) -> str:
 def describe_next(dataset: NextRuns) -> Iterator[str]:
     """What to run next on a dataset, as sentences, and the orders."""
     for method, step in dataset.steps.items():
-        yield f"{method}: {_step(step)}"
+        yield f"{method}: {describe_step(step, dataset.unit)}"
     for first, others in dataset.decisions.items():
         for second, more in others.items():
-            yield f"{first} − {second}: {_decision(more)}"
+            yield f"{first} − {second}: {_decision(more, dataset.unit)}"
     if dataset.orders:
         yield "Next orders:"
         yield from (f"  {order}" for order in dataset.orders[:_SHOWN])
@@ -172,21 +248,23 @@ def describe_next(dataset: NextRuns) -> Iterator[str]:
         if wanted > len(dataset.orders):
             yield f"These are the first {len(dataset.orders)} of {wanted:,}; ask again then."
     if dataset.repeat:
-        yield f"Train once more: {'; '.join(map(str, dataset.repeat))}"
+        again = "; ".join(map(str, dataset.repeat))
+        yield f"To separate order from training, train once more: {again}"
 
 
-def _decision(more: int | None) -> str:
+def _decision(more: int | None, unit: str) -> str:
     if more == 0:
         return "decided already."
     if more is None:
-        return f"not expected to be decided by {MOST_ORDERS} more orders."
+        return f"not expected to be decided by {MOST_ORDERS} more {unit}s."
     return (
-        f"with probability 80 %, {count(more, 'more order')} of both decide which is better; you "
-        "may look after every order."
+        f"with probability 80 %, {count(more, f'more {unit}')} of both decide which is better; you "
+        f"may look after every {unit}."
     )
 
 
-def _step(step: NextStep) -> str:
+def describe_step(step: NextStep, unit: str = "order") -> str:
+    """What to run next for a method, and what it would buy."""
     duration = "" if step.seconds is None else f"; about {format_duration(step.seconds)}"
     now = ""
     if step.half_width is not None:
@@ -194,9 +272,11 @@ def _step(step: NextStep) -> str:
     if step.step == "nothing":
         return f"{now or 'all orders were run'}; nothing more to run."
     if step.step == "repeats":
-        again = f"train {step.repeats} of the orders once more to separate order from training"
-        return f"{now + '; ' if now else ''}{again}{duration}."
-    more = count(step.order_count, "more order")
+        return (
+            f"all orders were run; train {step.repeats} of them once more to separate order from "
+            f"training{duration}."
+        )
+    more = count(step.order_count, f"more {unit}")
     if step.replaces:
         return f"run {more} at random; those run so far were not chosen at random{duration}."
     if step.target is None:

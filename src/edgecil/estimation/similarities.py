@@ -28,6 +28,11 @@ NO_CLASS_NAMES = (
 )
 """Why runs of a file without datasets have no similarity, which is no fault of theirs."""
 
+UNKNOWN_ORDERS = (
+    "Whether the class order varied between these runs is unknown, so that nothing is said about "
+    "other orders; --seeds-are orders, trainings or both states it."
+)
+
 Similarities: TypeAlias = "Similarity | str | Path | Mapping[str, Similarity]"
 
 
@@ -60,6 +65,8 @@ def find_similarities(
     if given is not None:
         return {"given": _select(given, table, "The similarity")}, [], ""
     notes: list[str] = []
+    if not table.has_orders:
+        return {}, [] if table.seeds_are else [UNKNOWN_ORDERS], ""
     if not runs.experiments:
         random = random_protocols(table)
         chosen = [name for name in table.protocols if name not in random]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import fdtrc, fdtri
 
-from edgecil.estimation.distributions import SAME, Distribution, smooth
+from edgecil.estimation.distributions import SAME
 from edgecil.estimation.population import LEVEL, Interval
 from edgecil.io.arrays import Floats
 
@@ -37,9 +37,6 @@ class OrderEffect:
         noise_range: mean range of as many orders if they differed by training noise only.
         noise_range_limit: exceeded by noise alone with probability 10 %; noise_std is uncertain,
             and that is taken into account.
-        trainings: estimated distribution of single trainings over all orders.
-        expected: estimated distribution of the expected accuracies of all orders: the orders' means
-            moved together until their variance is that due to the order.
         reason: why something is None.
     """
 
@@ -54,19 +51,12 @@ class OrderEffect:
     p_value: float | None = None
     noise_range: float | None = None
     noise_range_limit: float | None = None
-    trainings: Distribution | None = None
-    expected: Distribution | None = None
     reason: str | None = None
 
     @property
     def exceeds_noise(self) -> bool | None:
         """Whether the range is larger than noise alone would give; None if that is unknown."""
         return None if self.noise_range_limit is None else self.range > self.noise_range_limit
-
-    @property
-    def largest_correlation(self) -> float | None:
-        """The correlation with single trainings that no predictor of the order can exceed."""
-        return None if self.order_share is None else float(np.sqrt(self.order_share))
 
 
 def split_variance(groups: Sequence[ArrayLike]) -> OrderEffect:
@@ -104,7 +94,6 @@ def split_variance(groups: Sequence[ArrayLike]) -> OrderEffect:
     if whole <= SAME**2:
         return OrderEffect(*about, 0.0, noise, reason="no accuracy differs")
     usual, limit = _noise_range(noise / np.sqrt(sizes), freedom)
-    expected = _shrunken(means, float(np.sqrt(order)), np.sqrt(order / (order + within / sizes)))
     return OrderEffect(
         *about,
         float(np.sqrt(order)),
@@ -114,8 +103,6 @@ def split_variance(groups: Sequence[ArrayLike]) -> OrderEffect:
         float(fdtrc(count - 1, freedom, between / within)) if within > 0.0 else 0.0,
         usual,
         limit,
-        Distribution(expected.locations, expected.weights, float(np.hypot(expected.width, noise))),
-        expected,
     )
 
 
@@ -153,14 +140,3 @@ def _noise_range(deviations: Floats, freedom: int) -> tuple[float, float]:
     ranges = np.ptp(rng.standard_normal((draws, len(deviations))) * deviations, axis=1)
     uncertain = ranges / np.sqrt(rng.chisquare(freedom, draws) / freedom)
     return float(ranges.mean()), float(np.quantile(uncertain, LEVEL))
-
-
-def _shrunken(means: Floats, std: float, factors: Floats) -> Distribution:
-    """Return the orders' means, moved together and smoothed, with a given standard deviation."""
-    centre = float(means.mean())
-    moved = centre + factors * (means - centre)
-    spread = float(moved.std())
-    if std <= SAME or spread <= SAME:
-        return Distribution.normal(centre, 0.0 if std <= SAME else std)
-    middle = moved.mean()
-    return smooth(middle + (moved - middle) * (std / spread), std, None)

@@ -17,7 +17,7 @@ from edgecil.engine.metrics import find_metric
 from edgecil.engine.runs import Runs
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.estimation.analysis import build_predictors
-from edgecil.estimation.claims import bounds_of, cut
+from edgecil.estimation.claims import cut
 from edgecil.estimation.correlation import Predictor, pilot_predictor
 from edgecil.estimation.population import independent_variance
 from edgecil.estimation.similarities import Similarities, describe_given, find_similarities
@@ -320,7 +320,11 @@ def _estimate(
     truth: Floats | None,
 ) -> dict[str, ProtocolEstimate]:
     """Return every estimator's answer, or why it has none."""
-    orders, space, bounds = table.orders(method, protocol), table.space, bounds_of(table.metric)
+    orders, space, bounds = (
+        table.orders(method, protocol),
+        table.space,
+        find_metric(table.metric).bounds,
+    )
     once = orders.by_sequence()
     labelled = _runs(orders.sequences, orders.accuracies, predictor, space)
     distinct = _runs(tuple(once), np.array(list(once.values())), predictor, space)
