@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from edgecil.engine.executors.ray import pickled
-from edgecil.engine.executors.ray_driver import RayDriver, Request
+from edgecil.engine.executors.ray import RayDriver, Request, pickled
 from edgecil.engine.node_training import WorkerContext
 from edgecil.engine.plan import Plan
 from edgecil.methods import get_method

@@ -39,12 +39,19 @@ def start_worker(process: Any, context: WorkerContext) -> None:
         if any(_may_be_in_script(name, context) for name in context.configs):
             process.start()
             return
-        main = sys.modules["__main__"]
-        sys.modules["__main__"] = ModuleType("__main__")  # without a file there is no import
-        try:
+        with hidden_script():
             process.start()
-        finally:
-            sys.modules["__main__"] = main
+
+
+@contextmanager
+def hidden_script() -> Iterator[None]:
+    """Start processes that do not import the main script."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")  # without a file there is no import
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 @contextmanager

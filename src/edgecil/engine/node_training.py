@@ -109,6 +109,12 @@ class WorkerContext:
         """Names of all networks."""
         return tuple(dict.fromkeys(self.backbones.values() or (self.environment.backbone,)))
 
+    def take_handed(self, node: Node) -> State | None:
+        """Return the state before a node if it is in memory; another attempt reads it packed."""
+        handed = None if node.parent is None else self.handed.get(node.parent)
+        self.handed.clear()
+        return handed
+
     def build(self, node: Node) -> Method:
         """Return the node's method, untrained."""
         backbone = self.backbones.get(node.method, self.environment.backbone)

@@ -21,7 +21,7 @@ from edgecil.engine.executors.executor import Finished, Job
 from edgecil.engine.executors.placement import Placement
 from edgecil.engine.handshake import expected_identity, gpu_identity
 from edgecil.engine.main_guard import WORKER, check_exit, start_error, start_worker
-from edgecil.engine.node_training import Outcome, WorkerContext, train_node
+from edgecil.engine.node_training import Outcome, State, WorkerContext, train_node
 from edgecil.engine.plan import Node
 from edgecil.engine.store import save_state
 from edgecil.io.interpreter import forget_safe_path
@@ -382,10 +382,10 @@ def _end_with_parent() -> None:
 
 def run_job(context: WorkerContext, job: Job) -> Outcome:
     """Train a job: read the parent's state unless it is in memory, write the new one."""
-    handed = None if job.node.parent is None else context.handed.get(job.node.parent)
-    context.handed.clear()  # what is handed on is used once; another attempt reads the file
     try:
-        parent = handed or (None if job.parent is None else job.parent.read_bytes())
+        parent = context.take_handed(job.node) or (
+            None if job.parent is None else job.parent.read_bytes()
+        )
     except FileNotFoundError as error:
         message = f"The state after the previous task is missing: {error.filename}."
         return Outcome(error=message, trace=message, damaged=True)

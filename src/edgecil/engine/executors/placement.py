@@ -42,7 +42,8 @@ class Placement:
             )
         self._most, self._total = most, total
         self._room = {name: (free or free_on)(name) for name in self.devices}
-        self._fixed = per_device is not None
+        # Devices whose number is given, or for which measurements were too optimistic.
+        self._fixed = set(self.devices if per_device is not None else ())
         self._largest = dict.fromkeys(self.devices, 0)  # peak of a job
         self._besides = dict.fromkeys(self.devices, 0)  # memory of a process besides
         self.limits = {
@@ -82,7 +83,7 @@ class Placement:
         if rest is not None and running == 1:
             self._besides[device] = max(0, self._room[device] - rest)
         self._largest[device] = max(self._largest[device], memory)
-        if not self._fixed:
+        if device not in self._fixed:
             need = self._largest[device] + self._besides[device]
             self.limits[device] = max(1, min(self._most, int(_SHARE * self._room[device] // need)))
 
@@ -96,7 +97,7 @@ class Placement:
         if running < 2:
             return False
         self.limits[device] = min(self.limits[device], running - 1)
-        self._fixed = True  # measurements were too optimistic
+        self._fixed.add(device)
         return True
 
 
