@@ -21,7 +21,7 @@ from edgecil.engine.executors.executor import Finished, Job
 from edgecil.engine.executors.placement import Placement
 from edgecil.engine.handshake import expected_identity, gpu_identity
 from edgecil.engine.main_guard import WORKER, check_exit, start_error, start_worker
-from edgecil.engine.node_training import Outcome, State, WorkerContext, train_node
+from edgecil.engine.node_training import Outcome, WorkerContext, train_node
 from edgecil.engine.plan import Node
 from edgecil.engine.store import save_state
 from edgecil.io.interpreter import forget_safe_path
