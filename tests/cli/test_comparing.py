@@ -33,8 +33,6 @@ def test_methods_of_two_files_are_compared(cli: Cli, tmp_path: Path) -> None:
     assert (pair["first"], pair["second"], pair["comparison"]["n"]) == ("a", "b", 3)
     assert pair["comparison"]["won"] == 0.0
     assert answer["notes"] == []
-    text = cli("compare", *write_two(tmp_path)).out
-    assert "a - b" in text
 
 
 def test_orders_without_a_result_are_named_in_a_comparison(cli: Cli, tmp_path: Path) -> None:

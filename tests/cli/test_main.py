@@ -20,7 +20,7 @@ from edgecil.cli.training import show_trained
 from edgecil.cli.verb import Verb
 from edgecil.engine.protocol_results import ExperimentResults, ProtocolResults
 from edgecil.errors import EdgecilWarning, UsageError, show_warnings
-from edgecil.report.answer_tables import show_results
+from edgecil.report.tables import show_results
 from tests.cli.conftest import Cli
 
 EDGECIL = [sys.executable, "-m", "edgecil"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from edgecil.estimation.analysis import DatasetAnalysis, analyze
-from edgecil.estimation.order_table import list_orders
+from edgecil.report.orders import OrderTable
 from edgecil.report.page import Origin, compose_page
 from edgecil.sequences import ClassSequence
 from tests.estimation.tables import Run, build, noisy, six_classes, table_of
@@ -339,14 +339,12 @@ def test_the_page_follows_the_dark_theme(browser, file) -> None:
 def test_hovering_a_dot_shows_its_order(browser, file, dataset) -> None:
     browser.resize(1280)
     browser.open(file)
-    orders = list_orders(dataset)
+    orders = OrderTable.of(dataset)
     for method in ("varied", "steady"):
         x, y, place = browser.run(DOT, method)
         browser.move(x, y)
         tip = browser.run(TIP)
-        shown = next(o for o in orders if f"{o.accuracies[method]:.2f}" in tip)
-        assert tip.startswith(f"{method}: accuracy {orders[place].accuracies[method]:.2f} %")
-        assert shown.accuracies[method] == orders[place].accuracies[method]
+        assert tip.startswith(f"{method}: accuracy {orders.values[method][place]:.2f} %")
         assert "bee & bug" in tip
         assert "1: " in tip
     browser.move(3, 3)

@@ -18,26 +18,27 @@ from edgecil.engine.experiment import Experiment
 from edgecil.engine.record import ExperimentRecord, Identity
 from edgecil.estimation.analysis import AnalysisOptions, analyze
 from edgecil.estimation.comparison import Comparison, compare_accuracies
-from edgecil.estimation.order_table import OrderRow, list_orders
 from edgecil.io.numbers import format_duration
 from edgecil.report import sections
+from edgecil.report.drawing import Text
 from edgecil.report.metrics import metric_words
-from edgecil.report.narrative import answer
+from edgecil.report.narrative import answer, claim
+from edgecil.report.orders import OrderTable
 from edgecil.report.page import Origin, compose_page
 from edgecil.report.page_data import page_data
-from edgecil.report.scene.layout import printable
-from edgecil.report.scene.marks import Text
-from edgecil.report.scene.svg import svg_file
 from edgecil.report.sections import Part, Section
+from edgecil.report.summary import NamedOrder, rank, summarize
+from edgecil.report.svg import svg_file
 from edgecil.report.table import Column, Table
-from edgecil.report.views import _win, rank
+from edgecil.report.text import printable
+from edgecil.report.views import _win
 from edgecil.sequences import ClassSequence, SequenceSpace
 from edgecil.similarity import SimilarityMatrix
 from tests.estimation.tables import Run, build, six_classes
 from tests.report.made_up import page_of, steady, varied, write_reported, write_run
-from tests.report.test_packing import unpack
+from tests.report.test_page_data import unpack
 
-SECTIONS = ("answer", "curves", "compare", "orders", "details", "repeat")
+SECTIONS = ("answer", "compare", "curves", "orders", "details", "repeat")
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -116,7 +117,7 @@ def test_every_link_has_a_target(page, reader) -> None:
     assert [name for name, count in Counter(reader.ids).items() if count > 1] == []
     inside = {link[1:] for link in reader.links if link.startswith("#")}
     assert inside <= set(reader.ids)
-    files = {f"figures/{f.name}.{suffix}" for f in page.figures for suffix in f.kinds}
+    files = {f"figures/{f.name}.{suffix}" for f in page.figures for suffix in f.file_kinds}
     files |= {f"tables/{t.name}{s}" for t in page.tables for s in (".csv", ".md", ".tex")}
     assert {link for link in reader.links if not link.startswith("#")} == files
 
@@ -142,23 +143,23 @@ def data_of(page):
 
 
 def test_the_data_hold_every_order_with_its_accuracies(page, dataset) -> None:
-    data, orders = data_of(page), list_orders(dataset)
+    data, orders = data_of(page), OrderTable.of(dataset)
     assert data["classes"][3] == "bee & bug"
     count = data["count"]
     tasks = np.reshape(unpack(data["tasks"], 6 * count), (count, 6))
     decoded = [
         ClassSequence([np.flatnonzero(row == k).tolist() for k in range(3)]) for row in tasks
     ]
-    assert decoded == [order.sequence for order in orders]
+    assert decoded == list(orders.sequences)
     for method in ("varied", "steady"):
         packed = unpack(data["metrics"]["accuracy"]["values"][method], count)
-        assert packed == [round(100 * order.accuracies[method]) for order in orders]
+        assert packed == np.round(100 * orders.values[method]).tolist()
     stems, numbers = unpack(data["stem"], count), unpack(data["number"], count)
     chosen = [
         data["stems"][stem] + ("" if number is None else str(number))
         for stem, number in zip(stems, numbers, strict=True)
     ]
-    assert chosen == [order.chosen_by for order in orders]
+    assert chosen == orders.chosen_by
 
 
 def test_a_page_holds_every_one_of_very_many_orders() -> None:
@@ -169,11 +170,16 @@ def test_a_page_holds_every_one_of_very_many_orders() -> None:
         Run("m", "d", "random", f"seed-{i}", one, 0, 50.0 + i) for i, one in enumerate(distinct[:3])
     ]
     dataset = analyze(build(runs), similarity={}).datasets[0]
-    orders = [
-        OrderRow(one, (("random", f"seed-{i}"),), None, {"m": 45.0 + i % 1000 / 100}, {"m": 1})
-        for i, one in enumerate(distinct)
-    ]
-    text = page_data(dataset, orders, {"accuracy": orders})
+    count = len(distinct)
+    orders = OrderTable(
+        np.arange(count),
+        tuple(distinct),
+        tuple((("random", f"seed-{i}"),) for i in range(count)),
+        {"m": 45.0 + np.arange(count) % 1000 / 100},
+        np.ones(count, dtype=np.int64),
+        None,
+    )
+    text = page_data(dataset, orders, {"accuracy": orders.values})
     data = json.loads(text)
     tasks = np.reshape(unpack(data["tasks"], 10 * len(orders)), (-1, 10))
     expected = [one.task_of().tolist() for one in distinct]
@@ -272,14 +278,19 @@ def commands_of(dataset, origin: Origin) -> list[str]:
     return html.unescape(listed).splitlines()
 
 
-def test_with_a_truth_the_lead_has_its_range(directory) -> None:
-    dataset = analyze(directory, similarity=six_classes()).datasets[0]
+def test_a_claim_has_its_population_and_what_constructed_orders_show(dataset) -> None:
     words = metric_words("accuracy")
-    _, sentence, *_ = answer(dataset, rank(dataset, words), words)
-    numbers = re.findall(r"\d+(?:\.\d)?", sentence)
-    assert numbers == ["90", "40.0", "80.0"]
-    one = replace(dataset, methods={"varied": dataset.methods["varied"]})
-    assert answer(one, rank(one, words), words)[0] == sentence
+    probes = tuple(
+        NamedOrder("probes", label, value, f"when {label}")
+        for label, value in (("grouped", 95.0), ("spread", 30.0))
+    )
+    own = replace(summarize(dataset, "varied"), named=probes)
+    assert claim(dataset, own, words) == (
+        "varied reaches 60.0 % on average over all 90 orders; 95.0 when grouped, 30.0 when spread; "
+        "95 % of runs exceed 40.0."
+    )
+    best = summarize(dataset, "steady")
+    assert any("reaches 95.0 when grouped" in text for text in answer(dataset, [best, own], words))
 
 
 def test_every_metric_has_its_own_curves(directory) -> None:
@@ -333,7 +344,7 @@ def test_less_forgetting_is_better(directory) -> None:
     names = sorted(dataset.methods)
     comparisons = {names[0]: {names[1]: pair}}
     words = metric_words("forgetting")
-    ranked = sorted(rank(dataset, words), key=lambda summary: summary.name)
+    ranked = sorted(rank(dataset), key=lambda summary: summary.name)
     sentence = answer(replace(dataset, comparisons=comparisons), ranked, words)[0]
     assert sentence.startswith(f"{names[0]} is likely better than {names[1]} in forgetting: by 3.0")
     assert "on all 3 orders" in sentence

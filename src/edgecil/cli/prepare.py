@@ -38,7 +38,7 @@ def _list(*, kind: Kind, show: str | None = None, **options: Any) -> dict[str, A
 
 
 def _show_list(answer: dict[str, Any]) -> Iterator[Table | str]:
-    from edgecil.report.answer_tables import entry_table
+    from edgecil.report.tables import entry_table
 
     if answer["toml"] is not None:
         yield answer["toml"].rstrip("\n")
@@ -63,14 +63,14 @@ def _similarity(*, out: str | None = None, **options: Any) -> Any:
 
 
 def _show_similarity(answer: Any) -> Iterator[Table | str]:
-    from edgecil.report.answer_tables import similarity_tables
+    from edgecil.report.tables import similarity_tables
 
     yield from similarity_tables(answer)
 
 
 def _show_sequences(answer: ExportedSequences) -> Iterator[Table | str]:
     """Yield the classes of every task, or, with --format, the text of a configuration."""
-    from edgecil.report.answer_tables import sequence_table
+    from edgecil.report.tables import sequence_table
 
     if answer.format is not None:
         from edgecil.interop.exports import format_exports

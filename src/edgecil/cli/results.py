@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
     from edgecil.estimation.analysis import describe_dataset
     from edgecil.estimation.sentences import describe_overall
-    from edgecil.estimation.summary import summaries
     from edgecil.report.narrative import headline, noise_sentences
+    from edgecil.report.summary import rank
     from edgecil.report.tables import terminal_tables
 
     for dataset in answer.datasets:
         yield f"{headline(dataset)}\n"
         yield "".join(f"{sentence}\n" for sentence in describe_dataset(dataset))
-        if noise := noise_sentences(dataset, summaries(dataset)):
+        if noise := noise_sentences(dataset, rank(dataset)):
             yield f"{' '.join(noise)}\n"
         yield from terminal_tables(dataset)
     yield from describe_overall(answer.over_datasets)
@@ -38,7 +38,7 @@ def _notes(analysis: Analysis) -> Iterator[str]:
 
 def _show_comparison(answer: Any) -> Iterator[Table | str]:
     from edgecil.estimation.sentences import describe_comparison
-    from edgecil.report.claim_tables import differences_table
+    from edgecil.report.tables import differences_table
 
     yield differences_table(answer)
     yield from describe_comparison(answer)

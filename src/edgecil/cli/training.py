@@ -71,7 +71,7 @@ def results_type() -> Any:
 
 def show_trained(answer: ExperimentResults) -> Iterator[Table | str]:
     """Show the results, and the command that gives their intervals."""
-    from edgecil.report.answer_tables import show_results
+    from edgecil.report.tables import show_results
 
     yield from show_results(answer)
     if any(part.finished for part in answer.results):
@@ -94,7 +94,7 @@ def _status(*, directory: str, full: bool = False) -> tuple[Status, bool]:
 
 
 def _show_status(answer: tuple[Status, bool]) -> Iterator[Table | str]:
-    from edgecil.report.answer_tables import status_table
+    from edgecil.report.tables import status_table
 
     status, full = answer
     if full:
@@ -113,7 +113,7 @@ def _check(**options: Any) -> Check:
 
 
 def _show_check(answer: Check) -> Iterator[Table | str]:
-    from edgecil.report.answer_tables import check_tables
+    from edgecil.report.tables import check_tables
 
     return check_tables(answer)
 

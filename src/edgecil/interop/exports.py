@@ -20,7 +20,8 @@ from edgecil.errors import UsageError, unknown
 from edgecil.interop.orders import Orders
 from edgecil.io.files import check_new
 from edgecil.registry import Registry
-from edgecil.report.figures import check_figure_path, draw_sequences
+from edgecil.report.figure import check_figure_path
+from edgecil.report.sequences import draw_sequences
 from edgecil.sequences.scored import ScoredSequence, choose_sequences
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.similarity import Similarity, SimilaritySource

@@ -9,13 +9,25 @@ import numpy as np
 
 from edgecil.lab.audits import DatasetAudit
 from edgecil.lab.budgets import BudgetPoint
-from edgecil.report.figures.panels import Box, draw_panels
-from edgecil.report.figures.report_figure import NARROW, WIDE, WIDE_ONLY, ReportFigure
+from edgecil.report.drawing import (
+    NARROW,
+    WIDE,
+    Box,
+    Dots,
+    Entry,
+    Line,
+    Mark,
+    Scale,
+    Scene,
+    Text,
+    draw_panels,
+    fit,
+    x_axis,
+    y_axis,
+)
+from edgecil.report.figure import ReportFigure
 from edgecil.report.metrics import metric_words
-from edgecil.report.scene.layout import Entry, fit
-from edgecil.report.scene.marks import Dots, Line, Mark, Scene, Text
-from edgecil.report.scene.scale import Scale, x_axis, y_axis
-from edgecil.report.scene.theme import protocol_style
+from edgecil.report.theme import protocol_style
 from edgecil.sequences.protocols import find_protocol
 
 Curves = Mapping[str, Sequence[BudgetPoint]]
@@ -45,7 +57,7 @@ def build_budgets(audit: DatasetAudit, *, name: str) -> ReportFigure | None:
     if joint := [name for name in audit.protocols if find_protocol(name).joint]:
         caption += f" The orders of {' and '.join(joint)} are chosen together and have no curve."
     wide, narrow = draw_budgets(methods), draw_budgets(methods, width=NARROW)
-    return ReportFigure(name, caption, wide, narrow, WIDE_ONLY)
+    return ReportFigure(name, caption, wide, narrow)
 
 
 def draw_budgets(methods: Mapping[str, Curves], *, width: float = WIDE) -> Scene:
@@ -108,7 +120,7 @@ def build_closeness(audit: DatasetAudit, *, name: str) -> ReportFigure | None:
         "part. Lower is better."
     )
     wide, narrow = draw_closeness(measures), draw_closeness(measures, width=NARROW)
-    return ReportFigure(name, caption, wide, narrow, WIDE_ONLY)
+    return ReportFigure(name, caption, wide, narrow)
 
 
 def draw_closeness(measures: Measures, *, width: float = WIDE) -> Scene:

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from edgecil.io.csv_files import Cell
-from edgecil.report.answer_tables import make_table
-from edgecil.report.table import Column, Table
+from edgecil.report.table import Column, Table, make_table
 
 if TYPE_CHECKING:
     from edgecil.lab._leaderboard import Leaderboard

@@ -8,8 +8,8 @@ from edgecil.io.csv_files import Cell
 from edgecil.paper._space import SpaceSummary
 from edgecil.paper.published import PublishedRanking
 from edgecil.paper.similarity_error import Theorem3
-from edgecil.report.answer_tables import make_table
-from edgecil.report.table import Column, Table
+from edgecil.report.table import Column, Table, make_table
+from edgecil.sequences import Agreement
 
 _CRITERIA = {"lower": "worst order", "upper": "best order", "stability": "stability"}
 
@@ -135,3 +135,15 @@ def _theorem_3_table(checked: Theorem3) -> Table:
     )
     columns = ("Theorem 3", Column("stated", 0), Column("measured", 0))
     return make_table(columns, rows, caption=caption, name="theorem-3")
+
+
+def agreement_table(agreement: Agreement) -> Table:
+    """Error, rank correlation and consistency of two similarities."""
+    rho = "undefined (a matrix is constant)"
+    if agreement.spearman is not None:
+        tested = f"p = {agreement.p_value:.4f}, {agreement.permutations} permutations"
+        rho = f"{agreement.spearman:.3f} ({tested})"
+    rows = [("mean absolute error", f"{agreement.mae:.4f}"), ("Spearman ρ", rho)]
+    for goal, csg in agreement.csg.items():
+        rows.append((f"CSG {goal}", f"{csg.position:.2f} by position, {csg.matched:.2f} matched"))
+    return make_table((f"{agreement.left} and {agreement.right}", ""), rows)

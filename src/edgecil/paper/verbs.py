@@ -38,13 +38,13 @@ def _show_normality(answer: Any) -> Iterator[Table]:
 
 
 def _show_agreements(answer: Any) -> Iterator[Table]:
-    from edgecil.report.answer_tables import agreement_table
+    from edgecil.paper.answer_tables import agreement_table
 
     yield from map(agreement_table, answer)
 
 
 def _show_profile(answer: Any) -> Iterator[Table]:
-    from edgecil.report.answer_tables import profile_table
+    from edgecil.report.tables import profile_table
 
     yield profile_table(answer)
 

@@ -60,6 +60,11 @@ class MetricWords:
     classes: str = ""
 
     @property
+    def needs_later_tasks(self) -> bool:
+        """Whether classes of the last task have no value."""
+        return self.step.endswith("the tasks before")
+
+    @property
     def ends(self) -> tuple[str, str]:
         """What the lowest and the highest value are called."""
         return ("worst", "best") if self.higher_is_better else ("best", "worst")

@@ -2,43 +2,122 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from edgecil.estimation.analysis import MOST_NAMED, DatasetAnalysis, list_methods, method_warnings
-from edgecil.estimation.next_runs import NextStep
-from edgecil.estimation.sentences import count, describe_pair
+from edgecil.estimation.sentences import count, describe_pair, describe_step
 from edgecil.estimation.similarities import NO_CLASS_NAMES
-from edgecil.estimation.summary import MethodSummary, compare_pair
-from edgecil.io.numbers import format_duration, rounded, rounded_limit
+from edgecil.estimation.variance import OrderEffect
+from edgecil.io.numbers import rounded, rounded_limit
 from edgecil.io.terminal import printable
-from edgecil.report.figures.canvas import missing_letters
 from edgecil.report.metrics import MetricWords
+from edgecil.report.paint import missing_letters
+from edgecil.report.summary import MethodSummary, compare_pair
 from edgecil.sequences.counting import count_text
 from edgecil.sequences.given import NAME as GIVEN
-from edgecil.sequences.protocols import PROTOCOLS
+from edgecil.sequences.protocols import PROTOCOLS, find_protocol
 
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def headline(dataset: DatasetAnalysis) -> str:
     """The title of the page."""
+    return f"{count(len(dataset.methods), 'method')} on {' '.join(_what(dataset))}"
+
+
+def _what(dataset: DatasetAnalysis) -> Iterator[str]:
     table = dataset.table
-    return (
-        f"{count(len(dataset.methods), 'method')} on {table.dataset or 'your data'}: "
-        f"{len(table.classes)} classes in {table.space.tasks} tasks"
-    )
+    yield table.dataset or "your data"
+    if table.has_orders:
+        yield f"({len(table.classes)} classes in {table.space.tasks} tasks)"
 
 
 def about(dataset: DatasetAnalysis, orders: int) -> list[str]:
-    """The line above the answer: dataset, classes, methods, orders."""
+    """The lines above the answer: dataset, classes, methods, orders, what was trained and how."""
     table = dataset.table
-    return [
-        table.dataset or "your data",
-        f"{len(table.classes)} classes in {table.space.tasks} tasks",
-        count(len(dataset.methods), "method"),
-        f"{orders:,} of {_size(dataset)} orders run",
-    ]
+    what = [table.dataset or "your data"]
+    if table.has_orders:
+        what.append(f"{len(table.classes)} classes in {table.space.tasks} tasks")
+        what.append(f"{orders:,} of {_size(dataset)} orders run")
+    else:
+        what.append("class orders unknown")
+    runs = {name: int(table.orders(name).counts.sum()) for name in dataset.methods}
+    if len(set(runs.values())) == 1:
+        each = " of each method" if len(runs) > 1 else f" of {next(iter(runs))}"
+        what.append(f"{count(next(iter(runs.values())), 'run')}{each}")
+    elif len(runs) <= MOST_NAMED:
+        what.append("runs: " + ", ".join(f"{name} {number:,}" for name, number in runs.items()))
+    else:
+        what.append(f"{min(runs.values()):,} to {max(runs.values()):,} runs of each method")
+    return [*what, *(f"{name} {value}" for name, value in setup_facts(dataset).items())]
+
+
+def setup_facts(dataset: DatasetAnalysis) -> dict[str, str]:
+    """What was trained and how, as far as it is recorded: setup, backbone, epochs, encoder."""
+    configs = [config for one in dataset.experiments for config in one.configs]
+    settings = [one.identity.settings for one in dataset.experiments]
+    backbones: dict[str, list[str]] = {}
+    epochs: dict[str, list[str]] = {}
+    for name in dataset.methods:
+        for one in settings:
+            if backbone := one.get(f"backbone of {name}"):
+                backbones.setdefault(str(backbone), []).append(name)
+        for record in dataset.experiments:
+            for number in _find(record.identity.methods.get(name, {}), "epochs"):
+                epochs.setdefault(str(number), []).append(name)
+    facts = {
+        "setup": _listed(_inside(config, "training", "setup") for config in configs),
+        "backbone": _by_method(backbones, len(dataset.methods)),
+        "epochs": _by_method(epochs, len(dataset.methods)),
+    }
+    if any(find_protocol(name).needs_similarity for name in dataset.table.protocols):
+        facts["similarity by"] = _listed(
+            _inside(config, "similarity", "file") or _inside(config, "similarity", "encoder")
+            for config in configs
+        )
+    if dataset.table.chance is not None:
+        facts["chance level"] = f"{rounded(dataset.table.chance)} %"
+    return {name: text for name, text in facts.items() if text}
+
+
+def _inside(config: Mapping[str, Any], group: str, name: str) -> Any:
+    return (config.get(group) or {}).get(name)
+
+
+def _find(settings: Any, name: str) -> Iterator[Any]:
+    """The first value under a name in nested settings."""
+    if isinstance(settings, Mapping):
+        if settings.get(name) is not None:
+            yield settings[name]
+            return
+        for value in settings.values():
+            if found := list(_find(value, name)):
+                yield from found[:1]
+                return
+
+
+def _listed(values: Iterable[Any]) -> str:
+    return ", ".join(dict.fromkeys(str(value) for value in values if value))
+
+
+def _by_method(values: Mapping[str, list[str]], methods: int) -> str:
+    """Values with the methods that have them, which are left out if all have the same."""
+    if len(values) == 1 and len(set(*values.values())) == methods:
+        return next(iter(values))
+    parts = (f"{value} ({', '.join(dict.fromkeys(names))})" for value, names in values.items())
+    return ", ".join(parts)
+
+
+def about_training(dataset: DatasetAnalysis) -> str:
+    """One sentence for the caption of a paper's table: what was trained, how, how often."""
+    table = dataset.table
+    what = " ".join(_what(dataset))
+    seeds = "one training seed for all" if table.shares_seeds else "each with its own training seed"
+    facts = [f"{name} {value}" for name, value in setup_facts(dataset).items()]
+    if table.has_orders:
+        facts.append(f"{count(len(table.sequences), 'class order')}, {seeds}")
+    return f"{what[0].upper()}{what[1:]}: {'; '.join(facts)}." if facts else ""
 
 
 def answer(
@@ -46,171 +125,96 @@ def answer(
 ) -> list[str]:
     """The answer in one sentence, then sentences on what it rests on."""
     best = ranked[0]
-    seen = _range_seen(dataset, ranked, words)
-    if len(ranked) == 1:
-        return [
-            *seen,
-            _one(dataset, best, words),
-            *_given(dataset),
-            *noise_sentences(dataset, ranked),
-        ]
-    second = ranked[1].name
-    pair = compare_pair(dataset, best.name, second)
-    reached = _one(dataset, best, words)
-    if pair is None:
-        return [
-            f"{best.name} has the best mean {words.title}, {_value(best.mean, words)}, but it has "
-            f"no order in common with {second}.",
-            *seen,
-            reached,
-            *noise_sentences(dataset, ranked),
-        ]
-    return [
-        describe_pair(
-            best.name,
-            second,
-            pair,
-            higher_is_better=words.higher_is_better,
-            metric="" if words.name == "accuracy" else words.title,
-        ),
-        *seen,
-        reached,
-        *_given(dataset),
-        *noise_sentences(dataset, ranked),
-    ]
-
-
-def next_step(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> str:
-    """What to run next, for the method that needs it most."""
-    steps = {summary.name: dataset.methods[summary.name].next_step for summary in ranked}
-    by_orders = [name for name, step in steps.items() if step.step == "orders"]
-    if by_orders:
-        name = max(by_orders, key=lambda one: steps[one].order_count)
-        meant = [steps[one] for one in by_orders]
-        seconds = [
-            None
-            if step.seconds is None
-            else step.seconds * steps[name].order_count / step.order_count
-            for step in meant
-        ]
-        several = len(steps) > 1
-        return f"{_run_orders(name, steps[name], several=several)}{_duration(seconds)}."
-    by_repeats = [name for name, step in steps.items() if step.step == "repeats"]
-    if by_repeats:
-        most = max(steps[name].repeats for name in by_repeats)
-        every = " of every method" if len(steps) > 1 else ""
-        who = every if len(by_repeats) == len(steps) else f" of {list_methods(by_repeats)}"
-        seconds = [steps[name].seconds for name in by_repeats]
-        return (
-            f"train {count(most, 'order')}{who} once more with another training seed, to separate "
-            f"the effect of the order from training noise{_duration(seconds)}."
+    sentences = []
+    if len(ranked) > 1:
+        second = ranked[1].name
+        pair = compare_pair(dataset, best.name, second)
+        if pair is None:
+            sentences.append(
+                f"{best.name} has the best mean {words.title}, {_value(best.mean, words)}, but it "
+                f"has no order in common with {second}."
+            )
+        else:
+            metric = "" if words.name == "accuracy" else words.title
+            up = words.higher_is_better
+            sentences.append(
+                describe_pair(best.name, second, pair, higher_is_better=up, metric=metric)
+            )
+    sentences.append(claim(dataset, best, words))
+    sentences += _furthest(ranked, words)
+    table = dataset.table
+    if not table.has_orders and table.seeds_are == "":
+        sentences.append(
+            "Whether the class order varied between these runs is not known, so nothing is said "
+            "about other class orders, and order and training cannot be told apart."
         )
-    return "nothing; more runs would change these numbers little."
+    elif set(table.protocols) == {GIVEN} and not any(one.is_measured for one in ranked):
+        sentences.append(
+            "This holds if your orders were not chosen by their results or their similarity."
+        )
+    if table.has_orders:
+        has_shares = any(one.order_share is not None for one in _effects(dataset))
+        sentences += noise_sentences(dataset, ranked)[has_shares:]  # the chart shows the shares
+    return sentences
 
 
-def warnings(dataset: DatasetAnalysis) -> list[str]:
-    """Everything a reader should know before trusting the numbers."""
-    notes = [note for note in dataset.notes if note not in remarks(dataset)]
-    return [*method_warnings(dataset), *notes, *_missing_letters(dataset)]
+def _effects(dataset: DatasetAnalysis) -> list[OrderEffect]:
+    return [method.order_effect for method in dataset.methods.values()]
 
 
-def remarks(dataset: DatasetAnalysis) -> list[str]:
-    """What the analysis lacks because the runs do not have it; the numbers are no less certain."""
-    return [note for note in dataset.notes if note.startswith(NO_CLASS_NAMES)]
-
-
-def glossary(dataset: DatasetAnalysis) -> dict[str, str]:
-    """What the names on the page mean, by name."""
-    entries = {}
-    for name in dataset.protocols:
-        if name in PROTOCOLS:
-            entries[name] = f"{PROTOCOLS[name].summary}{_objective(dataset, name)}."
-    predictor = dataset.predictor
-    if predictor is not None and predictor.name == "adjacent":
-        origin = "" if predictor.origin is None else f", from {predictor.origin}"
-        entries[predictor.label] = f"similarity between neighbouring tasks{origin}."
-    return entries
-
-
-def _one(dataset: DatasetAnalysis, summary: MethodSummary, words: MetricWords) -> str:
-    """What a method reaches over class orders."""
+def claim(dataset: DatasetAnalysis, summary: MethodSummary, words: MetricWords) -> str:
+    """What a method reaches: the mean, its population and interval, and constructed orders."""
     method = dataset.methods[summary.name]
     said, truth = method.answer, method.truth
+    what = "" if words.name == "accuracy" else f" {words.title}"
+    value = f"{_value(summary.mean, words)}{what}"
     if said.order_count == 1 and truth is None:
-        value = f"{_value(summary.mean, words)}"
-        value += "" if words.name == "accuracy" else f" {words.title}"
-        return (
-            f"{summary.name} was run on one order of {_size(dataset)}: {value}; nothing can be "
-            "said about other orders yet."
-        )
-    mean = (
-        f"{words.title} {_value(summary.mean, words)}"
-        if words.unit != "%"
-        else (f"{_value(summary.mean, words)}")
-    )
-    verb = "reaches" if words.unit == "%" else "has"
-    if words.unit == "%" and words.name != "accuracy":
-        mean = f"{mean} {words.title}"
-    if truth is not None:
-        orders = f"{len(truth):,}"
-        over = f"{orders} random orders" if truth.kind == "sample" else f"all {orders} class orders"
-        if truth.kind == "enumerated" and len(truth) < truth.space_size:
-            over = f"{orders} of {truth.space_size:,} class orders"
-        start = f"Over {over} {summary.name} {verb} {mean} on average"
-    else:
-        start = f"Over class orders {summary.name} {verb} {mean} on average"
+        one = f"one order of {_size(dataset)}" if dataset.table.has_orders else "one run"
+        return f"{summary.name} reached {value} on {one}; nothing can be said about others yet."
+    over = {
+        "orders": "over class orders, for one training seed",
+        "both": "over class orders and trainings",
+        "trainings": "over trainings of one class order",
+    }.get(dataset.table.seeds_are, "in runs like these")
+    if dataset.table.has_orders:
+        over = "over class orders and trainings"
+        if said.shared_seeds:
+            seeds = "one training seed" if said.shared_seeds == 1 else "these training seeds"
+            over = f"over class orders for {seeds}"
+        if truth is not None and truth.kind == "enumerated":
+            some = "all" if len(truth) == truth.space_size else "the"
+            over = f"over {some} {len(truth):,} orders"
+    text = f"{summary.name} reaches {value} on average {over}"
     if summary.mean_interval is not None:
-        start += f" ({said.mean.label}: {_between(summary.mean_interval)})"
-    parts = [start]
-    if summary.central is not None:
-        low, high = summary.central
-        between = f"between {low:.1f} and {_value(high, words)}"
-        parts.append(
-            f"the next run will lie {between} with probability {said.next_run.label}"
-            if truth is None
-            else f"90 % of the orders lie {between}"
-        )
-    outside = said.outside.value
-    if truth is None and outside and said.lowest < said.highest:
-        parts.append(
-            f"{_share(outside)} of all orders lie outside the range of these "
-            f"{_spell(said.order_count)}"
-        )
-    if summary.mean_interval is None and truth is None:
-        parts.append(
-            f"this rests on {said.order_count} of the {summary.order_count} orders run, those not "
-            "chosen by similarity or by results"
-            if said.blind and said.order_count < summary.order_count
-            else f"{count(said.order_count, 'order')} of {_size(dataset)} were run"
-        )
+        text += f" (90 % interval {_between(summary.mean_interval)})"
+    elif truth is None:
+        text += f", from {count(said.order_count, 'order')} that were not drawn at random"
+    parts = [text]
+    if probes := [f"{rounded(one.value)} {one.meaning}" for one in summary.named if one.meaning]:
+        parts.append(", ".join(probes))
+    if summary.tail is not None and words.higher_is_better:
+        parts.append(f"95 % of runs exceed {rounded(summary.tail)}")
     return "; ".join(parts) + "."
 
 
-def _range_seen(
-    dataset: DatasetAnalysis, ranked: Sequence[MethodSummary], words: MetricWords
-) -> list[str]:
-    """With a truth: between which accuracies the orders of the most variable method lie."""
-    measured = [s for s in ranked if s.basis in ("enumerated", "sample") and s.range > 0.0]
-    if not measured:
+def _furthest(ranked: Sequence[MethodSummary], words: MetricWords) -> list[str]:
+    """The constructed order that lies furthest from a method's random orders, if one does."""
+    distances = [
+        (max(own.central[0] - one.value, one.value - own.central[1]), own, one)
+        for own in ranked[1:]
+        if own.central is not None
+        for one in own.named
+        if one.meaning
+    ]
+    far, own, one = max(distances, key=lambda entry: entry[0], default=(0.0, None, None))
+    if own is None or one is None or far <= 0.0:
         return []
-    most = max(measured, key=lambda summary: summary.range)
-    method = dataset.methods[most.name]
-    assert method.truth is not None
-    low, high = method.truth.min, method.truth.max
-    orders = f"{len(method.truth):,}"
-    over = f"its {orders} orders" if most.basis == "enumerated" else f"{orders} random orders"
-    true = f"{over} lie between {low:.1f} and {_value(high, words)}"
-    what = most.name if words.name == "accuracy" else f"{words.title} of {most.name}"
-    return [f"For {what}, {true}."]
-
-
-def _given(dataset: DatasetAnalysis) -> list[str]:
-    """If nothing is known about how the orders were chosen: what that means."""
-    if set(dataset.table.protocols) != {GIVEN} or any(
-        method.truth is not None for method in dataset.methods.values()
-    ):
-        return []
-    return ["This holds if your orders were not chosen by their results or their similarity."]
+    assert own.central is not None
+    low, high = map(rounded_limit, own.central)
+    return [
+        f"90 % of the random orders give {own.name} {low} to {high} {words.unit}; it reaches "
+        f"{rounded(one.value)} {one.meaning}."
+    ]
 
 
 def noise_sentences(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> list[str]:
@@ -219,22 +223,17 @@ def noise_sentences(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -
     repeated = {name: e for name, e in effects.items() if e.order_share is not None}
     if not repeated:
         once = all(effect.repeated_orders == 0 for effect in effects.values())
-        return (
-            ["Each order was trained once, so differences between orders include training noise."]
-            if once
-            else []
-        )
+        text = "Each order was trained once, so differences between orders include training noise."
+        return [text] if once else []
     shares: list[str] = []
     for name, effect in list(repeated.items())[:MOST_NAMED]:
         assert effect.order_share is not None
-        interval = effect.order_share_interval
-        between = (
-            ""
-            if interval is None
-            else f" (90 %: {100.0 * interval[0]:.0f} to {100.0 * interval[1]:.0f})"
-        )
+        between = ""
+        if effect.order_share_interval is not None:
+            low, high = (100.0 * end for end in effect.order_share_interval)
+            between = f" (90 % interval {low:.0f} to {high:.0f})"
         what = "" if shares else " of the variance of single trainings"
-        shares.append(f"{_percent(effect.order_share)}{between}{what} of {name}")
+        shares.append(f"{100.0 * effect.order_share:.0f} %{between}{what} of {name}")
     lucky = [name for name, effect in effects.items() if effect.exceeds_noise is False]
     sentences = [f"The order explains {', '.join(shares)}."]
     if lucky:
@@ -244,35 +243,54 @@ def noise_sentences(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -
     return sentences
 
 
-def _run_orders(name: str, step: NextStep, *, several: bool) -> str:
-    who = f" of {name}" if several else ""
-    text = f"run {count(step.order_count, 'more class order')}"
-    if step.replaces:
-        text += " not chosen by similarity, on which alone claims will rest"
-    if step.half_width is not None and step.target is not None:
-        now, after = rounded_limit(step.half_width), rounded_limit(step.target)
-        sure = "" if step.sure_count is None else f" ({step.sure_count:,} for 95 %)"
-        text += (
-            f"; with probability 80 % they give the mean{who} to ± {after} points instead of ± "
-            f"{now}{sure}"
+def next_step(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> str:
+    """What to run next, for the method that needs it most."""
+    steps = {summary.name: dataset.methods[summary.name].next_step for summary in ranked}
+    name = max(steps, key=lambda one: (steps[one].order_count, steps[one].repeats))
+    text = describe_step(steps[name])
+    return f"{name}: {text}" if len(steps) > 1 else text[0].upper() + text[1:]
+
+
+def warnings(dataset: DatasetAnalysis) -> list[str]:
+    """Everything a reader should know before trusting the numbers."""
+    notes = [note for note in dataset.notes if note not in remarks(dataset)]
+    label = "" if dataset.predictor is None else dataset.predictor.label
+    names = printable("".join([*dataset.methods, *dataset.protocols, label]))
+    if letters := missing_letters(names):
+        notes.append(
+            f"No installed font has the letters {letters}; PNG and PDF files show boxes in their "
+            "place. Install a font that has them, such as Noto Sans CJK, and write the report "
+            "again."
         )
-    return text
+    return [*method_warnings(dataset), *notes]
 
 
-def _duration(seconds: Sequence[float | None]) -> str:
-    """The expected time of the trainings of some methods, in words; empty if one is unknown."""
-    durations = [one for one in seconds if one is not None]
-    if not durations or len(durations) < len(seconds):
-        return ""
-    methods = f" for {len(seconds)} methods" if len(seconds) > 1 else ""
-    return f"; about {format_duration(sum(durations))}{methods}"
+def remarks(dataset: DatasetAnalysis) -> list[str]:
+    """What the analysis lacks because the runs do not have it; the numbers are no less certain."""
+    return [note for note in dataset.notes if note.startswith(NO_CLASS_NAMES)]
+
+
+def glossary(dataset: DatasetAnalysis) -> dict[str, str]:
+    """What the names on the page mean, by name."""
+    configs = [config for experiment in dataset.experiments for config in experiment.configs]
+    entries = {}
+    for name in dataset.protocols:
+        if name in PROTOCOLS:
+            protocol = PROTOCOLS[name]
+            objective = _listed(config.get("objective") for config in configs)
+            asked = f" (objective: {objective})" if protocol.takes_objective and objective else ""
+            entries[name] = f"{protocol.summary}{asked}."
+    predictor = dataset.predictor
+    if predictor is not None and predictor.name == "adjacent":
+        origin = "" if predictor.origin is None else f", from {predictor.origin}"
+        entries[predictor.label] = f"similarity between neighbouring tasks{origin}."
+    return entries
 
 
 def _size(dataset: DatasetAnalysis) -> str:
     """How many orders there are, with powers of ten as they are printed."""
-    text = count_text(dataset.table.space.size)
-    start, power, digits = text.partition("^")
-    return start + digits.translate(_RAISED) if power else text
+    start, power, digits = count_text(dataset.table.space.size).partition("^")
+    return start + digits.translate(_RAISED) if power else start
 
 
 def _value(value: float, words: MetricWords) -> str:
@@ -282,40 +300,3 @@ def _value(value: float, words: MetricWords) -> str:
 def _between(interval: tuple[float, float]) -> str:
     low, high = map(rounded_limit, interval)
     return f"{low} to {high}".replace("-", "−")
-
-
-def _share(share: float) -> str:
-    return "half" if abs(share - 0.5) < 0.005 else f"about {_percent(share)}"
-
-
-def _objective(dataset: DatasetAnalysis, protocol: str) -> str:
-    """The objective of a protocol that takes one, if the configuration says it."""
-    if not PROTOCOLS[protocol].takes_objective:
-        return ""
-    objectives = [
-        config["objective"]
-        for experiment in dataset.experiments
-        for config in experiment.configs
-        if config.get("objective")
-    ]
-    return f" (objective: {objectives[0]})" if objectives else ""
-
-
-def _missing_letters(dataset: DatasetAnalysis) -> list[str]:
-    label = "" if dataset.predictor is None else dataset.predictor.label
-    names = printable("".join([*dataset.methods, *dataset.protocols, label]))
-    letters = missing_letters(names)
-    if not letters:
-        return []
-    return [
-        f"No installed font has the letters {letters}; PNG and PDF files show boxes in their "
-        "place. Install a font that has them, such as Noto Sans CJK, and write the report again."
-    ]
-
-
-def _percent(share: float) -> str:
-    return f"{100.0 * share:.0f} %"
-
-
-def _spell(number: int) -> str:
-    return _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"

@@ -3,39 +3,46 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from edgecil.engine.config_values import build_config, config_text
 from edgecil.engine.record import Identity
 from edgecil.estimation.analysis import AnalysisOptions, DatasetAnalysis
-from edgecil.estimation.order_table import OrderRow, list_orders
 from edgecil.io.json import to_plain
 from edgecil.io.numbers import format_duration
 from edgecil.report import narrative
-from edgecil.report.citation import bibtex
-from edgecil.report.class_names import class_name
-from edgecil.report.classes import ClassBlock, build_class_blocks
-from edgecil.report.figures.confusion import build_confusion
-from edgecil.report.figures.report_figure import ReportFigure
+from edgecil.report.charts import build_confusion
+from edgecil.report.drawing import text_width
+from edgecil.report.figure import ReportFigure
+from edgecil.report.metrics import MetricWords
+from edgecil.report.orders import OrderTable
 from edgecil.report.page_data import page_data
-from edgecil.report.scene.layout import text_width
-from edgecil.report.scene.svg import theme_css
+from edgecil.report.svg import theme_css
 from edgecil.report.table import Table, files_of
-from edgecil.report.templates import render_template
+from edgecil.report.text import class_names, printable
 from edgecil.report.views import MetricView, build_view
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 _SCRIPTS = ("data", "charts", "orders", "parts")
 _STATIC_ROWS = 200  # of the table of orders, for readers without JavaScript
 _STATIC_CHIPS = 4000
 _NAMED_CLASSES = 24  # beyond, the table of orders shows colours without names
 _WIDEST = 1290  # pixels of a screen beyond which the text does not grow
+_ABSENT = (
+    "Curves and classes are not shown: they require the results after each task, which an "
+    "experiment directory or a training log has and a table of accuracies does not."
+)
 _UPRIGHT_NAMES = 6  # methods; beyond, their names stand on end above their columns
 
 
@@ -68,6 +75,8 @@ class Origin:
         metrics: further metrics of the page; None if they were not chosen.
         analysis_file: the saved analysis, relative to the page; None if there is none.
         version: of edgecil.
+        moment: when the runs were read, if more of them were expected; empty otherwise.
+        live: whether the page loads itself again while the runs continue.
     """
 
     sources: tuple[str, ...]
@@ -77,6 +86,8 @@ class Origin:
     metrics: tuple[str, ...] | None = None
     analysis_file: str | None = None
     version: str = ""
+    moment: str = ""
+    live: bool = False
 
 
 def compose_page(
@@ -89,50 +100,52 @@ def compose_page(
         origin: where it comes from.
         others: analyses of the same runs by other metrics, for the page's switch.
     """
-    by_metric = {one.metric: list_orders(one) for one in (dataset, *others)}
-    orders = by_metric[dataset.metric]
-    places = {order.sequence: place for place, order in enumerate(orders)}
+    orders = OrderTable.of(dataset)
+    values = {dataset.metric: orders.values, **{o.metric: orders.values_of(o) for o in others}}
     views = [
-        build_view(one, by_metric[one.metric], places, suffix=f"-{one.metric}" if place else "")
+        build_view(one, orders, values[one.metric], suffix=f"-{one.metric}" if place else "")
         for place, one in enumerate((dataset, *others))
     ]
     order_table = views[0].tables["orders"]
     assert order_table is not None
-    class_blocks = build_class_blocks((dataset, *others))
-    confusion = build_confusion(dataset) if class_blocks else None
+    confusion = build_confusion(dataset) if views[0].maps else None
     configs = _configs(dataset)
     texts = {name: text for name, (_, text) in configs.items()}
-    html = render_template(
-        "report.html.j2",
-        theme=Markup(theme_css()),
-        style=Markup(_resource("style.css")),
-        script=Markup("\n".join(_resource(f"script/{name}.js") for name in _SCRIPTS)),
-        title=narrative.headline(dataset),
-        about=narrative.about(dataset, len(orders)),
-        sections=list(_sections(views, class_blocks)),
-        views=views,
-        added=_added_titles(views),
-        glossary=narrative.glossary(dataset),
-        class_blocks=class_blocks,
-        confusion=confusion,
-        orders_lede=_orders_lede(dataset),
-        order_rows=_order_rows(dataset, orders),
-        orders_files=list(files_of(order_table)),
-        configs=texts,
-        repeat=_repeat(configs),
-        commands="\n".join(map(shlex.join, _commands(configs, origin))),
-        facts=_facts(dataset, origin),
-        identity=_identities(dataset),
-        citation=bibtex(origin.version),
-        absent=""
-        if views[0].curves
-        else "Curves and classes are not shown: they require the results after each task, which an "
-        "experiment directory or a training log has and a table of accuracies does not.",
-        analysis_file=origin.analysis_file,
-        data=page_data(dataset, orders, by_metric),
+    added = {section.id: section.title for view in views for section in view.sections}
+    has_orders = dataset.table.has_orders
+    html = (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            live=origin.live,
+            moment=origin.moment,
+            theme=Markup(theme_css()),
+            style=Markup(_resource("style.css")),
+            script=Markup("\n".join(_resource(f"script/{name}.js") for name in _SCRIPTS)),
+            title=narrative.headline(dataset),
+            about=narrative.about(dataset, len(orders)),
+            sections=list(_sections(views, added, has_orders)),
+            views=views,
+            class_ledes=[_class_lede(view.words) for view in views],
+            added=added,
+            glossary=narrative.glossary(dataset),
+            confusion=confusion,
+            has_orders=has_orders,
+            orders_lede=_orders_lede(dataset),
+            order_rows=_order_rows(dataset, orders),
+            orders_files=list(files_of(order_table)),
+            configs=texts,
+            repeat=_repeat(configs),
+            commands="\n".join(map(shlex.join, _commands(configs, origin))),
+            facts=_facts(dataset, origin),
+            identity=_identities(dataset),
+            citation=_bibtex(origin.version),
+            absent="" if views[0].curves else _ABSENT,
+            analysis_file=origin.analysis_file,
+            data=page_data(dataset, orders, values),
+        )
     )
     figures = [figure for view in views for figure in view.figures]
-    figures += [one.figure for block in class_blocks for one in block.maps]
     figures += [confusion] if confusion else []
     tables = [table for view in views for table in view.tables.values() if table is not None]
     own = {table.name for table in tables}
@@ -142,61 +155,67 @@ def compose_page(
 
 
 def _sections(
-    views: Sequence[MetricView], class_blocks: Sequence[ClassBlock]
+    views: Sequence[MetricView], added: Mapping[str, str], has_orders: bool
 ) -> Iterator[tuple[str, str]]:
     """Ids and names of the sections that the page has."""
     yield "answer", "Answer"
-    if any(view.curves for view in views):
-        yield "curves", "Curves"
-    if class_blocks:
-        yield "classes", "Classes"
     if views[0].pairs:
         yield "compare", "Compare"
-    yield "orders", "Orders"
-    yield from _added_titles(views).items()
+    if any(view.curves for view in views):
+        yield "curves", "Curves"
+    if views[0].maps:
+        yield "classes", "Classes"
+    yield "orders", "Orders" if has_orders else "Runs"
+    yield from added.items()
     yield "repeat", "Repeat"
 
 
-def _added_titles(views: Sequence[MetricView]) -> dict[str, str]:
-    """Titles of the sections after those of every page, by id."""
-    return {section.id: section.title for view in views for section in view.sections}
+def _class_lede(words: MetricWords) -> str:
+    text = (
+        f"{words.classes}, by the task in which it came: mean over all orders that were run. The "
+        "classes that are worst off in the first task are on top. Yellow is good, and all methods "
+        "share one scale."
+    )
+    return f"{text} Classes of the last task have none." if words.needs_later_tasks else text
 
 
 def _orders_lede(dataset: DatasetAnalysis) -> str:
+    if not dataset.table.has_orders:
+        return "Every run, with what each method reached; methods are paired by equal seed."
     text = "Every class order that was run, with what each method reached on it."
     if dataset.predictor is not None:
         text += f" z is {dataset.predictor.label} in standard deviations from its mean."
     return text
 
 
-def _order_rows(dataset: DatasetAnalysis, orders: Sequence[OrderRow]) -> dict[str, Any]:
+def _order_rows(dataset: DatasetAnalysis, orders: OrderTable) -> dict[str, Any]:
     """The table of orders for readers without JavaScript."""
-    classes = dataset.table.classes
-    rows = orders[: min(_STATIC_ROWS, max(_STATIC_CHIPS // len(classes), 10))]
-    has_z = any(order.z is not None for order in orders)
-    repeated = any(max(order.repeats.values()) > 1 for order in orders)
+    names = class_names(dataset.table) if dataset.table.has_orders else []
+    shown = min(len(orders), _STATIC_ROWS, max(_STATIC_CHIPS // max(len(names), 1), 10))
+    repeated = bool((orders.repeats > 1).any())
     cells = []
-    for order in rows:
-        numbers = [_decimal(order.accuracies.get(name)) for name in dataset.methods]
-        numbers += [_decimal(order.z, 2)] if has_z else []
-        numbers += [str(max(order.repeats.values()))] if repeated else []
+    for place in range(shown):
+        numbers = [_decimal(orders.values[name][place]) for name in dataset.methods]
+        numbers += [] if orders.z is None else [_decimal(orders.z[place], 2)]
+        numbers += [str(orders.repeats[place])] if repeated else []
         tasks = [
-            [(class_name(dataset.table, c), round(330.0 * c / len(classes))) for c in task]
-            for task in order.sequence.tasks
+            [(names[class_], round(330.0 * class_ / len(names))) for class_ in task]
+            for task in (orders.sequences[place].tasks if names else ())
         ]
-        cells.append({"numbers": numbers, "chosen_by": order.chosen_by, "tasks": tasks})
+        cells.append({"numbers": numbers, "chosen_by": orders.chosen_by[place], "tasks": tasks})
     left_out = (
-        f"The first {len(rows)} of {len(orders):,} orders; sorting, filtering and the others "
+        f"The first {shown} of {len(orders):,} orders; sorting, filtering and the others "
         "require JavaScript, and the CSV file has all of them."
     )
+    has_z = orders.z is not None
     return {
         "methods": list(dataset.methods),
         "more": ["z"] * has_z + ["repeats"] * repeated,
         "rows": cells,
-        "named": len(classes) <= _NAMED_CLASSES,
+        "named": len(names) <= _NAMED_CLASSES,
         "many": len(dataset.methods) > _UPRIGHT_NAMES,
         "layout": _order_layout(list(dataset.methods), has_z + repeated),
-        "left_out": left_out if len(rows) < len(orders) else "",
+        "left_out": left_out if shown < len(orders) else "",
     }
 
 
@@ -218,8 +237,27 @@ def _order_layout(methods: Sequence[str], others: int) -> dict[str, int | str]:
     }
 
 
-def _decimal(value: float | None, digits: int = 1) -> str:
-    return "–" if value is None else f"{value:.{digits}f}".replace("-", "−")
+def _decimal(value: float, digits: int = 1) -> str:
+    return "–" if math.isnan(value) else f"{value:.{digits}f}".replace("-", "−")
+
+
+@cache
+def _environment() -> Environment:
+    """The templates: strings are escaped, and their control characters are blanks."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    def finalize(value: object) -> object:
+        plain = isinstance(value, str) and not isinstance(value, Markup)
+        return printable(str(value)) if plain else value
+
+    return Environment(
+        loader=PackageLoader("edgecil.report"),
+        autoescape=True,
+        finalize=finalize,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
 
 
 def _resource(name: str) -> str:
@@ -314,3 +352,22 @@ def _options(origin: Origin) -> Iterator[str]:
             yield from (f"--{name.replace('_', '-')}", str(value))
     if origin.metrics is not None:
         yield from ("--metrics", ",".join(origin.metrics))
+
+
+def _bibtex(version: str) -> str:
+    """How to cite the software and the paper whose evaluation it implements."""
+    note = f"  note = {{Version {version}}},\n" if version else ""
+    return (
+        "@software{edgecil,\n"
+        "  title = {edgecil: accuracy of class-incremental learners over all class orders},\n"
+        "  author = {{The edgecil developers}},\n"
+        f"{note}"
+        "}\n\n"
+        "@inproceedings{lai2026lie,\n"
+        "  title = {The Lie of the Average: How Class Incremental Learning Evaluation Deceives "
+        "You?},\n"
+        "  author = {Lai, Guannan and Zhou, Da-Wei and Yang, Xin and Ye, Han-Jia},\n"
+        "  booktitle = {International Conference on Learning Representations (ICLR)},\n"
+        "  year = {2026},\n"
+        "}\n"
+    )

@@ -8,12 +8,12 @@ None if there is nothing to show.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import TypeAlias
 
 from edgecil.estimation.analysis import DatasetAnalysis
-from edgecil.report.figures.report_figure import SVG_ONLY, ReportFigure
+from edgecil.report.figure import ReportFigure
 from edgecil.report.table import Table
 
 ENTRY_POINTS = "edgecil.sections"
@@ -61,16 +61,6 @@ class Section:
     def tables(self) -> list[Table]:
         """Every table."""
         return [part.table for part in self.parts if part.table is not None]
-
-    def svg_only(self) -> Section:
-        """Return the section with SVG files of its figures, and no others."""
-        return replace(
-            self,
-            parts=tuple(
-                replace(part, figure=replace(part.figure, kinds=SVG_ONLY)) if part.figure else part
-                for part in self.parts
-            ),
-        )
 
 
 SectionBuilder: TypeAlias = Callable[[DatasetAnalysis, str], "Section | None"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
@@ -116,6 +116,19 @@ class Table:
             tuple(column.format(cell) for column, cell in zip(self.columns, row, strict=True))
             for row in self.rows
         ]
+
+
+def make_table(
+    columns: Iterable[Column | str],
+    rows: Iterable[Sequence[Cell]],
+    *,
+    title: str = "",
+    caption: str = "",
+    name: str = "answer",
+) -> Table:
+    """A table from columns and rows; a plain title makes a column of text."""
+    made = (Column(column) if isinstance(column, str) else column for column in columns)
+    return Table(name, title, caption, tuple(made), tuple(map(tuple, rows)))
 
 
 def as_csv(table: Table) -> str:

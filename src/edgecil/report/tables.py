@@ -1,27 +1,259 @@
-"""The tables of an analysis: one function each, for the page, its files and the terminal."""
+"""Every table that is shown: one function each, for the page, its files and the terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from edgecil.estimation.analysis import DatasetAnalysis
-from edgecil.estimation.order_table import OrderRow, list_orders
 from edgecil.io.csv_files import Cell
-from edgecil.report.class_names import class_name, class_names, describe
-from edgecil.report.method_tables import comparisons_table, summary_table
+from edgecil.io.numbers import format_duration
 from edgecil.report.metrics import metric_words
-from edgecil.report.table import Column, Table
+from edgecil.report.summary import MethodSummary, compare_pair, rank
+from edgecil.report.table import Column, Table, make_table
+from edgecil.report.text import class_names, describe_sequence
+
+if TYPE_CHECKING:
+    from edgecil.engine.check import Check
+    from edgecil.engine.protocol_results import ExperimentResults, ProtocolResults
+    from edgecil.engine.status import ProtocolStatus
+    from edgecil.engine.until import GoalStatus
+    from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis
+    from edgecil.estimation.comparison import Comparison, MethodComparison
+    from edgecil.report.orders import OrderTable
+    from edgecil.sequences import Profile, ScoredSequence
+    from edgecil.similarity.summary import SimilaritySummary
+
+_SHOWN = 50  # tasks of a sequence, and classes of a task
+_BOLD = (
+    "Bold: the best value; for the mean also every method whose difference from the best, on the "
+    "orders of both, has a 90 % interval that includes 0."
+)
+_EXPLAINED = {
+    "order_share": (
+        "order share: per cent of the variance between single trainings that is due to the class "
+        "order, on all orders of six drawings (setup fast); the rest is training noise. "
+        "–: not measured yet, or nothing varies."
+    )
+}
+
+
+# Of an analysis.
+
+
+def summary_table(
+    dataset: DatasetAnalysis, ranked: Sequence[MethodSummary] | None = None, about: str = ""
+) -> Table:
+    """Mean with its interval, tail, 90 % of the orders, constructed orders, worst and best.
+
+    Args:
+        dataset: the analysis.
+        ranked: its methods in the order of the rows; best mean first by default.
+        about: what was trained and how, one sentence, for the caption of the LaTeX table.
+    """
+    words = metric_words(dataset.metric)
+    shown = rank(dataset) if ranked is None else ranked
+    named = [
+        {f"{one.protocol} {one.label}": one.value for one in summary.named} for summary in shown
+    ]
+    labels = list(dict.fromkeys(label for own in named for label in own))
+    rows: list[tuple[Cell, ...]] = []
+    for summary, own in zip(shown, named, strict=True):
+        method = dataset.methods[summary.name]
+        share = method.order_effect.order_share
+        rows.append(
+            (
+                summary.name,
+                summary.mean,
+                *(summary.mean_interval or (None, None)),
+                summary.tail,
+                *(summary.central or (None, None)),
+                *(own.get(label) for label in labels),
+                summary.lowest,
+                summary.highest,
+                None if share is None else 100.0 * share,
+                _pearson(method),
+                summary.order_count,
+                _basis(summary, method),
+            )
+        )
+    columns = (
+        Column("method"),
+        *(Column(title, 1) for title in ("mean", "from", "to", "tail", "5 %", "95 %")),
+        *(Column(label, 1) for label in labels),
+        *(Column(end, 1) for end in words.ends),
+        Column("order, %", 0),
+        Column("r", 2, signed=True),
+        Column("orders run", 0),
+        Column("claims from"),
+    )
+    filled = [any(row[place] is not None for row in rows) for place in range(len(columns))]
+    columns = tuple(column for column, keep in zip(columns, filled, strict=True) if keep)
+    title = f"{words.title[0].upper()}{words.title[1:]} over class orders"
+    explained = {
+        "from": "'From' and 'to' are the 90 % interval of the mean.",
+        "tail": "95 % of runs exceed the tail.",
+        "5 %": "Between '5 %' and '95 %' lie 90 % of the orders run, or the next run with "
+        "probability 90 %.",
+        words.ends[0]: "'Worst' and 'best' are those of all orders that were run.",
+        "order, %": "'Order' is the share of the variance between runs that is due to the order.",
+    }
+    if dataset.predictor is not None:
+        explained["r"] = f"r is the correlation of {words.title} with {dataset.predictor.label}."
+    titles = {column.title for column in columns}
+    unit = f"In {words.unit}." if words.unit else ""
+    notes = [unit, *(text for key, text in explained.items() if key in titles)]
+    if labels:
+        notes.append("Constructed orders count for no mean.")
+    return Table(
+        "summary",
+        title,
+        " ".join(filter(None, notes)),
+        columns,
+        tuple(tuple(cell for cell, keep in zip(row, filled, strict=True) if keep) for row in rows),
+        frozenset(_best_cells(dataset, shown, columns)),
+        _BOLD,
+        _paper_summary(dataset, shown, title, about),
+    )
+
+
+def _paper_summary(
+    dataset: DatasetAnalysis, shown: Sequence[MethodSummary], title: str, about: str
+) -> Table:
+    """The summary in the columns that fit the text of a paper."""
+    words = metric_words(dataset.metric)
+    probes = dict.fromkeys(one.label for own in shown for one in own.named if one.meaning)
+    has_tail = words.higher_is_better and any(own.tail is not None for own in shown)
+    rows: list[tuple[Cell, ...]] = []
+    for own in shown:
+        mean = f"{own.mean:.1f}"
+        if own.mean_interval is not None:
+            mean += " ({:.1f}–{:.1f})".format(*own.mean_interval)
+        values = {one.label: one.value for one in own.named if one.meaning}
+        ends = tuple(values.get(label) for label in probes) or (own.lowest, own.highest)
+        rows.append((own.name, mean, *((own.tail,) if has_tail else ()), *ends, own.order_count))
+    columns = (
+        Column("method"),
+        Column("mean", 0),
+        *((Column("95 % exceed", 1),) if has_tail else ()),
+        *(Column(label, 1) for label in probes or words.ends),
+        Column("orders", 0),
+    )
+    intervals = " with its 90 % interval" if any(own.mean_interval for own in shown) else ""
+    tail = ", the value that 95 % of runs exceed" if has_tail else ""
+    others = (
+        "orders in which similar classes are grouped into tasks or spread over them"
+        if probes
+        else "the worst and the best order that was run"
+    )
+    unit = f", in {words.unit}" if words.unit else ""
+    caption = f"Mean{intervals}{tail}, and {others}{unit}. {about}".strip()
+    bold = frozenset(_best_cells(dataset, shown, columns))
+    return Table("summary", title, caption, columns, tuple(rows), bold, _BOLD)
+
+
+def _best_cells(
+    dataset: DatasetAnalysis, shown: Sequence[MethodSummary], columns: Sequence[Column]
+) -> Iterator[tuple[int, int]]:
+    """Row and column of the best mean, worst and best order; none for a single method."""
+    if len(shown) < 2:
+        return
+    places = {column.title: place for place, column in enumerate(columns)}
+    words = metric_words(dataset.metric)
+    choose = max if words.higher_is_better else min
+    leader = choose(shown, key=lambda summary: summary.mean).name
+    for row, summary in enumerate(shown):
+        pair = compare_pair(dataset, leader, summary.name)
+        low, high = (1.0, 1.0) if pair is None or pair.interval is None else pair.interval
+        if summary.name == leader or low <= 0.0 <= high:
+            yield row, places["mean"]
+    ends = zip(*((summary.lowest, summary.highest) for summary in shown), strict=True)
+    for title, values in zip(words.ends, ends, strict=True):
+        if title in places:
+            column = columns[places[title]]
+            best = column.format(choose(values))
+            texts = enumerate(map(column.format, values))
+            yield from ((row, places[title]) for row, text in texts if text == best)
+
+
+def _basis(summary: MethodSummary, method: MethodAnalysis) -> str:
+    if method.truth is None:
+        said = method.answer
+        orders = "1 order" if said.order_count == 1 else f"{said.order_count} orders"
+        return f"{orders} of {' + '.join(said.protocols)}"
+    count, size = len(method.truth), method.truth.space_size
+    if summary.basis == "sample":
+        return f"sample of {count:,} random orders"
+    return f"all {count:,} orders" if count == size else f"{count:,} of {size:,} orders"
+
+
+def _pearson(method: MethodAnalysis) -> float | None:
+    if method.predictor is None:
+        return None
+    correlation = method.correlations[method.predictor]
+    return correlation.pearson if correlation.stable else None
+
+
+def comparisons_table(dataset: DatasetAnalysis) -> Table:
+    """Pairs of methods on the orders that both ran."""
+    pairs = [
+        ("", first, second, pair)
+        for first, others in dataset.comparisons.items()
+        for second, pair in others.items()
+    ]
+    return _pairs_table("comparisons", pairs, metric_words(dataset.metric).higher_is_better)
+
+
+def differences_table(comparison: MethodComparison) -> Table:
+    """A row per pair of methods and dataset."""
+    several = len({pair.dataset for pair in comparison.pairs}) > 1
+    pairs = [
+        (one.dataset if several else "", one.first, one.second, one.comparison)
+        for one in comparison.pairs
+    ]
+    higher_is_better = metric_words(comparison.metric).higher_is_better
+    return _pairs_table("differences", pairs, higher_is_better)
+
+
+def _pairs_table(
+    name: str, pairs: Sequence[tuple[str, str, str, Comparison]], higher_is_better: bool
+) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    bold: set[tuple[int, int]] = set()
+    several = any(dataset for dataset, *_ in pairs)
+    for dataset, first, second, pair in pairs:
+        low, high = pair.interval or (None, None)
+        if low is not None and high is not None and not low <= 0.0 <= high:
+            bold.add((len(rows), several + (0 if (low > 0.0) == higher_is_better else 1)))
+        chance = pair.new_run_probability
+        numbers = (pair.n, pair.difference, low, high, 100.0 * pair.won)
+        surely = (None if chance is None else 100.0 * chance, pair.adjusted_p)
+        rows.append((*((dataset,) if several else ()), first, second, *numbers, *surely))
+    return Table(
+        name,
+        "Pairs of methods on the same orders",
+        "Mean difference in points with its 90 % interval, the share of these orders that the "
+        "first method wins (ties count half), the probability that it wins in a new run, a new "
+        "order trained once, and p, adjusted for the number of pairs (Holm).",
+        (
+            *((Column("dataset"),) if several else ()),
+            Column("first"),
+            Column("second"),
+            Column("orders", 0),
+            *(Column(title, 2, signed=True) for title in ("difference", "from", "to")),
+            Column("won, %", 0),
+            Column("new run, %", 0),
+            Column("p", 4),
+        ),
+        tuple(rows),
+        frozenset(bold),
+        "Bold: the better method, if the interval excludes 0.",
+    )
 
 
 def terminal_tables(dataset: DatasetAnalysis) -> list[Table]:
     """The tables that `edgecil analyze` prints, empty ones left out."""
-    several = len(dataset.methods) > 1
-    tables = [
-        summary_table(dataset),
-        *([comparisons_table(dataset)] if several else []),
-    ]
+    tables = [summary_table(dataset), comparisons_table(dataset)]
     return [table for table in tables if table.rows]
 
 
@@ -29,14 +261,13 @@ def correlations_table(dataset: DatasetAnalysis) -> Table:
     """Correlation of every method's accuracy with every predictor."""
     rows: list[tuple[Cell, ...]] = []
     for name, method in dataset.methods.items():
-        for predictor, correlation in method.correlations.items():
-            if not correlation.stable:
-                rows.append((name, predictor, correlation.n, *(None,) * 6))
+        for predictor, one in method.correlations.items():
+            if not one.stable:
+                rows.append((name, predictor, one.n, *(None,) * 6))
                 continue
-            low, high = correlation.pearson_interval or (None, None)
-            r, rho = correlation.pearson, correlation.spearman
-            p_values = correlation.p_value, correlation.adjusted_p
-            rows.append((name, predictor, correlation.n, r, low, high, rho, *p_values))
+            interval = one.pearson_interval or (None, None)
+            numbers = (one.pearson, *interval, one.spearman, one.p_value, one.adjusted_p)
+            rows.append((name, predictor, one.n, *numbers))
     few = " Fewer than 8 orders have no correlation." if any(row[3] is None for row in rows) else ""
     return Table(
         "correlations",
@@ -55,74 +286,174 @@ def correlations_table(dataset: DatasetAnalysis) -> Table:
     )
 
 
-def early_classes_table(dataset: DatasetAnalysis, method: str) -> Table:
-    """What each class loses by coming in the first task instead of the last."""
-    positions = dataset.class_positions[method]
-    words = metric_words(dataset.metric)
-    last = int(np.flatnonzero(positions.order_counts.any(axis=0))[-1])
-    is_last = last == positions.order_counts.shape[1] - 1
-    costs = positions.cost_of_first
-    ranked = sorted(
-        (class_ for class_ in range(len(costs)) if not np.isnan(costs[class_])),
-        key=lambda class_: -costs[class_],
-    )
-    rows = [
-        (
-            class_name(dataset.table, class_),
-            float(positions.mean[class_, 0]),
-            float(positions.mean[class_, last]),
-            float(costs[class_]),
-            None if np.isnan(error := positions.cost_error[class_]) else float(error),
-        )
-        for class_ in ranked
-    ]
-    return Table(
-        "early-classes",
-        "Who suffers from coming early",
-        f"The number in the map, in {words.unit}, if the class comes in the first and in the "
-        f"{'last' if is_last else 'last but one'} task; by how many points it is worse off in the "
-        "first, and the standard error of that.",
-        (
-            Column("class"),
-            Column("first", 1),
-            Column("last" if is_last else f"task {last + 1}", 1),
-            Column("worse by", 1, signed=True),
-            Column("±", 1),
-        ),
-        tuple(rows),
-    )
-
-
-def orders_table(dataset: DatasetAnalysis, orders: Sequence[OrderRow] | None = None) -> Table:
-    """Every class order that was run, with the accuracy of every method; never cut.
-
-    Args:
-        dataset: the analysis.
-        orders: its orders, if they were listed before.
-    """
-    orders = list_orders(dataset) if orders is None else orders
-    has_predictor = any(order.z is not None for order in orders)
-    repeated = any(count > 1 for order in orders for count in order.repeats.values())
-    label = "" if dataset.predictor is None else dataset.predictor.label
+def orders_table(dataset: DatasetAnalysis, orders: OrderTable) -> Table:
+    """Every class order that was run, with the value of every method; never cut."""
+    z, repeated = orders.z, bool((orders.repeats > 1).any())
+    values = list(zip(*(orders.values[name].tolist() for name in dataset.methods), strict=True))
     names = class_names(dataset.table)
     rows: list[tuple[Cell, ...]] = []
-    for order in orders:
-        z: tuple[Cell, ...] = (order.z,) if has_predictor else ()
-        repeats: tuple[Cell, ...] = (max(order.repeats.values()),) if repeated else ()
-        accuracies = [order.accuracies.get(name) for name in dataset.methods]
-        classes = describe(names, order.sequence)
-        rows.append((*accuracies, *z, *repeats, order.chosen_by, classes))
-    explained = f"; z is {label} in standard deviations from its mean" if has_predictor else ""
+    for place, sequence in enumerate(orders.sequences):
+        row: list[Cell] = [None if math.isnan(value) else value for value in values[place]]
+        row += [] if z is None else [None if math.isnan(z[place]) else float(z[place])]
+        row += [int(orders.repeats[place])] if repeated else []
+        rows.append((*row, orders.chosen_by[place], describe_sequence(names, sequence)))
+    label = "" if dataset.predictor is None else dataset.predictor.label
+    explained = "" if z is None else f"; z is {label} in standard deviations from its mean"
     return Table(
         "orders",
         "All class orders that were run",
         f"Accuracy of each method in %, lowest mean first{explained}. Tasks are separated by |.",
         (
             *(Column(name, 1) for name in dataset.methods),
-            *((Column("z", 2, signed=True),) if has_predictor else ()),
+            *((Column("z", 2, signed=True),) if z is not None else ()),
             *((Column("repeats", 0),) if repeated else ()),
             Column("chosen by"),
             Column("classes"),
         ),
         tuple(rows),
     )
+
+
+# Of single answers.
+
+
+def entry_table(title: str, entries: Iterable[Any], *fields: str) -> Table:
+    """A row per entry with these fields; truth values are yes or no, lists and mappings text."""
+    return make_table(
+        (title, *(field.replace("_", " ") for field in fields[1:])),
+        ([_cell(getattr(it, field)) for field in fields] for it in entries),
+        caption=" ".join(_EXPLAINED[field] for field in fields if field in _EXPLAINED),
+    )
+
+
+def _cell(value: Any) -> Cell:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} = {own}" for name, own in _flat(value) if name != "schedule")
+    return f"{', '.join(value)}, …" if isinstance(value, tuple) else value
+
+
+def _flat(settings: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every setting as text; the name of one inside another has a dot: memory.per_class."""
+    for name, value in settings.items():
+        if isinstance(value, Mapping) and name != "schedule":
+            yield from _flat(value, f"{before}{name}.")
+        elif value is not None:
+            listed = ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else value
+            plain = f"[{listed}]" if isinstance(value, (list, tuple)) else str(listed)
+            yield f"{before}{name}", plain.lower() if isinstance(value, bool) else plain
+
+
+def results_table(results: Iterable[ProtocolResults], metric: str = "accuracy") -> Table:
+    """Mean, standard deviation and range of a metric, by method and protocol."""
+    words = metric_words(metric)
+    numbers = (Column(title, 2) for title in (f"mean {words.label}", "std", "min", "max"))
+    rows = []
+    for part in results:
+        some = "" if part.finished == part.planned else f" of {part.planned}"
+        numbers_of = (part.mean, part.std, part.min, part.max)
+        rows.append((part.method, part.protocol, f"{part.finished}{some}", *numbers_of))
+    meaning = words.description[0].lower() + words.description[1:]
+    return make_table(
+        ("method", "protocol", Column("sequences", 0), *numbers),
+        rows,
+        caption=f"{words.label}: {meaning} std: population standard deviation over the sequences.",
+    )
+
+
+def show_results(answer: ExperimentResults) -> Iterator[Table | str]:
+    """A row per method and protocol, and the work done."""
+    yield results_table(answer.results, answer.metric)
+    unit = answer.unit.removesuffix("s") if answer.trained == 1 else answer.unit
+    work = f"Trained {answer.trained} {unit}, reused {answer.reused}. "
+    yield f"{work if answer.trained or answer.reused else ''}Results: {answer.directory}"
+    if answer.goal is not None:
+        yield from explain_goal(answer.goal)
+
+
+def status_table(parts: Iterable[ProtocolStatus]) -> Table:
+    """Finished, planned and failed runs, by method and protocol."""
+    numbers = (Column(title, 0) for title in ("finished", "planned", "failed"))
+    rows = ((it.method, it.protocol, it.finished, it.planned, it.failed) for it in parts)
+    return make_table(("method", "protocol", *numbers), rows)
+
+
+def check_tables(answer: Check) -> Iterator[Table | str]:
+    """What a run requires, and its task trainings by method."""
+    rows = (
+        (it.name, "found" if it.available else "MISSING", it.about) for it in answer.requirements
+    )
+    yield make_table(("requirement", "", ""), rows)
+    if answer.methods:
+        numbers = (Column(title, 0) for title in ("runs", "tasks", "stored"))
+        work = (
+            (it.method, it.runs, it.tasks, it.stored, "unknown")
+            if it.seconds is None
+            else (it.method, it.runs, it.tasks, it.stored, format_duration(it.seconds))
+            for it in answer.methods
+        )
+        yield make_table(("method", *numbers, "training time"), work)
+    yield from answer.sentences()
+
+
+def explain_goal(goal: GoalStatus) -> Iterator[str]:
+    """The outcome of `until`."""
+    for name, interval in goal.intervals.items():
+        text = "no interval yet" if interval is None else f"{interval[0]:.2f} to {interval[1]:.2f}"
+        after = f"after {goal.order_count} orders"
+        valid = "90 %, valid after every order, for this training seed"
+        yield f"Mean of {name} {after}: {text} ({valid})"
+    if goal.answer is None:
+        yield "The budget does not suffice to decide the goal; raise it to continue."
+    else:
+        yield "The goal is reached." if goal.answer else "The opposite of the goal holds."
+
+
+def profile_table(profile: Profile) -> Table:
+    """S, the similarity inside and between tasks, and every other objective."""
+    rows: list[tuple[Cell, ...]] = [
+        ("S", profile.score, profile.z),
+        ("mean similarity inside a task", profile.intra, ""),
+        ("… to the next task", profile.lag1, ""),
+        ("… to the task after that", profile.lag2, ""),
+        ("… to any other task", profile.inter, ""),
+    ]
+    for name, value in profile.objectives.items():
+        if name != "adjacent":
+            rows.append((f"objective {name}", value["value"], value["z"]))
+    return make_table(("", Column("value", 4), Column("exact z", 2, signed=True)), rows)
+
+
+def similarity_tables(answer: SimilaritySummary) -> Iterator[Table | str]:
+    """Mean similarity, and the most and least similar pairs of classes."""
+    from edgecil.classes import words_of
+
+    source = ", ".join(f"{key} {value}" for key, value in answer.source.items())
+    yield f"{answer.classes} classes, similarity {answer.mean:.3f} ± {answer.std:.3f} ({source})\n"
+    for title, pairs in (("most", answer.most_similar), ("least", answer.least_similar)):
+        rows = ((it.similarity, " – ".join(map(words_of, it.classes))) for it in pairs)
+        yield make_table((Column("", 3), f"{title} similar"), rows)
+    if answer.out is not None:
+        yield f"Saved to {answer.out}"
+
+
+def sequence_table(run: ScoredSequence, names: Sequence[str]) -> Table:
+    """The tasks of a sequence in class names, below S, z and how close it is to the optimum."""
+    from edgecil.classes import words_of
+
+    title = f"{run.label}   S = {run.profile.score:.4f}   z = {run.profile.z:+.2f}"
+    if (optimum := run.certificate) is not None:
+        if optimum.objective != "adjacent":
+            title += f"   {optimum.objective} = {optimum.value:.4f}   z = {optimum.z:+.2f}"
+        title += (
+            "   (optimal)" if optimum.exact else f"   (gap to a proven bound: {optimum.gap:.0%})"
+        )
+    rows = []
+    for number, task in enumerate(run.tasks[:_SHOWN], 1):
+        hidden = f" … and {len(task) - _SHOWN} more" if len(task) > _SHOWN else ""
+        words = ", ".join(words_of(names[class_]) for class_ in task[:_SHOWN])
+        rows.append((number, words + hidden))
+    more = len(run.tasks) - _SHOWN
+    caption = f"… and {more} more tasks" if more > 0 else ""
+    return make_table((Column("task", 0), "classes"), rows, title=title, caption=caption)

@@ -1,63 +1,38 @@
-"""What a page shows for one metric: the answer, the chart, comparisons and details."""
+"""What a page shows for one metric: the answer, the chart, comparisons, classes and details."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 from edgecil.estimation.analysis import DatasetAnalysis
 from edgecil.estimation.comparison import Comparison
-from edgecil.estimation.order_table import OrderRow
 from edgecil.estimation.sentences import describe_probability
-from edgecil.estimation.summary import MethodSummary, compare_pair, summaries
+from edgecil.io.arrays import Floats
 from edgecil.report import narrative, tables
-from edgecil.report.figures.curves import build_curves
-from edgecil.report.figures.overview import build_overview, explain
-from edgecil.report.figures.pairs import build_pairs
-from edgecil.report.figures.prediction import build_prediction
-from edgecil.report.figures.report_figure import SVG_ONLY, ReportFigure
-from edgecil.report.method_tables import comparisons_table, summary_table
+from edgecil.report.charts import build_class_map, build_curves, build_pairs, build_prediction
+from edgecil.report.figure import ReportFigure
 from edgecil.report.metrics import MetricWords, metric_words
-from edgecil.report.scene.theme import is_dark_shade, shade_of
+from edgecil.report.orders import OrderTable
+from edgecil.report.overview import build_overview, explain
 from edgecil.report.sections import Part, Section, added_sections
+from edgecil.report.summary import MethodSummary, compare_pair, list_pairs, rank
 from edgecil.report.table import Table
-from edgecil.sequences.sequence import ClassSequence
+from edgecil.report.theme import is_dark_shade, shade_of
 
 _LEAST_DOTS = 10  # orders for a chart of a predictor
 _MOST_PAIRS = 15  # drawn without a fold
+_PAPER_MAPS = 4  # methods whose heat maps have PNG and PDF files; beyond, they have SVG files
 
 
 @dataclass(frozen=True)
 class Win:
-    """A cell of the matrix of wins.
-
-    Attributes:
-        text: the probability in per cent.
-        shade: place of its colour.
-        dark: whether its text must be white.
-        tip: what it means.
-    """
+    """A cell of the matrix of wins: its text, colour, whether its text is white, its meaning."""
 
     text: str
     shade: int
     dark: bool
     tip: str
-
-
-@dataclass(frozen=True)
-class WinMatrix:
-    """How surely the method of a row beats that of a column.
-
-    Attributes:
-        names: of the columns.
-        rows: name and cells; None on the diagonal and where no order is shared.
-        caption: what the numbers are.
-    """
-
-    names: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Win | None, ...]], ...]
-    caption: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,15 +42,18 @@ class MetricView:
     Attributes:
         words: of the metric.
         answer: the sentence, and sentences for details.
-        next_step: one sentence; empty for none.
+        next_step: one sentence.
         warnings: sentences.
         overview: the first chart.
         explanation: how to read it; may be empty.
         curves: the metric after each task; None without results after each task.
         pairs: the interval plot of all pairs; None with one method.
         many_pairs: how many pairs there are if the plot is folded, else 0.
-        matrix: of wins; None with one method.
-        tables: by name, without empty ones.
+        names: of the methods, best first.
+        wins: by method and method, how surely the first beats the second; empty with one method.
+        wins_caption: what the numbers are.
+        maps: by method, the heat map of its classes.
+        tables: by name, None for empty ones.
         sections: after those of every page.
     """
 
@@ -88,21 +66,26 @@ class MetricView:
     curves: ReportFigure | None
     pairs: ReportFigure | None
     many_pairs: int
-    matrix: WinMatrix | None
+    names: tuple[str, ...]
+    wins: Mapping[str, tuple[Win | None, ...]]
+    wins_caption: str
+    maps: Mapping[str, ReportFigure]
     tables: Mapping[str, Table | None]
     sections: tuple[Section, ...] = ()
 
     @property
-    def figures(self) -> list[ReportFigure]:
+    def figures(self) -> Iterator[ReportFigure]:
         """Every figure."""
-        shown = [one for one in (self.overview, self.curves, self.pairs) if one is not None]
-        return shown + [figure for section in self.sections for figure in section.figures]
+        shown = (self.overview, self.curves, self.pairs, *self.maps.values())
+        yield from (one for one in shown if one is not None)
+        for section in self.sections:
+            yield from section.figures
 
 
 def build_view(
     dataset: DatasetAnalysis,
-    orders: Sequence[OrderRow],
-    places: Mapping[ClassSequence, int],
+    orders: OrderTable,
+    values: Mapping[str, Floats],
     *,
     suffix: str = "",
 ) -> MetricView:
@@ -110,92 +93,100 @@ def build_view(
 
     Args:
         dataset: its analysis.
-        orders: its orders.
-        places: of the orders in the page's table; others are not drawn.
-        suffix: of the names of its files.
+        orders: those of the page.
+        values: by method, what it reached on these orders.
+        suffix: of the names of its files; figures of further metrics have SVG files only.
     """
     words = metric_words(dataset.metric)
-    ranked = rank(dataset, words)
-    drawn = [order for order in orders if order.sequence in places]
-    pairs = _pairs(dataset, ranked)
-    shown = _tables(dataset, ranked, orders, suffix)
+    ranked = rank(dataset)
+    pairs = list_pairs(dataset, ranked)
+    about = narrative.about_training(dataset)
+    shown = {
+        "summary": tables.summary_table(dataset, ranked, about),
+        "orders": tables.orders_table(dataset, replace(orders, values=dict(values))),
+        "comparisons": tables.comparisons_table(dataset),
+        "correlations": tables.correlations_table(dataset),
+    }
+    filled = {
+        key: replace(table, name=f"{table.name}{suffix}") if table.rows else None
+        for key, table in shown.items()
+    }
+    maps = {
+        summary.name: figure
+        for summary in ranked
+        if (figure := build_class_map(dataset, summary.name, suffix=suffix)) is not None
+    }
+    if len(maps) > _PAPER_MAPS:
+        maps = {name: replace(figure, for_papers=False) for name, figure in maps.items()}
+    prediction = None
+    if len(orders) >= _LEAST_DOTS:
+        prediction = build_prediction(dataset, orders, values, name=f"prediction{suffix}")
+    parts = (
+        Part("Predictors of accuracy", prediction) if prediction else Part(),
+        Part(table=filled["correlations"], folded="Correlations with every predictor"),
+    )
+    details = tuple(part for part in parts if part.figure or part.table)
     view = MetricView(
         words,
         narrative.answer(dataset, ranked, words),
         narrative.next_step(dataset, ranked),
         narrative.warnings(dataset),
-        build_overview(dataset, ranked, drawn, places, name=f"overview{suffix}", words=words),
-        explain(ranked),
-        build_curves(dataset, words, name=f"curves{suffix}"),
-        build_pairs(
-            pairs,
-            name=f"pairs{suffix}",
-            is_small=len(pairs) <= _MOST_PAIRS,
-            higher_is_better=words.higher_is_better,
+        build_overview(dataset, ranked, orders, values, name=f"overview{suffix}", words=words),
+        explain(
+            ranked, has_shares=any(own.order_effect.order_share for own in dataset.methods.values())
         ),
+        build_curves(dataset, words, name=f"curves{suffix}"),
+        build_pairs(pairs, name=f"pairs{suffix}", higher_is_better=words.higher_is_better),
         len(pairs) if len(pairs) > _MOST_PAIRS else 0,
-        _win_matrix(dataset, ranked),
-        shown,
+        tuple(summary.name for summary in ranked),
+        _wins(dataset, ranked) if pairs else {},
         (
-            *_details(dataset, drawn, places, shown, suffix, words),
+            "Probability in % that the method of the row is better in a new run"
+            if all(pair.new_run_probability is not None for *_, pair in pairs)
+            else "Share of the common orders in % on which the method of the row is better"
+        )
+        + ". Choose a cell to see both on their common orders.",
+        maps,
+        filled,
+        (
+            *([Section("details", "Details", "", details)] if details else ()),
             *added_sections(dataset, suffix),
         ),
     )
-    return _without_papers(view) if suffix else view
+    return _svg_only(view) if suffix else view
 
 
-def _without_papers(view: MetricView) -> MetricView:
+def _svg_only(view: MetricView) -> MetricView:
     """The view of a further metric: its figures have SVG files only."""
 
     def plain(figure: ReportFigure | None) -> ReportFigure | None:
-        return None if figure is None else replace(figure, kinds=SVG_ONLY)
+        return None if figure is None else replace(figure, for_papers=False)
 
-    sections = tuple(section.svg_only() for section in view.sections)
-    overview = replace(view.overview, kinds=SVG_ONLY)
-    curves, pairs = plain(view.curves), plain(view.pairs)
-    return replace(view, overview=overview, curves=curves, pairs=pairs, sections=sections)
+    def plain_section(section: Section) -> Section:
+        parts = (replace(part, figure=plain(part.figure)) for part in section.parts)
+        return replace(section, parts=tuple(parts))
+
+    return replace(
+        view,
+        overview=replace(view.overview, for_papers=False),
+        curves=plain(view.curves),
+        pairs=plain(view.pairs),
+        maps={name: replace(one, for_papers=False) for name, one in view.maps.items()},
+        sections=tuple(map(plain_section, view.sections)),
+    )
 
 
-def rank(dataset: DatasetAnalysis, words: MetricWords) -> list[MethodSummary]:
-    """The methods from best to worst mean."""
-    ranked = summaries(dataset)
-    return ranked if words.higher_is_better else ranked[::-1]
-
-
-def _pairs(
+def _wins(
     dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]
-) -> list[tuple[str, str, Comparison]]:
-    pairs = []
-    for first, second in combinations([summary.name for summary in ranked], 2):
-        pair = compare_pair(dataset, first, second)
-        if pair is not None:
-            pairs.append((first, second, pair))
-    return pairs
-
-
-def _win_matrix(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> WinMatrix | None:
-    names = tuple(summary.name for summary in ranked)
-    if len(names) < 2:
-        return None
-    rows = []
-    for first in names:
+) -> dict[str, tuple[Win | None, ...]]:
+    rows: dict[str, tuple[Win | None, ...]] = {}
+    for first in ranked:
         cells: list[Win | None] = []
-        for second in names:
-            pair = None if first == second else compare_pair(dataset, first, second)
-            cells.append(None if pair is None else _win(first, second, pair))
-        rows.append((first, tuple(cells)))
-    if not any(cell for _, cells in rows for cell in cells):
-        return None
-    pairs = [
-        pair for pair in (compare_pair(dataset, *two) for two in combinations(names, 2)) if pair
-    ]
-    is_measured = any(pair.new_run_probability is None for pair in pairs)
-    caption = (
-        "Share of the common orders in % on which the method of the row is better."
-        if is_measured
-        else "Probability in % that the method of the row is better in a new run."
-    ) + " Choose a cell to see both on their common orders."
-    return WinMatrix(names, tuple(rows), caption)
+        for second in ranked:
+            pair = None if first is second else compare_pair(dataset, first.name, second.name)
+            cells.append(None if pair is None else _win(first.name, second.name, pair))
+        rows[first.name] = tuple(cells)
+    return rows
 
 
 def _win(first: str, second: str, pair: Comparison) -> Win:
@@ -215,44 +206,3 @@ def _win(first: str, second: str, pair: Comparison) -> Win:
     if probability is not None:  # never certain
         text = ">99" if probability > 0.995 else "<1" if probability < 0.005 else text
     return Win(text, place, is_dark_shade(place), tip)
-
-
-def _tables(
-    dataset: DatasetAnalysis,
-    ranked: Sequence[MethodSummary],
-    orders: Sequence[OrderRow],
-    suffix: str,
-) -> Mapping[str, Table | None]:
-    """The tables by name; None for empty ones."""
-    shown = {
-        "summary": summary_table(dataset, ranked),
-        "orders": tables.orders_table(dataset, orders),
-        "comparisons": comparisons_table(dataset),
-        "correlations": tables.correlations_table(dataset),
-    }
-    return {
-        key: replace(table, name=f"{table.name}{suffix}") if table.rows else None
-        for key, table in shown.items()
-    }
-
-
-def _details(
-    dataset: DatasetAnalysis,
-    orders: Sequence[OrderRow],
-    places: Mapping[ClassSequence, int],
-    shown: Mapping[str, Table | None],
-    suffix: str,
-    words: MetricWords,
-) -> list[Section]:
-    """The section on predictors of accuracy; empty without one."""
-    prediction = None
-    if len(orders) >= _LEAST_DOTS:
-        prediction = build_prediction(
-            dataset, orders, places, name=f"prediction{suffix}", metric=words.title
-        )
-    parts = (
-        Part("Predictors of accuracy", prediction) if prediction else Part(),
-        Part(table=shown["correlations"], folded="Correlations with every predictor"),
-    )
-    filled = tuple(part for part in parts if part.figure or part.table)
-    return [Section("details", "Details", "", filled)] if filled else []

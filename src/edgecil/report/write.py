@@ -15,8 +15,8 @@ from edgecil.io.garbage import no_collection, only_new_objects
 from edgecil.io.json import checked_json
 from edgecil.report.metrics import OFFERED
 from edgecil.report.page import Origin, Page, compose_page
-from edgecil.report.slug import slug
 from edgecil.report.table import files_of
+from edgecil.report.text import slug
 
 if TYPE_CHECKING:
     from edgecil.estimation.similarities import Similarities

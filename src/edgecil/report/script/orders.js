@@ -12,7 +12,7 @@ const table = (() => {
     ...(zOf ? [{ title: "z", numeric: true, get: zOf, digits: 2 }] : []),
     ...(repeatsOf ? [{ title: "repeats", numeric: true, get: repeatsOf, digits: 0 }] : []),
     { title: "chosen by", get: (order) => stemOf(order), text: chosenBy },
-    { title: "tasks", get: (order) => classKey(order), isTasks: true },
+    ...(width ? [{ title: "tasks", get: (order) => classKey(order), isTasks: true }] : []),
   ];
   const classKey = (order) => String.fromCharCode(...tasksOf(order).flat().map((id) => id + 32));
   const read = (one, order) => (one.method ? valueOf(one.method, order) : one.get(order));

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import MappingProxyType
 
 import numpy as np
 
@@ -89,6 +90,12 @@ class Probes(Protocol):
     name = "probes"
     summary = "similar classes grouped into one task, and spread over the tasks"
     constructed = ("grouped", "spread")
+    meanings = MappingProxyType(
+        {
+            "grouped": "when similar classes arrive together",
+            "spread": "when they are spread over tasks",
+        }
+    )
     needs_similarity = by_inputs = True
     default_budget = least_budget = most_budget = 2
 

@@ -83,6 +83,7 @@ class Protocol(ABC):
         joint: whether random sequences depend on each other; see :meth:`design`, :meth:`overlap`.
         calibration: key of the measured coverage of claims from its sequences; None if none was
             measured, so that no claim is called calibrated.
+        meanings: by label of a constructed sequence, what it is, as the end of "58.7 % …".
         exhaustive: whether it takes every sequence of the space once.
         repeats: whether its sequences are those of other protocols, trained once more.
         unknown: whether nobody says how its sequences were chosen.
@@ -119,6 +120,7 @@ class Protocol(ABC):
     seeded: bool = False
     joint: ClassVar[bool] = False
     calibration: str | None = None
+    meanings: ClassVar[Mapping[str, str]] = {}
     exhaustive: ClassVar[bool] = False
     repeats: ClassVar[bool] = False
     unknown: ClassVar[bool] = False

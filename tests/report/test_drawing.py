@@ -10,21 +10,34 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from edgecil.report.scene import Cells, Dots, Line, Rect, Scale, Scene, Text, nice_ticks
-from edgecil.report.scene.layout import Entry, fit, legend, text_width
-from edgecil.report.scene.paint import paint
-from edgecil.report.scene.svg import inline_svg, svg_file
-from edgecil.report.scene.theme import DARK, LIGHT, is_dark_shade, shades
+from edgecil.report import paint as module
+from edgecil.report.drawing import (
+    Cells,
+    Dots,
+    Entry,
+    Line,
+    Scale,
+    Scene,
+    Text,
+    bar,
+    fit,
+    legend,
+    nice_ticks,
+    text_width,
+)
+from edgecil.report.paint import missing_letters, paint
+from edgecil.report.svg import inline_svg, svg_file
+from edgecil.report.theme import DARK, LIGHT, SHADES, is_dark_shade
 
 HOSTILE = "</text><script>alert(1)</script>\"' & \u202eevil\x07"
 SCENE = Scene(
     200.0,
     100.0,
     (
-        Text(10.0, 20.0, HOSTILE, tip=HOSTILE, turn=90.0, bold=True),
+        Text(10.0, 20.0, HOSTILE, bold=True),
         Line(((0.0, 0.0), (9.0, 9.0)), "c0", 2.0, dash=(3.0, 2.0)),
         Line(((0.0, 0.0), (9.0, 9.0), (0.0, 9.0)), "", fill="truth", opacity=0.5),
-        Rect(1.0, 2.0, 3.0, 4.0, tip="a rectangle", radius=1.0),
+        bar(1.0, 2.0, 3.0, 4.0, "line", HOSTILE),
         *(
             Dots(np.array([5.0, 6.5]), np.array([7.0, 8.0]), 2.0, "c1", shape, data={"k": HOSTILE})
             for shape in ("circle", "square", "diamond", "up", "down", "cross")
@@ -143,6 +156,22 @@ def test_text_has_the_contrast_of_wcag_aa(theme) -> None:
 
 
 def test_numbers_on_heat_maps_have_the_contrast_of_wcag_aa() -> None:
-    for place, colour in enumerate(shades()):
+    for place, colour in enumerate(SHADES):
         ink = LIGHT["on-dark"] if is_dark_shade(place) else LIGHT["on-light"]
         assert contrast(colour, ink) >= 4.5, place
+
+
+@pytest.fixture
+def _our_font_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever fonts this machine has."""
+    monkeypatch.setattr(module, "_WIDER_FONTS", ())
+
+
+@pytest.mark.usefixtures("_our_font_alone")
+def test_letters_that_no_font_has_are_named_once_and_drawn_without_a_warning(monkeypatch) -> None:
+    assert missing_letters("LwF é ω ₁ 学习学") == "学习"
+    assert paint(Scene(90.0, 20.0, (Text(0.0, 9.0, "学习 $x_1$"),)), ["png"], inches=1.0)
+    rare = "\u1d81"  # in STIX, which comes with matplotlib, but not in our font
+    assert missing_letters(rare) == rare
+    monkeypatch.setattr(module, "_WIDER_FONTS", ("No Such Font", "STIXGeneral"))
+    assert missing_letters(rare) == ""

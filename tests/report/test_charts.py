@@ -5,17 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from edgecil.estimation.comparison import Comparison
 from edgecil.estimation.details import Confusion, TaskCurve
-from edgecil.lab.budgets import BudgetPoint
-from edgecil.lab.figures import draw_budgets, draw_closeness
-from edgecil.report.figures.class_positions import draw_class_positions
-from edgecil.report.figures.confusion import draw_confusion
-from edgecil.report.figures.curves import draw_curves
-from edgecil.report.figures.pairs import draw_pairs
-from edgecil.report.figures.prediction import Cloud, draw_prediction
+from edgecil.report.charts import (
+    draw_class_map,
+    draw_confusion,
+    draw_curves,
+    draw_intervals,
+    draw_prediction,
+)
+from edgecil.report.drawing import Cells, Dots, Line, Text
 from edgecil.report.metrics import metric_words
-from edgecil.report.scene import Cells, Dots, Line, Rect, Text
 
 WORDS = metric_words("accuracy")
 
@@ -66,35 +65,33 @@ def test_few_curves_have_bands_of_ninety_per_cent() -> None:
 
 def test_a_heat_map_holds_every_value_and_numbers_few_classes() -> None:
     values = np.array([[10.0, 90.0], [np.nan, 40.0]])
-    scene = draw_class_positions("icarl", ["bear", "apple"], values)
+    scene = draw_class_map("icarl", ["bear", "apple"], values, (0.0, 100.0))
     grid = of(Cells, scene)[0]
     np.testing.assert_array_equal(grid.values, values)
     assert grid.data["values"] == "10.0,90.0;,40.0"
     assert {"bear", "apple", "10", "90", "40"} <= set(texts(scene))
-    many = draw_class_positions("icarl", [f"c{i}" for i in range(200)], np.full((200, 10), 50.0))
+    names = [f"c{i}" for i in range(200)]
+    many = draw_class_map("icarl", names, np.full((200, 10), 50.0), (0.0, 100.0))
     assert "c0" not in texts(many)
     assert many.height < 800.0
 
 
 @pytest.mark.parametrize("width", [1040.0, 360.0])
 def test_every_pair_has_its_interval_and_zero_is_marked(width) -> None:
-    pairs = [
-        ("a", "b", Comparison(9, 2.0, (1.0, 3.0), 0.8)),
-        ("a", "c", Comparison(9, 0.5, (-1.0, 2.0), 0.6)),
-    ]
-    scene = draw_pairs(pairs, width=width)
+    rows = [("a − b", 2.0, (1.0, 3.0), "clear"), ("a − c", 0.5, (-1.0, 2.0), "cannot tell")]
+    scene = draw_intervals(rows, width)
     inside(scene)
     clear, unclear = [mark for mark in of(Line, scene) if mark.width == 3.0]
     assert (clear.stroke, unclear.stroke) == ("accent", "faint")
     (zero,) = [mark for mark in of(Line, scene) if mark.stroke == "faint" and mark.width == 1.2]
     assert clear.points[0][0] > zero.points[0][0] > unclear.points[0][0]
-    assert any("80 %" in text for text in texts(scene))
+    assert any("cannot tell" in text for text in texts(scene))
 
 
 def test_every_order_is_a_dot_at_its_predictor_and_accuracy() -> None:
     z = np.array([-1.0, 0.0, 2.0])
-    cloud = Cloud(z, np.array([40.0, 50.0, 60.0]), (5, 6, 7), "r = +0.95")
-    scene = draw_prediction({"icarl": cloud}, predictor="S", metric="accuracy")
+    cloud = (z, np.array([40.0, 50.0, 60.0]), [5, 6, 7], "r = +0.95")
+    scene = draw_prediction({"icarl": cloud}, "S", "accuracy")
     (dots,) = of(Dots, scene)
     assert dots.data == {"method": "icarl", "orders": "5 6 7"}
     assert (dots.x[1] - dots.x[0]) * 2.0 == pytest.approx(dots.x[2] - dots.x[1])
@@ -102,38 +99,14 @@ def test_every_order_is_a_dot_at_its_predictor_and_accuracy() -> None:
     assert "r = +0.95" in texts(scene)
 
 
-def test_each_measure_has_a_panel_and_each_protocol_its_dots() -> None:
-    measures = {
-        "JSD": {"random": {"a": 0.1, "b": 0.2}, "edge": {"b": 0.3}},
-        "W₁": {"random": {"a": 1.0, "b": 2.0}},
-    }
-    scene = draw_closeness(measures)
-    random, edge, second = [mark for mark in of(Dots, scene) if mark.y.min() > 40.0]
-    assert random.x[1] > random.x[0]
-    assert edge.x[0] > random.x[1]
-    assert len(second.x) == 2
-    assert texts(scene).count("a") == 2
-
-
-@pytest.mark.parametrize("sizes", [(3, 5, 10), (3,)])
-def test_curves_of_the_number_of_runs_fall_with_their_means(sizes) -> None:
-    points = [BudgetPoint(n, 0.1, (0.05, 0.2), 4.0 / n, (1.0 / n, 9.0 / n)) for n in sizes]
-    scene = draw_budgets({"icarl": {"random": points}})
-    assert {str(size) for size in sizes} <= set(texts(scene))
-    lines = [m for m in of(Line, scene) if m.stroke == "c0" and m.points[0][1] > 40.0]
-    assert len(lines) == (len(sizes) > 1)
-    for line in lines:
-        assert [y for _, y in line.points] == sorted(y for _, y in line.points)
-
-
 def test_confusion_fills_a_bar_for_each_task() -> None:
     right, earlier, same, later = np.array([[50.0, 80.0], [0.0, 15.0], [10.0, 5.0], [40.0, 0.0]])
     scene = draw_confusion({"icarl": Confusion(3, right, earlier, same, later)})
-    bars = [mark for mark in scene.marks if isinstance(mark, Rect) and mark.tip]
+    bars = [mark for mark in scene.marks if isinstance(mark, Line) and mark.tip]
+    heights = [bar.points[2][1] - bar.points[0][1] for bar in bars]
     assert len(bars) == 8
-    whole = sum(bar.height for bar in bars[:4])
-    assert whole == pytest.approx(sum(bar.height for bar in bars[4:]))
-    assert bars[0].height / whole == pytest.approx(0.5)
+    assert sum(heights[:4]) == pytest.approx(sum(heights[4:]))
+    assert heights[0] / sum(heights[:4]) == pytest.approx(0.5)
     tips = [bar.tip for bar in bars]
     assert "task 1: wrong, later task 40 %" in tips
     assert "task 2: wrong, earlier task 15 %" in tips

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from edgecil.estimation.distributions import Distribution
-from edgecil.estimation.order_table import list_orders
-from edgecil.estimation.summary import summaries
-from edgecil.report.figures.overview import _estimated, build_overview
+from edgecil.report.drawing import Dots, Line, Scale, Text
 from edgecil.report.metrics import metric_words
-from edgecil.report.scene import Dots, Line, Text
-from edgecil.report.scene.scale import Scale
+from edgecil.report.orders import OrderTable
+from edgecil.report.overview import _estimated, build_overview
+from edgecil.report.summary import NamedOrder, rank
 
 
 @pytest.fixture(scope="module")
 def orders(dataset):
-    return list_orders(dataset)
+    return OrderTable.of(dataset)
 
 
 @pytest.fixture(scope="module")
 def figure(dataset, orders):
-    places = {order.sequence: place for place, order in enumerate(orders)}
+    return overview(dataset, rank(dataset), orders)
+
+
+def overview(dataset, ranked, orders):
     words = metric_words("accuracy")
-    return build_overview(dataset, summaries(dataset), orders, places, words=words)
+    return build_overview(dataset, ranked, orders, orders.values, words=words)
 
 
 def dots_of(scene, method):
@@ -50,7 +54,7 @@ def test_every_order_is_one_dot_of_its_method_on_the_shared_axis(
         if value is None:
             continue
         x = np.concatenate([mark.x for mark in marks])
-        expected = [orders[place].accuracies[method] for place in places]
+        expected = [orders.values[method][place] for place in places]
         np.testing.assert_allclose(value(x), expected, atol=1e-6)
 
 
@@ -58,7 +62,7 @@ def test_dots_have_the_colour_of_the_protocol_that_chose_them(figure) -> None:
     styles = {(mark.colour, mark.shape) for mark in dots_of(figure.wide, "varied")}
     assert styles == {
         ("c0", "circle"),
-        ("c1", "diamond"),
+        ("c3", "up"),
         ("c2", "square"),
         ("faint", "circle"),
     }
@@ -82,17 +86,28 @@ def test_mean_worst_and_best_are_columns_of_numbers(figure) -> None:
     texts = [mark.text for mark in figure.wide.marks if isinstance(mark, Text)]
     assert {"varied", "steady", "mean", "worst", "best"} <= set(texts)
     assert texts[texts.index("steady") + 1] == "80.0"
-    assert texts[texts.index("varied") + 1 :][:4] == ["60.0", "40.0 to 80.0", "40.0", "80.0"]
+    assert texts[texts.index("varied") + 1 :][:4] == ["60.0", "40.0", "40.0", "80.0"]
+
+
+def test_probes_are_columns_and_named_where_they_lie_outside(dataset, orders) -> None:
+    ranked = rank(dataset)
+    probes = tuple(
+        NamedOrder("probes", label, value, "when so") for label, value in (("a", 95.0), ("b", 60.0))
+    )
+    figure = overview(dataset, [replace(ranked[0], named=probes), ranked[1]], orders)
+    texts = [mark for mark in figure.wide.marks if isinstance(mark, Text)]
+    assert {"worst", "best"}.isdisjoint(mark.text for mark in texts)
+    assert [mark.colour for mark in texts if mark.text == "a"] == ["faint", "c1"]
+    steady = [mark.text for mark in texts].index("steady")
+    assert [mark.text for mark in texts[steady + 1 :][:4]] == ["80.0", "80.0", "95.0", "60.0"]
 
 
 def test_more_orders_than_dots_are_aggregated_with_both_ends(dataset, orders, monkeypatch) -> None:
-    monkeypatch.setattr("edgecil.report.figures.overview._MOST_DOTS", 30)
-    places = {order.sequence: place for place, order in enumerate(orders)}
-    words = metric_words("accuracy")
-    figure = build_overview(dataset, summaries(dataset), orders, places, words=words)
+    monkeypatch.setattr("edgecil.report.overview._MOST_DOTS", 30)
+    figure = overview(dataset, rank(dataset), orders)
     marks = dots_of(figure.wide, "varied")
     shown = {int(place) for mark in marks for place in mark.data["orders"].split()}
-    values = [orders[place].accuracies["varied"] for place in shown]
+    values = [orders.values["varied"][place] for place in shown]
     assert len(shown) <= 32
     assert (min(values), max(values)) == (40.0, 80.0)
     assert {mark.data["per"] for mark in marks} == {"3"}

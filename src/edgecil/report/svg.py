@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import groupby
 
 import numpy as np
 from markupsafe import Markup
 
-from edgecil.report.scene.layout import printable
-from edgecil.report.scene.marks import Cells, Dots, Line, Rect, Scene, Shape, Text
-from edgecil.report.scene.theme import DARK, LIGHT, shade_of, shades
+from edgecil.report.drawing import Cells, Dots, Line, Mark, Scene, Text
+from edgecil.report.text import printable
+from edgecil.report.theme import DARK, LIGHT, SHADES, Shape, shade_of
 
-FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif'
-
+_FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif'
 # A marker of radius 1 around the current point; circles and squares are caps of a line instead.
 _OUTLINES: dict[Shape, tuple[tuple[float, float], ...]] = {
     "diamond": ((-1.25, 0.0), (1.25, -1.25), (1.25, 1.25), (-1.25, 1.25)),
@@ -45,9 +44,8 @@ def inline_svg(
 
 def svg_file(scene: Scene, label: str) -> bytes:
     """A scene as the content of an SVG file that follows the reader's light or dark theme."""
-    head = (
-        f"<title>{_escape(label)}</title><style>svg{{font-family:{FONT}}}{theme_css('svg')}</style>"
-    )
+    style = f"svg{{font-family:{_FONT}}}{theme_css('svg')}"
+    head = f"<title>{_escape(label)}</title><style>{style}</style>"
     size = f'role="img" width="{_number(scene.width)}" height="{_number(scene.height)}"'
     return f"{_svg(scene, size, head)}\n".encode()
 
@@ -61,7 +59,7 @@ def theme_css(root: str = ":root") -> str:
     ]
     for name in LIGHT:
         rules.append(f".f-{name}{{fill:var(--{name})}}.s-{name}{{stroke:var(--{name})}}")
-    for place, colour in enumerate(shades()):
+    for place, colour in enumerate(SHADES):
         rules.append(f".h{place}{{stroke:{colour}}}.b{place}{{background:{colour}}}")
     return "\n".join(rules)
 
@@ -80,25 +78,14 @@ def _svg(
     return f"{start}{head}\n{body}\n</svg>"
 
 
-def _element(mark: Text | Line | Rect | Dots) -> str:
+def _element(mark: Mark) -> str:
     if isinstance(mark, Text):
-        return _text(mark)
-    if isinstance(mark, Line):
-        return _line(mark)
-    return _rect(mark) if isinstance(mark, Rect) else _dots(mark)
-
-
-def _text(mark: Text) -> str:
-    parts = [f'x="{_number(mark.x)}" y="{_number(mark.y)}" font-size="{_number(mark.size)}"']
-    if mark.anchor != "start":
-        parts.append(f'text-anchor="{mark.anchor}"')
-    if mark.bold:
-        parts.append('font-weight="600"')
-    if mark.turn:
-        turn = f"rotate({_number(-mark.turn)} {_number(mark.x)} {_number(mark.y)})"
-        parts.append(f'transform="{turn}"')
-    start = f'<text class="f-{mark.colour}" {" ".join(parts)}>'
-    return f"{start}{_tip(mark.tip)}{_escape(mark.text)}</text>"
+        parts = [f'x="{_number(mark.x)}" y="{_number(mark.y)}" font-size="{_number(mark.size)}"']
+        parts += [] if mark.anchor == "start" else [f'text-anchor="{mark.anchor}"']
+        parts += ['font-weight="600"'] if mark.bold else []
+        return f'<text class="f-{mark.colour}" {" ".join(parts)}>{_escape(mark.text)}</text>'
+    assert isinstance(mark, Line | Dots)
+    return _line(mark) if isinstance(mark, Line) else _dots(mark)
 
 
 def _line(mark: Line) -> str:
@@ -106,8 +93,7 @@ def _line(mark: Line) -> str:
     parts = [] if mark.fill else ['fill="none"']
     if mark.stroke:
         classes.append(f"s-{mark.stroke}")
-        if mark.width != 1.0:
-            parts.append(f'stroke-width="{_number(mark.width)}"')
+        parts += [] if mark.width == 1.0 else [f'stroke-width="{_number(mark.width)}"']
         parts.append('stroke-linejoin="round"')
     if mark.dash:
         parts.append(f'stroke-dasharray="{" ".join(map(_number, mark.dash))}"')
@@ -115,16 +101,7 @@ def _line(mark: Line) -> str:
     end = "Z" if mark.fill else ""
     attributes = " ".join([*parts, *_opacity(mark.opacity)])
     start = f'<path class="{" ".join(classes)}" {attributes} d="{path}{end}"'
-    return _closed(start, "path", mark.tip)
-
-
-def _rect(mark: Rect) -> str:
-    size = {"x": mark.x, "y": mark.y, "width": mark.width, "height": mark.height}
-    parts = [f'{name}="{_number(value)}"' for name, value in size.items()]
-    if mark.radius:
-        parts.append(f'rx="{_number(mark.radius)}"')
-    attributes = " ".join([*parts, *_opacity(mark.opacity), *_data(mark.data)])
-    return _closed(f'<rect class="f-{mark.fill}" {attributes}', "rect", mark.tip)
+    return f"{start}><title>{_escape(mark.tip)}</title></path>" if mark.tip else f"{start}/>"
 
 
 def _dots(mark: Dots) -> str:
@@ -160,38 +137,24 @@ def _cells(mark: Cells, name: str, *, again: bool) -> str:
     if again and name:
         return f'{start}<use href="#{_escape(name)}"/></g>'
     group = f'<g id="{_escape(name)}">' if name else "<g>"
-    return f"{start}{group}{_shaded_lines(mark)}</g></g>"
-
-
-def _shaded_lines(mark: Cells) -> str:
     paths: dict[int, list[str]] = {}
-    for row, values in enumerate(mark.values):
-        shades_ = [
-            None if np.isnan(value) else shade_of(float(value), mark.low, mark.high)
-            for value in values
-        ]
+    for row, values in enumerate(mark.values.tolist()):
         column = 0
-        for shade, run in groupby(shades_):
+        shades = [None if np.isnan(v) else shade_of(v, mark.low, mark.high) for v in values]
+        for shade, run in groupby(shades):
             length = len(list(run))
             if shade is not None:
                 paths.setdefault(shade, []).append(f"M{column} {row}h{length}")
             column += length
-    return "".join(f'<path class="h{shade}" d="{"".join(d)}"/>' for shade, d in paths.items())
-
-
-def _closed(start: str, tag: str, tip: str) -> str:
-    return f"{start}>{_tip(tip)}</{tag}>" if tip else f"{start}/>"
-
-
-def _tip(tip: str) -> str:
-    return f"<title>{_escape(tip)}</title>" if tip else ""
+    body = "".join(f'<path class="h{shade}" d="{"".join(d)}"/>' for shade, d in paths.items())
+    return f"{start}{group}{body}</g></g>"
 
 
 def _opacity(opacity: float) -> list[str]:
     return [] if opacity == 1.0 else [f'opacity="{_number(opacity)}"']
 
 
-def _data(data: Mapping[str, str]) -> Iterable[str]:
+def _data(data: Mapping[str, str]) -> list[str]:
     return [f'data-{name}="{_escape(value)}"' for name, value in data.items()]
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from edgecil.estimation import analyze_table
-from edgecil.estimation.order_table import list_orders
-from edgecil.estimation.summary import compare_pair, summaries, summarize
+from edgecil.report.orders import OrderTable
+from edgecil.report.summary import compare_pair, rank, summarize
 from tests.estimation.tables import noisy, six_classes, table_of
 
 MODELS = {"low": noisy(0), "high": noisy(1, mean=60.0)}
@@ -42,7 +42,7 @@ def test_without_a_truth_it_is_the_answer_from_the_blind_orders(few) -> None:
 
 
 def test_the_highest_mean_comes_first(enumerated) -> None:
-    assert [summary.name for summary in summaries(enumerated)] == ["high", "low"]
+    assert [summary.name for summary in rank(enumerated)] == ["high", "low"]
 
 
 def test_a_comparison_can_be_turned_around(enumerated) -> None:
@@ -54,12 +54,23 @@ def test_a_comparison_can_be_turned_around(enumerated) -> None:
     assert compare_pair(enumerated, "low", "other") is None
 
 
+def test_constructed_orders_are_named_and_random_ones_are_not(few) -> None:
+    named = summarize(few, "low").named
+    assert [(one.protocol, one.label) for one in named] == [("edge", "hard"), ("edge", "easy")]
+    orders = few.table.orders("low", "edge")
+    by_label = dict(zip(orders.labels, orders.accuracies.tolist(), strict=True))
+    assert [one.value for one in named] == [by_label["hard"], by_label["easy"]]
+
+
 def test_every_order_is_listed_once_with_all_who_chose_it(enumerated) -> None:
-    rows = list_orders(enumerated)
-    assert len({row.sequence for row in rows}) == len(rows) == 90
-    means = [np.mean(list(row.accuracies.values())) for row in rows]
-    assert means == sorted(means)
-    hard = next(row for row in rows if ("edge", "hard") in row.choices)
-    assert "enumerate" in {protocol for protocol, _ in hard.choices}
-    assert hard.z == enumerated.predictor.value(hard.sequence)
-    assert hard.accuracies["low"] == enumerated.table.orders("low").by_sequence()[hard.sequence]
+    orders = OrderTable.of(enumerated)
+    assert len(set(orders.sequences)) == len(orders) == 90
+    means = np.mean(list(orders.values.values()), axis=0)
+    assert (np.diff(means) >= 0.0).all()
+    hard = next(i for i, choices in enumerate(orders.choices) if ("edge", "hard") in choices)
+    assert "enumerate" in {protocol for protocol, _ in orders.choices[hard]}
+    sequence = orders.sequences[hard]
+    assert orders.z[hard] == enumerated.predictor.value(sequence)
+    assert orders.values["low"][hard] == enumerated.table.orders("low").by_sequence()[sequence]
+    again = orders.values_of(enumerated)
+    assert all((again[name] == orders.values[name]).all() for name in MODELS)

@@ -1,4 +1,4 @@
-"""Colours by name for light and dark pages, the shapes of protocols, and colours of values.
+"""Colours by name for light and dark pages, the marks of protocols, and colours of values.
 
 Categories have Okabe and Ito's colours, which colour-blind readers can tell apart; on a dark page
 they are lighter. Every colour of text has a contrast of at least 4.5 with its background.
@@ -6,10 +6,10 @@ they are lighter. Every colour of text has a contrast of at least 4.5 with its b
 
 from __future__ import annotations
 
-from functools import cache
+from typing import Literal
 from zlib import crc32
 
-from edgecil.report.scene.marks import Shape
+Shape = Literal["circle", "square", "diamond", "up", "down", "cross"]
 
 LIGHT = {
     "paper": "#ffffff",
@@ -55,63 +55,52 @@ DARK = {
     "on-dark": "#ffffff",
     "on-light": "#000000",
 }
-CATEGORIES = 8
+_CATEGORIES = 8
+# Values from low to high: cividis, made for colour-blind readers.
+_CIVIDIS = (
+    "00224e002a610031711c396f2d416d3a486c45506c50576c5b606e6568706e6f73777777"
+    "817f788c8878969077a19975ada272b9ab6dc4b468d0be62dcc859e8d24ff5dc41fee838"
+)
+SHADES = tuple(f"#{_CIVIDIS[start : start + 6]}" for start in range(0, len(_CIVIDIS), 6))
 
 _PROTOCOLS: dict[str, tuple[str, Shape]] = {
     "random": ("c0", "circle"),
-    "edge": ("c1", "diamond"),
+    "random-legacy": ("ink", "square"),
+    "probes": ("c1", "diamond"),
+    "edge": ("c3", "up"),
     "latin": ("c2", "square"),
-    "optimal": ("c3", "up"),
-    "adversarial": ("c4", "down"),
-    "maxcover": ("c5", "cross"),
-    "probes": ("c7", "down"),
+    "optimal": ("c4", "down"),
 }
-# Of protocols that are not edgecil's.
 _OTHER_PROTOCOLS: tuple[tuple[str, Shape], ...] = (
     ("c5", "up"),
     ("c3", "cross"),
     ("c7", "square"),
     ("c5", "down"),
 )
-OTHER_ORDERS: tuple[str, Shape] = ("faint", "circle")  # of the truth alone
-_SHADES = 24
 
 
 def protocol_style(protocol: str) -> tuple[str, Shape]:
-    """The colour and the shape of a protocol's marks in every chart."""
-    if protocol in _PROTOCOLS:
-        return _PROTOCOLS[protocol]
-    return _OTHER_PROTOCOLS[crc32(protocol.encode()) % len(_OTHER_PROTOCOLS)]
+    """The colour and the shape of a protocol's marks in every chart; "" is that of no protocol."""
+    if not protocol:
+        return "faint", "circle"
+    other = _OTHER_PROTOCOLS[crc32(protocol.encode()) % len(_OTHER_PROTOCOLS)]
+    return _PROTOCOLS.get(protocol, other)
 
 
 def category(place: int) -> tuple[str, tuple[float, ...]]:
     """The colour and the dashes of the method at a place; the ninth repeats the first, dashed."""
     dashes = ((), (7.0, 3.0), (2.0, 3.0))
-    return f"c{place % CATEGORIES}", dashes[place // CATEGORIES % len(dashes)]
-
-
-@cache
-def shades() -> tuple[str, ...]:
-    """The colours of values from low to high: cividis, made for colour-blind readers."""
-    from matplotlib import colormaps
-
-    colours = colormaps["cividis"].resampled(_SHADES)
-    return tuple(
-        "#{:02x}{:02x}{:02x}".format(*(round(255 * part) for part in colours(place)[:3]))
-        for place in range(_SHADES)
-    )
+    return f"c{place % _CATEGORIES}", dashes[place // _CATEGORIES % len(dashes)]
 
 
 def shade_of(value: float, low: float, high: float) -> int:
-    """The place of a value's colour in :func:`shades`; `low` may be the greater one."""
+    """The place of a value's colour in :data:`SHADES`; `low` may be the greater one."""
     share = (value - low) / (high - low) if high != low else 0.5
-    return min(max(int(share * _SHADES), 0), _SHADES - 1)
+    return min(max(int(share * len(SHADES)), 0), len(SHADES) - 1)
 
 
-@cache
 def is_dark_shade(place: int) -> bool:
     """Whether white text on this colour has more contrast than black text."""
-    colour = shades()[place]
-    red, green, blue = (int(colour[start : start + 2], 16) / 255.0 for start in (1, 3, 5))
+    red, green, blue = (int(SHADES[place][start : start + 2], 16) / 255.0 for start in (1, 3, 5))
     luminance = 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2
     return bool(luminance < 0.179)  # as far from white as from black

@@ -1,0 +1,433 @@
+"""The figures below the first one: curves, pairs, classes, confusion, predictor, profile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from edgecil.estimation.analysis import DatasetAnalysis
+from edgecil.estimation.comparison import Comparison
+from edgecil.estimation.details import Confusion, TaskCurve
+from edgecil.io.arrays import Floats
+from edgecil.report.drawing import (
+    NARROW,
+    WIDE,
+    Box,
+    Cells,
+    Dots,
+    Entry,
+    Line,
+    Mark,
+    Scale,
+    Scene,
+    Text,
+    bar,
+    dot,
+    draw_panels,
+    fit,
+    label_width,
+    legend,
+    text_width,
+    tick_text,
+    x_axis,
+    y_axis,
+)
+from edgecil.report.figure import ReportFigure
+from edgecil.report.metrics import MetricWords, metric_words
+from edgecil.report.orders import OrderTable
+from edgecil.report.text import class_names, signed, slug
+from edgecil.report.theme import SHADES, category, is_dark_shade, shade_of
+
+_MOST_BANDS = 6
+_LABEL = 15.0  # least distance between the names at the ends of lines
+_BAND = ("0.05", "0.95")
+_HALF = 620.0  # pixels of a heat map on a desk
+_MOST_NAMED = 60  # classes; beyond, names appear on hover only
+_MOST_NUMBERED = 20
+_MOST_DOTS = 800
+# Parts of a bar of the confusion from the bottom to the top: attribute, legend, colour.
+_CONFUSED = (
+    ("right", "right", "truth"),
+    ("same", "wrong, same task", "c4"),
+    ("earlier", "wrong, earlier task", "c0"),
+    ("later", "wrong, later task", "c1"),
+)
+
+
+def build_curves(
+    dataset: DatasetAnalysis, words: MetricWords, *, name: str = "curves"
+) -> ReportFigure | None:
+    """A metric after each task; None if no method has it after at least two tasks.
+
+    Each method's curve is that of the orders on which its answer is based.
+    """
+    chosen = {}
+    for method in dataset.methods:
+        by_protocol = dataset.curves.get(method)
+        if by_protocol:
+            answer = " + ".join(dataset.methods[method].answer.protocols)
+            most = max(by_protocol, key=lambda key: by_protocol[key].order_count)
+            protocol = answer if answer in by_protocol else most
+            chosen[method] = (protocol, by_protocol[protocol], protocol == answer)
+    if not chosen or any(np.isfinite(curve.mean).sum() < 2 for _, curve, _ in chosen.values()):
+        return None
+    protocols = " and ".join(dict.fromkeys(protocol for protocol, _, _ in chosen.values()))
+    orders = _order_counts(curve.order_count for _, curve, _ in chosen.values())
+    same = all(is_answer for _, _, is_answer in chosen.values())
+    basis = "behind the answer above" if same else "which are not behind the answer above"
+    band = " The bands hold 90 % of these orders." if len(chosen) <= _MOST_BANDS else ""
+    caption = (
+        f"{words.step[0].upper()}{words.step[1:]}, after each task: mean over the {orders} "
+        f"{basis} ({protocols}).{band} {words.line}"
+    ).strip()
+    curves = {method: curve for method, (_, curve, _) in chosen.items()}
+    return ReportFigure.of(name, caption, lambda width: draw_curves(curves, words, width))
+
+
+def draw_curves(curves: Mapping[str, TaskCurve], words: MetricWords, width: float = WIDE) -> Scene:
+    """Draw curves with names and values at the right end, or in a legend on a narrow drawing.
+
+    The value is that of the metric: the mean of the curve for Ā, otherwise its end.
+    """
+    is_narrow = width <= NARROW
+    marks: list[Mark] = []
+    values = {
+        name: float(curve.mean.mean() if words.name == "average" else curve.mean[-1])
+        for name, curve in curves.items()
+    }
+    top, right = 22.0, width - 8.0
+    if is_narrow:
+        entries = []
+        for place, name in enumerate(curves):
+            colour, dash = category(place)
+            label = f"{name} {values[name]:.1f}".replace("-", "−")
+            entries.append(Entry(label, colour, "line", dash))
+        marks, below = legend(entries, 0.0, 2.0, width, 11.5)
+        top = below + 22.0
+    else:
+        right = width - label_width(curves, 12.5, most=180.0) - 70.0
+    bottom = top + (230.0 if is_narrow else 340.0)
+    means = np.array([curve.mean for curve in curves.values()])
+    tasks = np.flatnonzero(np.isfinite(means).all(axis=0)) + 1
+    with_bands = len(curves) <= _MOST_BANDS
+    heights = (
+        [means]
+        if not with_bands
+        else [means, *(curve.quantiles[key] for curve in curves.values() for key in _BAND)]
+    )
+    finite = [float(v) for level in heights for v in level.ravel() if np.isfinite(v)]
+    up = Scale.around(finite, bottom, top, margin=0.03, limits=(0.0, 100.0))
+    across = Scale(float(tasks[0]), float(tasks[-1]), 40.0, right - 4.0)
+    title = f"{words.step}, {words.unit}" if not is_narrow else f"{words.title}, {words.unit}"
+    marks += y_axis(up, 34.0, right, title=title, size=12.0)
+    every = -(-len(tasks) // (6 if is_narrow else 20))
+    for task in tasks[::every].tolist():
+        text = Text(across(task), bottom + 18.0, str(task), 12.0, "middle", colour="faint")
+        marks.append(text)
+    middle = (34.0 + right) / 2.0
+    marks.append(Text(middle, bottom + 37.0, "tasks learned", 12.0, "middle"))
+    lines: list[Mark] = []
+    ends = []
+
+    def points(level: Floats) -> tuple[tuple[float, float], ...]:
+        return tuple((across(task), up(float(level[task - 1]))) for task in tasks.tolist())
+
+    for place, (name, curve) in enumerate(curves.items()):
+        colour, dash = category(place)
+        if with_bands:
+            low, high = (points(curve.quantiles[key]) for key in _BAND)
+            marks.append(Line((*low, *high[::-1]), "", fill=colour, opacity=0.13))
+        lines.append(Line(points(curve.mean), colour, 2.4, dash=dash, tip=name))
+        ends.append((points(curve.mean)[-1][1], name, colour, values[name]))
+    marks += lines
+    if not is_narrow:
+        marks += _names_at_ends(ends, right + 8.0, width, bottom)
+    return Scene(width, bottom + 46.0, tuple(marks))
+
+
+def _names_at_ends(
+    ends: list[tuple[float, str, str, float]], x: float, width: float, bottom: float
+) -> list[Mark]:
+    """Names beside the ends of the lines, moved apart where they would overlap."""
+    ordered = sorted(ends)
+    levels = [y for y, *_ in ordered]
+    for place in range(1, len(levels)):
+        levels[place] = max(levels[place], levels[place - 1] + _LABEL)
+    excess = levels[-1] - (bottom + 8.0)
+    if excess > 0.0:
+        levels[-1] -= excess
+        for place in range(len(levels) - 2, -1, -1):
+            levels[place] = min(levels[place], levels[place + 1] - _LABEL)
+    marks: list[Mark] = []
+    for level, (y, name, colour, value) in zip(levels, ordered, strict=True):
+        number = f"{value:.1f}".replace("-", "−")
+        marks.append(Line(((x - 7.0, y), (x + 2.0, level)), colour, 1.0))
+        marks.append(Text(x + 6.0, level + 4.0, number, 12.0, bold=True))
+        marks.append(Text(x + 42.0, level + 4.0, fit(name, width - x - 42.0, 12.5), 12.5))
+    return marks
+
+
+def draw_intervals(
+    rows: Sequence[tuple[str, float, tuple[float, float] | None, str]], width: float = WIDE
+) -> Scene:
+    """Draw differences with their intervals around zero, one row each from top to bottom.
+
+    Args:
+        rows: a label, the difference in points, its interval, and a text for the last column.
+        width: of the drawing.
+    """
+    is_narrow = width <= NARROW
+    height = 38.0 if is_narrow else 26.0 if len(rows) <= 20 else 19.0
+    room = width if is_narrow else label_width((label for label, *_ in rows), 12.5, most=320.0)
+    left, right = (8.0, width - 8.0) if is_narrow else (room + 24.0, width - 250.0)
+    values = [0.0]
+    for _, difference, interval, _ in rows:
+        values += [difference, *(interval or ())]
+    scale = Scale.around(values, left, right, margin=0.04)
+    top = 20.0
+    bottom = top + height * len(rows)
+    most = 5 if is_narrow else 9
+    marks = x_axis(scale, top, bottom, most=most, title="difference, points")
+    marks.append(Line(((scale(0.0), top), (scale(0.0), bottom)), "faint", 1.2))
+    for place, (label, difference, interval, text) in enumerate(rows):
+        upper = top + place * height
+        base = upper + (0.72 if is_narrow else 0.5) * height
+        low, high = interval or (difference, difference)
+        if is_narrow:
+            marks.append(Text(0.0, upper + 14.0, fit(label, width - 110.0, 12.0), 12.0))
+            short = f"{signed(difference)}  ·  {text}"
+            marks.append(Text(width, upper + 14.0, short, 11.5, "end", colour="faint"))
+        else:
+            span = "" if interval is None else f" ({signed(low)} to {signed(high)})"
+            marks.append(Text(0.0, base + 4.0, fit(label, room, 12.5), 12.5))
+            marks.append(Text(right + 162.0, base + 4.0, signed(difference) + span, 12.0, "end"))
+            marks.append(Text(width, base + 4.0, text, 12.0, "end", colour="faint"))
+        colour = "accent" if low > 0.0 or high < 0.0 else "faint"
+        marks.append(Line(((scale(low), base), (scale(high), base)), colour, 3.0))
+        marks.append(dot(scale(difference), base, 4.0, colour, "diamond"))
+    return Scene(width, bottom + 44.0, tuple(marks))
+
+
+def build_pairs(
+    pairs: Sequence[tuple[str, str, Comparison]], *, name: str, higher_is_better: bool = True
+) -> ReportFigure | None:
+    """The interval plot of all pairs; None without pairs."""
+    if not pairs:
+        return None
+    caption = (
+        "Mean difference of each pair of methods on the orders that both ran, with its 90 % "
+        "interval and how sure it is; an interval that does not touch 0 is coloured."
+        + ("" if higher_is_better else " Lower is better: a negative difference is a gain.")
+    )
+    rows = [
+        (f"{first} − {second}", pair.difference, pair.interval, pair.grade)
+        for first, second, pair in pairs
+    ]
+    return ReportFigure.of(name, caption, lambda width: draw_intervals(rows, width))
+
+
+def build_class_map(
+    dataset: DatasetAnalysis, method: str, *, suffix: str = ""
+) -> ReportFigure | None:
+    """A method's heat map of classes by task; None if no result has counts per class."""
+    positions = dataset.class_positions.get(method)
+    if positions is None or np.isnan(positions.mean).all():
+        return None
+    words = metric_words(dataset.metric)
+    order = np.argsort(-np.nan_to_num(positions.cost_of_first), kind="stable")
+    every = np.concatenate([own.mean for own in dataset.class_positions.values()])
+    low = float(10.0 * np.floor(np.nanmin(every) / 10.0))
+    high = max(float(10.0 * np.ceil(np.nanmax(every) / 10.0)), low + 10.0)
+    limits = (low, high) if words.higher_is_better else (high, low)
+    caption = (
+        f"{words.classes}, by the task in which it comes: {method}, mean over orders. The classes "
+        "that are worst off in the first task are on top."
+    )
+    names = class_names(dataset.table)
+    labels = [names[place] for place in order.tolist()]
+    values = positions.mean[order]
+    return ReportFigure.of(
+        f"classes-{slug(method)}{suffix}",
+        caption,
+        lambda width: draw_class_map(method, labels, values, limits, words.unit, width),
+        _HALF,
+    )
+
+
+def draw_class_map(
+    method: str,
+    labels: Sequence[str],
+    values: Floats,
+    limits: tuple[float, float],
+    unit: str = "%",
+    width: float = _HALF,
+) -> Scene:
+    """Draw a row for each class and a column for each task.
+
+    Args:
+        method: its name, for the page's script.
+        labels: of the classes.
+        values: (N, K); NaN where a class has no value for a task.
+        limits: the worst and the best value of the colour scale.
+        unit: of the values.
+        width: of the drawing.
+    """
+    classes, tasks = values.shape
+    is_named = classes <= _MOST_NAMED
+    size = 12.0 if classes <= 30 else 10.5
+    height = 26.0 if classes <= 20 else 15.0 if is_named else max(3.0, 620.0 / classes)
+    room = label_width(labels, size, most=150.0 if width > NARROW else 96.0) + 10.0
+    left = room if is_named else 26.0
+    top, (low, high) = 40.0, limits
+    cell = (width - left - 2.0) / tasks
+    marks: list[Mark] = [Text(left, 12.0, "the class comes in task", 11.5, colour="faint")]
+    for task in range(0, tasks, -(-tasks // max(int((width - left) // 26.0), 1))):
+        marks.append(Text(left + (task + 0.5) * cell, 31.0, str(task + 1), 12.0, "middle"))
+    numbers = [["" if np.isnan(value) else f"{value:.1f}" for value in row] for row in values]
+    data = {
+        "method": method,
+        "unit": unit,
+        "names": "\n".join(labels),
+        "values": ";".join(map(",".join, numbers)),
+    }
+    marks.append(Cells(left, top, cell, height, values, low, high, data))
+    if is_named:
+        for row, label in enumerate(labels):
+            y = top + (row + 0.5) * height + 0.35 * size
+            marks.append(Text(left - 8.0, y, fit(label, room - 8.0, size), size, "end"))
+    if classes <= _MOST_NUMBERED and cell >= 26.0:
+        for row, column in np.argwhere(~np.isnan(values)).tolist():
+            value = float(values[row, column])
+            colour = "on-dark" if is_dark_shade(shade_of(value, low, high)) else "on-light"
+            x, y = left + (column + 0.5) * cell, top + (row + 0.5) * height + 4.0
+            text = f"{value:.0f}".replace("-", "−")
+            marks.append(Text(x, y, text, 11.5, "middle", colour=colour))
+    y = top + classes * height + 12.0
+    start, end = (tick_text(round(value)) for value in limits)
+    room = text_width(start, 11.0) + 8.0
+    steps = len(SHADES)
+    marks += [
+        Text(left, y + 9.5, start, 11.0, colour="faint"),
+        Cells(left + room, y, 5.0, 10.0, np.linspace(low, high, steps)[None, :], low, high),
+        Text(left + room + 6.0 + 5.0 * steps, y + 9.5, f"{end} {unit}", 11.0, colour="faint"),
+    ]
+    return Scene(width, y + 28.0, tuple(marks))
+
+
+def build_confusion(dataset: DatasetAnalysis) -> ReportFigure | None:
+    """What images of each task are taken for, a panel per method; None if no run stored it."""
+    shown = {method: own for method in dataset.methods if (own := dataset.confusion.get(method))}
+    if not shown:
+        return None
+    orders = _order_counts(own.order_count for own in shown.values())
+    caption = (
+        "Predictions for the test images of each task after the last task, in per cent of its "
+        f"images: mean over {orders}. A wrong prediction names a class of the same, an earlier or "
+        "a later task: an old class taken for a new one is 'wrong, later task'."
+    )
+    return ReportFigure.of("confusion", caption, lambda width: draw_confusion(shown, width))
+
+
+def draw_confusion(methods: Mapping[str, Confusion], width: float = WIDE) -> Scene:
+    """Draw a bar for each task: right answers, and wrong ones by the task that they name."""
+
+    def draw(method: str, box: Box) -> list[Mark]:
+        own = methods[method]
+        tasks = len(own.right)
+        up = Scale(0.0, 100.0, box.bottom, box.top)
+        step = (box.right - box.left) / tasks
+        gap = min(0.16 * step, 4.0)
+        marks = y_axis(up, box.left, box.right, most=4, size=11.0)
+        every = -(-tasks // max(int((box.right - box.left) // 22.0), 1))
+        for task in range(tasks):
+            x = box.left + task * step + gap / 2.0
+            if task % every == 0:
+                middle = x + (step - gap) / 2.0
+                marks.append(Text(middle, box.bottom + 15.0, str(task + 1), 11.0, "middle"))
+            below = 0.0
+            for part, label, colour in _CONFUSED:
+                share = float(getattr(own, part)[task])
+                height = up(below) - up(below + share)
+                tip = f"task {task + 1}: {label} {share:.0f} %"
+                marks.append(bar(x, up(below + share), step - gap, height, colour, tip))
+                below += share
+        return marks
+
+    entries = [Entry(label, colour) for _, label, colour in _CONFUSED]
+    return draw_panels(
+        list(methods), draw, width=width, entries=entries, x_title="task of the image", y_title="%"
+    )
+
+
+def build_prediction(
+    dataset: DatasetAnalysis, orders: OrderTable, values: Mapping[str, Floats], *, name: str
+) -> ReportFigure | None:
+    """Accuracy against the predictor, one dot per order; None without a predictor."""
+    if dataset.predictor is None or orders.z is None:
+        return None
+    words = metric_words(dataset.metric)
+    clouds: dict[str, tuple[Floats, Floats, list[int], str]] = {}
+    for method, analysis in dataset.methods.items():
+        own = np.flatnonzero(~np.isnan(orders.z) & ~np.isnan(values[method]))
+        if analysis.predictor is None or not own.size:
+            continue
+        own = own[:: -(-len(own) // _MOST_DOTS)]
+        correlation = analysis.correlations[analysis.predictor]
+        r = correlation.pearson if correlation.stable else None
+        text = "no r" if r is None else f"r = {signed(r, 2)}"
+        clouds[method] = (orders.z[own], values[method][own], own.tolist(), text)
+    if not clouds:
+        return None
+    label = dataset.predictor.label
+    caption = (
+        f"{label} against the {words.title} of each method, one dot per order that was run; r is "
+        "their correlation."
+    )
+    return ReportFigure.of(
+        name, caption, lambda width: draw_prediction(clouds, label, words.title, width)
+    )
+
+
+def draw_prediction(
+    clouds: Mapping[str, tuple[Floats, Floats, list[int], str]],
+    predictor: str,
+    metric: str,
+    width: float = WIDE,
+) -> Scene:
+    """Draw every order as a dot, methods side by side.
+
+    Args:
+        clouds: by method, (n,) values of the predictor, (n,) accuracies, n places of the orders in
+            the page's table, and the coefficient as text.
+        predictor: its name.
+        metric: what the y-axis shows.
+        width: of the drawing.
+    """
+    every = np.concatenate([z for z, *_ in clouds.values()]).tolist()
+
+    def draw(method: str, box: Box) -> list[Mark]:
+        z, values, places, correlation = clouds[method]
+        across = Scale.around(every, box.left + 4.0, box.right - 4.0)
+        up = Scale.around(values.tolist(), box.bottom, box.top)
+        marks = y_axis(up, box.left, box.right, most=4, size=11.0)
+        marks += x_axis(across, box.bottom, box.bottom, most=5, size=11.0)
+        data = {"method": method, "orders": " ".join(map(str, places))}
+        radius = 3.4 if len(z) <= 40 else 2.4
+        marks.append(Dots(across.map(z), up.map(values), radius, "c0", opacity=0.6, data=data))
+        return [*marks, Text(box.right, box.top - 8.0, correlation, 11.5, "end", bold=True)]
+
+    title = f"{predictor}, standard deviations from its mean"
+    return draw_panels(list(clouds), draw, width=width, x_title=title, y_title=f"{metric}, %")
+
+
+def _order_counts(counts: Iterable[int]) -> str:
+    """How many orders some means are over.
+
+    >>> _order_counts([3, 3]), _order_counts([1]), _order_counts([3, 90])
+    ('3 orders', '1 order', '3 to 90 orders')
+    """
+    some = list(counts)
+    low, high = min(some), max(some)
+    text = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return f"{text} order{'' if high == 1 else 's'}"

@@ -1,0 +1,85 @@
+"""A figure of a report: on the page for wide and narrow screens, and as files for papers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from markupsafe import Markup
+
+from edgecil.errors import UsageError
+from edgecil.report.drawing import NARROW, WIDE, Scene
+from edgecil.report.paint import paint
+from edgecil.report.svg import inline_svg, svg_file
+
+_TEXT_INCHES = 7.0  # width of a page's text in a paper
+_COLUMN_INCHES = 3.4  # width of one of two columns
+_COLUMN = "column.pdf"
+_KINDS = {"svg": "SVG", "png": "PNG", "pdf": "PDF", _COLUMN: "PDF, one column"}
+
+
+@dataclass(frozen=True, eq=False)
+class ReportFigure:
+    """A figure and its description.
+
+    Attributes:
+        name: stem of its file names.
+        caption: the text below it, and its text alternative.
+        wide: the drawing for desks and for the width of a paper's text.
+        narrow: the drawing for phones and for one column of a paper.
+        for_papers: whether it has PNG and PDF files beside the SVG file.
+    """
+
+    name: str
+    caption: str
+    wide: Scene
+    narrow: Scene
+    for_papers: bool = True
+
+    @classmethod
+    def of(
+        cls, name: str, caption: str, draw: Callable[[float], Scene], wide: float = WIDE
+    ) -> ReportFigure:
+        """A figure of which a function draws both widths."""
+        return cls(name, caption, draw(wide), draw(NARROW))
+
+    @property
+    def file_kinds(self) -> dict[str, str]:
+        """What a page calls the files, by suffix."""
+        return _KINDS if self.for_papers else {"svg": _KINDS["svg"]}
+
+    @property
+    def html(self) -> Markup:
+        """Both drawings; the page's style sheet shows the one that fits."""
+        cells = f"cells-{self.name}"
+        wide = inline_svg(self.wide, self.caption, css_class="wide", cells=cells)
+        narrow = inline_svg(self.narrow, self.caption, css_class="narrow", cells=cells, again=True)
+        return Markup(f"{wide}\n{narrow}")
+
+    def files(self) -> Iterator[tuple[str, bytes]]:
+        """The files for papers and slides, by name."""
+        yield f"{self.name}.svg", svg_file(self.wide, self.caption)
+        if self.for_papers:
+            inches = _TEXT_INCHES * self.wide.width / WIDE
+            for kind, content in paint(self.wide, ["png", "pdf"], inches=inches).items():
+                yield f"{self.name}.{kind}", content
+            column = paint(self.narrow, ["pdf"], inches=_COLUMN_INCHES)
+            yield f"{self.name}.{_COLUMN}", column["pdf"]
+
+
+def scene_file(scene: Scene, label: str, path: Path) -> bytes:
+    """A scene as the content of a .png, .svg or .pdf file."""
+    if path.suffix == ".svg":
+        return svg_file(scene, label)
+    kind = check_figure_path(path).suffix[1:]
+    return paint(scene, [kind], inches=_TEXT_INCHES * scene.width / WIDE)[kind]
+
+
+def check_figure_path(path: str | Path) -> Path:
+    """The path if its suffix is .png, .svg or .pdf; an error otherwise."""
+    if Path(path).suffix not in (".png", ".svg", ".pdf"):
+        raise UsageError(
+            f"The file of a figure must end in .png, .svg, .pdf. Got {str(path)!r} instead."
+        )
+    return Path(path)

@@ -1,0 +1,101 @@
+"""Every class order that was run, once, with the value that each method reached on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from edgecil.estimation.analysis import DatasetAnalysis
+from edgecil.io.arrays import Floats, Ints
+from edgecil.sequences.sequence import ClassSequence
+
+
+@dataclass(frozen=True, eq=False)
+class OrderTable:
+    """The n orders of a dataset that have a value, lowest mean over the methods first.
+
+    Attributes:
+        places: (n,) their numbers in the `sequences` of the table of runs.
+        sequences: n sequences.
+        choices: for each, the protocols that chose it with their labels: ("edge", "hard").
+        values: by method, (n,) means over repeats; NaN where it was not run.
+        repeats: (n,) the most trainings of a method.
+        z: (n,) the predictor in standard deviations from its mean over all orders; None without.
+    """
+
+    places: Ints
+    sequences: tuple[ClassSequence, ...]
+    choices: tuple[tuple[tuple[str, str], ...], ...]
+    values: dict[str, Floats]
+    repeats: Ints
+    z: Floats | None
+
+    def __len__(self) -> int:
+        return len(self.sequences)
+
+    @classmethod
+    def of(cls, dataset: DatasetAnalysis) -> OrderTable:
+        """The orders of a dataset."""
+        table = dataset.table
+        size = len(table.sequences)
+        values, repeats = {}, np.zeros(size, dtype=np.int64)
+        for name in dataset.methods:
+            orders = table.orders(name)
+            values[name] = _spread_out(orders.places, orders.accuracies, size)
+            repeats[orders.places] = np.maximum(repeats[orders.places], orders.counts)
+        means = np.full(size, np.nan)
+        ran = np.flatnonzero(repeats)
+        means[ran] = np.nanmean([column[ran] for column in values.values()], axis=0)
+        places = ran[np.argsort(means[ran], kind="stable")]
+        keys = np.stack([table.sequence, table.protocol, table.label])
+        _, first = np.unique(keys, axis=1, return_index=True)
+        choices: list[list[tuple[str, str]]] = [[] for _ in range(size)]
+        for place, protocol, label in keys[:, np.sort(first)].T.tolist():
+            choices[place].append((table.protocols[protocol], table.labels[label]))
+        sequences = tuple(table.sequences[place] for place in places.tolist())
+        z = None
+        if dataset.predictor is not None:
+            numbers = [dataset.predictor.value(sequence) for sequence in sequences]
+            z = np.array([np.nan if one is None else one for one in numbers])
+        return cls(
+            places,
+            sequences,
+            tuple(tuple(choices[place]) for place in places.tolist()),
+            {name: column[places] for name, column in values.items()},
+            repeats[places],
+            None if z is None or np.isnan(z).all() else z,
+        )
+
+    def values_of(self, dataset: DatasetAnalysis) -> dict[str, Floats]:
+        """By method, the values of an analysis of the same runs by another metric, (n,)."""
+        place_of = {sequence: place for place, sequence in enumerate(self.sequences)}
+        values = {}
+        for name in dataset.methods:
+            orders = dataset.table.orders(name)
+            pairs = zip(orders.sequences, orders.accuracies.tolist(), strict=True)
+            known = [(place_of[one], value) for one, value in pairs if one in place_of]
+            places, numbers = np.array(known, dtype=np.float64).reshape(-1, 2).T
+            values[name] = _spread_out(places.astype(np.int64), numbers, len(self))
+        return values
+
+    @cached_property
+    def chosen_by(self) -> list[str]:
+        """The choices as text, without labels that repeat the sequence, and nothing twice."""
+        return [
+            ", ".join(_describe(protocol, label, sequence) for protocol, label in choices)
+            for choices, sequence in zip(self.choices, self.sequences, strict=True)
+        ]
+
+
+def _describe(protocol: str, label: str, sequence: ClassSequence) -> str:
+    if not label or ("|" in label and label == str(sequence)):
+        return protocol
+    return label if label.startswith(f"{protocol}-") else f"{protocol} {label}"
+
+
+def _spread_out(places: Ints, values: Floats, size: int) -> Floats:
+    column = np.full(size, np.nan)
+    column[places] = values
+    return column

@@ -1,0 +1,397 @@
+"""All methods on one axis: the hill of random orders, every order a dot, mean and intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from edgecil.estimation.analysis import DatasetAnalysis
+from edgecil.estimation.distributions import SAME, Distribution, grid
+from edgecil.io.arrays import Floats, Ints
+from edgecil.report.drawing import (
+    NARROW,
+    WIDE,
+    Dots,
+    Entry,
+    Line,
+    Mark,
+    Scale,
+    Scene,
+    Text,
+    diamond,
+    fit,
+    label_width,
+    legend,
+    text_width,
+    whisker,
+    x_axis,
+)
+from edgecil.report.figure import ReportFigure
+from edgecil.report.metrics import MetricWords
+from edgecil.report.orders import OrderTable
+from edgecil.report.summary import MethodSummary
+from edgecil.report.theme import protocol_style
+from edgecil.sequences.given import NAME as GIVEN
+
+_MOST_DOTS = 1200  # of one row; beyond, a dot stands for several orders
+_DENSITY_POINTS = 160
+_LEAST_SHAPE = 8  # orders from which an estimated distribution is drawn
+_GAP = 3.0  # between the base line and the dots
+
+
+@dataclass(frozen=True, eq=False)
+class OverviewRow:
+    """What is drawn for one method.
+
+    Attributes:
+        summary: mean, intervals, constructed orders.
+        values: (n,) of every order, ascending.
+        protocols: n names: the protocol that chose the order, "" for orders of the truth alone.
+        orders: n places of the orders in the page's table.
+        truth: (m,) values whose density is drawn; None if it is not known.
+        order_share: of the variance between runs, what is due to the order; None if unknown.
+        per_dot: how many orders a dot stands for.
+    """
+
+    summary: MethodSummary
+    values: Floats
+    protocols: tuple[str, ...]
+    orders: Ints
+    truth: Floats | None = None
+    order_share: float | None = None
+    per_dot: int = 1
+
+    @property
+    def has_estimate(self) -> bool:
+        """Whether enough orders were run to draw the shape of an estimated distribution."""
+        return self.summary.distribution is not None and self.summary.order_count >= _LEAST_SHAPE
+
+
+def build_overview(
+    dataset: DatasetAnalysis,
+    ranked: Sequence[MethodSummary],
+    orders: OrderTable,
+    values: Mapping[str, Floats],
+    *,
+    name: str = "overview",
+    words: MetricWords,
+) -> ReportFigure:
+    """The first figure of a report.
+
+    Args:
+        dataset: the analysis.
+        ranked: its methods from top to bottom.
+        orders: those of the page.
+        values: by method, (n,) what it reached on these orders; NaN where it was not run.
+        name: stem of its file names.
+        words: of the metric on the axis.
+    """
+    rows = [_row(dataset, summary, orders, values[summary.name]) for summary in ranked]
+    return ReportFigure.of(
+        name, _caption(rows, words), lambda width: draw_overview(rows, words, width)
+    )
+
+
+def _row(
+    dataset: DatasetAnalysis, summary: MethodSummary, orders: OrderTable, values: Floats
+) -> OverviewRow:
+    method = dataset.methods[summary.name]
+    truth = method.truth
+    is_truth = () if truth is None or truth.kind == "sample" else truth.protocols
+    own = np.flatnonzero(~np.isnan(values))
+    own = own[np.argsort(values[own], kind="stable")]
+    per_dot = -(-len(own) // _MOST_DOTS)
+    if per_dot > 1:
+        own = np.concatenate([own[:1], own[1:-1:per_dot], own[-1:]])
+    chosen = [orders.choices[place] for place in own.tolist()]
+    return OverviewRow(
+        summary,
+        values[own],
+        tuple(next((p for p, _ in one if p not in is_truth), "") for one in chosen),
+        own,
+        None if truth is None else truth.accuracies,
+        method.order_effect.order_share,
+        per_dot,
+    )
+
+
+def draw_overview(rows: Sequence[OverviewRow], words: MetricWords, width: float = WIDE) -> Scene:
+    """Draw one row per method on a shared axis, in the given order from top to bottom.
+
+    On a wide drawing names stand on the left and columns of numbers on the right, on a narrow one
+    both stand above each row.
+    """
+    is_wide = width > NARROW
+    text = 0.0 if is_wide else 36.0
+    height = max(24.0, min(72.0, 240.0 / len(rows))) if is_wide else 62.0 if len(rows) <= 6 else 44
+    size = 13.0 if height > 40.0 else 12.0
+    columns = _columns(rows, words)
+    names = label_width((row.summary.name for row in rows), 1.16 * size) if is_wide else 0.0
+    left = names + 22.0 if is_wide else 0.0
+    right = width - sum(room for room, _ in columns.values()) - 12.0 if is_wide else width
+    marks, top = legend(_entries(rows), 0.0, 2.0, width, 12.0 if is_wide else 11.0)
+    top += 18.0 if is_wide else 4.0
+    bottom = top + (height + text) * len(rows)
+    scale = _scale(rows, left + 8.0, right - 8.0)
+    title = f"{words.title} of a class order, {words.unit}".rstrip(", ")
+    marks += x_axis(scale, top, bottom, most=8 if is_wide else 5, title=title)
+    ends = np.cumsum([right + 12.0, *(room for room, _ in columns.values())])[1:].tolist()
+    if is_wide:
+        for column, end in zip(columns, ends, strict=True):
+            marks.append(Text(end, top - 8.0, column, 11.5, "end", colour="faint"))
+    for place, row in enumerate(rows):
+        upper = top + place * (height + text)
+        if place:
+            marks.append(Line(((0.0, upper), (width, upper)), "line" if is_wide else "edge-line"))
+        base = upper + text + 0.5 * height
+        numbers = {column: cells[place] for column, (_, cells) in columns.items()}
+        if is_wide:
+            marks += _beside(row, numbers, ends, names, base, height, size)
+        else:
+            marks += _above(row, numbers, upper, width)
+        marks += _draw_row(row, scale, base, 0.44 * height, 0.42 * height)
+    return Scene(width, bottom + 44.0, tuple(marks))
+
+
+def _columns(rows: Sequence[OverviewRow], words: MetricWords) -> dict[str, tuple[float, list[str]]]:
+    """Titles of the columns of numbers, with their width and a text for each row."""
+    columns = {"mean": (112.0, [f"{row.summary.mean:.1f}" for row in rows])}
+    if any(row.summary.tail is not None for row in rows) and words.higher_is_better:
+        columns["95 % exceed"] = (84.0, [_decimal(row.summary.tail) for row in rows])
+    probes = dict.fromkeys(one.label for row in rows for one in row.summary.named if one.meaning)
+    for label in probes:
+        cells = [{one.label: one.value for one in row.summary.named}.get(label) for row in rows]
+        columns[label] = (max(text_width(label, 11.5) + 14.0, 52.0), list(map(_decimal, cells)))
+    if not probes:
+        columns[words.ends[0]] = (56.0, [f"{row.summary.lowest:.1f}" for row in rows])
+        columns[words.ends[1]] = (56.0, [f"{row.summary.highest:.1f}" for row in rows])
+    shares = [row.order_share for row in rows]
+    if any(share is not None for share in shares):
+        texts = ["–" if share is None else f"{100.0 * share:.0f} %" for share in shares]
+        columns["due to order"] = (88.0, texts)
+    return columns
+
+
+def _decimal(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f}"
+
+
+def _beside(
+    row: OverviewRow,
+    numbers: Mapping[str, str],
+    ends: Sequence[float],
+    names: float,
+    base: float,
+    height: float,
+    size: float,
+) -> list[Mark]:
+    """The name on the left and the numbers on the right, the mean's interval below the mean."""
+    name = fit(row.summary.name, names, size, bold=True)
+    marks: list[Mark] = [Text(0.0, base + 4.0, name, size, bold=True)]
+    between = _between(row.summary)
+    is_stacked = height >= 44.0 and between != ""
+    shift = 80.0 if between and not is_stacked else 0.0
+    mean, *others = numbers.values()
+    y = base - 1.0 if is_stacked else base + 4.0
+    marks.append(Text(ends[0] - shift, y, mean, size + 1.0, "end", bold=True))
+    if between:
+        y = base + 14.0 if is_stacked else base + 4.0
+        marks.append(Text(ends[0], y, between, 11.0, "end", colour="faint"))
+    for text, end in zip(others, ends[1:], strict=True):
+        marks.append(Text(end, base + 4.0, text, 12.0, "end"))
+    return marks
+
+
+def _above(row: OverviewRow, numbers: Mapping[str, str], upper: float, width: float) -> list[Mark]:
+    """Name, mean and interval in one line, the other numbers below."""
+    between = _between(row.summary)
+    around = f" ({between})" if between else ""
+    number = width - text_width(around, 11.5)
+    mean, *_ = numbers.values()
+    room = number - text_width(mean, 14.0) - 10.0
+    parts = [f"{title} {text}" for title, text in list(numbers.items())[1:]]
+    return [
+        Text(width, upper + 16.0, around, 11.5, "end", colour="faint"),
+        Text(number, upper + 16.0, mean, 14.0, "end", bold=True),
+        Text(0.0, upper + 16.0, fit(row.summary.name, room, bold=True), 13.0, bold=True),
+        Text(0.0, upper + 32.0, fit("  ·  ".join(parts), width, 10.5), 10.5, colour="faint"),
+    ]
+
+
+def _between(summary: MethodSummary) -> str:
+    interval = summary.mean_interval
+    return "" if interval is None else f"{interval[0]:.1f} to {interval[1]:.1f}"
+
+
+def _draw_row(
+    row: OverviewRow, scale: Scale, base: float, above: float, below: float
+) -> list[Mark]:
+    """The density above the base line, the intervals on it, the dots below."""
+    summary = row.summary
+    marks: list[Mark] = []
+    area = _density(row, scale, base, above)
+    if area:
+        marks.append(Line(tuple(area), "", fill="truth"))
+    low, high = scale(summary.lowest), scale(summary.highest)
+    marks.append(Line(((low, base), (high, base)), "edge-line", 1.0))
+    x = scale.map(row.values)
+    radius = 4.2 if len(x) <= 12 else 3.2 if len(x) <= 40 else 2.4 if len(x) <= 150 else 1.8
+    y = base + _GAP + radius + _swarm(x, radius, below - _GAP - 2.0 * radius)
+    names = np.array(row.protocols)
+    by_count = sorted(
+        dict.fromkeys(row.protocols), key=lambda name: (name != "", -sum(names == name))
+    )
+    for protocol in by_count:  # the fewest last, on top
+        chosen = np.flatnonzero(names == protocol)
+        colour, shape = protocol_style(protocol)
+        many = 2 * len(chosen) > len(x)
+        data = {"method": summary.name, "orders": " ".join(map(str, row.orders[chosen].tolist()))}
+        if row.per_dot > 1:
+            data["per"] = str(row.per_dot)
+        size = radius if many else max(1.35 * radius, 3.4)
+        opacity = 0.55 if protocol == "" else 0.6 if many and len(x) > 12 else 0.95
+        marks.append(Dots(x[chosen], y[chosen], size, colour, shape, opacity, data))
+    if summary.central is not None:
+        marks += whisker(scale(summary.central[0]), scale(summary.central[1]), base)
+    if summary.mean_interval is not None:
+        ends = ((scale(summary.mean_interval[0]), base), (scale(summary.mean_interval[1]), base))
+        marks.append(Line(ends, "ink", 5.0))
+    return [*marks, *diamond(scale(summary.mean), base, 4.6), *_labels(row, scale, base)]
+
+
+def _labels(row: OverviewRow, scale: Scale, base: float) -> list[Mark]:
+    """Names of the constructed orders that lie outside the central interval, with room for each."""
+    low, high = row.summary.central or (row.summary.mean, row.summary.mean)
+    taken = [(scale(low), scale(high))]
+    marks: list[Mark] = []
+    for one in sorted(row.summary.named, key=lambda order: (order.meaning == "", order.value)):
+        at, width = scale(one.value), text_width(one.label, 11.0)
+        left = at - width + 4.0 if one.value < low else at - 4.0
+        left = min(max(left, scale.start - 8.0), scale.end + 8.0 - width)
+        if all(left + width < start or left > end for start, end in taken):
+            taken.append((left, left + width))
+            colour = protocol_style(one.protocol)[0]
+            marks.append(Text(left, base - 7.0, one.label, 11.0, colour=colour))
+    return marks
+
+
+def _density(
+    row: OverviewRow, scale: Scale, base: float, above: float
+) -> list[tuple[float, float]]:
+    """The outline of the truth's histogram, or of the estimated density."""
+    if row.truth is not None and np.ptp(row.truth) > 0.0:
+        edges = grid(row.truth)
+        heights = np.histogram(row.truth, edges)[0] / np.diff(edges)
+    elif row.has_estimate and row.summary.distribution is not None:
+        edges, heights = _estimated(row.summary.distribution, scale)
+    else:
+        return []
+    if not heights.size:
+        return []
+    y = base - above * heights / max(float(heights.max()), 1e-12)
+    outline = [(scale(edges[0]), base)]
+    for start, end, level in zip(edges[:-1], edges[1:], y, strict=True):
+        outline += [(scale(start), level), (scale(end), level)]
+    return [*outline, (scale(edges[-1]), base)]
+
+
+def _estimated(distribution: Distribution, scale: Scale) -> tuple[Floats, Floats]:
+    """The edges and heights of an estimated density's histogram, inside the axis; may be empty.
+
+    An estimate that is rounded to the accuracies that can occur has a bar for each, one step wide.
+    """
+    low, high = distribution.interval(0.99)
+    gaps = np.diff(distribution.locations)
+    step = float(gaps[gaps > SAME].min(initial=np.inf)) if distribution.width == 0.0 else np.inf
+    bars = round((high - low) / step) + 1
+    if step < np.inf and bars < _DENSITY_POINTS:
+        edges = low + step * (np.arange(bars + 1) - 0.5)
+    else:
+        edges = np.linspace(low, high, _DENSITY_POINTS)
+    heights = np.diff(distribution.cdf(edges)) / np.maximum(np.diff(edges), 1e-12)
+    shown = edges.clip(scale.low, scale.high)
+    inside = np.flatnonzero(np.diff(shown) > 0.0)
+    return shown[inside[0] : inside[-1] + 2] if inside.size else shown[:0], heights[inside]
+
+
+def _swarm(x: Floats, radius: float, room: float) -> Floats:
+    """How far below the first level each dot lies: dots that would touch are stacked."""
+    bins = np.floor(x / (2.0 * radius + 0.5)).astype(int)
+    levels = np.zeros(len(x))
+    for bin_ in np.unique(bins):
+        members = np.flatnonzero(bins == bin_)
+        levels[members] = np.arange(len(members))
+    most = float(levels.max(initial=0.0))
+    step = min(2.0 * radius + 0.6, max(room, 0.0) / most) if most else 0.0
+    return levels * step
+
+
+def _scale(rows: Sequence[OverviewRow], start: float, end: float) -> Scale:
+    values: list[float] = []
+    for row in rows:
+        summary = row.summary
+        values += [summary.lowest, summary.highest, summary.mean]
+        for interval in (summary.mean_interval, summary.central):
+            values += interval or ()
+    low, high = min(values), max(values)
+    limits = (0.0, 100.0) if low >= 0.0 and high <= 100.0 else None
+    return Scale.around(values, start, end, margin=0.03, limits=limits)
+
+
+def _entries(rows: Sequence[OverviewRow]) -> list[Entry]:
+    """The legend: what is drawn and nothing else."""
+    entries = []
+    protocols = sorted({name for row in rows for name in row.protocols} - {""})
+    for place, protocol in enumerate(protocols):
+        label = "your order" if protocol == GIVEN else protocol
+        label = f"order of {label}" if place == 0 and protocol != GIVEN else label
+        entries.append(Entry(label, *protocol_style(protocol)))
+    if any("" in row.protocols for row in rows):
+        label = "other order" if protocols else "order"
+        entries.append(Entry(label, *protocol_style(""), opacity=0.55))
+    if any(row.summary.mean_interval for row in rows):
+        entries.append(Entry("mean, 90 % interval", "ink", "interval"))
+    else:
+        entries.append(Entry("mean", "ink", "diamond"))
+    if any(row.summary.central for row in rows):
+        measured = any(row.summary.is_measured for row in rows)
+        entries.append(Entry("90 % of orders" if measured else "next run, 90 %", "ink", "whisker"))
+    behind = {row.summary.basis: None for row in rows if row.truth is not None or row.has_estimate}
+    titles = {"enumerated": "all orders", "sample": "random orders"}
+    entries += [Entry(titles.get(it, "estimated distribution"), "truth") for it in behind]
+    return entries
+
+
+def explain(rows: Sequence[MethodSummary], *, has_shares: bool = False) -> str:
+    """How to read the bars and the grey areas of the chart, in a few sentences."""
+    sentences = []
+    if any(row.is_measured for row in rows):
+        sampled = any(row.basis == "sample" for row in rows)
+        over = "the random orders" if sampled else "all orders"
+        sentences.append(f"Grey: the distribution over {over}; the thin bar holds 90 % of it.")
+    if any(row.basis == "estimate" and row.order_count >= _LEAST_SHAPE for row in rows):
+        sentences.append(
+            "Grey: the distribution that fits the orders run best. The thin bar holds the next run "
+            "with probability 90 %; it counts how uncertain that fit is and may reach beyond it."
+        )
+    if has_shares:
+        sentences.append("Due to order: how much of the variance between runs the order explains.")
+    if any(order.meaning for row in rows for order in row.named):
+        sentences.append(
+            "Constructed orders are drawn beside the random ones and belong to no mean; nothing "
+            "says that they are the best or worst possible."
+        )
+    return " ".join(sentences)
+
+
+def _caption(rows: Sequence[OverviewRow], words: MetricWords) -> str:
+    methods = "each row is a method; " if len(rows) > 1 else ""
+    most = max(row.per_dot for row in rows)
+    dots = "each dot is an order" if most == 1 else f"each dot stands for up to {most} orders"
+    return (
+        f"{words.title[0].upper()}{words.title[1:]} over class orders: {methods}{dots}, the "
+        "diamond is the mean with its 90 % interval, the thin bar holds 90 % of the orders or the "
+        "next run, and grey is the distribution over orders, measured or estimated."
+    )

@@ -1,0 +1,187 @@
+"""Scenes as PNG and PDF files, drawn by Matplotlib with embedded fonts; the same bytes each time.
+
+Matplotlib is imported when the first file is painted, so that a page alone is written quickly.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from edgecil.io.garbage import no_collection
+from edgecil.report.drawing import Dots, Line, Mark, Scene, Text
+from edgecil.report.theme import LIGHT, SHADES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_POINTS_PER_INCH = 72.0
+_PNG_DOTS_PER_PIXEL = 2.0
+_ALIGN = {"start": "left", "middle": "center", "end": "right"}
+_MARKERS = {"circle": "o", "square": "s", "diamond": "D", "up": "^", "down": "v", "cross": "P"}
+# Without these entries files hold no date and no random id.
+_METADATA: dict[str, dict[str, Any]] = {
+    "png": {"Software": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+_FONT = "DejaVu Sans"  # comes with matplotlib
+# Fallback fonts for letters that it lacks, such as Chinese ones.
+_WIDER_FONTS = (
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Source Han Sans SC",
+    "WenQuanYi Micro Hei",
+    "PingFang SC",
+    "Microsoft YaHei",
+    "Arial Unicode MS",
+)
+_LAST_PLAIN = 0x17F  # DejaVu Sans has every letter up to here
+# Tables by which letters are placed. A PDF has the place of every letter and does not read them.
+_LAYOUT_TABLES = ("GDEF", "GPOS", "GSUB", "kern")
+
+
+def paint(scene: Scene, kinds: Iterable[str], *, inches: float) -> dict[str, bytes]:
+    """A scene as the content of files, by kind: the same scene always gives the same bytes.
+
+    Letters that no installed font has are drawn as boxes.
+
+    Args:
+        scene: what to draw.
+        kinds: `png`, two dots per pixel on white, and `pdf`, with embedded fonts.
+        inches: width on paper; a PNG has the same proportions.
+    """
+    import matplotlib
+
+    files = {}
+    with no_collection(), matplotlib.rc_context(), _small_fonts(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
+        matplotlib.rcdefaults()
+        own = {"text.parse_math": False, "pdf.fonttype": 42, "font.family": _fonts()}
+        matplotlib.rcParams.update(own)  # type: ignore[arg-type]
+        figure = _figure(scene, inches)
+        for kind in kinds:
+            file = io.BytesIO()
+            figure.savefig(
+                file,
+                format=kind,
+                dpi=_PNG_DOTS_PER_PIXEL * scene.width / inches,
+                metadata=_METADATA[kind],
+                transparent=kind == "pdf",
+            )
+            files[kind] = file.getvalue()
+    return files
+
+
+def missing_letters(text: str) -> str:
+    """The letters of a text that no installed font can draw, each once."""
+    unusual = dict.fromkeys(letter for letter in text if ord(letter) > _LAST_PLAIN)
+    if not unusual:
+        return ""
+    from matplotlib.font_manager import findfont, get_font
+
+    drawable: set[int] = set()
+    for name in _fonts():
+        drawable |= get_font(findfont(name)).get_charmap().keys()
+    return "".join(letter for letter in unusual if ord(letter) not in drawable)
+
+
+@contextmanager
+def _small_fonts() -> Iterator[None]:
+    """Embed fonts in PDF files without their layout tables.
+
+    Matplotlib embeds the letters that a figure uses. It leaves the tables to the defaults of
+    fontTools, which takes more time for layout tables than for all other ones.
+    """
+    from fontTools.subset import Options
+
+    default = getattr(Options, "_drop_tables_default", [])
+    setattr(Options, "_drop_tables_default", [*default, *_LAYOUT_TABLES])  # noqa: B010
+    try:
+        yield
+    finally:
+        setattr(Options, "_drop_tables_default", default)  # noqa: B010
+
+
+def _fonts() -> list[str]:
+    """The default font, then the installed fallback fonts."""
+    from matplotlib.font_manager import fontManager
+
+    installed = set(fontManager.get_font_names())
+    return [_FONT, *(name for name in _WIDER_FONTS if name in installed)]
+
+
+def _figure(scene: Scene, inches: float) -> Figure:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(inches, inches * scene.height / scene.width))
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    axes.set_axis_off()
+    axes.set_xlim(0.0, scene.width)
+    axes.set_ylim(scene.height, 0.0)
+    unit = _POINTS_PER_INCH * inches / scene.width  # points per pixel of the scene
+    for level, mark in enumerate(scene.marks):
+        _draw(axes, mark, unit, level)
+    return figure
+
+
+def _draw(axes: Axes, mark: Mark, unit: float, level: int) -> None:
+    """Add a mark to axes whose limits are fixed, so that no artist has to be measured."""
+    from matplotlib.colors import ListedColormap
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Polygon
+
+    if isinstance(mark, Text):
+        axes.text(
+            mark.x,
+            mark.y,
+            mark.text,
+            fontsize=0.94 * mark.size * unit,  # DejaVu Sans is wider than the fonts of browsers
+            fontweight="bold" if mark.bold else "normal",
+            color=LIGHT[mark.colour],
+            ha=_ALIGN[mark.anchor],
+            va="baseline",
+            zorder=level,
+        )
+    elif isinstance(mark, Line):
+        shared: dict[str, Any] = {"alpha": mark.opacity, "zorder": level}
+        if mark.fill:
+            fill = LIGHT[mark.fill]
+            axes.add_artist(Polygon(np.array(mark.points), facecolor=fill, lw=0.0, **shared))
+        if mark.stroke:
+            shared |= {"color": LIGHT[mark.stroke], "lw": mark.width * unit}
+            if mark.dash:
+                shared["ls"] = (0.0, [part / mark.width for part in mark.dash])
+            axes.add_artist(
+                Line2D(*zip(*mark.points, strict=True), solid_capstyle="butt", **shared)
+            )
+    elif isinstance(mark, Dots):
+        dots = Line2D(
+            mark.x,
+            mark.y,
+            linestyle="none",
+            marker=_MARKERS[mark.shape],
+            color=LIGHT[mark.colour],
+            markersize=2.0 * mark.radius * unit,
+            markeredgewidth=0.0,
+            alpha=mark.opacity,
+            zorder=level,
+        )
+        axes.add_artist(dots)
+    else:
+        rows, columns = mark.values.shape
+        low, high = sorted((mark.low, mark.high))
+        axes.pcolormesh(
+            mark.x + mark.width * np.arange(columns + 1),
+            mark.y + mark.height * np.arange(rows + 1),
+            np.ma.masked_invalid(mark.values),
+            cmap=ListedColormap(list(SHADES if mark.high >= mark.low else SHADES[::-1])),
+            vmin=low,
+            vmax=high if high > low else low + 1.0,
+            zorder=level,
+        )
