@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from edgecil.classes import get_classes
-from edgecil.engine import build_config, read_config
+from edgecil.engine import read_config
+from edgecil.engine.run import resolve_options
 from edgecil.errors import UsageError
 from edgecil.io.toml import read_toml
 from edgecil.methods import get_method
@@ -26,7 +27,7 @@ COMPARED = [path for path in RECIPES if "similarities" in read_toml(path)]
     "path", [path for path in RECIPES if path not in COMPARED], ids=lambda path: path.stem
 )
 def test_a_recipe_names_only_what_there_is(path) -> None:
-    config = build_config(read_config(path))
+    config, _ = resolve_options(read_config(path), {})
     for name in config.method:
         entry = get_method(name)
         training = config.training

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from edgecil.engine.config import ExperimentConfig
-from edgecil.engine.prepare import _configure
+from edgecil.engine.prepare import configure
 from edgecil.methods import get_method
 from tests.cli.conftest import Cli
 
@@ -95,7 +95,7 @@ def test_listed_settings_are_those_that_a_run_uses(cli: Cli) -> None:
         listed = list_settings(cli, "--setup", setup)
         config = ExperimentConfig(tuple(listed), "quickdraw", training={"setup": setup})
         for name, settings in listed.items():
-            used = asdict(_configure(get_method(name), config, "resnet-tiny"))
+            used = asdict(configure(get_method(name), config, "resnet-tiny"))
             assert settings == json.loads(json.dumps(used))
         counts[setup] = len(listed)
     assert counts["fast"] == counts["paper"] > counts["ease/ease/cub200"] == 1

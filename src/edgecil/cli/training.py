@@ -74,6 +74,7 @@ def show_trained(answer: ExperimentResults) -> Iterator[Table | str]:
     from edgecil.report.tables import show_results
 
     yield from show_results(answer)
+    yield from map(str, answer.stated)
     if any(part.finished for part in answer.results):
         directory = shlex.quote(str(answer.directory))
         yield f"For intervals and comparisons, run: edgecil analyze {directory}"

@@ -148,7 +148,7 @@ def load(path: str) -> Any:
 
 def as_flag(name: str) -> str:
     """Return the flag of an option: `order_seed` is --order-seed."""
-    return f"--{name.replace('_', '-')}"
+    return f"--{name.rstrip('_').replace('_', '-')}"
 
 
 def options_of(function: Callable[..., Any], arguments: Iterable[str] = ()) -> Iterator[Option]:

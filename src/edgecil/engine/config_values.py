@@ -22,7 +22,7 @@ from edgecil.sequences.given import given_texts
 from edgecil.similarity.options import FILES, TEXTS
 
 RECIPE_PREFIX = "recipe:"
-CALL_OPTIONS = ("out", "overwrite")
+CALL_OPTIONS = ("out", "overwrite", "as")
 """Parameters of `run` itself that a TOML file may also have."""
 
 _TASK_SIZES = ("tasks", "base", "increment", "sizes")

@@ -71,6 +71,38 @@ class ProtocolResults:
 
 
 @dataclass(frozen=True)
+class StatedAccuracy:
+    """A stated accuracy beside the one that was reached.
+
+    Attributes:
+        setup: name of the setup.
+        metric: name of the metric.
+        stated: per cent, in the source.
+        tolerance: points by which another training on another order may miss it.
+        reached: mean over the orders.
+        orders: number of these.
+        source: where the accuracy is stated.
+    """
+
+    setup: str
+    metric: str
+    stated: float
+    tolerance: float
+    reached: float
+    orders: int
+    source: str
+
+    def __str__(self) -> str:
+        gap = self.reached - self.stated
+        verdict = "within" if abs(gap) <= self.tolerance else "outside"
+        return (
+            f"{self.setup}: {self.metric} {self.reached:.2f} on average over {self.orders} "
+            f"order(s), stated {self.stated:g} ({self.source}); {gap:+.2f} points, {verdict} ± "
+            f"{self.tolerance:g}."
+        )
+
+
+@dataclass(frozen=True)
 class ExperimentResults:
     """The results of an experiment, and the work of the call that returned it.
 
@@ -83,6 +115,7 @@ class ExperimentResults:
         failures: the trainings that failed.
         metric: what the numbers in `results` are of.
         goal: the outcome of a run with 'until'; None otherwise.
+        stated: what the sources of published setups state, beside what was reached.
     """
 
     directory: Path
@@ -93,6 +126,7 @@ class ExperimentResults:
     failures: list[Failure]
     metric: str = DEFAULT_METRIC
     goal: GoalStatus | None = None
+    stated: tuple[StatedAccuracy, ...] = ()
 
 
 def experiment_results(experiment: Experiment) -> ExperimentResults:
@@ -119,7 +153,16 @@ def experiment_results(experiment: Experiment) -> ExperimentResults:
         failures=failures,
         metric=DEFAULT_METRIC if config is None else METRICS.resolve(config.metric),
         goal=experiment.goal,
+        stated=_stated(experiment, config),
     )
+
+
+def _stated(experiment: Experiment, config: ExperimentConfig | None) -> tuple[StatedAccuracy, ...]:
+    if config is None or config.training.setup in ("fast", "paper"):
+        return ()
+    from edgecil.engine.binding import stated_accuracies  # it imports torch
+
+    return tuple(stated_accuracies(experiment))
 
 
 def protocol_results(

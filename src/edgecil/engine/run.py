@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from edgecil.data.slot import dataset_text
 from edgecil.engine.config import Data, Execution, ExperimentConfig, Training
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from edgecil.engine.prepare import Prepared
     from edgecil.engine.store import Store
 
+As: TypeAlias = Literal["paper", "authors"]
 Config: TypeAlias = "str | Path | Mapping[str, Any] | ExperimentConfig | None"
 DatasetLike: TypeAlias = "str | Path | Any"
 Methods: TypeAlias = "Sequence[str | Callable[..., Any]] | str | Callable[..., Any]"
@@ -69,9 +70,9 @@ def run(
     sequences: Sequences | None = None,
     budget: int | None = None,
     order_seed: int | None = None,
-    objective: str | None = None,
     repeats: int | None = None,
     metric: str | None = None,
+    as_: As | None = None,
     out: str | Path | None = None,
     config: Config = None,
     overwrite: bool | None = None,
@@ -101,11 +102,12 @@ def run(
             Python also a list, or lists by the name under which results are stored.
         budget: number of sequences of each protocol; 3 by default for most protocols.
         order_seed: seed for choosing class orders.
-        objective: what the protocol `optimal` optimises (default: adjacent).
         repeats: number of trainings of each sequence, numbered 0, 1, … (default: 1);
             each sequence and repeat has its own training seed.
         metric: metric that analyses of the experiment use by default; results do not depend on it
             (default: accuracy).
+        as_: follow the EDGE `paper`, or the code of its `authors`: protocols, encoder and template,
+            setup, training seeds and metric, unless they are given.
         out: the experiment directory, which is created if necessary; required unless `config` has
             it.
         config: TOML file, bundled recipe (`recipe:demo`) or JSON file of PyCIL or PILOT with
@@ -135,9 +137,9 @@ def run(
         "sequences": sequences,
         "budget": budget,
         "order_seed": order_seed,
-        "objective": objective,
         "repeats": repeats,
         "metric": metric,
+        "as_": as_,
         "data": data,
         "similarity": similarity,
         "training": training,
@@ -430,6 +432,13 @@ def resolve_options(
 ) -> tuple[ExperimentConfig, Execution]:
     """Build the experiment and its execution from those of a configuration and further options."""
     merged = merge_options(values, options)
+    reading = merged.pop("as_", None)  # the keyword; `as` is not a name in Python
+    merged |= {} if reading is None else {"as": reading}
+    if merged.get("as") or Training.given(merged.get("training")).get("setup") is not None:
+        require_training()
+        from edgecil.engine.binding import bind  # it imports torch
+
+        merged = bind(merged)
     values = {name: value for name, value in merged.items() if name not in CALL_OPTIONS}
     values["method"] = _method_specs(values.get("method"))
     if values.get("dataset") is not None:

@@ -88,7 +88,7 @@ class Setup:
     source: str
     memory: MemoryBudget | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
-    backbone: str = "vit-b16-in1k"
+    backbone: str = "resnet32"
     method: str = ""
     dataset: str = ""
     stated: tuple[Stated, ...] = ()
@@ -124,6 +124,7 @@ class Setup:
         return "; ".join([", ".join(words), *map(str, self.stated)])
 
 
+_IN1K, _IN21K = "vit-b16-in1k", "vit-b16-in21k"
 _BRIGHTNESS = ("crop", "flip", "colour")
 _AUTOAUGMENT = (*_BRIGHTNESS, "autoaugment", "cutout:16")
 _RESIZED = ("resized-crop:0.05", "flip")
@@ -139,12 +140,12 @@ def _pycil(
     *,
     first: Schedule = _FIRST,
     memory: MemoryBudget | None = _TOTAL,
-    settings: Mapping[str, Any] | None = None,
+    backbone: str = "resnet32",
 ) -> Setup:
     """PyCIL on CIFAR-100: later tasks have their own epochs, steps and weight decay."""
     later = replace(first, epochs=epochs, milestones=milestones, weight_decay=2e-4)
     source = f"PyCIL models/{name}.py, exps/{name}.json"
-    return Setup(replace(later, first=first), source, memory, settings or {}, "resnet32")
+    return Setup(replace(later, first=first), source, memory, backbone=backbone)
 
 
 def _tuned(
@@ -169,7 +170,7 @@ def _tuned(
     later = replace(first, weight_decay=later_decay, first=first)
     used = first if later_decay == first.weight_decay else later
     source = f"PILOT models/{name}.py, exps/{name}_inr.json"
-    return Setup(used, source, memory, settings or {})
+    return Setup(used, source, memory, settings or {}, _IN1K)
 
 
 def _frozen(
@@ -184,7 +185,7 @@ def _frozen(
         weight_decay=decay,
         augment=_RESIZED,
     )
-    return Setup(schedule, source, settings=settings)
+    return Setup(schedule, source, settings=settings, backbone=_IN1K)
 
 
 def _mos(source: str, epochs: int, rate: float, batch: int, decay: float, **settings: Any) -> Setup:
@@ -205,7 +206,7 @@ def _prompts(source: str, epochs: int, batch: int, rate: float) -> Setup:
         batch_size=batch,
         augment=_RESIZED,
     )
-    return Setup(schedule, source)
+    return Setup(schedule, source, backbone=_IN1K)
 
 
 def _slca(source: str, epochs: int, milestone: int) -> Setup:
@@ -216,7 +217,7 @@ def _slca(source: str, epochs: int, milestone: int) -> Setup:
         batch_size=64,
         augment=_RESIZED,
     )
-    return Setup(schedule, source)
+    return Setup(schedule, source, backbone=_IN1K)
 
 
 def _coda(source: str, epochs: int) -> Setup:
@@ -230,7 +231,7 @@ def _coda(source: str, epochs: int) -> Setup:
         augment=("resized-crop:0.08", "flip"),
         drop_last=True,
     )
-    return Setup(schedule, source)
+    return Setup(schedule, source, backbone=_IN1K)
 
 
 def _hide(script: str, head_factor: float, **changes: Any) -> Setup:
@@ -248,7 +249,8 @@ def _hide(script: str, head_factor: float, **changes: Any) -> Setup:
     }
     schedule = Schedule(**{**base, **changes}, head_factor=head_factor)
     settings = {"length": length, "contrast": contrast}
-    return Setup(schedule, f"HiDe-Prompt training_scripts/{script}", settings=settings)
+    source = f"HiDe-Prompt training_scripts/{script}"
+    return Setup(schedule, source, settings=settings, backbone=_IN1K)
 
 
 _TABLE: dict[str, dict[str, Setup]] = {
@@ -289,7 +291,11 @@ _TABLE: dict[str, dict[str, Setup]] = {
     "memo": {"cifar100": _pycil("memo", 170, (80, 120, 150))},
     "tagfex": {
         "cifar100": _pycil(
-            "tagfex", 170, (80, 120, 150), first=replace(_FIRST, augment=_AUTOAUGMENT)
+            "tagfex",
+            170,
+            (80, 120, 150),
+            first=replace(_FIRST, augment=_AUTOAUGMENT),
+            backbone="resnet18",
         )
     },
     "foster": {
@@ -354,6 +360,7 @@ _TABLE: dict[str, dict[str, Setup]] = {
             ),
             "Mammoth models/config/derpp.yaml, datasets/configs/seq-cifar100/xder.yaml",
             _TOTAL,
+            backbone="resnet18",
         )
     },
     "lucir": {
@@ -364,8 +371,10 @@ _TABLE: dict[str, dict[str, Setup]] = {
         )
     },
     "fecam": {
-        "cifar100": Setup(PAPER, "FeCAM FeCAM_vit_cifar100.py: nothing is trained"),
-        "imagenet-r": Setup(PAPER, "FeCAM FeCAM_vit_imagenet-r.py: nothing is trained"),
+        "cifar100": Setup(PAPER, "FeCAM FeCAM_vit_cifar100.py: nothing is trained", backbone=_IN1K),
+        "imagenet-r": Setup(
+            PAPER, "FeCAM FeCAM_vit_imagenet-r.py: nothing is trained", backbone=_IN1K
+        ),
     },
     "acil": {
         "cifar100": Setup(
@@ -373,7 +382,8 @@ _TABLE: dict[str, dict[str, Setup]] = {
         )
     },
     "simplecil": {
-        dataset: Setup(PAPER, "PILOT models/simplecil.py: nothing is trained") for dataset in SPLITS
+        dataset: Setup(PAPER, "PILOT models/simplecil.py: nothing is trained", backbone=_IN1K)
+        for dataset in SPLITS
     },
     "aper": {
         "cifar100": _frozen(
@@ -430,9 +440,6 @@ _TABLE: dict[str, dict[str, Setup]] = {
         "imagenet-a": _mos("MOS exps/mos_ina.json", 10, 0.05, 32, 5e-3, covariance="diagonal"),
     },
 }
-
-
-_IN1K, _IN21K = "vit-b16-in1k", "vit-b16-in21k"
 
 
 def _figure(final: int, weights: str = "resnet32") -> Stated:

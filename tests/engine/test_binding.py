@@ -1,0 +1,128 @@
+"""One setting that stands for many: `as`, and published setups."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import edgecil
+from edgecil.engine.binding import READINGS, bind, stated_accuracies
+from edgecil.engine.protocol_results import experiment_results
+from edgecil.errors import EdgecilWarning, UsageError
+from edgecil.methods import setups
+from edgecil.methods.setups import PUBLISHED, Stated
+
+FROZEN = {"preparation": "centre-crop", "normalisation": "none", "image_size": 224}
+
+
+def test_the_authors_code_in_one_word() -> None:
+    bound = bind({"as": "authors", "method": "ease,mos", "dataset": "imagenet-r"})
+    assert bound["protocol"] == ("random", "edge-released")
+    assert bound["metric"] == "last"
+    assert bound["similarity"] == {"encoder": "clip-vit-b-16", "template": "{label}"}
+    training = {"setup": "published", "one_seed": True, "backbone": "vit-b16-in1k"}
+    assert bound["training"] == training
+    assert bound["data"] == FROZEN
+
+
+@pytest.mark.parametrize(
+    ("method", "backbone", "data"),
+    [("icarl", "resnet18", None), ("l2p", "vit-b16-in21k", {"image_size": 224})],
+)
+def test_the_paper_in_one_word(method: str, backbone: str, data: object) -> None:
+    bound = bind({"as": "paper", "method": [method], "dataset": "cub200"})
+    assert bound["protocol"] == ("random", "edge")
+    assert bound["metric"] == "accuracy"
+    assert bound["similarity"] == {"encoder": "clip-vit-b-16", "template": "{name}"}
+    assert bound["training"] == {"setup": "paper", "backbone": backbone}
+    assert bound.get("data") == data
+
+
+def test_what_is_given_is_kept() -> None:
+    own = {
+        "protocol": ["random", "adversarial"],
+        "similarity": {"file": "d.npz"},
+        "training": {"backbone": "resnet32"},
+    }
+    bound = bind({"as": "paper", "method": ["icarl"], "dataset": "cifar100", **own})
+    assert {name: bound[name] for name in ("protocol", "similarity")} == {
+        "protocol": ["random", "adversarial"],
+        "similarity": {"file": "d.npz"},
+    }
+    assert bound["training"] == {"setup": "paper", "backbone": "resnet32"}
+
+
+def test_mixed_families_and_unknown_readings_are_refused() -> None:
+    with pytest.raises(UsageError, match="icarl, l2p"):
+        bind({"as": "paper", "method": ["icarl", "l2p"], "dataset": "cifar100"})
+    with pytest.raises(UsageError, match="'author'"):
+        bind({"as": "author", "method": ["icarl"]})
+
+
+def test_a_setup_by_name_brings_method_dataset_network_and_images() -> None:
+    bound = bind({"training": {"setup": "pilot/ease/imagenet-r"}})
+    assert (bound["method"], bound["dataset"]) == (["ease"], "imagenet-r")
+    assert bound["training"]["backbone"] == "vit-b16-in1k"
+    assert bound["data"] == FROZEN
+
+
+def test_published_setups_set_the_preparation_or_refuse() -> None:
+    with pytest.raises(UsageError, match=r"coda-prompt.*two directories"):
+        bind(
+            {
+                "method": ["ease", "coda-prompt"],
+                "dataset": "cifar100",
+                "training": {"setup": "published"},
+            }
+        )
+    own = {"method": ["icarl"], "dataset": "quickdraw", "training": {"setup": "published"}}
+    assert bind(own) == own
+    with pytest.warns(EdgecilWarning, match="centre-crop"):
+        bound = bind(
+            {"training": {"setup": "pilot/ease/imagenet-r"}, "data": {"preparation": "plain"}}
+        )
+    assert bound["data"]["preparation"] == "plain"
+
+
+def test_setups_on_two_networks_give_each_method_its_own() -> None:
+    bound = bind(
+        {"method": ["wa", "tagfex"], "dataset": "cifar100", "training": {"setup": "published"}}
+    )
+    own = {"wa": {"backbone": "resnet32"}, "tagfex": {"backbone": "resnet18"}}
+    assert bound["training"]["set"] == own
+    assert set(READINGS) == {"paper", "authors"}
+
+
+def test_the_stated_accuracy_stands_beside_the_reached_one(
+    tmp_path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stated = Stated({"last": 50.0, "average": 60.0}, "a log", 3, "resnet-tiny", 100.0)
+    row = replace(
+        PUBLISHED["finetune"]["cifar100"],
+        dataset="quickdraw",
+        backbone="resnet-tiny",
+        stated=(stated, replace(stated, tasks=4), replace(stated, weights="resnet32")),
+    )
+    monkeypatch.setitem(setups.PUBLISHED["finetune"], "quickdraw", row)
+    options = {
+        "method": "finetune",
+        "dataset": "quickdraw",
+        "tasks": 3,
+        "protocol": ["random"],
+        "budget": 2,
+        "execution": {"workers": 1, "progress": False},
+    }
+    training = {"setup": "published", "epochs": 1, "schedule": {"first": {"epochs": 1}}}
+    whole = edgecil.run(**options, training=training, out=tmp_path / "x", data={"classes": 6})
+    assert stated_accuracies(whole) == []  # six classes are not the dataset
+    monkeypatch.setattr("edgecil.engine.binding._all_classes", lambda config: True)
+    rows = stated_accuracies(whole)
+    assert [(row.metric, row.stated, row.orders) for row in rows] == [
+        ("last", 50.0, 2),
+        ("average", 60.0, 2),
+    ]
+    reached = np.mean([run.metric("last") for run in whole.results()])
+    assert rows[0].reached == pytest.approx(reached)
+    assert experiment_results(whole).stated == tuple(rows)
