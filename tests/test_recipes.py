@@ -19,7 +19,7 @@ from edgecil.sequences.protocols import PROTOCOLS
 from edgecil.similarity.encoders import encoder_names
 
 ROOT = Path(__file__).parents[1]
-RECIPES = sorted((ROOT / "src" / "edgecil" / "recipes").glob("*.toml"))
+RECIPES = sorted((ROOT / "src" / "edgecil" / "recipes").glob("*.toml"), key=lambda it: it.stem)
 COMPARED = [path for path in RECIPES if "similarities" in read_toml(path)]
 
 
@@ -33,7 +33,7 @@ def test_a_recipe_names_only_what_there_is(path) -> None:
         training = config.training
         schedule, memory = entry.schedule(training.setup, training.backbone or "resnet-tiny")
         entry.configure(schedule, memory, training.set.get(name))
-    assert set(config.protocol) <= set(PROTOCOLS)
+    assert set(config.protocol_names) <= set(PROTOCOLS)
     assert config.objective in OBJECTIVES
     assert config.similarity.encoder in encoder_names()
     classes = config.data.classes or len(get_classes(config.dataset))

@@ -175,6 +175,7 @@ def check(runs: Path, path: Path, names: list[str] | None, learners: list[str] |
                 runs / f"check-{part.kind}-{directory}",
                 protocol=(),
                 repeats=1,
+                execution={"workers": 1},
                 sequences=[sequence],
             )
             (run,) = experiment.results()

@@ -10,6 +10,7 @@ import dataclasses
 import inspect
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -54,10 +55,8 @@ def pages() -> dict[str, str]:
 def index_page(text: str) -> str:
     """Sources, and a row per method."""
     from edgecil.methods import get_method
-    from edgecil.methods.order_share import order_shares
     from edgecil.methods.setups import COMMITS, PUBLISHED
 
-    shares = order_shares()
     lines = [
         "# Reproduce a method",
         "",
@@ -71,22 +70,16 @@ def index_page(text: str) -> str:
         "",
         "Repositories: " + "; ".join(f"{name} is {place}" for name, place in COMMITS.items()) + ".",
         "",
-        "| method | idea | datasets with settings | difference from the reference (90 %) "
-        "| share of the order (setup `fast`) |",
-        "|---|---|---|---|---|",
+        "| method | idea | datasets with settings | difference from the reference (90 %) |",
+        "|---|---|---|---|",
     ]
     for method, rows in PUBLISHED.items():
         parity = [_cells(row)[-2] for row in _table(text, "| method | classifier |", method)[2:]]
-        share = "not measured yet"
-        if method in shares:
-            per_cent = shares[method].per_cent
-            share = "nothing varies" if per_cent is None else f"{per_cent} %"
         cells = (
             f"[{method}](reproduce/{method}.md)",
             get_method(method).summary,
             ", ".join(rows),
             "; ".join(parity) or "not measured",
-            share,
         )
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
@@ -221,20 +214,25 @@ def _parity(method: str, text: str) -> list[str]:
 
 
 def _order(method: str) -> str:
-    from edgecil.methods.order_share import SETUP, order_shares
-
-    share = order_shares().get(method)
-    if share is None:
+    rows = [it for it in _shares() if it.method == method and it.share is not None]
+    if not rows:
         return "Not measured yet."
-    sets = "one set" if share.tables == 1 else f"{share.tables} sets"
-    trained = f"On all orders of {sets} of six drawings, trained twice with the setup `{SETUP}`, "
-    if share.per_cent is None:
-        return f"{trained}nothing varies."
     return (
-        f"{trained}{share.per_cent} % of the variance of single trainings is due to the order (std "
-        f"{share.order_std:.2f} points; training noise {share.noise_std:.2f}). The share with "
-        "other setups is not known."
+        "Of the variance of single trainings, the class order explains "
+        + "; ".join(
+            f"{100 * (it.share or 0):.0f} % on {it.scale} (std {it.order_std:.2f} points; "
+            f"training noise {it.noise_std:.2f})"
+            for it in rows
+        )
+        + "."
     )
+
+
+@cache
+def _shares() -> tuple[Any, ...]:
+    from edgecil.lab.order_effects import order_shares
+
+    return order_shares()
 
 
 def _table(text: str, head: str, method: str) -> list[str]:

@@ -102,19 +102,6 @@ class SetupEntry(Entry):
     source: str = ""
 
 
-@dataclass(frozen=True)
-class LearnerEntry(ConfiguredEntry):
-    """A learner.
-
-    Attributes:
-        order_share: per cent of the variance between trainings that is due to the class order, on
-            all orders of six drawings with repeats (setup `fast`); the rest is training
-            noise. None if not measured yet, and if nothing varies.
-    """
-
-    order_share: int | None = None
-
-
 def list_entries(
     kind: Kind, pattern: str = "*", *, root: str | Path | None = None, setup: str = "fast"
 ) -> list[Any]:
@@ -183,8 +170,8 @@ def list_backbones() -> list[AvailableEntry]:
     return [AvailableEntry(name, *backbone_status(name)) for name in backbone_names()]
 
 
-def list_methods(*, setup: str = "fast") -> list[LearnerEntry]:
-    """Return every learner with its settings and the share of the order in its variance.
+def list_methods(*, setup: str = "fast") -> list[ConfiguredEntry]:
+    """Return every learner with its settings.
 
     Args:
         setup: the setup whose settings are listed, with the default backbone; one of a single
@@ -194,17 +181,15 @@ def list_methods(*, setup: str = "fast") -> list[LearnerEntry]:
 
     require_training()
     from edgecil.methods import get_method, method_names
-    from edgecil.methods.order_share import order_shares
     from edgecil.methods.setups import NAMED, SETUPS
 
-    measured, backbone = order_shares(), "resnet-tiny"
+    backbone = "resnet-tiny"
     only = NAMED.get(SETUPS.resolve(setup))
     return [
-        LearnerEntry(
+        ConfiguredEntry(
             it.name,
             it.summary,
             asdict(it.configure(*it.schedule(setup, backbone), it.settings(setup))),
-            measured[it.name].per_cent if it.name in measured else None,
         )
         for it in map(get_method, method_names())
         if only is None or it.name == only.method

@@ -40,7 +40,6 @@ CLIP = {
         ("encoders", "minilm-bundled"),
         ("backbones", "vit-quickdraw"),
         ("methods", "strength = 1000.0"),
-        ("methods", "order share: "),
         ("protocols", "latin"),
         ("objectives", "generalization"),
         ("recipes", "demo"),

@@ -153,7 +153,7 @@ def test_a_configuration_written_as_toml_is_read_as_the_same(tmp_path: Path) -> 
 
 
 def test_a_bundled_recipe_is_a_configuration() -> None:
-    assert build_config(read_config("recipe:demo")).dataset == "quickdraw"
+    assert build_config(read_config("recipe:demo")).dataset == "caltech101"
     with pytest.raises(UsageError, match="Did you mean 'demo'"):
         read_config("recipe:dmo")
 

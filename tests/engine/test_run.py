@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,8 @@ import pytest
 from edgecil.engine import scheduler
 from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.experiment import Experiment, TrainingFailedError
-from edgecil.engine.prepare import prepare
 from edgecil.engine.results import Summary
-from edgecil.engine.run import advise, resolve, run, run_resolved
+from edgecil.engine.run import resolve, run, run_resolved
 from edgecil.errors import UsageError
 from edgecil.io import progress_bar
 from edgecil.similarity import SimilarityMatrix, save_similarity
@@ -250,24 +248,3 @@ def test_progress_is_shown_also_without_a_terminal(
     run(**grouped(budget=3, **progress, **options))
     shown = [line for line in capsys.readouterr().err.splitlines() if "of 6 tasks" in line]
     assert [int(line.split()[0]) for line in shown] == [3, 4, 5, 6][:lines]
-
-
-@pytest.mark.parametrize(
-    ("changes", "advised"),
-    [
-        ({}, True),
-        ({"method": "ease"}, False),
-        ({"budget": 1}, False),
-        ({"repeats": 2}, False),
-        ({"repeats_on": 2}, False),
-    ],
-)
-def test_repeats_are_advised_where_one_training_shows_mostly_noise(
-    changes: dict[str, Any], advised: bool, tmp_path: Path
-) -> None:
-    options = {"method": "ranpac", "dataset": "quickdraw", "classes": 6, "tasks": 3, "budget": 3}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        asked = resolve(None, grouped(**{**options, **changes}), out=tmp_path / "out")
-        advise(prepare(asked.config), asked.execution)
-    assert any("'repeats'" in str(warning.message) for warning in caught) == advised

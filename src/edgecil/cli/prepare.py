@@ -24,7 +24,6 @@ _COLUMNS = (
     "preparation",
     "summary",
     "note",
-    "order_share",
 )
 
 

@@ -29,7 +29,7 @@ from edgecil.engine.progress import ProgressWriter
 from edgecil.engine.status import Workload
 from edgecil.engine.stored_similarity import SIMILARITY_FILE, save_experiment_similarity
 from edgecil.engine.until import FIRST_LOOK, Goal, check_goal, parse_goal
-from edgecil.errors import UsageError, unknown, warn, wrong_value
+from edgecil.errors import UsageError, unknown, wrong_value
 from edgecil.io.device import use_portable_kernels
 from edgecil.io.directory import check_path
 from edgecil.io.packages import require_training
@@ -324,20 +324,6 @@ def _added(first: Experiment, second: Experiment) -> Experiment:
     return replace(first, summary=replace(first.summary, trained=trained))
 
 
-def advise(prepared: Prepared, execution: Execution) -> None:
-    """Warn if one training per order cannot show the effect of the order."""
-    from edgecil.methods.order_share import suggest_repeats
-    from edgecil.methods.setups import SETUPS
-
-    orders = {run.sequence for runs in prepared.sequences.values() for run in runs}
-    config = prepared.config
-    advice = suggest_repeats(
-        config.method, config.repeat_numbers.stop, SETUPS.resolve(config.training.setup)
-    )
-    if advice is not None and len(orders) > 1 and execution.repeats_on is None:
-        warn(advice)
-
-
 def _run(
     experiment_config: ExperimentConfig,
     execution: Execution,
@@ -370,8 +356,6 @@ def _run(
     prepared = prepared.part(execution)
     if execution.share:
         prepared = prepared.sharing(out / "shared")
-    if overwrite or not (out / DATABASE).exists():
-        advise(prepared, execution)
     executor = get_executor(
         execution.executor,
         replace(prepared.context, allow_mismatch=execution.allow_mismatch),

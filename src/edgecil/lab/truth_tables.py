@@ -71,7 +71,7 @@ class Counts:
         chosen = classifier or self.classifiers[0]
         if chosen not in self.classifiers:
             raise unknown("classifier", chosen, self.classifiers)
-        member = _membership(sequences)
+        member = membership(sequences)
         totals = member @ self.totals.astype(np.int64)
         future = np.triu(np.ones((member.shape[1],) * 2, dtype=bool), 1)  # tasks not seen yet
         values = np.empty((len(self.seeds), len(sequences)))
@@ -426,7 +426,7 @@ def _sorted(sequences: Iterable[ClassSequence]) -> tuple[ClassSequence, ...]:
     return tuple(sorted(set(sequences), key=lambda sequence: sequence.tasks))
 
 
-def _membership(sequences: Sequence[ClassSequence]) -> NDArray[np.int64]:
+def membership(sequences: Sequence[ClassSequence]) -> NDArray[np.int64]:
     """Return whether a sequence's task holds a class, 0 or 1, shape (n, K, N)."""
     task = np.stack([sequence.task_of() for sequence in sequences])
     tasks = np.arange(len(sequences[0]))
