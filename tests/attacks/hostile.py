@@ -253,7 +253,8 @@ LOG = "\n".join(
 def experiment_bytes(directory: Path) -> bytes:
     """The database of a small finished experiment."""
     with Store(directory) as store:
-        store.check_identity({"dataset": {"name": "toy", "classes": NAMES}, "sizes": [2, 2]})
+        dataset = {"name": "toy", "classes": NAMES}
+        store.check_identity({"dataset": dataset, "sizes": [2, 2], "method m": {}})
         orders = [ClassSequence([[0, 1], [2, 3]]), ClassSequence([[2, 3], [0, 1]])]
         labelled = [LabelledSequence(f"seed-{i}", order) for i, order in enumerate(orders)]
         store.add_sequences("random", labelled)

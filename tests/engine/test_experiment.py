@@ -24,7 +24,9 @@ NAMES = ["cat", "dog", "<mouse>", "ant"]
 def fill(directory: Path) -> Path:
     """Two methods on two orders; `slow` failed on one and has only begun the other."""
     with Store(directory) as store:
-        store.check_identity({"dataset": {"name": "pets", "classes": NAMES}, "torch": "2"})
+        dataset = {"name": "pets", "classes": NAMES}
+        methods = {"method fast": {}, "method slow": {}, "method own": {}}
+        store.check_identity({"dataset": dataset, "torch": "2", **methods})
         store.add_sequences(
             "edge", [LabelledSequence("hard", THERE), LabelledSequence("easy", BACK)]
         )
@@ -92,6 +94,7 @@ def test_reading_writes_nothing_even_in_a_read_only_directory(experiment: Experi
 
 def test_results_of_another_tool(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
+        store.check_identity({"dataset": {}, "method own": {}})
         store.add_sequences("random", [LabelledSequence("seed-0", THERE)])
         reported = {"main": Reported(2, 61.5)}
         store.record(Node("own", 0, THERE.tasks), WholeRun((NodeResult({}, (), 9.0, 1),), reported))

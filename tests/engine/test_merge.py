@@ -9,6 +9,7 @@ import pytest
 
 import edgecil
 from edgecil.engine.experiment import Experiment, TrainingFailedError
+from edgecil.engine.merge import merge
 from edgecil.engine.results import NodeResult
 from edgecil.engine.store import NoExperimentError, Store
 from edgecil.errors import DataError, UsageError
@@ -57,7 +58,7 @@ def test_merged_shards_equal_one_run(
     options: dict[str, Any], shards: list[Path], tmp_path: Path
 ) -> None:
     whole = edgecil.run(**grouped(out=tmp_path / "whole", **options))
-    merged = edgecil.engine.merge.merge(shards, out=tmp_path / "merged")
+    merged = merge(shards, out=tmp_path / "merged")
     assert counts(merged) == counts(whole)
     assert len(counts(merged)) == 2 * 2 * 6
     assert merged.identity == whole.identity
@@ -84,13 +85,13 @@ def test_the_status_of_a_shard_counts_its_own_runs(shards: list[Path]) -> None:
 def test_an_unfinished_shard_is_merged_and_the_rest_resumed(
     options: dict[str, Any], shards: list[Path], tmp_path: Path
 ) -> None:
-    merged = edgecil.engine.merge.merge(shards[:2], out=tmp_path / "merged")
+    merged = merge(shards[:2], out=tmp_path / "merged")
     assert not merged.status().complete
     assert merged.status().remaining > 0
     finished = edgecil.run(**grouped(out=tmp_path / "merged", **options))
-    whole = edgecil.engine.merge.merge(shards, out=tmp_path / "whole")
+    whole = merge(shards, out=tmp_path / "whole")
     assert counts(finished) == counts(whole)
-    added = edgecil.engine.merge.merge([shards[2]], out=tmp_path / "merged")
+    added = merge([shards[2]], out=tmp_path / "merged")
     assert counts(added) == counts(whole)
 
 
@@ -103,13 +104,11 @@ def test_a_failure_is_merged_unless_another_directory_has_the_result(
     one["set"] = {"raising": {"classes": [0, 1], "file": str(trigger)}}
     with pytest.raises(TrainingFailedError):
         edgecil.run(**grouped(out=tmp_path / "failed", **one))
-    failed = edgecil.engine.merge.merge([tmp_path / "failed"], out=tmp_path / "merged")
+    failed = merge([tmp_path / "failed"], out=tmp_path / "merged")
     assert [failure.tasks[-1] for failure in failed.failures()] == [(0, 1), (0, 1)]
     trigger.unlink()
     edgecil.run(**grouped(out=tmp_path / "good", **one))
-    both = edgecil.engine.merge.merge(
-        [tmp_path / "failed", tmp_path / "good"], out=tmp_path / "both"
-    )
+    both = merge([tmp_path / "failed", tmp_path / "good"], out=tmp_path / "both")
     assert both.failures() == []
     assert both.status().complete
 
@@ -119,28 +118,28 @@ def test_directories_that_do_not_fit_leave_nothing_behind(
 ) -> None:
     other = edgecil.run(**grouped(out=tmp_path / "other", **{**options, "threads": 2})).directory
     with pytest.raises(UsageError, match=r"'threads'.*1.*2"):
-        edgecil.engine.merge.merge([shards[0], other], out=tmp_path / "merged")
+        merge([shards[0], other], out=tmp_path / "merged")
     with pytest.raises(NoExperimentError):
         Experiment.open(tmp_path / "merged")
 
 
 def test_two_results_of_one_training_are_refused(shards: list[Path], tmp_path: Path) -> None:
-    changed = edgecil.engine.merge.merge([shards[0]], out=tmp_path / "changed")
+    changed = merge([shards[0]], out=tmp_path / "changed")
     with Store(changed.directory) as store:
         node, result = next(iter(store.done().items()))
         wrong = {name: tuple(0 for _ in right) for name, right in result.correct.items()}
         store.record(node, NodeResult(wrong, result.totals, 1.0, 1))
     with pytest.raises(DataError, match=f"{node.method}.*seed {node.seed}"):
-        edgecil.engine.merge.merge([shards[0], changed.directory], out=tmp_path / "merged")
+        merge([shards[0], changed.directory], out=tmp_path / "merged")
 
 
 def test_bad_calls_are_refused(shards: list[Path], tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="Got none"):
-        edgecil.engine.merge.merge([], out=tmp_path / "merged")
+        merge([], out=tmp_path / "merged")
     with pytest.raises(UsageError, match="merged into itself"):
-        edgecil.engine.merge.merge(shards, out=shards[0])
+        merge(shards, out=shards[0])
     with pytest.raises(DataError, match="contains no results"):
-        edgecil.engine.merge.merge([tmp_path], out=tmp_path / "merged")
+        merge([tmp_path], out=tmp_path / "merged")
 
 
 @pytest.mark.parametrize("text", ["3", "3/x", "/", "-1/3"])

@@ -43,7 +43,7 @@ def old_directory(home: Path, name: str) -> Path:
 def test_the_first_format_is_refused_and_left_as_it_is(use: str, tmp_path: Path) -> None:
     directory = old_directory(tmp_path, "format-1")
     before = (directory / "results.sqlite").read_bytes()
-    with pytest.raises(DataError, match=r"format 1\b.* 2 and 3") as refused:
+    with pytest.raises(DataError, match=r"format 1\b.* 2 to 4") as refused:
         USES[use](directory)
     assert len(str(refused.value).splitlines()) == 1
     assert (directory / "results.sqlite").read_bytes() == before

@@ -111,7 +111,8 @@ def test_a_missing_source_is_an_error_and_is_not_created(tmp_path: Path) -> None
 def test_a_run_directory_is_read_with_its_names_and_failures(tmp_path: Path) -> None:
     there, back = ClassSequence([[0], [1]]), ClassSequence([[1], [0]])
     store = Store(tmp_path)
-    store.check_identity({"dataset": {"name": "pets", "classes": ["cat", "dog"]}})
+    dataset = {"name": "pets", "classes": ["cat", "dog"]}
+    store.check_identity({"dataset": dataset, "method m": {}})
     store.add_sequences("edge", [LabelledSequence("hard", there), LabelledSequence("easy", back)])
     for depth in (1, 2):
         result = NodeResult({"head": (3,) * depth}, (4,) * depth, 1.0, 1)
@@ -128,6 +129,7 @@ def test_a_run_directory_is_read_with_its_names_and_failures(tmp_path: Path) -> 
 def test_a_method_without_a_finished_order_is_listed(tmp_path: Path) -> None:
     there = ClassSequence([[0], [1]])
     store = Store(tmp_path)
+    store.check_identity({"dataset": {}, "method slow": {}})
     store.add_sequences("edge", [LabelledSequence("hard", there)])
     result = NodeResult({"head": (3,)}, (4,), 1.0, 1)
     store.record(Node("slow", 0, there.tasks[:1]), result)

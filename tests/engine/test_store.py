@@ -22,7 +22,11 @@ FIRST = Node("m", 0, ((0, 1),))
 SECOND = Node("m", 0, ((0, 1), (2, 3)))
 RESULT = NodeResult({"head": (3,)}, (4,), 0.5, 1000)
 LATER = NodeResult({"head": (1, 4)}, (4, 4), 0.5, 1000)
-IDENTITY = {"sizes": [2, 2], "method m": {"schedule": {"epochs": 3}, "tasks": (1, 2)}}
+IDENTITY = {
+    "dataset": {},
+    "sizes": [2, 2],
+    "method m": {"schedule": {"epochs": 3}, "tasks": (1, 2)},
+}
 
 
 @pytest.fixture
@@ -82,7 +86,7 @@ def test_the_same_identity_is_accepted_again_and_new_names_are_added(store: Stor
     store.check_identity(IDENTITY)
     store.check_identity(IDENTITY)
     store.check_identity({"sizes": [2, 2], "method n": {"schedule": {}}})
-    assert set(store.identity()) == {"sizes", "method m", "method n"}
+    assert set(store.identity()) == {"dataset", "sizes", "method m", "method n"}
     assert store.identity()["method m"] == {"schedule": {"epochs": 3}, "tasks": [1, 2]}
 
 
@@ -153,7 +157,7 @@ def test_another_format_is_refused(store: Store) -> None:
     for number in (1, FORMAT + 1):
         store._database.execute(f"PRAGMA user_version = {number}")
         for kind in (Store, StoreReader):
-            with pytest.raises(DataError, match=f"format {number}.* 2 and {FORMAT}"):
+            with pytest.raises(DataError, match=f"format {number}.* 2 to {FORMAT}"):
                 kind(store.directory)
 
 

@@ -21,10 +21,14 @@ def write_experiment(
     protocols: tuple[str, ...] = ("random", "edge"),
     *,
     names: tuple[str, ...] = NAMES,
+    settings: Mapping[str, object] | None = None,
+    content: str = "0",
 ) -> Experiment:
     """An experiment in which each method ran each protocol once, as another tool reports it."""
     with closing(Store(directory)) as store:
-        store.check_identity({"dataset": {"name": "made-up", "classes": names}})
+        dataset = {"name": "made-up", "classes": names, "sha256": content}
+        settings_of = {f"method {name}": settings or {} for name in methods}
+        store.check_identity({"dataset": dataset, **settings_of})
         for name in protocols:
             labelled = protocol(name, SPACE, similarity=six_classes())
             store.add_sequences(name, labelled)

@@ -83,13 +83,13 @@ def test_experiments_have_one_shape_whatever_their_number(tmp_path: Path, count:
     names = ["a", "b"][:count]
     folders = [write_experiment(tmp_path / name, {name: noisy(0)}) for name in names]
     with closing(Store(folders[0].directory)) as store:
-        store.check_identity({"torch": "2", "method a": {"k": 1}, "weights w": "0f"})
+        store.check_identity({"torch": "2", "weights w": "0f"})
     (dataset,) = to_plain(quick(folders))["datasets"]
     assert [one["directory"] for one in dataset["experiments"]] == [
         str(it.directory) for it in folders
     ]
     first = dataset["experiments"][0]["identity"]
-    assert (first["methods"], first["weights"]) == ({"a": {"k": 1}}, {"w": "0f"})
+    assert (first["methods"], first["weights"]) == ({"a": {}}, {"w": "0f"})
     assert set(first["settings"]) == {"torch", "dataset"}
 
 
@@ -120,7 +120,9 @@ def test_runs_of_several_sources_on_one_dataset_are_joined(tmp_path: Path) -> No
 def write_turned(directory: Path, accuracy: Any) -> Path:
     """The same runs as those of `write_experiment`, with the classes in reverse."""
     with closing(Store(directory)) as store:
-        store.check_identity({"dataset": {"name": "made-up", "classes": NAMES[::-1]}})
+        store.check_identity(
+            {"dataset": {"name": "made-up", "classes": NAMES[::-1]}, "method b": {}}
+        )
         source = write_experiment(directory / "straight", {"b": accuracy})
         for protocol, labelled in source.sequences().items():
             turned = [replace(run, sequence=turn(run.sequence)) for run in labelled]

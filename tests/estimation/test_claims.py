@@ -130,14 +130,6 @@ def test_limits_are_cut_at_the_bounds_of_the_metric() -> None:
     assert bwt.next_run.interval[0] == -100.0
 
 
-def test_a_fraction_among_per_cent_is_named() -> None:
-    (note,) = (n for n in analyze_table(table_with(0.612, 58.9, 64.0)).notes if "0.612" in n)
-    assert "'0 1|2 3|4 5'" in note
-    assert "58.9 to 64" in note
-    usual = analyze_table(table_with(0.9, 20.0, 25.0)).notes
-    assert not any("fraction" in note for note in usual)
-
-
 def test_one_order_says_nothing_about_others() -> None:
     said = answer(table_with(60.0), "m")
     assert (said.mean.interval, said.mean.validity) == (None, "none")

@@ -34,7 +34,7 @@ MISTAKES = {
 def write(directory: Path, names: tuple[str, ...] = NAMES) -> Experiment:
     """Two orders of four classes; the first is trained with two seeds."""
     with closing(Store(directory)) as store:
-        store.check_identity({"dataset": {"name": "pets", "classes": list(names)}})
+        store.check_identity({"dataset": {"name": "pets", "classes": list(names)}, "method m": {}})
         labelled = [
             LabelledSequence(label, ClassSequence(tasks))
             for label, tasks in (("seed-0", THERE), ("seed-1", BACK))

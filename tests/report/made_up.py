@@ -54,6 +54,7 @@ def write_run(
     with closing(Store(directory)) as store:
         store.check_identity(
             {"dataset": {"name": "made-up", "classes": names}, "edgecil": "0", "torch": "0"}
+            | {f"method {name}": {} for name in methods}
         )
         store.add_config(asdict(ExperimentConfig(**grouped(**config))))
         for name in protocols:
@@ -69,7 +70,9 @@ def write_run(
 def write_reported(directory: Path, accuracies: dict[str, float]) -> Path:
     """A directory of another tool that reports A(O) and nothing else, over EDGE's sequences."""
     with closing(Store(directory)) as store:
-        store.check_identity({"dataset": {"name": "made-up", "classes": NAMES}})
+        store.check_identity(
+            {"dataset": {"name": "made-up", "classes": NAMES}, "method theirs": {}}
+        )
         labelled = protocol("edge", SPACE, similarity=six_classes())
         store.add_sequences("edge", labelled)
         for run in labelled:

@@ -75,6 +75,7 @@ FRONT = (
         "edgecil.estimation.comparison:compare",
         _show_comparison,
         arguments=("source",),
+        notes=lambda answer: answer.notes,
         answer=lambda: load("edgecil.estimation.comparison:MethodComparison"),
     ),
     Verb(
@@ -85,6 +86,7 @@ FRONT = (
         _show_next,
         arguments=("source",),
         call=_next,
+        notes=lambda answer: (note for one in answer["datasets"] for note in one.notes),
         answer=lambda: {
             "datasets": list[load("edgecil.estimation.next_runs:NextRuns")],  # type: ignore[misc]
             "out": str | None,

@@ -161,6 +161,9 @@ def options_of(function: Callable[..., Any], arguments: Iterable[str] = ()) -> I
     meanings = read_section(function.__doc__, "Args")
     names = getattr(function, "__func__", function).__globals__
     for parameter in signature(function).parameters.values():
+        if str(parameter.annotation).startswith("Unpack["):
+            yield from _keywords(load(f"{_READING}:{parameter.annotation[7:-1]}"))
+            continue
         annotation = _spelled_out(str(parameter.annotation), names)
         group = _group(annotation, names)
         if group is not None:
@@ -185,6 +188,13 @@ def options_of(function: Callable[..., Any], arguments: Iterable[str] = ()) -> I
             required=required,
             count=count,
         )
+
+
+def _keywords(kind: Any) -> Iterator[Option]:
+    """Yield the options that several functions share, from a `TypedDict`."""
+    for name, meaning in read_section(kind.__doc__, "Attributes").items():
+        option = _kind(kind.__annotations__[name].__forward_arg__, None)
+        yield Option(name, _text(meaning, None), option or "str")
 
 
 def _fields(name: str, group: type[Options], arguments: Iterable[str]) -> Iterator[Option]:
@@ -326,3 +336,4 @@ _ALIASES = {
     "--protocol": ["--eval"],
     "--normalisation": ["--normalization"],
 }  # the paper's, torch's
+_READING = "edgecil.estimation.sources"  # where keywords that functions share are declared

@@ -12,9 +12,9 @@ from urllib.parse import quote
 from edgecil.errors import DataError
 from edgecil.io.files import other_kind
 
-FORMAT = 3
-# The format without checksums: it is read, and upgraded by the first process that writes.
-UNCHECKED = 2
+FORMAT = 4
+# Formats of earlier versions are read, never continued.
+OLDEST, FIRST_CHECKED = 2, 3
 DATABASE = "results.sqlite"
 
 # Columns of each table; `checksum` is one more, over all of these.
@@ -57,21 +57,6 @@ def connect_read_only(path: Path) -> sqlite3.Connection:
     return database
 
 
-def add_checksums(database: sqlite3.Connection) -> None:
-    """Upgrade a database of the format without checksums."""
-    with database:
-        database.execute("BEGIN IMMEDIATE")
-        database.execute("ALTER TABLE nodes ADD COLUMN worker TEXT")
-        for table, columns in TABLES.items():
-            database.execute(f"ALTER TABLE {table} ADD COLUMN checksum TEXT NOT NULL DEFAULT ''")
-            rows = database.execute(f"SELECT rowid, {', '.join(columns)} FROM {table}").fetchall()
-            database.executemany(
-                f"UPDATE {table} SET checksum = ? WHERE rowid = ?",
-                [(checksum_of(values), row) for row, *values in rows],
-            )
-        database.execute(f"PRAGMA user_version = {FORMAT}")
-
-
 def checksum_of(values: Iterable[Any]) -> str:
     """Return a checksum of the values of a row."""
     text = "\0".join("" if value is None else str(value) for value in values)
@@ -107,10 +92,10 @@ def check_database(path: Path) -> None:
 
 def check_format(directory: Path, number: int) -> None:
     """Raise an error if this version does not read a format."""
-    if number not in (FORMAT, UNCHECKED):
+    if not OLDEST <= number <= FORMAT:
         raise DataError(
             f"{directory} was written by another version of edgecil (results of format {number}, "
-            f"this version reads {UNCHECKED} and {FORMAT}); use that version, or train again in "
+            f"this version reads {OLDEST} to {FORMAT}); use that version, or train again in "
             "another directory."
         )
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.config_values import build_config
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.engine.plan import Prefix
+from edgecil.engine.record import digest_of, meaning
 from edgecil.engine.results import RunResult, Summary
 from edgecil.engine.runs import FAILED, FINISHED, PENDING, Runs
 from edgecil.engine.seeds import repeat_of
@@ -48,7 +49,7 @@ class Experiment:
     """A directory with results. Opening and reading it writes nothing.
 
     Every call reads the directory as it is at that moment, so that an experiment can be inspected
-    while it runs.
+    while it runs; all calls of a :meth:`snapshot` see the same moment.
 
     >>> Experiment.open("nowhere")
     Traceback (most recent call last):
@@ -60,11 +61,14 @@ class Experiment:
         summary: the work done by the call of `run` that returned this object; None if it was
             opened.
         goal: the outcome of `until`; None without it.
+        renamed: by stored name of a method, the name under which its runs are shown.
     """
 
     directory: Path
     summary: Summary | None = field(default=None, repr=False)
     goal: GoalStatus | None = field(default=None, repr=False)
+    renamed: Mapping[str, str] = field(default_factory=dict, repr=False)
+    _moment: StoreReader | None = field(default=None, repr=False)
 
     @classmethod
     def open(cls, directory: str | Path) -> Experiment:
@@ -78,6 +82,14 @@ class Experiment:
             raise DataError(f"There is no directory {path}; give an experiment directory.")
         with StoreReader(path):
             return cls(path)
+
+    def snapshot(self) -> Experiment:
+        """Return the experiment as it is now, read at once."""
+        if self._moment is not None:
+            return self
+        with StoreReader(self.directory) as store:
+            store.read_all()
+            return replace(self, _moment=store)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -110,7 +122,10 @@ class Experiment:
     def results(self) -> list[RunResult]:
         """Return every finished run."""
         with self._reading() as store:
-            return list(store.runs().values())
+            runs = store.runs().values()
+        if not self.renamed:
+            return list(runs)
+        return [replace(run, method=self.renamed.get(run.method, run.method)) for run in runs]
 
     def training_seconds(self) -> dict[str, float]:
         """Return seconds of training and testing by method; a shared task counts once."""
@@ -122,7 +137,8 @@ class Experiment:
                 for node, run in store.whole_runs().items()
             ]
         for node, seconds in trained:
-            totals[node.method] = totals.get(node.method, 0.0) + seconds
+            method = self.renamed.get(node.method, node.method)
+            totals[method] = totals.get(method, 0.0) + seconds
         return totals
 
     def sequences(self) -> dict[str, list[LabelledSequence]]:
@@ -145,7 +161,7 @@ class Experiment:
         """
         chosen = METRICS.resolve(metric)
         with self._reading() as store:
-            identity = store.identity().get("dataset", {})
+            stored = store.recorded_identity()
             rows = labelled_runs(store)
             lost = {(node.method, node.seed, node.prefix) for node in store.failures()}
         if not rows:
@@ -155,8 +171,12 @@ class Experiment:
         values = [
             None if result is None else result.metric(chosen, classifier) for *_, result in rows
         ]
+        identity = stored.get("dataset", {})
+        methods = [method for (method, _), *_ in rows]
+        settings = {method: meaning(stored, method) for method in dict.fromkeys(methods)}
+        digests = {method: digest_of(own) for method, own in settings.items()}
         return Runs.of(
-            [method for (method, _), *_ in rows],
+            [self.renamed.get(method, method) for method in methods],
             [labelled.sequence for _, _, labelled, _ in rows],
             [np.nan if value is None else value for value in values],
             protocol=[protocol for _, protocol, *_ in rows],
@@ -164,6 +184,8 @@ class Experiment:
             seed=[seed for (_, seed), *_ in rows],
             repeat=[repeat_of(it.sequence.tasks, seed) for (_, seed), _, it, _ in rows],
             status=[_status(row, lost) for row in rows],
+            identity=[digests[method] for method in methods],
+            settings={digests[method]: own for method, own in settings.items()},
             dataset=identity.get("name", ""),
             metric=chosen,
             names=tuple(identity["classes"]) if "classes" in identity else None,
@@ -294,7 +316,7 @@ class Experiment:
         return title + html_table(rows) + figure
 
     def _reading(self) -> StoreReader:
-        return StoreReader(self.directory)
+        return self._moment or StoreReader(self.directory)
 
 
 def _figure_size(table: Runs) -> tuple[float, float]:

@@ -13,6 +13,7 @@ from edgecil.engine.directory import check_directory
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, WholeRun
+from edgecil.engine.seeds import SEEDS, SHARED
 from edgecil.engine.store import DATABASE, Store, StoreReader
 from edgecil.engine.stored_similarity import SIMILARITY_FILE
 from edgecil.errors import DataError, UsageError
@@ -93,7 +94,8 @@ def _check_identities(stores: Sequence[StoreReader]) -> None:
 def _used_identity(store: StoreReader) -> dict[str, Any]:
     """What determines the results of a store; methods without a result do not count."""
     unused = store.unused_identity()
-    return {name: value for name, value in store.identity().items() if name not in unused}
+    identity = {SEEDS: SHARED, **store.recorded_identity()}
+    return {name: value for name, value in identity.items() if name not in unused}
 
 
 def _join_results(stores: Sequence[StoreReader]) -> dict[Node, NodeResult | WholeRun]:

@@ -1,10 +1,55 @@
-"""What is recorded of an experiment: its directory, its configurations and its identity."""
+"""What gives runs their meaning, as it is stored with an experiment and travels with every run."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from edgecil.engine.seeds import SEEDS
+
+MACHINE = ("edgecil", "torch", "machine", "cpu", "gpu", "threads")
+"""What must agree to resume, and is a note where runs of several directories meet."""
+
+_NO_MEANING = (*MACHINE, SEEDS)
+_OF_METHOD = {"method ": "settings", "code of ": "code", "backbone of ": "backbone"}
+_NOT_OF_RUN = ("device", "compile", "seed")
+
+
+def meaning(stored: Mapping[str, Any], method: str) -> dict[str, Any]:
+    """Return what gives the runs of one method their meaning, from an experiment's identity.
+
+    Runs that differ in it are never averaged: settings and code of the method, its network with
+    weights, dataset with content and class names, task sizes, preparation.
+
+    >>> meaning({"torch": "2.13.0", "method icarl": {"memory": 20}, "method bic": {}}, "icarl")
+    {'settings': {'memory': 20}}
+    """
+    own: dict[str, Any] = {}
+    backbone = stored.get(f"backbone of {method}")
+    for name, value in stored.items():
+        prefix = next((prefix for prefix in _OF_METHOD if name.startswith(prefix)), None)
+        if prefix is not None:
+            if name == prefix + method:
+                own[_OF_METHOD[prefix]] = value
+        elif name.startswith("weights "):
+            if backbone in (None, name.removeprefix("weights ")):
+                own["weights"] = value
+        elif name == "dataset":
+            own[name] = {**value, "classes": sorted(value.get("classes", []))}
+        elif name == "environment":
+            own[name] = {key: it for key, it in value.items() if key not in _NOT_OF_RUN}
+        elif name not in _NO_MEANING and not name.startswith("protocol "):
+            own[name] = value
+    return own
+
+
+def digest_of(settings: Mapping[str, Any]) -> str:
+    """Return a digest of what gives a run its meaning."""
+    text = json.dumps(settings, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)

@@ -37,11 +37,11 @@ _OWN = ("repeat", "status", "identity")
 _ALSO = {"state": "status"}  # as Weights & Biases calls it
 _SEEDS = 2**63
 _SEED_IN_NAME = re.compile(r"(.+?)[\s_./-]*(?:seed|run)[\s_=-]*(\d+)", re.IGNORECASE)
-_TENSORBOARD = ["wall time", "step", "value"]
+_TENSORBOARD = b"wall time,step,value"
 
 
 def read_runs(
-    source: str | Path | DataFrame,
+    source: str | Path | DataFrame | Sequence[str | Path],
     *,
     metric: str = DEFAULT_METRIC,
     seeds_are: str | None = None,
@@ -58,7 +58,7 @@ def read_runs(
     are repeats. A table without `method` and `accuracy` is a wide one.
 
     Args:
-        source: a `.csv` or `.csv.gz` file, or a DataFrame.
+        source: a `.csv` or `.csv.gz` file, or a DataFrame; or several TensorBoard exports.
         metric: the column to read in place of `accuracy`.
         seeds_are: what a seed varies where there are no sequences: `orders`, `trainings` or `both`.
         orders_from: the protocol that draws the class order from the seed, such as `random-legacy`.
@@ -253,7 +253,7 @@ def _is_numeric(cells: Sequence[str]) -> bool:
     return bool(given) and not any(math.isnan(value) for value in given)
 
 
-def read_grid(source: str | Path | DataFrame | Sequence[Path]) -> Grid:
+def read_grid(source: str | Path | DataFrame | Sequence[str | Path]) -> Grid:
     """Return the cells of a file or a DataFrame, or of several TensorBoard exports as one table."""
     if isinstance(source, (str, Path)):
         path = Path(source)
@@ -262,7 +262,7 @@ def read_grid(source: str | Path | DataFrame | Sequence[Path]) -> Grid:
         stem = path.name.partition(".")[0]
         return _logged([path]) if is_tensorboard(path) else _grid(_csv_rows(path), str(path), stem)
     if isinstance(source, (list, tuple)):
-        return _logged(source)
+        return _logged([Path(path) for path in source])
     frame: Any = source.to_pandas() if hasattr(source, "to_pandas") else source
     if not hasattr(frame, "iloc") or not hasattr(frame, "columns"):
         raise wrong_value("source", "a CSV file or a DataFrame", source)
@@ -275,8 +275,8 @@ def is_tensorboard(source: object) -> bool:
     """Return whether a source is a CSV file that TensorBoard wrote: the steps of one run."""
     if not isinstance(source, (str, Path)) or not Path(source).is_file():
         return False
-    header = next(iterate_rows(Path(source)), [])
-    return [cell.strip().lower() for cell in header] == _TENSORBOARD
+    with Path(source).open("rb") as file:
+        return file.read(len(_TENSORBOARD)).lower() == _TENSORBOARD
 
 
 def _logged(paths: Sequence[Path]) -> Grid:
@@ -518,23 +518,10 @@ def _in_per_cent(
             judged = np.array([parse_cell(cell.strip()) or 0.0 for cell in cells])
         if not judged.size or not ((judged > 0.0) & (judged < 1.0)).any():
             continue
-        usual = judged[judged > 1.0]
-        if not usual.size:
+        if judged.max() <= 1.0:
             notes.append(
                 f"The {metric} of {method!r} is between {numbers[own].min():g} and "
                 f"{numbers[own].max():g} in {grid.origin}, which are read as fractions: times 100."
             )
             numbers[own] *= 100.0
-        elif least == 0.0:
-            low, high = usual.min() - _NEAR, usual.max() + _NEAR
-            is_share = (judged <= 1.0) & (100.0 * judged >= low) & (100.0 * judged <= high)
-            for place in own[is_share][:1].tolist():
-                raise DataError(
-                    f"Row {grid.numbers[rows[place]]} of {grid.origin} has the {metric} "
-                    f"{numbers[place]:g}, while other runs of {method!r} have {usual.min():g} to "
-                    f"{usual.max():g} %; write all in per cent, or leave out a run that failed."
-                )
     return numbers.tolist(), notes
-
-
-_NEAR = 10.0  # points within which a fraction times 100 resembles a method's other runs

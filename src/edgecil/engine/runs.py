@@ -501,6 +501,11 @@ class Runs:
         """Return the table of some rows; texts and sequences that no row has are left out."""
         return join_tables([self], [np.arange(len(self))[rows]])
 
+    def with_methods(self, names: Sequence[str]) -> Runs:
+        """Return the runs with another method's name for each."""
+        methods, codes = _code(names)
+        return replace(self, methods=methods, method=codes)
+
     def renumbered(self) -> Runs:
         """Return the runs with the classes numbered 0 … N-1, in ascending order of their ids."""
         return self._with_ids(range(len(self.classes)))

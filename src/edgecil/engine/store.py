@@ -19,8 +19,6 @@ from edgecil.engine.database import (
     FORMAT,
     SCHEMA,
     TABLES,
-    UNCHECKED,
-    add_checksums,
     cause_of,
     check_database,
     check_format,
@@ -29,8 +27,8 @@ from edgecil.engine.database import (
 )
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, WholeRun
-from edgecil.engine.store_reader import NoExperimentError, StoreReader, node_key
-from edgecil.errors import DataError, EdgecilError
+from edgecil.engine.store_reader import NAMES, NoExperimentError, StoreReader, node_key
+from edgecil.errors import EdgecilError, UsageError
 from edgecil.io.files import replace_file
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import format_tasks
@@ -67,20 +65,22 @@ class Store(StoreReader):
         try:
             number = database.execute("PRAGMA user_version").fetchone()[0]
             check_format(self.directory, number or FORMAT)
-            self._checked_rows = True
+            if 0 < number < FORMAT:
+                raise UsageError(
+                    f"{self.directory} was made by an earlier version of edgecil and cannot be "
+                    "continued; analyse it as it is, and run in another 'out' directory."
+                )
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = FULL")
-            if number == UNCHECKED:
-                add_checksums(database)
             database.executescript(SCHEMA)
             database.execute(f"PRAGMA user_version = {FORMAT}")
             check_pages(database, "integrity_check")
             self._remove_damaged_results(database)
             status = path.stat()
             self._file = (status.st_dev, status.st_ino)
-        except (sqlite3.Error, UnicodeDecodeError, DataError) as error:
+        except (sqlite3.Error, UnicodeDecodeError, EdgecilError) as error:
             database.close()
-            if isinstance(error, DataError):
+            if isinstance(error, EdgecilError):
                 raise
             raise self._unusable(error) from error
         return database
@@ -133,6 +133,7 @@ class Store(StoreReader):
             rows = [(name, json.dumps(value)) for name, value in identity.items()]
             self._write("identity", [row for row in rows if row[0] in free], conflict="OR REPLACE")
             self._write("identity", rows, conflict="OR IGNORE")
+            self._list_names()
         return unequal
 
     def add_config(self, config: Mapping[str, Any]) -> None:
@@ -189,6 +190,11 @@ class Store(StoreReader):
             file.write(json.dumps(transcript, ensure_ascii=False, indent=1).encode())
         row = (f"protocol {protocol}", json.dumps({"model": transcript["model"]}))
         self._write("identity", [row], conflict="OR REPLACE")
+        self._list_names()
+
+    def _list_names(self) -> None:
+        names = sorted(name for name, _ in self._rows("identity") if name != NAMES)
+        self._write("identity", [(NAMES, json.dumps(names))], conflict="OR REPLACE")
 
     def record(
         self,

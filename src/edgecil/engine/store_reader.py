@@ -7,6 +7,7 @@ import json
 import shutil
 import sqlite3
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,9 @@ import msgspec
 
 from edgecil.engine.database import (
     DATABASE,
+    FIRST_CHECKED,
+    FORMAT,
     TABLES,
-    UNCHECKED,
     cause_of,
     check_database,
     check_format,
@@ -27,10 +29,12 @@ from edgecil.engine.database import (
 )
 from edgecil.engine.plan import Node, Prefix
 from edgecil.engine.results import NodeResult, RunResult, WholeRun
-from edgecil.engine.seeds import SEEDS
 from edgecil.errors import DataError, UsageError
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import ClassSequence, format_tasks, parse_tasks
+
+NAMES = ""
+"""Name of the row of an identity that lists all other names, so that a lost one is noticed."""
 
 _intact: dict[Path, tuple[int, int]] = {}  # size and time of databases whose pages are consistent
 
@@ -45,6 +49,8 @@ class StoreReader:
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory)
         self._copy: tempfile.TemporaryDirectory[str] | None = None
+        self._read: dict[str, list[tuple[Any, ...]]] = {}
+        self._format = FORMAT
         try:
             self._database = self._open()
         except BaseException:
@@ -91,7 +97,7 @@ class StoreReader:
                 )
             check_format(self.directory, number)
             check_tables(database)
-            self._checked_rows = number != UNCHECKED
+            self._format = number
             self._check_pages(database)
         except BaseException:
             database.close()
@@ -109,6 +115,11 @@ class StoreReader:
             check_pages(database, "quick_check")
             _intact[path.absolute()] = (status.st_size, status.st_mtime_ns)
 
+    def read_all(self) -> None:
+        """Read all tables in one transaction; later queries, also of a closed store, use that."""
+        self._execute("BEGIN")
+        self._read = {table: self._rows(table) for table in TABLES}
+
     def close(self) -> None:
         """Close the database."""
         self._database.close()
@@ -121,7 +132,25 @@ class StoreReader:
 
     def identity(self) -> dict[str, Any]:
         """Return everything that determines the results, by name."""
-        return {name: self._json(value) for name, value in self._rows("identity")}
+        identity = {name: self._json(value) for name, value in self._rows("identity")}
+        names = identity.pop(NAMES, None)
+        if names is not None and sorted(identity) != names:
+            lost = sorted(set(names) ^ set(identity))
+            raise self._damaged(f"its identity lacks {lost[0]!r}")
+        return identity
+
+    def recorded_identity(self) -> dict[str, Any]:
+        """Return the identity, which must name the dataset and every method with a result."""
+        identity = self.identity()
+        methods = dict.fromkeys(row[0] for row in self._rows("nodes") if row[4] is not None)
+        missing = [name for name in methods if f"method {name}" not in identity]
+        if methods and ("dataset" not in identity or missing):
+            what = f"the settings of {missing[0]!r}" if missing else "the dataset"
+            raise DataError(
+                f"{self.directory} has results but no record of {what}, so what they mean is "
+                "unknown; restore the directory from a copy, or export the runs from the original."
+            )
+        return identity
 
     def unused_identity(self) -> set[str]:
         """Return the names on which no result depends: those of methods without a result."""
@@ -145,13 +174,7 @@ class StoreReader:
         Returns:
             The differences that were allowed, by name.
         """
-        stored = self.identity()
-        if SEEDS in identity and SEEDS not in stored and any(self._rows("nodes")):
-            raise UsageError(
-                f"{self.directory} was made by a version of edgecil that trained all orders with "
-                "one seed, and cannot be continued; analyse it as it is, and run in another 'out' "
-                "directory."
-            )
+        stored = self.recorded_identity()
         given = json.loads(json.dumps(identity))
         free = self.unused_identity()
         unequal = [
@@ -174,6 +197,8 @@ class StoreReader:
 
     def configs(self) -> list[dict[str, Any]]:
         """Return the distinct configurations of all calls of `run`, in order."""
+        if self._format < FORMAT:  # options of earlier versions had other names
+            return []
         return [self._json(config) for (config,) in self._rows("configs")]
 
     def sequences(self) -> dict[str, list[LabelledSequence]]:
@@ -241,11 +266,9 @@ class StoreReader:
 
     def run_counts(self) -> dict[str, int]:
         """Return how many runs of each method are finished, without reading them."""
-        rows = self._execute(
-            "SELECT method, COUNT(*) FROM nodes WHERE result IS NOT NULL AND prefix IN "
-            "(SELECT tasks FROM sequences) GROUP BY method ORDER BY MIN(rowid)"
-        )
-        return dict(rows)
+        whole = {tasks for _, _, tasks in self._rows("sequences")}
+        nodes = self._rows("nodes")
+        return dict(Counter(row[0] for row in nodes if row[4] is not None and row[2] in whole))
 
     def model_path(self, node: Node) -> Path:
         """Return the file with the learner after its last task, if it was to be kept."""
@@ -253,8 +276,10 @@ class StoreReader:
 
     def _rows(self, table: str) -> list[tuple[Any, ...]]:
         """Return the rows of a table as they were written, in that order."""
+        if table in self._read:
+            return self._read[table]
         columns = TABLES[table]
-        if not self._checked_rows:
+        if self._format < FIRST_CHECKED:
             query = ", ".join("NULL" if name == "worker" else name for name in columns)
             return self._execute(f"SELECT {query} FROM {table} ORDER BY rowid")
         rows = self._execute(f"SELECT {', '.join(columns)}, checksum FROM {table} ORDER BY rowid")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -39,7 +39,7 @@ from edgecil.estimation.correlation import (
 )
 from edgecil.estimation.details import ClassPositions, Confusion, TaskCurve, describe_runs
 from edgecil.estimation.next_runs import NextStep, advise, run_seconds
-from edgecil.estimation.oddities import note_oddities, warn_of_failures, warn_of_truth
+from edgecil.estimation.plausibility import warn_of_failures, warn_of_truth
 from edgecil.estimation.samples import unbiased_sequences
 from edgecil.estimation.sentences import (
     count,
@@ -56,13 +56,11 @@ from edgecil.estimation.similarities import (
 )
 from edgecil.estimation.sources import (
     DatasetRuns,
+    Reading,
     Source,
     class_names,
-    default_metric,
-    describe_source,
-    gather_runs,
+    gather,
     is_saved_analysis,
-    list_sources,
 )
 from edgecil.estimation.truth import Truth, find_truth
 from edgecil.estimation.variance import OrderEffect, split_variance
@@ -207,12 +205,20 @@ class AnalysisOptions:
         predictor: name of the predictor.
         similarity: where the given similarity comes from; None if none was given.
         classifier: the classifier whose metric it is; None for each method's main one.
+        pool: see :class:`~edgecil.estimation.sources.Reading`, like the following.
+        seeds_are: what seeds vary.
+        orders_from: the protocol that drew orders from seeds.
+        tasks: of these orders.
     """
 
     metric: str = "accuracy"
     predictor: str = "adjacent"
     similarity: str | None = None
     classifier: str | None = None
+    pool: str | None = None
+    seeds_are: str | None = None
+    orders_from: str | None = None
+    tasks: int | tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -392,6 +398,7 @@ def analyze(
     classifier: str | None = None,
     similarity: Similarities | None = None,
     predictor: str | None = None,
+    **reading: Unpack[Reading],
 ) -> Analysis:
     """Say how accuracy depends on the class order: what may be claimed, and what to run next.
 
@@ -409,8 +416,10 @@ def analyze(
             also a similarity, or several by the name of their source.
         predictor: predictor of accuracy to show beside the orders: an objective, or a column of
             the CSV file; by default `adjacent`, the paper's S.
+        reading: see :class:`~edgecil.estimation.sources.Reading`.
     """
-    asked = {
+    asked: dict[str, Any] = {
+        **reading,
         "metric": metric,
         "classifier": classifier,
         "similarity": describe_given(similarity),
@@ -419,14 +428,13 @@ def analyze(
     given = {name: value for name, value in asked.items() if value is not None}
     if is_saved_analysis(source):
         return _load(source, given)
-    sources = list_sources(source)
-    options = AnalysisOptions(**{"metric": default_metric(sources), **given})
-    runs = gather_runs(sources, options.metric, options.classifier)
-    datasets = tuple(_analyze_dataset(part, options, similarity) for part in runs)
+    gathered = gather(source, metric=metric, classifier=classifier, **reading)
+    options = AnalysisOptions(**{**given, "metric": gathered.metric})
+    datasets = tuple(_analyze_dataset(part, options, similarity) for part in gathered.datasets)
     tables = [dataset.table for dataset in datasets]
     methods = tuple(dict.fromkeys(name for it in datasets for name in it.methods))
     return Analysis(
-        tuple(map(describe_source, sources)),
+        gathered.words,
         options,
         datasets,
         version("edgecil"),
@@ -490,7 +498,7 @@ def _analyze_dataset(
     return replace(
         analysis,
         table=replace(analysis.table, names=class_names(runs.table), by_class=None),
-        notes=(*notes, *analysis.notes),
+        notes=(*runs.notes, *notes, *analysis.notes),
         experiments=tuple(map(_record, experiments)),
         curves=curves,
         class_positions=positions,
@@ -531,7 +539,7 @@ def analyze_table(
         raise DataError(f"No run on {table.dataset!r} has an accuracy to analyse.")
     table = table.renumbered()
     predictors = build_predictors(table, similarities or {}, predictor)
-    notes = note_oddities(table)
+    notes: list[str] = []
     methods: dict[str, MethodAnalysis] = {}
     relabelled: Relabelled = {}
     for method in table.methods:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from edgecil.engine.metrics import DEFAULT_METRIC, find_metric
 from edgecil.engine.runs import Runs
 from edgecil.errors import UsageError, unknown
 from edgecil.estimation.distributions import SAME
-from edgecil.estimation.oddities import warn_of_failures
+from edgecil.estimation.plausibility import warn_of_failures
 from edgecil.estimation.population import (
     LEAST_ORDERS,
     Combination,
@@ -36,11 +36,9 @@ from edgecil.estimation.samples import (
 )
 from edgecil.estimation.sentences import count, describe_comparison
 from edgecil.estimation.sources import (
+    Reading,
     Source,
-    default_metric,
-    describe_source,
-    gather_runs,
-    list_sources,
+    gather,
 )
 from edgecil.io.arrays import Bools, Floats
 from edgecil.io.notebook import new_axes, show_printed
@@ -262,6 +260,7 @@ def compare(
     method: Sequence[str] | None = None,
     metric: str | None = None,
     classifier: str | None = None,
+    **reading: Unpack[Reading],
 ) -> MethodComparison:
     """Compare methods on the class orders, and the training seeds, that they share.
 
@@ -272,10 +271,10 @@ def compare(
         method: the methods to compare; all by default.
         metric: metric to compare; by default the experiment's.
         classifier: classifier of the methods, such as `nme`; each method's main one by default.
+        reading: see :class:`~edgecil.estimation.sources.Reading`.
     """
-    sources = list_sources(source)
-    metric = default_metric(sources) if metric is None else metric
-    runs = gather_runs(sources, metric, classifier)
+    gathered = gather(source, metric=metric, classifier=classifier, **reading)
+    runs = gathered.datasets
     available = dict.fromkeys(name for part in runs for name in part.table.methods)
     for name in method or ():
         if name not in available:
@@ -286,7 +285,7 @@ def compare(
         )
     tables = [part.table for part in runs]
     pairs: list[Pair] = []
-    notes: list[str] = []
+    notes = [note for part in runs for note in part.notes]
     for table in tables:
         chosen = [name for name in compared if name in table.methods]
         for name in chosen:
@@ -300,8 +299,8 @@ def compare(
             "Train both on the same protocol with the same order seed."
         )
     return MethodComparison(
-        ", ".join(map(describe_source, sources)),
-        tables[0].metric,
+        ", ".join(gathered.words),
+        gathered.metric,
         tuple(pairs),
         compare_over_datasets(tables, tuple(compared)),
         profile_methods(tables, tuple(compared)),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -23,10 +23,9 @@ from edgecil.estimation.samples import know_method, representative_orders
 from edgecil.estimation.sentences import MOST_ORDERS, count, describe_next
 from edgecil.estimation.sources import (
     DatasetRuns,
+    Reading,
     Source,
-    default_metric,
-    gather_runs,
-    list_sources,
+    gather,
 )
 from edgecil.estimation.truth import find_truth
 from edgecil.io.files import check_new, replace_file
@@ -151,6 +150,7 @@ class NextRuns:
         options: of the experiment's latest run that are not the default; empty without an
             experiment.
         unit: what a further one is called: `order`, or `run` if the orders are unknown.
+        notes: how the runs were read and joined, and what is odd about them.
     """
 
     dataset: str
@@ -162,6 +162,7 @@ class NextRuns:
     directory: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
     unit: str = "order"
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         more, again = count(len(self.orders), "more order"), len(self.repeat)
@@ -194,6 +195,7 @@ def next_runs(
     order_seed: int = 0,
     out: str | Path | None = None,
     overwrite: bool = False,
+    **reading: Unpack[Reading],
 ) -> list[NextRuns]:
     """Return which class orders to run next, for each dataset.
 
@@ -210,6 +212,7 @@ def next_runs(
             one dataset. Nothing is written if no further orders are suggested. A file of an
             earlier call is replaced.
         overwrite: replace the file if it exists, whatever it contains.
+        reading: see :class:`~edgecil.estimation.sources.Reading`.
     """
     if out is not None:
         check_new(out, overwrite=overwrite, is_ours=_is_saved)
@@ -219,13 +222,11 @@ def next_runs(
         )
     if target is not None and not 0.0 < target < math.inf:
         raise UsageError(f"'target' must be a positive number of points. Got {target:g} instead.")
-    sources = list_sources(source)
-    metric = default_metric(sources) if metric is None else metric
-    runs = gather_runs(sources, metric, classifier)
+    runs = gather(source, metric=metric, classifier=classifier, **reading).datasets
     if out is not None and len(runs) > 1:
         names = ", ".join(part.table.dataset for part in runs)
         raise UsageError(f"The 'out' parameter requires runs on one dataset. Got {names}.")
-    advice = [_next(part, target, order_seed) for part in runs]
+    advice = [replace(_next(it, target, order_seed), notes=it.notes) for it in runs]
     if out is not None:
         if advice[0].orders:
             advice[0].save(out)

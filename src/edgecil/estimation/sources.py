@@ -1,24 +1,50 @@
-"""What `analyze` accepts as a source: experiments, files, tables and DataFrames, one or several."""
+"""What `analyze` accepts as a source: experiments, files, tables and DataFrames, one or several.
+
+Here the runs of all sources meet. Runs of one method that differ in what gives them their meaning
+are never averaged: they are kept apart under names that say what differs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
 from edgecil.classes import get_classes
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
-from edgecil.engine.run_files import DataFrame, read_runs, write_runs
+from edgecil.engine.record import MACHINE
+from edgecil.engine.run_files import DataFrame, is_tensorboard, read_runs, write_runs
 from edgecil.engine.runs import Runs, join_tables
-from edgecil.errors import DataError, EdgecilError, UsageError, warn, wrong_value
+from edgecil.errors import DataError, EdgecilError, UsageError, name_some, shown, warn, wrong_value
+from edgecil.estimation.plausibility import check_runs
 from edgecil.io.csv_files import iterate_rows
 from edgecil.io.files import check_new
+from edgecil.sequences.sequence import ClassSequence
 
 Source: TypeAlias = "str | Path | Experiment | Runs | DataFrame"
+SeedMeaning = Literal["orders", "trainings", "both"]
+
+
+class Reading(TypedDict, total=False):
+    """How sources are read; the same for every function that takes them.
+
+    Attributes:
+        pool: reason to average runs of a method whose settings differ between sources. By default
+            they are kept apart, under names that say what differs.
+        seeds_are: what a seed varies in a file without sequences: `orders`, `trainings` or `both`.
+        orders_from: protocol that drew the class orders of such a file from its seeds, such as
+            `random-legacy` for PyCIL and PILOT; requires 'tasks'.
+        tasks: number of tasks of these orders, or the sizes of the tasks.
+    """
+
+    pool: str | None
+    seeds_are: SeedMeaning | None
+    orders_from: str | None
+    tasks: Sequence[int] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +53,33 @@ class DatasetRuns:
 
     Attributes:
         table: the runs.
-        experiments: empty if they come from files or tables only.
+        experiments: as they were at one moment; empty if the runs come from files or tables only.
+        notes: how the runs were read and joined, and what is odd about them, in sentences.
     """
 
     table: Runs
     experiments: tuple[Experiment, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """The runs of all sources.
+
+    Attributes:
+        sources: experiments, files and tables.
+        metric: what the values are of.
+        datasets: the runs on each dataset.
+    """
+
+    sources: list[Source]
+    metric: str
+    datasets: list[DatasetRuns]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What each source is called."""
+        return tuple(map(describe_source, self.sources))
 
 
 def is_saved_analysis(source: object) -> bool:
@@ -54,14 +102,18 @@ def is_experiment(source: object) -> bool:
 
 
 def list_sources(source: Source | Sequence[Source]) -> list[Source]:
-    """Return one source or several as a list, with every directory opened as an experiment."""
+    """Return one source or several as a list; experiments are read as they are now."""
     if isinstance(source, (list, tuple)):
         if not source:
             raise UsageError("The 'source' parameter must have at least one entry. Got none.")
         return [one for entry in source for one in list_sources(entry)]
     if isinstance(source, (str, Path)) and Path(source).is_dir():
-        return [Experiment.open(source)]
-    if isinstance(source, (str, Path, Experiment, Runs)) or hasattr(source, "columns"):
+        return [Experiment.open(source).snapshot()]
+    if isinstance(source, Experiment):
+        return [source.snapshot()]
+    if isinstance(source, (str, Path, Runs)) or (
+        hasattr(source, "columns") and (hasattr(source, "iloc") or hasattr(source, "to_pandas"))
+    ):
         return [source]
     raise wrong_value(
         "source", "an experiment, the path of one or of a file, a DataFrame, or a list", source
@@ -98,28 +150,42 @@ def available_metrics(sources: Sequence[Source]) -> list[str]:
         elif isinstance(source, Experiment):
             tables = {name: source.table(name) for name in METRICS}
             own = [name for name, table in tables.items() if table.missing < len(table)]
+        elif isinstance(source, (str, Path)):
+            own = [cell.strip() for cell in next(iterate_rows(Path(source)), [])]
         else:
-            own = _columns(source)
+            own = [str(name) for name in source.columns]
         available = [name for name in available if name in own]
     return available
 
 
-def _columns(source: str | Path | DataFrame) -> list[str]:
-    """Return the names of the columns of a file or a DataFrame."""
-    if not isinstance(source, (str, Path)):
-        return [str(name) for name in source.columns]
-    return [cell.strip() for cell in next(iterate_rows(Path(source)), [])]
+def gather(
+    source: Source | Sequence[Source],
+    *,
+    metric: str | None = None,
+    classifier: str | None = None,
+    **reading: Unpack[Reading],
+) -> Gathered:
+    """Read the runs of all sources, join those on the same dataset, and check them.
 
-
-def gather_runs(
-    sources: Sequence[Source], metric: str, classifier: str | None = None
-) -> list[DatasetRuns]:
-    """Read the runs of all sources, and join those on the same dataset into one table."""
-    groups: dict[str, list[DatasetRuns]] = {}
-    for source in sources:
-        for runs in _read(source, metric, classifier):
-            groups.setdefault(runs.table.dataset, []).append(runs)
-    return [_join(group) for group in groups.values()]
+    Args:
+        source: one or several.
+        metric: what to read; by default the metric of the experiments.
+        classifier: of the methods; each method's main one by default.
+        reading: see :class:`Reading`.
+    """
+    sources = list_sources(source)
+    metric = default_metric(sources) if metric is None else metric
+    pool = reading.get("pool")
+    if pool is not None and not pool.strip():
+        raise UsageError("'pool' must be the reason to average runs with different settings.")
+    options = {name: value for name, value in reading.items() if name != "pool" and value}
+    tracked = [one for one in sources if is_tensorboard(one)]  # each file has one run
+    units = [one for one in sources if not is_tensorboard(one)]
+    groups: dict[str, list[_Part]] = {}
+    for number, one in enumerate([*units, *([tracked] if tracked else [])], 1):
+        for part in _read(one, metric, classifier, options, number):
+            groups.setdefault(part.table.dataset, []).append(part)
+    return Gathered(sources, metric, [_join(group, pool) for group in groups.values()])
 
 
 def export_runs(
@@ -129,6 +195,7 @@ def export_runs(
     metric: str | None = None,
     classifier: str | None = None,
     overwrite: bool = False,
+    **reading: Unpack[Reading],
 ) -> Path:
     """Write runs to a CSV file, with the ids that their classes have in the dataset.
 
@@ -141,15 +208,14 @@ def export_runs(
         classifier: the classifier of the methods, such as `nme`; each method's main one by
             default.
         overwrite: replace the file if it exists.
+        reading: see :class:`Reading`.
 
     Returns:
         The file.
     """
     check_new(out, overwrite=overwrite)
     tables: list[Runs] = []
-    sources = list_sources(source)
-    metric = default_metric(sources) if metric is None else metric
-    for part in gather_runs(sources, metric, classifier):
+    for part in gather(source, metric=metric, classifier=classifier, **reading).datasets:
         table = part.table
         if table.names is not None:
             try:
@@ -175,32 +241,155 @@ def _without_failures(table: Runs) -> Runs:
     return table if all(kept) else table.take(np.array(kept))
 
 
-def _read(source: Source, metric: str, classifier: str | None) -> Iterator[DatasetRuns]:
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The runs of one source on one dataset, what the source is called, and its experiment."""
+
+    table: Runs
+    where: str
+    experiment: Experiment | None = None
+
+
+def _read(
+    source: Source | list[Source],
+    metric: str,
+    classifier: str | None,
+    options: Mapping[str, Any],
+    number: int,
+) -> Iterator[_Part]:
     if isinstance(source, Experiment):
-        yield DatasetRuns(source.table(metric, classifier), (source,))
-    elif classifier is not None:
+        yield _Part(source.table(metric, classifier), str(source.directory), source)
+        return
+    where = f"table {number}" if not isinstance(source, (str, Path)) else str(source)
+    if classifier is not None:
         raise UsageError(
-            f"The 'classifier' parameter requires experiment directories. Got {classifier!r} for "
-            f"{describe_source(source)}; give the column of that classifier as 'metric'."
+            f"The 'classifier' parameter requires experiment directories. Got {shown(classifier)} "
+            f"for {where}; give the column of that classifier as 'metric'."
         )
-    elif isinstance(source, Runs):
+    if isinstance(source, Runs):
         if source.metric != metric:
             raise UsageError(
                 f"The 'metric' parameter must be the table's {source.metric!r}. Got {metric!r}."
             )
-        yield DatasetRuns(source)
+        yield _Part(source, where)
     else:
-        for table in read_runs(source, metric=metric):
-            yield DatasetRuns(table)
+        for table in read_runs(source, metric=metric, **options):
+            yield _Part(table, where)
 
 
-def _join(group: Sequence[DatasetRuns]) -> DatasetRuns:
+def _join(group: Sequence[_Part], pool: str | None) -> DatasetRuns:
+    """Return the runs of several sources on one dataset as one table, and check them."""
+    parts, notes = _keep_apart(group, pool)
+    table = _joined([part.table for part in parts])
+    experiments = tuple(part.experiment for part in parts if part.experiment is not None)
+    notes += [*table.notes, *_note_machines(experiments), *check_runs(table)]
+    return DatasetRuns(table, experiments, tuple(dict.fromkeys(notes)))
+
+
+def _keep_apart(group: Sequence[_Part], pool: str | None) -> tuple[list[_Part], list[str]]:
+    """Return the parts with methods renamed where a name has runs of different meaning."""
+    variants: dict[str, dict[str, tuple[str, dict[str, Any]]]] = {}
+    contents: dict[str, str] = {}
+    for part in group:
+        table = part.table
+        pairs = dict.fromkeys(zip(table.method.tolist(), table.identity.tolist(), strict=True))
+        for code, place in pairs:
+            own = table.settings[place] if table.settings else {}
+            key = table.identities[place] or part.where
+            variants.setdefault(table.methods[code], {}).setdefault(key, (part.where, own))
+            content = own.get("dataset", {}).get("sha256")
+            if content is not None:
+                contents.setdefault(content, part.where)
+    if len(contents) > 1 and pool is None:
+        first, second, *_ = contents.values()
+        raise DataError(
+            f"{first} and {second} have different data under the name {group[0].table.dataset!r}, "
+            "so their runs cannot be compared; analyse each alone, or give a reason to 'pool'."
+        )
+    names: dict[tuple[str, str], str] = {}
+    notes: list[str] = []
+    for method, own_variants in variants.items():
+        if len(own_variants) == 1:
+            continue
+        labels = _label(own_variants)
+        listed = ", ".join(
+            f"{label} in {own_variants[key][0]}" if label not in own_variants[key][0] else label
+            for key, label in labels.items()
+        )
+        if pool is not None:
+            notes.append(f"Runs of {method} that differ ({listed}) are averaged: {pool.strip()}.")
+            continue
+        names |= {(method, key): f"{method} ({label})" for key, label in labels.items()}
+        notes.append(f"Runs of {method} differ and are kept apart: {listed}.")
+    return [_renamed(part, names) for part in group] if names else list(group), notes
+
+
+def _renamed(part: _Part, names: Mapping[tuple[str, str], str]) -> _Part:
+    table = part.table
+    new = [
+        names.get((old := table.methods[code], table.identities[place] or part.where), old)
+        for code, place in zip(table.method.tolist(), table.identity.tolist(), strict=True)
+    ]
+    old = [table.methods[code] for code in table.method.tolist()]
+    renamed = dict(zip(old, new, strict=True))
+    experiment = part.experiment and replace(part.experiment, renamed=renamed)
+    return _Part(table.with_methods(new), part.where, experiment)
+
+
+def _label(variants: Mapping[str, tuple[str, dict[str, Any]]]) -> dict[str, str]:
+    """Return what tells variants of a method apart: settings that differ, or else their sources."""
+    leaves = [_leaves("", own) for _, own in variants.values()]
+    if all(leaves):
+        every = dict.fromkeys(path for own in leaves for path in own)
+        differing = [path for path in every if len({repr(own.get(path)) for own in leaves}) > 1]
+        labels = [
+            ", ".join(f"{path.rpartition('.')[2]} {shown(own.get(path))}" for path in differing[:2])
+            for own in leaves
+        ]
+        more = f" and {len(differing) - 2} more" if differing[2:] else ""
+        if len(set(labels)) == len(labels):
+            words = (label.replace("_", " ").replace("'", "") + more for label in labels)
+            return dict(zip(variants, words, strict=True))
+    for name in (lambda where: Path(where).name, str):
+        labels = [name(where) for where, _ in variants.values()]
+        if len(set(labels)) == len(labels):
+            return dict(zip(variants, labels, strict=True))
+    return {key: key for key in variants}
+
+
+def _leaves(path: str, value: Any) -> dict[str, Any]:
+    """Return plain values by the path of their names, `schedule.epochs`."""
+    if not isinstance(value, dict):
+        return {path: value}
+    inside = ((f"{path}.{name}" if path else name, own) for name, own in value.items())
+    return {leaf: own for name, one in inside for leaf, own in _leaves(name, one).items()}
+
+
+def _note_machines(experiments: Sequence[Experiment]) -> list[str]:
+    """Return a sentence if experiments were trained by other versions or on other processors."""
+    stored = [experiment.identity for experiment in experiments]
+    differing = [
+        f"{name} {' and '.join(values)}"
+        for name in MACHINE
+        if len(values := dict.fromkeys(str(own[name]) for own in stored if name in own)) > 1
+    ]
+    return [f"The runs come from different machines: {'; '.join(differing)}."] if differing else []
+
+
+def _joined(tables: Sequence[Runs]) -> Runs:
     """Return runs on one dataset as one table, with classes numbered as in the first."""
-    if len(group) == 1:
-        return group[0]
-    tables = [_with_names(runs.table) for runs in group]
-    first = tables[0]
-    for table in tables[1:]:
+    if len(tables) == 1:
+        return tables[0]
+    if len({table.has_orders for table in tables}) > 1:
+        raise DataError(
+            "Some sources have class sequences and others have not, so their runs cannot be "
+            "joined; analyse them one by one."
+        )
+    named = [_with_names(table) for table in tables]
+    first = named[0]
+    if not first.has_orders:
+        return join_tables(_apart(named))
+    for table in named[1:]:
         if (table.names is None) != (first.names is None) or set(table.names or table.classes) != (
             set(first.names or first.classes)
         ):
@@ -214,9 +403,25 @@ def _join(group: Sequence[DatasetRuns]) -> DatasetRuns:
                 f"but some have {list(first.space.sizes)} and others {list(table.space.sizes)}."
             )
     if first.names is not None:
-        tables = [first, *(table.numbered_by(first.names) for table in tables[1:])]
-    experiments = tuple(experiment for runs in group for experiment in runs.experiments)
-    return DatasetRuns(join_tables(tables), experiments)
+        named = [first, *(table.numbered_by(first.names) for table in named[1:])]
+    return join_tables(named)
+
+
+def _apart(tables: Sequence[Runs]) -> list[Runs]:
+    """Return tables without orders whose stand-ins are the same for the same seed, and no others.
+
+    The label of a stand-in has its seed, or the number of a run that no other method shares.
+    """
+    numbers: dict[object, int] = {}
+    apart = []
+    for number, table in enumerate(tables):
+        stand_ins = list(table.sequences)
+        for place, label in dict.fromkeys(zip(table.sequence, table.label, strict=True)):
+            text = table.labels[label]
+            key = text if text.startswith("seed ") else (number, place)
+            stand_ins[place] = ClassSequence([[numbers.setdefault(key, len(numbers))]])
+        apart.append(replace(table, sequences=tuple(stand_ins)))
+    return apart
 
 
 def _with_names(table: Runs) -> Runs:
@@ -229,7 +434,7 @@ def _with_names(table: Runs) -> Runs:
 
 def class_names(table: Runs) -> tuple[str, ...] | None:
     """Return the names of a table's classes by their ids; None if they are not registered."""
-    if table.names is not None:
+    if table.names is not None or not table.has_orders:
         return table.names
     try:
         labels = get_classes(table.dataset).labels
@@ -239,5 +444,4 @@ def class_names(table: Runs) -> tuple[str, ...] | None:
 
 
 def _list_classes(table: Runs) -> str:
-    names = [str(name) for name in table.names or table.classes]
-    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if names[4:] else "")
+    return name_some([str(name) for name in table.names or table.classes])

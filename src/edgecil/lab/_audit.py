@@ -23,10 +23,8 @@ from edgecil.estimation.population import independent_variance
 from edgecil.estimation.similarities import Similarities, describe_given, find_similarities
 from edgecil.estimation.sources import (
     Source,
-    default_metric,
     describe_source,
-    gather_runs,
-    list_sources,
+    gather,
 )
 from edgecil.estimation.truth import LEAST_SAMPLE, Truth, find_truth
 from edgecil.io.arrays import Floats
@@ -92,9 +90,10 @@ def audit(
         raise UsageError(
             "The predictor 'pilot' requires the pilot's runs; give the 'pilot' parameter."
         )
-    sources = list_sources(source)
+    gathered = gather(source, metric=metric, classifier=classifier)
+    sources, runs = gathered.sources, gathered.datasets
     options = AuditOptions(
-        default_metric(sources) if metric is None else metric,
+        gathered.metric,
         classifier,
         describe_given(similarity),
         predictor,
@@ -102,7 +101,6 @@ def audit(
         draws,
         draw_seed,
     )
-    runs = gather_runs(sources, options.metric, classifier)
     kept = None
     if len(sources) == 1 and isinstance(sources[0], Experiment):
         kept = audit_file(sources[0].directory, options.metric, classifier)
@@ -119,7 +117,7 @@ def audit(
             return replace(stored, sources=(describe_source(sources[0]),))
     pilots = {}
     if pilot is not None:
-        cheap = gather_runs(list_sources(pilot), options.metric, classifier)
+        cheap = gather(pilot, metric=options.metric, classifier=classifier).datasets
         pilots = {part.table.dataset: part.table for part in cheap}
     datasets = []
     for part in runs:
@@ -141,7 +139,7 @@ def audit(
                 f"order (protocol 'enumerate'), or at least {LEAST_SAMPLE} random ones."
             )
         datasets.append(made)
-    words = tuple(map(describe_source, sources))
+    words = gathered.words
     finished = Audit(words, options, tuple(datasets), version("edgecil"))
     if kept is not None:
         with suppress(EdgecilError):  # the directory may be read-only

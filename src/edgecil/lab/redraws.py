@@ -17,7 +17,7 @@ import numpy as np
 from edgecil.engine.runs import Orders
 from edgecil.estimation.correlation import Predictor
 from edgecil.estimation.distributions import Distribution
-from edgecil.estimation.oddities import labelled_orders
+from edgecil.estimation.plausibility import labelled_orders
 from edgecil.estimation.population import independent_variance
 from edgecil.estimation.truth import Truth
 from edgecil.io.arrays import Floats, Ints

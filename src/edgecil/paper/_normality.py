@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from edgecil.estimation.analysis import unbiased_orders
-from edgecil.estimation.sources import Source, default_metric, gather_runs, list_sources
+from edgecil.estimation.sources import Source, gather
 from edgecil.estimation.truth import find_truth
 from edgecil.io.csv_files import Cell
 from edgecil.report.table import Column, Table
@@ -53,9 +53,8 @@ def normality(
     Returns:
         By dataset and method.
     """
-    sources = list_sources(source)
     tests = {}
-    for runs in gather_runs(sources, metric or default_metric(sources), classifier):
+    for runs in gather(source, metric=metric, classifier=classifier).datasets:
         table = runs.table.renumbered()
         tests[table.dataset] = {
             name: check_normality(unbiased_orders(table, name, find_truth(table, name))[1])

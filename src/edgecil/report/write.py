@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from edgecil.errors import EdgecilError, UsageError
 from edgecil.estimation.analysis import SCHEMA, Analysis
@@ -20,7 +20,7 @@ from edgecil.report.text import slug
 
 if TYPE_CHECKING:
     from edgecil.estimation.similarities import Similarities
-    from edgecil.estimation.sources import Source
+    from edgecil.estimation.sources import Reading, Source
 
 _ANALYSIS_FILE = "analysis.json"
 _PAGE_FILE = "index.html"
@@ -59,6 +59,7 @@ def write_report(
     similarity: Similarities | None = None,
     predictor: str | None = None,
     open: bool = False,
+    **reading: Unpack[Reading],
 ) -> Report:
     """Write one HTML page per dataset, with its figures (SVG, PNG, PDF) and tables (CSV, …).
 
@@ -79,10 +80,15 @@ def write_report(
         similarity: as for :func:`edgecil.analyze`.
         predictor: as for :func:`edgecil.analyze`.
         open: open the pages in the web browser.
+        reading: see :class:`~edgecil.estimation.sources.Reading`.
     """
     from edgecil.estimation.analysis import as_analysis
+    from edgecil.estimation.sources import is_saved_analysis, list_sources
 
+    if not isinstance(source, Analysis) and not is_saved_analysis(source):
+        source = list_sources(source)  # all metrics are of one moment
     options: dict[str, Any] = {
+        **reading,
         "classifier": classifier,
         "similarity": similarity,
         "predictor": predictor,

@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.sequence import ClassSequence
+
+
+def unevenness(sequences: Collection[ClassSequence]) -> tuple[float, float]:
+    """Return how unevenly classes visit the positions over n orders of two tasks or more.
+
+    It is the chi-square statistic of the numbers of visits over its mean: 1 on average over random
+    orders, 0 if each class visits all positions in proportion to their sizes.
+
+    Returns:
+        The ratio, and its standard deviation over random orders.
+    """
+    first = next(iter(sequences))
+    classes = sorted(first.order)
+    column = {class_: place for place, class_ in enumerate(classes)}
+    visits = np.zeros((len(classes), len(first)))
+    for sequence in sequences:
+        for number, members in enumerate(sequence.tasks):
+            visits[[column[class_] for class_ in members], number] += 1.0
+    expected = len(sequences) * np.array(first.sizes) / len(classes)
+    freedom = len(classes) * (len(first) - 1)
+    return float(((visits - expected) ** 2 / expected).sum()) / freedom, (2.0 / freedom) ** 0.5
 
 
 def position_overlap(sequences: Sequence[ClassSequence]) -> Floats:

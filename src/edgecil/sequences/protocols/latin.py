@@ -8,7 +8,7 @@ import numpy as np
 
 from edgecil.io.arrays import Floats
 from edgecil.sequences.latin import latin
-from edgecil.sequences.overlap import position_overlap
+from edgecil.sequences.overlap import position_overlap, unevenness
 from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol, Request
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
@@ -38,6 +38,17 @@ class Latin(Protocol):
     ) -> list[ClassSequence]:
         """Return another design."""
         return latin(space, budget, rng)
+
+    def objection(self, runs: Sequence[LabelledSequence]) -> str | None:
+        """Object to positions that are as uneven as those of independent draws."""
+        sequences = {run.sequence for run in runs}
+        tasks = len(runs[0].sequence)
+        if len(sequences) < 2 or tasks < 2:
+            return None
+        even = max(0.0, (tasks - len(sequences)) / (tasks - 1.0))  # what a design has
+        if unevenness(sequences)[0] <= (1.0 + even) / 2.0:
+            return None
+        return "classes do not visit the positions evenly"
 
     def overlap(self, sequences: Sequence[ClassSequence]) -> Floats:
         """Return how far the sequences agree on the positions of classes."""

@@ -173,6 +173,10 @@ class Protocol(ABC):
         """
         return None
 
+    def objection(self, runs: Sequence[LabelledSequence]) -> str | None:
+        """Return why it cannot have chosen some sequences, in words; None if it can."""
+        return None
+
     def optimised(
         self, objective: str | Objective | ArrayLike | None
     ) -> str | Objective | ArrayLike:

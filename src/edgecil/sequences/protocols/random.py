@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count, islice
 
 from edgecil.sequences.generators.random import seeded
+from edgecil.sequences.overlap import unevenness
 from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol, Request
 from edgecil.sequences.sequence import ClassSequence
 
@@ -29,6 +30,16 @@ class Random(Protocol):
 
     def __init__(self, name: str, summary: str, *, legacy: bool = False) -> None:
         self.name, self.summary, self._legacy = name, summary, legacy
+
+    def objection(self, runs: Sequence[LabelledSequence]) -> str | None:
+        """Object to sequences that are much more alike than random draws."""
+        sequences = {run.sequence for run in runs}
+        if len(sequences) < 3 or len(runs[0].sequence) < 2:
+            return None
+        ratio, error = unevenness(sequences)
+        if ratio <= 1.0 + 8.0 * error:
+            return None
+        return "classes keep their positions far more often than in random orders"
 
     def choose(self, request: Request) -> Iterator[LabelledSequence]:
         """Yield one sequence per seed; the label names the seed."""

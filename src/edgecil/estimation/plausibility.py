@@ -1,0 +1,257 @@
+"""One gate for the runs of every source: what cannot be is refused, what may be wrong is noted."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from edgecil.engine.metrics import find_metric
+from edgecil.engine.runs import PENDING, Orders, Runs, pair_orders
+from edgecil.errors import DataError
+from edgecil.estimation.truth import Truth
+from edgecil.sequences.protocols import LabelledSequence, describe_duplicates, find_protocol
+from edgecil.sequences.sequence import ClassSequence
+
+_NAMED = 3
+_NEAR = 10.0  # points within which a fraction times 100 resembles other runs
+_LEAST = 3  # runs that are alike by chance too rarely
+
+
+def check_runs(table: Runs) -> list[str]:
+    """Refuse runs from which no true number follows; return sentences on what may be wrong."""
+    _check_bounds(table)
+    _check_units(table)
+    _check_protocols(table)
+    failed = f"{table.missing} of {len(table)} runs have no accuracy and do not count."
+    return [
+        *([failed] if table.missing else []),
+        *_note_repeats(table),
+        *_note_contradictions(table),
+        *_note_extremes(table),
+        *_note_small_values(table),
+        *_note_no_variation(table),
+        *_note_copies(table),
+        *_note_chance(table),
+    ]
+
+
+def _check_bounds(table: Runs) -> None:
+    low, high = find_metric(table.metric).bounds
+    outside = (table.values < low) | (table.values > high)
+    if outside.any():
+        row = int(np.argmax(outside))
+        raise DataError(
+            f"{table.methods[table.method[row]]} has the {table.metric} {table.values[row]:g}, "
+            f"but it lies between {low:g} and {high:g} %."
+        )
+
+
+def _check_units(table: Runs) -> None:
+    """Refuse a method of which one run looks like a fraction among per cent."""
+    if find_metric(table.metric).bounds != (0.0, 100.0):
+        return
+    for method in table.methods:
+        rows = table.rows(method)
+        values = table.values[rows]
+        usual = values[values > 1.0]
+        if not usual.size:
+            continue
+        low, high = float(usual.min()), float(usual.max())
+        is_share = (values > 0.0) & (values < 1.0) & (np.abs(values - (table.chance or -1.0)) > 0.1)
+        is_share &= (100.0 * values >= low - _NEAR) & (100.0 * values <= high + _NEAR)
+        for row in rows[is_share].tolist():
+            raise DataError(
+                f"{method} has the {table.metric} {table.values[row]:g} for "
+                f"{table.labels[table.label[row]]!r}, while its other runs have {low:g} to "
+                f"{high:g} %; write all in per cent, or leave out a run that failed."
+            )
+
+
+def _check_protocols(table: Runs) -> None:
+    """Ask each protocol whether it can have chosen its orders."""
+    for protocol in table.protocols if table.has_orders else ():
+        rows = table.rows(protocol=protocol)
+        labelled = dict.fromkeys(
+            zip(table.label[rows].tolist(), table.sequence[rows].tolist(), strict=True)
+        )
+        runs = [LabelledSequence(table.labels[code], table.sequences[it]) for code, it in labelled]
+        objection = find_protocol(protocol).objection(runs)
+        if objection is not None:
+            raise DataError(
+                f"The orders with the protocol {protocol!r} are not what it chooses: {objection}. "
+                "Write 'given' into the column 'protocol'."
+            )
+
+
+def warn_of_truth(truth: Truth | None) -> list[str]:
+    """Return a sentence if the truth lacks some sequences of its space."""
+    if truth is None or truth.kind == "sample" or len(truth) == truth.space_size:
+        return []
+    return [
+        f"Only {len(truth)} of {truth.space_size} sequences have an accuracy; they are "
+        "used as the truth."
+    ]
+
+
+def warn_of_failures(table: Runs, method: str, truth: Truth | None) -> list[str]:
+    """Return a sentence on each protocol some of whose sequences have no accuracy."""
+    if not table.missing:
+        return []
+    warnings = []
+    for protocol in table.protocols:
+        lost = table.failures(method, protocol)
+        rows = table.rows(method, protocol)
+        waits = table.label[rows[table.status[rows] == PENDING]]
+        pending = {table.labels[code] for code in np.unique(waits).tolist()}
+        waiting = sum(label in pending for label in lost)
+        lost = tuple(label for label in lost if label not in pending)
+        if waiting and (truth is None or protocol not in truth.protocols):
+            orders = "1 order is" if waiting == 1 else f"{waiting} orders are"
+            warnings.append(f"{protocol}: {orders} not run yet.")
+        if not lost or (truth is not None and protocol in truth.protocols):
+            continue
+        named = [*lost[:_NAMED], *([f"{len(lost) - _NAMED} more"] if lost[_NAMED:] else [])]
+        left = len(table.orders(method, protocol))
+        rest = "1 order remains" if left == 1 else f"{left} orders remain"
+        warnings.append(f"{protocol}: {' and '.join(named)} failed or did not finish; {rest}.")
+    return warnings
+
+
+def _note_repeats(table: Runs) -> list[str]:
+    """Return a sentence on each protocol whose labels share sequences."""
+    notes = []
+    for protocol in table.protocols:
+        rows = table.rows(protocol=protocol)
+        labelled = dict.fromkeys(
+            zip(table.label[rows].tolist(), table.sequence[rows].tolist(), strict=True)
+        )
+        sequences = ((table.labels[code], table.sequences[place]) for code, place in labelled)
+        sentence = describe_duplicates(protocol, sequences)
+        if sentence is None:
+            continue
+        others = [
+            name
+            for name in table.protocols
+            if name != protocol and not find_protocol(name).exhaustive
+        ]
+        if find_protocol(protocol).independent and others:
+            # gaussian on 19 truth tables of 90 orders, in standard deviations of the truth
+            sentence += (
+                " This puts it at a disadvantage against other protocols: three runs with one "
+                "order twice have a mean W₁ of 0.76 standard deviations, three different "
+                "orders 0.60."
+            )
+        notes.append(sentence)
+    return notes
+
+
+def _note_contradictions(table: Runs) -> list[str]:
+    """Return a sentence if the same training has two different accuracies."""
+    pairs = table.contradictions()
+    if not pairs:
+        return []
+    first, other = pairs[0]
+    one, two = (
+        f"{table.values[row]:g} ({table.protocols[table.protocol[row]]} "
+        f"{table.labels[table.label[row]]})"
+        for row in (first, other)
+    )
+    return [
+        f"{table.methods[table.method[first]]} has two accuracies on "
+        f"{str(table.sequences[table.sequence[first]])!r} with seed {table.seed[first]}, {one} and "
+        f"{two}; pairs of this kind: {len(pairs)}. "
+        "They count as repeated trainings; if one is wrong, remove it."
+    ]
+
+
+def _note_extremes(table: Runs) -> list[str]:
+    """Return a sentence on each constructed sequence, such as `hard`, that is several orders."""
+    notes = []
+    for protocol in table.protocols:
+        orders = [table.orders(method, protocol) for method in table.methods]
+        for label in find_protocol(protocol).constructed or ():
+            by_method = [labelled_orders(own, label) for own in orders]
+            different = set[ClassSequence]().union(*by_method)
+            if len(different) < 2:
+                continue
+            effect = (
+                "it is not compared with random orders"
+                if any(len(own) > 1 for own in by_method)
+                else "the methods ran different ones"
+            )
+            notes.append(
+                f"{protocol} has {len(different)} different orders with the label {label!r}; "
+                f"{effect}. Give each its own protocol."
+            )
+    return notes
+
+
+def labelled_orders(orders: Orders, label: str) -> set[ClassSequence]:
+    """Return the different orders with a label; a protocol should have one hard and one easy."""
+    if label not in orders.labels:
+        return set()
+    pairs = zip(orders.labels, orders.sequences, strict=True)
+    return {sequence for name, sequence in pairs if name == label}
+
+
+def _note_small_values(table: Runs) -> list[str]:
+    """Return a sentence on methods whose values may be fractions."""
+    high = find_metric(table.metric).bounds[1]
+    notes = []
+    for method in table.methods if np.isfinite(high) else ():
+        values = np.abs(table.values[table.rows(method)])
+        most = float(np.nanmax(values, initial=0.0))
+        if 0.0 < most <= 1.0:
+            notes.append(
+                f"No {table.metric} of {method} is above {most:g} %: if these are fractions, "
+                "multiply them by 100."
+            )
+    return notes
+
+
+def _note_no_variation(table: Runs) -> list[str]:
+    """Return sentences on methods whose runs are all equal, or equal whatever the seed."""
+    notes = []
+    for method in table.methods:
+        orders = table.orders(method)
+        values, again = orders.values, orders.counts > 1
+        spread = np.nanmax(values, axis=1) - np.nanmin(values, axis=1) if len(orders) else values
+        if len(orders) >= _LEAST and np.ptp(orders.accuracies) == 0.0:
+            notes.append(f"All {len(orders)} runs of {method} have the same {table.metric}.")
+        elif again.any() and not spread[again].any():
+            notes.append(
+                f"The trainings of each order of {method} are equal whatever the seed: either it "
+                "has no effect, or rows were copied."
+            )
+    return notes
+
+
+def _note_copies(table: Runs) -> list[str]:
+    """Return a sentence on each pair of methods that are equal in every run that both have."""
+    notes = []
+    for first, second in combinations(table.methods, 2):
+        _, a, b, _ = pair_orders(table.orders(first), table.orders(second))
+        if len(a) >= _LEAST and (a == b).all() and np.ptp(a) > 0.0:
+            notes.append(
+                f"{first} and {second} are equal in all {len(a)} runs that both have; is one a "
+                "copy of the other?"
+            )
+    return notes
+
+
+def _note_chance(table: Runs) -> list[str]:
+    """Return a sentence on methods that are no better than guessing."""
+    chance = table.chance
+    if chance is None:
+        return []
+    guessing = [name for name in table.methods if _most(table, name) <= 1.05 * chance]
+    return [
+        f"{name} is no better than guessing ({chance:.1f} % for {len(table.classes)} classes) in "
+        "any run."
+        for name in guessing
+    ]
+
+
+def _most(table: Runs, method: str) -> float:
+    return float(np.nanmax(table.values[table.rows(method)], initial=-np.inf))
