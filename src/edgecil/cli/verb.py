@@ -162,7 +162,10 @@ def options_of(function: Callable[..., Any], arguments: Iterable[str] = ()) -> I
     names = getattr(function, "__func__", function).__globals__
     for parameter in signature(function).parameters.values():
         if str(parameter.annotation).startswith("Unpack["):
-            yield from _keywords(load(f"{_READING}:{parameter.annotation[7:-1]}"))
+            shared = load("edgecil.estimation.sources:Reading")
+            for name, meaning in read_section(shared.__doc__).items():
+                kind = _kind(shared.__annotations__[name].__forward_arg__, None)
+                yield Option(name, _text(meaning, None), kind or "str")
             continue
         annotation = _spelled_out(str(parameter.annotation), names)
         group = _group(annotation, names)
@@ -188,13 +191,6 @@ def options_of(function: Callable[..., Any], arguments: Iterable[str] = ()) -> I
             required=required,
             count=count,
         )
-
-
-def _keywords(kind: Any) -> Iterator[Option]:
-    """Yield the options that several functions share, from a `TypedDict`."""
-    for name, meaning in read_section(kind.__doc__, "Attributes").items():
-        option = _kind(kind.__annotations__[name].__forward_arg__, None)
-        yield Option(name, _text(meaning, None), option or "str")
 
 
 def _fields(name: str, group: type[Options], arguments: Iterable[str]) -> Iterator[Option]:
@@ -336,4 +332,3 @@ _ALIASES = {
     "--protocol": ["--eval"],
     "--normalisation": ["--normalization"],
 }  # the paper's, torch's
-_READING = "edgecil.estimation.sources"  # where keywords that functions share are declared
