@@ -13,7 +13,6 @@ unexport PYTHONDONTWRITEBYTECODE
 
 demo: $(VENV)/.train
 	$(BIN)/edgecil run --config recipe:demo --out demo
-	$(BIN)/edgecil lab audit demo > /dev/null
 	$(BIN)/edgecil report demo
 
 # Types and docs are checked beside the tests, which do not use all cores all the time.

@@ -127,9 +127,9 @@ def test_names_with_a_line_about_each(cli: Cli, kind: str, some: set[str]) -> No
 
 def test_recipes(cli: Cli) -> None:
     listed = {row["name"]: row for row in cli("list", "recipes", "--json").json["entries"]}
-    assert listed["demo"]["settings"]["dataset"] == "quickdraw"
+    assert listed["demo"]["settings"]["dataset"] == "caltech101"
     assert listed["demo"]["summary"]
     some = cli("list", "recipes", "samples-*", "--json").json["entries"]
     assert {row["name"] for row in some} == {"samples-cub200", "samples-quickdraw"}
-    assert 'dataset = "quickdraw"' in cli("list", "recipes", "--show", "demo").out
+    assert 'dataset = "caltech101"' in cli("list", "recipes", "--show", "demo").out
     assert "'demo'" in cli("list", "recipes", "--show", "dmo").sentence

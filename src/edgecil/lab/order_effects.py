@@ -137,7 +137,9 @@ def order_effects(
     """
     scales = _by_scale(truths() if tables is None else tables)
     relations = [one for name, some in scales.items() for one in _relations(name, some, placebos)]
-    random, placed, designs = {}, [], []
+    random: dict[str, tuple[float, float, float, float]] = {}
+    placed: list[Placed] = []
+    designs: list[Design] = []
     for table in (table for some in scales.values() for table in some if table.structured):
         assert table.structured is not None
         values = {method: table.accuracies(method) for method in _varying(table)}
