@@ -16,11 +16,13 @@ from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
 
+import numpy as np
+from scipy.stats import rankdata
+
 from edgecil.engine.run_files import DataFrame
 from edgecil.errors import DataError, UsageError, unknown
 from edgecil.io.csv_files import check_header, read_rows
 from edgecil.io.numbers import parse_cell
-from edgecil.lab.ranking import CRITERIA, Ranking, rank as rank_numbers, ranking_error
 
 TRUTH = "truth"
 PUBLISHED = ("paper-enumerable", "paper-rankings", "paper-classic", "paper-baselines")
@@ -29,6 +31,48 @@ PUBLISHED = ("paper-enumerable", "paper-rankings", "paper-classic", "paper-basel
 _KEYS = ("method", "dataset", "protocol")
 _NUMBERS = ("min", "max", "mean", "std", "rank_min", "rank_max", "rank_std")
 _RANKS = {"lower": "rank_min", "upper": "rank_max", "stability": "rank_std"}
+
+CRITERIA = ("lower", "upper", "stability")
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Ranks of methods, 1 is best; ties get the mean of their ranks.
+
+    Attributes:
+        lower: by the worst order's accuracy, high first.
+        upper: by the best order's accuracy, high first.
+        stability: by the standard deviation, low first.
+    """
+
+    lower: dict[str, float]
+    upper: dict[str, float]
+    stability: dict[str, float]
+
+
+def rank_numbers(methods: Mapping[str, tuple[float, float, float]]) -> Ranking:
+    """Rank methods by the least and greatest accuracy and the standard deviation of each.
+
+    >>> rank_numbers({"a": (40.0, 50.0, 3.0), "b": (30.0, 60.0, 9.0)}).lower
+    {'a': 1.0, 'b': 2.0}
+    """
+    numbers = np.array(list(methods.values()), dtype=np.float64).reshape(-1, 3)
+    places = rankdata(numbers.round(9) * [-1.0, -1.0, 1.0], axis=0)
+    by = [dict(zip(methods, column, strict=True)) for column in places.T.tolist()]
+    return Ranking(*by)
+
+
+def ranking_error(estimated: Ranking, truth: Ranking) -> float:
+    """Spearman's footrule Σ |rank - true rank| over methods and the three criteria."""
+    if set(estimated.lower) != set(truth.lower):
+        raise UsageError("Rankings to compare must rank the same methods.")
+    return float(
+        sum(
+            abs(place - getattr(truth, criterion)[name])
+            for criterion in CRITERIA
+            for name, place in getattr(estimated, criterion).items()
+        )
+    )
 
 
 @dataclass(frozen=True)

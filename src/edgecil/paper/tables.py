@@ -2,8 +2,8 @@
 
 `enumerable` has the layout of its tables 1 and 2 (true range in grey, the protocols below it, JSD
 and Wasserstein distance), `classic` that of its large tables in the appendix (two rows per method),
-`ranking` that of its ranking tables. All numbers are of the runs as they are, with one estimator
-for every protocol.
+`ranking` that of its ranking tables. All numbers are of the runs as they are; distances are between
+all orders and the normal distribution with the runs' mean and population standard deviation.
 """
 
 from __future__ import annotations
@@ -18,13 +18,12 @@ from edgecil.engine.metrics import find_metric
 from edgecil.engine.runs import Runs
 from edgecil.errors import DataError, UsageError
 from edgecil.estimation.analysis import Analysis, DatasetAnalysis
+from edgecil.estimation.distributions import Distribution
+from edgecil.estimation.truth import Truth, find_truth
+from edgecil.io.arrays import Floats
 from edgecil.io.files import check_new, replace_file
-from edgecil.lab._audit import estimate_methods
-from edgecil.lab.audits import MethodAudit
-from edgecil.lab.distances import wasserstein_2
-from edgecil.lab.estimators import get_estimator
-from edgecil.lab.method_rankings import rank_protocols, rank_truth
-from edgecil.lab.ranking import Ranking
+from edgecil.lab.distances import jensen_shannon, wasserstein, wasserstein_2
+from edgecil.paper.published import Ranking, rank_numbers
 from edgecil.report.metrics import metric_words
 from edgecil.report.table import escape_latex
 
@@ -60,7 +59,6 @@ def paper_tables(
     *,
     out: str | Path | None = None,
     protocol: Sequence[str] = ("random", "edge"),
-    estimator: str = "gaussian",
     wasserstein_order: int = 1,
     bits: bool = False,
     metric: str | None = None,
@@ -76,7 +74,6 @@ def paper_tables(
         source: anything that :func:`edgecil.analyze` accepts, or an :class:`Analysis`.
         out: a folder to which each table is also written, as `paper-<name>.tex`.
         protocol: the protocols to compare, in this order.
-        estimator: the estimator of means, standard deviations and distances, for every protocol.
         wasserstein_order: 1 for the Wasserstein distance W₁, 2 for W₂.
         bits: give the JSD in bits (at most 1) instead of nats (at most ln 2).
         metric: as for :func:`edgecil.analyze`; an :class:`Analysis` already has it.
@@ -89,11 +86,6 @@ def paper_tables(
     if out is not None:
         for name in _TABLES:
             check_new(_file(out, name), overwrite=overwrite)
-    if get_estimator(estimator).needs_predictor:
-        raise UsageError(
-            f"The tables use no predictor, which the estimator {estimator!r} requires; choose "
-            "another one."
-        )
     if wasserstein_order not in (1, 2):
         raise UsageError(
             "The 'wasserstein_order' parameter must be 1 (W₁) or 2 (W₂). "
@@ -109,7 +101,7 @@ def paper_tables(
             f"{analysis.source} has no runs of {', '.join(missing)}; it has {', '.join(ran)}."
         )
     title = escape_latex(metric_words(analysis.datasets[0].metric).title)
-    style = _Style(tuple(protocol), estimator, wasserstein_order, bits, title)
+    style = _Style(tuple(protocol), wasserstein_order, bits, title)
     datasets = [_Dataset.of(dataset) for dataset in analysis.datasets]
     tables = {"classic": _classic(datasets, style)}
     true = [dataset for dataset in datasets if dataset.has_truth]
@@ -132,7 +124,6 @@ def _file(out: str | Path, name: str) -> Path:
 @dataclass(frozen=True)
 class _Style:
     protocols: tuple[str, ...]
-    estimator: str
     order: int
     bits: bool
     metric: str
@@ -152,40 +143,37 @@ class _Numbers:
 
 @dataclass(frozen=True, eq=False)
 class _Dataset:
-    """The runs on one dataset and every estimate from them."""
+    """The runs on one dataset, and the truth of each method that has one."""
 
     dataset: str
     table: Runs
-    methods: dict[str, MethodAudit]
+    methods: dict[str, Truth | None]
 
     @classmethod
     def of(cls, analysis: DatasetAnalysis) -> _Dataset:
         table = analysis.table
-        methods = estimate_methods(table, dict.fromkeys(table.methods))
-        return cls(analysis.dataset, table, methods)
+        return cls(
+            analysis.dataset, table, {name: find_truth(table, name) for name in table.methods}
+        )
 
     @property
     def has_truth(self) -> bool:
-        return any(method.truth is not None for method in self.methods.values())
+        return any(truth is not None for truth in self.methods.values())
 
 
 def _numbers(dataset: _Dataset, name: str, protocol: str, style: _Style) -> _Numbers:
     accuracies = dataset.table.orders(name, protocol).accuracies
     if not len(accuracies):
         return _Numbers()
-    low, high = float(accuracies.min()), float(accuracies.max())
-    method = dataset.methods[name]
-    answer = method.estimates.get(protocol, {}).get(style.estimator)
-    if answer is None or answer.estimate is None:
-        return _Numbers(low, high)
-    distribution = answer.estimate.distribution
+    mean, std = float(accuracies.mean()), float(accuracies.std())
     jsd = distance = None
-    if answer.closeness is not None and method.truth is not None:
-        jsd = answer.closeness.jsd / (math.log(2.0) if style.bits else 1.0)
-        distance = answer.closeness.wasserstein
-        if style.order == 2:
-            distance = wasserstein_2(method.truth.accuracies, distribution)
-    return _Numbers(low, high, distribution.mean, distribution.std, jsd, distance)
+    truth = dataset.methods[name]
+    if truth is not None and protocol not in truth.protocols:
+        normal = Distribution.normal(mean, std)
+        jsd = jensen_shannon(truth.accuracies, normal) / (math.log(2.0) if style.bits else 1.0)
+        between = wasserstein if style.order == 1 else wasserstein_2
+        distance = between(truth.accuracies, normal)
+    return _Numbers(float(accuracies.min()), float(accuracies.max()), mean, std, jsd, distance)
 
 
 def _enumerable(datasets: Sequence[_Dataset], style: _Style) -> str:
@@ -194,13 +182,13 @@ def _enumerable(datasets: Sequence[_Dataset], style: _Style) -> str:
         (dataset, method)
         for dataset in datasets
         for method, own in dataset.methods.items()
-        if own.truth is not None
+        if own is not None
     ]
     numbers = {
         protocol: [_numbers(dataset, method, protocol, style) for dataset, method in columns]
         for protocol in style.protocols
     }
-    truths = [dataset.methods[method].truth for dataset, method in columns]
+    truths = [dataset.methods[method] for dataset, method in columns]
     lows = [float(truth.accuracies.min()) for truth in truths if truth is not None]
     highs = [float(truth.accuracies.max()) for truth in truths if truth is not None]
     rows: list[str] = []
@@ -223,7 +211,7 @@ def _enumerable(datasets: Sequence[_Dataset], style: _Style) -> str:
     ]
     caption = (
         f"Lowest and highest {style.metric} over all class orders (grey) and over the orders of "
-        f"each protocol, in per cent; distances between the {style.estimator} estimate and the "
+        f"each protocol, in per cent; distances between the runs' normal distribution and the "
         f"truth (JSD in {unit}, $W_{style.order}$ in points). The best are bold."
     )
     return _float("l" + "c" * len(columns), [r"\toprule", *head, *rows], caption, "enumerable")
@@ -286,22 +274,29 @@ def _classic(datasets: Sequence[_Dataset], style: _Style) -> str:
     ]
     caption = (
         f"Lowest and highest {style.metric} of the class orders of each protocol, mean and "
-        f"standard deviation over all orders by the estimator {style.estimator}, in per cent."
+        "standard deviation of these, in per cent."
     )
     columns = "ll" + "ccc" * len(datasets)
     return _float(columns, [r"\toprule", *head, *rows], caption, "classic")
 
 
 def _block(dataset: _Dataset, style: _Style) -> RankingBlock:
-    methods, higher = dataset.methods, find_metric(dataset.table.metric).higher_is_better
-    by_protocol = rank_protocols(methods, {name: {} for name in methods}, higher_is_better=higher)
     rankings = {}
     for protocol in style.protocols:
-        answer = by_protocol.get(protocol, {}).get(style.estimator)
-        if answer is not None and answer.ranking is not None:
-            rankings[protocol] = answer.ranking
-    true = rank_truth(methods, methods, higher_is_better=higher)
-    return RankingBlock(dataset.dataset, true, rankings)
+        ran = {name: dataset.table.orders(name, protocol).accuracies for name in dataset.methods}
+        rankings[protocol] = _rank(dataset, {name: own for name, own in ran.items() if len(own)})
+    truths = {name: truth.accuracies for name, truth in dataset.methods.items() if truth}
+    complete = len(truths) == len(dataset.methods)
+    return RankingBlock(dataset.dataset, _rank(dataset, truths) if complete else None, rankings)
+
+
+def _rank(dataset: _Dataset, accuracies: Mapping[str, Floats]) -> Ranking:
+    """Rank methods by worst and best order and standard deviation; forgetting is best if low."""
+    higher = find_metric(dataset.table.metric).higher_is_better
+    ends = {name: (own.min(), own.max(), own.std()) for name, own in accuracies.items()}
+    return rank_numbers(
+        {name: it if higher else (-it[1], -it[0], it[2]) for name, it in ends.items()}
+    )
 
 
 def ranking_table(blocks: Sequence[RankingBlock]) -> str:
