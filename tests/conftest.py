@@ -4,7 +4,6 @@ import multiprocessing
 import os
 import random
 import signal
-import subprocess
 import sys
 import tempfile
 from collections import defaultdict
@@ -65,7 +64,6 @@ _FOLDER = tempfile.TemporaryDirectory()  # gone with the process
 # A folder for what all workers of this run of pytest share; that of the process that starts them.
 os.environ.setdefault("EDGECIL_TEST_FOLDER", _FOLDER.name)
 _numbers = count()
-_helpers: list[subprocess.Popen[bytes]] = []
 
 
 @pytest.fixture(autouse=True)
@@ -126,23 +124,6 @@ def pytest_configure() -> None:
         pytest.exit("The entry points have changed: install again, pip install --no-deps -e .", 4)
 
 
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """Have the kernels compiled once, beside the collection, instead of in each worker."""
-    if getattr(session.config.option, "dist", "no") != "no":
-        program = (
-            "import numba; from edgecil.cli.main import main; "
-            "words = 'sequences cifar100 --tasks 3 --protocol edge,optimal,latin --classes'; "
-            "[main([*words.split(), classes]) for classes in ('6', '24')]"
-        )
-        _helpers.append(
-            subprocess.Popen(
-                [sys.executable, "-c", program],
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-        )
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--store-slow", action="store_true", help=f"store the slow tests of this run in {SLOW.name}"
@@ -165,9 +146,6 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    for helper in _helpers:
-        helper.kill()
-        helper.wait()
     if session.config.getoption("--store-slow") and not hasattr(session.config, "workerinput"):
         slow = {name: time for name, time in sorted(_seconds.items()) if time > SLOW_SECONDS}
         SLOW.write_text(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,13 @@ from hypothesis import given, settings, strategies as st
 from edgecil.classes import get_classes
 from edgecil.classes.registry import BUNDLED
 from edgecil.sequences import ClassSequence, SequenceSpace, get_generator, score
-from edgecil.sequences.generators.edge import VARIANTS, block_counts, cluster_tree, granularities
+from edgecil.sequences.generators.edge import (
+    VARIANTS,
+    _clusters,
+    _deal,
+    block_counts,
+    granularities,
+)
 from edgecil.similarity import SimilarityMatrix, text_similarity
 from tests.sequences.oracles import (
     Floats,
@@ -205,20 +212,10 @@ def test_the_text_s_hard_sequence_gives_each_cluster_a_task_of_its_own(clusters,
 
 @pytest.mark.parametrize(("clusters", "size"), [(2, 4), (4, 8), (5, 10)])
 def test_dealing_spreads_each_cluster_over_all_tasks(clusters, size) -> None:
-    from edgecil.sequences import edge_kernels
-
-    values, groups = clustered(clusters, size, seed=0)
-    node = np.empty(len(values), dtype=np.int64)
-    for index, group in enumerate(groups):
-        node[list(group)] = len(values) + index
-    sizes = np.full(clusters, size)
-    for fit in (0.0, 1.0):
-        task = edge_kernels._partition(values, node, clusters, sizes, edge_kernels.FILL_DEALT, fit)
-        for group in groups:
-            assert (
-                np.bincount(task[list(group)], minlength=clusters).tolist()
-                == [size // clusters] * clusters
-            )
+    places = np.array(_deal((size,) * clusters)).reshape(clusters, size)
+    for task in places:
+        shares = np.bincount(task // size, minlength=clusters)  # of the clusters, one by one
+        assert shares.tolist() == [size // clusters] * clusters
 
 
 def test_a_cluster_larger_than_a_task_loses_the_class_that_fits_least() -> None:
@@ -296,12 +293,14 @@ def test_the_numbers_of_blocks_hold_those_of_the_published_code() -> None:
 @pytest.mark.parametrize(("cluster", "sign"), [("similar", 1.0), ("dissimilar", -1.0)])
 def test_the_tree_joins_the_two_clusters_whose_worst_pair_is_best(kind, cluster, sign) -> None:
     values = matrix(kind, 9)
-    merges = cluster_tree(values, cluster).tolist()
-    members = {class_: frozenset({class_}) for class_ in range(9)}
-    for step, (left, right) in enumerate(merges):
-        first, second = max(
-            ((a, b) for a in members.values() for b in members.values() if a is not b),
+    first, inside = _clusters(values, cluster, np.arange(9, 0, -1))
+    for finer, coarser in pairwise(first):
+        members = [frozenset(np.flatnonzero(finer == label).tolist()) for label in set(finer)]
+        pair = max(
+            combinations(members, 2),
             key=lambda pair: min(sign * values[c, e] for c in pair[0] for e in pair[1]),
         )
-        assert {members[left], members[right]} == {first, second}
-        members[9 + step] = members.pop(left) | members.pop(right)
+        expected = finer.copy()
+        expected[[*pair[0], *pair[1]]] = min(pair[0] | pair[1])
+        assert coarser.tolist() == expected.tolist()
+    np.testing.assert_allclose(inside[-1], values.sum(axis=1))

@@ -6,14 +6,12 @@ looking at all sequences for others.
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import comb
 
 import numpy as np
 
 from edgecil.io.arrays import Floats
-from edgecil.sequences.inner_loops import fast
-from edgecil.sequences.kernels import solve_chain
 from edgecil.sequences.objective import Direction, Objective
 from edgecil.sequences.sampling import score_orders
 from edgecil.sequences.sequence import ClassSequence
@@ -23,6 +21,7 @@ from edgecil.similarity.matrix import Similarity
 _MOST_CLASSES = 20
 _MOST_TRANSITIONS = 30_000_000
 _ENUMERABLE = 20_000
+_AT_ONCE = 2_000_000
 
 
 def is_solvable(space: SequenceSpace, objective: Objective) -> bool:
@@ -91,9 +90,56 @@ def _transitions(sizes: tuple[int, ...]) -> int:
 def _solve(
     similarity: Similarity, space: SequenceSpace, own: Floats, reach: Floats, link: Floats
 ) -> ClassSequence:
-    values = similarity.submatrix(np.arange(space.classes))
-    solve = fast(solve_chain, 2.0**space.classes * space.classes + _transitions(space.sizes))
-    masks = solve(values, np.array(space.sizes), own, reach, link).tolist()
+    """Minimise Σᵢ own[i] W(i, i) + 2 reach[i] W(i, all others) + 2 link[i] W(i, i+1).
+
+    W sums the similarities between two tasks. A state is the set of classes used so far and the set
+    of the last task; sets are bit masks.
+    """
+    inner, total = _set_sums(similarity.submatrix(np.arange(space.classes)))
+    rank = np.zeros(len(inner), dtype=np.int64)  # of a used set among those of its size
+    best, last = np.zeros((1, 1)), np.zeros((1, 1), dtype=np.int64)
+    layers = []
+    used = 0
+    for t, size in enumerate(space.sizes):
+        used += size
+        bits = 1 << np.array(list(combinations(range(space.classes), used)))
+        new = np.array(list(combinations(range(used), size)))
+        sets, new_sets = bits.sum(axis=1), bits[:, new].sum(axis=2)
+        cost = own[t] * inner[new_sets] + 2.0 * reach[t] * (total[new_sets] - inner[new_sets])
+        before = rank[sets[:, None] ^ new_sets]
+        came_from = np.zeros(cost.shape, dtype=np.int64)
+        if t > 0:
+            rows = max(1, _AT_ONCE // (new_sets.shape[1] * last.shape[1]))
+            for begin in range(0, len(sets), rows):
+                part = slice(begin, begin + rows)
+                earlier, later = last[before[part]], new_sets[part, :, None]
+                joint = inner[earlier | later] - inner[earlier] - inner[later]
+                ways = best[before[part]] + link[t - 1] * joint
+                came_from[part] = ways.argmin(axis=2)
+                cost[part] += ways.min(axis=2)
+        layers.append((new_sets, before, came_from))
+        rank[sets] = np.arange(len(sets))
+        best, last = cost, new_sets
+    row, column = 0, int(best[0].argmin())
+    answer = []
+    for new_sets, before, came_from in reversed(layers):
+        answer.append(int(new_sets[row, column]))
+        row, column = int(before[row, column]), int(came_from[row, column])
     return ClassSequence(
-        [class_ for class_ in range(space.classes) if mask >> class_ & 1] for mask in masks
+        [class_ for class_ in range(space.classes) if mask >> class_ & 1] for mask in answer[::-1]
     )
+
+
+def _set_sums(values: Floats) -> tuple[Floats, Floats]:
+    """Return the similarity inside every set of classes, and that of its members to all classes."""
+    classes = len(values)
+    inner, total = np.zeros(1 << classes), np.zeros(1 << classes)
+    rows = values.sum(axis=1)
+    for low in range(classes - 1, -1, -1):
+        rest = np.arange(0, 1 << classes, 2 << low)  # sets of later classes
+        total[rest | 1 << low] = total[rest] + rows[low]
+        sums = inner[rest]
+        for other in range(low + 1, classes):
+            sums[rest >> other & 1 == 1] += 2.0 * values[low, other]
+        inner[rest | 1 << low] = sums
+    return inner, total

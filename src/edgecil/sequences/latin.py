@@ -1,45 +1,29 @@
 """Latin sequences: every class visits the positions evenly and shares tasks with new partners.
 
 They need no similarity. Over L sequences a class is at a position with m of the N places either
-⌊Lm/N⌋ or ⌈Lm/N⌉ times; over K sequences of equal tasks, exactly once. Among such designs, annealing
-looks for one in which classes share a task with as many different others as possible. From six
-sequences on, partners in the first and in the last task count once more, so that these two tasks,
-which influence accuracies most, differ from sequence to sequence. In small spaces two sequences
-with the same tasks in another order count as near repeats, because their accuracies are similar;
-a design has as few of them as possible.
+⌊Lm/N⌋ or ⌈Lm/N⌉ times; over K sequences of equal tasks, exactly once. Exchanges between sequences
+keep that; those are made after which classes share a task with others, and ends of sequences with
+others, more evenly.
 """
 
 from __future__ import annotations
-
-import math
-from collections import Counter
 
 import numpy as np
 
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Floats, Ints
-from edgecil.sequences.inner_loops import fast
-from edgecil.sequences.latin_kernels import change_partners
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
-_MOVES_PER_PLACE = 400
-_MOVES = 200_000
-_SHUFFLES_PER_PLACE = 8
-_COUNT_MEETINGS_UP_TO = 4000
-_SEPARATIONS = 500
-_VARY_ENDS_FROM = 6
-_VARY_ENDS_UP_TO = 1000
-_TOGETHER = 1000
-_PART = 200
+_SHUFFLES_PER_RUN = 4
+_MOST_TRIES = 1000
+_WORK = 3_000_000  # pairs of classes that are compared in all tries together
 
 
 def latin(space: SequenceSpace, budget: int, rng: np.random.Generator) -> list[ClassSequence]:
     """`budget` sequences with balanced positions and changing partners, for any task sizes.
 
-    No sequence occurs twice while the space has others; of more than 1,000, a few may. Beyond 4,000
-    classes partners change at random instead of as much as possible; beyond 1,000 the first and
-    last task do not count more.
+    No sequence occurs twice while the space has others; of more than 1,000, a few may.
     """
     if budget < 1:
         raise UsageError(f"The 'budget' parameter must be an int >= 1. Got {budget} instead.")
@@ -49,97 +33,90 @@ def latin(space: SequenceSpace, budget: int, rng: np.random.Generator) -> list[C
         left_out = set(latin(space, space.size - rest, rng))
         others = [sequence for sequence in space.enumerate() if sequence not in left_out]
         return whole + [others[place] for place in rng.permutation(rest)]
-    parts = _parts(rest, space)
-    place = np.concatenate([_design(space, runs, rng, _MOVES // len(parts)) for runs in parts])
-    _separate(place, space, rng)
     return whole + [
         ClassSequence(np.flatnonzero(row == task).tolist() for task in range(space.tasks))
-        for row in place
+        for row in _design(space, rest, rng)
     ]
 
 
-def _parts(runs: int, space: SequenceSpace) -> list[int]:
-    """Divide very many runs, because the time of a design grows with the square of its runs.
+def _design(space: SequenceSpace, runs: int, rng: np.random.Generator) -> Ints:
+    """Return the task of each class in each run, shape (L, N).
 
-    The parts but the last are multiples of N, so that each is balanced exactly.
+    The classes sit in a circle that turns by N/L from run to run: an arc of m seats then passes any
+    class ⌊Lm/N⌋ or ⌈Lm/N⌉ times, whatever the sizes. Exchanges between runs change the partners.
     """
-    part = max(1, _PART // space.classes) * space.classes
-    if runs <= max(_TOGETHER, part) or space.size < 100 * runs:
-        return [runs]
-    count, last = divmod(runs, part)
-    return [part] * count + [last] * (last > 0)
-
-
-def _design(space: SequenceSpace, runs: int, rng: np.random.Generator, most_moves: int) -> Ints:
-    """Return positions, shape (L, N), of one design."""
-    place = _evenly_shifted(space, runs, rng)
-    if space.tasks > 1 and runs > 1:
-        _change_partners(place, space, rng, most_moves)
-    return place
-
-
-def _evenly_shifted(space: SequenceSpace, runs: int, rng: np.random.Generator) -> Ints:
-    """Return positions, shape (L, N): classes sit in a circle that turns by N/L from run to run.
-
-    An arc of m seats then passes any class ⌊Lm/N⌋ or ⌈Lm/N⌉ times, whatever the sizes.
-    """
-    N = space.classes
-    seat = rng.permutation(N)
-    turn = np.arange(runs) * N // max(runs, 1)
+    seat = rng.permutation(space.classes)
+    turn = np.arange(runs) * space.classes // max(runs, 1)
     position = np.repeat(np.arange(space.tasks), space.sizes)
-    place: Ints = position[(seat[None, :] + turn[:, None]) % N]
+    place: Ints = position[(seat + turn[:, None]) % space.classes]
+    if runs < 2 or space.tasks < 2:
+        return place
+    share = runs * np.array(space.sizes) / space.classes
+    limits = np.floor(share), np.ceil(share)
+    for _ in range(_SHUFFLES_PER_RUN * runs):
+        place = _exchange(place, rng)
+    for _ in range(_SHUFFLES_PER_RUN * place.size):
+        place = _swap(place, *limits, rng)
+    for _ in range(_MOST_TRIES):
+        _, kept = np.unique(place, axis=0, return_index=True)
+        if len(kept) == runs:
+            break
+        again = np.delete(np.arange(runs), kept)  # runs that came before
+        changed = _exchange(place, rng, run=int(again[0]))
+        if len(np.unique(changed, axis=0)) >= len(kept):
+            place = changed
+    tries = min(_MOST_TRIES, _WORK // (runs * space.classes**2))
+    cost = _repeats(place) if tries else (0, 0)
+    for number in range(tries):
+        changed = _exchange(place, rng) if number % 2 else _swap(place, *limits, rng)
+        if (changed_cost := _repeats(changed)) <= cost:
+            place, cost = changed, changed_cost
     return place
 
 
-def _groupings(space: SequenceSpace) -> int:
-    """Return the number of ways to divide the classes into tasks, in whatever order these come."""
-    alike = Counter(space.sizes).values()
-    return space.size // math.prod(math.factorial(count) for count in alike)
+def _swap(place: Ints, low: Floats, high: Floats, rng: np.random.Generator) -> Ints:
+    """Let two classes exchange their tasks in one run, if their visits stay within the limits."""
+    run = rng.integers(len(place))
+    first, second = rng.choice(place.shape[1], 2, replace=False)
+    changed = place.copy()
+    changed[run, [first, second]] = place[run, [second, first]]
+    for class_ in (first, second):
+        visits = np.bincount(changed[:, class_], minlength=len(low))
+        if (visits < low).any() or (visits > high).any():
+            return place
+    return changed
 
 
-def _change_partners(
-    place: Ints, space: SequenceSpace, rng: np.random.Generator, most_moves: int
-) -> None:
-    """Break the pattern of the start at random, then let classes meet as many as possible."""
-    runs, classes = place.shape
-    _move(place, space, rng, np.ones(_SHUFFLES_PER_PLACE * runs * classes), count=False)
-    if classes <= _COUNT_MEETINGS_UP_TO:
-        moves = min(_MOVES_PER_PLACE * runs * classes, most_moves)
-        ways = _groupings(space)
-        near = ways if ways <= runs**2 else 0  # else no grouping is likely to recur
-        _move(place, space, rng, np.geomspace(2.0, 0.05, moves), count=True, groupings=near)
+def _exchange(place: Ints, rng: np.random.Generator, run: int | None = None) -> Ints:
+    """Let some classes exchange their tasks in two runs, so that both runs keep their task sizes.
+
+    Each class is an edge from its task in one run to its task in the other. Along a closed walk
+    over edges, all classes may exchange their tasks.
+    """
+    place = place.copy()
+    run = int(rng.integers(len(place))) if run is None else run
+    other = (run + int(rng.integers(1, len(place)))) % len(place)
+    leaving: dict[int, list[int]] = {}
+    for class_ in rng.permutation(place.shape[1]).tolist():
+        leaving.setdefault(int(place[run, class_]), []).append(class_)
+    for start in leaving:
+        while leaving[start]:
+            walk: list[int] = []
+            task = start
+            while not walk or task != start:
+                walk.append(leaving[task].pop())
+                task = int(place[other, walk[-1]])
+            if rng.random() < 0.5:
+                place[run, walk], place[other, walk] = place[other, walk], place[run, walk]
+    return place
 
 
-def _separate(place: Ints, space: SequenceSpace, rng: np.random.Generator) -> None:
-    """Change runs that came out alike, as long as that leads to more different ones."""
-    for _ in range(_SEPARATIONS):
-        different = len(np.unique(place, axis=0))
-        if different == len(place):
-            return
-        changed = place.copy()
-        _move(changed, space, rng, np.ones(1), count=False)
-        if len(np.unique(changed, axis=0)) >= different:
-            place[:] = changed
+def _repeats(place: Ints) -> tuple[int, int]:
+    """Return how many runs come again, and how often pairs of classes share a task, squared.
 
-
-def _move(
-    place: Ints,
-    space: SequenceSpace,
-    rng: np.random.Generator,
-    temperatures: Floats,
-    *,
-    count: bool,
-    groupings: int = 0,
-) -> None:
-    runs, classes = place.shape
-    sizes = np.array(space.sizes)
-    low, high = runs * sizes // classes, -(-runs * sizes // classes)
-    seed = int(rng.integers(2**32))
-    ends = runs >= _VARY_ENDS_FROM and classes <= _VARY_ENDS_UP_TO
-    change = fast(change_partners, len(temperatures) * runs * space.classes / space.tasks)
-    # In Python the inner loop draws from NumPy's global state, which is not ours to change.
-    state = np.random.get_state()
-    try:
-        change(place, sizes, low, high, seed, temperatures, count, ends, groupings)
-    finally:
-        np.random.set_state(state)
+    Meetings in the first and in the last task count twice.
+    """
+    together = place[:, :, None] == place[:, None, :]
+    at_ends = together & ((place == 0) | (place == place.max()))[:, :, None]
+    meetings = sum(int(np.square(one.sum(axis=0)).sum()) for one in (together, at_ends))
+    return len(place) - len(np.unique(place, axis=0)), meetings

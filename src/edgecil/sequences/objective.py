@@ -87,7 +87,7 @@ def adjacent(space: SequenceSpace) -> Objective:
     if space.tasks < 2:
         raise UsageError("The score S compares neighbouring tasks and needs K >= 2. Got K = 1.")
     scale = space.tasks / ((space.tasks - 1) * space.classes)
-    return Objective("adjacent", scale * _lag(space.tasks, 1), hard="min")
+    return Objective("adjacent", scale * neighbours(space.tasks, 1), hard="min")
 
 
 def intra(space: SequenceSpace) -> Objective:
@@ -162,7 +162,7 @@ def applicable_objectives(space: SequenceSpace) -> dict[str, Objective]:
 def lag(space: SequenceSpace, distance: int) -> Objective:
     """Return the mean similarity of two classes that are `distance` tasks apart."""
     return Objective(
-        f"lag{distance}", _mean_over(_lag(space.tasks, distance), space, f"lag{distance}")
+        f"lag{distance}", _mean_over(neighbours(space.tasks, distance), space, f"lag{distance}")
     )
 
 
@@ -172,7 +172,8 @@ def inter(space: SequenceSpace) -> Objective:
     return Objective("inter", _mean_over(apart, space, "inter"))
 
 
-def _lag(tasks: int, distance: int) -> Floats:
+def neighbours(tasks: int, distance: int) -> Floats:
+    """Return weights of ½ for two tasks that are `distance` apart, shape (K, K)."""
     return (np.eye(tasks, k=distance) + np.eye(tasks, k=-distance)) / 2.0
 
 

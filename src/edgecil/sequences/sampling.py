@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
-
 import numpy as np
 
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Floats, Ints
-from edgecil.sequences import kernels
-from edgecil.sequences.inner_loops import fast
 from edgecil.sequences.objective import Objective, adjacent, get_objective
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity
 
-_ROWS = 2_000
+_ENTRIES = 2_000_000  # looked up at once
 
 
 def score_orders(
@@ -34,15 +30,38 @@ def score_orders(
         objective: what to compute.
         check: look whether they do, which takes longer than the scores.
     """
-    if not check:
-        return _score(similarity, space, orders, objective)
-    if orders.ndim != 2 or orders.shape[1] != space.classes:
+    if check and (orders.ndim != 2 or orders.shape[1] != space.classes):
         raise UsageError(
             f"Orders must be an (n, {space.classes}) array. Got shape {orders.shape} instead."
         )
-    if not (np.sort(orders, axis=1) == np.arange(space.classes)).all():
+    if check and not (np.sort(orders, axis=1) == np.arange(space.classes)).all():
         raise UsageError(f"Every order must contain each class 0 to {space.classes - 1} once.")
-    return _score(similarity, space, orders, objective)
+    space.require_similarity(similarity)
+    weights = get_objective(objective or adjacent(space), space).weights
+    return weighted_sums(similarity.submatrix(np.arange(space.classes)), space, orders, weights)
+
+
+def weighted_sums(values: Floats, space: SequenceSpace, orders: Ints, weights: Floats) -> Floats:
+    """Return the similarity of classes in n orders, weighted by their tasks, shape (n,).
+
+    Args:
+        values: (N, N) similarities, zero diagonal.
+        space: of the orders.
+        orders: (n, N) classes.
+        weights: (K, K) symmetric.
+    """
+    ends = np.cumsum(space.sizes)
+    tasks = [slice(end - size, end) for end, size in zip(ends, space.sizes, strict=True)]
+    flat, lines = values.ravel(), orders * space.classes
+    sums = np.zeros(len(orders))
+    for i, j in zip(*np.nonzero(np.triu(weights)), strict=True):
+        weight = weights[i, j] * (1.0 if i == j else 2.0)
+        rows = max(1, _ENTRIES // (space.sizes[i] * space.sizes[j]))
+        for begin in range(0, len(orders), rows):
+            part = slice(begin, begin + rows)
+            pairs = lines[part, tasks[i], None] + orders[part, None, tasks[j]]
+            sums[part] += weight * flat[pairs].sum(axis=(1, 2))
+    return sums
 
 
 def sample_scores(
@@ -53,26 +72,15 @@ def sample_scores(
     objective: Objective | None = None,
 ) -> Floats:
     """Evaluate an objective (S by default) on `count` uniform random sequences."""
-    scores = np.empty(count)
-    waiting: Future[Floats] | None = None
-    with ThreadPoolExecutor(max_workers=1) as scorer:
-        for start in range(0, count, _ROWS):
-            # Drawn here while the scorer is busy with the rows before; neither holds the GIL.
-            orders = space.sample_orders(min(_ROWS, count - start), rng)
-            if waiting is not None:
-                scores[start - _ROWS : start] = waiting.result()
-            waiting = scorer.submit(_score, similarity, space, orders, objective)
-        if waiting is not None:
-            scores[start:] = waiting.result()
-    return scores
-
-
-def _score(
-    similarity: Similarity, space: SequenceSpace, orders: Ints, objective: Objective | None
-) -> Floats:
-    space.require_similarity(similarity)
-    weights = get_objective(objective or adjacent(space), space).weights
-    values = similarity.submatrix(np.arange(space.classes))
-    pairs = space.classes**2 * np.count_nonzero(weights) / weights.size
-    score = fast(kernels.score_orders, len(orders) * pairs)
-    return score(values, orders, np.cumsum(space.sizes), weights)
+    rows = max(1, _ENTRIES // space.classes)
+    scores = [
+        score_orders(
+            similarity,
+            space,
+            space.sample_orders(min(rows, count - start), rng),
+            objective,
+            check=False,
+        )
+        for start in range(0, count, rows)
+    ]
+    return np.concatenate([np.empty(0), *scores])

@@ -9,21 +9,21 @@ No candidate is improved afterwards: `optimal` searches for the argmin and argma
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from functools import cache
+from heapq import heapify, heappop, heappush, heapreplace
+from itertools import groupby, pairwise
 from typing import Literal
 
 import numpy as np
 
 from edgecil.io.arrays import Floats, Ints
 from edgecil.registry import Registry
-from edgecil.sequences import edge_kernels as kernels
 from edgecil.sequences.canonical import canonical_order
 from edgecil.sequences.generators.registry import MOST_CLASSES, register
-from edgecil.sequences.inner_loops import fast
-from edgecil.sequences.objective import adjacent
-from edgecil.sequences.sampling import score_orders
+from edgecil.sequences.objective import adjacent, neighbours
+from edgecil.sequences.sampling import score_orders, weighted_sums
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity
@@ -31,6 +31,7 @@ from edgecil.similarity.matrix import Similarity
 _EVERY_GRANULARITY_UP_TO = 256
 _EVERY_BLOCK_COUNT_UP_TO = 128
 _GRID = 64
+_AT_ONCE = 4_000_000
 
 Goal = Literal["hard", "easy"]
 Similar = Literal["similar", "dissimilar"]
@@ -229,74 +230,270 @@ def _extreme(similarity: Similarity, space: SequenceSpace, goal: Goal) -> ClassS
     candidates = np.array(_search(values, space, variants))
     if space.tasks == 1:
         return _to_sequence(candidates[0], space)
-    scores = score_orders(similarity, space, candidates, adjacent(space))
+    scores = _rounded(score_orders(similarity, space, candidates, adjacent(space)))
     chosen = np.argmin(scores) if goal == "hard" else np.argmax(scores)
     return _to_sequence(candidates[int(chosen)], space)
 
 
 def _search(values: Floats, space: SequenceSpace, variants: Iterable[Variant]) -> list[Ints]:
     """Return the best order of each group of variants that share their clusters and tasks."""
-    fills = {
-        "printed": kernels.FILL_PRINTED,
-        "coherent": kernels.FILL_COHERENT,
-        "dealt": kernels.FILL_DEALT,
-    }
-    trees: dict[str, Ints] = {}
-    orders = []
-    for (goal, cluster, fill, blocks, by_fit), group in _grouped(variants):
-        if cluster not in trees:
-            trees[cluster] = cluster_tree(values, cluster)
-        wanted = np.zeros(space.classes + 1, dtype=np.bool_)
-        wanted[
-            block_counts(space.classes) if blocks else granularities(space.classes, space.tasks)
-        ] = True
-        fit = (1.0 if cluster == "similar" else -1.0) if by_fit else 0.0
-        ways = [
-            (_sign(variant.start), _sign(variant.follow), float(variant.to == "all"))
-            for variant in group
-        ]
-        search = fast(kernels.search_granularities, float(wanted.sum()) * values.size)
-        order, _ = search(
-            values,
-            trees[cluster],
-            wanted,
-            np.array(space.sizes),
-            blocks,
-            fills[fill],
-            fit,
-            np.array(ways),
-            1.0 if goal == "hard" else -1.0,
-        )
-        orders.append(order)
-    return orders
 
-
-def _grouped(
-    variants: Iterable[Variant],
-) -> Iterator[tuple[tuple[Goal, Similar, Fill, bool, bool], list[Variant]]]:
     def key(variant: Variant) -> tuple[Goal, Similar, Fill, bool, bool]:
         return variant.goal, variant.cluster, variant.fill, variant.blocks, variant.by_fit
 
-    for shared, group in groupby(sorted(variants, key=key), key=key):
-        yield shared, list(group)
+    orders = []
+    for (goal, cluster, fill, blocks, by_fit), group in groupby(sorted(variants, key=key), key=key):
+        tried = block_counts(space.classes) if blocks else granularities(space.classes, space.tasks)
+        counts = np.array(tried[::-1])
+        fit = (1.0 if cluster == "similar" else -1.0) if by_fit else 0.0
+        divided = _divide(values, space, cluster, counts, fill, blocks, fit)
+        ways = np.array(
+            [(_sign(one.start), _sign(one.follow), float(one.to == "all")) for one in group]
+        )
+        numbers = counts if blocks else np.full(len(counts), space.tasks)
+        # Blocks come in any order; a place takes only a task of its own size.
+        sizes = None if blocks else np.array(space.sizes)
+        rows = max(1, _AT_ONCE // int(numbers.max()) ** 2)
+        found = [
+            _order(values, space, divided[begin : begin + rows], part, sizes, ways)
+            for begin in range(0, len(counts), rows)
+            if len(part := numbers[begin : begin + rows])
+        ]
+        totals = _rounded(np.concatenate([total for total, _ in found]))
+        # Of equal candidates, the one nearest to a cluster for each task counts, then the first.
+        far = np.repeat(np.abs(counts - space.tasks), len(ways))
+        best = int(np.lexsort((far, totals if goal == "hard" else -totals))[0])
+        sequences = [sequence for _, own in found for sequence in own]
+        orders.append(_flatten(divided[best // len(ways)], sequences[best]))
+    return orders
+
+
+def _rounded(values: Floats) -> Floats:
+    """Return values without their last digits, so that rounding does not decide between equals."""
+    scale = float(np.abs(values).max()) or 1.0
+    return np.round(values / scale, 11)
 
 
 def _sign(word: str) -> float:
     return 1.0 if word == "least" else -1.0
 
 
-def cluster_tree(values: Floats, cluster: str) -> Ints:
-    """Merge similar or dissimilar classes by complete linkage; shape (N - 1, 2)."""
+def _divide(
+    values: Floats,
+    space: SequenceSpace,
+    cluster: str,
+    counts: Ints,
+    fill: Fill,
+    blocks: bool,
+    fit: float,
+) -> list[Ints]:
+    """Return the task (or block) of each class, shape (N,), for numbers of clusters.
+
+    The classes stand in a line, cluster by cluster, the largest cluster first; those of a cluster
+    by how well they fit in: `fit` is 1 where similar classes do, -1 where dissimilar ones do, and 0
+    where they stay in order of their numbers.
+    """
+    first, inside = _clusters(values, cluster, counts)
+    size = np.array([np.bincount(row, minlength=space.classes)[row] for row in first])
+    divided = []
+    for row, line in enumerate(np.lexsort((-fit * inside, first, -size), axis=-1)):
+        owner = first[row, line]
+        starts = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]])
+        sizes = _near_equal(space.classes, int(counts[row])) if blocks else space.sizes
+        if fill == "dealt":
+            places = _deal(sizes)
+        elif fill == "printed":
+            places = _fill_as_printed(size[row, line[starts]].tolist(), sizes)
+        else:
+            places = _fill_coherently(values, line, [*starts.tolist(), len(line)], sizes, fit)
+        task = np.empty(len(line), dtype=np.int64)
+        task[line[places]] = np.repeat(np.arange(len(sizes)), sizes)
+        divided.append(task)
+    return divided
+
+
+def _clusters(values: Floats, cluster: str, counts: Ints) -> tuple[Ints, Floats]:
+    """Cluster by complete linkage, for numbers of clusters in descending order.
+
+    Returns:
+        The first class of each class's cluster, and its summed similarity to the cluster, (n, N).
+    """
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import squareform
 
     # Any constant added to all distances gives the same tree; this one keeps them non-negative.
     distances = values.max() - values if cluster == "similar" else values - values.min()
     np.fill_diagonal(distances, 0.0)
-    merges: Ints = linkage(squareform(distances, checks=False), method="complete")[:, :2].astype(
-        np.int64
-    )
-    return merges
+    tree = linkage(squareform(distances, checks=False), method="complete")[:, :2].astype(np.int64)
+    classes = len(values)
+    members = [np.array([class_]) for class_ in range(classes)]
+    first, inside = np.arange(classes), np.zeros(classes)
+    wanted, firsts, insides = set(counts.tolist()), [], []
+    for step in range(classes):
+        if classes - step in wanted:
+            firsts.append(first.copy())
+            insides.append(inside.copy())
+        if step < len(tree):
+            left, right = (members[node] for node in tree[step])
+            between = values[left[:, None], right]
+            inside[left] += between.sum(axis=1)
+            inside[right] += between.sum(axis=0)
+            joined = np.concatenate([left, right])
+            first[joined] = min(first[left[0]], first[right[0]])
+            members.append(joined)
+    return np.array(firsts), np.array(insides)
+
+
+def _near_equal(classes: int, count: int) -> tuple[int, ...]:
+    """Return sizes of `count` blocks that differ by one at most, larger ones first."""
+    size, more = divmod(classes, count)
+    return (size + 1,) * more + (size,) * (count - more)
+
+
+@cache
+def _deal(sizes: tuple[int, ...]) -> list[int]:
+    """Deal the places of the line to the tasks in rounds, like cards; return them task by task."""
+    rounds = sorted((place, task) for task, size in enumerate(sizes) for place in range(size))
+    return sorted(range(len(rounds)), key=lambda place: rounds[place][1])
+
+
+def _fill_as_printed(clusters: Sequence[int], sizes: Sequence[int]) -> list[int]:
+    """Whole clusters, or pieces as large as a task, to the roomiest task; then even out.
+
+    The paper's "Step 2-3": the task with the most room left (the smallest, if tasks are of one
+    size) takes a cluster even if that exceeds its room; in the end a task that is too large passes
+    its last classes on to the roomiest one.
+
+    Args:
+        clusters: their sizes, in the order of the line.
+        sizes: (K,) classes in each task.
+
+    Returns:
+        Places of the line, task by task.
+    """
+    room = [(-size, task) for task, size in enumerate(sizes)]
+    heapify(room)
+    places: list[list[int]] = [[] for _ in sizes]
+    begin = 0
+    for cluster in clusters:
+        end = begin + cluster
+        while begin < end:
+            left, task = room[0]
+            piece = min(sizes[task], end - begin)
+            places[task] += range(begin, begin + piece)
+            heapreplace(room, (left + piece, task))
+            begin += piece
+    for task, size in enumerate(sizes):
+        while len(places[task]) > size:
+            left, target = room[0]
+            places[target].append(places[task].pop())
+            heapreplace(room, (left + 1, target))
+    return [place for task in places for place in task]
+
+
+def _fill_coherently(
+    values: Floats, line: Ints, starts: Sequence[int], sizes: Sequence[int], fit: float
+) -> list[int]:
+    """Always the largest cluster to the roomiest task; of one too large, what fits best stays.
+
+    What is cut off waits with the other clusters and is cut again by its own coherence, for which
+    `line` is changed in place.
+
+    Returns:
+        Places of the line, task by task.
+    """
+    room = [(-size, task) for task, size in enumerate(sizes)]
+    waiting = [(begin - end, begin, begin, end) for begin, end in pairwise(starts)]
+    heapify(room)
+    heapify(waiting)
+    places: list[list[int]] = [[] for _ in sizes]
+    while waiting:
+        least, number, begin, end = heappop(waiting)
+        left, task = room[0]
+        cut = begin + min(-least, -left)
+        places[task] += range(begin, cut)
+        heapreplace(room, (left + cut - begin, task))
+        if cut < end:
+            rest = line[cut:end]
+            coherence = values[rest[:, None], rest].sum(axis=1)
+            line[cut:end] = rest[np.argsort(-fit * coherence, kind="stable")]
+            heappush(waiting, (cut - end, number, cut, end))
+    return [place for task in places for place in task]
+
+
+def _order(
+    values: Floats,
+    space: SequenceSpace,
+    divided: Sequence[Ints],
+    numbers: Ints,
+    sizes: Ints | None,
+    ways: Floats,
+) -> tuple[Floats, list[Ints]]:
+    """Order the tasks (or blocks) of divisions greedily, in all ways.
+
+    Args:
+        values: (N, N) similarities, zero diagonal.
+        space: of the orders.
+        divided: n divisions, each the task of every class, shape (N,).
+        numbers: (n,) how many tasks they have, descending.
+        sizes: (K,) of the tasks; None for blocks.
+        ways: (w, 3) sign of the similarity to all others by which the first task is chosen, sign of
+            that by which a next one is, and 1 if it counts to all chosen tasks, 0 if to the last.
+
+    Returns:
+        (n w,) similarity of neighbouring tasks, and the sequences of tasks that have it.
+    """
+    most = int(numbers[0])
+    between = np.zeros((len(divided), most, most))
+    mean = np.zeros_like(between)
+    for row, task in enumerate(divided):
+        by_task, size = np.argsort(task, kind="stable"), np.bincount(task)
+        starts = np.cumsum(size) - size
+        to_task = np.add.reduceat(values[by_task], starts, axis=0)
+        sums = np.add.reduceat(to_task.T[by_task], starts, axis=0)
+        sums = (sums + sums.T) / 2.0
+        np.fill_diagonal(sums, 0.0)
+        between[row, : len(size), : len(size)] = sums
+        mean[row, : len(size), : len(size)] = sums / np.outer(size, size)
+    sequences = _greedy(mean, numbers, sizes, ways)
+    flat = [
+        sequence[:count] for own, count in zip(sequences, numbers, strict=True) for sequence in own
+    ]
+    if sizes is None:
+        orders = np.array([_flatten(divided[i // len(ways)], one) for i, one in enumerate(flat)])
+        return weighted_sums(values, space, orders, neighbours(space.tasks, 1)), flat
+    rows = np.arange(len(divided))[:, None, None]
+    return between[rows, sequences[..., :-1], sequences[..., 1:]].sum(axis=2).ravel(), flat
+
+
+def _greedy(mean: Floats, numbers: Ints, sizes: Ints | None, ways: Floats) -> Ints:
+    """Start with the task that has the least mean similarity to all others, go on with the least.
+
+    Arguments are those of :func:`_order`, and the mean similarity between tasks, (n, k, k).
+
+    Returns:
+        (n, w, k) tasks in order; only the first of them where a division has fewer than k.
+    """
+    most = mean.shape[1]
+    start, follow, keep = ways.T[:, :, None]
+    cost = start * mean.sum(axis=2)[:, None, :]
+    closed = np.broadcast_to(np.arange(most) >= numbers[:, None, None], cost.shape).copy()
+    sequences = np.zeros(cost.shape, dtype=np.int64)
+    row, way = np.ogrid[: len(mean), : len(ways)]
+    for place in range(most):
+        rows = slice(int(np.count_nonzero(numbers > place)))
+        barred = closed[rows] if sizes is None else closed[rows] | (sizes != sizes[place])
+        chosen = np.where(barred, np.inf, cost[rows]).argmin(axis=2)
+        sequences[rows, :, place] = chosen
+        closed[row[rows], way, chosen] = True
+        cost[rows] *= keep if place else 0.0
+        cost[rows] += follow * mean[row[rows], chosen]
+    return sequences
+
+
+def _flatten(task: Ints, sequence: Ints) -> Ints:
+    """Return the classes task by task, in the order of the tasks; shape (N,)."""
+    return np.argsort(np.argsort(sequence)[task], kind="stable")
 
 
 def _to_sequence(order: Ints, space: SequenceSpace) -> ClassSequence:

@@ -10,31 +10,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.certificate import Bounds, bounds
-from edgecil.sequences.descent import descend, pull, rearrange
 from edgecil.sequences.exact import is_solvable, solve_exactly
 from edgecil.sequences.generators.edge import edge_easy, edge_hard
 from edgecil.sequences.generators.registry import get_generator, register
-from edgecil.sequences.inner_loops import fast
-from edgecil.sequences.kernels import anneal_swaps
 from edgecil.sequences.moments import moments
 from edgecil.sequences.objective import Objective, get_objective
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
+from edgecil.sequences.swaps import Swaps, rearrange
 from edgecil.similarity.matrix import Similarity, group_similarity
 
 _BLOCK = 2000
-_STARTS = 4
-_SWEEPS = 2000
-_COOLING = (0.5, 0.005)
-_BLOCK_SWEEPS = 200
-_BLOCK_COOLING = ((0.5, 0.1), (0.2, 0.02))
+_STARTS = 16
+_SWEEPS = 30
+_WORK = 10**9  # entries of the pull that annealing may change
+_COOLING = (0.5, 0.01)
+_BLOCK_SWEEPS = 2
+_BLOCK_COOLING = ((0.2, 0.05), (0.05, 0.01))
 
 
 @dataclass(frozen=True)
@@ -147,14 +145,6 @@ def _extreme(
     return _Search(similarity, space, sign * objective.weights, rng).run()
 
 
-@lru_cache(maxsize=2)
-def _cooling(hot: float, cold: float, proposals: int) -> Floats:
-    """Return a geometric cooling schedule; every start of a search shares it."""
-    schedule: Floats = np.geomspace(hot, cold, proposals)
-    schedule.setflags(write=False)
-    return schedule
-
-
 class _Search:
     """Multi-start local search for the least weighted similarity."""
 
@@ -169,48 +159,56 @@ class _Search:
 
     def run(self) -> ClassSequence:
         """Return the best sequence that annealing or EDGE leads to."""
-        if self.space.classes > _BLOCK:
-            partition = self._random_start()
-            self._anneal_blocks(partition)
-            return self._sequence(partition)
-        starts = [self._random_start() for _ in range(_STARTS)]
-        for start in starts:
-            self._anneal(start, np.arange(self.space.classes), *_COOLING, _SWEEPS)
-        for edge in (edge_hard, edge_easy):
-            starts.append(edge(self.similarity, self.space, self.rng).task_of())
-        for start in starts:
-            descend(self.similarity, self.space, self.weights, start)
-        return self._sequence(min(starts, key=self._value))
+        classes, tasks = self.space.classes, self.space.tasks
+        places = np.repeat(np.arange(tasks), self.space.sizes)
+        if classes > _BLOCK:
+            task = self.rng.permutation(places)
+            self._anneal_blocks(task)
+            return self._sequence(task)
+        values = self.similarity.submatrix(np.arange(classes))
+        starts = max(1, min(_STARTS, _WORK // (_SWEEPS * classes**2 * tasks)))
+        search = Swaps(
+            values, self.weights, np.array([self.rng.permutation(places) for _ in range(starts)])
+        )
+        steps = min(_SWEEPS * classes, _WORK // (classes * tasks))
+        search.anneal(steps, *_COOLING, self.rng)
+        edges = [edge(self.similarity, self.space, self.rng) for edge in (edge_hard, edge_easy)]
+        task = np.vstack([search.task, *(sequence.task_of() for sequence in edges)])
+        improved = True
+        while improved:
+            Swaps(values, self.weights, task).descend()
+            before = task.copy()
+            for row in task:
+                self._rearrange(row)
+            improved = not np.array_equal(task, before)
+        return self._sequence(min(task, key=self._value))
 
-    def _random_start(self) -> Ints:
-        return self.rng.permutation(np.repeat(np.arange(self.space.tasks), self.space.sizes))
-
-    def _sequence(self, partition: Ints) -> ClassSequence:
+    def _sequence(self, task: Ints) -> ClassSequence:
         return ClassSequence(
-            np.flatnonzero(partition == task).tolist() for task in range(self.space.tasks)
+            np.flatnonzero(task == place).tolist() for place in range(self.space.tasks)
         )
 
-    def _value(self, partition: Ints) -> float:
-        between = group_similarity(self.similarity, partition, self.space.tasks)
+    def _value(self, task: Ints) -> float:
+        between = group_similarity(self.similarity, task, self.space.tasks)
         return float(np.sum(self.weights * between))
 
-    def _anneal(self, partition: Ints, block: Ints, hot: float, cold: float, sweeps: int) -> None:
-        """Anneal the classes of a block, all others held; temperatures are in typical swaps."""
-        proposals = sweeps * len(block)
-        values = self.similarity.submatrix(block)
-        field = pull(self.similarity, self.space, self.weights, partition, block)
-        task = partition[block]
-        scale = 2.0 * float(field.std()) + 1e-300
-        temperatures = scale * _cooling(hot, cold, proposals)
-        picks = self.rng.integers(len(block), size=(proposals, 2))
-        anneal = fast(anneal_swaps, proposals * len(block))
-        anneal(values, self.weights, task, field, temperatures, self.rng.random(proposals), picks)
-        partition[block] = task
+    def _rearrange(self, task: Ints) -> None:
+        """Put whole tasks in a better order, in place."""
+        between = group_similarity(self.similarity, task, self.space.tasks)
+        task[:] = rearrange(between, self.weights, np.array(self.space.sizes))[task]
 
-    def _anneal_blocks(self, partition: Ints) -> None:
-        """Anneal random blocks of classes one after another, cooling from pass to pass."""
+    def _anneal_blocks(self, task: Ints) -> None:
+        """Anneal random blocks of classes in the field of the others, cooling from pass to pass."""
         blocks = -(-self.space.classes // _BLOCK)
         for hot, cold in _BLOCK_COOLING:
             for block in np.array_split(self.rng.permutation(self.space.classes), blocks):
-                self._anneal(partition, block, hot, cold, _BLOCK_SWEEPS)
-            rearrange(self.similarity, self.space, self.weights, partition)
+                to_tasks = self.similarity.to_groups(task, self.space.tasks, block)
+                search = Swaps(
+                    self.similarity.submatrix(block),
+                    self.weights,
+                    task[block][None],
+                    (self.weights @ to_tasks.T)[None],
+                )
+                search.anneal(_BLOCK_SWEEPS * len(block), hot, cold, self.rng)
+                task[block] = search.task[0]
+            self._rearrange(task)

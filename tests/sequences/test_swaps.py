@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from edgecil.sequences import ClassSequence, SequenceSpace, score
-from edgecil.sequences.descent import descend, pull, rearrange
 from edgecil.sequences.objective import adjacent, task_similarity
+from edgecil.sequences.swaps import Swaps, rearrange
 from edgecil.similarity import SimilarityMatrix
 from tests.sequences.oracles import Floats, matrix
 
@@ -18,6 +18,17 @@ SIZES = [(3, 3, 3, 3), (5, 2, 4, 1), (1,) * 7]
 
 def sequence_of(partition: np.ndarray, tasks: int) -> ClassSequence:
     return ClassSequence(np.flatnonzero(partition == task).tolist() for task in range(tasks))
+
+
+def descend(similarity: SimilarityMatrix, weights: Floats, sizes: list[int], task: np.ndarray):
+    """Swaps and exchanges of whole tasks, until neither helps."""
+    while True:
+        Swaps(similarity.values, weights, task[None]).descend()
+        between = task_similarity(similarity, sequence_of(task, len(sizes)))
+        places = rearrange(between, weights, np.array(sizes))
+        if np.array_equal(places, np.arange(len(sizes))):
+            return
+        task[:] = places[task]
 
 
 def swapped(sequence: ClassSequence, first: int, second: int) -> ClassSequence:
@@ -42,7 +53,7 @@ def test_no_swap_and_no_exchange_of_tasks_improves_the_result(sizes, sign) -> No
         places = np.repeat(np.arange(space.tasks), sizes)
         partition = np.random.default_rng(seed).permutation(places)
         before = sign * score(similarity, sequence_of(partition, space.tasks))
-        descend(similarity, space, sign * adjacent(space).weights, partition)
+        descend(similarity, sign * adjacent(space).weights, space.sizes, partition)
         sequence = sequence_of(partition, space.tasks)
         reached = sign * score(similarity, sequence)
         assert sequence in space
@@ -61,29 +72,26 @@ def test_it_ends_where_all_row_sums_are_zero() -> None:
     space, similarity = SequenceSpace((4,) * 6), SimilarityMatrix.of(circulant(24))
     assert np.abs(similarity.row_sums()).max() < 1e-12
     partition = np.random.default_rng(0).permutation(np.repeat(np.arange(6), 4))
-    descend(similarity, space, adjacent(space).weights, partition)
+    descend(similarity, adjacent(space).weights, space.sizes, partition)
     assert np.bincount(partition).tolist() == [4] * 6
 
 
-def test_a_rearrangement_keeps_the_tasks_and_says_whether_it_helped() -> None:
-    """Three themes in a row: the middle one must be unlike both others."""
-    group = np.repeat([0, 1, 2], 2)
-    like = np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.2], [0.1, 0.2, 1.0]])
-    similarity, space = SimilarityMatrix.of(like[np.ix_(group, group)]), SequenceSpace((2, 2, 2))
-    weights = adjacent(space).weights
-    partition = group.copy()
-    assert rearrange(similarity, space, weights, partition)
-    assert set(np.flatnonzero(partition == 1).tolist()) == {4, 5}
-    assert not rearrange(similarity, space, weights, partition)
+def test_a_rearrangement_puts_the_theme_that_is_unlike_both_others_between_them() -> None:
+    between = np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.2], [0.1, 0.2, 1.0]])
+    weights = adjacent(SequenceSpace((2, 2, 2))).weights
+    assert rearrange(between, weights, np.array([2, 2, 2]))[2] == 1
+    assert rearrange(between, weights, np.array([2, 2, 1]))[2] == 2
 
 
 def test_the_pull_is_half_the_derivative_of_the_objective() -> None:
     space, values = SequenceSpace((2, 3, 2)), matrix("signed", 7)
     similarity, weights = SimilarityMatrix.of(values), adjacent(space).weights
-    partition = np.repeat(np.arange(3), space.sizes)
-    field = pull(similarity, space, weights, partition)
-    between = task_similarity(similarity, sequence_of(partition, 3))
-    total = sum(field[partition[class_], class_] for class_ in range(7))
-    assert total == pytest.approx(float(np.sum(weights * between)))
-    block = np.array([1, 5])
-    np.testing.assert_allclose(pull(similarity, space, weights, partition, block), field[:, block])
+    rng = np.random.default_rng(0)
+    tasks = np.array([rng.permutation(np.repeat(np.arange(3), space.sizes)) for _ in range(4)])
+    search = Swaps(values, weights, tasks)
+    search.anneal(20, 1.0, 0.1, rng)
+    for task, field in zip(tasks, search.pull, strict=True):
+        assert sequence_of(task, 3) in space
+        between = task_similarity(similarity, sequence_of(task, 3))
+        total = sum(field[task[class_], class_] for class_ in range(7))
+        assert total == pytest.approx(float(np.sum(weights * between)))
