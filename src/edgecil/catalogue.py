@@ -133,11 +133,7 @@ def list_entries(
 
 
 def list_datasets(*, root: str | Path | None = None) -> list[DatasetEntry]:
-    """Return every dataset with a name.
-
-    Args:
-        root: directory to look for images in.
-    """
+    """Return every dataset with a name."""
     from edgecil.data import IMAGE_DATASETS, dataset_status
 
     entries = []

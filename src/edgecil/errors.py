@@ -42,11 +42,7 @@ class EdgecilWarning(UserWarning):
 
 
 def warn(sentence: str) -> None:
-    """Issue an :class:`EdgecilWarning` that points to the user's line, not to one of this package.
-
-    Args:
-        sentence: what was chosen, and how to choose differently.
-    """
+    """Issue an :class:`EdgecilWarning` that points to the user's line, not to one of this package."""
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and _is_ours(frame):
         frame, level = frame.f_back, level + 1
@@ -84,11 +80,6 @@ def nearest(given: str, names: Iterable[str]) -> list[str]:
 
 def unknown(kind: str, given: object, names: Iterable[str]) -> UsageError:
     """Return the error for a name that is not registered, with the nearest names that are.
-
-    Args:
-        kind: what it would name.
-        given: what was given in place of a name.
-        names: the names that are registered.
 
     >>> print(unknown("dataset", "cifar10", ["cifar100", "cub200"]))
     Unknown dataset 'cifar10'. Did you mean 'cifar100'? Available: cifar100, cub200.

@@ -66,12 +66,7 @@ class Options:
 
     @classmethod
     def given(cls, given: Any) -> dict[str, Any]:
-        """Return the options that are given; an object's are those that are not the default.
-
-        Args:
-            given: an object, or a mapping as a section of a TOML file has it, in which None means
-                that an option is not given.
-        """
+        """Return the options that are given; an object's are those that are not the default."""
         if given is None:
             return {}
         if isinstance(given, cls):

@@ -43,15 +43,7 @@ BRIEF = Schedule(epochs=2, learning_rate=0.05, schedule="cosine", batch_size=8, 
 def toy_images(
     classes: int, each: int, *, channels: int = 1, contrast: int = 150, seed: int = 0
 ) -> Examples:
-    """Noise images of up to nine classes; each class has a bright square at its own position.
-
-    Args:
-        classes: number of classes.
-        each: images per class.
-        channels: channels of the images.
-        contrast: brightness of the square above the noise.
-        seed: seed of the noise.
-    """
+    """Noise images of up to nine classes; each class has a bright square at its own position."""
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.repeat(np.arange(classes), each)).astype(np.int64)
     pixels = rng.integers(0, 100, (len(labels), channels, SIDE, SIDE), dtype=np.uint8)

@@ -15,12 +15,7 @@ if TYPE_CHECKING:
 
 
 def explain_next(datasets: Sequence[NextRuns], out: str | None = None) -> Iterator[str]:
-    """What to run next, as sentences, the orders, and how to run them.
-
-    Args:
-        datasets: the advice.
-        out: the file that has the orders; None if they were not written.
-    """
+    """What to run next, as sentences, the orders, and how to run them."""
     from edgecil.estimation.sentences import describe_next
 
     for dataset in datasets:

@@ -49,14 +49,7 @@ def _verbs(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]
 
 
 def _functions(dest: str, names: Sequence[str], kind: str, *, comma: bool) -> dict[str, Any]:
-    """Return the completion of a parameter, with its function in bash and zsh.
-
-    Args:
-        dest: the parameter.
-        names: the names that it takes.
-        kind: "file", "directory" or "", what it takes beside the names.
-        comma: whether it takes a list, which is completed after its last comma.
-    """
+    """Return the completion of a parameter, with its function in bash and zsh."""
     name = f"_edgecil_{dest}{'_list' * comma}{kind and f'_{kind}'}"
     listed, paths = " ".join(names), {"": "", "file": "f", "directory": "d"}[kind]
     bash = [f'{_BASH}; compgen -P "$before" -W "{listed}" -- "${{1##*,}}"'] if comma else []

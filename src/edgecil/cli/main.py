@@ -176,11 +176,7 @@ def build_parser(verbs: Iterable[str] | None = None) -> Parser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command.
-
-    Returns:
-        0 for success, 2 for a command with a wrong argument, 1 for any other failure.
-    """
+    """Run one command."""
     _prepare_stdout()
     words = sys.argv[1:] if argv is None else list(argv)
     chosen = find_verb(words)

@@ -152,12 +152,7 @@ def as_flag(name: str) -> str:
 
 
 def options_of(function: Callable[..., Any], arguments: Iterable[str] = ()) -> Iterator[Option]:
-    """Yield the options of a function: its parameters and the fields of its groups.
-
-    Args:
-        function: has annotations and a docstring with `Args`.
-        arguments: parameters that are given without a flag.
-    """
+    """Yield the options of a function: its parameters and the fields of its groups."""
     meanings = read_section(function.__doc__, "Args")
     names = getattr(function, "__func__", function).__globals__
     for parameter in signature(function).parameters.values():

@@ -36,13 +36,7 @@ def read_config(
     further: Iterable[str] = (),
     options: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the values in a TOML file, a bundled recipe (`recipe:demo`) or a toolbox's JSON file.
-
-    Args:
-        path: the file.
-        further: names that the file may have beside those of `run`.
-        options: those that are given beside the file; see :func:`read_toolbox_config`.
-    """
+    """Return the values in a TOML file, a bundled recipe (`recipe:demo`) or a toolbox's JSON file."""
     name = str(path)
     if Path(name).suffix.lower() == ".json":
         return read_toolbox_config(path, options=options)

@@ -41,12 +41,7 @@ def suits(device: str) -> bool:
 
 
 def expected_identity(networks: Iterable[str], scenario: Scenario | None = None) -> dict[str, str]:
-    """Return all that the results of a worker depend on besides its job and its GPU.
-
-    Args:
-        networks: names of the methods' networks.
-        scenario: the dataset, where it was sent over a network.
-    """
+    """Return all that the results of a worker depend on besides its job and its GPU."""
     identity = {**machine_identity(), "code": _code_digest()}
     for name in networks:
         if is_pretrained(name):

@@ -88,11 +88,7 @@ class WorkerContext:
         return self.differences()
 
     def differences(self, *, gpu: bool = True) -> dict[str, str]:
-        """Return in what this process differs from the expected identity.
-
-        Args:
-            gpu: compare the GPU, too.
-        """
+        """Return in what this process differs from the expected identity."""
         if self.expected is None:
             return {}
         with_dataset = "dataset" in self.expected
@@ -164,18 +160,9 @@ def train_node(
 ) -> tuple[Outcome, bytes | None]:
     """Learn the node's last task from its parent's state and test on all tasks so far.
 
-    Args:
-        context: data and settings.
-        node: the node to train.
-        parent: the parent's state, packed or not; None for a first task.
-        keep: whether to return the new state.
-        final: whether predictions will be made from the state; else it lacks what no later task
-            reads.
-        hand_on: whether to leave the state in `context.handed` for the only child. A learner that
-            is not part of edgecil reads its packed state always, which checks what is in it.
-
-    Returns:
-        The outcome, and the new state if it is kept.
+    The state that is returned, if it is kept, lacks what no later task reads unless it is `final`,
+    a model that predicts. With `hand_on` it also stays in `context.handed` for the only child; a
+    learner that is not part of edgecil always reads its packed state, which checks what is in it.
     """
     start = time.perf_counter()
     if context.unequal and not context.allow_mismatch:
@@ -277,11 +264,7 @@ def pack(state: Mapping[str, Any]) -> bytes:
 
 
 def unpack(data: bytes) -> dict[str, Any]:
-    """Return the inverse of :func:`pack`; no code from the bytes is executed.
-
-    Raises:
-        ValueError: the bytes differ from their checksum.
-    """
+    """Return the inverse of :func:`pack`; no code from the bytes is executed."""
     start = len(_HEADER) + _DIGEST
     digest, content = data[len(_HEADER) : start], data[start:]
     if not data.startswith(_HEADER) or hashlib.sha256(content).digest() != digest:

@@ -52,13 +52,7 @@ class Plan:
         seeds: Callable[[ClassSequence], Sequence[int]],
         sequences: Iterable[ClassSequence],
     ) -> None:
-        """Plan the repeats of every sequence, the first ones first.
-
-        Args:
-            methods: names.
-            seeds: the training seeds of a sequence, one for each repeat.
-            sequences: to be trained on.
-        """
+        """Plan the repeats of every sequence, the first ones first."""
         self._children: dict[Node, list[Node]] = {}
         self._ends: dict[Node, None] = {}
         self.roots: list[Node] = []

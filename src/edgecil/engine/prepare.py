@@ -130,14 +130,7 @@ def prepare(
     storage: str = "auto",
     remote: bool = False,
 ) -> Prepared:
-    """Load the data, choose the sequences, and collect what determines the results.
-
-    Args:
-        config: the experiment.
-        answered: sequences that language models proposed earlier, by protocol and label.
-        storage: where decoded images are kept, see :class:`~edgecil.engine.config.Execution`.
-        remote: the workers are in a cluster, which may have GPUs that this machine lacks.
-    """
+    """Load the data, choose the sequences, and collect what determines the results."""
     config, entries, dataset, context = load_context(config, storage=storage, remote=remote)
     space = choose_space(config, dataset)
     similarity = means = None
@@ -180,11 +173,7 @@ def load_context(
     storage: str = "auto",
     remote: bool = False,
 ) -> tuple[ExperimentConfig, list[MethodEntry], Dataset, WorkerContext]:
-    """Load the data, unless they are given, and the methods' settings.
-
-    Returns:
-        The configuration with registered names, its methods, the images, and what workers need.
-    """
+    """Load the data, unless they are given, and the methods' settings."""
     entries = [get_method(name) for name in config.method]
     config = replace(
         config,

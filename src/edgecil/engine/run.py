@@ -219,13 +219,7 @@ def run_resolved(
     on_start: Callable[[Prepared, Store], None] = lambda prepared, store: None,
     on_finished: Callable[[Finished], None] = lambda finished: None,
 ) -> Experiment:
-    """Train what a call asks for.
-
-    Args:
-        asked: the experiment and how to compute it.
-        on_start: called with the prepared run and the open store before the first training.
-        on_finished: called after every task training.
-    """
+    """Train what a call asks for."""
     config, execution, out, overwrite = asked.config, asked.execution, asked.out, asked.overwrite
     callbacks: dict[str, Any] = {"on_start": on_start, "on_finished": on_finished}
     if asked.goal is None:
@@ -252,15 +246,7 @@ def run_resolved(
 def for_goal(
     goal: Goal, config: ExperimentConfig, out: Path, *, given: bool, overwrite: bool
 ) -> ExperimentConfig:
-    """Return the configuration of a run that adds random orders, at most as many as its budget.
-
-    Args:
-        goal: what the run shall find out.
-        config: as it was given.
-        out: the experiment directory.
-        given: whether a protocol was chosen.
-        overwrite: whether results in the directory are deleted.
-    """
+    """Return the configuration of a run that adds random orders, at most as many as its budget."""
     chosen = config.protocol if given else (RANDOM.name,)
     budgets = parse_protocols(chosen, own=config.sequences)
     random = all(find_protocol(name).independent for name in budgets)

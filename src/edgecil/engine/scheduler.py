@@ -36,18 +36,6 @@ def execute(
 
     A node's result is on disk before any node that depends on it starts. Deep nodes go first, so
     that few states exist at a time. A damaged state is trained again.
-
-    Args:
-        plan: what to train.
-        store: the results.
-        executor: where to train; it is closed at the end.
-        on_finished: called after every node that has a result or has failed.
-        on_started: called after every job that is submitted.
-        keep_states: keep the states of all nodes that others continue from.
-        keep_models: keep the states after last tasks, and train finished nodes again where they
-            are missing.
-        retries: further attempts at a node that fails, after 1, 2, 4, … seconds.
-        worker: in what this machine differs from the identity of the store.
     """
     queue = _Queue(plan, store, keep_states=keep_states, keep_models=keep_models)
     trained, failed = 0, []

@@ -20,11 +20,6 @@ def training_seed(tasks: Tasks, repeat: int, *, shared: bool = False) -> int:
     It is the same in every protocol, method, directory and shard, so that methods can be compared
     order by order and seed by seed.
 
-    Args:
-        tasks: the classes of each task.
-        repeat: number of the training, 0 or more.
-        shared: use one seed for all orders, the number of the repeat.
-
     >>> training_seed(((0, 1), (2, 3)), 1)
     415417001
     """

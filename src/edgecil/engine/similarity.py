@@ -17,10 +17,6 @@ def experiment_similarity(config: ExperimentConfig, classes: ClassList) -> Simil
 
     A file may cover these N classes, or all classes of the dataset; the experiment's classes are
     then selected from it.
-
-    Args:
-        config: names the source: a file, an encoder, captions.
-        classes: the N classes, in label order.
     """
     asked = config.similarity
     source = asked.file or asked.embeddings

@@ -340,12 +340,7 @@ def _at(means: Mapping[int, float] | None, place: int) -> float | None:
 
 
 class Workload:
-    """The task trainings of a run under way, and those that it has finished.
-
-    Args:
-        nodes: all task trainings.
-        stored: seconds of those that were finished before.
-    """
+    """The task trainings of a run under way, and those that it has finished."""
 
     def __init__(self, nodes: Iterable[Node], stored: Measured) -> None:
         self._measured = dict(stored)

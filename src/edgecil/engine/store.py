@@ -119,13 +119,6 @@ class Store(StoreReader):
         """Store what determines the results, or refuse a directory whose results differ in it.
 
         New names are added: an experiment may gain methods. Methods without a result may change.
-
-        Args:
-            identity: all that determines the results.
-            allowed: names in which it may differ from the stored one.
-
-        Returns:
-            The differences that were allowed, by name.
         """
         unequal = self.compare_identity(identity, allowed=allowed)
         free = self.unused_identity()
@@ -152,12 +145,6 @@ class Store(StoreReader):
 
         A label that stood for another sequence is refused. Conversations with a language model
         are written to `transcripts`, and the model's name to the identity.
-
-        Args:
-            protocol: its name.
-            runs: the sequences.
-            keep: which earlier sequences of the protocol stay: all, or those that some method has
-                finished, so that a smaller budget hides no result.
         """
         runs = list(runs)
         earlier = self.sequences().get(protocol, [])
@@ -203,13 +190,7 @@ class Store(StoreReader):
         *,
         worker: Mapping[str, str] | None = None,
     ) -> None:
-        """Store the result of a node, or of a whole sequence that another tool trained.
-
-        Args:
-            node: what was trained.
-            result: its result.
-            worker: in what the worker differed from the identity, if that was allowed.
-        """
+        """Store the result of a node, or of a whole sequence that another tool trained."""
         self.record_all([(node, result)], worker=worker)
 
     def record_all(

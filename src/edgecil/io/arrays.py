@@ -30,13 +30,6 @@ def read_npz(path: Path, wanted: Collection[str]) -> tuple[dict[str, NDArray[Any
     """Return some arrays of an .npz file, without pickles.
 
     Other arrays in the file are not unpacked, and the size of each wanted one is checked first.
-
-    Args:
-        path: the file.
-        wanted: names of arrays; those that the file lacks are left out.
-
-    Returns:
-        The arrays by name, and the names of all arrays in the file.
     """
     check_file(path)
     try:
@@ -83,13 +76,7 @@ def read_npy(path: Path) -> NDArray[Any]:
 
 
 def _read_array(file: IO[bytes], size: int, source: str) -> NDArray[Any]:
-    """Return an array in NumPy's format, if its header asks for as many bytes as there are.
-
-    Args:
-        file: at the beginning of the array.
-        size: bytes from there to the end.
-        source: where it is, for the error.
-    """
+    """Return an array in NumPy's format, if its header asks for as many bytes as there are."""
     version = npy.read_magic(file)
     if version not in _HEADERS:
         raise ValueError(f"unsupported format version {version}")

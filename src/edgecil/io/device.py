@@ -29,13 +29,7 @@ PRECISIONS = ("float32", "tf32", "bfloat16", "float16")
 
 
 def check_precision(precision: str, device: str) -> None:
-    """Raise an error if a device does not compute in a precision.
-
-    Args:
-        precision: `float32`; `tf32`, which rounds the factors of products; or mixed precision with
-            `bfloat16` or `float16`.
-        device: device to compute on.
-    """
+    """Raise an error if a device does not compute in a precision."""
     if precision in ("tf32", "float16") and not device.startswith("cuda"):
         raise UsageError(
             f"The precision {precision!r} requires a CUDA device. Got {device!r}; choose "
@@ -65,10 +59,6 @@ def use_portable_kernels(*, precision: str = "float32", device: str = "cpu") -> 
     This has an effect only before the first operation of torch in this process and in processes
     that it starts. Variables that are already set in the environment are kept. Mixed precision on
     the CPU uses the processor's newest kernels: it is faster only with their bfloat16 instructions.
-
-    Args:
-        precision: see :func:`check_precision`.
-        device: device to compute on, or `auto`.
     """
     if precision == "bfloat16" and device in ("auto", "cpu") and choose_device(device) == "cpu":
         return

@@ -36,13 +36,7 @@ def check_path(path: Path) -> None:
 def check_owner(
     directory: str | Path, kind: str, *, written_before: Callable[[Path], bool] = lambda path: False
 ) -> None:
-    """Raise an error unless a directory is missing, empty, or one of this kind that edgecil wrote.
-
-    Args:
-        directory: where to write.
-        kind: `experiment` or `report`.
-        written_before: whether a directory without a marker was written by an earlier version.
-    """
+    """Raise an error unless a directory is missing, empty, or one of this kind that edgecil wrote."""
     path = Path(directory)
     check_path(path)
     try:

@@ -30,12 +30,7 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # an escape that is part of a cha
 
 
 def check_file(path: Path, limit: Limit | None = None) -> int:
-    """Return the size of a regular file in bytes; FIFOs, devices and folders are refused.
-
-    Args:
-        path: the file; links are followed.
-        limit: a size that it must not exceed.
-    """
+    """Return the size of a regular file in bytes; FIFOs, devices and folders are refused."""
     try:
         status = path.stat()
     except (OSError, ValueError) as error:
@@ -111,14 +106,7 @@ def check_new(
     name: str = "out",
     is_ours: Callable[[bytes], bool] = lambda start: False,
 ) -> None:
-    """Raise an error if a file exists that must not be replaced; an empty one may be.
-
-    Args:
-        path: the file to write.
-        overwrite: whether a regular file may be replaced, whatever it contains.
-        name: of the parameter that gives the path.
-        is_ours: whether a file that begins with these bytes is certainly one that edgecil wrote.
-    """
+    """Raise an error if a file exists that must not be replaced; an empty one may be."""
     path = Path(path)
     _check_regular(path)
     try:
@@ -162,10 +150,6 @@ def replace_file(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     After any failure (full disk, missing permission, Ctrl-C) an older file is unchanged and no
     partial one remains. What a killed process left is removed when the file is next written, and in
     the cache also when another file of its folder is.
-
-    Args:
-        path: the file; missing folders are created.
-        private: let nobody but the user read the file, and folders created for it.
     """
     temporary: Path | None = None
     try:
@@ -188,9 +172,6 @@ def replace_files(files: Iterable[tuple[Path, bytes | bytearray]]) -> None:
 
     No older file is replaced before the last new one is complete. A kill during the renaming leaves
     each file complete, old or new. No other process may write the same files at the same time.
-
-    Args:
-        files: each with its content; missing folders are created.
     """
     written: list[tuple[Path, Path]] = []
     try:

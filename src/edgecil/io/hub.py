@@ -14,14 +14,7 @@ from edgecil.errors import PrerequisiteError
 
 
 def hub_folder(hub_id: str, wanted: Sequence[str], *, needed_by: str, remedy: str) -> Path:
-    """Return the folder of a hub repository with one of the files `wanted`, cached or downloaded.
-
-    Args:
-        hub_id: owner/name, or owner/name@revision.
-        wanted: names of files, the preferred first.
-        needed_by: what requires it; the beginning of the error.
-        remedy: what to do if it is not available; the end of the error.
-    """
+    """Return the folder of a hub repository with one of the files `wanted`, cached or downloaded."""
     if cached := cached_snapshot(hub_id, wanted):
         return cached
     cause = None
@@ -52,12 +45,7 @@ def is_hub_id(text: str) -> bool:
 
 
 def cached_snapshot(hub_id: str, wanted: Sequence[str]) -> Path | None:
-    """Return the folder of an earlier download of `hub_id`, if it has one of the files `wanted`.
-
-    Args:
-        hub_id: owner/name, or owner/name@revision.
-        wanted: names of files, the preferred first.
-    """
+    """Return the folder of an earlier download of `hub_id`, if it has one of the files `wanted`."""
     try:
         from huggingface_hub import try_to_load_from_cache
     except ImportError:

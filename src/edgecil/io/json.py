@@ -27,11 +27,6 @@ _TAIL = re.compile(rb',"checksum":"([0-9a-f]{32})"\}\s*$')
 def to_json(value: Any, schema: str, *, indent: int = 0) -> bytes:
     """Return a dataclass or mapping as one JSON object whose first key, `schema`, names its schema.
 
-    Args:
-        value: what to encode.
-        schema: name and version, such as `edgecil.analysis/4`.
-        indent: blanks per level; 0 writes one line.
-
     >>> to_json({"mean": np.float64(1.5), "values": np.array([1.0, np.nan])}, "example/1")
     b'{"schema":"example/1","mean":1.5,"values":[1.0,null]}'
     """
@@ -82,14 +77,7 @@ def to_plain(value: Any) -> Any:
 
 
 def from_json(data: bytes, kind: type[_T], schema: str, *, origin: str = "The JSON text") -> _T:
-    """Return what :func:`to_json` wrote, as an object of its class.
-
-    Args:
-        data: the JSON text.
-        kind: the class.
-        schema: the name that the text must have.
-        origin: where the text comes from, for error messages.
-    """
+    """Return what :func:`to_json` wrote, as an object of its class."""
     try:
         check_checksum(data, origin)
         plain = msgspec.json.decode(data)

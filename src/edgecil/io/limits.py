@@ -37,12 +37,7 @@ class Limit:
         return value
 
     def check(self, what: str, size: int) -> None:
-        """Raise an error if `size` exceeds the limit.
-
-        Args:
-            what: what is that large; the beginning of the error.
-            size: in the limit's unit.
-        """
+        """Raise an error if `size` exceeds the limit."""
         if size > self.value:
             raise DataError(
                 f"{what} has {size:,} {self.unit}, more than the limit of {self.value:,}; if you "

@@ -31,13 +31,7 @@ def html_table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def html_figure(draw: Callable[[Axes], Any], description: str, size: tuple[float, float]) -> str:
-    """Return a figure as an HTML image; pyplot does not show it a second time.
-
-    Args:
-        draw: draws on the axes.
-        description: for screen readers.
-        size: width and height in inches.
-    """
+    """Return a figure as an HTML image; pyplot does not show it a second time."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, layout="constrained")
@@ -49,11 +43,7 @@ def html_figure(draw: Callable[[Axes], Any], description: str, size: tuple[float
 
 
 def new_axes(size: tuple[float, float]) -> Axes:
-    """Return the axes of a new figure of pyplot, which a notebook shows after its cell.
-
-    Args:
-        size: width and height in inches.
-    """
+    """Return the axes of a new figure of pyplot, which a notebook shows after its cell."""
     from matplotlib import pyplot
 
     _, axes = pyplot.subplots(figsize=size, layout="constrained")

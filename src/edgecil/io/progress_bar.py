@@ -17,13 +17,6 @@ _REFRESH = 1.0  # seconds between two estimates on a terminal
 class Progress:
     """Counts what is done and estimates the time that is left.
 
-    Args:
-        unit: what is counted, in the plural.
-        clock: seconds that pass.
-        shown: whether to show anything.
-        estimate: function from the seconds since the start to those left, or to None if it cannot
-            tell; by default everything that is counted takes equally long.
-
     Attributes:
         shown: whether anything is shown.
     """

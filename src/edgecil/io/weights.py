@@ -64,15 +64,7 @@ class WeightFiles:
 def locate_weights(
     given: str | Path, settings: Sequence[str], *, needed_by: str, remedy: str
 ) -> WeightFiles:
-    """Return a model's files, from a folder, a weight file or a hub id; downloaded only if need be.
-
-    Args:
-        given: a folder, a weight file, or a hub id (owner/name).
-        settings: names of the files that say how to use the weights. A file of the weights' own
-            name (.json), with which our tools describe theirs, is always among the result's.
-        needed_by: who needs the weights, the beginning of the error.
-        remedy: what to do if they cannot be had, the end of the error.
-    """
+    """Return a model's files, from a folder, a weight file or a hub id; downloaded only if need be."""
     path = Path(given).expanduser()
     if not path.exists() and path.suffix in _SUFFIXES:
         raise DataError(f"{needed_by} needs the weights in {given}, but there is no such file.")
@@ -93,10 +85,6 @@ def read_tensors(path: Path, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
     `teacher` or `model`), and the tensors of TorchScript archives (OpenAI's own CLIP .pt files).
     No code from the file is run: TorchScript is never loaded by torch, and pickles only hold
     tensors and plain containers.
-
-    Args:
-        path: the file.
-        leave_out: beginnings of names not to read; a leading `module.` is removed from all names.
     """
     check_file(path)
     try:

@@ -76,12 +76,7 @@ class SearchOptions(Options):
     batch: int = option("number of orders to train at a time", BATCH, least=1)
 
     def limit(self, budget: int, tasks: int) -> int:
-        """Return how many task trainings the search may use, without those of the confirmation.
-
-        Args:
-            budget: number of full runs, where `task_trainings` is not given.
-            tasks: number of tasks K of a run.
-        """
+        """Return how many task trainings the search may use, without those of the confirmation."""
         if self.task_trainings is None:
             self.check("budget", budget, 1)
             return (budget - self.confirm) * tasks
@@ -365,12 +360,7 @@ def _joined(parts: Mapping[str, Predictors]) -> Predictors | None:
 def _read_pilot(
     pilot: str | Path, metric: str, space: SequenceSpace, classes: tuple[str, ...]
 ) -> Runs:
-    """Return the runs of a pilot with the search's class numbers.
-
-    Raises:
-        UsageError: if its task sizes or classes are not those of the search, or if it says nothing
-            about orders.
-    """
+    """Return the runs of a pilot with the search's class numbers."""
     tables = read_runs(pilot, metric=metric)
     if len(tables) != 1:
         raise UsageError(f"The pilot {pilot} must have one dataset. Got {len(tables)} instead.")

@@ -56,11 +56,7 @@ class Executor(Protocol):
         """Start a job and return at once."""
 
     def wait(self, seconds: float | None = None) -> Finished | None:
-        """Return the next job to end; None if none ends within some seconds or more can run.
-
-        Raises:
-            EdgecilError: results can no longer be stored, or no worker can be reached.
-        """
+        """Return the next job to end; None if none ends within some seconds or more can run."""
 
     def close(self) -> None:
         """Cancel all running jobs; closing again does nothing."""

@@ -72,11 +72,6 @@ class WorkerPool:
 
     Attributes:
         identity: the type of GPU.
-
-    Args:
-        context: data and settings for the workers.
-        workers: number of processes, or how they are distributed over devices.
-        timeout: seconds that a job may take.
     """
 
     def __init__(

@@ -60,9 +60,6 @@ class Placement:
         """Return the device for the next job; None if all have as many as they can.
 
         Among devices with equally many jobs, the one that had the most free memory at the start.
-
-        Args:
-            running: number of jobs by device.
         """
         if sum(running.values()) >= self.capacity:
             return None
@@ -70,14 +67,7 @@ class Placement:
         return min(free, key=lambda name: (running.get(name, 0), -self._room[name]), default=None)
 
     def learn(self, device: str, memory: int, *, rest: int | None = None, running: int = 1) -> None:
-        """Determine the number of jobs of a device from the memory of a finished one.
-
-        Args:
-            device: the device.
-            memory: peak of the job, in bytes.
-            rest: bytes that were free or held for the job at its end.
-            running: number of jobs on the device at that time, this one included.
-        """
+        """Determine the number of jobs of a device from the memory of a finished one."""
         if memory <= 0:
             return
         if rest is not None and running == 1:
@@ -88,12 +78,7 @@ class Placement:
             self.limits[device] = max(1, min(self._most, int(_SHARE * self._room[device] // need)))
 
     def lower(self, device: str, running: int) -> bool:
-        """Allow one job fewer than ran when one had too little memory; whether that may help.
-
-        Args:
-            device: the device.
-            running: number of jobs on the device, the one that failed included.
-        """
+        """Allow one job fewer than ran when one had too little memory; whether that may help."""
         if running < 2:
             return False
         self.limits[device] = min(self.limits[device], running - 1)
@@ -104,14 +89,7 @@ class Placement:
 def place(
     devices: Sequence[str] | None, *, workers: int | None, per_device: int | None, threads: int
 ) -> Placement:
-    """Return the placement for the devices that a user gives.
-
-    Args:
-        devices: names of devices; `all` stands for every GPU; None for the processor.
-        workers: number of jobs at the same time in all.
-        per_device: number of jobs at the same time on each device.
-        threads: threads of a job on the processor.
-    """
+    """Return the placement for the devices that a user gives."""
     names = expand_devices(devices) if devices else ("cpu",)
     most = max(1, cores() // threads // len(names))
     if workers is not None and per_device is not None:

@@ -254,8 +254,6 @@ class RayDriver:
         identity: the type of GPU.
         capacity: the number of jobs to submit: one more than the nodes can run, so that what waits
             makes an autoscaler add nodes; or as many as the user wants.
-
-    Args: see :class:`RayExecutor`; `folder` is that of a private Ray.
     """
 
     def __init__(
@@ -309,12 +307,7 @@ class RayDriver:
             raise PrerequisiteError(f"Cannot {where}: {line}") from error
 
     def prepare(self, context: bytes, allow_mismatch: bool = False) -> None:
-        """Send a pickled context to the workers, and compare every node with this one.
-
-        Args:
-            context: data and settings.
-            allow_mismatch: train also on nodes that differ.
-        """
+        """Send a pickled context to the workers, and compare every node with this one."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         self._context = self._ray.put(context)
@@ -484,15 +477,7 @@ def greet(references: list[Any]) -> tuple[str, dict[str, str]]:
 def train(
     references: list[Any], job: Job, timeout: float | None = None, directory: str | None = None
 ) -> tuple[Outcome, bytes | None]:
-    """Train a job in a worker; its outcome and, if it is kept, the state.
-
-    Args:
-        references: the pickled context, and the state after the previous task, which is fetched
-            only if it is not in the memory of this worker.
-        job: what to train.
-        timeout: seconds that it may take.
-        directory: the working directory.
-    """
+    """Train a job in a worker; its outcome and, if it is kept, the state."""
     import ray
 
     if directory is not None:
