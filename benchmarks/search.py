@@ -1,6 +1,6 @@
 """Search for the worst and best order against random search, simulated on the truth tables.
 
-    python benchmarks/search.py [--draws 8] [--budgets 10 20] [--same-training] [--pilot DIR]
+    python benchmarks/search.py [--draws 8] [--budgets 10 20] [--same-training]
 
 A search sees one training of every order that it asks for; the order that it returns is judged by
 another training of the same order (another repeat), which it has not seen. Both searches may use
@@ -11,10 +11,6 @@ drawn 100 times. *all orders* is the limit: train every order once and take the 
 
 `--same-training` uses the tables with one repeat and judges by the training that the search saw. It
 says how well a search finds the extreme results of one training, noise included.
-
-`--pilot` takes an experiment with cheap trainings (fewer epochs) of one learner on every order of a
-bundled table. It prints how the pilots correlate with the full trainings of the same and of another
-seed, and adds the search with the pilots as predictor; their own cost is not counted.
 """
 
 from __future__ import annotations
@@ -24,21 +20,17 @@ import argparse
 import numpy as np
 
 from edgecil import lab
-from edgecil.engine import Experiment
 from edgecil.lab.set_scores import Score, set_score
-from edgecil.lab.truth_tables import TruthTable, experiment_truth
-from edgecil.search.run_search import _joined, pilot_predictor
+from edgecil.lab.truth_tables import TruthTable
 from edgecil.search.strategy import GOALS, Goal, Prefixes, Strategy, objective_predictors
 
 RANDOM_DRAWS = 100
 VARIANTS = {
     "search": {},
     "no predictors": {"predictors": None},
-    "start 3": {"start": 3},
     "one at a time": {"batch": 1},
     "costs-ignored": {"per_training": False},
 }
-PILOT = "pilot"
 Line = tuple[int, float, float, float]
 
 
@@ -86,39 +78,6 @@ def average(number: int, results: list[tuple[float, ...]]) -> Line:
     return number, float(beyond), float(beaten), float(claimed)
 
 
-def pilot_table(directory: str) -> TruthTable:
-    """The pilot's results, with its correlations printed."""
-    pilot = experiment_truth(Experiment.open(directory))
-    (method,) = pilot.methods
-    table = next(
-        table
-        for table in lab.truths()
-        if (table.classes, table.sequences) == (pilot.classes, pilot.sequences)
-    )
-    cheap, full = pilot.accuracies(method), table.accuracies(method)
-    same = [np.corrcoef(one, other)[0, 1] for one, other in zip(cheap, full, strict=False)]
-    others = [
-        np.corrcoef(cheap[pilot_seed], full[seed])[0, 1]
-        for pilot_seed in range(len(cheap))
-        for seed in range(len(full))
-        if pilot_seed != seed
-    ]
-    mean = [np.corrcoef(cheap.mean(axis=0), one)[0, 1] for one in full]
-    print(f"| correlation of pilots with full trainings, {method}, {table.name} | |\n|---|---|")
-    print(f"| same training seed | {spread(same)} |")
-    print(f"| other training seeds | {spread(others)} |")
-    print(f"| mean of {len(cheap)} pilots | {spread(mean)} |")
-    if len(full) > 1:
-        print(f"| two full trainings with each other | {np.corrcoef(full[:2])[0, 1]:.2f} |")
-    print()
-    return pilot
-
-
-def spread(values: list[float]) -> str:
-    each = ", ".join(f"{value:.2f}" for value in values)
-    return f"{np.mean(values):.2f} ({each})"
-
-
 def text(score: Score, digits: int = 2) -> str:
     interval = "" if score.low is None else f" [{score.low:.{digits}f}, {score.high:.{digits}f}]"
     return f"{score.mean:.{digits}f}{interval}"
@@ -131,18 +90,10 @@ def main() -> None:
     parser.add_argument("--learners", nargs="*", help="all with two repeats by default")
     parser.add_argument("--variants", nargs="*", default=["search"], choices=VARIANTS)
     parser.add_argument("--same-training", action="store_true")
-    parser.add_argument("--pilot", metavar="DIR")
     options = parser.parse_args()
-    pilot = None if options.pilot is None else pilot_table(options.pilot)
-    if pilot is not None:
-        options.variants = [*options.variants, PILOT]
-        options.learners = list(pilot.methods)
-        of_pilot = pilot_predictor(pilot.runs(), pilot.space)
     rows: dict[tuple[int, str, str], list[Line]] = {}
     tables = [table for table in lab.truths() if table.kind == "enumerated"]
     for number, table in enumerate(tables):
-        if pilot is not None and table.classes != pilot.classes:
-            continue
         predictors = objective_predictors(table.similarity(), table.space)
         for method in table.methods:
             repeats = table.accuracies(method)
@@ -181,10 +132,6 @@ def main() -> None:
                             returned = []
                             for draw in range(options.draws):
                                 settings = {"predictors": predictors, **VARIANTS.get(name, {})}
-                                if name == PILOT:
-                                    settings["predictors"] = _joined(
-                                        {"similarity": predictors, PILOT: of_pilot}
-                                    )
                                 strategy = Strategy(table.space, goal, limit, draw, **settings)
                                 place, claim = surrogate_search(table, values, fresh, strategy)
                                 returned.append((*measure(fresh, goal, place), claim))

@@ -42,7 +42,7 @@ class EdgecilWarning(UserWarning):
 
 
 def warn(sentence: str) -> None:
-    """Issue an :class:`EdgecilWarning` that points to the user's line, not to one of this package."""
+    """Issue an :class:`EdgecilWarning` that points to the user's line."""
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and _is_ours(frame):
         frame, level = frame.f_back, level + 1

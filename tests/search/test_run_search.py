@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import edgecil
-from edgecil.engine.run import run
 from edgecil.errors import EdgecilError, UsageError
 from edgecil.search.result import SearchResult, Trial
 from edgecil.sequences import ClassSequence, SequenceSpace
@@ -54,7 +53,7 @@ def test_a_search_is_confirmed_by_new_trainings_and_keeps_to_its_budget(
     assert result.mean == pytest.approx(np.mean(result.confirmations))
     assert 0.0 <= result.share <= 1.0
     names = result.experiment.sequences()
-    assert set(names) == {"latin", "search", "confirmation"}
+    assert set(names) == {"latin", "search", "confirmation"}, "too small a budget for probes"
     first, proposed = ({run.sequence for run in names[name]} for name in ("latin", "search"))
     assert not first & proposed, "each order is stored under the way it was chosen"
     assert len(first | proposed) == len(result.trials)
@@ -78,13 +77,6 @@ def test_a_search_that_was_interrupted_gives_the_same_answer(
     assert answer(
         edgecil.search_orders(**grouped(out=tmp_path / "parts", goal="best", **toy))
     ) == answer(whole)
-
-
-def test_a_pilot_is_a_predictor(toy: dict[str, Any], tmp_path: Path) -> None:
-    cheap = {name: value for name, value in toy.items() if name not in ("budget", "confirm")}
-    run(**grouped(out=tmp_path / "pilot", **cheap, protocol="latin", budget=6))
-    result = edgecil.search_orders(**grouped(out=tmp_path / "out", **toy, pilot=tmp_path / "pilot"))
-    assert result.predictors[-1] == "pilot"
 
 
 def test_a_metric_of_which_less_is_better_is_searched_in_its_direction(
@@ -188,7 +180,6 @@ def test_the_answer_is_one_sentence() -> None:
     [
         ({"goal": "hardest"}, "'worst' or 'best'"),
         ({"budget": 3}, r"'budget'.* 4.* 3 "),
-        ({"pilot": "nowhere.csv"}, r"no file nowhere\.csv"),
         ({"task_trainings": 99}, "'budget' or 'task_trainings'"),
         ({"first_seed": 2}, "leave 'first_seed' out"),
         ({"shard": "1/2"}, "leave 'shard' out"),
@@ -204,28 +195,10 @@ def test_bad_arguments_are_refused_before_training(
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(
-    ("orders", "complaint"),
-    [
-        (("0 1|2 3", "2 3|0 1"), r"task sizes \[2, 2\], the search has \[1, 1, 1, 1\]"),
-        (("4|5|6|7", "7|6|5|4"), "classes 4, 5, 6 and 1 more, the search has spot 0"),
-        (("0|1|2|3", "0|1|2|3"), "at least 2 orders"),
-    ],
-)
-def test_a_pilot_of_something_else_is_refused_before_training(
-    orders: tuple[str, str], complaint: str, toy: dict[str, Any], tmp_path: Path
-) -> None:
-    rows = (f"instant,own,random,r{n},{order},0,{50 + n}" for n, order in enumerate(orders))
-    pilot = tmp_path / "pilot.csv"
-    pilot.write_text("\n".join(["method,dataset,protocol,label,sequence,seed,accuracy", *rows]))
-    with pytest.raises(UsageError, match=complaint):
-        edgecil.search_orders(**grouped(out=tmp_path / "out", **toy, pilot=pilot))
-    assert not (tmp_path / "out").exists()
-
-
 def test_after_all_orders_the_share_is_exact(toy: dict[str, Any], tmp_path: Path) -> None:
     asked = {**toy, "sizes": (2, 2), "budget": 50}
     result = edgecil.search_orders(**grouped(out=tmp_path / "out", **asked))
+    assert {"probes", "latin"} <= set(result.experiment.sequences())
     values = np.array([trial.value for trial in result.trials])
     assert (len(values), result.order_count, result.complete) == (6, 6, True)
     assert result.share == np.mean(values > result.value + 1e-9)

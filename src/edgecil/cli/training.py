@@ -16,19 +16,18 @@ if TYPE_CHECKING:
     from edgecil.engine.protocol_results import ExperimentResults
     from edgecil.engine.status import Status
     from edgecil.report.table import Table
-    from edgecil.search import Trial
-    from edgecil.search.result import SearchSummary
+    from edgecil.search import SearchResult, Trial
 
 
 def _run(**options: Any) -> ExperimentResults:
     return trained_by("edgecil.engine.run:run")(**options)
 
 
-def _search(**options: Any) -> SearchSummary:
+def _search(**options: Any) -> SearchResult:
     from edgecil.search import search_orders
 
     with resumable(**options):
-        return search_orders(on_round=_note_round, **options).summary()
+        return search_orders(on_round=_note_round, **options)
 
 
 def _note_round(trials: Sequence[Trial]) -> None:
@@ -80,11 +79,11 @@ def show_trained(answer: ExperimentResults) -> Iterator[Table | str]:
         yield f"For intervals and comparisons, run: edgecil analyze {directory}"
 
 
-def _show_search(answer: SearchSummary) -> Iterator[str]:
-    yield f"{answer.sentence}."
+def _show_search(answer: SearchResult) -> Iterator[str]:
+    yield f"{answer}."
     yield (
         f"Trained {len(answer.trials)} orders, {answer.trainings} tasks in all. In the search this "
-        f"order had {answer.value:.1f}. Results: {answer.directory}"
+        f"order had {answer.value:.1f}. Results: {answer.experiment.directory}"
     )
 
 
@@ -168,7 +167,8 @@ VERBS = (
         ),
         call=_search,
         needed=("method", "out"),
-        answer=lambda: load("edgecil.search.result:SearchSummary"),
+        plain=lambda answer: answer.summary(),
+        answer=lambda: load("edgecil.search.result:SUMMARY"),
     ),
     Verb(
         "status",

@@ -36,7 +36,7 @@ def read_config(
     further: Iterable[str] = (),
     options: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the values in a TOML file, a bundled recipe (`recipe:demo`) or a toolbox's JSON file."""
+    """Return the values in a TOML file, a bundled recipe or a toolbox's JSON file."""
     name = str(path)
     if Path(name).suffix.lower() == ".json":
         return read_toolbox_config(path, options=options)

@@ -36,7 +36,7 @@ def check_path(path: Path) -> None:
 def check_owner(
     directory: str | Path, kind: str, *, written_before: Callable[[Path], bool] = lambda path: False
 ) -> None:
-    """Raise an error unless a directory is missing, empty, or one of this kind that edgecil wrote."""
+    """Raise an error unless a directory is missing, empty, or of this kind and edgecil's."""
     path = Path(directory)
     check_path(path)
     try:

@@ -14,7 +14,7 @@ from edgecil.errors import PrerequisiteError
 
 
 def hub_folder(hub_id: str, wanted: Sequence[str], *, needed_by: str, remedy: str) -> Path:
-    """Return the folder of a hub repository with one of the files `wanted`, cached or downloaded."""
+    """Return the folder of a hub repository with one of the files `wanted`, or download it."""
     if cached := cached_snapshot(hub_id, wanted):
         return cached
     cause = None

@@ -64,7 +64,7 @@ class WeightFiles:
 def locate_weights(
     given: str | Path, settings: Sequence[str], *, needed_by: str, remedy: str
 ) -> WeightFiles:
-    """Return a model's files, from a folder, a weight file or a hub id; downloaded only if need be."""
+    """Return a model's files, from a folder, a weight file or a hub id (owner/name)."""
     path = Path(given).expanduser()
     if not path.exists() and path.suffix in _SUFFIXES:
         raise DataError(f"{needed_by} needs the weights in {given}, but there is no such file.")

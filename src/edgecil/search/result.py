@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
@@ -31,67 +32,6 @@ class Trial:
     value: float
 
 
-@dataclass(frozen=True)
-class TrialSummary:
-    """One sequence that the search trained, as plain data.
-
-    Attributes:
-        tasks: the classes, task by task.
-        value: the metric of its training, in per cent.
-    """
-
-    tasks: Tasks
-    value: float
-
-
-@dataclass(frozen=True)
-class SearchSummary:
-    """A :class:`SearchResult` as plain data.
-
-    Attributes:
-        method: the method's name.
-        goal: `worst` or `best`.
-        metric: the metric that was searched.
-        tasks: the order, task by task.
-        mean: over the new trainings.
-        half_width: half of its 90 % interval; None with fewer than two new trainings.
-        confirmations: the values of the new trainings.
-        value: its value in the search.
-        share: expected share of random orders beyond it.
-        trainings: task trainings in all.
-        predictors: what entered the surrogate.
-        trials: every sequence that was trained.
-        directory: the experiment's directory.
-        sentence: the answer in one sentence.
-        complete: whether all orders were trained, so that `share` is exact.
-        tied: orders with the same value in the search, this one included.
-        budget: full runs that the search was allowed; None if `task_trainings` limited it.
-        task_trainings: task trainings that it was allowed; None if `budget` limited it.
-        confirmed: whether the new trainings are worse (goal `worst`) or better (goal `best`) than
-            an average order; None without new trainings.
-    """
-
-    method: str
-    goal: Goal
-    metric: str
-    tasks: Tasks
-    mean: float
-    half_width: float | None
-    confirmations: tuple[float, ...]
-    value: float
-    share: float
-    trainings: int
-    predictors: tuple[str, ...]
-    trials: tuple[TrialSummary, ...]
-    directory: str
-    sentence: str
-    complete: bool = False
-    tied: int = 1
-    budget: int | None = None
-    task_trainings: int | None = None
-    confirmed: bool | None = None
-
-
 @dataclass(frozen=True, repr=False)
 class SearchResult:
     """The most extreme order that a search came upon.
@@ -108,8 +48,7 @@ class SearchResult:
             the share of them that was better (or worse) than this order in the search.
         trials: every sequence that was trained, in order.
         trainings: task trainings, those of the confirmation included.
-        predictors: what entered the surrogate beside the learner's own results: `similarity`,
-            `pilot`.
+        predictors: what entered the surrogate beside the learner's own results: `similarity`.
         experiment: with all results.
         budget: full runs that the search was allowed; None if `task_trainings` limited it.
         task_trainings: task trainings that it was allowed; None if `budget` limited it.
@@ -174,29 +113,16 @@ class SearchResult:
         error = float(np.std(self.confirmations, ddof=1)) / np.sqrt(count)
         return float(stdtrit(count - 1, (1.0 + _LEVEL) / 2.0) * error)
 
-    def summary(self) -> SearchSummary:
-        """Return the answer as plain data."""
-        return SearchSummary(
-            self.method,
-            self.goal,
-            self.metric,
-            self.sequence.tasks,
-            self.mean,
-            self.half_width,
-            self.confirmations,
-            self.value,
-            self.share,
-            self.trainings,
-            self.predictors,
-            tuple(TrialSummary(trial.sequence.tasks, trial.value) for trial in self.trials),
-            str(self.experiment.directory),
-            str(self),
-            self.complete,
-            self.tied,
-            self.budget,
-            self.task_trainings,
-            self.confirmed,
-        )
+    def summary(self) -> dict[str, Any]:
+        """Return the answer as plain data; see :data:`SUMMARY`."""
+        own = {name: getattr(self, name) for name in SUMMARY if hasattr(self, name)}
+        return {
+            **own,
+            "tasks": self.sequence.tasks,
+            "trials": [{"tasks": it.sequence.tasks, "value": it.value} for it in self.trials],
+            "directory": str(self.experiment.directory),
+            "sentence": str(self),
+        }
 
     def __repr__(self) -> str:
         return f"<SearchResult: {self}>"
@@ -230,3 +156,27 @@ class SearchResult:
         if doubt:
             doubt = f" in the search; the new trainings do not confirm it as {other} than average"
         return f"{start}; all {size} orders were trained{budget}; {same}{share} are {side}{doubt}"
+
+
+SUMMARY: dict[str, Any] = {
+    "method": str,
+    "goal": Goal,
+    "metric": str,
+    "tasks": Tasks,
+    "mean": float,
+    "half_width": float | None,
+    "confirmations": tuple[float, ...],
+    "value": float,
+    "share": float,
+    "trainings": int,
+    "predictors": tuple[str, ...],
+    "trials": list[dict[str, Any]],
+    "directory": str,
+    "sentence": str,
+    "complete": bool,
+    "tied": int,
+    "budget": int | None,
+    "task_trainings": int | None,
+    "confirmed": bool | None,
+}
+"""Types of the members of :meth:`SearchResult.summary`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,7 @@ from edgecil.engine.run import (
     resolve_options,
     run,
 )
-from edgecil.engine.run_files import read_runs
-from edgecil.engine.runs import Runs
-from edgecil.errors import DataError, EdgecilWarning, PrerequisiteError, UsageError, name_some
-from edgecil.estimation.sources import class_names
-from edgecil.io.arrays import Floats, Ints
+from edgecil.errors import DataError, EdgecilWarning, PrerequisiteError, UsageError
 from edgecil.options import Options, convert, option
 from edgecil.search.result import SearchResult, Trial
 from edgecil.search.strategy import (
@@ -40,10 +36,9 @@ from edgecil.search.strategy import (
     first_sequences,
     objective_predictors,
 )
-from edgecil.search.surrogate import place_classes, predict
 from edgecil.sequences.protocols import LATIN
+from edgecil.sequences.protocols.extremes import PROBES
 from edgecil.sequences.sequence import ClassSequence
-from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.options import SimilaritySource
 
 SEARCH = "search"
@@ -67,11 +62,6 @@ class SearchOptions(Options):
     )
     classifier: str | None = option(
         "the classifier of the learner, such as `nme`; its main one by default"
-    )
-    pilot: str | None = option(
-        "an experiment directory or a CSV file with cheap runs of the same learner, such as runs "
-        "with fewer epochs, as a further predictor",
-        metavar="PATH",
     )
     batch: int = option("number of orders to train at a time", BATCH, least=1)
 
@@ -118,7 +108,8 @@ def search_orders(
 ) -> SearchResult:
     """Find the class order on which a learner does worst, or best, within a budget.
 
-    The search trains Latin orders first. Then it trains, a few at a time, the orders with the
+    The search trains the probes (similar classes in one task, and spread) and Latin orders first,
+    all orders with one training seed. Then it trains, a few at a time, the orders with the
     largest expected gain per task training according to a surrogate of the learner's own results.
     Finally it trains the chosen order again with other training seeds: the most extreme of many
     noisy results is partly luck, so only the new trainings count. The same call resumes and gives
@@ -138,8 +129,8 @@ def search_orders(
         metric: `accuracy` (default), `last`, `average`, `forgetting` or `bwt`.
         order_seed: seed for choosing class orders.
         out: the experiment directory, required unless `config` has it; orders are stored under the
-            protocols `latin` (chosen before any result), `search` (chosen by results) and
-            `confirmation` (the answer, trained again).
+            protocols `probes` and `latin` (chosen before any result), `search` (chosen by results)
+            and `confirmation` (the answer, trained again).
         config: TOML file or bundled recipe (`recipe:demo`) with options; those that are given
             beside it take precedence. In Python also a mapping or a configuration.
         overwrite: delete existing results in `out` and start over.
@@ -182,30 +173,25 @@ def search_orders(
         )
     from edgecil.engine.prepare import choose_space, load_images
 
-    images = load_images(experiment_config)
-    space = choose_space(experiment_config, images)
+    space = choose_space(experiment_config, load_images(experiment_config))
     limit = asked.limit(budget, space.tasks)
-    pilot_runs = None
-    if asked.pilot is not None:
-        pilot_runs = _read_pilot(asked.pilot, metric, space, images.names)
-    first = {"protocol": LATIN.name, "budget": first_sequences(limit // space.tasks)}
-    settings = {"config": trained, "out": out, **options}
-    trainer = _Trainer(settings, metric, asked.classifier)
-    start = trainer.train(
-        LATIN.name,
-        overwrite=configured.get("overwrite") if overwrite is None else overwrite,
-        **first,
-    )
-    predictors = _predictors(trainer.experiment, space, pilot_runs)
+    trainer = _Trainer({"config": trained, "out": out, **options}, metric, asked.classifier)
+    replaced = configured.get("overwrite") if overwrite is None else overwrite
+    sequences = trainer.start(first_sequences(limit // space.tasks), overwrite=replaced)
+    predictors: dict[str, Predictors] = {}
+    # Classes without names, or with names that the bundled encoder lacks, have no similarity.
+    with suppress(DataError, PrerequisiteError):
+        similar = trainer.experiment.similarity()
+        predictors["similarity"] = objective_predictors(similar, space)
     strategy = Strategy(
         space,
         goal,
         limit=limit,
         seed=experiment_config.order_seed or 0,
         batch=asked.batch,
-        predictors=_joined(predictors),
+        predictors=predictors.get("similarity"),
     )
-    sequences = list(start)
+    proposals: list[ClassSequence] = []
     while True:
         values = trainer.values(sequences)
         if on_round is not None:
@@ -214,28 +200,32 @@ def search_orders(
         if not proposed:
             break
         if not trainer.has(proposed):
-            trainer.train(SEARCH, sequences={SEARCH: proposed}, keep_states=True)
+            trainer.train(sequences={SEARCH: proposed}, keep_states=True)
         sequences += proposed
+        proposals += proposed
     chosen = sequences[strategy.choose(sequences, values)]
+    value = values[sequences.index(chosen)]
     confirmations: list[float] = []
     if asked.confirm:
-        again = {CONFIRMATION: [chosen]}
-        trainer.train(CONFIRMATION, sequences=again, repeats=asked.confirm + 1, keep_states=False)
+        trainer.train(sequences={CONFIRMATION: [chosen]}, repeats=asked.confirm + 1)
         confirmations = [trainer.value(chosen, seed) for seed in range(1, asked.confirm + 1)]
-    trainer.remove_states(first, sequences[len(start) :])
+    trainer.remove_states(proposals)
     seen, results = [*sequences, *[chosen] * asked.confirm], [*values, *confirmations]
-    mean = float(np.mean(confirmations)) if asked.confirm else values[sequences.index(chosen)]
+    mean = float(np.mean(confirmations)) if asked.confirm else value
     error = strategy.noise(seen, results) / np.sqrt(max(asked.confirm, 1))
+    if len(set(sequences)) == space.size:
+        gains = np.array(values) - value
+        share = float(np.mean(gains > _SAME if goal == "worst" else gains < -_SAME))
+    else:
+        share = strategy.share_beyond(seen, results, mean, error)
     return SearchResult(
         trainer.method,
         goal,
         metric,
         chosen,
-        trainer.sign * values[sequences.index(chosen)],
+        trainer.sign * value,
         tuple(trainer.sign * value for value in confirmations),
-        _share_beyond(values, values[sequences.index(chosen)], goal)
-        if len(set(sequences)) == space.size
-        else strategy.share_beyond(seen, results, mean, error),
+        share,
         trainer.trials(sequences),
         Prefixes(space.tasks, (sequence.tasks for sequence in sequences)).cost
         + asked.confirm * space.tasks,
@@ -282,12 +272,6 @@ def _training_options(configured: Mapping[str, Any]) -> dict[str, Any]:
     return trained
 
 
-def _share_beyond(values: Sequence[float], value: float, goal: Goal) -> float:
-    """Return the share of all orders that are better than a worst value, or worse than a best."""
-    gains = np.array(values) - value
-    return float(np.mean(gains > _SAME if goal == "worst" else gains < -_SAME))
-
-
 class _Trainer:
     """Trains sequences and reads their values, of which a higher one is always better."""
 
@@ -295,21 +279,35 @@ class _Trainer:
         self._options, self._metric, self._classifier = dict(options), metric, classifier
         self.sign = 1.0 if METRICS[metric].higher_is_better else -1.0
 
-    def train(self, name: str, **options: Any) -> list[ClassSequence]:
-        """Train, read all values, and return the sequences that are stored under a name."""
-        states = {"keep_states": options.pop("keep_states", True)}
-        execution = {**self._options["execution"], **states}
+    def start(self, count: int, *, overwrite: bool | None) -> list[ClassSequence]:
+        """Train the probes, where a similarity can be had, and Latin orders; return them."""
+        for probes in ((PROBES.name,), ()) if count > PROBES.default_budget else ((),):
+            latin = count - (PROBES.default_budget if probes else 0)
+            self._first: dict[str, Any] = {"protocol": (*probes, f"{LATIN.name}:{latin}")}
+            try:
+                self.train(**self._first, keep_states=True, overwrite=overwrite)
+                break
+            except PrerequisiteError:
+                if not probes:
+                    raise
+        stored = self.experiment.sequences()
+        orders = (it.sequence for name in (*probes, LATIN.name) for it in stored[name])
+        return list(dict.fromkeys(orders))
+
+    def train(self, *, keep_states: bool = False, **options: Any) -> None:
+        """Train with one seed for all orders, and read all values."""
+        execution = {**self._options["execution"], "keep_states": keep_states}
         training = {**self._options["training"], "one_seed": True}
         given = {"repeats": 1, **options, "training": training, "execution": execution}
-        with warnings.catch_warnings():  # the confirmation repeats what it has to
-            warnings.filterwarnings("ignore", "One training per order", EdgecilWarning)
+        with warnings.catch_warnings():  # the confirmation repeats, and probes may take pixels
+            for known in ("One training per order", ".*computed from the pixels"):
+                warnings.filterwarnings("ignore", known, EdgecilWarning)
             self.experiment: Experiment = run(**{**self._options, **given})
         results = self.experiment.results()
         self.method = results[0].method
         self._values = {
             (run.sequence, run.seed): run.metric(self._metric, self._classifier) for run in results
         }
-        return [labelled.sequence for labelled in self.experiment.sequences()[name]]
 
     def has(self, sequences: Sequence[ClassSequence]) -> bool:
         """Return whether all sequences have been trained."""
@@ -330,70 +328,8 @@ class _Trainer:
         """Return the sequences with their metric."""
         return tuple(Trial(sequence, self.sign * self.value(sequence)) for sequence in sequences)
 
-    def remove_states(self, first: Mapping[str, Any], proposed: Sequence[ClassSequence]) -> None:
-        """Delete the states that were kept for sequences to come; `first` are the first options."""
-        self.train(LATIN.name, **first, keep_states=False)
-        if proposed:
-            self.train(SEARCH, sequences={SEARCH: list(proposed)}, keep_states=False)
-
-
-def _predictors(
-    experiment: Experiment, space: SequenceSpace, pilot: Runs | None
-) -> dict[str, Predictors]:
-    """Return the objectives of the experiment's similarity, if it has one, and the pilot."""
-    parts: dict[str, Predictors] = {}
-    # Classes without names, or with names that the bundled encoder lacks, have no similarity.
-    with suppress(DataError, PrerequisiteError):
-        parts["similarity"] = objective_predictors(experiment.similarity(), space)
-    if pilot is not None:
-        parts["pilot"] = pilot_predictor(pilot, space)
-    return parts
-
-
-def _joined(parts: Mapping[str, Predictors]) -> Predictors | None:
-    """Return all predictors as one; None without any."""
-    if not parts:
-        return None
-    return lambda orders: np.concatenate([part(orders) for part in parts.values()], axis=1)
-
-
-def _read_pilot(
-    pilot: str | Path, metric: str, space: SequenceSpace, classes: tuple[str, ...]
-) -> Runs:
-    """Return the runs of a pilot with the search's class numbers."""
-    tables = read_runs(pilot, metric=metric)
-    if len(tables) != 1:
-        raise UsageError(f"The pilot {pilot} must have one dataset. Got {len(tables)} instead.")
-    table = tables[0]
-    if table.space != space:
-        raise UsageError(
-            f"The pilot {pilot} has task sizes {list(table.space.sizes)}, the search has "
-            f"{list(space.sizes)}."
-        )
-    names = class_names(table)
-    own_numbers = table.classes == tuple(range(space.classes))
-    if names is not None and set(names) == set(classes):
-        table = replace(table, names=names).numbered_by(classes)
-    elif table.names is not None or not own_numbers:
-        given = [str(name) for name in names or table.classes]
-        raise UsageError(
-            f"The pilot {pilot} has the classes {name_some(given)}, the search has "
-            f"{name_some(classes)}."
-        )
-    orders = table.orders(table.methods[0])
-    if len(orders) < 2 or np.ptp(orders.accuracies) == 0.0:
-        raise UsageError(f"The pilot {pilot} requires different results on at least 2 orders.")
-    return table
-
-
-def pilot_predictor(pilot: Runs, space: SequenceSpace) -> Predictors:
-    """Return what a surrogate of the pilot's runs expects of any order, standardised."""
-    orders = pilot.orders(pilot.methods[0])
-    places = place_classes(np.array([run.order for run in orders.sequences]), space)
-    centre, scale = orders.accuracies.mean(), orders.accuracies.std()
-
-    def values(candidates: Ints) -> Floats:
-        expected = predict(space, places, orders.accuracies, place_classes(candidates, space))
-        return np.asarray((expected.mean - centre) / scale)[:, None]
-
-    return values
+    def remove_states(self, proposals: Sequence[ClassSequence]) -> None:
+        """Delete the states that were kept for sequences to come."""
+        self.train(**self._first)
+        if proposals:
+            self.train(sequences={SEARCH: list(proposals)})

@@ -47,7 +47,6 @@ class Strategy:
         goal: `worst` for the lowest value, `best` for the highest.
         limit: task trainings that it may use.
         seed: of the Latin sequences and of the candidates in large spaces.
-        start: number of Latin sequences; by default a third of the runs, at most 6.
         batch: number of sequences that are proposed at a time.
         per_training: divide the expected improvement of a sequence by the task trainings that it
             requires, so that sequences that share trained tasks are preferred.
@@ -58,7 +57,6 @@ class Strategy:
     goal: Goal
     limit: int
     seed: int = 0
-    start: int | None = None
     batch: int = BATCH
     per_training: bool = True
     predictors: Predictors | None = field(default=None, compare=False)
@@ -66,7 +64,7 @@ class Strategy:
     def first(self) -> list[ClassSequence]:
         """Return the sequences to start with, as many as the limit allows."""
         rng = np.random.default_rng(self.seed)
-        count = self.start or first_sequences(self.limit // self.space.tasks)
+        count = first_sequences(self.limit // self.space.tasks)
         return latin(self.space, min(count, self.space.size), rng)
 
     def propose(
@@ -180,7 +178,7 @@ def objective_predictors(similarity: Similarity, space: SequenceSpace) -> Predic
 
 
 def first_sequences(runs: int) -> int:
-    """Return the number of Latin sequences that a search of so many runs starts with."""
+    """Return the number of sequences that a search of so many runs starts with."""
     return min(_MOST_FIRST, max(2, runs // 3))
 
 

@@ -77,7 +77,6 @@ def predict(
     centre, scale = float(y.mean()), float(y.std()) or 1.0
     y = (y - centre) / scale
     among, across = _kernels(space, places, places), _kernels(space, places, candidates)
-    own = _self_kernels(space)
     if predictors is not None and predictors[0].shape[1]:
         seen, asked = predictors
         count = seen.shape[1]
@@ -91,7 +90,7 @@ def predict(
             continue
         inside = np.tensordot(weights, among, axes=1)
         outside = np.tensordot(weights, across, axes=1)
-        prior = weights[:4] @ own + weights[4] * own_predictors
+        prior = weights[:4].sum() + weights[4] * own_predictors
         for share in _NOISE:
             log, mean, variance, noise = _condition(inside, outside, prior, y, share)
             logs.append(log)
@@ -173,7 +172,3 @@ def _moments(space: SequenceSpace) -> tuple[Floats, Floats]:
         [N, 0.5 * (sizes[0] + 2.0 * sizes[-1]), falling.sum() / 2.0, falling.sum() / 2.0]
     )
     return mean, np.maximum(whole - mean, 1e-9)
-
-
-def _self_kernels(space: SequenceSpace) -> Floats:
-    return np.ones(4)
