@@ -23,12 +23,14 @@ def write_experiment(
     names: tuple[str, ...] = NAMES,
     settings: Mapping[str, object] | None = None,
     content: str = "0",
+    dataset: str = "made-up",
+    more: Mapping[str, object] | None = None,
 ) -> Experiment:
     """An experiment in which each method ran each protocol once, as another tool reports it."""
     with closing(Store(directory)) as store:
-        dataset = {"name": "made-up", "classes": names, "sha256": content}
+        data = {"name": dataset, "classes": names, "sha256": content}
         settings_of = {f"method {name}": settings or {} for name in methods}
-        store.check_identity({"dataset": dataset, **settings_of})
+        store.check_identity({"dataset": data, **settings_of, **(more or {})})
         for name in protocols:
             labelled = protocol(name, SPACE, similarity=six_classes())
             store.add_sequences(name, labelled)

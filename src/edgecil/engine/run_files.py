@@ -163,8 +163,6 @@ class Grid:
 
     def _rename(self, wanted: str) -> bool:
         """Find a column by name, whatever its case, or by the last part of its name."""
-        if wanted in self.columns:
-            return True
         for near in (str.lower, lambda name: re.split(r"[./]", name.lower())[-1]):
             same = [name for name in self.columns if near(name) == wanted.lower()]
             if len(same) > 1:
@@ -173,7 +171,9 @@ class Grid:
                     f"{', '.join(same)}; keep one, or rename one to {wanted!r}."
                 )
             if same:
-                self.columns[wanted] = self.columns.pop(same[0])
+                self.columns = {
+                    wanted if it in same else it: self.columns[it] for it in self.columns
+                }
                 return True
         return False
 

@@ -220,12 +220,11 @@ def export_runs(
         if table.names is not None:
             try:
                 table = table.numbered_by(get_classes(table.dataset).labels)
-            except EdgecilError as error:
-                sentence = (
+            except EdgecilError:
+                warn(
                     f"The class ids in {out} are those of the experiment, 0 to "
-                    f"{len(table.classes) - 1}, because the dataset's are unknown: {error}"
+                    f"{len(table.classes) - 1}, because those of {table.dataset!r} are unknown."
                 )
-                warn(sentence)
         tables.append(_without_failures(table))
     write_runs(tables, out)
     return Path(out)
@@ -343,11 +342,15 @@ def _label(variants: Mapping[str, tuple[str, dict[str, Any]]]) -> dict[str, str]
         every = dict.fromkeys(path for own in leaves for path in own)
         differing = [path for path in every if len({repr(own.get(path)) for own in leaves}) > 1]
         labels = [
-            ", ".join(f"{path.rpartition('.')[2]} {shown(own.get(path))}" for path in differing[:2])
+            ", ".join(
+                f"{path.rpartition('.')[2]} {shown(own[path])}"
+                for path in differing[:2]
+                if path in own
+            )
             for own in leaves
         ]
         more = f" and {len(differing) - 2} more" if differing[2:] else ""
-        if len(set(labels)) == len(labels):
+        if len(set(labels)) == len(labels) and all(labels):
             words = (label.replace("_", " ").replace("'", "") + more for label in labels)
             return dict(zip(variants, words, strict=True))
     for name in (lambda where: Path(where).name, str):

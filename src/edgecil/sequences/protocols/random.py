@@ -37,7 +37,7 @@ class Random(Protocol):
         if len(sequences) < 3 or len(runs[0].sequence) < 2:
             return None
         ratio, error = unevenness(sequences)
-        if ratio <= 1.0 + 8.0 * error:
+        if ratio <= 1.0 + 6.0 * error:
             return None
         return "classes keep their positions far more often than in random orders"
 

@@ -1,0 +1,363 @@
+"""Wrong science: tables and directories that are changed in their meaning, not in their bytes.
+
+Each kind must end in a refusal, in a note, or in the same numbers; `docs/reliability.md` counts
+them. `make attack` repeats the kinds that depend on chance with many seeds.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+
+import edgecil
+from edgecil.classes import get_classes
+from edgecil.engine.database import TABLES, checksum_of
+from edgecil.engine.store import Store
+from edgecil.errors import EdgecilError
+from edgecil.estimation.sources import export_runs
+from edgecil.sequences import ClassSequence, SequenceSpace, protocol
+from tests.attacks.conftest import strength
+from tests.estimation.experiments import write_experiment
+from tests.estimation.tables import noisy
+
+SPACE = SequenceSpace.equal(6, 3)
+Numbers = dict[str, tuple[float, ...]]
+Change = Callable[[pandas.DataFrame], Any]
+
+
+def table(seed: int = 0) -> pandas.DataFrame:
+    """Three methods on six random orders, in per cent."""
+    rng = np.random.default_rng(seed)
+    orders = protocol("random", SPACE, budget=6)
+    rows = [
+        (method, "random", run.label, str(run.sequence), 100 + number, round(mean + noise, 2), 4.0)
+        for method, mean in (("a", 60.0), ("b", 55.0), ("c", 52.0))
+        for number, (run, noise) in enumerate(zip(orders, rng.normal(0, 3, 6), strict=True))
+    ]
+    columns = ["method", "protocol", "label", "sequence", "seed", "accuracy", "forgetting"]
+    return pandas.DataFrame(rows, columns=columns)
+
+
+def numbers(source: Any, **options: Any) -> tuple[Numbers, set[str]]:
+    """Mean and ends of its interval by method, and every sentence beside them."""
+    dataset = edgecil.analyze(source, **options).datasets[0]
+    methods = dataset.methods
+    means = {
+        name: (it.answer.mean.value, *(it.answer.mean.interval or ()))
+        for name, it in methods.items()
+    }
+    rounded = {name: tuple(round(x or 0.0, 6) for x in some) for name, some in means.items()}
+    sentences = {*dataset.notes, *(w for it in methods.values() for w in it.warnings)}
+    sentences |= {it.answer.population for it in methods.values()}
+    return rounded, sentences
+
+
+def outcome(source: Any, right: tuple[Numbers, set[str]], **options: Any) -> str:
+    """What became of a source whose right numbers are known."""
+    try:
+        found, sentences = numbers(source, **options)
+    except EdgecilError as error:
+        return "refused" if len(str(error).splitlines()) == 1 else "refused at length"
+    if sentences - right[1]:
+        return "noted"
+    return "same" if found == right[0] else "silently changed"
+
+
+def put(frame: pandas.DataFrame, row: int, column: str, value: Any) -> pandas.DataFrame:
+    changed = frame.astype({column: object})
+    changed.loc[row, column] = value
+    return changed
+
+
+def on(frame: pandas.DataFrame, method: str, column: str, change: Any) -> pandas.DataFrame:
+    """Change a column of one method."""
+    changed = frame.astype({column: object})
+    chosen = frame["method"] == method
+    changed.loc[chosen, column] = frame.loc[chosen, column].map(change)
+    return changed
+
+
+def renumber(change: Callable[[int], int]) -> Change:
+    def text(sequence: str) -> str:
+        return "|".join(
+            " ".join(str(change(int(id_))) for id_ in task.split()) for task in sequence.split("|")
+        )
+
+    return lambda frame: frame.assign(sequence=frame["sequence"].map(text))
+
+
+def wide(frame: pandas.DataFrame) -> pandas.DataFrame:
+    return frame.pivot_table(index="seed", columns="method", values="accuracy").reset_index()
+
+
+def alike(frame: pandas.DataFrame) -> pandas.DataFrame:
+    """Orders of twelve classes that differ in one pair only, called random."""
+    orders = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
+    texts = []
+    for number in range(6):
+        own = [list(task) for task in orders]
+        own[0][0], own[1][number % 4] = own[1][number % 4], own[0][0]
+        own[2].sort(reverse=bool(number % 2))
+        texts.append(str(ClassSequence(own)))
+    return frame.assign(sequence=[texts[row % 6] for row in range(len(frame))])
+
+
+BARE = ["method", "seed", "accuracy"]
+
+# Kinds of changes of a table: what is changed, and what must become of it.
+TABLE_KINDS: dict[str, tuple[Change, str]] = {
+    "rows in another order": (lambda f: f.sort_values(["seed", "method"]), "same"),
+    "columns in another order": (lambda f: f[f.columns[::-1]], "same"),
+    "names of columns in capitals": (lambda f: f.rename(columns=str.upper), "same"),
+    "blanks around names": (lambda f: f.assign(method=f["method"].map(" {} ".format)), "same"),
+    "a formula as name": (lambda f: f.assign(label=f["label"].map("={}".format)), "same"),
+    "classes in another order inside tasks": (
+        lambda f: f.assign(
+            sequence=["|".join(t[::-1] for t in s.split("|")) for s in f["sequence"]]
+        ),
+        "same",
+    ),
+    "classes counted from one": (renumber(lambda id_: id_ + 1), "same"),
+    "class ids with gaps": (renumber(lambda id_: 10 * id_ + 3), "same"),
+    "percent signs": (lambda f: f.assign(accuracy=f["accuracy"].map("{} %".format)), "same"),
+    "all in fractions": (lambda f: f.assign(accuracy=f["accuracy"] / 100), "noted"),
+    "one method in fractions": (lambda f: on(f, "b", "accuracy", lambda x: x / 100), "noted"),
+    "one run in fractions": (lambda f: put(f, 3, "accuracy", 0.61), "refused"),
+    "times one hundred": (lambda f: f.assign(accuracy=f["accuracy"] * 100), "refused"),
+    "one value above one hundred": (lambda f: put(f, 3, "accuracy", 101.0), "refused"),
+    "one negative value": (lambda f: put(f, 3, "accuracy", -1.0), "refused"),
+    "an infinite value": (lambda f: put(f, 3, "accuracy", np.inf), "refused"),
+    "a decimal comma": (lambda f: put(f, 3, "accuracy", "61,2"), "refused"),
+    "mean and deviation in a cell": (lambda f: put(f, 3, "accuracy", "61.2 ± 0.3"), "refused"),
+    "a word as value": (lambda f: put(f, 3, "accuracy", "best"), "refused"),
+    "zeros and ones": (lambda f: f.assign(accuracy=[0, 1, 1] * 6), "noted"),
+    "a missing value": (lambda f: put(f, 3, "accuracy", None), "noted"),
+    "a run that did not finish": (
+        lambda f: f.assign(State=["running"] + ["finished"] * 17),
+        "noted",
+    ),
+    "all rows pasted twice": (lambda f: pandas.concat([f, f]), "refused"),
+    "one row pasted twice": (lambda f: pandas.concat([f, f[:1]]), "refused"),
+    "pasted twice, without seeds": (
+        lambda f: pandas.concat([f, f]).drop(columns="seed"),
+        "refused",
+    ),
+    "pasted twice, with new seeds": (
+        lambda f: pandas.concat([f, f.assign(seed=f["seed"] + 100)]),
+        "noted",
+    ),
+    "a method copied under another name": (
+        lambda f: pandas.concat([f, f[f["method"] == "a"].assign(method="d")]),
+        "noted",
+    ),
+    "one training with two values": (
+        lambda f: pandas.concat([f, f[:1].assign(accuracy=70.0, label="again")]),
+        "noted",
+    ),
+    "two columns of one name": (lambda f: pandas.concat([f, f["accuracy"]], axis=1), "refused"),
+    "two columns that differ in case": (lambda f: f.assign(Accuracy=f["accuracy"]), "refused"),
+    "two columns of seeds": (
+        lambda f: f.rename(columns={"seed": "data.seed"}).assign(**{"torch.seed": 0}),
+        "refused",
+    ),
+    "random orders called latin": (lambda f: f.assign(protocol="latin"), "refused"),
+    "orders that are alike called random": (alike, "refused"),
+    "random orders of no known protocol": (lambda f: f.assign(protocol="ours"), "noted"),
+    "no protocol": (lambda f: f.drop(columns="protocol"), "noted"),
+    "two orders with the label hard": (
+        lambda f: f.assign(protocol="edge", label=["hard", "hard", "easy"] * 6),
+        "noted",
+    ),
+    "one seed for all orders": (lambda f: f.assign(seed=0), "noted"),
+    "a seed that is missing": (lambda f: put(f, 3, "seed", None), "refused"),
+    "a word as seed": (lambda f: put(f, 3, "seed", "mean"), "refused"),
+    "half a seed": (lambda f: put(f, 3, "seed", 0.5), "refused"),
+    "a seed of more than 64 bits": (lambda f: put(f, 3, "seed", 2**70), "refused"),
+    "a method without a name": (lambda f: put(f, 3, "method", ""), "refused"),
+    "an order of other classes": (lambda f: put(f, 3, "sequence", "0 1|2 3|4 6"), "refused"),
+    "an order with a class twice": (lambda f: put(f, 3, "sequence", "0 1|2 3|4 4"), "refused"),
+    "an order that lacks a class": (lambda f: put(f, 3, "sequence", "0 1|2 3|4"), "refused"),
+    "an order in other tasks": (lambda f: put(f, 3, "sequence", "0 1 2|3 4 5"), "refused"),
+    "an order of class names": (
+        lambda f: put(f, 3, "sequence", "cat dog|ant bee|owl fox"),
+        "refused",
+    ),
+    "an order that is missing": (lambda f: put(f, 3, "sequence", ""), "refused"),
+    "half of the rows on another dataset": (
+        lambda f: pandas.concat(
+            [f.assign(dataset="x"), f.assign(dataset="y", accuracy=f["accuracy"] + 9)]
+        ),
+        "noted",
+    ),
+    "a method that guesses": (lambda f: on(f, "c", "accuracy", lambda x: 16.0 + x / 100), "noted"),
+    "a method that never varies": (lambda f: on(f, "c", "accuracy", lambda x: 50.0), "noted"),
+    "without orders": (lambda f: f[BARE], "noted"),
+    "without orders, a seed twice": (lambda f: pandas.concat([f[BARE], f[BARE][:1]]), "refused"),
+    "without orders and seeds": (lambda f: f[["method", "accuracy"]], "noted"),
+    "a wide table": (wide, "noted"),
+    "a wide table, one method in fractions": (
+        lambda f: wide(f).assign(b=wide(f)["b"] / 100),
+        "noted",
+    ),
+    "a wide table with a row of means": (
+        lambda f: pandas.concat(
+            [wide(f).astype({"seed": object}), wide(f)[:1].assign(seed="mean")]
+        ),
+        "refused",
+    ),
+    "a wide table with a column of words": (lambda f: wide(f).assign(best="a"), "refused"),
+    "another name for the accuracy": (
+        lambda f: f.drop(columns="forgetting").rename(columns={"accuracy": "top1"}),
+        "noted",
+    ),
+    "two candidates for the accuracy": (
+        lambda f: f.rename(columns={"accuracy": "top1"}),
+        "refused",
+    ),
+    "no runs": (lambda f: f[:0], "refused"),
+}
+
+
+@pytest.mark.parametrize("kind", TABLE_KINDS)
+def test_a_table_is_refused_noted_or_right(kind: str) -> None:
+    change, expected = TABLE_KINDS[kind]
+    for seed in range(strength(1, 20)):
+        frame = table(seed)
+        assert outcome(change(frame), numbers(frame)) == expected
+
+
+def test_fractions_give_the_numbers_of_per_cent() -> None:
+    frame = table()
+    right = numbers(frame)[0]
+    assert numbers(frame.assign(accuracy=frame["accuracy"] / 100))[0] == right
+    assert numbers(on(frame, "b", "accuracy", lambda x: x / 100))[0] == right
+
+
+def test_a_file_beside_itself_changes_nothing_and_a_copy_is_kept_apart(tmp_path: Path) -> None:
+    frame = table()
+    for name in ("one.csv", "two.csv"):
+        frame.to_csv(tmp_path / name, index=False)
+    right = numbers(tmp_path / "one.csv")
+    assert outcome([tmp_path / "one.csv"] * 2, right) == "same"
+    found, _ = numbers([tmp_path / "one.csv", tmp_path / "two.csv"])
+    assert found["a (one.csv)"] == found["a (two.csv)"] == right[0]["a"]
+    pooled = edgecil.analyze([tmp_path / "one.csv", tmp_path / "two.csv"], pool="same program")
+    assert any("same program" in note for note in pooled.datasets[0].notes)
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_other_separators_are_refused(separator: str, tmp_path: Path) -> None:
+    table().to_csv(tmp_path / "a.csv", index=False, sep=separator)
+    assert outcome(tmp_path / "a.csv", ({}, set())) == "refused"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"metric": "acuracy"},
+        {"seeds_are": "both"},
+        {"orders_from": "random-legacy"},
+        {"pool": " "},
+        {"classifier": "nme"},
+    ],
+    ids=str,
+)
+def test_options_that_do_not_fit_a_table_are_refused(options: dict[str, str]) -> None:
+    assert outcome(table(), ({}, set()), **options) == "refused"
+
+
+# Two experiments of one learner that differ in something, and how they are told apart.
+PAIRS: dict[str, tuple[dict[str, Any], str | None]] = {
+    "epochs": ({"settings": {"schedule": {"epochs": 1}}}, "m (epochs 1)"),
+    "two settings": ({"settings": {"schedule": {"epochs": 1}, "k": 2}}, "m (epochs 1, k 2)"),
+    "the content of the data": ({"content": "1"}, None),
+    "the names of the classes": ({"names": ("q", "r", "s", "t", "u", "v")}, None),
+    "code": ({"more": {"code of m": "1f"}}, "m (code 1f)"),
+    "network": ({"more": {"backbone of m": "vit"}}, "m (backbone vit)"),
+    "weights": ({"more": {"weights w": "1f"}}, "m (weights 1f)"),
+    "preparation": ({"more": {"environment": {"normalisation": "none"}}}, "m (normalisation none)"),
+}
+
+
+def experiment(directory: Path, **changes: Any) -> Path:
+    """A learner on random orders; every part of its identity is recorded."""
+    settings = changes.pop("settings", {"schedule": {"epochs": 5}})
+    more = {"code of m": "0f", "backbone of m": "w", "weights w": "0f", "sizes": [2, 2, 2]}
+    more |= {"environment": {"normalisation": "model", "device": "cpu"}, "torch": "2"}
+    more |= changes.pop("more", {})
+    mean = changes.pop("mean", 50.0)
+    learner = {"m": noisy(0, mean=mean)}
+    write_experiment(directory, learner, ("random",), settings=settings, more=more, **changes)
+    return directory
+
+
+@pytest.mark.parametrize("kind", PAIRS)
+def test_runs_of_different_meaning_are_never_averaged(kind: str, tmp_path: Path) -> None:
+    changes, name = PAIRS[kind]
+    first = experiment(tmp_path / "first")
+    second = experiment(tmp_path / "second", mean=40.0, **changes)
+    right, other = numbers(first)[0]["m"], numbers(second)[0]["m"]
+    for use in (edgecil.analyze, edgecil.compare, edgecil.next_runs):
+        if name is None:
+            with pytest.raises(EdgecilError):
+                use([first, second])
+    if name is not None:
+        found, sentences = numbers([first, second])
+        assert other == found[name]
+        assert right in found.values()
+        assert any("kept apart" in sentence for sentence in sentences)
+
+
+def test_other_versions_and_processors_are_noted(tmp_path: Path) -> None:
+    first = experiment(tmp_path / "first")
+    second = experiment(tmp_path / "second", more={"torch": "1"})
+    assert outcome([first, second], numbers(first)) == "noted"
+
+
+def damage(directory: Path, change: str, *values: str) -> None:
+    with sqlite3.connect(directory / "results.sqlite") as database:
+        database.execute(change, values)
+
+
+@pytest.mark.parametrize("name", ["method m", "dataset", "sizes", "environment", "code of m", "%"])
+def test_a_directory_without_its_identity_is_refused(name: str, tmp_path: Path) -> None:
+    directory = experiment(tmp_path / "run")
+    damage(directory, "DELETE FROM identity WHERE name LIKE ?", name)
+    assert outcome(directory, ({}, set())) == "refused"
+    with Store(directory) as store, pytest.raises(EdgecilError):
+        store.check_identity({"method m": {"schedule": {"epochs": 5}}})
+
+
+@pytest.mark.parametrize("is_checked", [False, True])
+def test_a_changed_identity_is_refused_or_kept_apart(is_checked: bool, tmp_path: Path) -> None:
+    directory, other = experiment(tmp_path / "run"), experiment(tmp_path / "other")
+    values = ("method m", '{"schedule": {"epochs": 50}}')
+    checksum = checksum_of(values) if is_checked else "0" * 32
+    columns = ", ".join(f"{name} = ?" for name in (*TABLES["identity"], "checksum"))
+    change = f"UPDATE identity SET {columns} WHERE name = 'method m'"
+    damage(directory, change, *values, checksum)
+    assert outcome([directory, other], numbers(other)) == ("noted" if is_checked else "refused")
+
+
+def test_exported_runs_beside_their_directory(tmp_path: Path) -> None:
+    names, path = tuple(get_classes("quickdraw").labels[:6]), tmp_path / "runs.csv"
+    directory = experiment(tmp_path / "run", dataset="quickdraw", names=names)
+    right = numbers(directory)
+    export_runs(directory, path)
+    frame = pandas.read_csv(path)
+    assert frame["identity"].nunique() == 1
+    assert outcome([directory, path], right) == "same"
+    put(frame, 0, "accuracy", 99.0).to_csv(path, index=False)
+    assert outcome([directory, path], right) == "noted"
+    frame.drop(columns="identity").to_csv(path, index=False)
+    assert outcome([directory, path], right) == "noted"
+    put(frame, 0, "identity", "0123456789abcdef").to_csv(path, index=False)
+    assert outcome(path, right) == "noted"
+    frame.drop(columns=["identity", "sequence"]).to_csv(path, index=False)
+    assert outcome([directory, path], right) == "refused"
