@@ -43,7 +43,9 @@ NEVER = 10**6
 
 def standardised_truths() -> list[tuple[int, np.ndarray]]:
     """The number of the class set and the accuracies of every training of all 90 orders."""
-    tables = [table for table in lab.truths() if table.space == SPACE]
+    tables = [
+        table for table in lab.truths() if table.dataset == "quickdraw" and table.space == SPACE
+    ]
     rows = [
         (number, row)
         for number, table in enumerate(tables)

@@ -203,7 +203,9 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=400)
     options = parser.parse_args()
     tables = [
-        table for table in lab.truths() if table.kind == "enumerated" and len(table.methods) > 1
+        table
+        for table in lab.truths()
+        if table.dataset == "quickdraw" and table.kind == "enumerated" and len(table.methods) > 1
     ]
     for part in options.part or PARTS:
         {"until": until, "placebo": placebo, "relabelling": relabelling}[part](

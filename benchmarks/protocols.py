@@ -53,7 +53,9 @@ def print_board(budgets: list[int], draws: int) -> None:
 
 
 def print_default(budgets: list[int], draws: int) -> None:
-    tables = [table for table in lab.truths() if table.space == SPACE]
+    tables = [
+        table for table in lab.truths() if table.dataset == "quickdraw" and table.space == SPACE
+    ]
     designs = Designs(["latin"], draws=draws, seed=0)
     rows = {
         "relative W₁": [],
@@ -154,7 +156,7 @@ def print_simulated(budgets: list[int], draws: int) -> None:
     print("\n| method | truths | h |\n|---|---|---|")
     shares: dict[str, list[float]] = {}
     for table in lab.truths():
-        if table.space != SPACE or table.kind != "enumerated":
+        if table.dataset != "quickdraw" or table.space != SPACE or table.kind != "enumerated":
             continue
         for method in table.methods:
             rows = table.accuracies(method)

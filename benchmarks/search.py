@@ -92,7 +92,11 @@ def main() -> None:
     parser.add_argument("--same-training", action="store_true")
     options = parser.parse_args()
     rows: dict[tuple[int, str, str], list[Line]] = {}
-    tables = [table for table in lab.truths() if table.kind == "enumerated"]
+    tables = [
+        table
+        for table in lab.truths()
+        if table.dataset == "quickdraw" and table.kind == "enumerated"
+    ]
     for number, table in enumerate(tables):
         predictors = objective_predictors(table.similarity(), table.space)
         for method in table.methods:

@@ -27,7 +27,9 @@ def test_every_block_has_a_table_and_its_command_a_script(name: str) -> None:
     assert text.count(start_of(name)) == 1
     block = text.split(start_of(name))[1].split(END)[0]
     assert block.count("\n|") >= 3
-    assert block.endswith(f"\n{stamp()}\n"), f"The tables changed: run tools/evidence.py {name}."
+    assert block.endswith(f"\n{stamp(name)}\n"), (
+        f"The tables changed: run tools/evidence.py {name}."
+    )
     verb = command.removeprefix("-m edgecil ")
     assert (ROOT / command.split()[0]).is_file() or " ".join(verb.split()[:2]) in all_verbs()
 

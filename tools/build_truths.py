@@ -1,4 +1,4 @@
-"""Build the bundled truth tables (src/edgecil/lab/data/truths.npz).
+"""Build the bundled truth tables (truths.npz and photographs.npz in src/edgecil/lab/data).
 
     python tools/build_truths.py train RUNS      train what is missing below RUNS, then pack
     python tools/build_truths.py pack RUNS       pack what is finished below RUNS
@@ -31,7 +31,8 @@ from edgecil.engine import Experiment
 from edgecil.lab.truth_files import read_truths, write_truths
 from edgecil.lab.truth_tables import Counts, TruthTable, experiment_truth, merge_tables
 
-TABLES = Path(__file__).parents[1] / "src/edgecil/lab/data/truths.npz"
+DATA = Path(__file__).parents[1] / "src/edgecil/lab/data"
+FILES = {"quickdraw": "truths.npz", "caltech101": "photographs.npz"}  # by dataset
 DRAWING_LEARNERS = (
     *("ranpac", "ease", "ewc", "icarl", "memo", "der"),
     *("tagfex", "mos", "coda-prompt", "hide-prompt", "foster", "l2p"),
@@ -193,10 +194,10 @@ def check(runs: Path, path: Path, names: list[str] | None, learners: list[str] |
     return different
 
 
-def pack(runs: Path, path: Path, commit: str) -> list[TruthTable]:
+def pack(runs: Path, path: Path, commit: str, names: list[str] | None = None) -> list[TruthTable]:
     """Add the finished learners of all directories to the file, or write a new one."""
     tables = {table.name: table for table in (read_truths(path) if path.exists() else [])}
-    for chosen, _learner, directory in wanted(None, None):
+    for chosen, _learner, directory in wanted(names, None):
         if not (runs / directory).is_dir():
             continue
         try:
@@ -245,21 +246,34 @@ def main() -> None:
     parser.add_argument("runs", type=Path, help="directory of the experiment directories")
     parser.add_argument("--sets", nargs="*", help="only these: " + " ".join(s.name for s in SETS))
     parser.add_argument("--learners", nargs="*", help="only these")
-    parser.add_argument("--out", type=Path, default=TABLES)
+    parser.add_argument("--out", type=Path, default=DATA, help="folder of the two files")
     parser.add_argument("--commit", help="that trained, if it is not the current one")
     options = parser.parse_args()
-    if options.action == "check":
-        different = check(options.runs, options.out, options.sets, options.learners)
-        raise SystemExit(f"{different} results differ." if different else 0)
-    if options.action == "train":
-        train(options.runs, options.out, options.sets, options.learners)
     commit = options.commit or subprocess.check_output(
-        ["git", "rev-parse", "HEAD"], cwd=TABLES.parent, text=True
+        ["git", "rev-parse", "HEAD"], cwd=DATA, text=True
     )
-    for table in pack(options.runs, options.out, commit.strip()):
-        repeats = {method: len(result.seeds) for method, result in table.results.items()}
-        print(f"{table.name}: {len(table.sequences)} sequences; repeats {repeats}")
-    print(f"{options.out}: {options.out.stat().st_size:,} bytes")
+    different = 0
+    for dataset, file in FILES.items():
+        path = options.out / file
+        names = [
+            chosen.name
+            for chosen in SETS
+            if chosen.options["dataset"] == dataset
+            and (not options.sets or chosen.name in options.sets)
+        ]
+        if not names:
+            continue
+        if options.action == "check":
+            different += check(options.runs, path, names, options.learners)
+            continue
+        if options.action == "train":
+            train(options.runs, path, names, options.learners)
+        for table in pack(options.runs, path, commit.strip(), names):
+            repeats = {method: len(result.seeds) for method, result in table.results.items()}
+            print(f"{table.name}: {len(table.sequences)} sequences; repeats {repeats}")
+        print(f"{path}: {path.stat().st_size:,} bytes")
+    if different:
+        raise SystemExit(f"{different} results differ.")
 
 
 if __name__ == "__main__":

@@ -25,12 +25,16 @@ from pathlib import Path
 from edgecil import lab
 
 ROOT = Path(__file__).parents[1]
-TRUTHS = ROOT / "src" / "edgecil" / "lab" / "data" / "truths.npz"
+DATA = ROOT / "src" / "edgecil" / "lab" / "data"
+DRAWINGS, PHOTOGRAPHS = "truths.npz", "photographs.npz"
+# Blocks that are measured on photographs, too; the others are of drawings alone.
+ON_BOTH = ("tables", "calibration", "orders")
 TABLES = "tables"
 # By name: the page, and the command (without `python`).
 EVIDENCE = {
     TABLES: ("leaderboard.md", "tools/evidence.py --tables"),
     "calibration": ("estimation.md", "-m edgecil lab calibrate --draws 60"),
+    "orders": ("evidence/photographs.md", "-m edgecil lab orders --placebos 200"),
     "accuracies": ("methods.md", "tools/evidence.py --accuracies"),
     "until": ("estimation.md", "benchmarks/error_rates.py until --trials 1000"),
     "placebo": ("estimation.md", "benchmarks/error_rates.py placebo --trials 400"),
@@ -56,9 +60,12 @@ def start_of(name: str) -> str:
     return f"<!-- evidence: {name} -->"
 
 
-def stamp() -> str:
+def stamp(name: str = "") -> str:
     """The comment at the end of a block: which truth tables it was measured on."""
-    return f"<!-- measured on truths.npz {hashlib.sha256(TRUTHS.read_bytes()).hexdigest()[:16]} -->"
+    names = (DRAWINGS, PHOTOGRAPHS) if name in ON_BOTH else (DRAWINGS,)
+    digests = (hashlib.sha256((DATA / own).read_bytes()).hexdigest()[:16] for own in names)
+    files = ", ".join(f"{own} {digest}" for own, digest in zip(names, digests, strict=True))
+    return f"<!-- measured on {files} -->"
 
 
 def measure(command: str) -> tuple[str, float]:
@@ -80,7 +87,7 @@ def measure(command: str) -> tuple[str, float]:
 def replace_block(text: str, name: str, output: str) -> str:
     """A page with the block of this name replaced; an error if it has none."""
     pattern = re.compile(f"{re.escape(start_of(name))}.*?{re.escape(END)}", re.DOTALL)
-    block = f"{start_of(name)}\n\n{output.strip()}\n\n{stamp()}\n{END}"
+    block = f"{start_of(name)}\n\n{output.strip()}\n\n{stamp(name)}\n{END}"
     changed, count = pattern.subn(lambda _: block, text)
     if count != 1:
         raise SystemExit(f"The block {start_of(name)} occurs {count} times in its page, not once.")
@@ -95,9 +102,13 @@ def print_tables() -> None:
         methods = ", ".join(
             f"{method} ({len(result.seeds)})" for method, result in table.results.items()
         )
-        names = ", ".join(table.classes or ())
+        names = ", ".join((table.classes or ())[:20])
+        names += f" … ({table.space.classes})" if table.space.classes > 20 else ""
         tasks = f"in {table.space.tasks} tasks"
-        print(f"| `{table.name}` | {kind} {len(table.sequences):,} {tasks} | {names} | {methods} |")
+        orders = f"{kind} {len(table.sequences):,} {tasks}"
+        if table.structured is not None:
+            orders += f", {len(table.structured.sequences)} structured ones"
+        print(f"| `{table.name}` | {orders} | {names} | {methods} |")
 
 
 def print_accuracies() -> None:

@@ -25,6 +25,7 @@ from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
 FORMAT = 1
+BUNDLED = ("truths.npz", "photographs.npz")
 _MANIFEST = "manifest"
 # The time stamp of all members, so that the same tables give the same bytes.
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
@@ -33,8 +34,8 @@ _NO_TIME = (1980, 1, 1, 0, 0, 0)
 @cache
 def bundled_tables() -> tuple[TruthTable, ...]:
     """Return the tables that come with edgecil, built by `tools/build_truths.py`."""
-    with as_file(files("edgecil.lab") / "data" / "truths.npz") as path:
-        return tuple(read_truths(path))
+    with as_file(files("edgecil.lab") / "data") as folder:
+        return tuple(table for name in BUNDLED for table in read_truths(folder / name))
 
 
 def write_truths(tables: Iterable[TruthTable], path: str | Path) -> None:
