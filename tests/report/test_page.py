@@ -16,25 +16,26 @@ import pytest
 from edgecil.cli.main import verb_parser
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.record import ExperimentRecord, Identity
+from edgecil.engine.runs import PENDING
 from edgecil.estimation.analysis import AnalysisOptions, analyze
 from edgecil.estimation.comparison import Comparison, compare_accuracies
 from edgecil.io.numbers import format_duration
 from edgecil.report import sections
 from edgecil.report.drawing import Text
 from edgecil.report.metrics import metric_words
-from edgecil.report.narrative import answer, claim
+from edgecil.report.narrative import answer
 from edgecil.report.orders import OrderTable
 from edgecil.report.page import Origin, compose_page
 from edgecil.report.page_data import page_data
 from edgecil.report.sections import Part, Section
 from edgecil.report.summary import NamedOrder, rank, summarize
 from edgecil.report.svg import svg_file
-from edgecil.report.table import Column, Table
-from edgecil.report.text import printable
-from edgecil.report.views import _win
+from edgecil.report.table import Column, Table, as_latex
+from edgecil.report.text import printable, signed
+from edgecil.report.views import _win, datasets_section
 from edgecil.sequences import ClassSequence, SequenceSpace
 from edgecil.similarity import SimilarityMatrix
-from tests.estimation.tables import Run, build, six_classes
+from tests.estimation.tables import Run, build, noisy, rows, six_classes, table_of, write
 from tests.report.made_up import page_of, steady, varied, write_reported, write_run
 from tests.report.test_page_data import unpack
 
@@ -278,19 +279,59 @@ def commands_of(dataset, origin: Origin) -> list[str]:
     return html.unescape(listed).splitlines()
 
 
-def test_a_claim_has_its_population_and_what_constructed_orders_show(dataset) -> None:
-    words = metric_words("accuracy")
+def test_a_constructed_order_far_from_the_random_ones_is_in_the_answer(dataset) -> None:
     probes = tuple(
         NamedOrder("probes", label, value, f"when {label}")
-        for label, value in (("grouped", 95.0), ("spread", 30.0))
+        for label, value in (("grouped", 95.0), ("spread", 70.0))
     )
-    own = replace(summarize(dataset, "varied"), named=probes)
-    assert claim(dataset, own, words) == (
-        "varied reaches 60.0 % on average over all 90 orders; 95.0 when grouped, 30.0 when spread; "
-        "95 % of runs exceed 40.0."
-    )
-    best = summarize(dataset, "steady")
-    assert any("reaches 95.0 when grouped" in text for text in answer(dataset, [best, own], words))
+    ranked = [summarize(dataset, "steady"), replace(summarize(dataset, "varied"), named=probes)]
+    sentences = answer(dataset, ranked, metric_words("accuracy"))
+    assert any("reaches 95.0 when grouped" in text for text in sentences)
+
+
+def test_a_table_without_orders_says_what_cannot_be_concluded(tmp_path) -> None:
+    path = tmp_path / "results.csv"
+    rows = [
+        f"{name},{seed},{60 + seed + place}" for seed in range(4) for place, name in enumerate("ab")
+    ]
+    path.write_text("\n".join(["method,seed,accuracy", *rows]), encoding="utf-8")
+    dataset = analyze(path).datasets[0]
+    page = compose_page(dataset, Origin((str(path),), "out"))
+    reader = Reader(page.html)
+    assert "class orders unknown" in reader.text
+    assert "nothing is said about other class orders" in reader.text
+    summary = next(table for table in page.tables if table.name == "summary")
+    assert summary.title == "Accuracy over runs"
+    low, high = dataset.methods["b"].answer.mean.interval
+    assert f"62.5 ({low:.1f}--{high:.1f})" in as_latex(summary)
+    assert data_of(page)["classes"] == []
+
+
+def test_an_unfinished_experiment_is_of_one_moment_and_counts_per_method(dataset) -> None:
+    table = dataset.table
+    status = table.status.copy()
+    ran = (table.method == table.methods.index("varied")) & (table.sequence < 5)
+    status[ran] = PENDING
+    values = np.where(ran, np.nan, table.values)
+    half = replace(dataset, table=replace(table, status=status, values=values))
+    text = Reader(compose_page(half, Origin(("x",), live=True)).html).text
+    assert "175 of 180 runs, all read at" in text
+    assert "runs: varied 85 of 90, steady 90" in text
+    assert "runs, all read" not in Reader(compose_page(dataset, Origin(("x",))).html).text
+
+
+def test_several_datasets_share_a_section(dataset, tmp_path) -> None:
+    runs = rows(table_of({"low": noisy(0), "high": noisy(1, mean=60.0)}, ("random",)))
+    write([*runs, *(replace(run, dataset="other") for run in runs)], tmp_path / "a.csv")
+    analysis = analyze(tmp_path / "a.csv")
+    page = compose_page(analysis.datasets[0], Origin(("x",)), together=datasets_section(analysis))
+    assert {"datasets", "profiles"} <= {figure.name for figure in page.figures}
+    (over,) = analysis.over_datasets
+    texts = {
+        m.text for f in page.figures if f.name == "datasets" for m in f.wide.marks if is_text(m)
+    }
+    assert any(text.startswith(signed(over.difference)) for text in texts)
+    assert "… on other" in texts
 
 
 def test_every_metric_has_its_own_curves(directory) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +10,8 @@ from pathlib import Path
 import matplotlib
 import pytest
 
-from edgecil.engine.runs import Runs
 from edgecil.errors import UsageError
-from edgecil.estimation.analysis import Analysis, DatasetAnalysis, analyze
+from edgecil.estimation.analysis import Analysis, analyze
 from edgecil.report import Report, write_report
 from tests.estimation.tables import rows, six_classes, write
 from tests.report.made_up import analysis_of, varied, write_run
@@ -118,22 +116,13 @@ def test_the_default_folder_is_in_the_experiment(tmp_path) -> None:
     assert report.pages == (directory / "report" / "index.html",)
 
 
-def test_a_report_after_an_analysis_computes_nothing_again(tmp_path, monkeypatch) -> None:
-    """Every metric is analysed once: by `analyze`, or by the first report that shows it."""
-    directory = write_run(tmp_path / "runs", {"varied": varied}, ("edge",))
-    module = importlib.import_module("edgecil.estimation.analysis")
-    compute, analysed = module.analyze_table, []
-
-    def count(table: Runs, **options: object) -> DatasetAnalysis:
-        analysed.append(table.metric)
-        return compute(table, **options)
-
-    monkeypatch.setattr(module, "analyze_table", count)
-    analyze(directory)
-    analyze(directory, metric="last")
-    for _ in range(2):
-        assert write_report(directory).pages[0].is_file()
-    assert analysed == ["accuracy", "last", "average", "forgetting"]
+def test_a_live_page_is_one_file_that_loads_itself_again(small, tmp_path) -> None:
+    (page,) = write_report(small, out=tmp_path / "live", live=True).pages
+    assert 'http-equiv="refresh"' in page.read_text(encoding="utf-8")
+    assert set(contents(page.parent)) <= {"index.html", ".edgecil"}
+    write_report(small, out=tmp_path / "live")
+    assert 'http-equiv="refresh"' not in page.read_text(encoding="utf-8")
+    assert (page.parent / "figures" / "overview.pdf").is_file()
 
 
 def test_the_analysis_is_beside_the_page(report, folder) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from edgecil.estimation.analysis import DatasetAnalysis
-from edgecil.estimation.comparison import Comparison
+from edgecil.estimation.analysis import Analysis, DatasetAnalysis
+from edgecil.estimation.comparison import Comparison, Profile
 from edgecil.estimation.details import Confusion, TaskCurve
 from edgecil.io.arrays import Floats
 from edgecil.report.drawing import (
@@ -36,6 +36,7 @@ from edgecil.report.drawing import (
 from edgecil.report.figure import ReportFigure
 from edgecil.report.metrics import MetricWords, metric_words
 from edgecil.report.orders import OrderTable
+from edgecil.report.summary import compare_pair
 from edgecil.report.text import class_names, signed, slug
 from edgecil.report.theme import SHADES, category, is_dark_shade, shade_of
 
@@ -431,3 +432,48 @@ def _order_counts(counts: Iterable[int]) -> str:
     low, high = min(some), max(some)
     text = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     return f"{text} order{'' if high == 1 else 's'}"
+
+
+def draw_profiles(profiles: Mapping[str, Profile], metric: str, width: float = WIDE) -> Scene:
+    """Draw the share of each method's runs above each score, with its 90 % band."""
+    entries = []
+    for place, name in enumerate(profiles):
+        colour, dash = category(place)
+        entries.append(Entry(name, colour, "line", dash))
+    marks, top = legend(entries, 0.0, 2.0, width)
+    top, right = top + 24.0, width - 8.0
+    bottom = top + (220.0 if width <= NARROW else 280.0)
+    ends = [float(v) for one in profiles.values() for v in (one.scores[0], one.scores[-1])]
+    across = Scale(min(ends), max(max(ends), min(ends) + 1e-9), 44.0, right)
+    up = Scale(0.0, 100.0, bottom, top)
+    marks += y_axis(up, 40.0, right, title="runs above it, %")
+    marks += x_axis(across, top, bottom, most=5 if width <= NARROW else 10, title=metric)
+    for place, one in enumerate(profiles.values()):
+        colour, dash = category(place)
+        x = across.map(one.scores).tolist()
+        low, high, middle = (
+            list(zip(x, up.map(100.0 * level).tolist(), strict=True))
+            for level in (one.low, one.high, one.share)
+        )
+        marks.append(Line((*low, *high[::-1]), "", fill=colour, opacity=0.13))
+        marks.append(Line(tuple(middle), colour, 2.2, dash=dash))
+    return Scene(width, bottom + 44.0, tuple(marks))
+
+
+def build_over_datasets(analysis: Analysis, *, name: str) -> ReportFigure | None:
+    """Differences of each pair over all datasets and on each; None with one dataset."""
+    rows: list[tuple[str, float, tuple[float, float] | None, str]] = []
+    for pair in analysis.over_datasets:
+        both = f"{pair.first} − {pair.second}"
+        rows.append((f"{both}, all datasets", pair.difference, pair.interval, pair.grade))
+        for dataset in analysis.datasets:
+            one = compare_pair(dataset, pair.first, pair.second)
+            if one is not None:
+                rows.append((f"… on {dataset.dataset}", one.difference, one.interval, one.grade))
+    if not rows:
+        return None
+    caption = (
+        "Mean difference of each pair over all datasets, which weigh the same, and on each of "
+        "them, with its 90 % interval and how sure it is."
+    )
+    return ReportFigure.of(name, caption, lambda width: draw_intervals(rows, width))

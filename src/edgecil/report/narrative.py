@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+
+from edgecil.engine.runs import FINISHED
 from edgecil.estimation.analysis import MOST_NAMED, DatasetAnalysis, list_methods, method_warnings
-from edgecil.estimation.sentences import count, describe_pair, describe_step
+from edgecil.estimation.sentences import count, describe_answer, describe_pair, describe_step
 from edgecil.estimation.similarities import NO_CLASS_NAMES
-from edgecil.estimation.variance import OrderEffect
 from edgecil.io.numbers import rounded, rounded_limit
 from edgecil.io.terminal import printable
 from edgecil.report.metrics import MetricWords
@@ -42,15 +45,43 @@ def about(dataset: DatasetAnalysis, orders: int) -> list[str]:
         what.append(f"{orders:,} of {_size(dataset)} orders run")
     else:
         what.append("class orders unknown")
-    runs = {name: int(table.orders(name).counts.sum()) for name in dataset.methods}
-    if len(set(runs.values())) == 1:
-        each = " of each method" if len(runs) > 1 else f" of {next(iter(runs))}"
-        what.append(f"{count(next(iter(runs.values())), 'run')}{each}")
-    elif len(runs) <= MOST_NAMED:
-        what.append("runs: " + ", ".join(f"{name} {number:,}" for name, number in runs.items()))
-    else:
-        what.append(f"{min(runs.values()):,} to {max(runs.values()):,} runs of each method")
+    what.append(describe_runs(dataset))
     return [*what, *(f"{name} {value}" for name, value in setup_facts(dataset).items())]
+
+
+def describe_runs(dataset: DatasetAnalysis) -> str:
+    """How many runs each method has, of how many that are planned."""
+    finished, planned = _count_runs(dataset)
+    texts = {
+        name: f"{number:,}" if number == planned[name] else f"{number:,} of {planned[name]:,}"
+        for name, number in finished.items()
+    }
+    if len(set(texts.values())) == 1:
+        return f"{next(iter(texts.values()))} runs of {'each' if len(texts) > 1 else 'one'} method"
+    if len(texts) <= MOST_NAMED:
+        return "runs: " + ", ".join(f"{name} {text}" for name, text in texts.items())
+    return f"{min(finished.values()):,} to {max(finished.values()):,} runs of each method"
+
+
+def moment(dataset: DatasetAnalysis, *, live: bool = False) -> str:
+    """That the page shows one moment, if planned runs have no result yet; empty otherwise."""
+    finished, planned = (sum(counts.values()) for counts in _count_runs(dataset))
+    if finished == planned:
+        return ""
+    when = f" at {datetime.now(UTC):%H:%M:%S} UTC" if live else ""
+    again = "; it loads itself again" if live else ""
+    return f"This page shows {finished:,} of {planned:,} runs, all read{when} at once{again}."
+
+
+def _count_runs(dataset: DatasetAnalysis) -> tuple[dict[str, int], dict[str, int]]:
+    """By method, different trainings with a result, and those that were planned."""
+    table = dataset.table
+    keys = np.stack([table.method, table.sequence, table.seed])
+    counts: list[dict[str, int]] = []
+    for rows in (table.status == FINISHED, np.ones(len(table), dtype=bool)):
+        methods = np.unique(keys[:, rows], axis=1)[0].tolist()
+        counts.append({n: methods.count(table.methods.index(n)) for n in dataset.methods})
+    return counts[0], counts[1]
 
 
 def setup_facts(dataset: DatasetAnalysis) -> dict[str, str]:
@@ -112,12 +143,11 @@ def _by_method(values: Mapping[str, list[str]], methods: int) -> str:
 def about_training(dataset: DatasetAnalysis) -> str:
     """One sentence for the caption of a paper's table: what was trained, how, how often."""
     table = dataset.table
-    what = " ".join(_what(dataset))
     seeds = "one training seed for all" if table.shares_seeds else "each with its own training seed"
     facts = [f"{name} {value}" for name, value in setup_facts(dataset).items()]
     if table.has_orders:
         facts.append(f"{count(len(table.sequences), 'class order')}, {seeds}")
-    return f"{what[0].upper()}{what[1:]}: {'; '.join(facts)}." if facts else ""
+    return f"Setting: {' '.join(_what(dataset))}; {'; '.join(facts)}." if facts else ""
 
 
 def answer(
@@ -129,72 +159,30 @@ def answer(
     if len(ranked) > 1:
         second = ranked[1].name
         pair = compare_pair(dataset, best.name, second)
-        if pair is None:
-            sentences.append(
-                f"{best.name} has the best mean {words.title}, {_value(best.mean, words)}, but it "
-                f"has no order in common with {second}."
-            )
-        else:
-            metric = "" if words.name == "accuracy" else words.title
-            up = words.higher_is_better
-            sentences.append(
-                describe_pair(best.name, second, pair, higher_is_better=up, metric=metric)
-            )
-    sentences.append(claim(dataset, best, words))
+        metric = "" if words.name == "accuracy" else words.title
+        up = words.higher_is_better
+        sentences.append(
+            f"{best.name} has the best mean {words.title}, but no order in common with {second}."
+            if pair is None
+            else describe_pair(best.name, second, pair, higher_is_better=up, metric=metric)
+        )
+    said = dataset.methods[best.name].answer
+    sentences.append(describe_answer(said, best.name, words.name))
     sentences += _furthest(ranked, words)
     table = dataset.table
-    if not table.has_orders and table.seeds_are == "":
-        sentences.append(
-            "Whether the class order varied between these runs is not known, so nothing is said "
-            "about other class orders, and order and training cannot be told apart."
-        )
-    elif set(table.protocols) == {GIVEN} and not any(one.is_measured for one in ranked):
+    if not table.has_orders:
+        if table.seeds_are == "":
+            sentences.append(
+                "Whether the class order varied between these runs is not known, so nothing is "
+                "said about other class orders, and order and training cannot be told apart."
+            )
+        return sentences
+    if set(table.protocols) == {GIVEN} and not any(one.is_measured for one in ranked):
         sentences.append(
             "This holds if your orders were not chosen by their results or their similarity."
         )
-    if table.has_orders:
-        has_shares = any(one.order_share is not None for one in _effects(dataset))
-        sentences += noise_sentences(dataset, ranked)[has_shares:]  # the chart shows the shares
-    return sentences
-
-
-def _effects(dataset: DatasetAnalysis) -> list[OrderEffect]:
-    return [method.order_effect for method in dataset.methods.values()]
-
-
-def claim(dataset: DatasetAnalysis, summary: MethodSummary, words: MetricWords) -> str:
-    """What a method reaches: the mean, its population and interval, and constructed orders."""
-    method = dataset.methods[summary.name]
-    said, truth = method.answer, method.truth
-    what = "" if words.name == "accuracy" else f" {words.title}"
-    value = f"{_value(summary.mean, words)}{what}"
-    if said.order_count == 1 and truth is None:
-        one = f"one order of {_size(dataset)}" if dataset.table.has_orders else "one run"
-        return f"{summary.name} reached {value} on {one}; nothing can be said about others yet."
-    over = {
-        "orders": "over class orders, for one training seed",
-        "both": "over class orders and trainings",
-        "trainings": "over trainings of one class order",
-    }.get(dataset.table.seeds_are, "in runs like these")
-    if dataset.table.has_orders:
-        over = "over class orders and trainings"
-        if said.shared_seeds:
-            seeds = "one training seed" if said.shared_seeds == 1 else "these training seeds"
-            over = f"over class orders for {seeds}"
-        if truth is not None and truth.kind == "enumerated":
-            some = "all" if len(truth) == truth.space_size else "the"
-            over = f"over {some} {len(truth):,} orders"
-    text = f"{summary.name} reaches {value} on average {over}"
-    if summary.mean_interval is not None:
-        text += f" (90 % interval {_between(summary.mean_interval)})"
-    elif truth is None:
-        text += f", from {count(said.order_count, 'order')} that were not drawn at random"
-    parts = [text]
-    if probes := [f"{rounded(one.value)} {one.meaning}" for one in summary.named if one.meaning]:
-        parts.append(", ".join(probes))
-    if summary.tail is not None and words.higher_is_better:
-        parts.append(f"95 % of runs exceed {rounded(summary.tail)}")
-    return "; ".join(parts) + "."
+    has_shares = any(one.order_effect.order_share is not None for one in dataset.methods.values())
+    return sentences + noise_sentences(dataset, ranked)[has_shares:]  # the chart shows the shares
 
 
 def _furthest(ranked: Sequence[MethodSummary], words: MetricWords) -> list[str]:
@@ -291,12 +279,3 @@ def _size(dataset: DatasetAnalysis) -> str:
     """How many orders there are, with powers of ten as they are printed."""
     start, power, digits = count_text(dataset.table.space.size).partition("^")
     return start + digits.translate(_RAISED) if power else start
-
-
-def _value(value: float, words: MetricWords) -> str:
-    return f"{rounded(value)} {words.unit}".rstrip()
-
-
-def _between(interval: tuple[float, float]) -> str:
-    low, high = map(rounded_limit, interval)
-    return f"{low} to {high}".replace("-", "−")

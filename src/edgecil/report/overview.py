@@ -88,9 +88,10 @@ def build_overview(
         name: stem of its file names.
         words: of the metric on the axis.
     """
+    kind = "class order" if dataset.table.has_orders else "run"
     rows = [_row(dataset, summary, orders, values[summary.name]) for summary in ranked]
     return ReportFigure.of(
-        name, _caption(rows, words), lambda width: draw_overview(rows, words, width)
+        name, _caption(rows, words), lambda width: draw_overview(rows, words, width, kind)
     )
 
 
@@ -117,7 +118,9 @@ def _row(
     )
 
 
-def draw_overview(rows: Sequence[OverviewRow], words: MetricWords, width: float = WIDE) -> Scene:
+def draw_overview(
+    rows: Sequence[OverviewRow], words: MetricWords, width: float = WIDE, kind: str = "class order"
+) -> Scene:
     """Draw one row per method on a shared axis, in the given order from top to bottom.
 
     On a wide drawing names stand on the left and columns of numbers on the right, on a narrow one
@@ -131,11 +134,13 @@ def draw_overview(rows: Sequence[OverviewRow], words: MetricWords, width: float 
     names = label_width((row.summary.name for row in rows), 1.16 * size) if is_wide else 0.0
     left = names + 22.0 if is_wide else 0.0
     right = width - sum(room for room, _ in columns.values()) - 12.0 if is_wide else width
-    marks, top = legend(_entries(rows), 0.0, 2.0, width, 12.0 if is_wide else 11.0)
+    marks, top = legend(
+        _entries(rows, kind.split()[-1]), 0.0, 2.0, width, 12.0 if is_wide else 11.0
+    )
     top += 18.0 if is_wide else 4.0
     bottom = top + (height + text) * len(rows)
     scale = _scale(rows, left + 8.0, right - 8.0)
-    title = f"{words.title} of a class order, {words.unit}".rstrip(", ")
+    title = f"{words.title} of a {kind}, {words.unit}".rstrip(", ")
     marks += x_axis(scale, top, bottom, most=8 if is_wide else 5, title=title)
     ends = np.cumsum([right + 12.0, *(room for room, _ in columns.values())])[1:].tolist()
     if is_wide:
@@ -170,7 +175,7 @@ def _columns(rows: Sequence[OverviewRow], words: MetricWords) -> dict[str, tuple
     shares = [row.order_share for row in rows]
     if any(share is not None for share in shares):
         texts = ["–" if share is None else f"{100.0 * share:.0f} %" for share in shares]
-        columns["due to order"] = (88.0, texts)
+        columns["order"] = (56.0, texts)
     return columns
 
 
@@ -216,7 +221,7 @@ def _above(row: OverviewRow, numbers: Mapping[str, str], upper: float, width: fl
         Text(width, upper + 16.0, around, 11.5, "end", colour="faint"),
         Text(number, upper + 16.0, mean, 14.0, "end", bold=True),
         Text(0.0, upper + 16.0, fit(row.summary.name, room, bold=True), 13.0, bold=True),
-        Text(0.0, upper + 32.0, fit("  ·  ".join(parts), width, 10.5), 10.5, colour="faint"),
+        Text(0.0, upper + 32.0, fit(" · ".join(parts), width, 10.5), 10.5, colour="faint"),
     ]
 
 
@@ -340,13 +345,13 @@ def _scale(rows: Sequence[OverviewRow], start: float, end: float) -> Scale:
     return Scale.around(values, start, end, margin=0.03, limits=limits)
 
 
-def _entries(rows: Sequence[OverviewRow]) -> list[Entry]:
+def _entries(rows: Sequence[OverviewRow], kind: str) -> list[Entry]:
     """The legend: what is drawn and nothing else."""
     entries = []
     protocols = sorted({name for row in rows for name in row.protocols} - {""})
     for place, protocol in enumerate(protocols):
-        label = "your order" if protocol == GIVEN else protocol
-        label = f"order of {label}" if place == 0 and protocol != GIVEN else label
+        label = protocol if place else f"{kind} of {protocol}"
+        label = f"your {kind}" if protocol == GIVEN else label
         entries.append(Entry(label, *protocol_style(protocol)))
     if any("" in row.protocols for row in rows):
         label = "other order" if protocols else "order"
@@ -377,7 +382,7 @@ def explain(rows: Sequence[MethodSummary], *, has_shares: bool = False) -> str:
             "with probability 90 %; it counts how uncertain that fit is and may reach beyond it."
         )
     if has_shares:
-        sentences.append("Due to order: how much of the variance between runs the order explains.")
+        sentences.append("Order: how much of the variance of runs is due to the class order.")
     if any(order.meaning for row in rows for order in row.named):
         sentences.append(
             "Constructed orders are drawn beside the random ones and belong to no mean; nothing "

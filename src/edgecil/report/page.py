@@ -6,7 +6,7 @@ import json
 import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -26,6 +26,7 @@ from edgecil.report.figure import ReportFigure
 from edgecil.report.metrics import MetricWords
 from edgecil.report.orders import OrderTable
 from edgecil.report.page_data import page_data
+from edgecil.report.sections import Section
 from edgecil.report.svg import theme_css
 from edgecil.report.table import Table, files_of
 from edgecil.report.text import class_names, printable
@@ -75,7 +76,6 @@ class Origin:
         metrics: further metrics of the page; None if they were not chosen.
         analysis_file: the saved analysis, relative to the page; None if there is none.
         version: of edgecil.
-        moment: when the runs were read, if more of them were expected; empty otherwise.
         live: whether the page loads itself again while the runs continue.
     """
 
@@ -86,12 +86,15 @@ class Origin:
     metrics: tuple[str, ...] | None = None
     analysis_file: str | None = None
     version: str = ""
-    moment: str = ""
     live: bool = False
 
 
 def compose_page(
-    dataset: DatasetAnalysis, origin: Origin, others: Sequence[DatasetAnalysis] = ()
+    dataset: DatasetAnalysis,
+    origin: Origin,
+    others: Sequence[DatasetAnalysis] = (),
+    *,
+    together: Section | None = None,
 ) -> Page:
     """Compose the page of one dataset; the same analyses always give the same text.
 
@@ -99,6 +102,7 @@ def compose_page(
         dataset: the analysis of the metric that the page shows first.
         origin: where it comes from.
         others: analyses of the same runs by other metrics, for the page's switch.
+        together: a section on all datasets; None with one.
     """
     orders = OrderTable.of(dataset)
     values = {dataset.metric: orders.values, **{o.metric: orders.values_of(o) for o in others}}
@@ -106,6 +110,8 @@ def compose_page(
         build_view(one, orders, values[one.metric], suffix=f"-{one.metric}" if place else "")
         for place, one in enumerate((dataset, *others))
     ]
+    if together is not None:
+        views[0] = replace(views[0], sections=(together, *views[0].sections))
     order_table = views[0].tables["orders"]
     assert order_table is not None
     confusion = build_confusion(dataset) if views[0].maps else None
@@ -118,7 +124,7 @@ def compose_page(
         .get_template("report.html.j2")
         .render(
             live=origin.live,
-            moment=origin.moment,
+            moment=narrative.moment(dataset, live=origin.live),
             theme=Markup(theme_css()),
             style=Markup(_resource("style.css")),
             script=Markup("\n".join(_resource(f"script/{name}.js") for name in _SCRIPTS)),
@@ -190,7 +196,7 @@ def _orders_lede(dataset: DatasetAnalysis) -> str:
 
 def _order_rows(dataset: DatasetAnalysis, orders: OrderTable) -> dict[str, Any]:
     """The table of orders for readers without JavaScript."""
-    names = class_names(dataset.table) if dataset.table.has_orders else []
+    names = class_names(dataset.table)
     shown = min(len(orders), _STATIC_ROWS, max(_STATIC_CHIPS // max(len(names), 1), 10))
     repeated = bool((orders.repeats > 1).any())
     cells = []

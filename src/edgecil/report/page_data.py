@@ -72,9 +72,8 @@ def page_data(
     """
     stems, stem, number = _split([printable(text) for text in orders.chosen_by])
     has_orders = dataset.table.has_orders
-    classes = class_names(dataset.table) if has_orders else []
     data: dict[str, Any] = {
-        "classes": list(map(printable, classes)),
+        "classes": list(map(printable, class_names(dataset.table))),
         "count": len(orders),
         "number_of_tasks": dataset.table.space.tasks if has_orders else 0,
         "tasks": pack([one.task_of() for one in orders.sequences] if has_orders else []),

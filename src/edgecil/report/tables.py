@@ -84,18 +84,19 @@ def summary_table(
         *(Column(end, 1) for end in words.ends),
         Column("order, %", 0),
         Column("r", 2, signed=True),
-        Column("orders run", 0),
+        Column("orders run" if dataset.table.has_orders else "runs", 0),
         Column("claims from"),
     )
     filled = [any(row[place] is not None for row in rows) for place in range(len(columns))]
     columns = tuple(column for column, keep in zip(columns, filled, strict=True) if keep)
-    title = f"{words.title[0].upper()}{words.title[1:]} over class orders"
+    over = "class orders" if dataset.table.has_orders else "runs"
+    title = f"{words.title[0].upper()}{words.title[1:]} over {over}"
     explained = {
         "from": "'From' and 'to' are the 90 % interval of the mean.",
         "tail": "95 % of runs exceed the tail.",
         "5 %": "Between '5 %' and '95 %' lie 90 % of the orders run, or the next run with "
         "probability 90 %.",
-        words.ends[0]: "'Worst' and 'best' are those of all orders that were run.",
+        words.ends[0]: "'Worst' and 'best' are those of all that were run.",
         "order, %": "'Order' is the share of the variance between runs that is due to the order.",
     }
     if dataset.predictor is not None:
@@ -137,14 +138,14 @@ def _paper_summary(
         Column("mean", 0),
         *((Column("95 % exceed", 1),) if has_tail else ()),
         *(Column(label, 1) for label in probes or words.ends),
-        Column("orders", 0),
+        Column("orders" if dataset.table.has_orders else "runs", 0),
     )
     intervals = " with its 90 % interval" if any(own.mean_interval for own in shown) else ""
     tail = ", the value that 95 % of runs exceed" if has_tail else ""
     others = (
         "orders in which similar classes are grouped into tasks or spread over them"
         if probes
-        else "the worst and the best order that was run"
+        else "the worst and the best of them"
     )
     unit = f", in {words.unit}" if words.unit else ""
     caption = f"Mean{intervals}{tail}, and {others}{unit}. {about}".strip()
@@ -179,7 +180,8 @@ def _best_cells(
 def _basis(summary: MethodSummary, method: MethodAnalysis) -> str:
     if method.truth is None:
         said = method.answer
-        orders = "1 order" if said.order_count == 1 else f"{said.order_count} orders"
+        kind = "run" if said.population.startswith(("runs", "trainings")) else "order"
+        orders = f"{said.order_count} {kind}{'' if said.order_count == 1 else 's'}"
         return f"{orders} of {' + '.join(said.protocols)}"
     count, size = len(method.truth), method.truth.space_size
     if summary.basis == "sample":
@@ -296,19 +298,21 @@ def orders_table(dataset: DatasetAnalysis, orders: OrderTable) -> Table:
         row: list[Cell] = [None if math.isnan(value) else value for value in values[place]]
         row += [] if z is None else [None if math.isnan(z[place]) else float(z[place])]
         row += [int(orders.repeats[place])] if repeated else []
-        rows.append((*row, orders.chosen_by[place], describe_sequence(names, sequence)))
+        classes = (describe_sequence(names, sequence),) if names else ()
+        rows.append((*row, orders.chosen_by[place], *classes))
     label = "" if dataset.predictor is None else dataset.predictor.label
     explained = "" if z is None else f"; z is {label} in standard deviations from its mean"
     return Table(
         "orders",
-        "All class orders that were run",
-        f"Accuracy of each method in %, lowest mean first{explained}. Tasks are separated by |.",
+        "All class orders that were run" if names else "All runs",
+        f"Accuracy of each method in %, lowest mean first{explained}."
+        f"{' Tasks are separated by |.' if names else ''}",
         (
             *(Column(name, 1) for name in dataset.methods),
             *((Column("z", 2, signed=True),) if z is not None else ()),
             *((Column("repeats", 0),) if repeated else ()),
-            Column("chosen by"),
-            Column("classes"),
+            Column("chosen by" if names else "run"),
+            *((Column("classes"),) if names else ()),
         ),
         tuple(rows),
     )

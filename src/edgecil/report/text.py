@@ -53,7 +53,7 @@ def slug(name: str) -> str:
 def class_names(table: Runs) -> list[str]:
     """The names of all classes by their id, or the ids if the table has no names."""
     if table.names is None:
-        return [str(class_) for class_ in range(max(table.classes) + 1)]
+        return [str(class_) for class_ in table.classes]
     return [words_of(name) for name in table.names]
 
 

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from edgecil.estimation.analysis import DatasetAnalysis
+from edgecil.estimation.analysis import Analysis, DatasetAnalysis
 from edgecil.estimation.comparison import Comparison
-from edgecil.estimation.sentences import describe_probability
+from edgecil.estimation.sentences import describe_overall, describe_probability
 from edgecil.io.arrays import Floats
 from edgecil.report import narrative, tables
-from edgecil.report.charts import build_class_map, build_curves, build_pairs, build_prediction
+from edgecil.report.charts import (
+    build_class_map,
+    build_curves,
+    build_over_datasets,
+    build_pairs,
+    build_prediction,
+    draw_profiles,
+)
 from edgecil.report.figure import ReportFigure
 from edgecil.report.metrics import MetricWords, metric_words
 from edgecil.report.orders import OrderTable
@@ -206,3 +213,25 @@ def _win(first: str, second: str, pair: Comparison) -> Win:
     if probability is not None:  # never certain
         text = ">99" if probability > 0.995 else "<1" if probability < 0.005 else text
     return Win(text, place, is_dark_shade(place), tip)
+
+
+def datasets_section(analysis: Analysis) -> Section | None:
+    """Pairs and performance profiles over several datasets; None with one."""
+    differences = build_over_datasets(analysis, name="datasets")
+    if differences is None:
+        return None
+    words = metric_words(analysis.options.metric)
+    caption = (
+        "Share of each method's runs above a score, a mean over the datasets, with its 90 % band: "
+        "a higher line is better."
+    )
+    profile = ReportFigure.of(
+        "profiles",
+        caption,
+        lambda width: draw_profiles(analysis.profiles, f"{words.title}, {words.unit}", width),
+    )
+    parts = [Part(figure=differences), *([Part(figure=profile)] if analysis.profiles else ())]
+    lede = " ".join(
+        describe_overall(analysis.over_datasets, higher_is_better=words.higher_is_better)
+    )
+    return Section("datasets", "All datasets", lede, tuple(parts))

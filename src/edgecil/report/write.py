@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -17,6 +17,7 @@ from edgecil.report.metrics import OFFERED
 from edgecil.report.page import Origin, Page, compose_page
 from edgecil.report.table import files_of
 from edgecil.report.text import slug
+from edgecil.report.views import datasets_section
 
 if TYPE_CHECKING:
     from edgecil.estimation.similarities import Similarities
@@ -58,27 +59,27 @@ def write_report(
     classifier: str | None = None,
     similarity: Similarities | None = None,
     predictor: str | None = None,
+    live: bool = False,
     open: bool = False,
     **reading: Unpack[Reading],
 ) -> Report:
     """Write one HTML page per dataset, with its figures (SVG, PNG, PDF) and tables (CSV, …).
 
-    A page is one file that works offline. The same analysis always gives the same bytes. Saved
-    analyses of an experiment are reused; those of further metrics are computed at the first call
-    and saved as well. For an :class:`Analysis`, nothing is computed again.
+    A page is one file that works offline. The same analysis always gives the same bytes.
 
     Args:
         source: an :class:`Analysis`, or anything that :func:`edgecil.analyze` accepts.
         out: the folder; by default `report/` in the experiment directory. With several datasets,
             each has its own folder inside.
         metrics: further metrics that the page can switch to, each with its own analysis. By
-            default A(O), A_last, Ā and forgetting, as far as the source has
-            them; an :class:`Analysis` and its JSON file have none.
+            default A(O), A_last, Ā and forgetting, as far as the source has them; an
+            :class:`Analysis`, its JSON file and a live page have none.
         metric: as for :func:`edgecil.analyze`, like all further parameters; an :class:`Analysis`
             already has them.
         classifier: as for :func:`edgecil.analyze`.
         similarity: as for :func:`edgecil.analyze`.
         predictor: as for :func:`edgecil.analyze`.
+        live: write the page alone, without its files; it loads itself again every ten seconds.
         open: open the pages in the web browser.
         reading: see :class:`~edgecil.estimation.sources.Reading`.
     """
@@ -94,7 +95,8 @@ def write_report(
         "predictor": predictor,
     }
     analysis = as_analysis(source, metric=metric, **options)
-    others = _analyze_others(source, analysis, metrics, options)
+    offered = () if live and metrics is None else OFFERED
+    others = _analyze_others(source, analysis, metrics, offered, options)
     folder = _folder(analysis, out)
     check_owner(folder, "report", written_before=_holds_report)
     try:
@@ -106,6 +108,7 @@ def write_report(
             f"{str(error).rstrip('.')}; to write the report elsewhere, give a folder as 'out'."
         ) from error
     pages = dict[Path, Page]()
+    together = datasets_section(analysis)
     for dataset in analysis.datasets:
         several = len(analysis.datasets) > 1
         place = folder / slug(dataset.dataset) if several else folder
@@ -117,15 +120,17 @@ def write_report(
             None if metrics is None else tuple(metrics),
             f"../{_ANALYSIS_FILE}" if several else _ANALYSIS_FILE,
             analysis.version,
+            live,
         )
         same = [o for other in others for o in other.datasets if o.dataset == dataset.dataset]
         with no_collection():
-            pages[place] = compose_page(dataset, origin, same)
+            pages[place] = compose_page(dataset, origin, same, together=together)
     files = dict[Path, bytes | bytearray]()
     with only_new_objects():
         for place, page in pages.items():
-            files |= page_files(page, place)
-        files[folder / _ANALYSIS_FILE] = checked_json(analysis, SCHEMA)
+            files |= page_files(page, place, live=live)
+        if not live:
+            files[folder / _ANALYSIS_FILE] = checked_json(analysis, SCHEMA)
     with held(folder):
         replace_files(files.items())
     report = Report(tuple(place / _PAGE_FILE for place in pages), analysis)
@@ -135,7 +140,11 @@ def write_report(
 
 
 def _analyze_others(
-    source: Any, analysis: Analysis, metrics: Sequence[str] | None, options: Mapping[str, Any]
+    source: Any,
+    analysis: Analysis,
+    metrics: Sequence[str] | None,
+    offered: Sequence[str],
+    options: Mapping[str, Any],
 ) -> list[Analysis]:
     """Analyses of the same source by other metrics that it has."""
     from edgecil.estimation.analysis import as_analysis
@@ -149,7 +158,7 @@ def _analyze_others(
             )
         return []
     available = available_metrics(list_sources(source))
-    wanted = [name for name in OFFERED if name in available] if metrics is None else metrics
+    wanted = [name for name in offered if name in available] if metrics is None else metrics
     others = [name for name in wanted if name != analysis.options.metric]
     return [as_analysis(source, **{**options, "metric": name}) for name in others]
 
@@ -174,18 +183,14 @@ def _holds_report(folder: Path) -> bool:
         return file.read(64).startswith(b'{"schema":"edgecil.analysis/')
 
 
-def page_files(page: Page, folder: Path) -> dict[Path, bytes]:
-    """Return the files beside a page, and the page as the last one, in a folder."""
-    files = {folder / name: content for name, content in _files_beside(page)}
+def page_files(page: Page, folder: Path, *, live: bool = False) -> dict[Path, bytes]:
+    """Return the files beside a page, unless it is live, and the page as the last one."""
+    files: dict[Path, bytes] = {}
+    if not live:
+        for figure in page.figures:
+            files |= {folder / "figures" / name: content for name, content in figure.files()}
+        for table in page.tables:
+            for suffix, write in files_of(table).items():
+                files[folder / "tables" / f"{table.name}{suffix}"] = write(table).encode()
+        files |= {folder / name: text.encode() for name, text in page.configs.items()}
     return {**files, folder / _PAGE_FILE: page.html.encode()}
-
-
-def _files_beside(page: Page) -> Iterator[tuple[str, bytes]]:
-    for figure in page.figures:
-        for name, content in figure.files():
-            yield f"figures/{name}", content
-    for table in page.tables:
-        for suffix, write in files_of(table).items():
-            yield f"tables/{table.name}{suffix}", write(table).encode()
-    for name, text in page.configs.items():
-        yield name, text.encode()
