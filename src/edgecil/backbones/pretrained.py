@@ -347,7 +347,7 @@ def _locate(name: str) -> WeightFiles:
         _supplied.get(name, model.source),
         SETTINGS,
         needed_by=f"Backbone {name!r}",
-        remedy=f"{_remedy(model)} ('vit-quickdraw' is included in edgecil)",
+        remedy=f"{_remedy(model)}, or choose another backbone",
     )
 
 

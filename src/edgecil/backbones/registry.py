@@ -22,6 +22,7 @@ from edgecil.registry import Registry
 
 Shape = tuple[int, ...]
 
+FORMS = ("timm:NAME", "hf:ID", "FILE.safetensors", "FILE.py:make")  # of models by text
 ON_VECTORS: dict[str, Callable[[Any], Backbone]] = {"linear": Linear, "mlp": MLP}
 BACKBONES: Registry[Callable[[Any], Backbone]] = Registry(
     "backbone",
@@ -103,7 +104,7 @@ def default_backbone(shape: Shape, *, frozen: bool = False) -> str:
 def check_backbone(name: str) -> None:
     """Raise an error if a name is not a backbone."""
     if name not in BACKBONES and not is_pretrained(name):
-        raise unknown("backbone", name, backbone_names())
+        raise unknown("backbone", name, (*backbone_names(), *FORMS))
 
 
 def backbone_status(name: str) -> tuple[bool, str]:

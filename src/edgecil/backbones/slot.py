@@ -61,6 +61,12 @@ class SlotModel:
         """Whether only this process can build it: a notebook defines its code."""
         return self.source is not None and self.source.is_interactive
 
+    @property
+    def is_of_script(self) -> bool:
+        """Whether the class of a part of the module is in the main script."""
+        parts = () if self.module is None else self.module.modules()
+        return any(type(part).__module__ == "__main__" for part in parts)
+
 
 class SlotBackbone(Backbone):
     """A network of the slot; the number of its features is found by one forward pass.
@@ -115,7 +121,8 @@ def backbone_text(given: Any) -> str:
             if model.module is given:
                 return text
         text = f"{_GIVEN}{type(given).__name__}-{uuid.uuid4().hex[:8]}"
-        _models[text] = SlotModel(text, _source_of(type(given)), given)
+        sources = filter(None, (_source_of(type(part)) for part in given.modules()))
+        _models[text] = SlotModel(text, next(sources, None), given)
         return text
     if not callable(given) or not getattr(given, "__qualname__", "").isidentifier():
         raise UsageError(
@@ -308,11 +315,9 @@ def _transformers_config(name: str) -> tuple[Normalise | None, int | None]:
 
 def _source_of(kind: type) -> Source | None:
     """Return the code of a class; None if it cannot be found."""
-    path = inspect.getsourcefile(kind) if kind.__module__ not in ("__main__",) else ""
-    if path and "site-packages" in path:
-        return None
     try:
-        return locate_object(kind)
+        path = "" if kind.__module__ == "__main__" else inspect.getsourcefile(kind) or ""
+        return None if "site-packages" in path else locate_object(kind)
     except Exception:  # a class inside a function, or of an extension: its text and weights remain
         return None
 

@@ -25,13 +25,17 @@ MACHINE = ("edgecil", "torch", "machine", "cpu", "gpu")
 _CHUNK = 1024
 
 
-def machine_identity() -> dict[str, str]:
-    """Return versions and instruction set of the processes that train."""
+def machine_identity(*, here: bool = False) -> dict[str, str]:
+    """Return versions and instruction set of the processes that train.
+
+    Args:
+        here: this very process trains, which may use a newer instruction set than others.
+    """
     return {
         "edgecil": edgecil.__version__,
         "torch": torch.__version__,
         "machine": platform.machine(),
-        "cpu": expected_capability(),
+        "cpu": torch.backends.cpu.get_cpu_capability() if here else expected_capability(),
     }
 
 
@@ -53,8 +57,7 @@ def expected_identity(networks: Iterable[str], scenario: Scenario | None = None)
 
 def worker_identity(networks: Iterable[str], scenario: Scenario | None = None) -> dict[str, str]:
     """Return the identity of this very process; see :func:`expected_identity`."""
-    capability = torch.backends.cpu.get_cpu_capability()
-    return {**expected_identity(networks, scenario), "cpu": capability}
+    return {**expected_identity(networks, scenario), **machine_identity(here=True)}
 
 
 def gpu_identity(device: str) -> dict[str, str]:

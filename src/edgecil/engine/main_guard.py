@@ -6,10 +6,11 @@ A script that must be imported and trains whenever it is imported is an error of
 from __future__ import annotations
 
 import multiprocessing
+import pickle
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -31,16 +32,22 @@ _ADVICE = (
 def start_worker(process: Any, context: WorkerContext) -> None:
     """Start a process that trains in this context.
 
-    By default a new process imports the main script. If the script defines none of the methods, it
+    By default a new process imports the main script. If the script defines no method or network, it
     need not, and a script may train without `if __name__ == "__main__":`. The search path for
     modules is that of this process, in which the working directory need not be.
     """
     with safe_path(), _without_interrupts():
-        if any(_may_be_in_script(name, context) for name in context.configs):
-            process.start()
-            return
-        with hidden_script():
-            process.start()
+        needs_script = any(model.is_of_script for model in context.models.values()) or any(
+            _may_be_in_script(name, context) for name in context.configs
+        )
+        try:
+            with nullcontext() if needs_script else hidden_script():
+                process.start()
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise UsageError(
+                f"A learner or a network cannot be sent to other processes ({error}); give a class "
+                "or a function at the top level of a file that makes it."
+            ) from error
 
 
 @contextmanager

@@ -101,6 +101,13 @@ class WorkerContext:
         return differences(expected, given)
 
     @property
+    def interactive(self) -> list[str]:
+        """Learners and networks that only this process has: a notebook defines their code."""
+        entries = self.methods.values()
+        names = [it.name for it in entries if it.source is not None and it.source.is_interactive]
+        return names + [it.text for it in self.models.values() if it.is_interactive]
+
+    @property
     def networks(self) -> tuple[str, ...]:
         """Names of all networks."""
         return tuple(dict.fromkeys(self.backbones.values() or (self.environment.backbone,)))

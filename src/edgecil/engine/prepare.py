@@ -110,9 +110,7 @@ class Prepared:
 
     def _workers(self, execution: Execution) -> int | None:
         """Return the number of workers that is given; 1 where only this process has a learner."""
-        entries = self.context.methods.values()
-        names = [it.name for it in entries if it.source is not None and it.source.is_interactive]
-        names += [it.text for it in self.context.models.values() if it.is_interactive]
+        names = self.context.interactive
         if not names:
             return execution.workers
         if execution.executor == "ray" or (execution.workers or 1) > 1:
@@ -142,7 +140,7 @@ def prepare(
         similarity = _choose_similarity(config, dataset)
     sequences = choose_sequences(config, space, similarity, answered or {}, means)
     identity = {
-        **machine_identity(),
+        **machine_identity(here=bool(context.interactive)),
         "dataset": {
             "name": dataset.name,
             "classes": list(dataset.names),
@@ -302,7 +300,7 @@ def portable_config(config: ExperimentConfig) -> ExperimentConfig:
     paths: dict[str, Any] = {
         name: str(Path(value).absolute())
         for name in _PATHS
-        if (value := getattr(config.similarity, name)) is not None and Path(value).exists()
+        if isinstance(value := getattr(config.similarity, name), str) and Path(value).exists()
     }
     return replace(config, similarity=replace(config.similarity, **paths))
 

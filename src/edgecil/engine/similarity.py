@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from edgecil.classes import ClassList, get_classes, read_classes, select_classes
+from edgecil.classes import ClassList, get_classes, select_classes
 from edgecil.engine.config import ExperimentConfig
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Ints
 from edgecil.similarity import Similarity, read_embeddings, read_similarity, text_similarity
-from edgecil.similarity.build import find_captions
+from edgecil.similarity.build import find_captions, find_classes
 
 
 def experiment_similarity(config: ExperimentConfig, classes: ClassList) -> Similarity:
@@ -30,10 +30,10 @@ def experiment_similarity(config: ExperimentConfig, classes: ClassList) -> Simil
             return similarity
         return similarity.take(_select(config, len(similarity), len(classes), source))
     if asked.names is not None:
-        named = read_classes(asked.names)
+        named = find_classes(names=asked.names)
         labels: Sequence[str] = named.labels
         if len(named) != len(classes):
-            ids = _select(config, len(named), len(classes), asked.names)
+            ids = _select(config, len(named), len(classes), named.name)
             labels = [named.labels[id_] for id_ in ids]
         classes = ClassList(classes.name, tuple(labels))
     return text_similarity(

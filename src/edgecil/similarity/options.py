@@ -27,8 +27,9 @@ class SimilaritySource(Options):
     embeddings: str | None = option(
         "file with class vectors, in place of an encoder (.npy or .npz)", metavar="FILE"
     )
-    names: str | None = option(
-        "file with class names for the similarity (.txt, .csv or .json)", metavar="FILE"
+    names: str | tuple[str, ...] | None = option(
+        "file with class names for the similarity (.txt, .csv or .json); in Python also a list",
+        metavar="FILE",
     )
     encoder: str = option("text encoder of the class similarity", DEFAULT_ENCODER)
     template: str = option(

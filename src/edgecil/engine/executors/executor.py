@@ -98,7 +98,8 @@ def get_executor(
 
         fixed = isinstance(workers, int) or workers.devices == ("cpu",)
         count = workers if isinstance(workers, int) else workers.capacity
-        if fixed and count == 1 and timeout is None and suits(context.environment.device):
+        here = bool(context.interactive) or suits(context.environment.device)
+        if fixed and count == 1 and timeout is None and here:
             return InProcess(context)
         return WorkerPool(context, workers, timeout=timeout)
     if name == "ray":
