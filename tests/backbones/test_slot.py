@@ -7,18 +7,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from torch import nn
 
-import edgecil
 from edgecil.backbones import build_backbone, slot
 from edgecil.backbones.pretrained import fingerprint, image_size_of, statistics_of
 from edgecil.backbones.registry import default_backbone
 from edgecil.errors import EdgecilError, PrerequisiteError, UsageError
-from tests.grouped import grouped
-from tests.toys import save_toy, toy_dataset, toy_vit
 
 pytestmark = pytest.mark.filterwarnings("ignore::edgecil.errors.EdgecilWarning")
 SHAPE = (1, 12, 12)
@@ -151,53 +147,3 @@ def test_defaults_are_chosen_by_the_data() -> None:
     assert [default_backbone(shape, frozen=True) for shape in shapes] == [
         "vit-quickdraw", "vit-b16-in21k", "vit-b16-in21k", "linear",
     ]  # fmt: skip
-
-
-def counts(experiment: edgecil.Experiment) -> dict[Any, Any]:
-    return {
-        (run.method, run.sequence): [node.class_correct for node in run.nodes]
-        for run in experiment.results()
-    }
-
-
-def run(tmp_path: Path, out: str, **options: Any) -> edgecil.Experiment:
-    given = {"dataset": save_toy(tmp_path / "toy.npz"), "tasks": 2, "protocol": "random"}
-    return edgecil.run(
-        **grouped(out=tmp_path / out, progress=False, epochs=1, **{**given, **options})
-    )
-
-
-def test_a_module_and_a_file_train_alike_here_and_in_workers(tmp_path: Path) -> None:
-    file = tmp_path / "mine.py"
-    file.write_text(FILE)
-    torch.manual_seed(0)
-    options: dict[str, Any] = {
-        "method": ["simplecil", "er"],
-        "backbone": Tiny(),
-        "set": {"er": {"backbone": f"{file}:make"}},
-        "budget": 2,
-    }
-    here, there = (run(tmp_path, str(workers), workers=workers, **options) for workers in (1, 2))
-    assert counts(here) == counts(there)
-    assert len({key[0] for key in counts(here)}) == 2
-
-
-def test_another_model_is_refused_in_the_same_directory(tmp_path: Path) -> None:
-    torch.manual_seed(0)
-    options: dict[str, Any] = {"method": "simplecil", "budget": 1, "workers": 1}
-    model = Tiny()
-    run(tmp_path, "out", backbone=model, **options)
-    resumed = run(tmp_path, "out", backbone=model, **options)
-    assert resumed.summary is not None
-    assert resumed.summary.trained == 0
-    with pytest.raises(UsageError, match="weights"):
-        run(tmp_path, "out", backbone=Tiny(), **options)
-
-
-def test_mismatches_are_refused_before_training(tmp_path: Path) -> None:
-    images = toy_dataset(4, channels=3)
-    for method, backbone in (("l2p", Tiny()), ("memo", make), ("ease", toy_vit()), ("er", Tiny())):
-        with pytest.raises(UsageError):
-            run(tmp_path, "out", dataset=images, method=method, backbone=backbone)
-        assert not (tmp_path / "out").exists()
-    assert np.ptp(images.train.inputs) > 0

@@ -11,6 +11,7 @@ from edgecil.backbones.initialise import build
 from edgecil.backbones.pretrained import (
     PRETRAINED,
     is_pretrained,
+    is_resnet,
     load_pretrained,
     pretrained_status,
 )
@@ -83,6 +84,15 @@ def check_inputs(name: str, shape: Shape) -> None:
             f"The backbone {name!r} takes vectors, but the dataset has images; use another, or "
             "compute their features first."
         )
+
+
+def offered_by(name: str) -> str:
+    """Return what of a backbone learners can use: `residual` stages, `sockets`, or `features`."""
+    if is_slot_model(name):
+        return "features"
+    if name in BACKBONES:
+        return "features" if BACKBONES.resolve(name) in ON_VECTORS else "residual"
+    return "residual" if is_resnet(name) else "sockets"
 
 
 def default_backbone(shape: Shape, *, frozen: bool = False) -> str:

@@ -352,7 +352,7 @@ class _Checker:
         if not any(it.needs_similarity for it in drawn):
             return
         for path in (asked.file, asked.embeddings, asked.names):
-            if path is not None:
+            if isinstance(path, str):
                 is_there = Path(path).is_file()
                 self._add(f"similarity {path}", "" if is_there else "no such file", is_there)
         if asked.file is None and asked.embeddings is None:

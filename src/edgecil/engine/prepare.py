@@ -17,6 +17,7 @@ from edgecil.backbones.registry import (
     check_backbone,
     check_inputs,
     default_backbone,
+    offered_by,
 )
 from edgecil.backbones.slot import find_model, is_slot_model, model_name
 from edgecil.classes import ClassList, select_classes
@@ -335,7 +336,7 @@ def _check_needs(
         name, need = backbones[entry.name], entry.needs(configs[entry.name])
         if need != "features" and not dataset.channels:
             problem = "but the dataset has vectors"
-        elif need != "features" and is_slot_model(name):
+        elif need not in ("features", offered_by(name)):
             problem = f"which {name!r} does not show"
         else:
             check_inputs(name, dataset.shape)
