@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import edgecil
-from edgecil.errors import DataError
+from edgecil.errors import DataError, UsageError
 
 DATA = Path(__file__).parent / "data"
 USES: dict[str, Callable[[Path], Any]] = {
@@ -45,5 +45,16 @@ def test_the_first_format_is_refused_and_left_as_it_is(use: str, tmp_path: Path)
     before = (directory / "results.sqlite").read_bytes()
     with pytest.raises(DataError, match=r"format 1\b.* 2 to 4") as refused:
         USES[use](directory)
+    assert len(str(refused.value).splitlines()) == 1
+    assert (directory / "results.sqlite").read_bytes() == before
+
+
+def test_the_format_of_one_training_seed_is_read_but_not_continued(tmp_path: Path) -> None:
+    directory = old_directory(tmp_path, "format-3")
+    before = (directory / "results.sqlite").read_bytes()
+    answer = edgecil.analyze(directory)["simplecil"].answer
+    assert (answer.shared_seeds, answer.order_count, answer.mean.value) == (1, 3, 91.25)
+    with pytest.raises(UsageError, match="cannot be continued") as refused:
+        USES["run"](directory)
     assert len(str(refused.value).splitlines()) == 1
     assert (directory / "results.sqlite").read_bytes() == before

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas
@@ -13,7 +14,8 @@ from edgecil.engine.results import NodeResult
 from edgecil.engine.run_files import read_runs, write_runs
 from edgecil.engine.runs import Runs
 from edgecil.engine.store import Store
-from edgecil.errors import DataError, EdgecilError
+from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.estimation.sources import gather
 from edgecil.sequences import ClassSequence, LabelledSequence
 from tests.estimation.tables import Run, build, noisy, rows, table_of, write
 
@@ -214,3 +216,91 @@ def test_a_data_frame_is_read_like_a_file(tmp_path: Path) -> None:
         assert rows(table) == runs
     with pytest.raises(DataError, match="more than one column"):
         read_runs(pandas.concat([frame, frame["accuracy"]], axis=1))
+
+
+def read_text(tmp_path: Path, text: str, name: str = "a.csv", **options: Any) -> Runs:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    (table,) = read_runs(path, **options)
+    return table
+
+
+def values_of(table: Runs) -> dict[str, list[float]]:
+    return {name: table.orders(name).accuracies.tolist() for name in table.methods}
+
+
+LONG = "method,seed,accuracy\nx,0,61\nx,1,63\ny,0,55\ny,1,58\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LONG,
+        "seed,x,y\n0,61,55\n1,63,58\n",
+        "x,y\n61,55\n63,58\n",
+        "Method,Seed,Accuracy\nx,0,61%\nx,1,63%\ny,0,0.55\ny,1,0.58\n",
+        "algo,seed,top1\nx,0,61\nx,1,63\ny,0,55\ny,1,58\n",
+        '"Name","State","config.method","config.seed","final/accuracy"\n'
+        '"a","finished","x","0","61"\n"b","finished","x","1","63"\n'
+        '"c","finished","y","0","55"\n"d","finished","y","1","58"\n',
+        "run_id,status,metrics.accuracy,params.method,params.seed\n"
+        "a,FINISHED,61,x,0\nb,FINISHED,63,x,1\nc,FINISHED,55,y,0\nd,FINISHED,58,y,1\n",
+        '"Step","x-seed0 - acc","x-seed0 - acc__MIN",'
+        '"x-seed1 - acc","y-seed0 - acc","y_seed1 - acc"\n'
+        "1,80,1,81,82,83\n2,61,1,63,55,\n3,,,,,58\n",
+    ],
+    ids=["long", "wide", "wide without seeds", "units", "names", "wandb", "mlflow", "wandb chart"],
+)
+def test_any_table_without_orders_is_read_and_paired_by_seed(tmp_path: Path, text: str) -> None:
+    table = read_text(tmp_path, text)
+    assert (table.has_orders, table.classes, table.names) == (False, (), None)
+    assert values_of(table) == {"x": [61.0, 63.0], "y": pytest.approx([55.0, 58.0])}
+    x, y = table.orders("x"), table.orders("y")
+    assert x.places.tolist() == y.places.tolist()
+    assert table.seed.tolist() == [0, 1, 0, 1]
+
+
+def test_exports_of_tensorboard_are_runs_of_one_table(tmp_path: Path) -> None:
+    for seed, value in enumerate((61, 63)):
+        path = tmp_path / f"run-x_seed{seed}-tag-acc.csv"
+        path.write_text(f"Wall time,Step,Value\n1,0,90\n2,1,{value}\n", encoding="utf-8")
+    (runs,) = gather(sorted(tmp_path.iterdir())).datasets
+    assert values_of(runs.table) == {"x": [61.0, 63.0]}
+
+
+def test_without_seeds_no_run_is_paired_and_one_method_needs_no_name(tmp_path: Path) -> None:
+    table = read_text(tmp_path, "method,accuracy\nx,61\nx,63\ny,55\n")
+    assert not set(table.orders("x").places) & set(table.orders("y").places)
+    assert read_text(tmp_path, "accuracy\n61\n63\n", "icarl.csv").methods == ("icarl",)
+
+
+@pytest.mark.parametrize(
+    ("meaning", "seeds", "protocol"),
+    [("orders", [0, 0], "random"), ("trainings", [0, 1], "given"), ("both", [0, 1], "random")],
+)
+def test_what_seeds_vary_can_be_said(
+    tmp_path: Path, meaning: str, seeds: list[int], protocol: str
+) -> None:
+    table = read_text(tmp_path, LONG, seeds_are=meaning)
+    assert (table.seed[:2].tolist(), table.protocols) == (seeds, (protocol,))
+    write_runs([table], tmp_path / "b.csv")
+    (again,) = read_runs(tmp_path / "b.csv", seeds_are=meaning)
+    assert values_of(again) == values_of(table)
+    assert again.labels == ("seed 0", "seed 1")
+
+
+def test_seeds_of_pycil_become_its_orders(tmp_path: Path) -> None:
+    text = "method,dataset,seed,accuracy\nx,cifar100,1993,61\nx,cifar100,0,62\n"
+    table = read_text(tmp_path, text, orders_from="random-legacy", tasks=10)
+    order = np.random.RandomState(1993).permutation(100).tolist()
+    assert table.sequences[0] == ClassSequence.from_order(order, [10] * 10)
+    assert (table.protocols, table.has_orders) == (("random-legacy",), True)
+    with pytest.raises(UsageError, match="tasks"):
+        read_text(tmp_path, text, orders_from="random-legacy")
+    with pytest.raises(UsageError, match="edge"):
+        read_text(tmp_path, text, orders_from="edge", tasks=10)
+
+
+def test_forgetting_has_the_unit_of_the_accuracies(tmp_path: Path) -> None:
+    text = "method,seed,accuracy,forgetting\nx,0,0.6,0.1\nx,1,0.7,0.2\n"
+    assert read_text(tmp_path, text, metric="forgetting").values.tolist() == [10.0, 20.0]
