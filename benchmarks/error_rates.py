@@ -1,8 +1,8 @@
-"""How often the sequential test, the placebo and the relabelling test are wrong.
+"""How often the sequential test and the relabelling test are wrong.
 
     python benchmarks/error_rates.py [PART ...] [--trials 400]
 
-Parts are `until`, `placebo` and `relabelling`; all by default. Everything is drawn from the bundled
+Parts are `until` and `relabelling`; all by default. Everything is drawn from the bundled
 truth tables, so that accuracies have the ties, outliers and overlaps of real ones.
 
 `until` draws random orders one at a time, looks at the confidence sequence after each from the
@@ -11,10 +11,7 @@ without replacement, as `run --until` does, and with replacement, as in a large 
 learners give differences; *decided* is the share of series that answer `A - B > 0` within the
 budget, *wrong* the share that answer it wrongly.
 
-`placebo` puts two random orders in the place of hard and easy and counts the comparisons with
-random orders that end with `better` or `worse`. `relabelling` takes similarities of unrelated
-classes, in which accuracies have no part, and counts p-values below 5 %, and below 5 % for some
-learner after Holm's adjustment. Rates have 95 % intervals by Clopper and Pearson.
+`relabelling` tests random similarities, which have nothing to do with accuracy.
 """
 
 from __future__ import annotations
@@ -29,8 +26,6 @@ from edgecil import lab
 from edgecil.estimation import correlate, objective_predictor
 from edgecil.estimation.comparison import holm
 from edgecil.estimation.correlation import relabelled_values
-from edgecil.lab.placebo import MEASURES, compare_protocols
-from edgecil.lab.redraws import Candidates
 from edgecil.lab.truth_tables import TruthTable
 from edgecil.similarity import SimilarityMatrix
 from edgecil.theory import confidence_interval
@@ -38,7 +33,7 @@ from edgecil.theory import confidence_interval
 FIRST, LAST = 5, 30
 FAR = 2.0  # pairs that differ by as many standard deviations share a row
 LEVEL = 0.9
-PARTS = ("until", "placebo", "relabelling")
+PARTS = ("until", "relabelling")
 
 
 def rate(wrong: int, trials: int) -> str:
@@ -147,27 +142,6 @@ def _decided(name: str, truths: list[np.ndarray], trials: int, rng: np.random.Ge
     )
 
 
-def placebo(tables: list[TruthTable], trials: int) -> None:
-    rng = np.random.default_rng(1)
-    called = dict.fromkeys(MEASURES, 0)
-    for trial in range(trials):
-        table = tables[trial % len(tables)]
-        pair = sorted(rng.choice(len(table.sequences), 2, replace=False).tolist())
-        candidates = {}
-        for method in table.methods:
-            repeat = int(rng.integers(len(table.accuracies(method))))
-            truth = table.truth(method, repeat=repeat)
-            candidates[method] = Candidates(truth, truth.accuracies, None, None, {"edge": pair})
-        made = compare_protocols(
-            candidates, {"edge": 3}, table.space, seed=int(rng.integers(2**31))
-        )
-        for measure, ratio in made["edge"].measures.items():
-            called[measure] += ratio.outcome != "similar"
-    print("\n| placebo, 3 runs | called better or worse, % |\n|---|---|")
-    for measure, count in called.items():
-        print(f"| {MEASURES[measure]} | {rate(count, trials)} |", flush=True)
-
-
 def relabelling(tables: list[TruthTable], trials: int) -> None:
     rng = np.random.default_rng(2)
     print("\n| relabelling test | single truths, % | Fisher's z, % | some method, by Holm, % |")
@@ -208,9 +182,7 @@ def main() -> None:
         if table.dataset == "quickdraw" and table.kind == "enumerated" and len(table.methods) > 1
     ]
     for part in options.part or PARTS:
-        {"until": until, "placebo": placebo, "relabelling": relabelling}[part](
-            tables, options.trials
-        )
+        {"until": until, "relabelling": relabelling}[part](tables, options.trials)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ import argparse
 import numpy as np
 
 from edgecil import lab
-from edgecil.lab.set_scores import Score, set_score
+from edgecil.lab._leaderboard import Score, set_score
 from edgecil.lab.truth_tables import TruthTable
 from edgecil.search.strategy import GOALS, Goal, Prefixes, Strategy, objective_predictors
 

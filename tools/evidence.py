@@ -37,14 +37,9 @@ EVIDENCE = {
     "orders": ("evidence/photographs.md", "-m edgecil lab orders --placebos 200"),
     "accuracies": ("methods.md", "tools/evidence.py --accuracies"),
     "until": ("estimation.md", "benchmarks/error_rates.py until --trials 1000"),
-    "placebo": ("estimation.md", "benchmarks/error_rates.py placebo --trials 400"),
     "relabelling": ("estimation.md", "benchmarks/error_rates.py relabelling --trials 1000"),
-    "simulated": ("leaderboard.md", "benchmarks/protocols.py --simulated"),
     "default": ("leaderboard.md", "benchmarks/protocols.py --default"),
-    "designs": ("leaderboard.md", "benchmarks/designs.py"),
     "leaderboard": ("leaderboard.md", "benchmarks/protocols.py"),
-    "twins-first": ("reproduce.md", "benchmarks/twins.py first"),
-    "twins-random": ("reproduce.md", "benchmarks/twins.py random"),
     "search-large": (
         "how-to/search.md",
         "benchmarks/search.py --same-training --learners ease --draws 8 "

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from edgecil.lab.budgets import BudgetPoint
+
 from edgecil.lab.figures import draw_budgets, draw_closeness
 from edgecil.report.drawing import Dots, Line
 from tests.report.test_charts import of, texts

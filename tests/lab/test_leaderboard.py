@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,12 +11,11 @@ from scipy.stats import t
 from edgecil import lab
 from edgecil.errors import EdgecilWarning, UsageError
 from edgecil.estimation import Distribution
-from edgecil.lab._leaderboard import _groups
-from edgecil.lab.estimators import Estimate, Observations
-from edgecil.lab.set_scores import set_score
+from edgecil.lab._leaderboard import _groups, set_score
+from edgecil.lab.estimators import Observations
 from edgecil.lab.truth_tables import TruthTable, Values
 from edgecil.sequences import ClassSequence, SequenceSpace
-from tests.estimation.tables import SPACE, noisy, rows, table_of, write
+from tests.estimation.tables import SPACE
 
 NAMES = ("airplane", "bed", "bee", "bicycle", "bird", "bus")
 
@@ -45,14 +43,14 @@ def test_latin_orders_are_closer_than_random_ones_where_positions_decide() -> No
         budgets=[3, 6],
         draws=40,
     )
-    assert (board.sets, board.truths, board.tables) == (2, 4, ("x", "y"))
+    assert board.tables == ("x", "y")
+    assert {(row.scale, row.truths) for row in board.rows} == {("6 in 3", 4)}
     assert {row.protocol for row in board.rows} == {"random", "latin"}
     for budget in (3, 6):
         assert board.row("random", "gaussian-c4", budget).relative.mean == 1.0
         latin = board.row("latin", "smoothed", budget)
         assert latin.relative.mean < 0.8
         assert latin.wasserstein.low is not None
-        assert latin.mean_coverage is not None
         assert 0.8 < latin.mean_coverage.mean <= 1.0
     assert (
         board.row("random", "smoothed", 6).missed_range.mean
@@ -61,14 +59,8 @@ def test_latin_orders_are_closer_than_random_ones_where_positions_decide() -> No
 
 
 def test_an_estimate_from_every_order_has_no_error() -> None:
-    def everything(runs: Observations) -> Estimate:
-        values = runs.accuracies
-        return Estimate(
-            Distribution.of(values),
-            float(values.min()),
-            float(values.max()),
-            (float(values.mean()), float(values.mean())),
-        )
+    def everything(runs: Observations) -> list[Distribution]:
+        return list(map(Distribution.of, runs.accuracies))
 
     def all_of_it(
         space: SequenceSpace, budget: int, rng: np.random.Generator
@@ -87,20 +79,15 @@ def test_an_estimate_from_every_order_has_no_error() -> None:
     assert row.wasserstein.mean == pytest.approx(0.0, abs=1e-9)
     assert row.jsd.mean == pytest.approx(0.0, abs=1e-9)
     assert row.missed_range.mean == 0.0
-    assert row.ranking_error is not None
-    assert row.ranking_error.mean == 0.0
     assert row.wasserstein.low is None, "one class set has no interval"
     assert board.row("random", "gaussian-c4", 90).wasserstein.mean > 0.01
 
 
-def test_the_same_call_gives_the_same_board_and_learning_leaves_one_set_out() -> None:
+def test_the_same_call_gives_the_same_board() -> None:
     tables = [drawn_table("x", 1), drawn_table("y", 2, classes=("cat", *NAMES[1:]))]
     options = {"bundled": False, "protocol": ["edge"], "budgets": [3], "draws": 5}
     one = lab.leaderboard(*tables, **options)  # type: ignore[arg-type]
     assert one == lab.leaderboard(*tables, **options)  # type: ignore[arg-type]
-    assert one.row("edge", "gaussian-learnt", 3).wasserstein.mean > 0.0
-    alone = lab.leaderboard(tables[0], **options)  # type: ignore[arg-type]
-    assert all(row.estimator != "gaussian-learnt" for row in alone.rows)
 
 
 def test_tables_with_all_classes_of_another_are_one_set() -> None:
@@ -122,8 +109,6 @@ def test_the_interval_of_a_mean_over_sets_is_students() -> None:
 
 def test_bad_arguments_are_named() -> None:
     table = drawn_table("x", 1)
-    with pytest.raises(UsageError, match=r"sequences.*Got.*91"):
-        lab.leaderboard(table, bundled=False, budgets=[91])
     with pytest.raises(UsageError, match="truth table"):
         lab.leaderboard(bundled=False)
     with pytest.raises(UsageError, match="'enumerate'"):
@@ -135,31 +120,35 @@ def test_bad_arguments_are_named() -> None:
             budgets=[3],
             protocol={"short": lambda space, _budget, rng: space.sample(1, rng)},
         )
-    for own in (
-        {"protocol": {"random": lambda space, budget, rng: space.sample(budget, rng)}},
-        {"estimators": {"gaussian-c4": lambda runs: runs}},
-    ):  # all rows are relative to these
-        with pytest.raises(UsageError, match="another name"):
-            lab.leaderboard(table, bundled=False, budgets=[3], **own)
+    own = {"random": lambda space, budget, rng: space.sample(budget, rng)}
+    with pytest.raises(UsageError, match="another name"):  # all rows are relative to it
+        lab.leaderboard(table, bundled=False, budgets=[3], protocol=own)
     with pytest.raises(UsageError, match=r"'nothing'.*NoneType"):
         lab.leaderboard(
             table, bundled=False, budgets=[3], protocol={"nothing": lambda *_given: None}
         )
-    with pytest.raises(UsageError, match="at least one budget"):
+    with pytest.raises(UsageError, match="Budgets"):
         lab.leaderboard(table, bundled=False, budgets=[])
     board = lab.leaderboard(table, bundled=False, protocol=[], budgets=[3], draws=2)
     with pytest.raises(UsageError, match="no row"):
         board.row("latin", "gaussian", 3)
 
 
-def test_a_table_that_lacks_orders_is_named(tmp_path: Path) -> None:
-    runs = rows(table_of({"a": noisy(1)}, ("enumerate",)))[3:]
-    write(runs, tmp_path / "short.csv")
-    with pytest.raises(UsageError, match=r"short\.csv \(87 of 90\)"):
-        lab.leaderboard(tmp_path / "short.csv", bundled=False)
-    options = {"bundled": False, "budgets": [3], "draws": 2, "protocol": []}
-    with pytest.warns(EdgecilWarning, match=r"short\.csv \(87 of 90\)"):
-        lab.leaderboard(tmp_path / "short.csv", drawn_table("x", 1), **options)
+def test_a_sample_has_rows_for_protocols_whose_orders_it_contains() -> None:
+    whole = drawn_table("x", 1)
+    some = replace(
+        whole,
+        kind="sample",
+        sequences=whole.sequences[::2],
+        results={
+            name: Values((0,), "accuracy", whole.accuracies(name)[:, ::2]) for name in whole.methods
+        },
+        _computed={},
+    )
+    options = {"bundled": False, "budgets": [3], "draws": 2, "estimators": ["gaussian"]}
+    with pytest.warns(EdgecilWarning, match=r"x does not have.*latin"):
+        board = lab.leaderboard(some, protocol=["latin"], **options)
+    assert {row.protocol for row in board.rows} == {"random"}
 
 
 def test_functions_may_yield_their_orders() -> None:
@@ -176,6 +165,6 @@ def test_functions_may_yield_their_orders() -> None:
 def test_protocols_that_need_a_similarity_are_named_where_there_is_none() -> None:
     table = drawn_table("x", 1, classes=None)
     options = {"bundled": False, "budgets": [3], "draws": 2, "estimators": ["gaussian"]}
-    with pytest.warns(EdgecilWarning, match=r"names of x are unknown.*: edge\.$"):
+    with pytest.warns(EdgecilWarning, match=r"x does not have.*for edge\.$"):
         board = lab.leaderboard(table, protocol=["latin", "edge"], **options)
     assert {row.protocol for row in board.rows} == {"random", "latin"}

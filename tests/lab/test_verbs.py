@@ -16,7 +16,7 @@ def test_an_audit_is_printed_and_its_json_is_the_stored_form(cli: Cli, tmp_path:
     made = audit(runs, draws=2).datasets[0]
     read = Audit.load(stored).datasets[0]
     assert read.methods["m"].averages == made.methods["m"].averages
-    assert read.true_ranking == made.true_ranking
+    assert read.beside_random == made.beside_random
     shown = cli(*words).out
     assert "Protocols compared with random orders" in shown
     assert "Distance from the truth" in shown

@@ -9,8 +9,8 @@ import pytest
 
 from edgecil.errors import DataError, UsageError
 from edgecil.estimation import Analysis, analyze
+from edgecil.estimation.distances import jensen_shannon, wasserstein, wasserstein_2
 from edgecil.estimation.distributions import Distribution
-from edgecil.lab.distances import jensen_shannon, wasserstein, wasserstein_2
 from edgecil.paper.tables import paper_tables
 from tests.estimation.experiments import write_experiment
 from tests.estimation.tables import noisy, six_classes

@@ -148,7 +148,7 @@ def answer(table: Runs, method: str, truth: Truth | None = None) -> Answer:
         describe_population(table, seeds),
         seeds,
         "smoothed" if count >= LEAST_ORDERS else "gaussian",
-        smooth(values, std, size),
+        smooth(values, std),
         mean_claim,
         _claim("std", mean, known, count, choice, (0.0, np.inf)),
         _claim("next", mean, known, count, choice, bounds),

@@ -186,7 +186,7 @@ def grid(truth: ArrayLike) -> Floats:
     >>> grid([3.0, 3.0]).round(3)
     array([3., 3.])
     """
-    values = as_accuracies(truth)
+    values = np.asarray(truth, dtype=np.float64)
     low, high = values.min(), values.max()
     bins = int(np.ceil(2.0 * len(values) ** (1.0 / 3.0) - SAME)) if high - low > SAME else 1
     edges = np.linspace(low, high, bins + 1)
@@ -194,20 +194,12 @@ def grid(truth: ArrayLike) -> Floats:
     return edges
 
 
-def as_accuracies(truth: ArrayLike) -> Floats:
-    """Return the accuracies of a truth, (n,); an error unless all are finite."""
-    values = np.atleast_1d(np.asarray(truth, dtype=np.float64))
-    if values.ndim != 1 or not values.size or not np.isfinite(values).all():
-        raise UsageError("A true distribution requires at least one accuracy, all of them finite.")
-    return values
-
-
 _IMAGES = np.arange(1, 2_001)
 _NEAR_INTEGER = 1e-7
 _ROUND_FROM = 0.5
 _FARTHEST = 6.0
-_MEASURED_FROM = 0.1
 _MOST_STEPS = 5_000
+_KERNEL = 0.9
 
 
 def accuracy_step(values: Floats) -> float | None:
@@ -229,9 +221,7 @@ def accuracy_step(values: Floats) -> float | None:
     return 100.0 / float(images[0])
 
 
-def round_to_steps(
-    distribution: Distribution, values: Floats, *, measured_share: float = 0.0
-) -> Distribution:
+def round_to_steps(distribution: Distribution, values: Floats) -> Distribution:
     """Return a distribution rounded to the accuracies that can occur, as a few values show them.
 
     It stays as it is where the values have no common step, and where the step is at most half of
@@ -240,13 +230,10 @@ def round_to_steps(
     Args:
         distribution: with a width.
         values: (n,) accuracies that were measured.
-        measured_share: the share of all orders that the values are. From a tenth on the
-            distribution is always rounded, and this share of it is replaced by the values.
     """
-    measured = measured_share >= _MEASURED_FROM
     varied = distribution.width > SAME and np.ptp(values) > SAME  # equal values show no step
     step = accuracy_step(values) if varied else None
-    if step is None or not (measured or step > _ROUND_FROM * distribution.width):
+    if step is None or step <= _ROUND_FROM * distribution.width:
         return distribution
     reach = _FARTHEST * distribution.width
     first = np.floor((distribution.locations[0] - reach) / step)
@@ -257,16 +244,7 @@ def round_to_steps(
     reached = distribution.cdf((multiples[:-1] + 0.5) * step)
     weights = np.diff(reached, prepend=0.0, append=1.0)
     kept = weights > SAME
-    if not measured:
-        return Distribution(multiples[kept] * step, weights[kept])
-    places = np.round(values / step) - first
-    counts = np.bincount(places.astype(np.int64), minlength=len(multiples)) / len(values)
-    weights = (1.0 - measured_share) * np.where(kept, weights, 0.0) + measured_share * counts
-    kept = weights > 0.0
     return Distribution(multiples[kept] * step, weights[kept])
-
-
-_KERNEL = 0.9
 
 
 def unbiasing(count: int) -> float:
@@ -282,28 +260,22 @@ def unbiasing(count: int) -> float:
     )
 
 
-def smooth(values: Floats, std: float, space_size: int | None) -> Distribution:
+def smooth(values: Floats, std: float) -> Distribution:
     """Smooth accuracies by a normal kernel to a standard deviation, on accuracies that can occur.
 
     The result has the mean of the accuracies and a given standard deviation. The kernel has 0.9
     times Silverman's width, 1.06 σ n^(-1/5), and every run is moved towards the mean, so that the
-    standard deviation stays σ. The constant was chosen leave-one-set-out on the truth tables.
-
-    The result is rounded to the accuracies that the test images allow
-    (:mod:`edgecil.estimation.distributions`), where that matters. If a tenth of all orders or more
-    was run, their share of the distribution is what was measured, not what the kernel makes of it.
+    standard deviation stays σ. It is rounded to the accuracies that the test images allow, where
+    that matters.
 
     Args:
         values: (n,) per cent, one per order.
         std: of a run, from :attr:`~edgecil.estimation.population.Posterior.std`.
-        space_size: |Ω|, the number of all orders; None if it does not matter.
     """
     count, mean, spread = len(values), float(values.mean()), float(values.std())
+    kernel = Distribution.normal(mean, std)
     if spread > SAME:
         relative = min(_KERNEL * 1.06 * count**-0.2, 1.0)
         inwards = np.sqrt(1.0 - relative**2) * std / spread
         kernel = Distribution(mean + inwards * (values - mean), np.ones(count), relative * std)
-    else:
-        kernel = Distribution.normal(mean, std)
-    share = 0.0 if space_size is None else min(1.0, count / space_size)
-    return round_to_steps(kernel, values, measured_share=share)
+    return round_to_steps(kernel, values)

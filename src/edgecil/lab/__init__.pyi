@@ -1,4 +1,8 @@
 from ._audit import (
+    Audit as Audit,
+    AuditOptions as AuditOptions,
+    DatasetAudit as DatasetAudit,
+    MethodAudit as MethodAudit,
     audit as audit,
 )
 from ._leaderboard import (
@@ -6,16 +10,7 @@ from ._leaderboard import (
     LeaderboardRow as LeaderboardRow,
     leaderboard as leaderboard,
 )
-from .audits import (
-    Audit as Audit,
-    AuditOptions as AuditOptions,
-    DatasetAudit as DatasetAudit,
-    MethodAudit as MethodAudit,
-)
-from .estimators import (
-    ESTIMATORS as ESTIMATORS,
-    get_estimator as get_estimator,
-)
+from .estimators import ESTIMATORS as ESTIMATORS
 from .truth_files import (
     read_truths as read_truths,
     write_truths as write_truths,

@@ -1,54 +1,246 @@
-"""`audit`: how close protocols and estimators come to the truth of an enumerated experiment."""
+"""`audit`: how close protocols and estimators come to the truth of an enumerated experiment.
+
+The random orders of one experiment, or one Latin design, may be atypical, so protocols are judged
+by their average over many draws of their random part from the truth. A protocol with constructed
+orders is also compared with a placebo: as many orders chosen by a die may come out closer than
+random ones, and what they reach by luck is the range beyond which a choice means something.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtrit
 
 from edgecil.engine.experiment import Experiment
-from edgecil.engine.metrics import find_metric
 from edgecil.engine.runs import Runs
-from edgecil.errors import DataError, EdgecilError, UsageError
-from edgecil.estimation.analysis import build_predictors
-from edgecil.estimation.claims import cut
-from edgecil.estimation.correlation import Predictor, pilot_predictor
-from edgecil.estimation.population import independent_variance
-from edgecil.estimation.similarities import Similarities, describe_given, find_similarities
-from edgecil.estimation.sources import (
-    Source,
-    describe_source,
-    gather,
-)
+from edgecil.errors import DataError, EdgecilError, unknown
+from edgecil.estimation.distributions import SAME
+from edgecil.estimation.population import LEVEL, Interval
+from edgecil.estimation.sources import Source, gather
 from edgecil.estimation.truth import LEAST_SAMPLE, Truth, find_truth
-from edgecil.io.arrays import Floats
-from edgecil.lab.audits import Audit, AuditOptions, DatasetAudit, MethodAudit, ProtocolEstimate
-from edgecil.lab.budgets import check_draws, count_outside
-from edgecil.lab.closeness import closeness
+from edgecil.io.arrays import Floats, Ints
+from edgecil.io.files import replace_file
+from edgecil.io.json import checked_json, read_json
+from edgecil.lab.draws import Closeness, average, check_draws, draw_protocol, draw_runs, measure
 from edgecil.lab.estimators import ESTIMATORS, Observations
-from edgecil.lab.method_rankings import rank_protocols, rank_truth
-from edgecil.lab.placebo import ProtocolComparison, compare_protocols
-from edgecil.lab.redraws import (
-    AllRedraws,
-    average_protocols,
-    budget_curves,
-    find_candidates,
-    redraw_estimates,
-)
-from edgecil.sequences.protocols import find_protocol
+from edgecil.sequences.protocols import RANDOM, find_protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity.matrix import Similarity
 
-PILOT = "pilot"
+if TYPE_CHECKING:
+    import pandas
+
+# Name and version of the JSON form of an audit; a changed field is a new version.
+SCHEMA = "edgecil.lab-audit/1"
+MEASURES = {"wasserstein": "W₁", "jsd": "JSD", "missed_range": "range"}
+SIZES = (3, 4, 5, 6, 8, 10, 15, 20, 30)
 _FOLDER = "audits"
-_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+_PAPER = "gaussian"  # the paper's estimator, by which its protocols are judged
+_TINY = 1e-9
+_PAIRS, _MIDDLES = 60, 10
+_BAND = (0.05, 0.95)
+
+Outcome = Literal["better", "similar", "worse"]
+
+
+@dataclass(frozen=True)
+class BudgetPoint:
+    """The distance of the paper's estimate from the truth with one budget, over many draws.
+
+    Attributes:
+        budget: number of class orders.
+        jsd: mean divergence from the truth, nats.
+        wasserstein: mean W₁, points.
+        wasserstein_band: 5 % and 95 % quantiles.
+    """
+
+    budget: int
+    jsd: float
+    wasserstein: float
+    wasserstein_band: Interval
+
+
+@dataclass(frozen=True)
+class OutsideRange:
+    """How many of n class orders have an accuracy outside a range.
+
+    Attributes:
+        low: lower end of the range.
+        high: upper end of the range.
+        below: number of orders with a lower accuracy.
+        above: number of orders with a higher accuracy.
+        n: number of all orders.
+    """
+
+    low: float
+    high: float
+    below: int
+    above: int
+    n: int
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A protocol's mean distance from the truth, divided by that of random orders.
+
+    Attributes:
+        ratio: geometric mean over methods; below 1 the protocol is closer than random orders.
+        interval: 90 %, by Student's t of the logarithms over methods; None with one method.
+        placebo: 90 % range of the same ratio if random orders take the place of constructed ones;
+            (1, 1) for a protocol without such orders.
+        methods: the ratio of each method.
+    """
+
+    ratio: float
+    interval: Interval | None
+    placebo: Interval
+    methods: dict[str, float]
+
+    @property
+    def outcome(self) -> Outcome:
+        """`better` or `worse` than random if neither interval nor placebo explains the ratio."""
+        if self.interval is None:
+            return "similar"
+        if self.interval[1] < 1.0 and self.ratio < self.placebo[0]:
+            return "better"
+        if self.interval[0] > 1.0 and self.ratio > self.placebo[1]:
+            return "worse"
+        return "similar"
+
+
+@dataclass(frozen=True, eq=False)
+class MethodAudit:
+    """What each protocol and estimator says about one method, beside the truth.
+
+    Attributes:
+        truth: all orders, or a large sample.
+        runs: how many orders each protocol ran.
+        own: by protocol and estimator, the distance of the estimate from the runs as they are.
+        averages: by protocol and estimator, means over draws of the protocol's random part.
+        by_budget: closeness of the Gaussian as the budget grows, for `random` and each protocol
+            with constructed orders.
+        outside_range: by protocol with constructed orders, how many orders lie outside their range.
+    """
+
+    truth: Truth
+    runs: dict[str, int]
+    own: dict[str, dict[str, Closeness]]
+    averages: dict[str, dict[str, Closeness]]
+    by_budget: dict[str, tuple[BudgetPoint, ...]]
+    outside_range: dict[str, OutsideRange]
+
+    def budget_of(self, protocol: str) -> int:
+        """Return the number of runs behind a protocol's numbers; three if `random` was not run."""
+        three = RANDOM.default_budget
+        return three if protocol in self.truth.protocols else self.runs.get(protocol, three)
+
+
+@dataclass(frozen=True, eq=False)
+class DatasetAudit:
+    """The audit of the runs on one dataset.
+
+    Attributes:
+        dataset: its name.
+        metric: what the accuracies are.
+        runs_digest: of the runs, so that an audit is not shown beside other runs.
+        protocols: that were judged, `random` first.
+        methods: by name.
+        beside_random: by protocol and measure, its distance from the truth beside that of as many
+            random orders and of a placebo.
+    """
+
+    dataset: str
+    metric: str
+    runs_digest: str
+    protocols: tuple[str, ...]
+    methods: dict[str, MethodAudit]
+    beside_random: dict[str, dict[str, Ratio]]
+
+
+@dataclass(frozen=True)
+class AuditOptions:
+    """The options that an audit was made with; see :func:`edgecil.lab.audit`.
+
+    Attributes:
+        metric: the metric.
+        classifier: the classifier whose metric it is; None for each method's main one.
+        draws: how often random parts of protocols are drawn.
+        draw_seed: seed of those draws.
+    """
+
+    metric: str = "accuracy"
+    classifier: str | None = None
+    draws: int = 200
+    draw_seed: int = 0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit:
+    """How close each protocol and each estimator comes to the truth, dataset by dataset.
+
+    Attributes:
+        sources: the experiment directories and files, as they were given.
+        options: what it was made with.
+        datasets: one entry per dataset.
+        version: of edgecil.
+    """
+
+    sources: tuple[str, ...]
+    options: AuditOptions
+    datasets: tuple[DatasetAudit, ...]
+    version: str = ""
+
+    def save(self, path: str | Path) -> None:
+        """Write the audit as a JSON file that :meth:`load` reads."""
+        with replace_file(Path(path)) as file:
+            file.write(checked_json(self, SCHEMA))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Audit:
+        """Return the audit in a JSON file that :meth:`save` wrote."""
+        return read_json(path, cls, SCHEMA)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a row for each dataset, method, protocol and estimator: means over draws."""
+        import pandas
+
+        frame: pandas.DataFrame = pandas.DataFrame(
+            {
+                "dataset": dataset.dataset,
+                "method": name,
+                "protocol": protocol,
+                "estimator": estimator,
+                **vars(one),
+            }
+            for dataset in self.datasets
+            for name, method in dataset.methods.items()
+            for protocol, by_estimator in method.averages.items()
+            for estimator, one in by_estimator.items()
+        )
+        return frame
+
+    def __repr__(self) -> str:
+        methods = {name: None for dataset in self.datasets for name in dataset.methods}
+        return f"<Audit of {', '.join(self.sources)}: {', '.join(methods)}>"
+
+    def __getitem__(self, method: str) -> MethodAudit:
+        """Return a method's audit, if there is one dataset."""
+        if len(self.datasets) != 1:
+            names = ", ".join(dataset.dataset for dataset in self.datasets)
+            raise KeyError(f"There are several datasets ({names}); choose one from 'datasets'.")
+        methods = self.datasets[0].methods
+        if method not in methods:
+            raise unknown("method", method, methods)
+        return methods[method]
 
 
 def audit(
@@ -56,17 +248,13 @@ def audit(
     *,
     metric: str | None = None,
     classifier: str | None = None,
-    similarity: Similarities | None = None,
-    predictor: str = AuditOptions.predictor,
-    pilot: Source | None = None,
     draws: int = AuditOptions.draws,
     draw_seed: int = AuditOptions.draw_seed,
 ) -> Audit:
     """Compare protocols and estimators with the truth, which the runs must contain.
 
     The truth of a method is the accuracy of every class order, or of 30 random ones. The audit of
-    an experiment is stored in its directory, as `audits/METRIC.json`; the report shows it, and the
-    same call returns it as long as results, options and the version of edgecil stay the same.
+    an experiment is stored in its directory, as `audits/METRIC.json`; the report shows it.
 
     Args:
         source: experiment directories and CSV files of accuracies. Runs of several sources on the
@@ -75,75 +263,25 @@ def audit(
         metric: metric to audit; by default the one in the experiment's configuration, or else
             `accuracy`, the paper's A(O).
         classifier: classifier of the methods to audit; by default each method's main one.
-        similarity: file with the similarity of the classes, for predictors. By default that of the
-            experiment's sequences or, for a CSV file, that of the dataset's class names. In Python
-            also a similarity, or several by the name of their source.
-        predictor: what the estimator `regression` uses: an objective, a column of the CSV file, or
-            `pilot`; by default `adjacent`, the paper's S.
-        pilot: cheap runs of the same methods on the same classes.
-        draws: number of random draws of each protocol; if there are fewer possible draws, each is
-            made once.
+        draws: number of random draws of each protocol.
         draw_seed: seed of those draws.
     """
     check_draws(draws)
-    if predictor == PILOT and pilot is None:
-        raise UsageError(
-            "The predictor 'pilot' requires the pilot's runs; give the 'pilot' parameter."
-        )
     gathered = gather(source, metric=metric, classifier=classifier)
-    sources, runs = gathered.sources, gathered.datasets
-    options = AuditOptions(
-        gathered.metric,
-        classifier,
-        describe_given(similarity),
-        predictor,
-        None if pilot is None else describe_source(pilot),
-        draws,
-        draw_seed,
-    )
-    kept = None
-    if len(sources) == 1 and isinstance(sources[0], Experiment):
-        kept = audit_file(sources[0].directory, options.metric, classifier)
-        stored = load_audit(kept)
-        digests = [runs_digest(part.table.renumbered()) for part in runs]
-        if (
-            stored is not None
-            and stored.options == options
-            and stored.version == version("edgecil")
-            and [dataset.runs_digest for dataset in stored.datasets] == digests
-            and similarity is None
-            and pilot is None
-        ):
-            return replace(stored, sources=(describe_source(sources[0]),))
-    pilots = {}
-    if pilot is not None:
-        cheap = gather(pilot, metric=options.metric, classifier=classifier).datasets
-        pilots = {part.table.dataset: part.table for part in cheap}
-    datasets = []
-    for part in runs:
-        name = part.table.dataset
-        if pilots and name not in pilots:
-            raise UsageError(f"The pilot has no runs on {name!r}, but on {', '.join(pilots)}.")
-        similarities, _, _ = find_similarities(part, similarity)
-        made = audit_table(
-            part.table,
-            similarities=similarities,
-            predictor=predictor,
-            pilot=pilots.get(name),
-            draws=draws,
-            seed=draw_seed,
-        )
-        if all(method.truth is None for method in made.methods.values()):
+    sources, metric, datasets = gathered.sources, gathered.metric, []
+    for part in gathered.datasets:
+        made = audit_table(part.table, draws=draws, seed=draw_seed)
+        if not made.methods:
             raise DataError(
-                f"An audit requires a truth, and no method on {name!r} has one: run every class "
-                f"order (protocol 'enumerate'), or at least {LEAST_SAMPLE} random ones."
+                f"An audit requires a truth, and no method on {part.table.dataset!r} has one: run "
+                f"every class order (protocol 'enumerate'), or at least {LEAST_SAMPLE} random ones."
             )
         datasets.append(made)
-    words = gathered.words
-    finished = Audit(words, options, tuple(datasets), version("edgecil"))
-    if kept is not None:
+    options = AuditOptions(metric, classifier, draws, draw_seed)
+    finished = Audit(gathered.words, options, tuple(datasets), version("edgecil"))
+    if len(sources) == 1 and isinstance(sources[0], Experiment):
         with suppress(EdgecilError):  # the directory may be read-only
-            finished.save(kept)
+            finished.save(audit_file(sources[0].directory, metric, classifier))
     return finished
 
 
@@ -170,186 +308,185 @@ def runs_digest(table: Runs) -> str:
     return digest.hexdigest()[:16]
 
 
-def audit_table(
-    table: Runs,
-    *,
-    similarities: Mapping[str, Similarity] | None = None,
-    predictor: str = AuditOptions.predictor,
-    pilot: Runs | None = None,
-    draws: int = AuditOptions.draws,
-    seed: int = AuditOptions.draw_seed,
-) -> DatasetAudit:
-    """Estimate each method's distribution of accuracy in every way, and evaluate the estimates.
-
-    Without a truth there are estimates and rankings, and nothing that they are compared with.
+def audit_table(table: Runs, *, draws: int = AuditOptions.draws, seed: int = 0) -> DatasetAudit:
+    """Judge the protocols of one table by the truths of its methods.
 
     Args:
         table: the runs on one dataset.
-        similarities: by source, as for :func:`edgecil.estimation.analysis`.
-        predictor: what the estimator `regression` uses: an objective's name, a column of the
-            table, or `pilot`.
-        pilot: cheap runs of the same methods over the same classes.
         draws: number of random draws of each protocol.
         seed: seed of those draws.
     """
     table = table.renumbered()
-    pilot = None if pilot is None else pilot.renumbered()
-    shared = build_predictors(
-        table, similarities or {}, AuditOptions.predictor if predictor == PILOT else predictor
-    )
-    predictors = {name: shared.get(predictor) for name in table.methods}
-    if predictor == PILOT and pilot is not None:
-        predictors = {name: pilot_predictor(pilot, name) for name in table.methods}
-    methods = estimate_methods(table, predictors)
-    redraws: dict[str, AllRedraws] = {name: {} for name in methods}
-    for name, method in methods.items():
-        if method.truth is not None:
-            methods[name], redraws[name] = _redrawn(
-                table, name, method, method.truth, predictors[name], draws, seed
-            )
-    higher = find_metric(table.metric).higher_is_better
-    evaluated = {name for method in methods.values() for name in method.estimates}
+    methods, ratios = {}, dict[str, dict[str, Floats]]()
+    for name in table.methods:
+        truth = find_truth(table, name) if len(table.orders(name)) else None
+        if truth is None or np.ptp(truth.accuracies) <= SAME:
+            continue
+        pools = _pools(table, name, truth)
+        methods[name] = _audit_method(table, name, truth, pools, draws, seed)
+        for protocol, pool in pools.items():
+            own = _ratios(pool, protocol, methods[name].budget_of(protocol), draws, seed)
+            if own is not None:
+                ratios.setdefault(protocol, {})[name] = own
+    protocols = dict.fromkeys(name for method in methods.values() for name in method.averages)
     return DatasetAudit(
         table.dataset,
         table.metric,
         runs_digest(table),
-        tuple(name for name in table.protocols if name in evaluated),
+        tuple(sorted(protocols, key=lambda name: name != RANDOM.name)),
         methods,
-        rank_truth(methods, methods, higher_is_better=higher),
-        rank_protocols(methods, redraws, higher_is_better=higher),
-        _compare_protocols(table, methods, seed),
+        {
+            protocol: {
+                measure: _summarize({name: rows[place] for name, rows in own.items()})
+                for place, measure in enumerate(MEASURES)
+            }
+            for protocol, own in ratios.items()
+            if protocol != RANDOM.name
+        },
     )
 
 
-def estimate_methods(
-    table: Runs, predictors: Mapping[str, Predictor | None]
-) -> dict[str, MethodAudit]:
-    """Return what the runs of each protocol say about each method, as they are.
+@dataclass(frozen=True, eq=False)
+class _Pool:
+    """What draws of one protocol choose from: the truth, then constructed orders that it lacks.
 
-    Args:
-        table: the runs on one dataset.
-        predictors: by method; None for none.
+    Attributes:
+        truth: what estimates are compared with; random orders are drawn from it only.
+        accuracies: (p,) those of the truth first.
+        place_of: positions of sequences.
+        fixed: positions of the protocol's constructed orders.
+        space: Ω.
     """
-    methods = {}
-    for method in table.methods:
-        every = table.orders(method).accuracies
-        if not len(every):
-            continue
-        truth = find_truth(table, method)
-        ran = {
-            name: count
-            for name in table.protocols
-            if not find_protocol(name).repeats and (count := len(table.orders(method, name)))
-        }
-        true = None if truth is None else truth.accuracies
-        members = () if truth is None else truth.protocols
-        all_run = truth is not None and truth.kind == "enumerated"
-        estimates = {
-            name: _estimate(
-                table, method, name, predictors[method], None if name in members else true
-            )
-            for name in ran
-            if not all_run or name not in members
-        }
-        ends = float(every.min()), float(every.max())
-        methods[method] = MethodAudit(truth, ran, *ends, estimates, {}, {}, {}, {})
-    return methods
 
+    truth: Truth
+    accuracies: Floats
+    place_of: Mapping[ClassSequence, int]
+    fixed: tuple[int, ...]
+    space: SequenceSpace
 
-def _redrawn(
-    table: Runs,
-    name: str,
-    method: MethodAudit,
-    truth: Truth,
-    predictor: Predictor | None,
-    draws: int,
-    seed: int,
-) -> tuple[MethodAudit, AllRedraws]:
-    """Return a method's audit with what other draws of each protocol give, and these draws."""
-    evaluated = {protocol: table.orders(name, protocol) for protocol in method.estimates}
-    candidates = find_candidates(truth, evaluated, predictor, partial(table.class_accuracies, name))
-    redraws = redraw_estimates(candidates, evaluated, table.space, draws=draws, seed=seed)
-    audited = replace(
-        method,
-        redraws={
-            protocol: {estimator: drawn.summary() for estimator, drawn in by_estimator.items()}
-            for protocol, by_estimator in redraws.items()
-        },
-        averages=average_protocols(truth, redraws),
-        by_budget=budget_curves(candidates, draws=draws, seed=seed),
-        outside_range={
-            protocol: count_outside(candidates.accuracies[places], truth.accuracies)
-            for protocol, places in candidates.extremes.items()
-        },
-    )
-    return audited, redraws
-
-
-def _compare_protocols(
-    table: Runs, methods: Mapping[str, MethodAudit], seed: int
-) -> dict[str, ProtocolComparison]:
-    """Return protocols beside random orders and a placebo, over the methods that have a truth."""
-    candidates, runs = {}, dict[str, int]()
-    for name, method in methods.items():
-        if method.truth is not None:
-            ran = {protocol: table.orders(name, protocol) for protocol in method.estimates}
-            candidates[name] = find_candidates(method.truth, ran, None)
-            for protocol, orders in ran.items():
-                runs[protocol] = max(runs.get(protocol, 0), len(orders))
-    return compare_protocols(candidates, runs, table.space, seed=seed)
-
-
-def _runs(
-    sequences: tuple[ClassSequence, ...],
-    accuracies: Floats,
-    predictor: Predictor | None,
-    space: SequenceSpace,
-) -> Observations:
-    if predictor is None:
-        return Observations(accuracies, space_size=space.size)
-    return Observations(accuracies, predictor.z(sequences), predictor.levels(), space.size)
-
-
-def _estimate(
-    table: Runs,
-    method: str,
-    protocol: str,
-    predictor: Predictor | None,
-    truth: Floats | None,
-) -> dict[str, ProtocolEstimate]:
-    """Return every estimator's answer, or why it has none."""
-    orders, space, bounds = (
-        table.orders(method, protocol),
-        table.space,
-        find_metric(table.metric).bounds,
-    )
-    once = orders.by_sequence()
-    labelled = _runs(orders.sequences, orders.accuracies, predictor, space)
-    distinct = _runs(tuple(once), np.array(list(once.values())), predictor, space)
-    classes = None if len(once) < 2 else table.class_accuracies(method, tuple(once))
-    if classes is not None:
-        distinct = replace(distinct, class_variance=float(independent_variance(classes)))
-    if len(once) > 1:
-        distinct = replace(distinct, overlap=find_protocol(protocol).overlap(tuple(once)))
-    answers = {}
-    for name, estimator in ESTIMATORS.items():
-        runs = labelled if estimator.counts_repeats else distinct
-        count, reason = len(runs.accuracies), estimator.obstacle(runs)
-        if reason is not None:
-            answers[name] = ProtocolEstimate(None, count, None, f"{name} {reason}")
-            continue
-        estimate = estimator(runs)
-        if estimate.mean_interval is not None and estimate.prediction_interval is not None:
-            estimate = replace(
-                estimate,
-                mean_interval=cut(estimate.mean_interval, bounds),
-                prediction_interval=cut(estimate.prediction_interval, bounds),
-            )
-        levels = estimate.distribution.quantile(np.array(_QUANTILES)).tolist()
-        answers[name] = ProtocolEstimate(
-            estimate,
-            count,
-            None if truth is None else closeness(truth, estimate),
-            quantiles={f"{p:g}": level for p, level in zip(_QUANTILES, levels, strict=True)},
+    def draw(self, protocol: str, budget: int, draws: int, seed: int) -> Ints | None:
+        """Return (draws, budget) positions; None if the protocol cannot be drawn again."""
+        one = find_protocol(protocol)
+        if len(self.fixed) > budget or one.exhaustive:
+            return None
+        return draw_protocol(
+            one,
+            self.space,
+            self.place_of,
+            len(self.truth),
+            budget,
+            draws=draws,
+            seed=seed,
+            fixed=self.fixed,
         )
-    return answers
+
+
+def _pools(table: Runs, method: str, truth: Truth) -> dict[str, _Pool]:
+    """Return what to draw from for `random` and every protocol that was run, by its name."""
+    names = dict.fromkeys([RANDOM.name, *table.protocols])
+    pools = {}
+    for name in names:
+        protocol, ran = find_protocol(name), table.orders(method, name)
+        place_of, values, fixed = truth.index(), truth.accuracies.tolist(), []
+        if not protocol.random and not protocol.exhaustive:
+            for label, sequence, value in zip(
+                ran.labels, ran.sequences, ran.accuracies.tolist(), strict=True
+            ):
+                if protocol.role(label) == "constructed":
+                    if sequence not in place_of:
+                        place_of[sequence] = len(values)
+                        values.append(value)
+                    fixed.append(place_of[sequence])
+        if name == RANDOM.name or (len(ran) and not protocol.exhaustive and not protocol.repeats):
+            unique = tuple(dict.fromkeys(fixed))
+            pools[name] = _Pool(truth, np.array(values), place_of, unique, table.space)
+    return pools
+
+
+def _audit_method(
+    table: Runs, name: str, truth: Truth, pools: Mapping[str, _Pool], draws: int, seed: int
+) -> MethodAudit:
+    ran = {protocol: len(table.orders(name, protocol)) for protocol in table.protocols}
+    made = MethodAudit(truth, {key: count for key, count in ran.items() if count}, {}, {}, {}, {})
+    for protocol, pool in pools.items():
+        own = table.orders(name, protocol).accuracies
+        if len(own) > 1 and protocol not in truth.protocols:
+            made.own[protocol] = _closeness(truth.accuracies, own[None])
+        places = pool.draw(protocol, made.budget_of(protocol), draws, seed)
+        if places is not None and places.shape[1] > 1:
+            values = pool.accuracies[places]
+            made.averages[protocol] = _closeness(truth.accuracies, values)
+        if pool.fixed:
+            ends = pool.accuracies[list(pool.fixed)]
+            made.outside_range[protocol] = count_outside(ends, truth.accuracies)
+        if pool.fixed or protocol == RANDOM.name:
+            made.by_budget[protocol] = budget_curve(pool, draws=min(draws, 100), seed=seed)
+    return made
+
+
+def _closeness(truth: Floats, values: Floats) -> dict[str, Closeness]:
+    runs = Observations(values)
+    return {name: average(truth, values, make(runs)) for name, make in ESTIMATORS.items()}
+
+
+def budget_curve(pool: _Pool, *, draws: int, seed: int) -> tuple[BudgetPoint, ...]:
+    """Return the mean distance of the paper's estimate for growing budgets, over many draws."""
+    rng, size, points = np.random.default_rng(seed), len(pool.truth), []
+    for budget in (n for n in SIZES if len(pool.fixed) <= n <= size):
+        drawn = [draw_runs(size, budget, rng, fixed=pool.fixed) for _ in range(draws)]
+        values = pool.accuracies[np.array(drawn)]
+        estimates = ESTIMATORS[_PAPER](Observations(values))
+        distances = measure(pool.truth.accuracies, values, estimates)
+        low, high = np.quantile(distances[:, 0], _BAND).tolist()
+        w1, jsd = distances[:, :2].mean(axis=0).tolist()
+        points.append(BudgetPoint(budget, jsd, w1, (low, high)))
+    return tuple(points)
+
+
+def count_outside(ends: ArrayLike, accuracies: ArrayLike) -> OutsideRange:
+    """Count how many of n accuracies lie outside the range of the accuracies in `ends`.
+
+    >>> count_outside([58.5, 72.3], [57.55, 60.0, 58.5, 71.0]).below
+    1
+    """
+    own, values = np.asarray(ends, dtype=np.float64), np.asarray(accuracies, dtype=np.float64)
+    low, high = float(own.min()), float(own.max())
+    below, above = int((values < low - SAME).sum()), int((values > high + SAME).sum())
+    return OutsideRange(low, high, below, above, len(values))
+
+
+def _ratios(pool: _Pool, protocol: str, budget: int, draws: int, seed: int) -> Floats | None:
+    """By measure, the ratio of the protocol and of each placebo: (3, 1 + placebos)."""
+    drawn = pool.draw(protocol, budget, draws, seed)
+    if drawn is None or budget < 2:
+        return None
+    size, rng = len(pool.truth), np.random.default_rng(seed)
+    rows = [*drawn, *(draw_runs(size, budget, rng) for _ in range(draws))]
+    pairs = _PAIRS if pool.fixed else 0
+    for _ in range(pairs):
+        instead = rng.choice(size, min(len(pool.fixed), budget), replace=False).tolist()
+        rows += [draw_runs(size, budget, rng, fixed=instead) for _ in range(_MIDDLES)]
+    values = pool.accuracies[np.array(rows)]
+    estimates = ESTIMATORS[_PAPER](Observations(values))
+    distances = measure(pool.truth.accuracies, values, estimates)
+    own, random = distances[:draws].mean(axis=0), distances[draws : 2 * draws].mean(axis=0)
+    placebo = distances[2 * draws :].reshape(pairs, _MIDDLES, len(MEASURES)).mean(axis=1)
+    if (random <= _TINY).any():
+        return None
+    return np.asarray(np.maximum(np.vstack([own, placebo]) / random, _TINY).T)
+
+
+def _summarize(ratios: Mapping[str, Floats]) -> Ratio:
+    """Over methods: the protocol's ratio first, then those of the placebo."""
+    logs = np.log(np.array(list(ratios.values())))
+    own, count = logs[:, 0], len(logs)
+    interval = None
+    if count > 1:
+        reach = stdtrit(count - 1, (1.0 + LEVEL) / 2.0) * own.std(ddof=1) / np.sqrt(count)
+        interval = (float(np.exp(own.mean() - reach)), float(np.exp(own.mean() + reach)))
+    placebo = (1.0, 1.0)
+    if logs.shape[1] > 1:
+        low, high = np.exp(np.quantile(logs[:, 1:].mean(axis=0), _BAND))
+        placebo = (float(low), float(high))
+    shown = {name: float(values[0]) for name, values in ratios.items()}
+    return Ratio(float(np.exp(own.mean())), interval, placebo, shown)

@@ -1,124 +1,163 @@
 """Leaderboard: which protocol and estimator come closest to the truth, on truth tables.
 
-A protocol chooses L sequences, an estimator turns their accuracies into a distribution, and the
-truth table says how far that is from the distribution over all sequences. The average is taken over
-many draws of the protocol, over methods and their repeats, then over sets of classes.
+A protocol chooses n sequences, each trained once with a seed of its own; an estimator turns their
+accuracies into a distribution, and the truth table says how far that is from the distribution of
+all runs. The average is taken over many draws, over methods, then over sets of classes.
 """
 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import stdtrit
 
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
-from edgecil.errors import UsageError, warn
+from edgecil.errors import UsageError, unknown, warn
 from edgecil.estimation.distributions import SAME
-from edgecil.io.arrays import Floats
+from edgecil.estimation.population import LEVEL, independent_variance
+from edgecil.io.arrays import Floats, Ints
 from edgecil.io.notebook import html_table
-from edgecil.lab.budgets import check_draws
-from edgecil.lab.designs import Designs, OwnProtocol
-from edgecil.lab.distances import Target
-from edgecil.lab.estimators import ESTIMATORS, Estimate, Estimator, Observations, get_estimator
-from edgecil.lab.learnt_scale import SCALES, scale_curve, scaled
-from edgecil.lab.ranking import average_ranking, rank
-from edgecil.lab.set_scores import Score, set_score
+from edgecil.lab.draws import FunctionProtocol, OwnProtocol, check_draws, draw_protocol, measure
+from edgecil.lab.estimators import ESTIMATORS, Estimator, Observations
 from edgecil.lab.truth_tables import Source, TruthTable, truths
+from edgecil.sequences.protocols import PROTOCOLS, RANDOM, Protocol
+from edgecil.sequences.sequence import ClassSequence
 
 if TYPE_CHECKING:
     import pandas
 
+    from edgecil.report.table import Table
+
 BUDGETS = (3, 5, 10, 30)
-PROTOCOLS = ("random", "latin", "edge", "optimal")
+DEFAULT_PROTOCOLS = ("random", "latin", "edge", "probes")
 REFERENCE = ("random", "gaussian-c4")
-_COUNTABLE = 10**9  # larger spaces are not written out
-_FEW = 15  # draws for estimators that take milliseconds
+_MEASURES = ("wasserstein", "jsd", "mean_coverage", "missed_range")
+
+
+@dataclass(frozen=True)
+class Score:
+    """A mean over sets of classes.
+
+    Attributes:
+        mean: each set counts the same.
+        low: lower end of the 90 % interval; None with a single set.
+        high: its upper end.
+    """
+
+    mean: float
+    low: float | None
+    high: float | None
+
+
+def set_score(
+    values: Sequence[float],
+    sets: Sequence[int],
+    reference: tuple[Sequence[float], Sequence[int]] | None = None,
+) -> Score:
+    """Return the mean over sets of the means within sets, or its ratio to that of a reference.
+
+    The interval is that of the jackknife over the G sets: ± t √((G-1)/G Σ (mean without g - their
+    mean)²) with G-1 degrees of freedom. For a plain mean that is Student's interval of the G means.
+
+    Args:
+        values: n values.
+        sets: the set of each.
+        reference: values and sets of the denominator, which must have the same sets.
+
+    >>> set_score([1.0, 3.0, 4.0], [0, 0, 1]).mean
+    3.0
+    """
+
+    def means(numbers: Sequence[float], own: Sequence[int]) -> Floats:
+        _, index = np.unique(np.asarray(own), return_inverse=True)
+        return np.asarray(np.bincount(index, np.asarray(numbers)) / np.bincount(index))
+
+    above = means(values, sets)
+    below = np.ones(len(above)) if reference is None else means(*reference)
+    count, mean = len(above), float(above.mean() / below.mean())
+    if count < 2:
+        return Score(mean, None, None)
+    without = (above.sum() - above) / (below.sum() - below)
+    error = np.sqrt((count - 1) / count * ((without - without.mean()) ** 2).sum())
+    reach = float(stdtrit(count - 1, (1.0 + LEVEL) / 2.0) * error)
+    return Score(mean, mean - reach, mean + reach)
 
 
 @dataclass(frozen=True)
 class LeaderboardRow:
-    """One protocol with one estimator and one budget.
+    """One protocol with one estimator and one budget, on tables of one scale.
 
     Attributes:
         protocol: the protocol's name.
         estimator: the estimator's name.
-        budget: L, the number of runs.
-        relative: W₁ as a multiple of that of random orders with `gaussian-c4`.
+        budget: n, the number of runs.
+        scale: number of classes and tasks, `6 in 3`.
+        truths: number of truths: methods of all tables.
+        relative: W₁ as a multiple of that of random orders with `gaussian-c4` on the same tables.
         wasserstein: W₁ in standard deviations of the truth.
         jsd: Jensen-Shannon divergence, nats.
-        mean_coverage: how often the 90 % interval of the mean holds it; None without an interval.
-        std_coverage: the same of the standard deviation.
-        missed_range: the part of the true range that lies outside the range reported.
-        ranking_error: places by which a method is off, on average, when methods are ranked by worst
-            order, best order and stability; None with a single method.
+        mean_coverage: how often the 90 % interval of the mean holds it.
+        missed_range: the part of the true range that lies outside that of the runs.
     """
 
     protocol: str
     estimator: str
     budget: int
+    scale: str
+    truths: int
     relative: Score
     wasserstein: Score
     jsd: Score
-    mean_coverage: Score | None
-    std_coverage: Score | None
+    mean_coverage: Score
     missed_range: Score
-    ranking_error: Score | None
 
 
 @dataclass(frozen=True, repr=False)
 class Leaderboard:
-    """Protocols and estimators, ranked.
+    """Protocols and estimators, ranked within each scale and budget.
 
     Attributes:
-        rows: by budget, then by W₁, closest first.
+        rows: by scale and budget, then by W₁, closest first.
         tables: names of the truth tables.
-        sets: number of groups of class sets, by which intervals are clustered; tables that share
-            all their classes are one group.
-        truths: number of truths: methods and repeats of all tables.
-        draws: draws of each protocol; 15 for estimators that take long.
+        draws: draws of each protocol.
         metric: whose distribution is estimated.
     """
 
     rows: tuple[LeaderboardRow, ...]
     tables: tuple[str, ...]
-    sets: int
-    truths: int
     draws: int
     metric: str
 
     def __repr__(self) -> str:
-        best = [
-            f"{row.protocol} + {row.estimator} at {row.budget}"
-            for row in {row.budget: row for row in reversed(self.rows)}.values()
-        ]
-        return (
-            f"<Leaderboard: {len(self.rows)} rows on {self.truths} truths in {self.sets} class "
-            f"sets; closest: {', '.join(best[::-1])} runs>"
-        )
+        return f"<Leaderboard: {len(self.rows)} rows on {len(self.tables)} tables>"
 
     def _repr_html_(self) -> str:
-        header = ("runs", "protocol", "estimator", "relative W₁", "W₁ in s", "JSD")
-        rows: list[tuple[str, ...]] = [header]
+        rows = [("classes", "runs", "protocol", "estimator", "relative W₁", "W₁ in s", "JSD")]
         for row in self.rows:
-            numbers = (row.relative.mean, row.wasserstein.mean, row.jsd.mean)
-            cells = (f"{number:.3f}" for number in numbers)
-            rows.append((str(row.budget), row.protocol, row.estimator, *cells))
+            cells = (row.relative.mean, row.wasserstein.mean, row.jsd.mean)
+            named = (row.scale, str(row.budget), row.protocol, row.estimator)
+            rows.append((*named, *(f"{number:.3f}" for number in cells)))  # type: ignore[arg-type]
         return f"<p>{html.escape(repr(self)[1:-1])}</p>{html_table(rows)}"
 
-    def row(self, protocol: str, estimator: str, budget: int) -> LeaderboardRow:
-        """Return the row of a protocol, an estimator and a budget."""
+    def row(
+        self, protocol: str, estimator: str, budget: int, scale: str | None = None
+    ) -> LeaderboardRow:
+        """Return the row of a protocol, an estimator, a budget and a scale, the first one's."""
         for row in self.rows:
-            if (row.protocol, row.estimator, row.budget) == (protocol, estimator, budget):
+            if (row.protocol, row.estimator, row.budget) == (protocol, estimator, budget) and (
+                scale in (None, row.scale)
+            ):
                 return row
         raise UsageError(
             f"The leaderboard has no row for {protocol!r} with {estimator!r} and {budget} runs."
         )
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a DataFrame with one row per protocol, estimator and budget."""
+        """Return a DataFrame with one row per protocol, estimator, budget and scale."""
         import pandas
 
         frame: pandas.DataFrame = pandas.json_normalize(list(map(asdict, self.rows)))
@@ -128,135 +167,93 @@ class Leaderboard:
 def leaderboard(
     *sources: Source | TruthTable,
     bundled: bool = True,
-    protocol: Sequence[str] | Mapping[str, OwnProtocol] = PROTOCOLS,
-    estimators: Sequence[str] | Mapping[str, Callable[[Observations], Estimate]] | None = None,
+    protocol: Sequence[str] | Mapping[str, OwnProtocol] = DEFAULT_PROTOCOLS,
+    estimators: Sequence[str] | Mapping[str, Estimator] = tuple(ESTIMATORS),
     budgets: Sequence[int] = BUDGETS,
-    draws: int = 100,
+    draws: int = 40,
     metric: str = DEFAULT_METRIC,
     draw_seed: int = 0,
-    on_start: Callable[[int], None] | None = None,
 ) -> Leaderboard:
-    """Rank protocols and estimators by how close they come to enumerated truths.
+    """Rank protocols and estimators by how close they come to the truth; nothing is trained.
 
-    Nothing is trained. Every method and repeat of a table is one truth. The 90 % intervals come
-    from the jackknife over class sets, because methods on the same classes are not independent.
-    `gaussian-learnt` multiplies the standard deviation by a factor that is learnt on the other
-    class sets.
+    Every method of a table is one truth: all its runs. Tables of random sequences have rows for
+    protocols whose sequences they contain. The 90 % intervals come from the jackknife over class
+    sets, because methods on the same classes are not independent.
 
     Args:
-        sources: your own truths, as :func:`truths` reads them, or truth tables. Tables of random
-            sequences are left out, because they do not have the sequences that protocols choose.
+        sources: your own truths, as :func:`truths` reads them, or truth tables.
         bundled: include the tables that come with edgecil.
         protocol: names, or functions by name: `f(space, budget, rng)` returns that many sequences.
-        estimators: names, or functions by name; all by default.
+        estimators: names, or functions by name: from :class:`Observations` to a list of
+            distributions.
         budgets: numbers of runs.
-        draws: draws of each protocol, the same for all truths of a space.
+        draws: draws of each protocol, the same for all truths of a table.
         metric: `accuracy`, `last`, `average`, `forgetting` or `bwt`.
         draw_seed: seed of the draws.
-        on_start: called once with the number of truths, after all arguments are checked.
 
-    >>> board = leaderboard(protocol=["random", "latin"], estimators=["gaussian-c4"], budgets=[3],
-    ...                     draws=5)
-    >>> [(row.protocol, row.relative.mean) for row in board.rows if row.protocol == "random"]
-    [('random', 1.0)]
+    >>> board = leaderboard(protocol=["latin"], estimators=["gaussian"], budgets=[3], draws=5)
+    >>> board.row("random", "gaussian-c4", 3).relative.mean
+    1.0
     """
     check_draws(draws)
     own = [source for source in sources if isinstance(source, TruthTable)]
     files = [source for source in sources if not isinstance(source, TruthTable)]
-    given = [*truths(*files, bundled=bundled, metric=metric), *own]
-    tables = [table for table in given if table.kind == "enumerated"]
-    if partial := [_describe_partial(table) for table in given if _is_partial(table)]:
-        left_out = f"Without every sequence: {', '.join(partial)}."
-        if tables:
-            warn(f"A leaderboard leaves out tables. {left_out}")
+    tables = [*truths(*files, bundled=bundled, metric=metric), *own]
     if not tables:
-        raise UsageError(
-            "A leaderboard requires at least one truth table with every sequence."
-            + (f" {left_out}" if partial else "")
-        )
-    if not budgets:
-        raise UsageError("A leaderboard requires at least one budget. Got none.")
-    for budget in budgets:
-        if not 2 <= budget <= min(table.space.size for table in tables):
-            raise UsageError(
-                "A budget must be at least 2 and at most the number of sequences of every table "
-                f"({min(table.space.size for table in tables)}). Got {budget} instead."
+        raise UsageError("A leaderboard requires at least one truth table. Got none.")
+    if not budgets or min(budgets) < 2:
+        raise UsageError(f"Budgets must be integers of at least 2. Got {list(budgets)} instead.")
+    chosen, makers = _protocols(protocol), _estimators(estimators)
+    cells: list[_Cell] = []
+    for table, group in zip(tables, _groups(tables), strict=True):
+        evaluated = list(
+            _evaluate(
+                table, group, chosen, makers, budgets, draws, METRICS.resolve(metric), draw_seed
             )
-    chosen = _estimators(estimators)
-    designs = Designs(protocol, draws=draws, seed=draw_seed)
-    groups = _groups(tables)
-    if unnamed := [table.name for table in tables if table.classes is None]:
-        possible = designs.names(tables)
-        if lost := [name for name in designs.names([]) if name not in possible]:
-            warn(
-                f"The class names of {', '.join(unnamed)} are unknown, and so is their similarity; "
-                f"protocols that use it are left out there: {', '.join(lost)}."
-            )
-    if on_start is not None:
-        on_start(sum(len(table.methods) for table in tables))
-    cells = [
-        cell
-        for table, group in zip(tables, groups, strict=True)
-        for cell in _evaluate(
-            table,
-            group,
-            designs,
-            chosen,
-            designs.names([table]),
-            budgets,
-            METRICS.resolve(metric),
         )
-    ]
-    if estimators is None or "gaussian-learnt" in estimators:
-        cells += _evaluate_learnt(tables, groups, designs, budgets, METRICS.resolve(metric))
+        cells += evaluated
+        ran = {cell.key[0] for cell in evaluated}
+        if not bundled and (lost := [name for name in chosen if name not in ran]):
+            warn(f"{table.name} does not have the sequences, or the names, for {', '.join(lost)}.")
     return Leaderboard(
-        _rows(cells),
-        tuple(table.name for table in tables),
-        len(set(groups)),
-        sum(len(table.accuracies(method)) for table in tables for method in table.methods),
-        draws,
-        METRICS.resolve(metric),
+        _rows(cells), tuple(table.name for table in tables), draws, METRICS.resolve(metric)
     )
 
 
-def _is_partial(table: TruthTable) -> bool:
-    """Return whether a table of the user's lacks sequences."""
-    from edgecil.lab.truth_files import bundled_tables
+def _protocols(given: Sequence[str] | Mapping[str, OwnProtocol]) -> dict[str, Protocol]:
+    if isinstance(given, Mapping):
+        if RANDOM.name in given:
+            raise UsageError(
+                f"Protocols are compared with the protocol {RANDOM.name!r}; choose another name "
+                "for your function."
+            )
+        chosen: list[Protocol] = [FunctionProtocol(*named) for named in given.items()]
+    else:
+        chosen = [PROTOCOLS[name] for name in given]
+    for one in chosen:
+        if one.asks_model or one.exhaustive:
+            raise UsageError(f"Protocol {one.name!r} has no random draws to average over.")
+    return {one.name: one for one in [RANDOM, *chosen]}
 
-    return table.kind != "enumerated" and table not in bundled_tables()
 
-
-def _describe_partial(table: TruthTable) -> str:
-    whole = f" of {table.space.size:,}" if table.space.size < _COUNTABLE else ""
-    return f"{table.name} ({len(table.sequences):,}{whole})"
+def _estimators(given: Sequence[str] | Mapping[str, Estimator]) -> dict[str, Estimator]:
+    reference = {REFERENCE[1]: ESTIMATORS[REFERENCE[1]]}
+    if isinstance(given, Mapping):
+        return {**given, **reference}
+    for name in given:
+        if name not in ESTIMATORS:
+            raise unknown("estimator", name, ESTIMATORS)
+    return {**reference, **{name: ESTIMATORS[name] for name in given}}
 
 
 @dataclass(frozen=True)
 class _Cell:
-    """The average over draws for one truth; `measures` are the fields of a row."""
+    """The average over draws for one truth: protocol, estimator, budget, scale; the measures."""
 
-    protocol: str
-    estimator: str
-    budget: int
+    key: tuple[str, str, int, str]
     table: str
     group: int
-    measures: dict[str, float | None]
-
-
-def _estimators(
-    names: Sequence[str] | Mapping[str, Callable[[Observations], Estimate]] | None,
-) -> list[Estimator]:
-    """Return the estimators to evaluate, with the reference; functions become estimators."""
-    if isinstance(names, Mapping):
-        if REFERENCE[1] in names:
-            raise UsageError(
-                f"The leaderboard compares with its own estimator {REFERENCE[1]!r}; choose another "
-                "name for yours."
-            )
-        own = [Estimator(name, function, 2, False, "your own") for name, function in names.items()]
-        return [get_estimator(REFERENCE[1]), *own]
-    wanted = ESTIMATORS if names is None else [name for name in names if name != "gaussian-learnt"]
-    return [get_estimator(name) for name in dict.fromkeys([REFERENCE[1], *wanted])]
+    measures: dict[str, float]
 
 
 def _groups(tables: Sequence[TruthTable]) -> list[int]:
@@ -275,159 +272,154 @@ def _groups(tables: Sequence[TruthTable]) -> list[int]:
 def _evaluate(
     table: TruthTable,
     group: int,
-    designs: Designs,
-    estimators: Iterable[Estimator],
-    protocols: Iterable[str],
+    protocols: Mapping[str, Protocol],
+    estimators: Mapping[str, Estimator],
     budgets: Sequence[int],
+    draws: int,
     metric: str,
-) -> list[_Cell]:
-    values = {method: table.accuracies(method, metric) for method in table.methods}
-    by_class = {method: table.class_accuracies(method, metric) for method in table.methods}
-    classes = {method: rows for method, rows in by_class.items() if rows is not None}
-    repeats = [
-        {method: rows[repeat] for method, rows in values.items() if repeat < len(rows)}
-        for repeat in range(max(map(len, values.values())))
-    ]
-    cells = []
-    for protocol in protocols:
-        for budget in budgets:
-            drawn = designs.draw(table, protocol, budget)
-            for estimator in estimators:
-                used = drawn[:_FEW] if estimator.few_draws and estimator.needs_predictor else drawn
-                for repeat, methods in enumerate(repeats):
-                    observed = {
-                        method: designs.observe(
-                            table,
-                            protocol,
-                            used,
-                            accuracies,
-                            classes[method][repeat] if method in classes else None,
-                        )
-                        for method, accuracies in methods.items()
-                        if np.ptp(accuracies) > SAME
-                    }
-                    estimates = {
-                        method: estimator.estimates(runs, intervals=True)
-                        for method, runs in observed.items()
-                        if estimator.obstacle(runs) is None
-                    }
-                    error = _ranking_error(methods, estimates)
-                    cells += [
-                        _Cell(
-                            protocol,
-                            estimator.name,
-                            budget,
-                            table.name,
-                            group,
-                            {**_measure(methods[method], some), "ranking_error": error},
-                        )
-                        for method, some in estimates.items()
-                    ]
-    return cells
+    seed: int,
+) -> Iterator[_Cell]:
+    scale = f"{table.space.classes} in {table.space.tasks}"
+    size, rng = len(table.sequences), np.random.default_rng(seed)
+    more = () if table.structured is None else table.structured.sequences
+    sequences = (*table.sequences, *more)
+    place_of = {sequence: place for place, sequence in reversed(list(enumerate(sequences)))}
+    for name, protocol in protocols.items():
+        fixed = _constructed(table, protocol, place_of)
+        for budget in (it for it in budgets if it <= size):
+            if fixed is None:
+                continue
+            places = draw_protocol(
+                protocol, table.space, place_of, size, budget, draws=draws, seed=seed, fixed=fixed
+            )
+            if places is None:
+                continue
+            overlaps = None
+            if protocol.joint:
+                designs = ([sequences[place] for place in row] for row in places.tolist())
+                found = [one for one in map(protocol.overlap, designs) if one is not None]
+                overlaps = np.stack(found) if found else None
+            for method in table.methods:
+                truth = table.accuracies(method, metric)
+                if np.ptp(truth) <= SAME:
+                    continue
+                values, classes = _take(table, method, metric, places, rng)
+                runs = Observations(values, classes, overlaps)
+                below = runs.posterior().cdf("mean", np.full(len(values), truth.mean()))
+                covered = float((np.abs(below - 0.5) <= LEVEL / 2.0).mean())
+                for estimator, make in estimators.items():
+                    w1, jsd, missed = measure(truth.ravel(), values, make(runs)).mean(axis=0)
+                    numbers = w1 / truth.std(), jsd, covered, missed / np.ptp(truth)
+                    yield _Cell(
+                        (name, estimator, budget, scale),
+                        table.name,
+                        group,
+                        dict(zip(_MEASURES, map(float, numbers), strict=True)),
+                    )
 
 
-def _measure(truth: Floats, estimates: Sequence[Estimate]) -> dict[str, float | None]:
-    distances = Target.of(truth).distances([estimate.distribution for estimate in estimates])
-    low, high = np.array([(estimate.min, estimate.max) for estimate in estimates]).T
-    missed = np.maximum(low - truth.min(), 0.0) + np.maximum(truth.max() - high, 0.0)
-    return {
-        "wasserstein": float(distances[:, 1].mean() / truth.std()),
-        "jsd": float(distances[:, 0].mean()),
-        "mean_coverage": _coverage([one.mean_interval for one in estimates], truth.mean()),
-        "std_coverage": _coverage([one.std_interval for one in estimates], truth.std()),
-        "missed_range": float(missed.mean() / np.ptp(truth)),
-    }
+def _take(
+    table: TruthTable, method: str, metric: str, places: Ints, rng: np.random.Generator
+) -> tuple[Floats, Floats | None]:
+    """Return the values of drawn orders, each of a random repeat, and the class variance."""
+    parts = [table, *([] if table.structured is None else [table.structured])]
+    values = [part.accuracies(method, metric) for part in parts if method in part.methods]
+    by_class = [part.class_accuracies(method, metric) for part in parts if method in part.methods]
+    repeats = min(map(len, values))
+    whole = np.concatenate([own[:repeats] for own in values], axis=1)
+    seeds = rng.integers(0, repeats, places.shape)
+    known = [own[:repeats] for own in by_class if own is not None]
+    if len(known) < len(by_class):
+        return whole[seeds, places], None
+    classes = np.concatenate(known, axis=1)[seeds, places]
+    return whole[seeds, places], independent_variance(classes)
 
 
-def _coverage(intervals: Sequence[tuple[float, float] | None], value: float) -> float | None:
-    """Return the share of intervals that contain a value; missing ones among many do not."""
-    if all(interval is None for interval in intervals):
+def _constructed(
+    table: TruthTable, protocol: Protocol, place_of: Mapping[ClassSequence, int]
+) -> list[int] | None:
+    """Return positions of what a protocol constructs; None if the table lacks some of it."""
+    if protocol.random:
+        return []
+    if protocol.needs_similarity and table.classes is None:
         return None
-    hits = [interval is not None and interval[0] <= value <= interval[1] for interval in intervals]
-    return float(np.mean(hits))
-
-
-def _ranking_error(
-    truths: Mapping[str, Floats], estimates: Mapping[str, Sequence[Estimate]]
-) -> float | None:
-    """Return the mean footrule over draws per method and criterion; None with a single method."""
-    if len(estimates) < 2:
+    similarity = table.similarity() if protocol.needs_similarity else None
+    labelled = protocol.draw(table.space, similarity=similarity)
+    built = [run.sequence for run in labelled if protocol.role(run.label) == "constructed"]
+    if any(sequence not in place_of for sequence in built):
         return None
-    true = rank(
-        {
-            name: (float(truths[name].min()), float(truths[name].max()), float(truths[name].std()))
-            for name in estimates
-        }
-    )
-    numbers = {
-        name: [(one.min, one.max, one.distribution.std) for one in some]
-        for name, some in estimates.items()
-    }
-    return average_ranking(numbers, true).error / (3.0 * len(estimates))
-
-
-def _evaluate_learnt(
-    tables: Sequence[TruthTable],
-    groups: Sequence[int],
-    designs: Designs,
-    budgets: Sequence[int],
-    metric: str,
-) -> list[_Cell]:
-    """`gaussian-learnt`: N(mean, (f s)²), f chosen on the truths of all other class sets."""
-    cells: list[_Cell] = []
-    if len(set(groups)) < 2:
-        return cells
-    for protocol in designs.names(tables):
-        for budget in budgets:
-            curves = {
-                table.name: scale_curve(table, designs.draw(table, protocol, budget), metric)
-                for table in tables
-            }
-            for table, group in zip(tables, groups, strict=True):
-                others = [
-                    curves[other.name]
-                    for other, place in zip(tables, groups, strict=True)
-                    if place != group
-                ]
-                factor = float(SCALES[np.mean(others, axis=0).argmin()])
-                learnt = Estimator("gaussian-learnt", scaled(factor), 2, False, "learnt")
-                cells += _evaluate(table, group, designs, [learnt], [protocol], [budget], metric)
-    return cells
+    return sorted({place_of[sequence] for sequence in built})
 
 
 def _rows(cells: Sequence[_Cell]) -> tuple[LeaderboardRow, ...]:
-    by_row: dict[tuple[int, str, str], list[_Cell]] = {}
+    by_row: dict[tuple[str, str, int, str], list[_Cell]] = {}
     for cell in cells:
-        by_row.setdefault((cell.budget, cell.protocol, cell.estimator), []).append(cell)
+        by_row.setdefault(cell.key, []).append(cell)
+
+    def values(some: Sequence[_Cell], name: str) -> tuple[list[float], list[int]]:
+        return [cell.measures[name] for cell in some], [cell.group for cell in some]
+
     rows = []
-    for (budget, protocol, estimator), some in by_row.items():
+    for (protocol, estimator, budget, scale), some in by_row.items():
         tables = {cell.table for cell in some}
-        reference_row = (budget, *REFERENCE)
-        reference = [cell for cell in by_row[reference_row] if cell.table in tables]
+        reference = [cell for cell in by_row[(*REFERENCE, budget, scale)] if cell.table in tables]
         rows.append(
             LeaderboardRow(
                 protocol,
                 estimator,
                 budget,
-                set_score(*_values(some, "wasserstein"), _values(reference, "wasserstein")),
-                set_score(*_values(some, "wasserstein")),
-                set_score(*_values(some, "jsd")),
-                _optional_score(some, "mean_coverage"),
-                _optional_score(some, "std_coverage"),
-                set_score(*_values(some, "missed_range")),
-                _optional_score(some, "ranking_error"),
+                scale,
+                len(some),
+                set_score(*values(some, "wasserstein"), values(reference, "wasserstein")),
+                *(set_score(*values(some, name)) for name in _MEASURES),
             )
         )
-    return tuple(sorted(rows, key=lambda row: (row.budget, row.wasserstein.mean)))
+    scales = list(dict.fromkeys(row.scale for row in rows))
+    return tuple(
+        sorted(rows, key=lambda it: (scales.index(it.scale), it.budget, it.wasserstein.mean))
+    )
 
 
-def _values(cells: Sequence[_Cell], measure: str) -> tuple[list[float], list[int]]:
-    """Return the values of a measure where it is defined, and their groups."""
-    pairs = [(cell.measures[measure], cell.group) for cell in cells]
-    defined = [(value, group) for value, group in pairs if value is not None]
-    return [value for value, _ in defined], [group for _, group in defined]
+def leaderboard_tables(board: Leaderboard) -> Iterator[Table | str]:
+    """Return a table for each budget: a row per protocol and estimator, scales side by side."""
+    from edgecil.report.table import Column, Table
 
-
-def _optional_score(cells: Sequence[_Cell], measure: str) -> Score | None:
-    values, groups = _values(cells, measure)
-    return set_score(values, groups) if values else None
+    scales = list(dict.fromkeys(row.scale for row in board.rows))
+    for budget in sorted({row.budget for row in board.rows}):
+        rows: dict[tuple[str, str], dict[str, LeaderboardRow]] = {}
+        for row in board.rows:
+            if row.budget == budget:
+                rows.setdefault((row.protocol, row.estimator), {})[row.scale] = row
+        shown = [scale for scale in scales if any(scale in own for own in rows.values())]
+        columns = [Column("protocol"), Column("estimator")]
+        for scale in shown:
+            columns += [Column(f"relative W₁, {scale}", 2), Column("90 % interval")]
+            columns += [Column("W₁ in s", 3), Column("mean covered", 2)]
+        cells = []
+        for names, own in rows.items():
+            line: list[str | float | None] = [*names]
+            for scale in shown:
+                one = own.get(scale)
+                line += (
+                    [None] * 4
+                    if one is None
+                    else [
+                        one.relative.mean,
+                        None
+                        if one.relative.low is None
+                        else f"{one.relative.low:.2f} to {one.relative.high:.2f}",
+                        one.wasserstein.mean,
+                        one.mean_coverage.mean,
+                    ]
+                )
+            cells.append(tuple(line))
+        title, name = f"{budget} runs", f"leaderboard-{budget}"
+        yield Table(name, title, "", tuple(columns), tuple(cells))
+    yield (
+        f"Means over {len(board.tables)} tables, {board.draws} draws of each protocol; each run is "
+        "a new order with a training seed of its own. Rows are sorted by the first scale.\n"
+        "relative W₁: distance to the truth as a multiple of that of random + gaussian-c4, with a "
+        "90 % interval over class sets.\n"
+        "W₁ in s: distance to the truth, in standard deviations of the truth.\n"
+        "mean covered: share of draws whose 90 % interval contains the true mean."
+    )

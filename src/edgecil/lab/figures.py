@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from edgecil.lab.audits import DatasetAudit
-from edgecil.lab.budgets import BudgetPoint
+from edgecil.lab._audit import BudgetPoint, DatasetAudit
 from edgecil.report.drawing import (
     NARROW,
     WIDE,
@@ -26,7 +25,6 @@ from edgecil.report.drawing import (
     y_axis,
 )
 from edgecil.report.figure import ReportFigure
-from edgecil.report.metrics import metric_words
 from edgecil.report.theme import protocol_style
 from edgecil.sequences.protocols import find_protocol
 
@@ -34,6 +32,7 @@ Curves = Mapping[str, Sequence[BudgetPoint]]
 _MEASURES = {
     "W₁, points": "wasserstein",
     "JSD, nats": "jsd",
+    "range missed, points": "missed_range",
 }
 
 # By title of the measure, by protocol and by method, a distance >= 0.
@@ -101,18 +100,11 @@ def draw_budgets(methods: Mapping[str, Curves], *, width: float = WIDE) -> Scene
 def build_closeness(audit: DatasetAudit, *, name: str) -> ReportFigure | None:
     """Mean distances from the truth by measure, protocol and method; None without a truth."""
     measures: dict[str, dict[str, dict[str, float]]] = {}
-    lowest, highest = metric_words(audit.metric).ends
-    ends = {
-        f"error of the {lowest} order, points": "min_error",
-        f"error of the {highest} order, points": "max_error",
-    }
-    for title, attribute in {**_MEASURES, **ends}.items():
+    for title, attribute in _MEASURES.items():
         for method, own in audit.methods.items():
-            for protocol in own.averages:
-                average = own.of_default_estimator(own.averages, protocol)
-                if average is not None:
-                    distances = measures.setdefault(title, {}).setdefault(protocol, {})
-                    distances[method] = getattr(average, attribute)
+            for protocol, by_estimator in own.averages.items():
+                distances = measures.setdefault(title, {}).setdefault(protocol, {})
+                distances[method] = getattr(by_estimator["smoothed"], attribute)
     if not measures:
         return None
     caption = (

@@ -1,4 +1,4 @@
-"""The section of a report page that shows an experiment's stored audit."""
+"""The audit of an experiment as tables, and as a section of its report page."""
 
 from __future__ import annotations
 
@@ -6,24 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from edgecil.estimation.analysis import DatasetAnalysis
-from edgecil.lab._audit import audit_file, load_audit, runs_digest
-from edgecil.lab.audits import DatasetAudit
+from edgecil.io.csv_files import Cell
+from edgecil.lab._audit import MEASURES, DatasetAudit, audit_file, load_audit, runs_digest
 from edgecil.lab.figures import build_budgets, build_closeness
-from edgecil.lab.tables import (
-    beside_random_table,
-    budgets_table,
-    closeness_table,
-    estimates_table,
-    outside_range_table,
-    ranges_table,
-    rankings_table,
-)
 from edgecil.report.metrics import metric_words
 from edgecil.report.sections import Part, Section
-from edgecil.report.table import Table
+from edgecil.report.table import Column, Table
 from edgecil.sequences.protocols import RANDOM
 
 _ID, _TITLE = "audit", "Audit"
+_SIGNS = {"better": "✓", "similar": "○", "worse": "✗"}
 
 
 def build_section(dataset: DatasetAnalysis, suffix: str) -> Section | None:
@@ -54,7 +46,6 @@ def build_section(dataset: DatasetAnalysis, suffix: str) -> Section | None:
 def _section(audit: DatasetAudit, suffix: str) -> Section:
     closeness = build_closeness(audit, name=f"closeness{suffix}")
     budgets = build_budgets(audit, name=f"budgets{suffix}")
-    several = len(audit.methods) > 1
 
     def part(table: Table, *, folded: str = "") -> Part:
         shown = replace(table, name=f"{table.name}{suffix}") if table.rows else None
@@ -64,16 +55,9 @@ def _section(audit: DatasetAudit, suffix: str) -> Section:
         Part("Closeness to the truth", closeness) if closeness else Part(),
         part(beside_random_table(audit), folded="Protocols compared with random orders"),
         part(closeness_table(audit), folded="Distances of all estimators"),
-        part(ranges_table(audit), folded="Range covered by each protocol"),
         Part("How many runs are enough", budgets) if budgets else Part(),
         part(outside_range_table(audit)),
         part(budgets_table(audit), folded="Numbers behind these curves"),
-        part(estimates_table(audit), folded="All estimates"),
-        *(
-            [part(rankings_table(audit), folded="Ranks by worst order, best order and stability")]
-            if several
-            else []
-        ),
     )
     filled = tuple(part for part in parts if part.figure or part.table)
     return Section(_ID, _TITLE, seen_by_random(audit), filled)
@@ -82,19 +66,134 @@ def _section(audit: DatasetAudit, suffix: str) -> Section:
 def seen_by_random(audit: DatasetAudit) -> str:
     """Return what a few random orders show of the most variable method, and what is true."""
     words = metric_words(audit.metric)
-    true = {name: one.truth for name, one in audit.methods.items() if one.truth is not None}
-    name = max(true, key=lambda one: true[one].max - true[one].min)
-    truth, method = true[name], audit.methods[name]
-    ends = method.range_of(RANDOM.name)
-    if ends is None or truth.min == truth.max:
+    name = max(
+        audit.methods, key=lambda it: audit.methods[it].truth.max - audit.methods[it].truth.min
+    )
+    method = audit.methods[name]
+    truth, seen = method.truth, method.averages.get(RANDOM.name, {}).get("gaussian")
+    if seen is None:
         return ""
     what = name if words.name == "accuracy" else f"{words.title} of {name}"
     shown, real = (
-        f"{a:.1f} and {b:.1f} {words.unit}".rstrip() for a, b in (ends, (truth.min, truth.max))
+        f"{a:.1f} and {b:.1f} {words.unit}".rstrip()
+        for a, b in ((seen.low, seen.high), (truth.min, truth.max))
     )
-    orders = f"{len(truth.sequences):,}"
+    orders = f"{len(truth.accuracies):,}"
     over = f"all {orders} orders" if truth.kind == "enumerated" else f"{orders} random orders"
     return (
-        f"{method.budget_of('random')} random orders show {what} between {shown} on average; "
+        f"{method.budget_of(RANDOM.name)} random orders show {what} between {shown} on average; "
         f"{over} lie between {real}."
+    )
+
+
+def audit_tables(audit: DatasetAudit) -> list[Table]:
+    """Every table, empty ones left out."""
+    tables = (
+        beside_random_table(audit),
+        closeness_table(audit),
+        budgets_table(audit),
+        outside_range_table(audit),
+    )
+    return [table for table in tables if table.rows]
+
+
+def beside_random_table(audit: DatasetAudit) -> Table:
+    """Every protocol's mean distance from the truth, beside random orders and a placebo."""
+    rows: list[tuple[Cell, ...]] = []
+    for protocol, by_measure in audit.beside_random.items():
+        for measure, title in MEASURES.items():
+            one = by_measure[measure]
+            low, high = one.interval or (None, None)
+            own = one.ratio, low, high, *one.placebo, len(one.methods), _SIGNS[one.outcome]
+            rows.append((protocol, title, *own))
+    return Table(
+        "beside-random",
+        "Protocols compared with random orders",
+        "Mean distance from the truth divided by that of as many random orders, with the same "
+        "estimator: W₁, JSD, and the part of the range that is missed. Geometric mean over methods "
+        "with its 90 % interval. Placebo: 90 % range if random orders take the place of "
+        "constructed ones. ✓ better, ✗ worse than random orders if neither interval nor placebo "
+        "explains it, ○ otherwise.",
+        (
+            Column("protocol"),
+            Column("measure"),
+            *(Column(title, 2) for title in ("ratio", "from", "to", "placebo", "to ")),
+            Column("methods", 0),
+            Column(""),
+        ),
+        tuple(rows),
+    )
+
+
+def closeness_table(audit: DatasetAudit) -> Table:
+    """Mean distance of every protocol's estimate from the truth, over draws, and of its runs."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, method in audit.methods.items():
+        for protocol, by_estimator in method.averages.items():
+            for estimator, one in by_estimator.items():
+                own = method.own.get(protocol, {}).get(estimator)
+                numbers = one.wasserstein, one.jsd, one.low, one.high, one.high - one.low
+                alone = None if own is None else own.wasserstein
+                rows.append((name, protocol, estimator, *numbers, alone))
+    return Table(
+        "closeness",
+        "Distance from the truth",
+        "Means over draws of the protocol's random part: W₁ in points, JSD in nats, lowest and "
+        "highest accuracy of the runs and their range. The last column is W₁ of the runs as they "
+        "are.",
+        (
+            *(Column(title) for title in ("method", "protocol", "estimator")),
+            Column("W₁", 2),
+            Column("JSD", 3),
+            *(Column(title, 1) for title in ("lowest", "highest", "range")),
+            Column("W₁ of these runs", 2),
+        ),
+        tuple(rows),
+    )
+
+
+def budgets_table(audit: DatasetAudit) -> Table:
+    """Mean distance from the truth against the number of runs."""
+    return Table(
+        "budgets",
+        "Distance from the truth with n runs",
+        "Mean over draws, with the Gaussian estimator. JSD in nats, W₁ in points.",
+        (
+            Column("method"),
+            Column("protocol"),
+            Column("runs", 0),
+            Column("JSD", 3),
+            Column("W₁", 2),
+        ),
+        tuple(
+            (name, protocol, point.budget, point.jsd, point.wasserstein)
+            for name, method in audit.methods.items()
+            for protocol, points in method.by_budget.items()
+            for point in points
+        ),
+    )
+
+
+def outside_range_table(audit: DatasetAudit) -> Table:
+    """How many orders lie outside the range between a protocol's hard and easy order."""
+    return Table(
+        "outside-range",
+        "Orders outside the range of hard and easy",
+        "Number of orders with an accuracy below the lower or above the higher one of a protocol's "
+        "hard and easy orders, which are meant to be the ends of the range; its other orders do "
+        "not count. Protocols without such orders, such as random and latin, are left out.",
+        (
+            Column("method"),
+            Column("protocol"),
+            Column("lower", 1),
+            Column("higher", 1),
+            Column("orders below", 0),
+            Column("orders above", 0),
+            Column("of", 0),
+        ),
+        tuple(
+            (name, protocol, outside.low, outside.high, outside.below, outside.above, outside.n)
+            for name, method in audit.methods.items()
+            for protocol, outside in method.outside_range.items()
+        ),
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from edgecil.cli.output import note
 from edgecil.cli.verb import Option, Verb, VerbGroup, load
 
 if TYPE_CHECKING:
@@ -18,21 +17,17 @@ if TYPE_CHECKING:
 def _leaderboard(*, source: list[str] | None = None, own: bool = False, **options: Any) -> Any:
     from edgecil.lab import leaderboard
 
-    if not own and options.keys().isdisjoint(("draws", "budgets", "protocol", "estimators")):
-        hint = "This takes about two minutes; fewer --draws, --budgets or --protocol take less."
-        options["on_start"] = lambda truths: note(hint)
     return leaderboard(*(source or ()), bundled=not own, **options)
 
 
 def _show_leaderboard(answer: Leaderboard) -> Iterator[Table | str]:
-    from edgecil.lab.leaderboard_table import leaderboard_tables
+    from edgecil.lab._leaderboard import leaderboard_tables
 
     yield from leaderboard_tables(answer)
 
 
 def _show_audit(answer: Audit) -> Iterator[Table | str]:
-    from edgecil.lab.section import seen_by_random
-    from edgecil.lab.tables import audit_tables
+    from edgecil.lab.section import audit_tables, seen_by_random
 
     for dataset in answer.datasets:
         yield f"{dataset.dataset}: {seen_by_random(dataset)}\n"

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 from edgecil.engine.metrics import find_metric
 from edgecil.engine.runs import Runs
-from edgecil.errors import DataError, UsageError, shown
+from edgecil.errors import DataError, UsageError
 from edgecil.estimation.analysis import Analysis, DatasetAnalysis
+from edgecil.estimation.distances import jensen_shannon, wasserstein, wasserstein_2
 from edgecil.estimation.distributions import Distribution
 from edgecil.estimation.truth import Truth, find_truth
 from edgecil.io.arrays import Floats
 from edgecil.io.files import check_new, replace_file
-from edgecil.lab.distances import jensen_shannon, wasserstein, wasserstein_2
 from edgecil.paper.published import Ranking, rank_numbers
 from edgecil.report.metrics import metric_words
 from edgecil.report.table import escape_latex
@@ -89,7 +89,7 @@ def paper_tables(
     if wasserstein_order not in (1, 2):
         raise UsageError(
             "The 'wasserstein_order' parameter must be 1 (W₁) or 2 (W₂). "
-            f"Got {shown(wasserstein_order)}."
+            f"Got {wasserstein_order!r}."
         )
     from edgecil.estimation.analysis import as_analysis
 

@@ -1,0 +1,157 @@
+"""Draws of a protocol from a truth: what it might have run, many times over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from edgecil.errors import UsageError
+from edgecil.estimation.distances import Target
+from edgecil.estimation.distributions import Distribution
+from edgecil.io.arrays import Floats, Ints
+from edgecil.sequences.protocols import LabelledSequence, Protocol, Request
+from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.space import SequenceSpace
+
+OwnProtocol = Callable[[SequenceSpace, int, np.random.Generator], Iterable[ClassSequence]]
+
+_MOST_DRAWS = 1_000_000
+
+
+def check_draws(draws: int) -> None:
+    """Raise an error if a number of draws is not positive, or would take days."""
+    if not 1 <= draws <= _MOST_DRAWS:
+        raise UsageError(
+            f"The 'draws' parameter must be an int in [1, {_MOST_DRAWS:,}]. Got {draws} instead."
+        )
+
+
+class FunctionProtocol(Protocol):
+    """A function of the user's that draws sequences together."""
+
+    summary = "your own"
+    constructed = ()
+    joint = True
+
+    def __init__(self, name: str, function: OwnProtocol) -> None:
+        self.name, self._function = name, function
+
+    def design(
+        self, space: SequenceSpace, budget: int, rng: np.random.Generator
+    ) -> list[ClassSequence]:
+        """Return what the function returns, as a list."""
+        design = self._function(space, budget, rng)
+        if not isinstance(design, Iterable):
+            raise UsageError(
+                f"Protocol {self.name!r} must return sequences. Got {type(design).__name__} "
+                "instead."
+            )
+        return list(design)
+
+    def choose(self, request: Request) -> Iterator[LabelledSequence]:
+        """Yield one design."""
+        design = self.design(request.space, request.budget, request.rng())
+        for index, sequence in enumerate(design):
+            yield LabelledSequence(f"{self.name}-{index + 1}", sequence)
+
+
+def draw_runs(size: int, runs: int, rng: np.random.Generator, *, fixed: Sequence[int] = ()) -> Ints:
+    """Draw positions of `runs` different sequences: the fixed ones, then random ones."""
+    if not len(fixed) <= runs <= size + len(fixed):
+        raise UsageError(
+            f"The 'runs' parameter must be an int in [{len(fixed)}, {size}]. Got {runs} instead."
+        )
+    drawn = rng.choice(size, min(runs, size), replace=False)
+    others = [place for place in drawn.tolist() if place not in fixed]
+    return np.array([*fixed, *others[: runs - len(fixed)]], dtype=np.int64)
+
+
+def draw_protocol(
+    protocol: Protocol,
+    space: SequenceSpace,
+    place_of: Mapping[ClassSequence, int],
+    size: int,
+    budget: int,
+    *,
+    draws: int,
+    seed: int,
+    fixed: Sequence[int] = (),
+) -> Ints | None:
+    """Draw what a protocol might have run.
+
+    Args:
+        protocol: constructed sequences stay, random ones are drawn again.
+        space: Ω.
+        place_of: positions of sequences; random ones come first.
+        size: number of random sequences, or all.
+        budget: number of sequences.
+        draws: how often.
+        seed: of the draws.
+        fixed: positions of the constructed sequences.
+
+    Returns:
+        (draws, budget) positions; None if some sequence is missing, as most of a design are in a
+        sample.
+    """
+    rng = np.random.default_rng([seed, budget])
+    if not protocol.joint:
+        if not fixed and not protocol.random:
+            return None
+        if not len(fixed) <= budget <= size:
+            return None
+        return np.array([draw_runs(size, budget, rng, fixed=fixed) for _ in range(draws)])
+    rows = []
+    for _ in range(draws):
+        design = protocol.design(space, budget, rng) or ()
+        if len(design) != budget or any(one not in space for one in design):
+            raise UsageError(
+                f"Protocol {protocol.name!r} must return {budget} sequences with task sizes "
+                f"{list(space.sizes)}. Got {len(design)}."
+            )
+        places = [place_of.get(sequence, -1) for sequence in design]
+        if min(places) < 0:
+            return None
+        rows.append(places)
+    return np.array(rows, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Closeness:
+    """Mean distances of estimates from the truth over draws.
+
+    Attributes:
+        wasserstein: W₁, points.
+        jsd: Jensen-Shannon divergence, nats.
+        missed_range: part of the true range outside that of the runs, points.
+        low: mean of the lowest accuracy of the runs.
+        high: mean of the highest accuracy.
+    """
+
+    wasserstein: float
+    jsd: float
+    missed_range: float
+    low: float
+    high: float
+
+
+def measure(truth: Floats, values: Floats, estimates: Sequence[Distribution]) -> Floats:
+    """Return W₁, JSD and the missed range of each of B draws, shape (B, 3).
+
+    Args:
+        truth: (m,) accuracies.
+        values: (B, n) of the runs.
+        estimates: from each draw.
+    """
+    distances = Target.of(truth).distances(estimates)
+    low, high = values.min(axis=1), values.max(axis=1)
+    missed = np.maximum(low - truth.min(), 0.0) + np.maximum(truth.max() - high, 0.0)
+    return np.column_stack([distances[:, 1], distances[:, 0], missed])
+
+
+def average(truth: Floats, values: Floats, estimates: Sequence[Distribution]) -> Closeness:
+    """Return the means of :func:`measure` and of the ends of the runs."""
+    w1, jsd, missed = measure(truth, values, estimates).mean(axis=0).tolist()
+    low, high = float(values.min(axis=1).mean()), float(values.max(axis=1).mean())
+    return Closeness(w1, jsd, missed, low, high)
