@@ -6,7 +6,7 @@
 
 `features`: every image, its shorter side scaled to 256 pixels, the centre of 224 x 224, (x - 127) /
 128, through EfficientNet-Lite0 (trained on ImageNet; Apache 2.0) up to its last features, averaged
-over the positions; float16. `pack`: the images of the split of `edgecil.data.formats.caltech101`,
+over the positions; float16. `pack`: the images of the split of `edgecil.data.formats.bundled`,
 projected on the 256 principal components of the training images, in steps of one size from -127 to
 127. The same features give the same bytes.
 """
@@ -24,7 +24,13 @@ import torch
 from PIL import Image
 
 from edgecil.classes import get_classes
-from edgecil.data.formats.caltech101 import NAME, SIZE, TEST, TRAIN, split_class
+from edgecil.data.formats.bundled import (
+    CALTECH as NAME,
+    CALTECH_SIZE as SIZE,
+    CALTECH_TEST as TEST,
+    CALTECH_TRAIN as TRAIN,
+    split_class,
+)
 from edgecil.io.files import replace_file
 
 OUT = Path(__file__).parents[1] / "src/edgecil/data/bundled" / f"{NAME}.npz.xz"

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from edgecil.classes import get_classes
-from edgecil.data.formats.quickdraw import NAMES
+from edgecil.data.formats.bundled import DRAWINGS as NAMES
 from edgecil.io.files import replace_file
 
 DATA = Path(__file__).parents[1] / "src/edgecil/scenario/data"

@@ -11,7 +11,7 @@ import pytest
 
 from edgecil.classes import get_classes
 from edgecil.data import load_dataset
-from edgecil.data.formats.caltech101 import TEST, TRAIN, split_class
+from edgecil.data.formats.bundled import CALTECH_TEST as TEST, CALTECH_TRAIN as TRAIN, split_class
 from edgecil.errors import PrerequisiteError
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from edgecil.data import dataset_status, load_dataset
-from edgecil.data.formats import domains
+from edgecil.data.formats import photographs as domains
 from edgecil.errors import DataError, EdgecilWarning, PrerequisiteError
 from tests.data.painting import TEST, TRAIN, classes_painted, parts_painted, save
 

@@ -13,8 +13,7 @@ from PIL import Image
 
 from edgecil.classes import get_classes
 from edgecil.data import Dataset, dataset_status, load_dataset
-from edgecil.data.formats.eyepacs import list_eyepacs
-from edgecil.data.formats.ham10000 import list_ham10000
+from edgecil.data.registry import IMAGE_DATASETS
 from tests.data.painting import (
     TEST,
     TRAIN,
@@ -140,7 +139,7 @@ def test_a_folder_of_grey_images_stays_grey(tmp_path: Path) -> None:
 
 
 def test_no_lesion_is_on_both_sides(painted: Painted) -> None:
-    files = list_ham10000(painted("ham10000"))
+    files = IMAGE_DATASETS["ham10000"].open(painted("ham10000"))
     lesion = np.array([f"{path.stem[:8]}{int(path.stem[-2:]) // 2}" for path in files.items])
     assert np.bincount(files.labels[files.testing]).tolist() == [2] * 7
     assert not set(lesion[files.testing]) & set(lesion[~files.testing])
@@ -162,7 +161,7 @@ def test_ham10000_may_be_tabbed_and_in_one_folder(tmp_path: Path, painted: Paint
 
 
 def test_both_eyes_of_a_patient_are_on_one_side(painted: Painted) -> None:
-    files = list_eyepacs(painted("eyepacs"))
+    files = IMAGE_DATASETS["eyepacs"].open(painted("eyepacs"))
     patients = np.array([path.stem.split("_")[0] for path in files.items])
     assert files.testing.sum() == 20
     assert not set(patients[files.testing]) & set(patients[~files.testing])

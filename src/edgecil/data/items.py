@@ -6,21 +6,18 @@ Items are read when they are needed, and only those of the classes that are used
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecil.classes import get_classes
 from edgecil.data.dataset import Dataset, check_coverage, new_labels
 from edgecil.data.decode import Item, choose_shape, decode_images
 from edgecil.data.store import store_dataset
 from edgecil.errors import DataError, PrerequisiteError
 from edgecil.io.arrays import Inputs, Ints
-from edgecil.io.csv_files import check_header, parse_rows
-from edgecil.io.files import read_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +62,7 @@ class Items:
         label_of = new_labels(len(self.names), ids)[self.labels]
         train = np.flatnonzero((label_of >= 0) & ~self.testing)
         test = np.flatnonzero((label_of >= 0) & self.testing)
-        chosen = self._at([*train, *test])
+        chosen = [self.items[index] for index in (*train, *test)]
         notes = self.notes
         first = None if isinstance(chosen[0], Path) else chosen[0].read()
         shape: tuple[int, ...]
@@ -91,9 +88,6 @@ class Items:
             key=lambda: self._key(chosen),
             notes=notes,
         )
-
-    def _at(self, indices: Iterable[int]) -> list[Item]:
-        return [self.items[index] for index in indices]
 
     def _key(self, chosen: Sequence[Item]) -> object:
         """Return what determines the content of items: for files, also sizes and times."""
@@ -126,12 +120,6 @@ def _version(path: Path) -> tuple[str, int, int]:
     return os.fspath(path.absolute()), status.st_size, status.st_mtime_ns
 
 
-def filed_classes(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """N class names of a bundled class list in label order, and the N codes of its image files."""
-    classes = get_classes(name)
-    return classes.labels, classes.folders or ()
-
-
 def find_home(root: Path, inner: str, needed: Sequence[str], advice: str) -> Path:
     """Find a dataset's files: in `root`, or in the folder `inner` that its archive unpacks to.
 
@@ -152,34 +140,3 @@ def find_home(root: Path, inner: str, needed: Sequence[str], advice: str) -> Pat
                 f"{home / missing[0]} is missing, so this copy is incomplete; {advice}."
             )
     raise PrerequisiteError(f"There is no {needed[0]} in {root} or {root / inner}; {advice}.")
-
-
-def read_columns(path: Path, columns: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the rows of a .csv (or tab-separated) file with a header, these columns only."""
-    text = read_text(path)
-    delimiter = "\t" if "\t" in text.split("\n", 1)[0] else ","
-    rows = parse_rows(text, str(path), delimiter=delimiter)
-    header = [cell.strip() for cell in rows[0]] if rows else []
-    check_header(header, str(path))
-    missing = [column for column in columns if len(rows) < 2 or column not in header]
-    if missing:
-        raise DataError(f"{path} must have a column headed {missing[0]!r} and rows below it.")
-    places = [header.index(column) for column in columns]
-    values = []
-    for line, row in enumerate(rows[1:], start=2):
-        if any(place >= len(row) or not row[place].strip() for place in places):
-            raise DataError(f"Line {line} of {path} has no value for {', '.join(columns)}.")
-        values.append(tuple(row[place].strip() for place in places))
-    return values
-
-
-def match_codes(path: Path, given: Sequence[str], codes: Sequence[str]) -> Ints:
-    """Return the label of each code, its position in the class list; shape (n,)."""
-    label_of = {code: label for label, code in enumerate(codes)}
-    unexpected = [code for code in given if code not in label_of]
-    if unexpected:
-        raise DataError(
-            f"{path} has the class {unexpected[0]!r}, which is none of the {len(codes)} classes "
-            f"({codes[0]}, …, {codes[-1]})."
-        )
-    return np.array([label_of[code] for code in given], dtype=np.int64)

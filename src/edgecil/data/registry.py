@@ -14,23 +14,9 @@ import numpy as np
 from edgecil.classes import ClassList, get_classes, select_classes
 from edgecil.classes.registry import ALIASES, CLASS_LISTS
 from edgecil.data.dataset import Dataset
-from edgecil.data.formats import (
-    arrays,
-    caltech101,
-    cifar,
-    cub,
-    domains,
-    eyepacs,
-    fine_grained,
-    folder,
-    ham10000,
-    hugging_face,
-    imagenet,
-    imagenet_variants,
-    quickdraw,
-)
-from edgecil.data.formats.cifar import CIFAR10, CIFAR100
+from edgecil.data.formats import arrays, bundled, cifar, folder, hugging_face
 from edgecil.data.formats.hugging_face import SHARDS, find_shards
+from edgecil.data.formats.photographs import LISTINGS
 from edgecil.data.items import Items
 from edgecil.data.resize import resize_dataset
 from edgecil.data.slot import adapt, dataset_text, installed_datasets, is_slot, open_slot
@@ -41,64 +27,43 @@ from edgecil.registry import Registry
 
 @dataclass(frozen=True)
 class DatasetFormat:
-    """How the images of a named dataset are read from its official layout.
+    """How a named dataset is read from its official layout.
 
     Attributes:
+        open: the dataset, or a list of its image files, in a directory.
         advice: how to get the images, a clause for errors; empty for bundled images.
-        list_files: the image files below a directory, for a dataset of image files.
-        read: the dataset in a directory, for one whose files hold many images.
-        find: checks that the files of `read` are there.
+        find: checks that the files are there; `open` by default.
         download: downloads and verifies the official archive.
         vectors: whether its inputs are vectors.
     """
 
+    open: Callable[[Path], Dataset | Items]
     advice: str = ""
-    list_files: Callable[[Path], Items] | None = None
-    read: Callable[[Path], Dataset] | None = None
     find: Callable[[Path], object] | None = None
     download: Callable[[Path], object] | None = None
     vectors: bool = False
 
 
-def _formats() -> dict[str, DatasetFormat]:
-    formats = {
-        name: DatasetFormat(read=partial(quickdraw.read_quickdraw, name))
-        for name in quickdraw.NAMES
-    }
-    for layout in (CIFAR10, CIFAR100):
-        formats[layout.name] = DatasetFormat(
+_FORMATS = {
+    **{name: DatasetFormat(partial(bundled.read_quickdraw, name)) for name in bundled.DRAWINGS},
+    **{
+        layout.name: DatasetFormat(
+            partial(cifar.read_cifar, layout),
             layout.advice,
-            read=partial(cifar.read_cifar, layout),
-            find=partial(cifar.find_cifar, layout),
-            download=partial(cifar.download_cifar, layout),
+            partial(cifar.find_cifar, layout),
+            partial(cifar.download_cifar, layout),
         )
-    formats["cub200"] = DatasetFormat(cub.ADVICE, cub.list_cub)
-    formats[caltech101.NAME] = DatasetFormat(read=caltech101.read_caltech101, vectors=True)
-    formats[caltech101.IMAGES] = DatasetFormat(caltech101.ADVICE, caltech101.list_caltech101)
-    for name in imagenet_variants.NAMES:
-        formats[name] = DatasetFormat(
-            imagenet_variants.advice(name),
-            partial(imagenet_variants.list_imagenet_variant, name),
+        for layout in (cifar.CIFAR10, cifar.CIFAR100)
+    },
+    bundled.CALTECH: DatasetFormat(bundled.read_caltech101, vectors=True),
+    **{
+        name: DatasetFormat(
+            partial(listing.list_files, name, advice=listing.advice), listing.advice
         )
-    for name in imagenet.NAMES:
-        formats[name] = DatasetFormat(imagenet.ADVICE, partial(imagenet.list_imagenet, name))
-    formats[imagenet.TINY] = DatasetFormat(imagenet.TINY_ADVICE, imagenet.list_tiny_imagenet)
-    formats["food101"] = DatasetFormat(fine_grained.FOOD_ADVICE, fine_grained.list_food101)
-    formats["fgvc-aircraft"] = DatasetFormat(
-        fine_grained.AIRCRAFT_ADVICE, fine_grained.list_aircraft
-    )
-    formats["stanford-cars"] = DatasetFormat(fine_grained.CARS_ADVICE, fine_grained.list_cars)
-    for name in domains.SUBSETS:
-        formats[name] = DatasetFormat(
-            domains.subset_advice(name), partial(domains.list_subset, name)
-        )
-    formats["domainnet"] = DatasetFormat(domains.DOMAINNET_ADVICE, domains.list_domainnet)
-    formats["ham10000"] = DatasetFormat(ham10000.ADVICE, ham10000.list_ham10000)
-    formats["eyepacs"] = DatasetFormat(eyepacs.ADVICE, eyepacs.list_eyepacs)
-    return formats
-
-
-IMAGE_DATASETS: Registry[DatasetFormat] = Registry("image dataset", _formats(), aliases=ALIASES)
+        for name, listing in LISTINGS.items()
+    },
+}
+IMAGE_DATASETS: Registry[DatasetFormat] = Registry("image dataset", _FORMATS, aliases=ALIASES)
 
 _ARRAYS = ".npz"
 
@@ -164,12 +129,12 @@ def open_dataset(
     if not form.advice:
         _refuse_directory(name, root)
     home = _directory(resolved, form, root) if form.advice else Path()
-    if form.list_files is not None:
-        return form.list_files(home)
-    assert form.read is not None
-    if download and form.download is not None and not _is_there(form, home):
-        form.download(home)
-    return form.read(home)
+    if download and form.download is not None:
+        try:
+            (form.find or form.open)(home)
+        except (PrerequisiteError, DataError):
+            form.download(home)
+    return form.open(home)
 
 
 def _read(
@@ -274,9 +239,7 @@ def dataset_status(name: str | Path, root: str | Path | None = None) -> tuple[bo
         if not form.advice:
             return True, "Bundled with edgecil."
         home = _directory(resolved, form, root)
-        find = form.find if form.list_files is None else form.list_files
-        assert find is not None
-        find(home)
+        (form.find or form.open)(home)
     except (PrerequisiteError, DataError) as error:
         return False, str(error)
     return True, f"In {home}."
@@ -290,15 +253,6 @@ def _resolve(name: str) -> str:
             (*IMAGE_DATASETS, *installed_datasets(), "FOLDER", "FILE.npz", "hf:ID"),
         )
     return IMAGE_DATASETS.resolve(name)
-
-
-def _is_there(form: DatasetFormat, home: Path) -> bool:
-    try:
-        assert form.find is not None
-        form.find(home)
-    except (PrerequisiteError, DataError):
-        return False
-    return True
 
 
 def _directory(name: str, form: DatasetFormat, root: str | Path | None) -> Path:

