@@ -45,15 +45,15 @@ def test_the_share_of_the_order_is_that_of_the_variances() -> None:
     order, noise = rng.normal(0, 3, (1, 90, 1)), rng.normal(0, 4, (2, 90, 1))
     table = made("enumerated", sequences, 50 + order + np.repeat(noise, 6, axis=2))
     (share,) = order_shares([table])
-    assert share.scale == "quickdraw 6/3"
     values = (order + noise)[..., 0]
     within = values.var(axis=0, ddof=1).mean()
     between = values.mean(axis=0).var(ddof=1) - within / 2
-    assert share.order_std == pytest.approx(between**0.5, abs=0.02)
-    assert share.noise_std == pytest.approx(within**0.5, abs=0.02)
-    assert share.share == pytest.approx(between / (between + within), abs=0.01)
-    assert share.interval is not None
-    assert share.interval[0] < 0.36 < share.interval[1]
+    assert share["scale"] == "quickdraw 6/3"
+    assert share["order std"] == pytest.approx(between**0.5, abs=0.02)
+    assert share["training std"] == pytest.approx(within**0.5, abs=0.02)
+    assert share["share"] == pytest.approx(between / (between + within), abs=0.01)
+    low, high = share["interval"]
+    assert low < 0.36 < high
 
 
 def test_an_objective_that_decides_has_correlation_one_and_the_placebo_has_not() -> None:
@@ -66,9 +66,9 @@ def test_an_objective_that_decides_has_correlation_one_and_the_placebo_has_not()
     accuracy = np.tile((50 + 20 * (inside - inside.mean()))[None, :, None], (2, 1, 6))
     table = made("enumerated", sequences, accuracy)
     relations = order_effects([table], placebos=30).relations
-    intra = next(one for one in relations if one.objective == "intra")
-    assert intra.mean == pytest.approx(1.0, abs=1e-3)
-    assert max(map(abs, intra.placebo)) < 0.9
+    intra = next(one for one in relations if one["objective"] == "intra")
+    assert intra["r"] == pytest.approx(1.0, abs=1e-3)
+    assert max(map(abs, intra["placebo"])) < 0.9
 
 
 def test_structured_orders_are_placed_among_random_ones() -> None:
@@ -77,12 +77,11 @@ def test_structured_orders_are_placed_among_random_ones() -> None:
     random = made("sample", sequences, 50 + np.tile(rng.normal(0, 2, (2, 40, 1)), (1, 1, 6)))
     far = made("structured", tuple(SPACE.enumerate())[50:52], np.full((2, 2, 6), 60.0))
     measured = order_effects([TruthTable(**{**vars(random), "structured": far})], placebos=2)
-    mean, std, *_ = measured.random["m"]
-    assert [one.label for one in measured.placed] == ["own 0", "own 1"]
-    assert measured.placed[0].difference["m"] == pytest.approx(60 - mean)
-    assert measured.placed[0].z["m"] == pytest.approx((60 - mean) / std)
-    assert measured.placed[0].below["m"] == 1.0
-    assert "own 1" in format_order_effects(measured)
+    first, own, _ = measured.structured
+    mean, std, *_ = first["m"]
+    assert own["order"] == "own 0"
+    assert own["m"] == pytest.approx((60 - mean, (60 - mean) / std, 1.0))
+    assert "| own 1 |" in format_order_effects(measured)
 
 
 def test_a_latin_design_removes_what_positions_of_classes_explain() -> None:

@@ -1,13 +1,14 @@
 """What class orders do to learners, on the truth tables: measured by `edgecil lab orders`.
 
 A scale is a dataset with a number of classes and tasks, such as `caltech101 100/10`. Accuracies are
-those of single trainings unless something else is said.
+those of single trainings unless something else is said; intervals are of 90 %.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
@@ -17,8 +18,9 @@ from edgecil.estimation.variance import split_variance
 from edgecil.io.arrays import Floats
 from edgecil.lab.truth_tables import TruthTable, membership, truths
 from edgecil.sequences.objective import applicable_objectives
-from edgecil.sequences.sequence import ClassSequence
 from edgecil.similarity.images import class_means
+
+Row: TypeAlias = dict[str, Any]
 
 _DRAWS = 400
 _MOST_ORDERS = 60
@@ -26,104 +28,28 @@ _EDGE = ("edge hard text", "edge easy text")
 
 
 @dataclass(frozen=True)
-class Share:
-    """How much of a learner's variance is due to the class order.
-
-    Attributes:
-        scale: dataset, classes and tasks.
-        method: the learner.
-        sets: number of sets of classes.
-        orders: number of orders of each set.
-        mean: accuracy over orders and trainings.
-        order_std: due to the order, in points.
-        noise_std: between trainings of one order.
-        share: of the order, in [0, 1]; None if nothing varies.
-        interval: 90 %, over sets of classes; of one set over its orders.
-    """
-
-    scale: str
-    method: str
-    sets: int
-    orders: int
-    mean: float
-    order_std: float
-    noise_std: float
-    share: float | None
-    interval: Interval | None
-
-
-@dataclass(frozen=True)
-class Relation:
-    """The correlation of an objective with accuracy over orders, mean over trainings.
-
-    Attributes:
-        scale: dataset, classes and tasks.
-        source: of the similarity: `text` for names, `image` for class means of the inputs.
-        objective: its name.
-        methods: by learner, over random or all orders, the mean over sets of classes.
-        structured: by learner, over structured orders; empty without any.
-        mean: over learners and sets.
-        interval: 90 %, over sets of classes; None with one.
-        placebo: 90 % range of the mean if the names of the classes are exchanged at random.
-    """
-
-    scale: str
-    source: str
-    objective: str
-    methods: dict[str, float]
-    structured: dict[str, float]
-    mean: float
-    interval: Interval | None
-    placebo: Interval
-
-
-@dataclass(frozen=True)
-class Placed:
-    """A structured order among the random ones.
-
-    Attributes:
-        label: of the order.
-        difference: by learner, its accuracy minus the mean of random orders, mean over trainings.
-        z: by learner, the same in standard deviations of single trainings on random orders.
-        below: by learner, the share of random orders whose mean accuracy is lower.
-    """
-
-    label: str
-    difference: dict[str, float]
-    z: dict[str, float]
-    below: dict[str, float]
-
-
-@dataclass(frozen=True)
-class Design:
-    """What other designs than independent random orders give.
-
-    Attributes:
-        method: the learner.
-        latin: variance of the mean of a Latin design relative to as many random orders: one minus
-            the part of the variance that the positions of single classes explain.
-        edge: Wasserstein distance between the Gaussian of EDGE's three runs (names; hard, a random
-            order, easy) and the random orders, in their standard deviations.
-        random: the same for three random orders.
-        needed: number of random orders whose distance is as small; None beyond 60.
-    """
-
-    method: str
-    latin: float
-    edge: float | None
-    random: float
-    needed: int | None
-
-
-@dataclass(frozen=True)
 class OrderEffects:
-    """The measurements; `placed` and `designs` are of the tables with structured orders."""
+    """The measurements as rows of named columns.
 
-    shares: tuple[Share, ...]
-    relations: tuple[Relation, ...]
-    random: dict[str, tuple[float, float, float, float]]
-    placed: tuple[Placed, ...]
-    designs: tuple[Design, ...]
+    Attributes:
+        shares: by scale and learner, the standard deviations due to the order and to training in
+            points, and the share of the order in the variance of single trainings; the interval is
+            over sets of classes, or over the orders of one set.
+        relations: by scale, similarity (`text`: names, `image`: class means of the inputs) and
+            objective, its correlation with the mean accuracy of an order: over learners and sets
+            of classes, with the 90 % range if class names are exchanged at random (placebo).
+        structured: by order and learner, its accuracy minus the mean of random orders, the same in
+            standard deviations, and the share of random orders that are lower; the first row has
+            mean, standard deviation, minimum and maximum of random orders.
+        designs: by learner, the variance of the mean of a Latin design relative to random orders;
+            the Wasserstein distance from all runs of EDGE's three (names) and of three random
+            orders in standard deviations; and how many random orders come as close as EDGE's.
+    """
+
+    shares: tuple[Row, ...]
+    relations: tuple[Row, ...]
+    structured: tuple[Row, ...]
+    designs: tuple[Row, ...]
 
 
 def order_effects(
@@ -136,25 +62,18 @@ def order_effects(
         placebos: exchanges of the class names for the placebo.
     """
     scales = _by_scale(truths() if tables is None else tables)
-    relations = [one for name, some in scales.items() for one in _relations(name, some, placebos)]
-    random: dict[str, tuple[float, float, float, float]] = {}
-    placed: list[Placed] = []
-    designs: list[Design] = []
+    relations = (row for name, some in scales.items() for row in _relations(name, some, placebos))
+    placed: list[Row] = []
+    designs: list[Row] = []
     for table in (table for some in scales.values() for table in some if table.structured):
         assert table.structured is not None
-        values = {method: table.accuracies(method) for method in _varying(table)}
-        random |= {
-            method: (own.mean(), own.std(), own.min(), own.max()) for method, own in values.items()
-        }
-        placed += _placed(values, table.structured)
-        designs += [_design(table, method, table.structured) for method in values]
-    return OrderEffects(
-        order_shares(tables), tuple(relations), random, tuple(placed), tuple(designs)
-    )
+        placed += _placed(table, table.structured)
+        designs += [_design(table, name, table.structured) for name in _varying(table)]
+    return OrderEffects(order_shares(tables), tuple(relations), tuple(placed), tuple(designs))
 
 
-def order_shares(tables: Sequence[TruthTable] | None = None) -> tuple[Share, ...]:
-    """Return the share of the class order of every method at every scale."""
+def order_shares(tables: Sequence[TruthTable] | None = None) -> tuple[Row, ...]:
+    """Return the rows of :attr:`OrderEffects.shares`."""
     scales = _by_scale(truths() if tables is None else tables)
     return tuple(share for name, some in scales.items() for share in _shares(name, some))
 
@@ -176,21 +95,15 @@ def _varying(table: TruthTable) -> list[str]:
     return [method for method in table.methods if np.ptp(table.accuracies(method)) > 0.5]
 
 
-def _interval(values: Floats) -> Interval | None:
-    """Return the 90 % interval of a mean by Student's t; None from one value."""
+def _interval(values: Floats, least: float) -> Interval | None:
+    """Return the 90 % interval of a mean in [least, 1] by Student's t; None from one value."""
     if len(values) < 2:
         return None
     reach = stdtrit(len(values) - 1, (1 + LEVEL) / 2) * values.std(ddof=1) / np.sqrt(len(values))
-    low, high = values.mean() - reach, values.mean() + reach
-    return max(-1.0, float(low)), min(1.0, float(high))
+    return max(least, float(values.mean() - reach)), min(1.0, float(values.mean() + reach))
 
 
-def _over_sets(shares: Floats) -> Interval | None:
-    interval = _interval(shares)
-    return None if interval is None else (max(0.0, interval[0]), interval[1])
-
-
-def _shares(scale: str, tables: Sequence[TruthTable]) -> Iterable[Share]:
+def _shares(scale: str, tables: Sequence[TruthTable]) -> Iterable[Row]:
     for method in dict.fromkeys(method for table in tables for method in table.methods):
         own = [t.accuracies(method) for t in tables if method in t.methods]
         repeated = [values for values in own if len(values) > 1]
@@ -202,17 +115,19 @@ def _shares(scale: str, tables: Sequence[TruthTable]) -> Iterable[Share]:
             for some in zip(*((it.order_std, it.noise_std) for it in effects), strict=True)
         )
         known = np.array([it.order_share for it in effects if it.order_share is not None])
-        yield Share(
-            scale,
-            method,
-            len(repeated),
-            repeated[0].shape[1],
-            float(np.mean([values.mean() for values in repeated])),
-            order**0.5,
-            noise**0.5,
-            float(known.mean()) if len(known) else None,
-            _over_sets(known) if len(repeated) > 1 else effects[0].order_share_interval,
-        )
+        yield {
+            "scale": scale,
+            "learner": method,
+            "sets": len(repeated),
+            "orders": repeated[0].shape[1],
+            "mean": float(np.mean([values.mean() for values in repeated])),
+            "order std": order**0.5,
+            "training std": noise**0.5,
+            "share": float(known.mean()) if len(known) else None,
+            "interval": (
+                _interval(known, 0.0) if len(repeated) > 1 else effects[0].order_share_interval
+            ),
+        }
 
 
 def _similarities(table: TruthTable) -> dict[str, Floats]:
@@ -228,16 +143,7 @@ def _similarities(table: TruthTable) -> dict[str, Floats]:
     return made
 
 
-def _scores(
-    values: Floats, sequences: Sequence[ClassSequence], weights: Mapping[str, Floats]
-) -> dict[str, Floats]:
-    """Return the objectives of sequences, by name, from a similarity (N, N) without a diagonal."""
-    member = membership(sequences).astype(np.float64)
-    between = (member @ values) @ member.swapaxes(1, 2)
-    return {name: np.einsum("nij,ij->n", between, own) for name, own in weights.items()}
-
-
-def _relations(scale: str, tables: Sequence[TruthTable], placebos: int) -> Iterable[Relation]:
+def _relations(scale: str, tables: Sequence[TruthTable], placebos: int) -> Iterable[Row]:
     rng = np.random.default_rng(0)
     weights = {n: it.weights for n, it in applicable_objectives(tables[0].space).items()}
     matrices = [_similarities(table) for table in tables]
@@ -261,19 +167,20 @@ def _relations(scale: str, tables: Sequence[TruthTable], placebos: int) -> Itera
             by_set = np.array([_mean(own[name]) for own in found])
             methods = dict.fromkeys(method for own in found for method in own[name])
             low, high = np.quantile([own[name] for own in luck], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-            yield Relation(
-                scale,
-                source,
-                name,
-                {
-                    method: float(np.mean([o[name][method] for o in found if method in o[name]]))
-                    for method in methods
-                },
-                beside[0][name] if beside else {},
-                float(by_set.mean()),
-                _interval(by_set),
-                (float(low), float(high)),
-            )
+            by_method = {
+                method: float(np.mean([own[name][method] for own in found if method in own[name]]))
+                for method in methods
+            }
+            yield {
+                "scale": scale,
+                "similarity": source,
+                "objective": name,
+                "r": float(by_set.mean()),
+                "interval": _interval(by_set, -1.0),
+                "placebo": (float(low), float(high)),
+                "learners": by_method,
+                "structured orders": beside[0][name] if beside else None,
+            }
 
 
 def _mean(values: Mapping[str, float]) -> float:
@@ -284,7 +191,9 @@ def _correlations(
     table: TruthTable, values: Floats, weights: Mapping[str, Floats]
 ) -> dict[str, dict[str, float]]:
     """By objective and method, the correlation with the mean accuracy of each order."""
-    scores = _scores(values, table.sequences, weights)
+    member = membership(table.sequences).astype(np.float64)
+    between = (member @ values) @ member.swapaxes(1, 2)  # (n, K, K)
+    scores = {name: np.einsum("nij,ij->n", between, own) for name, own in weights.items()}
     means = {method: table.accuracies(method).mean(axis=0) for method in _varying(table)}
     return {
         name: {method: float(np.corrcoef(own, mean)[0, 1]) for method, mean in means.items()}
@@ -292,19 +201,22 @@ def _correlations(
     }
 
 
-def _placed(random: Mapping[str, Floats], structured: TruthTable) -> Iterable[Placed]:
+def _placed(table: TruthTable, structured: TruthTable) -> Iterable[Row]:
+    random = {method: table.accuracies(method) for method in _varying(table)}
     made = {method: structured.accuracies(method).mean(axis=0) for method in random}
+    first = {m: (own.mean(), own.std(), own.min(), own.max()) for m, own in random.items()}
+    yield {"order": "random: mean ± std (range)", **first}
     for place, label in enumerate(structured.labels):
-        difference = {m: float(made[m][place] - own.mean()) for m, own in random.items()}
-        yield Placed(
-            label,
-            difference,
-            {m: difference[m] / float(own.std()) for m, own in random.items()},
-            {m: float((own.mean(axis=0) < made[m][place]).mean()) for m, own in random.items()},
-        )
+        row: Row = {"order": label}
+        for method, own in random.items():
+            accuracy = float(made[method][place])
+            difference = accuracy - float(own.mean())
+            below = float((own.mean(axis=0) < accuracy).mean())
+            row[method] = difference, difference / float(own.std()), below
+        yield row
 
 
-def _design(table: TruthTable, method: str, structured: TruthTable) -> Design:
+def _design(table: TruthTable, method: str, structured: TruthTable) -> Row:
     truth = np.sort(table.accuracies(method).ravel())
     rng = np.random.default_rng(0)
     draws = truth[rng.integers(len(truth), size=(_DRAWS, _MOST_ORDERS))]
@@ -312,16 +224,19 @@ def _design(table: TruthTable, method: str, structured: TruthTable) -> Design:
         count: _wasserstein(truth, draws[:, :count], ddof=1).mean()
         for count in range(3, _MOST_ORDERS + 1)
     }
-    edge = None
+    edge = needed = None
     if set(_EDGE) <= set(structured.labels):
         ends = structured.accuracies(method)[:, [structured.labels.index(own) for own in _EDGE]]
-        middle = draws[:, 0]
-        runs = [np.column_stack([np.tile(pair, (_DRAWS, 1)), middle]) for pair in ends]
+        runs = [np.column_stack([np.tile(pair, (_DRAWS, 1)), draws[:, 0]]) for pair in ends]
         edge = float(np.mean([_wasserstein(truth, some, ddof=0) for some in runs]))
-    needed = None
-    if edge is not None:
         needed = next((count for count, own in by_count.items() if own <= edge), None)
-    return Design(method, _latin_ratio(table, method), edge, float(by_count[3]), needed)
+    return {
+        "learner": method,
+        "Latin": _latin_ratio(table, method),
+        "EDGE's three": edge,
+        "three random": float(by_count[3]),
+        "as many random": needed,
+    }
 
 
 def _wasserstein(truth: Floats, runs: Floats, *, ddof: int) -> Floats:
@@ -357,59 +272,37 @@ def _latin_ratio(table: TruthTable, method: str) -> float:
 
 def format_order_effects(measured: OrderEffects) -> str:
     """Return the measurements as tables in Markdown."""
-    parts = [
-        "Share of the class order in the variance between trainings\n",
-        "| scale | learner | sets × orders | mean | std of the order | of training | share |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for it in measured.shares:
-        share = "nothing varies" if it.share is None else f"{it.share:.2f}{_between(it.interval)}"
-        parts.append(
-            f"| {it.scale} | {it.method} | {it.sets} × {it.orders} | {it.mean:.1f} | "
-            f"{it.order_std:.2f} | {it.noise_std:.2f} | {share} |"
-        )
-    parts += [
-        "\nCorrelation of objectives with accuracy over orders\n",
-        "| scale | similarity | objective | mean r | placebo | learners | structured orders |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for one in measured.relations:
-        parts.append(
-            f"| {one.scale} | {one.source} | {one.objective} | {one.mean:+.2f}"
-            f"{_between(one.interval)} | {one.placebo[0]:+.2f} to {one.placebo[1]:+.2f} | "
-            f"{_listed(one.methods)} | {_listed(one.structured) or '–'} |"
-        )
-    methods = list(measured.random)
-    parts += [
-        "\nStructured orders: points from the mean of random orders (standard deviations; share "
-        "of random orders below, in per cent)\n",
-        f"| order | {' | '.join(methods)} |",
-        f"|---|{'---|' * len(methods)}",
-    ]
-    cells = (f"{m:.1f} ± {s:.1f} ({lo:.1f}–{hi:.1f})" for m, s, lo, hi in measured.random.values())
-    parts.append(f"| random: mean ± std (range) | {' | '.join(cells)} |")
-    for row in measured.placed:
-        cells = (
-            f"{row.difference[m]:+.1f} ({row.z[m]:+.1f}; {100 * row.below[m]:.0f})" for m in methods
-        )
-        parts.append(f"| {row.label} | {' | '.join(cells)} |")
-    parts += [
-        "\nOther designs\n",
-        "| learner | Latin / random variance | EDGE's three, W₁ | random three | as many random |",
-        "|---|---|---|---|---|",
-    ]
-    for own in measured.designs:
-        edge = "–" if own.edge is None else f"{own.edge:.2f}"
-        parts.append(
-            f"| {own.method} | {own.latin:.2f} | {edge} | {own.random:.2f} | "
-            f"{own.needed or f'more than {_MOST_ORDERS}'} |"
-        )
-    return "\n".join(parts)
+    titles = {
+        "Share of the class order in the variance between trainings": measured.shares,
+        "Correlation of objectives with accuracy over orders": measured.relations,
+        "Structured orders: points from the mean of random orders (standard deviations; per cent "
+        "of random orders below)": measured.structured,
+        "Designs: variance of a Latin mean over random; W₁ from all runs": measured.designs,
+    }
+    lines = []
+    for title, rows in titles.items():
+        columns = list(rows[0]) if rows else []
+        table = [
+            columns,
+            ["---"] * len(columns),
+            *([_cell(own) for own in row.values()] for row in rows),
+        ]
+        lines += [f"**{title}**", "", *(f"| {' | '.join(cells)} |" for cells in table), ""]
+    return "\n".join(lines)
 
 
-def _between(interval: Interval | None) -> str:
-    return "" if interval is None else f" ({interval[0]:.2f} to {interval[1]:.2f})"
-
-
-def _listed(values: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {value:+.2f}" for name, value in values.items())
+def _cell(value: Any) -> str:
+    match value:
+        case None:
+            return "–"
+        case float():
+            return f"{value:.2f}"
+        case dict():
+            return ", ".join(f"{name} {own:+.2f}" for name, own in value.items())
+        case (low, high):
+            return f"{low:.2f} to {high:.2f}"
+        case (difference, z, below):
+            return f"{difference:+.1f} ({z:+.1f}; {100 * below:.0f})"
+        case (mean, std, low, high):
+            return f"{mean:.1f} ± {std:.1f} ({low:.1f}–{high:.1f})"
+    return str(value)
