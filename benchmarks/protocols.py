@@ -1,4 +1,4 @@
-"""The leaderboard of docs/leaderboard.md: protocols and estimators on the bundled truth tables.
+"""The page docs/evidence/leaderboard.md: protocols and estimators on the bundled truth tables.
 
     python benchmarks/protocols.py [--draws 40] [--budgets 3 5 10 30]
     python benchmarks/protocols.py --default [--draws 200]

@@ -90,18 +90,3 @@ def test_mammoth_gets_the_tasks_intended(tmp_path) -> None:
     runs = protocol("edge", SequenceSpace.equal(100, 10), similarity=similarity)
     classes = [json.loads(line) for line in done.stdout.splitlines()]
     assert classes == [[list(task) for task in run.sequence.tasks] for run in runs]
-
-
-@pytest.mark.parametrize(
-    ("page", "example"),
-    [
-        ("add-learner", "nearest_mean"),
-        ("add-learner", "training_loop"),
-        ("add-learner", "lightning_learner"),
-        ("external", "own_learner"),
-    ],
-)
-def test_pages_show_the_examples_as_they_are(page: str, example: str) -> None:
-    text = (EXAMPLES.parent / "docs" / "how-to" / f"{page}.md").read_text(encoding="utf-8")
-    code = (EXAMPLES / f"{example}.py").read_text(encoding="utf-8").rstrip("\n")
-    assert f"```python\n{code}\n```" in text

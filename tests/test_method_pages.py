@@ -74,7 +74,11 @@ def test_the_paper_s_methods_have_settings_and_parity(method: str) -> None:
 
 
 def test_the_list_of_methods_has_every_classifier() -> None:
-    lines = (TOOL.parents[1] / "docs" / "methods.md").read_text(encoding="utf-8").splitlines()
+    lines = (
+        (TOOL.parents[1] / "docs" / "evidence" / "methods.md")
+        .read_text(encoding="utf-8")
+        .splitlines()
+    )
     start = lines.index("| method | idea | reference | classifiers |") + 2
     rows = [line.strip("| ").split(" | ") for line in lines[start : lines.index("", start)]]
     listed = {row[0].strip("`"): tuple(row[-1].split(", ")) for row in rows}

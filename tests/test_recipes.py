@@ -48,7 +48,7 @@ def test_every_experiment_has_a_twin_on_the_drawings() -> None:
 
 
 def test_every_recipe_is_explained() -> None:
-    text = (ROOT / "docs" / "reproduce.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "evidence" / "reproduction.md").read_text(encoding="utf-8")
     for path in RECIPES:
         assert path.stem in text, path.name
 

@@ -32,20 +32,23 @@ ON_BOTH = ("tables", "calibration", "orders")
 TABLES = "tables"
 # By name: the page, and the command (without `python`).
 EVIDENCE = {
-    TABLES: ("leaderboard.md", "tools/evidence.py --tables"),
-    "calibration": ("estimation.md", "-m edgecil lab calibrate --draws 60"),
+    TABLES: ("evidence/leaderboard.md", "tools/evidence.py --tables"),
+    "calibration": ("evidence/calibration.md", "-m edgecil lab calibrate --draws 60"),
     "orders": ("evidence/photographs.md", "-m edgecil lab orders --placebos 200"),
-    "accuracies": ("methods.md", "tools/evidence.py --accuracies"),
-    "until": ("estimation.md", "benchmarks/error_rates.py until --trials 1000"),
-    "relabelling": ("estimation.md", "benchmarks/error_rates.py relabelling --trials 1000"),
-    "default": ("leaderboard.md", "benchmarks/protocols.py --default"),
-    "leaderboard": ("leaderboard.md", "benchmarks/protocols.py"),
+    "accuracies": ("evidence/methods.md", "tools/evidence.py --accuracies"),
+    "until": ("evidence/calibration.md", "benchmarks/error_rates.py until --trials 1000"),
+    "relabelling": (
+        "evidence/calibration.md",
+        "benchmarks/error_rates.py relabelling --trials 1000",
+    ),
+    "default": ("evidence/leaderboard.md", "benchmarks/protocols.py --default"),
+    "leaderboard": ("evidence/leaderboard.md", "benchmarks/protocols.py"),
     "search-large": (
-        "how-to/search.md",
+        "evidence/search.md",
         "benchmarks/search.py --same-training --learners ease --draws 8 "
         "--variants search costs-ignored",
     ),
-    "search": ("how-to/search.md", "benchmarks/search.py --draws 4"),
+    "search": ("evidence/search.md", "benchmarks/search.py --draws 4"),
 }
 END = "<!-- end of evidence -->"
 

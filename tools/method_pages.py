@@ -1,7 +1,7 @@
 """A page for each method: reference, settings and sources, parity, accuracies (an mkdocs hook).
 
 Settings come from `edgecil.methods.setups`; parity and measured effects from the tables in
-docs/methods.md, which the benchmarks printed.
+docs/evidence/methods.md, which the benchmarks printed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-METHODS = Path(__file__).parents[1] / "docs" / "methods.md"
+METHODS = Path(__file__).parents[1] / "docs" / "evidence" / "methods.md"
 INDEX = "reference/published.md"
 FOLDER = "reference/reproduce"
 ONE_ORDER = "--protocol random-legacy --order-seed 1993 --budget 1"  # of PyCIL, PILOT and authors
@@ -66,7 +66,7 @@ def index_page(text: str) -> str:
         "developers**: they require a GPU and the datasets. Final accuracy is the metric `last`,",
         "average accuracy `average` (`edgecil analyze DIR --metric last`). The one order of",
         "`random-legacy` with seed 1993 is that of PyCIL, of PILOT and of the authors' logs.",
-        "These pages are generated from the code and from [Methods](../methods.md).",
+        "These pages are generated from the code and from [Methods](../evidence/methods.md).",
         "",
         "Repositories: " + "; ".join(f"{name} is {place}" for name, place in COMMITS.items()) + ".",
         "",
@@ -94,7 +94,7 @@ def method_page(method: str, text: str) -> str:
     lines += ["## Settings", "", *_settings(method, entry), ""]
     lines += [
         "Where ours differs from the references on purpose: "
-        "[Methods](../../methods.md#deliberate-differences-from-the-references).",
+        "[Methods](../../evidence/methods.md#deliberate-differences-from-the-references).",
         "",
         "## Published accuracy",
         "",

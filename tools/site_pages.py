@@ -220,7 +220,7 @@ def recipes_page() -> str:
         "",
         "Experiments that ship with the package. `edgecil list recipes` lists them; `recipe:NAME`",
         "is accepted wherever a configuration file is. The results of the small twins are in",
-        "[Reproduce the paper](../reproduce.md).",
+        "[Reproduce the paper](../evidence/reproduction.md).",
         "",
     ]
     for name in recipe_names():

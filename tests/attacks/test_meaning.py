@@ -1,6 +1,6 @@
 """Wrong science: tables and directories that are changed in their meaning, not in their bytes.
 
-Each kind must end in a refusal, in a note, or in the same numbers; `docs/reliability.md` counts
+Each kind must end in a refusal, in a note, or in the same numbers; the page on reliability counts
 them. `make attack` repeats the kinds that depend on chance with many seeds.
 """
 

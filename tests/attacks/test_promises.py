@@ -1,4 +1,4 @@
-"""Each promise of docs/reliability.md names a test that exists."""
+"""Each promise of docs/evidence/reliability.md names a test that exists."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "reliability.md"
+PAGE = ROOT / "docs" / "evidence" / "reliability.md"
 
 
 def promises() -> dict[str, list[str]]:

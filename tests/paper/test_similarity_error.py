@@ -55,7 +55,7 @@ def test_the_paper_s_hundred_classes() -> None:
 
 
 def test_of_the_paper_s_six_classes() -> None:
-    """The shares of docs/theory.md: orders that contradict one of the six greatest or least S."""
+    """The shares of the page on theory: orders that contradict the six greatest or least S."""
     sequences = np.array([sequence.order for sequence in SIX.enumerate()])
     less, more = [], []
     for dataset, seed in product(("cifar100", "imagenet-r"), (None, 42)):

@@ -40,7 +40,9 @@ def test_no_classifier_stands_in_for_another(benchmark_module: ModuleType) -> No
 
 
 def test_the_page_has_the_verdicts_of_its_intervals() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "methods.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "evidence" / "methods.md").read_text(
+        encoding="utf-8"
+    )
     rows = [line.split("|") for line in page.splitlines() if " to " in line and " × " in line]
     assert len(rows) > 10
     for row in rows:

@@ -104,7 +104,7 @@ def test_the_printed_variants_are_the_printed_pseudo_code(classes, tasks, kind) 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PAPER_DATASETS)
 def test_so_they_are_on_the_paper_s_datasets_with_their_own_numbering(name) -> None:
-    """Bare names: the similarities of the table in docs/sequences.md, some of them negative."""
+    """Bare names: the similarities in reference/sequences.md, some of them negative."""
     similarity = text_similarity(get_classes(name), template="{name}")
     assert np.asarray(similarity.values).min() < 0
     require_the_printed(similarity, 10)
@@ -167,7 +167,7 @@ def test_so_it_is_on_every_bundled_dataset(name) -> None:
 
 
 def test_its_z_on_the_paper_s_datasets() -> None:
-    """z of S on bare names in ten tasks; the row of `edge` in docs/sequences.md."""
+    """z of S on bare names in ten tasks; the row of `edge` in docs/reference/sequences.md."""
     from edgecil.sequences import profile
 
     reached = {}

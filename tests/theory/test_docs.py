@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs" / "theory.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "theory.md"
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="docs/ is not part of the source distribution")
