@@ -9,7 +9,7 @@ import pytest
 import edgecil
 from edgecil.engine.check import _describe_counts, _with_first_times
 from edgecil.engine.plan import Node, Plan
-from edgecil.engine.status import Workload, elapsed_seconds, expected_seconds
+from edgecil.engine.status import elapsed_seconds, expected_seconds, seconds_left
 from edgecil.errors import UsageError
 from edgecil.io.device import _PORTABLE_KERNELS, kernel_variables
 from edgecil.sequences import SequenceSpace
@@ -200,10 +200,7 @@ def test_a_method_without_measurement_is_expected_to_be_as_slow_as_the_slowest()
     fast, slow, unmeasured = (
         [Node(method, seed, ((0,),)) for seed in range(3)] for method in ("a", "b", "c")
     )
-    workload = Workload([*fast, *slow, *unmeasured], {})
-    workload.finish(fast[0], 1.0)
-    assert workload.seconds_left(passed=1.0) is None, "one training does not stand for all methods"
-    workload.finish(fast[1], 1.0)
-    assert workload.seconds_left(passed=2.0) == 7.0
-    workload.finish(slow[0], 8.0)
-    assert workload.seconds_left(passed=5.0) == 5.0 * (1.0 + 2 * 8.0 + 3 * 8.0) / 10.0
+    remaining, measured = {*fast[1:], *slow[1:], *unmeasured}, {fast[0]: 1.0}
+    assert seconds_left(remaining, measured, 1) is None, "one training does not stand for all"
+    assert seconds_left(remaining, {**measured, slow[0]: 8.0}, 1) == 2 * 1.0 + 5 * 8.0
+    assert seconds_left(remaining, {**measured, slow[0]: 8.0}, 2) == 21.0

@@ -91,11 +91,10 @@ def test_shards_have_every_run_once(count: int, methods: int, seeds: int, picks:
 def test_shards_of_an_enumeration_keep_shared_beginnings_together() -> None:
     plan = Plan(["m"], lambda _: [0], SequenceSpace.equal(6, 3).enumerate())
     sizes = [len(plan.shard(number, 4)) for number in (1, 2, 3, 4)]
-    assert sum(sizes) == 195, "no task is trained twice"
+    assert sum(sizes) <= 195 + 3 * 2, "where two parts meet, at most two tasks are trained twice"
     assert max(sizes) <= 1.1 * 195 / 4
-    many = [len(plan.shard(number, 60)) for number in range(1, 61)]
-    assert max(many) <= 2 * 195 / 60 + 2
-    assert min(many) > 0
+    runs = [len(plan.shard(number, 60).runs) for number in range(1, 61)]
+    assert (min(runs), max(runs)) == (1, 2)
 
 
 def test_shards_spread_every_method() -> None:
@@ -109,7 +108,7 @@ def test_shards_spread_every_method() -> None:
 
 def test_more_shards_than_runs_leaves_some_empty() -> None:
     plan = Plan(["m"], lambda _: [0], [ClassSequence([[0], [1]]), ClassSequence([[1], [0]])])
-    assert [len(plan.shard(number, 4)) for number in (1, 2, 3, 4)] == [2, 2, 0, 0]
+    assert [len(plan.shard(number, 4)) for number in (1, 2, 3, 4)] == [0, 2, 0, 2]
 
 
 @pytest.mark.parametrize(("number", "count"), [(0, 3), (4, 3), (1, 0)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -104,46 +103,19 @@ class Plan:
             yield from self.below(child)
 
     def shard(self, number: int, count: int) -> Plan:
-        """Part `number` of `count` parts, which together have all runs of the plan.
+        """Part `number`, from 1, of `count` parts, which together have all runs of the plan.
 
-        Runs that begin with the same tasks stay together as long as the parts can be of similar
-        size. Where such a group has more trainings than one part should have, it is divided, and
-        its common tasks are trained in several parts. Each method is spread over all parts.
-
-        Args:
-            number: from 1 to `count`.
-            count: number of parts; some are empty if there are fewer runs.
+        Each part has as many runs of each method as the others, up to one. Runs that begin with the
+        same tasks and seed stay together; only where two parts meet are such tasks trained twice.
         """
         if not 1 <= number <= count:
             raise UsageError(
                 "A shard must be a number and a count, 1 <= number <= count, such as 3 of 8. "
                 f"Got {number} of {count} instead."
             )
-        loads: Counter[int] = Counter()
-        chosen: list[Node] = []
+        kept: set[Node] = set()
         for method in dict.fromkeys(root.method for root in self.roots):
-            roots = [root for root in self.roots if root.method == method]
-            fair = sum(1 for root in roots for _ in self.below(root)) / count
-            blocks = [block for root in roots for block in self._blocks(root, fair)]
-            own: Counter[int] = Counter()
-            for size, runs in sorted(blocks, key=lambda block: -block[0]):
-                part = min(range(count), key=lambda part: (own[part], loads[part], part))
-                own[part] += size
-                loads[part] += size
-                if part == number - 1:
-                    chosen += runs
-        kept = set(chosen)
+            trees = (self.below(root) for root in self.roots if root.method == method)
+            runs = [node for tree in trees for node in tree if node in self._ends]
+            kept.update(runs[(number - 1) * len(runs) // count : number * len(runs) // count])
         return Plan.of(run for run in self._ends if run in kept)
-
-    def _blocks(self, node: Node, fair: float) -> list[tuple[int, list[Node]]]:
-        """Return runs through a node that stay together, with the number of their trainings.
-
-        A group of several runs with more than `fair` trainings is divided.
-        """
-        members = list(self.below(node))
-        runs = [member for member in members if member in self._ends]
-        size = len(node.prefix) - 1 + len(members)
-        if size <= fair or len(runs) == 1:
-            return [(size, runs)]
-        blocks = [block for child in self._children[node] for block in self._blocks(child, fair)]
-        return [*blocks, (len(node.prefix), [node])] if node in self._ends else blocks

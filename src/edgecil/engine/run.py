@@ -25,8 +25,9 @@ from edgecil.engine.experiment import (
     stored_answers,
 )
 from edgecil.engine.main_guard import refuse_while_importing
+from edgecil.engine.plan import Node
 from edgecil.engine.progress import ProgressWriter
-from edgecil.engine.status import Workload
+from edgecil.engine.status import seconds_left
 from edgecil.engine.stored_similarity import SIMILARITY_FILE, save_experiment_similarity
 from edgecil.engine.until import FIRST_LOOK, Goal, check_goal, parse_goal
 from edgecil.errors import UsageError, unknown, wrong_value
@@ -97,7 +98,7 @@ def run(
         base: number of classes in the first task; use with `increment`.
         increment: number of classes in each further task.
         sizes: number of classes in each task.
-        protocol: protocols that choose the class sequences (default: latin).
+        protocol: protocols that choose the class sequences (default: random).
         sequences: file with your own class sequences, in place of protocols or beside them. In
             Python also a list, or lists by the name under which results are stored.
         budget: number of sequences of each protocol; 3 by default for most protocols.
@@ -126,47 +127,35 @@ def run(
         TrainingFailedError: if a task training raised. All other results are stored by then; the
             error carries the experiment.
     """
-    options = {
-        "method": method,
-        "dataset": dataset,
-        "tasks": tasks,
-        "base": base,
-        "increment": increment,
-        "sizes": sizes,
-        "protocol": protocol,
-        "sequences": sequences,
-        "budget": budget,
-        "order_seed": order_seed,
-        "repeats": repeats,
-        "metric": metric,
-        "as_": as_,
-        "data": data,
-        "similarity": similarity,
-        "training": training,
-        "execution": execution,
-    }
+    call = ("out", "config", "overwrite")
+    options = {name: value for name, value in locals().items() if name not in (*call, "call")}
     refuse_while_importing()
     require_training()
-    workload = Workload((), {})
     resolved = resolve(config, options, out=out, overwrite=overwrite)
+    remaining: set[Node] = set()
+    measured: dict[Node, float] = {}
+    workers = 1
     with Progress(
         "tasks",
         shown=resolved.execution.progress,
-        estimate=lambda passed: workload.seconds_left(passed),
+        estimate=lambda passed: seconds_left(remaining, measured, workers),
     ) as bar:
 
-        def start(prepared: Prepared, store: Store) -> None:
+        def start(prepared: Prepared, store: Store, capacity: int) -> None:
             if bar.shown:
                 for name, sentence in all_duplicates(prepared.sequences).items():
                     bar.note(sentence, once=name)  # with `until`, a protocol grows
-                nonlocal workload
+                nonlocal remaining, workers
                 planned, done = set(prepared.plan), store.done()
-                workload = Workload(planned, {node: done[node].seconds for node in done})
-                bar.start(len(planned), len(planned & done.keys()))
+                measured.update({node: done[node].seconds for node in done})
+                remaining, workers = planned - done.keys(), capacity
+                bar.start(len(planned), len(planned) - len(remaining))
 
         def advance(finished: Finished) -> None:
             node, result = finished.job.node, finished.outcome.result
-            workload.finish(node, None if result is None else result.seconds)
+            remaining.discard(node)
+            if result is not None:
+                measured[node] = result.seconds
             bar.advance(node.method)
 
         return run_resolved(resolved, start, advance)
@@ -216,7 +205,7 @@ def resolve(
 
 def run_resolved(
     asked: Resolved,
-    on_start: Callable[[Prepared, Store], None] = lambda prepared, store: None,
+    on_start: Callable[[Prepared, Store, int], None] = lambda *_: None,
     on_finished: Callable[[Finished], None] = lambda finished: None,
 ) -> Experiment:
     """Train what a call asks for."""
@@ -316,7 +305,7 @@ def _run(
     out: Path,
     *,
     overwrite: bool = False,
-    on_start: Callable[[Prepared, Store], None],
+    on_start: Callable[[Prepared, Store, int], None],
     on_finished: Callable[[Finished], None],
 ) -> Experiment:
     """Train every run of one configuration."""
@@ -360,7 +349,7 @@ def _run(
             store.add_sequences(name, runs, keep="all" if own else "finished")
         _save_similarity(store, prepared)
         store.add_config(asdict(portable_config(prepared.config)))
-        on_start(prepared, store)
+        on_start(prepared, store, executor.capacity)
         with ProgressWriter(out, workers=executor.capacity, shard=execution.shard) as progress:
 
             def finish(finished: Finished) -> None:

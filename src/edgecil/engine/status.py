@@ -339,47 +339,23 @@ def _at(means: Mapping[int, float] | None, place: int) -> float | None:
     return max(float(slope * place + start), min(means.values()))
 
 
-class Workload:
-    """The task trainings of a run under way, and those that it has finished."""
+def seconds_left(remaining: Iterable[Node], measured: Measured, workers: int) -> float | None:
+    """Return the time that remains; a method without a measurement is as slow as the slowest.
 
-    def __init__(self, nodes: Iterable[Node], stored: Measured) -> None:
-        self._measured = dict(stored)
-        self._remaining = set(nodes) - stored.keys()
-        self._trained: list[float] = []
+    None if less than two trainings were measured.
 
-    def finish(self, node: Node, seconds: float | None) -> None:
-        """Count a training; without seconds if it failed."""
-        self._remaining.discard(node)
-        if seconds is not None:
-            self._measured[node] = seconds
-            self._trained.append(seconds)
-
-    def seconds_left(self, passed: float) -> float | None:
-        """Return the time left after some seconds; None if too little was measured.
-
-        The trainings that remain take as much longer than those of this run as their expected
-        durations are, whatever the number of workers. A method without a measurement is expected
-        to take as long as the slowest measured one; this requires two trainings of this run.
-
-        >>> slow, fast = Node("slow", 0, ((0,),)), Node("fast", 0, ((0,),))
-        >>> workload = Workload([slow, fast, Node("slow", 1, ((0,),))], {fast: 1.0})
-        >>> workload.finish(slow, 8.0)
-        >>> workload.seconds_left(passed=10.0)
-        10.0
-        """
-        rows: dict[str, list[float]] = {}
-        for node, seconds in self._measured.items():
-            rows.setdefault(node.method, []).append(seconds)
-        is_measured = all(node.method in rows for node in self._remaining)
-        if not sum(self._trained) or (not is_measured and len(self._trained) < 2):
-            return None
-        slowest = max(rows, key=lambda method: fmean(rows[method]))
-        timed = [
-            node if node.method in rows else Node(slowest, node.seed, node.prefix)
-            for node in self._remaining
-        ]
-        expected = expected_seconds(timed, self._measured)
-        return passed * sum(expected[node] or 0.0 for node in timed) / sum(self._trained)
+    >>> first, other = Node("a", 0, ((0,),)), Node("a", 1, ((0,),))
+    >>> seconds_left([Node("b", 0, ((0,),)), Node("a", 2, ((0,),))], {first: 1.0, other: 3.0}, 1)
+    4.0
+    """
+    if len(measured) < 2:
+        return None
+    rows: dict[str, list[float]] = {}
+    for node, seconds in measured.items():
+        rows.setdefault(node.method, []).append(seconds)
+    slowest = max(rows, key=lambda method: fmean(rows[method]))
+    timed = [it if it.method in rows else Node(slowest, it.seed, it.prefix) for it in remaining]
+    return elapsed_seconds(expected_seconds(timed, measured), workers)
 
 
 def elapsed_seconds(expected: Mapping[Node, float | None], workers: int) -> float | None:
