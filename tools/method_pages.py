@@ -214,22 +214,19 @@ def _parity(method: str, text: str) -> list[str]:
 
 
 def _order(method: str) -> str:
-    rows = [it for it in _shares() if it.method == method and it.share is not None]
+    rows = [row for row in _shares() if row["learner"] == method and row["share"] is not None]
     if not rows:
         return "Not measured yet."
-    return (
-        "Of the variance of single trainings, the class order explains "
-        + "; ".join(
-            f"{100 * (it.share or 0):.0f} % on {it.scale} (std {it.order_std:.2f} points; "
-            f"training noise {it.noise_std:.2f})"
-            for it in rows
-        )
-        + "."
+    shares = (
+        f"{100 * row['share']:.0f} % on {row['scale']} (std {row['order std']:.2f} points; "
+        f"training noise {row['training std']:.2f})"
+        for row in rows
     )
+    return f"Of the variance of single trainings, the class order explains {'; '.join(shares)}."
 
 
 @cache
-def _shares() -> tuple[Any, ...]:
+def _shares() -> tuple[dict[str, Any], ...]:
     from edgecil.lab.order_effects import order_shares
 
     return order_shares()

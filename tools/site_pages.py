@@ -19,7 +19,7 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from edgecil.io.docstrings import read_section
+from edgecil.cli.verb import read_section
 
 DOCS = Path(__file__).parents[1] / "docs"
 STATIONS = (

@@ -13,7 +13,7 @@ from typing import Any
 
 from edgecil.backbones.vit import ViTLayout
 from edgecil.data.augment import Normalise
-from edgecil.errors import DataError
+from edgecil.errors import DataError, shown
 from edgecil.io.files import read_json
 from edgecil.io.weights import WeightFiles
 
@@ -89,7 +89,7 @@ def _normalise(path: Path, mean: Any, std: Any) -> Normalise:
     if not lists or not all(map(_is_number, mean + std)) or min(std) <= 0:
         raise DataError(
             f"{path} has no valid normalisation: it requires lists of means and of standard "
-            f"deviations above 0, one value per channel. Got {mean!r} and {std!r}."
+            f"deviations above 0, one value per channel. Got {shown(mean)} and {shown(std)}."
         )
     return Normalise(tuple(mean), tuple(std))
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edgecil.cli.verb import Verb, load
+from edgecil.cli.verb import Option, Verb, load
+from edgecil.errors import UsageError
 
 if TYPE_CHECKING:
     from edgecil.estimation import Analysis
@@ -57,6 +58,17 @@ def _show_next(answer: dict[str, Any]) -> Iterator[str]:
     return explain_next(answer["datasets"], answer["out"])
 
 
+def _report(*, source: Any, watch: bool = False, **options: Any) -> Any:
+    from edgecil.report.watch import watch_report
+    from edgecil.report.write import write_report
+
+    if not watch:
+        return write_report(source, **options)
+    if len(source) != 1:
+        raise UsageError("A page is kept current for one experiment directory.")
+    return watch_report(source[0], **options)
+
+
 FRONT = (
     Verb(
         "analyze",
@@ -95,10 +107,13 @@ FRONT = (
     Verb(
         "report",
         "write one HTML page, figures (SVG, PNG, PDF) and tables (CSV, Markdown, LaTeX)",
-        ("edgecil report demo", "edgecil report accuracies.csv --out report --open"),
+        ("edgecil report demo --watch", "edgecil report accuracies.csv --out report --open"),
         "edgecil.report.write:write_report",
         lambda answer: (f"Report: {page}" for page in answer.pages),
         arguments=("source",),
+        without=("live",),
+        further=(Option("watch", "keep the page current while the experiment runs", "bool"),),
+        call=_report,
         notes=lambda answer: _notes(answer.analysis),
         plain=lambda answer: {"pages": answer.pages},
         answer=lambda: {"pages": list[Path]},

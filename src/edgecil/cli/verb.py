@@ -13,12 +13,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from importlib import import_module
-from inspect import Parameter, signature
+from inspect import Parameter, cleandoc, signature
 from operator import attrgetter
 from types import UnionType
 from typing import Any, Literal, get_args, get_origin
 
-from edgecil.io.docstrings import read_section
 from edgecil.io.numbers import parse_float, parse_int
 from edgecil.options import Options, default_of
 
@@ -144,6 +143,17 @@ def load(path: str) -> Any:
     """Return what a path such as `edgecil.engine.run:run` names."""
     module, name = path.split(":")
     return attrgetter(name)(import_module(module))
+
+
+def read_section(docstring: str | None, title: str = "Attributes") -> dict[str, str]:
+    r"""Return the entries of a section of a docstring, by name, each on one line.
+
+    >>> read_section("A pair.\n\nAttributes:\n    left: the first\n        one.\n    right: other.")
+    {'left': 'the first one.', 'right': 'other.'}
+    """
+    section = cleandoc(docstring or "").partition(f"{title}:\n")[2].partition("\n\n")[0]
+    entries = re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", section, flags=re.MULTILINE)
+    return {name: " ".join(meaning.split()) for name, meaning in entries}
 
 
 def as_flag(name: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from edgecil.engine.seeds import training_seed
-from edgecil.errors import UsageError
+from edgecil.errors import UsageError, shown
 from edgecil.io.device import PRECISIONS
 from edgecil.options import Options, option
 from edgecil.sequences.protocols import DEFAULT_PROTOCOL, find_protocol, split_budget
@@ -210,7 +210,7 @@ class Execution(Options):
         number, slash, count = self.shard.partition("/")
         if not (slash and number.strip().isdecimal() and count.strip().isdecimal()):
             raise UsageError(
-                f"'shard' must be a number and a count, such as '3/8'. Got {self.shard!r} instead."
+                f"'shard' must be a number and a count, such as '3/8'. Got {shown(self.shard)}."
             )
         return int(number), int(count)
 

@@ -19,7 +19,7 @@ import numpy as np
 from edgecil.classes import get_classes
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS, find_metric
 from edgecil.engine.runs import SEED_MEANINGS, Runs
-from edgecil.errors import DataError, EdgecilError, UsageError, nearest, unknown, wrong_value
+from edgecil.errors import DataError, EdgecilError, UsageError, nearest, shown, unknown, wrong_value
 from edgecil.io.csv_files import Cell, check_header, iterate_rows, unescape, write_csv
 from edgecil.io.numbers import parse_cell, parse_int
 from edgecil.sequences.given import NAME as OWN_ORDERS
@@ -224,7 +224,7 @@ class Grid:
         if not chosen.independent:
             raise UsageError(
                 f"'orders_from' must be a protocol that draws an order from each seed, such as "
-                f"'random-legacy'. Got {protocol!r}."
+                f"'random-legacy'. Got {shown(protocol)}."
             )
         if "seed" not in self.columns or "dataset" not in self.columns or tasks is None:
             raise UsageError(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from edgecil.errors import UsageError, unknown
+from edgecil.errors import UsageError, shown, unknown
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.theory import confidence_interval
 
@@ -73,16 +73,16 @@ def parse_goal(text: str) -> Goal:
     if match is None:
         raise UsageError(
             "The 'until' parameter must be a goal such as 'icarl - ewc > 0', 'icarl > 60' or "
-            f"'mean ± 0.5', with blanks around a minus. Got {text!r} instead."
+            f"'mean ± 0.5', with blanks around a minus. Got {shown(text)} instead."
         )
     relation: Relation = ">" if match["relation"] == ">" else "<"
     if match["relation"] in ("±", "+-", "+/-"):
         relation = "±"
     value = float(match["value"].replace("−", "-"))
     if relation == "±" and value <= 0.0:
-        raise UsageError(f"The half-width in 'until' must be above 0. Got {text!r} instead.")
+        raise UsageError(f"The half-width in 'until' must be above 0. Got {shown(text)} instead.")
     if match["first"] == match["second"]:
-        raise UsageError(f"'until' must compare two different methods. Got {text!r} instead.")
+        raise UsageError(f"'until' must compare two different methods. Got {shown(text)} instead.")
     every = match["first"] == "mean" and match["second"] is None
     return Goal(text, None if every else match["first"], match["second"], relation, value)
 

@@ -15,7 +15,7 @@ from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import find_metric
 from edgecil.engine.record import ExperimentRecord, Identity
 from edgecil.engine.runs import Runs
-from edgecil.errors import DataError, UsageError, unknown
+from edgecil.errors import DataError, UsageError, shown, unknown
 from edgecil.estimation.claims import Answer, answer
 from edgecil.estimation.comparison import (
     Comparison,
@@ -470,7 +470,7 @@ def _load(source: Any, given: Mapping[str, str]) -> Analysis:
         own = getattr(analysis.options, name)
         if asked != own:
             raise UsageError(
-                f"The analysis in {path} has {name} {own!r}. Got {asked!r}; analyse "
+                f"The analysis in {path} has {name} {own!r}. Got {shown(asked)}; analyse "
                 f"{analysis.source} again instead."
             )
     return analysis

@@ -19,7 +19,7 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from edgecil.engine.runs import Runs
-from edgecil.errors import UsageError
+from edgecil.errors import UsageError, shown
 from edgecil.estimation.distributions import SAME
 from edgecil.estimation.samples import unbiased_sequences
 from edgecil.io.arrays import Floats, Ints
@@ -183,7 +183,7 @@ def column_predictor(table: Runs, column: str) -> Predictor:
             number = float(cell)
         except ValueError as error:
             raise UsageError(
-                f"Column {column!r} must contain numbers. Got {cell!r} instead."
+                f"Column {column!r} must contain numbers. Got {shown(cell)} instead."
             ) from error
         if np.isfinite(number):
             by_place.setdefault(place, []).append(number)

@@ -268,7 +268,7 @@ def _read(
     if isinstance(source, Runs):
         if source.metric != metric:
             raise UsageError(
-                f"The 'metric' parameter must be the table's {source.metric!r}. Got {metric!r}."
+                f"'metric' must be the table's {source.metric!r}. Got {shown(metric)}."
             )
         yield _Part(source, where)
     else:

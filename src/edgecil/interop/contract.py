@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from edgecil.engine.results import NodeResult, Reported, WholeRun
-from edgecil.errors import DataError
+from edgecil.errors import DataError, shown
 from edgecil.io.files import read_json, replace_file
 from edgecil.sequences.sequence import ClassSequence
 
@@ -89,7 +89,7 @@ def _counted(data: Mapping[str, Any], tasks: int) -> WholeRun:
                 if not _is_count(right) or right > total:
                     raise ValueError(
                         f"'correct' ({name}) must contain integers up to the task's total. "
-                        f"Got {right!r} of {total}."
+                        f"Got {shown(right)} of {total}."
                     )
     nodes = [
         NodeResult(
@@ -160,7 +160,7 @@ def _triangle(rows: Any, tasks: int, what: str) -> list[list[Any]]:
 
 def _per_cent(value: Any, what: str) -> float:
     if type(value) not in (int, float) or not 0.0 <= value <= 100.0:
-        raise ValueError(f"{what!r} must be in per cent, from 0 to 100. Got {value!r}.")
+        raise ValueError(f"{what!r} must be in per cent, from 0 to 100. Got {shown(value)}.")
     return float(value)
 
 

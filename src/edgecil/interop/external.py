@@ -20,7 +20,7 @@ from edgecil.engine.results import Summary, WholeRun
 from edgecil.engine.seeds import PER_ORDER, SEEDS, training_seed
 from edgecil.engine.store import Store
 from edgecil.engine.stored_similarity import save_experiment_similarity
-from edgecil.errors import EdgecilError, UsageError
+from edgecil.errors import EdgecilError, UsageError, shown
 from edgecil.interop.contract import read_result, with_cost, write_order
 from edgecil.interop.orders import ChosenOrders, Orders, choose_orders
 from edgecil.interop.process import (
@@ -171,14 +171,14 @@ def _split(command: str) -> list[str]:
             raise ValueError("it has a null character")
         return shlex.split(command)
     except ValueError as error:
-        raise UsageError(f"'command' cannot be parsed: {error}. Got {command!r}.") from error
+        raise UsageError(f"'command' cannot be parsed: {error}. Got {shown(command)}.") from error
 
 
 def fill_in(words: Sequence[str]) -> Callable[[ExternalRun], list[str]]:
     """Return the command of a run, with `{order_file}`, `{result_file}` and `{seed}` replaced."""
     for needed in ("{order_file}", "{result_file}"):
         if not any(needed in word for word in words):
-            raise UsageError(f"'command' must contain {needed}. Got {' '.join(words)!r}.")
+            raise UsageError(f"'command' must contain {needed}. Got {shown(' '.join(words))}.")
 
     def fill(run: ExternalRun) -> list[str]:
         values = {

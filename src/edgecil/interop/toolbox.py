@@ -13,7 +13,7 @@ from typing import Any
 
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.toolbox_configs import read_flat_config, toolbox_dataset
-from edgecil.errors import UsageError
+from edgecil.errors import UsageError, shown
 from edgecil.interop import toolbox_driver
 from edgecil.interop.exports import export
 from edgecil.interop.external import ExternalPlan, ExternalRun, train
@@ -75,7 +75,7 @@ class Toolbox:
         if type(first) is not int or type(increment) is not int or min(first, increment) < 1:
             raise UsageError(
                 "The toolbox's config must give init_cls and increment, integers of at least 1. "
-                f"Got {first!r} and {increment!r}."
+                f"Got {shown(first)} and {shown(increment)}."
             )
         return first, increment
 

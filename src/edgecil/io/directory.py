@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.errors import DataError, EdgecilError, UsageError, shown
 from edgecil.io.files import read_json, reason, replace_file
 
 try:
@@ -30,7 +30,7 @@ _UNCLAIMED = re.compile(rf"{LOCK}|\.{re.escape(MARKER)}\.\w+|ray-\d+")
 def check_path(path: Path) -> None:
     """Raise an error if no file system can have a path."""
     if "\0" in str(path):
-        raise UsageError(f"'out' must be a path without null characters. Got {str(path)!r}.")
+        raise UsageError(f"'out' must be a path without null characters. Got {shown(str(path))}.")
 
 
 def check_owner(

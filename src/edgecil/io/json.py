@@ -16,7 +16,7 @@ from typing import Any, TypeVar, get_args, get_origin
 import msgspec
 import numpy as np
 
-from edgecil.errors import DataError
+from edgecil.errors import DataError, shown
 from edgecil.io import limits
 from edgecil.io.files import check_file
 
@@ -83,7 +83,9 @@ def from_json(data: bytes, kind: type[_T], schema: str, *, origin: str = "The JS
         plain = msgspec.json.decode(data)
         if not isinstance(plain, Mapping) or plain.get("schema") != schema:
             given = plain.get("schema") if isinstance(plain, Mapping) else None
-            raise DataError(f"{origin} must have the schema {schema!r}. Got {given!r} instead.")
+            raise DataError(
+                f"{origin} must have the schema {schema!r}. Got {shown(given)} instead."
+            )
         return msgspec.json.decode(data, type=kind, dec_hook=_decode)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"{origin} does not have the schema {schema!r}: {error}.") from error

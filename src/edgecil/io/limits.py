@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from edgecil.errors import DataError, UsageError
+from edgecil.errors import DataError, UsageError, shown
 
 
 @dataclass(frozen=True)
@@ -25,16 +25,10 @@ class Limit:
     @property
     def value(self) -> int:
         """The limit in force."""
-        text = os.environ.get(self.variable)
-        if not text:
-            return self.default
-        try:
-            value = int(text) if text.isascii() and text.isdigit() else 0
-        except ValueError:
-            value = 0
-        if value < 1:
-            raise UsageError(f"{self.variable} must be an integer above 0. Got {text!r}.")
-        return value
+        text = os.environ.get(self.variable) or str(self.default)
+        if not (text.isascii() and text.isdigit() and len(text) < 20 and int(text)):
+            raise UsageError(f"{self.variable} must be an integer above 0. Got {shown(text)}.")
+        return int(text)
 
     def check(self, what: str, size: int) -> None:
         """Raise an error if `size` exceeds the limit."""

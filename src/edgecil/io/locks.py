@@ -12,25 +12,19 @@ from edgecil.errors import EdgecilError
 @contextmanager
 def locked(directory: Path) -> Iterator[None]:
     """Hold a directory exclusively; a second process gets an error at once."""
-    with _held(directory / "lock", timeout=0.0, purpose=directory):
+    with waiting_lock(directory / "lock", timeout=0.0):
         yield
 
 
 @contextmanager
-def waiting_lock(path: Path) -> Iterator[None]:
-    """Hold the lock file `path` exclusively; wait while another process holds it."""
-    with _held(path, timeout=-1.0, purpose=path.parent):
-        yield
-
-
-@contextmanager
-def _held(path: Path, *, timeout: float, purpose: Path) -> Iterator[None]:
+def waiting_lock(path: Path, *, timeout: float = -1.0) -> Iterator[None]:
+    """Hold the lock file `path` exclusively; by default wait while another process holds it."""
     from filelock import FileLock, Timeout
 
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise EdgecilError(
-            f"Cannot use {purpose}: its lock {path.name!r} is a link or not a regular file, which "
-            "edgecil never creates; remove it."
+            f"Cannot use {path.parent}: its lock {path.name!r} is a link or not a regular file, "
+            "which edgecil never creates; remove it."
         )
     lock = FileLock(path)
     try:
@@ -38,10 +32,11 @@ def _held(path: Path, *, timeout: float, purpose: Path) -> Iterator[None]:
         lock.acquire(timeout=timeout)
     except Timeout as error:
         raise EdgecilError(
-            f"{purpose} is in use by another process; wait until it ends, or use another directory."
+            f"{path.parent} is in use by another process; wait until it ends, or use another "
+            "directory."
         ) from error
     except OSError as error:
-        raise EdgecilError(f"Cannot use {purpose}: {error.strerror or error}.") from error
+        raise EdgecilError(f"Cannot use {path.parent}: {error.strerror or error}.") from error
     try:
         yield
     finally:

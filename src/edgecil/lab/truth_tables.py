@@ -23,7 +23,7 @@ from edgecil.engine.results import RunResult
 from edgecil.engine.run_files import DataFrame, read_runs
 from edgecil.engine.runs import Runs
 from edgecil.engine.seeds import repeat_of
-from edgecil.errors import DataError, UsageError, unknown
+from edgecil.errors import DataError, UsageError, shown, unknown
 from edgecil.estimation.truth import LEAST_SAMPLE, Truth
 from edgecil.io.arrays import Floats
 from edgecil.io.notebook import html_table
@@ -103,7 +103,7 @@ class Values:
         if name != self.name or classifier is not None:
             raise UsageError(
                 f"This truth table has the metric {self.name!r} only, because it was read from "
-                f"accuracies and not from correct answers. Got {classifier or name!r} instead."
+                f"accuracies and not from correct answers. Got {shown(classifier or name)} instead."
             )
         return self.values
 

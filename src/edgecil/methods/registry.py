@@ -8,7 +8,7 @@ from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from types import NoneType
 from typing import Any, TypeVar, get_args, get_type_hints
 
-from edgecil.errors import UsageError, unknown
+from edgecil.errors import UsageError, shown, unknown
 from edgecil.io.code import Source
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.method import Environment, Method, Need
@@ -206,6 +206,6 @@ def _checked(value: Any, current: Any, default: Any, path: str) -> Any:
     if model is None or value is None or type(value) is type(model):
         return value
     raise UsageError(
-        f"Setting '{path}' must be of type {type(model).__name__}. Got {value!r} of type "
+        f"Setting '{path}' must be of type {type(model).__name__}. Got {shown(value)} of type "
         f"{type(value).__name__}."
     )

@@ -11,7 +11,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, cast
 
-from edgecil.errors import UsageError, unknown
+from edgecil.errors import UsageError, shown, unknown
 from edgecil.io.code import (
     Source,
     learner_names,
@@ -97,7 +97,9 @@ def _from_object(method: Callable[..., Any]) -> MethodEntry:
     """Return the entry of a class or function that is given as an object."""
     name = getattr(method, "__qualname__", "")
     if not name.isidentifier():
-        raise UsageError(f"A method must be defined at the top level of a module. Got {name!r}.")
+        raise UsageError(
+            f"A method must be defined at the top level of a module. Got {shown(name)}."
+        )
     source = locate_object(method)
     if not source.is_interactive:
         return _remember(source, method)

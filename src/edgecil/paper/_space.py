@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from edgecil.errors import UsageError
+from edgecil.errors import UsageError, shown
 from edgecil.paper.bounds import BOUNDS, SampleBound
 from edgecil.paper.greedy import GreedyBound, greedy_bound
 from edgecil.paper.similarity_error import Theorem3, check_theorem_3
@@ -175,7 +175,7 @@ def space(
     if not 0.0 < accuracy_range <= 1.0:
         raise UsageError(
             "The 'accuracy_range' parameter must be in (0, 1], 0.1 for ten accuracy points. "
-            f"Got {accuracy_range!r} instead."
+            f"Got {shown(accuracy_range)} instead."
         )
     chosen = SequenceSpace.choose(classes, tasks=tasks, base=base, increment=increment, sizes=sizes)
     greedy = theorem_3 = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from edgecil.errors import UsageError
+from edgecil.errors import UsageError, shown
 from edgecil.paper.partitions import equal_task_size
 from edgecil.theory.arguments import number_at_least_zero, positive_number, whole_number
 
@@ -83,7 +83,7 @@ def greedy_bound(
     if mean > upper:
         raise UsageError(
             f"The 'mean_similarity' parameter must be a number in [0, {max_similarity!r}]. "
-            f"Got {mean_similarity!r} instead."
+            f"Got {shown(mean_similarity)} instead."
         )
     growth = math.log(tasks) + 1
     expected = classes**2 * (tasks - 1) / (2 * tasks**2) * mean

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
-from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError
+from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError, shown
 from edgecil.io.files import cache_directory, replace_file
 from edgecil.io.json import check_checksum, with_checksum
 from edgecil.io.terminal import printable
@@ -236,7 +236,9 @@ def _timeout(text: str) -> float:
     except ValueError:
         seconds = 0.0
     if not 0.0 < seconds < float("inf"):
-        raise UsageError(f"EDGECIL_LLM_TIMEOUT must be a number of seconds above 0. Got {text!r}.")
+        raise UsageError(
+            f"EDGECIL_LLM_TIMEOUT must be a number of seconds above 0. Got {shown(text)}."
+        )
     return seconds
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from edgecil.engine.metrics import find_metric
 from edgecil.engine.runs import Runs
-from edgecil.errors import DataError, UsageError
+from edgecil.errors import DataError, UsageError, shown
 from edgecil.estimation.analysis import Analysis, DatasetAnalysis
 from edgecil.estimation.distances import jensen_shannon, wasserstein, wasserstein_2
 from edgecil.estimation.distributions import Distribution
@@ -89,7 +89,7 @@ def paper_tables(
     if wasserstein_order not in (1, 2):
         raise UsageError(
             "The 'wasserstein_order' parameter must be 1 (W₁) or 2 (W₂). "
-            f"Got {wasserstein_order!r}."
+            f"Got {shown(wasserstein_order)}."
         )
     from edgecil.estimation.analysis import as_analysis
 

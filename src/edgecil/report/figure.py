@@ -8,7 +8,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from edgecil.errors import UsageError
+from edgecil.errors import UsageError, shown
 from edgecil.report.drawing import NARROW, WIDE, Scene
 from edgecil.report.paint import paint
 from edgecil.report.svg import inline_svg, svg_file
@@ -80,6 +80,6 @@ def check_figure_path(path: str | Path) -> Path:
     """The path if its suffix is .png, .svg or .pdf; an error otherwise."""
     if Path(path).suffix not in (".png", ".svg", ".pdf"):
         raise UsageError(
-            f"The file of a figure must end in .png, .svg, .pdf. Got {str(path)!r} instead."
+            f"The file of a figure must end in .png, .svg, .pdf. Got {shown(str(path))} instead."
         )
     return Path(path)

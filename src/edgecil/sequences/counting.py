@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from numbers import Integral
 
-from edgecil.errors import UsageError
+from edgecil.errors import UsageError, shown
 
 
 def count_sequences(sizes: Sequence[int]) -> int:
@@ -77,4 +77,6 @@ def _check(sizes: Sequence[int]) -> None:
         raise UsageError("The 'sizes' parameter must name at least one task. Got none instead.")
     for size in sizes:
         if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
-            raise UsageError(f"The 'sizes' parameter must contain ints >= 1. Got {size!r} instead.")
+            raise UsageError(
+                f"The 'sizes' parameter must contain ints >= 1. Got {shown(size)} instead."
+            )

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from edgecil.errors import DataError, UsageError
+from edgecil.errors import DataError, UsageError, shown
 from edgecil.io.files import read_json
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
 from edgecil.sequences.sequence import ClassSequence, format_tasks, parse_tasks
@@ -39,7 +39,7 @@ def given_texts(
         for name in source:
             if name in PROTOCOLS:
                 raise UsageError(
-                    f"Your own sequences must not have the name of a protocol. Got {name!r}; "
+                    f"Your own sequences must not have the name of a protocol. Got {shown(name)}; "
                     "choose another name."
                 )
         named = {name: tuple(_text(entry) for entry in some) for name, some in source.items()}
@@ -63,7 +63,7 @@ def parse_given(texts: Iterable[str], space: SequenceSpace) -> list[LabelledSequ
             parts = parse_tasks(tasks)
         except ValueError as error:
             raise UsageError(
-                f"A class sequence is written '0 1|2 3|4 5'. Got {tasks!r} instead."
+                f"A class sequence is written '0 1|2 3|4 5'. Got {shown(tasks)} instead."
             ) from error
         flat = len(parts) == 1 and len(space.sizes) > 1
         sequence = ClassSequence.from_order(parts[0], space.sizes) if flat else ClassSequence(parts)
@@ -95,7 +95,7 @@ def _text(entry: Any) -> str:
     if isinstance(entry, Sequence) and entry:
         return str(ClassSequence(entry))
     raise UsageError(
-        f"A class sequence must be a list of tasks or a flat list of class ids. Got {entry!r}."
+        f"A class sequence must be a list of tasks or a flat list of class ids. Got {shown(entry)}."
     )
 
 

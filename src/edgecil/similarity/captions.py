@@ -8,7 +8,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from edgecil.classes import ClassList, get_classes
-from edgecil.errors import DataError, UsageError, unknown
+from edgecil.errors import DataError, UsageError, shown, unknown
 from edgecil.io.csv_files import check_header, parse_rows
 from edgecil.io.files import read_text, replace_file
 
@@ -35,7 +35,9 @@ def check_captions(
         )
     for label, caption in zip(classes.labels, captions, strict=True):
         if not isinstance(caption, str) or not caption.strip():
-            raise UsageError(f"The caption of class {label!r} must be a text. Got {caption!r}.")
+            raise UsageError(
+                f"The caption of class {label!r} must be a text. Got {shown(caption)}."
+            )
     return tuple(caption.strip() for caption in captions)
 
 
@@ -70,7 +72,7 @@ def bundled_captions(dataset: str) -> tuple[str, ...]:
     classes = get_classes(dataset)
     if classes.name not in CAPTIONED:
         raise UsageError(
-            f"Captions come bundled for {', '.join(CAPTIONED)} only. Got {dataset!r}; give a "
+            f"Captions come bundled for {', '.join(CAPTIONED)} only. Got {shown(dataset)}; give a "
             "file of captions instead."
         )
     resource = files("edgecil.similarity") / "data" / "captions" / f"{classes.name}.json"

@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecil.errors import UsageError
+from edgecil.errors import UsageError, shown
 from edgecil.io.hub import cached_snapshot
 from edgecil.io.packages import missing_packages
 from edgecil.io.weights import WEIGHTS
@@ -111,7 +111,7 @@ def get_encoder(name: str, weights: str | Path | None = None) -> Encoder:
     if entry.kind == "bundled":
         if weights is not None:
             raise UsageError(
-                f"Encoder {name!r} is a table and takes no weights. Got {str(weights)!r}; "
+                f"Encoder {name!r} is a table and takes no weights. Got {shown(str(weights))}; "
                 "choose another encoder for these weights."
             )
         return BundledEncoder(name)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecil.errors import DataError, PrerequisiteError, UsageError
+from edgecil.errors import DataError, PrerequisiteError, UsageError, shown
 from edgecil.io.hub import hub_folder
 from edgecil.io.packages import missing_packages
 from edgecil.io.terminal import printable
@@ -63,7 +63,7 @@ def read_text_tensors(path: Path) -> dict[str, Any]:
 def text_batches(texts: Sequence[str], size: int = 64) -> Iterator[list[str]]:
     """`texts` in batches; an empty list, or one text in place of a list, is an error."""
     if isinstance(texts, str) or not len(texts):
-        raise UsageError(f"Texts to encode must be a non-empty list. Got {texts!r} instead.")
+        raise UsageError(f"Texts to encode must be a non-empty list. Got {shown(texts)} instead.")
     for start in range(0, len(texts), size):
         yield list(texts[start : start + size])
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from edgecil.classes import ClassList
-from edgecil.errors import UsageError
+from edgecil.errors import UsageError, shown
 from edgecil.similarity.bundled import BundledEncoder
 from edgecil.similarity.cache import encode_cached
 from edgecil.similarity.captions import check_captions
@@ -84,5 +84,5 @@ def fill_template(template: str, classes: ClassList) -> tuple[str, ...]:
             return tuple(text.join(around) for text in texts)
     raise UsageError(
         "A template must contain {name} or {label} exactly once and no other braces, like "
-        f"{TEMPLATE!r}. Got {template!r} instead."
+        f"{TEMPLATE!r}. Got {shown(template)} instead."
     )

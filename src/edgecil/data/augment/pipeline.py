@@ -11,7 +11,7 @@ import torch
 from edgecil.data.augment import steps
 from edgecil.data.augment.normalise import Normalise, to_float
 from edgecil.data.augment.policy import auto_augment
-from edgecil.errors import UsageError, unknown
+from edgecil.errors import UsageError, shown, unknown
 
 Apply = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
 
@@ -131,7 +131,7 @@ def _parse_step(text: str) -> Apply:
     if not colon:
         return entry.apply
     if not entry.option:
-        raise UsageError(f"Augmentation step {name!r} takes no number. Got {text!r}.")
+        raise UsageError(f"Augmentation step {name!r} takes no number. Got {shown(text)}.")
     try:
         value = entry.kind(number)
     except ValueError:
@@ -140,6 +140,6 @@ def _parse_step(text: str) -> Apply:
         kind = "an integer" if entry.kind is int else "a number"
         raise UsageError(
             f"The {entry.option} of step {name!r} must be {kind}, 0 or more, as in "
-            f"'{name}:4'. Got {text!r} instead."
+            f"'{name}:4'. Got {shown(text)} instead."
         )
     return partial(entry.apply, **{entry.option: value})

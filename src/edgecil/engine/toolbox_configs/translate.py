@@ -26,7 +26,7 @@ from edgecil.engine.toolbox_configs.keys import (
     SHARED,
     TRAINING,
 )
-from edgecil.errors import DataError, UsageError, unknown, warn
+from edgecil.errors import DataError, UsageError, shown, unknown, warn
 from edgecil.io.files import read_json
 
 
@@ -37,7 +37,7 @@ def read_flat_config(path: str | Path) -> dict[str, Any]:
         raise DataError(f"{path} must contain a JSON object, as PyCIL's and PILOT's configs do.")
     for key in ("model_name", "dataset"):
         if not isinstance(data.get(key), str):
-            raise UsageError(f"{path} must name the {key!r}. Got {data.get(key)!r}.")
+            raise UsageError(f"{path} must name the {key!r}. Got {shown(data.get(key))}.")
     return data
 
 
@@ -324,7 +324,7 @@ def _compression(config: Mapping[str, Any]) -> float:
     if type(part) is not int or type(whole) is not int or min(part, whole) < 1:
         raise UsageError(
             "A toolbox's config must give 'compression_epochs' and 'boosting_epochs' as whole "
-            f"numbers of at least 1. Got {part!r} and {whole!r}."
+            f"numbers of at least 1. Got {shown(part)} and {shown(whole)}."
         )
     return part / whole
 
@@ -335,7 +335,7 @@ def _prompt_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(given, list) or [type(n) in (int, float) for n in given] != [True] * 3:
         raise UsageError(
             "A toolbox's config must give 'prompt_param' as three numbers: components in all, "
-            f"length, orthogonality. Got {given!r}."
+            f"length, orthogonality. Got {shown(given)}."
         )
     tasks = {"base": config.get("init_cls"), "increment": config.get("increment")}
     sizes = cut_tasks(tasks, _class_count(config["dataset"], {})).get("sizes")
@@ -352,4 +352,6 @@ def _prompt_settings(config: Mapping[str, Any]) -> dict[str, Any]:
 def _check_kinds(path: str | Path, config: Mapping[str, Any]) -> None:
     for key, kind in KINDS.items():
         if not isinstance(config.get(key, kind()), kind):
-            raise UsageError(f"{path}: {key!r} must be a {kind.__name__}. Got {config[key]!r}.")
+            raise UsageError(
+                f"{path}: {key!r} must be a {kind.__name__}. Got {shown(config[key])}."
+            )

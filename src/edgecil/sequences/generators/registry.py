@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from edgecil.errors import UsageError
+from edgecil.errors import UsageError, shown
 from edgecil.registry import Registry
 from edgecil.sequences.canonical import canonical_order
 from edgecil.sequences.sequence import ClassSequence
@@ -102,5 +102,7 @@ def get_generator(name: str, goal: str) -> Generator:
     """Return the generator of that name for that goal."""
     goals = GENERATORS[name]
     if goal not in goals:
-        raise UsageError(f"Generator {name!r} makes {' and '.join(goals)} sequences. Got {goal!r}.")
+        raise UsageError(
+            f"Generator {name!r} makes {' and '.join(goals)} sequences. Got {shown(goal)}."
+        )
     return goals[goal]

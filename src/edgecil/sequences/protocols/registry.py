@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from edgecil.errors import UsageError
+from edgecil.errors import UsageError, shown
 from edgecil.registry import Registry
 from edgecil.sequences.objective import Objective
 from edgecil.sequences.protocols.enumeration import ENUMERATE
@@ -44,7 +44,7 @@ def register_protocol(protocol: Protocol) -> Protocol:
     Other packages register theirs by an entry point of the group `edgecil.protocols`.
     """
     if not isinstance(protocol, Protocol):
-        raise UsageError(f"A protocol must be an edgecil.Protocol. Got {protocol!r} instead.")
+        raise UsageError(f"A protocol must be an edgecil.Protocol. Got {shown(protocol)} instead.")
     return PROTOCOLS.add(protocol.name, protocol)
 
 
@@ -77,7 +77,7 @@ def parse_protocols(
         digits = budget.isascii() and budget.isdigit()
         if not digits and name.strip() != text.strip():
             raise UsageError(
-                f"The budget of a protocol is written 'random:100'. Got {text.strip()!r} instead."
+                f"The budget of a protocol is written 'random:100'. Got {shown(text.strip())}."
             )
         registered = name if name in own else PROTOCOLS.resolve(name)
         budgets[registered] = int(budget) if budget else None
