@@ -113,8 +113,14 @@ def test_classes_that_vary_little_make_the_spread_smaller(prior: Prior) -> None:
 
 
 def test_variance_of_independent_classes() -> None:
-    accuracies = np.array([[0.0, 10.0], [2.0, 14.0]])
-    assert float(independent_variance(accuracies)) == pytest.approx((2.0 + 8.0) / 2 / 2)
+    """Classes that vary independently, around means of classes and of positions."""
+    rng = np.random.default_rng(0)
+    tasks = np.stack([rng.permutation(6) // 2 for _ in range(4_000)])
+    effects, classes = np.array([0.0, 30.0, 60.0]), rng.normal(50.0, 20.0, 6)
+    values = classes + effects[tasks] + rng.normal(0.0, 6.0, (4_000, 6))
+    assert float(independent_variance(values, tasks)) == pytest.approx(6.0, rel=0.05)
+    few = np.stack([values[:3], values[3:6]]), np.stack([tasks[:3], tasks[3:6]])
+    assert independent_variance(*few).shape == (2,)
 
 
 def test_more_assurance_and_a_narrower_target_require_more_orders(prior: Prior) -> None:

@@ -33,7 +33,7 @@ def test_claims_hold_for_every_learner() -> None:
 @pytest.mark.slow
 def test_calibration_notices_a_prior_that_is_too_sure() -> None:
     sure = replace(measured_prior(), std_range=(0.2, 0.3), std_edge=0.1)
-    figures = calibrate(learners(truths())[:12], draws=20, orders=(3,), prior=sure).figures
+    figures = calibrate(learners(truths())[:12], draws=20, orders=(3,), priors=[sure, sure]).figures
     assert figures["mean"]["random"]["3"].least < 0.6
 
 

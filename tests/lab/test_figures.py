@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from edgecil.lab.budgets import BudgetPoint
 
+from edgecil.lab._audit import BudgetPoint
 from edgecil.lab.figures import draw_budgets, draw_closeness
 from edgecil.report.drawing import Dots, Line
 from tests.report.test_charts import of, texts
@@ -25,7 +25,7 @@ def test_each_measure_has_a_panel_and_each_protocol_its_dots() -> None:
 
 @pytest.mark.parametrize("sizes", [(3, 5, 10), (3,)])
 def test_curves_of_the_number_of_runs_fall_with_their_means(sizes) -> None:
-    points = [BudgetPoint(n, 0.1, (0.05, 0.2), 4.0 / n, (1.0 / n, 9.0 / n)) for n in sizes]
+    points = [BudgetPoint(n, 0.1, 4.0 / n, (1.0 / n, 9.0 / n)) for n in sizes]
     scene = draw_budgets({"icarl": {"random": points}})
     assert {str(size) for size in sizes} <= set(texts(scene))
     lines = [m for m in of(Line, scene) if m.stroke == "c0" and m.points[0][1] > 40.0]

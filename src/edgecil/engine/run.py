@@ -283,7 +283,8 @@ def _run_until(
             name: table.orders(name, config.protocol_names[0]).by_sequence()
             for name in table.methods
         }
-        done = replace(done, goal=check_goal(goal, accuracies))
+        status = check_goal(goal, accuracies, one_seed=table.shares_seeds)
+        done = replace(done, goal=status)
         decided = done.goal is not None and done.goal.answer is not None
         if decided or budget >= table.space.size:
             break

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Literal
 
 from edgecil.errors import UsageError, shown, unknown
@@ -54,11 +55,34 @@ class GoalStatus:
         intervals: by method, or by `first - second`: the interval that holds the mean at all times
             with probability 90 %; None while it is infinite.
         answer: True or False as soon as the goal is decided; None until then.
+        means: by the same names; empty without orders.
+        one_seed: whether all orders were trained with the same seed, so that the answer is about
+            this seed.
     """
 
     order_count: int
     intervals: dict[str, tuple[float, float] | None]
     answer: bool | None
+    means: dict[str, float] = field(default_factory=dict)
+    one_seed: bool = False
+
+    def __str__(self) -> str:
+        """Return what is known in the words of `analyze` and `compare`, and whether it suffices."""
+        over = "class orders, for one training seed" if self.one_seed else _POPULATION
+        lines = []
+        for name, interval in self.intervals.items():
+            reached = "" if name not in self.means else f"{self.means[name]:.1f} "
+            between = "no interval yet"
+            if interval is not None:
+                low, high = (f"{end:.1f}".replace("-", "−") for end in interval)
+                between = f"90 % interval {low} to {high}, valid after every order"
+            lines.append(
+                f"{name.replace(' - ', ' − ')}: {reached.replace('-', '−')}on average over {over} "
+                f"({between}), {self.order_count} orders."
+            )
+        decided = {True: "The goal is reached.", False: "The opposite of the goal holds."}
+        undecided = "The budget does not suffice to decide the goal; raise it to continue."
+        return "\n".join([*lines, undecided if self.answer is None else decided[self.answer]])
 
 
 def parse_goal(text: str) -> Goal:
@@ -87,12 +111,21 @@ def parse_goal(text: str) -> Goal:
     return Goal(text, None if every else match["first"], match["second"], relation, value)
 
 
-def check_goal(goal: Goal, accuracies: Mapping[str, Mapping[ClassSequence, float]]) -> GoalStatus:
+_POPULATION = "class orders and trainings"
+
+
+def check_goal(
+    goal: Goal,
+    accuracies: Mapping[str, Mapping[ClassSequence, float]],
+    *,
+    one_seed: bool = False,
+) -> GoalStatus:
     """Return whether the orders that were run decide a goal.
 
     Args:
         goal: the goal.
-        accuracies: by method and order, in the order in which they were run.
+        accuracies: by method and order, in the order in which they were run; means over repeats.
+        one_seed: whether all orders were trained with the same seed.
     """
     for name in goal.methods:
         if name not in accuracies:
@@ -111,7 +144,9 @@ def check_goal(goal: Goal, accuracies: Mapping[str, Mapping[ClassSequence, float
         for name, values in series.items()
     }
     orders = min((len(values) for values in series.values()), default=0)
-    return GoalStatus(orders, intervals, _decide(goal, list(intervals.values())))
+    means = {name: fmean(values) for name, values in series.items() if values}
+    decided = _decide(goal, list(intervals.values()))
+    return GoalStatus(orders, intervals, decided, means, one_seed)
 
 
 def _decide(goal: Goal, intervals: Sequence[tuple[float, float] | None]) -> bool | None:

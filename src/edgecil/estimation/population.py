@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import chdtr, ndtr
 
-from edgecil.io.arrays import Floats
+from edgecil.io.arrays import Floats, Ints
 from edgecil.io.json import read_json
 from edgecil.theory.sequential import reach
 
@@ -192,17 +192,26 @@ def nested(groups: Sequence[ArrayLike]) -> tuple[Floats, Floats, float]:
     return means, np.array([float(len(group)) for group in arrays]), squares
 
 
-def independent_variance(class_accuracies: Floats) -> Floats:
+def independent_variance(class_accuracies: Floats, tasks: Ints) -> Floats:
     """Return the variance of the mean over classes if classes varied independently, shape (…).
 
-    It is the mean over classes of the variance over n >= 2 runs, divided by the number of classes.
-    N classes tell more about the spread over runs than the n means of the classes alone.
+    N classes tell more about the spread over runs than the n means of the classes alone. The mean
+    of each class and of each position is taken off first: that the classes of the last task fare
+    best does not change the mean over classes.
 
     Args:
-        class_accuracies: (…, n, N) final accuracy of every class in every run.
+        class_accuracies: (…, n, N) final accuracy of every class in n >= 2 runs.
+        tasks: (…, n, N) number of the task in which it comes.
     """
-    by_class = class_accuracies.var(axis=-2, ddof=1)
-    return np.asarray(by_class.mean(axis=-1) / class_accuracies.shape[-1])
+    rest = class_accuracies - class_accuracies.mean(axis=-2, keepdims=True)
+    count, classes = rest.shape[-2:]
+    positions = int(tasks.max()) + 1
+    for position in range(positions):
+        here = tasks == position
+        share = here.sum(axis=(-1, -2), keepdims=True)
+        rest = rest - here * ((rest * here).sum(axis=(-1, -2), keepdims=True) / share)
+    freedom = max((count - 1) * classes - (positions - 1), 1)
+    return np.asarray((rest**2).sum(axis=(-1, -2)) / freedom / classes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -177,15 +177,21 @@ def describe_population(table: Runs, seeds: int) -> str:
 
 def know_method(table: Runs, method: str, sample: Sample) -> Posterior | None:
     """Return what a method's trainings on some orders say; None with fewer than three orders."""
-    sequences = sample.orders.sequences
-    classes = table.class_accuracies(method, sequences) if len(sequences) > 1 else None
-    variance = None if classes is None else float(independent_variance(classes))
-    orders = sample.orders
+    orders, variance = sample.orders, None
+    if len(orders) > 1 and table.by_class is not None and (orders.counts == 1).all():
+        classes = table.class_accuracies(method, orders.sequences)
+        if classes is not None:
+            place_of = (
+                {class_: place for place, task in enumerate(it.tasks) for class_ in task}
+                for it in orders.sequences
+            )
+            tasks = np.array([[own[class_] for class_ in table.classes] for own in place_of])
+            variance = float(independent_variance(classes, tasks))
     return know(
         orders.values,
         orders.seeds,
         table.metric,
-        sequences,
+        orders.sequences,
         sample.choice,
         class_variance=variance,
     )

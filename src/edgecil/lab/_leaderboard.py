@@ -332,7 +332,8 @@ def _take(
     if len(known) < len(by_class):
         return whole[seeds, places], None
     classes = np.concatenate(known, axis=1)[seeds, places]
-    return whole[seeds, places], independent_variance(classes)
+    tasks = np.concatenate([part.tasks for part in parts])[places]
+    return whole[seeds, places], independent_variance(classes, tasks)
 
 
 def _constructed(

@@ -1,9 +1,10 @@
 """Calibration: whether claims about one population are right as often as they say, on truth tables.
 
-A truth is one learner on one set of classes, trained several times on every order. A draw takes n
-orders and, for each, one of its trainings; claims from it are judged by the runs that it did not
-take. Averages hide learners, so each figure comes with the worst learner and with the quarter of
-truths that has the smallest spread.
+A truth is one learner on one set of classes, trained several times on every order, or on many
+random ones. A draw takes n orders and, for each, one of its trainings; claims from it are judged by
+the runs that it did not take, with a prior that was measured on the other half of the class sets.
+Averages hide learners, so each figure comes with the worst learner and with the quarter of truths
+that has the smallest spread.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from edgecil.theory.sequential import reach
 ORDERS = (3, 5, 10, 20, 30)
 _FURTHER = 10  # runs by which a prediction is judged
 _NARROWER = 0.5
+_LEAST_STD = 0.1  # points
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +54,7 @@ class Learner:
         values: (R, M) accuracy of repeat and order.
         class_accuracies: (R, M, N); None if they are unknown.
         table: where the orders are.
+        half: 0 or 1, of the class sets.
     """
 
     name: str
@@ -59,6 +62,7 @@ class Learner:
     values: Floats
     class_accuracies: Floats | None
     table: TruthTable
+    half: int = 0
 
 
 def format_calibration(measured: Calibration) -> str:
@@ -84,13 +88,12 @@ def _cell(one: Figure) -> str:
 
 
 def learners(tables: Iterable[TruthTable]) -> list[Learner]:
-    """Return the truths with repeats on every order."""
+    """Return the truths with repeats on every order, without those that hardly vary."""
     return [
-        Learner(name, table.name, values, table.class_accuracies(name), table)
-        for table in tables
-        if table.kind == "enumerated"
+        Learner(name, table.name, values, table.class_accuracies(name), table, place % 2)
+        for place, table in enumerate(tables)
         for name in table.methods
-        if len(values := table.accuracies(name)) > 1
+        if len(values := table.accuracies(name)) > 1 and values.std() > _LEAST_STD
     ]
 
 
@@ -118,7 +121,7 @@ def calibrate(
     *,
     draws: int = 200,
     orders: Sequence[int] = ORDERS,
-    prior: Prior | None = None,
+    priors: Sequence[Prior] | None = None,
     seed: int = 0,
     command: str = "edgecil lab calibrate",
 ) -> Calibration:
@@ -128,7 +131,7 @@ def calibrate(
         truths: from :func:`learners`.
         draws: from each truth and number of orders.
         orders: numbers of orders.
-        prior: by default the measured one.
+        priors: for truths of each half; by default the measured one.
         seed: of the draws.
         command: to be stored.
     """
@@ -137,7 +140,7 @@ def calibrate(
     spreads = np.array([truth.values.std() for truth in truths])
     small = spreads <= np.quantile(spreads, 0.25)
     names = [truth.name for truth in truths]
-    chosen = prior or measured_prior()
+    chosen = priors or (measured_prior(), measured_prior())
     result = Calibration(command, len(truths), draws, {})
 
     def note(claim: str, count: int, values: Sequence[float], design: Protocol = RANDOM) -> None:
@@ -156,24 +159,26 @@ def calibrate(
         for balanced in (False, True):  # independent orders, a Latin design
             rows: dict[str, list[float]] = {}
             for truth in truths:
-                drawn = _draw(truth, count, draws, rng, chosen, balanced=balanced)
-                for claim, value in _judge(truth, drawn, rng).items():
-                    rows.setdefault(claim, []).append(value)
+                judged = dict.fromkeys(_CLAIMS, float("nan"))
+                if not balanced or truth.table.kind == "enumerated":
+                    own = chosen[truth.half]
+                    drawn = _draw(truth, count, draws, rng, own, balanced=balanced)
+                    judged = _judge(truth, drawn, rng)
+                for claim in _CLAIMS:
+                    rows.setdefault(claim, []).append(judged[claim])
             for claim, values in rows.items():
                 note(claim, count, values, LATIN if balanced else RANDOM)
-        pairs = [_pairs(truth, truths, count, draws, rng, chosen) for truth in truths]
+        pairs = [_pairs(it, truths, count, draws, rng, chosen[it.half]) for it in truths]
         note("difference", count, pairs)
-        note(
-            "one seed for all: mean",
-            count,
-            [_one_seed(t, count, draws, rng, chosen) for t in truths],
-        )
+        shared = [_one_seed(it, count, draws, rng, chosen[it.half]) for it in truths]
+        note("one seed for all: mean", count, shared)
     rng = np.random.default_rng(seed)
     looks = [_until(truth, max(orders), draws, rng) for truth in truths]
     note("until: a learner against itself", max(orders), [one for one, _ in looks])
     note("until: mean", max(orders), [one for _, one in looks])
     for count in [count for count in orders if count <= 10]:
-        kept = [_kept(truth, count, max(draws // 10, 4), rng, chosen) for truth in truths]
+        few = max(draws // 10, 4)
+        kept = [_kept(it, count, few, rng, chosen[it.half]) for it in truths]
         note("next: 80 % kept", count, kept)
     return result
 
@@ -198,7 +203,9 @@ def _draw(
     held = np.broadcast_to(truth.values, (draws, repeats, size)).copy()
     held[np.arange(draws)[:, None], seeds, orders] = np.nan
     classes = truth.class_accuracies
-    between = None if classes is None else independent_variance(classes[seeds, orders])
+    between = None
+    if classes is not None:
+        between = independent_variance(classes[seeds, orders], truth.table.tasks[orders])
     known = posterior(
         evidence(values, correlation=correlation), prior=prior, class_variance=between
     )
@@ -221,6 +228,16 @@ def _latin(
     orders, overlap = _designs[key]
     share = prior.position_share
     return orders, (1.0 - share) * np.eye(count) + share * overlap
+
+
+_CLAIMS = (
+    "mean",
+    "next run",
+    "tail",
+    "std",
+    "estimated std / true std",
+    "a learner against itself",
+)
 
 
 def _judge(truth: Learner, drawn: _Draw, rng: np.random.Generator) -> dict[str, float]:
@@ -329,53 +346,64 @@ def _kept(truth: Learner, count: int, draws: int, rng: np.random.Generator, prio
 def fit_prior(truths: Sequence[Learner], like: Prior, command: str) -> Prior:
     """Measure what a prior takes from truths; its other constants stay.
 
-    Measured are the range of standard deviations, the usual share of the training and the effect
-    of a seed on all orders alike. The latter is made three times as large as it is on average,
-    because learners that are not among the truths have shown up to eight times as much.
+    Measured are the range of standard deviations, the spread that classes suggest, the usual share
+    of the training and the effect of a seed on all orders alike. The latter is made three times as
+    large as it is on average, because learners that are not among the truths have shown up to
+    eight times as much.
 
     Args:
         truths: from :func:`learners`.
         like: the prior whose other constants are kept.
         command: to be stored.
     """
-    spreads, shares, seeds = [], [], []
+    spreads, shares, seeds, ratios = [], [], [], []
     for truth in truths:
-        values = truth.values
+        values, classes = truth.values, truth.class_accuracies
         training = float(values.var(axis=0, ddof=1).mean())
         total = float(values.var(ddof=1))
-        means = values.mean(axis=1)
         spreads.append(total**0.5)
         shares.append(min(training / total, 0.99))
-        seeds.append((float(means.var(ddof=1)) - training / values.shape[1]) / total)
+        if truth.table.kind == "enumerated":
+            means = values.mean(axis=1)
+            seeds.append((float(means.var(ddof=1)) - training / values.shape[1]) / total)
+        if classes is not None:
+            independent = [independent_variance(own, truth.table.tasks) for own in classes]
+            ratios.append(np.log(total / max(float(np.mean(independent)), _TINY)))
     mean, variance = float(np.mean(shares)), max(float(np.var(shares)), 1e-3)
     size = max(mean * (1.0 - mean) / variance - 1.0, 1.0)
-    effect = 3.0 * max(float(np.mean(seeds)), 1e-3)
-    low, high = min(spreads), max(spreads)
+    effect = 3.0 * max(float(np.mean(seeds or [0.0])), 1e-3)
     return replace(
         like,
         command=command,
         truths=len(truths),
-        std_range=(round(low, 2), round(high, 2)),
+        std_range=(round(min(spreads), 2), round(max(spreads), 2)),
+        class_ratio=round(float(np.exp(np.mean(ratios))), 2) if ratios else like.class_ratio,
         training_share=(round(mean * size, 2), round((1.0 - mean) * size, 2)),
         seed_share=tuple(round(effect * part, 4) for part in _CHI_SQUARED),
     )
 
 
 _CHI_SQUARED = (0.0247, 0.2389, 0.7853, 2.3535)  # quantiles 1/8, 3/8, 5/8, 7/8 of one degree
+_TINY = 1e-6
 
 
 def check_claims(*, draws: int = 60, write: bool = False) -> Calibration:
     """Judge the claims of `analyze`, `compare`, `until` and `next` on the bundled truth tables.
 
+    The prior is measured on one half of the class sets and judged on the other, and the other way
+    round.
+
     Args:
         draws: number of draws from each truth and number of orders.
-        write: store the prior and the figures in the package.
+        write: store the prior, measured on all class sets, and the figures in the package.
     """
-    known = learners(truths())
-    prior = fit_prior(known, measured_prior(), "edgecil lab calibrate --write")
+    known, like = learners(truths()), measured_prior()
+    halves = [[it for it in known if it.half != half] or known for half in (0, 1)]
     command = f"edgecil lab calibrate --draws {draws}"
-    figures = calibrate(known, draws=draws, prior=prior, command=command)
+    priors = [fit_prior(half, like, command) for half in halves]
+    figures = calibrate(known, draws=draws, priors=priors, command=command)
     if write:
-        PRIORS.write_bytes(to_json(prior, PRIORS_SCHEMA) + b"\n")
+        whole = fit_prior(known, like, f"{command} --write")
+        PRIORS.write_bytes(to_json(whole, PRIORS_SCHEMA) + b"\n")
         FILE.write_bytes(to_json(figures, SCHEMA) + b"\n")
     return figures

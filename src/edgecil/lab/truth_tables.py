@@ -163,6 +163,11 @@ class TruthTable:
         """Ω, every sequence with these task sizes."""
         return SequenceSpace(self.sequences[0].sizes)
 
+    @cached_property
+    def tasks(self) -> NDArray[np.int64]:
+        """The task of each class in each sequence, (n, N)."""
+        return np.stack([sequence.task_of() for sequence in self.sequences])
+
     def accuracies(
         self, method: str, metric: str = DEFAULT_METRIC, classifier: str | None = None
     ) -> Floats:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from edgecil.engine.check import Check
     from edgecil.engine.protocol_results import ExperimentResults, ProtocolResults
     from edgecil.engine.status import ProtocolStatus
-    from edgecil.engine.until import GoalStatus
     from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis
     from edgecil.estimation.comparison import Comparison, MethodComparison
     from edgecil.report.orders import OrderTable
@@ -373,7 +372,7 @@ def show_results(answer: ExperimentResults) -> Iterator[Table | str]:
     work = f"Trained {answer.trained} {unit}, reused {answer.reused}. "
     yield f"{work if answer.trained or answer.reused else ''}Results: {answer.directory}"
     if answer.goal is not None:
-        yield from explain_goal(answer.goal)
+        yield str(answer.goal)
 
 
 def status_table(parts: Iterable[ProtocolStatus]) -> Table:
@@ -399,19 +398,6 @@ def check_tables(answer: Check) -> Iterator[Table | str]:
         )
         yield make_table(("method", *numbers, "training time"), work)
     yield from answer.sentences()
-
-
-def explain_goal(goal: GoalStatus) -> Iterator[str]:
-    """The outcome of `until`."""
-    for name, interval in goal.intervals.items():
-        text = "no interval yet" if interval is None else f"{interval[0]:.2f} to {interval[1]:.2f}"
-        after = f"after {goal.order_count} orders"
-        valid = "90 %, valid after every order, for this training seed"
-        yield f"Mean of {name} {after}: {text} ({valid})"
-    if goal.answer is None:
-        yield "The budget does not suffice to decide the goal; raise it to continue."
-    else:
-        yield "The goal is reached." if goal.answer else "The opposite of the goal holds."
 
 
 def profile_table(profile: Profile) -> Table:

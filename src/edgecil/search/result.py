@@ -130,13 +130,17 @@ class SearchResult:
     _repr_pretty_ = show_printed
 
     def __str__(self) -> str:
-        reach = "" if self.half_width is None else f" ± {self.half_width:.1f}"
         count = len(self.confirmations)
-        source = f"over {count} new training{'' if count == 1 else 's'}"
-        if not count:
-            source = "in the search itself, not confirmed"
+        source = "in the search itself, not confirmed by new trainings"
+        if count:
+            source = f"on average over trainings ({count} new)"
+        if self.half_width is not None:
+            low, high = self.mean - self.half_width, self.mean + self.half_width
+            source = (
+                f"on average over trainings (90 % interval {low:.1f} to {high:.1f}, {count} new)"
+            )
         side = "better" if self.goal == "worst" else "worse"
-        start = f"{self.method}, {self.goal} order {self.sequence}: {self.mean:.1f}{reach} {source}"
+        start = f"{self.method}, {self.goal} order {self.sequence}: {self.mean:.1f} {source}"
         share = f"{100.0 * self.share:.0f} %"
         other = "worse" if self.goal == "worst" else "better"
         doubt = (
