@@ -45,16 +45,16 @@ def _drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
     pages: dict[object, Page] = {}
     compose, draw = write.compose_page, write.page_files
 
-    def compose_once(dataset: Any, origin: Any, others: Any) -> Page:
+    def compose_once(dataset: Any, origin: Any, others: Any, **options: Any) -> Page:
         key = id(dataset), str(origin)
         if key not in pages:
-            pages[key] = compose(dataset, origin, others)
+            pages[key] = compose(dataset, origin, others, **options)
         return pages[key]
 
-    def files(page: Page, folder: Path) -> dict[Path, bytes]:
+    def files(page: Page, folder: Path, **options: Any) -> dict[Path, bytes]:
         key = hashlib.sha256(page.html.partition("<main")[2].encode()).digest()
         if key not in _drawn:
-            made = draw(page, folder)
+            made = draw(page, folder, **options)
             _drawn[key] = {path.relative_to(folder): data for path, data in made.items()}
         return {folder / name: data for name, data in _drawn[key].items()}
 

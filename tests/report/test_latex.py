@@ -65,8 +65,8 @@ def compile_latex(
 @pytest.mark.slow
 def test_every_table_and_figure_compiles(page: Page, tmp_path: Path) -> None:
     parts = [as_latex(table) + "\\clearpage" for table in page.tables]
-    for figure in page.figures:
-        for name, content in figure.files():
+    for figure, kinds in page.figures:
+        for name, content in figure.files(kinds):
             if name.endswith(".pdf"):
                 plain = name.replace(".column.pdf", "-column.pdf")
                 (tmp_path / plain).write_bytes(content)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from edgecil.estimation.distributions import Distribution
 from edgecil.report.drawing import Dots, Line, Scale, Text
-from edgecil.report.metrics import metric_words
 from edgecil.report.orders import OrderTable
 from edgecil.report.overview import _estimated, build_overview
 from edgecil.report.summary import NamedOrder, rank
@@ -26,8 +23,7 @@ def figure(dataset, orders):
 
 
 def overview(dataset, ranked, orders):
-    words = metric_words("accuracy")
-    return build_overview(dataset, ranked, orders, orders.values, words=words)
+    return build_overview(dataset, ranked, orders, orders.values)
 
 
 def dots_of(scene, method):
@@ -89,12 +85,13 @@ def test_mean_worst_and_best_are_columns_of_numbers(figure) -> None:
     assert texts[texts.index("varied") + 1 :][:4] == ["60.0", "40.0", "40.0", "80.0"]
 
 
-def test_probes_are_columns_and_named_where_they_lie_outside(dataset, orders) -> None:
-    ranked = rank(dataset)
+def test_probes_are_columns_and_named_where_they_lie_outside(dataset, orders, monkeypatch) -> None:
     probes = tuple(
         NamedOrder("probes", label, value, "when so") for label, value in (("a", 95.0), ("b", 60.0))
     )
-    figure = overview(dataset, [replace(ranked[0], named=probes), ranked[1]], orders)
+    own = {"steady": probes, "varied": ()}
+    monkeypatch.setattr("edgecil.report.overview.named_orders", lambda _, name: own[name])
+    figure = overview(dataset, rank(dataset), orders)
     texts = [mark for mark in figure.wide.marks if isinstance(mark, Text)]
     assert {"worst", "best"}.isdisjoint(mark.text for mark in texts)
     assert [mark.colour for mark in texts if mark.text == "a"] == ["faint", "c1"]

@@ -28,9 +28,9 @@ from edgecil.report.orders import OrderTable
 from edgecil.report.page import Origin, compose_page
 from edgecil.report.page_data import page_data
 from edgecil.report.sections import Part, Section
-from edgecil.report.summary import NamedOrder, rank, summarize
+from edgecil.report.summary import rank
 from edgecil.report.svg import svg_file
-from edgecil.report.table import Column, Table, as_latex
+from edgecil.report.table import Column, Table, as_latex, files_of
 from edgecil.report.text import printable, signed
 from edgecil.report.views import _win, datasets_section
 from edgecil.sequences import ClassSequence, SequenceSpace
@@ -118,15 +118,15 @@ def test_every_link_has_a_target(page, reader) -> None:
     assert [name for name, count in Counter(reader.ids).items() if count > 1] == []
     inside = {link[1:] for link in reader.links if link.startswith("#")}
     assert inside <= set(reader.ids)
-    files = {f"figures/{f.name}.{suffix}" for f in page.figures for suffix in f.file_kinds}
-    files |= {f"tables/{t.name}{s}" for t in page.tables for s in (".csv", ".md", ".tex")}
+    files = {f"figures/{f.name}.{suffix}" for f, kinds in page.figures for suffix in kinds}
+    files |= {f"tables/{t.name}{s}" for t in page.tables for s in files_of(t)}
     assert {link for link in reader.links if not link.startswith("#")} == files
 
 
 def test_every_figure_and_table_is_on_the_page(page, reader) -> None:
-    names = {figure.name for figure in page.figures}
+    names = {figure.name for figure, _ in page.figures}
     assert names == {"overview", "pairs", "prediction", "curves"}
-    ids = {f"figure-{figure.name}" for figure in page.figures}
+    ids = {f"figure-{figure.name}" for figure, _ in page.figures}
     ids |= {f"table-{table.name}" for table in page.tables}
     assert ids <= set(reader.ids)
 
@@ -199,9 +199,9 @@ def test_unusual_methods_are_safe_everywhere(tmp_path) -> None:
     assert page.html.count("<script>") == 1  # ours
     assert page.html.count("<script") == 2
     assert "<b>" not in page.html
-    for figure in page.figures:
+    for figure, _ in page.figures:
         assert b"<script" not in svg_file(figure.wide, figure.caption)
-    for name in (*(f.name for f in page.figures), *(t.name for t in page.tables)):
+    for name in (*(f.name for f, _ in page.figures), *(t.name for t in page.tables)):
         assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]*", name)
 
 
@@ -209,7 +209,7 @@ def test_without_similarity_and_truth_the_page_is_whole(tmp_path) -> None:
     folder = write_run(tmp_path / "few", {"varied": varied}, ("random",))
     page = page_of(folder)
     reader = Reader(page.html)
-    assert {figure.name for figure in page.figures} == {"overview", "curves"}
+    assert {figure.name for figure, _ in page.figures} == {"overview", "curves"}
     assert "compare" not in reader.ids
     assert "details" not in reader.ids
 
@@ -217,7 +217,7 @@ def test_without_similarity_and_truth_the_page_is_whole(tmp_path) -> None:
 def test_results_of_other_tools_without_matrices_are_reported(tmp_path) -> None:
     folder = write_reported(tmp_path / "theirs", {"hard": 50.0, "median": 61.0, "easy": 70.0})
     page = page_of(folder, six_classes())
-    assert {figure.name for figure in page.figures} == {"overview"}
+    assert {figure.name for figure, _ in page.figures} == {"overview"}
     assert page.configs == {}
     reader = Reader(page.html)
     assert "70.0" in reader.text
@@ -234,7 +234,7 @@ def test_ten_tasks_have_an_estimate(tmp_path) -> None:
     folder = write_run(tmp_path / "classic", shares, ("random", "edge"), **options)
     page = page_of(folder, similarity)
     assert "about 10¹⁵" in Reader(page.html).text
-    assert {"overview", "pairs", "curves"} <= {figure.name for figure in page.figures}
+    assert {"overview", "pairs", "curves"} <= {figure.name for figure, _ in page.figures}
     summary = next(table for table in page.tables if table.name == "summary")
     assert summary.rows[0][-1] == "3 orders of random"
 
@@ -280,12 +280,11 @@ def commands_of(dataset, origin: Origin) -> list[str]:
 
 
 def test_a_constructed_order_far_from_the_random_ones_is_in_the_answer(dataset) -> None:
-    probes = tuple(
-        NamedOrder("probes", label, value, f"when {label}")
-        for label, value in (("grouped", 95.0), ("spread", 70.0))
-    )
-    ranked = [summarize(dataset, "steady"), replace(summarize(dataset, "varied"), named=probes)]
-    sentences = answer(dataset, ranked, metric_words("accuracy"))
+    varied = dataset.methods["varied"]
+    said = replace(varied.answer, probes={"when grouped": 95.0, "when spread": 70.0})
+    methods = {**dataset.methods, "varied": replace(varied, answer=said)}
+    own = replace(dataset, methods=methods)
+    sentences = answer(own, rank(own), metric_words("accuracy"))
     assert any("reaches 95.0 when grouped" in text for text in sentences)
 
 
@@ -325,10 +324,10 @@ def test_several_datasets_share_a_section(dataset, tmp_path) -> None:
     write([*runs, *(replace(run, dataset="other") for run in runs)], tmp_path / "a.csv")
     analysis = analyze(tmp_path / "a.csv")
     page = compose_page(analysis.datasets[0], Origin(("x",)), together=datasets_section(analysis))
-    assert {"datasets", "profiles"} <= {figure.name for figure in page.figures}
+    assert {"datasets", "profiles"} <= {figure.name for figure, _ in page.figures}
     (over,) = analysis.over_datasets
     texts = {
-        m.text for f in page.figures if f.name == "datasets" for m in f.wide.marks if is_text(m)
+        m.text for f, _ in page.figures if f.name == "datasets" for m in f.wide.marks if is_text(m)
     }
     assert any(text.startswith(signed(over.difference)) for text in texts)
     assert "… on other" in texts
@@ -341,7 +340,7 @@ def test_every_metric_has_its_own_curves(directory) -> None:
         for metric in metrics
     )
     page = compose_page(own, Origin(("x",)), others)
-    figures = {figure.name: figure for figure in page.figures}
+    figures = {figure.name: figure for figure, _ in page.figures}
     for metric, dataset in zip(metrics, (own, *others), strict=True):
         suffix = "" if metric == "accuracy" else f"-{metric}"
         texts = {mark.text for mark in figures[f"curves{suffix}"].wide.marks if is_text(mark)}
@@ -385,7 +384,7 @@ def test_less_forgetting_is_better(directory) -> None:
     names = sorted(dataset.methods)
     comparisons = {names[0]: {names[1]: pair}}
     words = metric_words("forgetting")
-    ranked = sorted(rank(dataset), key=lambda summary: summary.name)
+    ranked = sorted(rank(dataset))
     sentence = answer(replace(dataset, comparisons=comparisons), ranked, words)[0]
     assert sentence.startswith(f"{names[0]} is likely better than {names[1]} in forgetting: by 3.0")
     assert "on all 3 orders" in sentence

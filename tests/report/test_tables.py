@@ -28,7 +28,7 @@ def test_the_summary_has_mean_range_and_ends_with_the_highest_mean_first(dataset
     assert (steady["method"], steady["mean"]) == ("steady", 80.0)
     truth = dataset.methods["varied"].truth.accuracies
     assert varied["mean"] == pytest.approx(truth.mean())
-    assert (varied["worst"], varied["best"], varied["orders run"]) == (40.0, 80.0, 90)
+    assert (varied["worst"], varied["best"], varied["orders"]) == (40.0, 80.0, 90)
     assert varied["r"] == dataset.methods["varied"].correlations["adjacent"].pearson
 
 
@@ -173,4 +173,4 @@ def test_orders_chosen_by_results_are_run_but_do_not_count(others, counted) -> N
     (dataset,) = analyze(build((*runs, *chosen))).datasets
     table = summary_table(dataset)
     assert dataset.methods["m"].answer.order_count == counted
-    assert rows_of(table)[0]["orders run"] == counted + len(others)
+    assert rows_of(table)[0]["orders"] == counted + len(others)

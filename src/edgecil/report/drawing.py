@@ -65,17 +65,9 @@ class Dots:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """A grid of coloured cells.
+    """Coloured cells of some width and height for values of shape (rows, columns), NaN for none.
 
-    Attributes:
-        x: of the left side.
-        y: of the upper side.
-        width: of a cell.
-        height: of a cell.
-        values: (rows, columns); NaN leaves a cell empty.
-        low: the value with the first colour of the scale.
-        high: the value with the last colour; it may be less than `low`.
-        data: what a page's script reads, by attribute name.
+    The colours go from `low` to `high`, which may be the lesser one.
     """
 
     x: float
@@ -144,15 +136,7 @@ class Scale:
         margin: float = 0.05,
         limits: tuple[float, float] | None = None,
     ) -> Scale:
-        """A scale with room for all values.
-
-        Args:
-            values: finite numbers, at least one.
-            start: the position of its lower end.
-            end: the position of its upper end.
-            margin: what is added at both ends, in shares of the range.
-            limits: values beyond which no room is added.
-        """
+        """A scale for some values, with a margin in shares of their range inside the limits."""
         numbers = list(values)
         low, high = min(numbers), max(numbers)
         room = margin * (high - low) or 1.0
@@ -312,19 +296,7 @@ def draw_panels(
     least: float = 230.0,
     indent: float = 40.0,
 ) -> Scene:
-    """Draw charts of equal size in rows that fill a width, each into the box of its title.
-
-    Args:
-        titles: one for each panel.
-        draw: draws a panel into its box.
-        width: of the drawing.
-        entries: of the legend.
-        x_title: of all x-axes.
-        y_title: of all y-axes.
-        height: of a panel's box.
-        least: least width of a panel.
-        indent: of the panels' titles.
-    """
+    """Draw charts of equal size in rows that fill a width, each into the box of its title."""
     columns = max(1, min(len(titles), int(width // least)))
     step = min(width / columns, 1.8 * least)
     marks, top = legend(entries, 0.0, 2.0, width)

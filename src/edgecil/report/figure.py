@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,8 @@ from edgecil.report.svg import inline_svg, svg_file
 _TEXT_INCHES = 7.0  # width of a page's text in a paper
 _COLUMN_INCHES = 3.4  # width of one of two columns
 _COLUMN = "column.pdf"
-_KINDS = {"svg": "SVG", "png": "PNG", "pdf": "PDF", _COLUMN: "PDF, one column"}
+KINDS = {"svg": "SVG", "png": "PNG", "pdf": "PDF", _COLUMN: "PDF, one column"}
+SVG_ONLY = {"svg": "SVG"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,14 +29,12 @@ class ReportFigure:
         caption: the text below it, and its text alternative.
         wide: the drawing for desks and for the width of a paper's text.
         narrow: the drawing for phones and for one column of a paper.
-        for_papers: whether it has PNG and PDF files beside the SVG file.
     """
 
     name: str
     caption: str
     wide: Scene
     narrow: Scene
-    for_papers: bool = True
 
     @classmethod
     def of(
@@ -45,11 +44,6 @@ class ReportFigure:
         return cls(name, caption, draw(wide), draw(NARROW))
 
     @property
-    def file_kinds(self) -> dict[str, str]:
-        """What a page calls the files, by suffix."""
-        return _KINDS if self.for_papers else {"svg": _KINDS["svg"]}
-
-    @property
     def html(self) -> Markup:
         """Both drawings; the page's style sheet shows the one that fits."""
         cells = f"cells-{self.name}"
@@ -57,10 +51,10 @@ class ReportFigure:
         narrow = inline_svg(self.narrow, self.caption, css_class="narrow", cells=cells, again=True)
         return Markup(f"{wide}\n{narrow}")
 
-    def files(self) -> Iterator[tuple[str, bytes]]:
-        """The files for papers and slides, by name."""
+    def files(self, kinds: Iterable[str] = KINDS) -> Iterator[tuple[str, bytes]]:
+        """The files for papers and slides of some kinds, by name."""
         yield f"{self.name}.svg", svg_file(self.wide, self.caption)
-        if self.for_papers:
+        if "pdf" in kinds:
             inches = _TEXT_INCHES * self.wide.width / WIDE
             for kind, content in paint(self.wide, ["png", "pdf"], inches=inches).items():
                 yield f"{self.name}.{kind}", content

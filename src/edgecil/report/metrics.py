@@ -44,8 +44,7 @@ class MetricWords:
         unit: of its values.
         higher_is_better: whether a greater value is the better one.
         step: what its curve shows after each task.
-        line: how its curve and its value go together, one sentence; empty if the value is the
-            curve's end.
+        line: how its curve and its value go together, if the value is not the curve's end.
         classes: what its heat map of classes shows.
     """
 

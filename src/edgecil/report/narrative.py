@@ -16,7 +16,7 @@ from edgecil.io.numbers import rounded, rounded_limit
 from edgecil.io.terminal import printable
 from edgecil.report.metrics import MetricWords
 from edgecil.report.paint import missing_letters
-from edgecil.report.summary import MethodSummary, compare_pair
+from edgecil.report.summary import compare_pair
 from edgecil.sequences.counting import count_text
 from edgecil.sequences.given import NAME as GIVEN
 from edgecil.sequences.protocols import PROTOCOLS, find_protocol
@@ -98,12 +98,12 @@ def setup_facts(dataset: DatasetAnalysis) -> dict[str, str]:
             for number in _find(record.identity.methods.get(name, {}), "epochs"):
                 epochs.setdefault(str(number), []).append(name)
     facts = {
-        "setup": _listed(_inside(config, "training", "setup") for config in configs),
+        "setup": listed(_inside(config, "training", "setup") for config in configs),
         "backbone": _by_method(backbones, len(dataset.methods)),
         "epochs": _by_method(epochs, len(dataset.methods)),
     }
     if any(find_protocol(name).needs_similarity for name in dataset.table.protocols):
-        facts["similarity by"] = _listed(
+        facts["similarity by"] = listed(
             _inside(config, "similarity", "file") or _inside(config, "similarity", "encoder")
             for config in configs
         )
@@ -128,7 +128,8 @@ def _find(settings: Any, name: str) -> Iterator[Any]:
                 return
 
 
-def _listed(values: Iterable[Any]) -> str:
+def listed(values: Iterable[Any]) -> str:
+    """Different values as text; those that are not given are left out."""
     return ", ".join(dict.fromkeys(str(value) for value in values if value))
 
 
@@ -150,25 +151,21 @@ def about_training(dataset: DatasetAnalysis) -> str:
     return f"Setting: {' '.join(_what(dataset))}; {'; '.join(facts)}." if facts else ""
 
 
-def answer(
-    dataset: DatasetAnalysis, ranked: Sequence[MethodSummary], words: MetricWords
-) -> list[str]:
+def answer(dataset: DatasetAnalysis, ranked: Sequence[str], words: MetricWords) -> list[str]:
     """The answer in one sentence, then sentences on what it rests on."""
-    best = ranked[0]
+    best, *others = ranked
     sentences = []
-    if len(ranked) > 1:
-        second = ranked[1].name
-        pair = compare_pair(dataset, best.name, second)
+    if others:
+        pair = compare_pair(dataset, best, second := others[0])
         metric = "" if words.name == "accuracy" else words.title
         up = words.higher_is_better
         sentences.append(
-            f"{best.name} has the best mean {words.title}, but no order in common with {second}."
+            f"{best} has the best mean {words.title}, but no order in common with {second}."
             if pair is None
-            else describe_pair(best.name, second, pair, higher_is_better=up, metric=metric)
+            else describe_pair(best, second, pair, higher_is_better=up, metric=metric)
         )
-    said = dataset.methods[best.name].answer
-    sentences.append(describe_answer(said, best.name, words.name))
-    sentences += _furthest(ranked, words)
+    sentences.append(describe_answer(dataset.methods[best].answer, best, words.name))
+    sentences += _furthest(dataset, others, words)
     table = dataset.table
     if not table.has_orders:
         if table.seeds_are == "":
@@ -177,7 +174,8 @@ def answer(
                 "said about other class orders, and order and training cannot be told apart."
             )
         return sentences
-    if set(table.protocols) == {GIVEN} and not any(one.is_measured for one in ranked):
+    measured = any(one.answer.mean.validity == "measured" for one in dataset.methods.values())
+    if set(table.protocols) == {GIVEN} and not measured:
         sentences.append(
             "This holds if your orders were not chosen by their results or their similarity."
         )
@@ -185,29 +183,24 @@ def answer(
     return sentences + noise_sentences(dataset, ranked)[has_shares:]  # the chart shows the shares
 
 
-def _furthest(ranked: Sequence[MethodSummary], words: MetricWords) -> list[str]:
+def _furthest(dataset: DatasetAnalysis, names: Sequence[str], words: MetricWords) -> list[str]:
     """The constructed order that lies furthest from a method's random orders, if one does."""
-    distances = [
-        (max(own.central[0] - one.value, one.value - own.central[1]), own, one)
-        for own in ranked[1:]
-        if own.central is not None
-        for one in own.named
-        if one.meaning
-    ]
-    far, own, one = max(distances, key=lambda entry: entry[0], default=(0.0, None, None))
-    if own is None or one is None or far <= 0.0:
-        return []
-    assert own.central is not None
-    low, high = map(rounded_limit, own.central)
-    return [
-        f"90 % of the random orders give {own.name} {low} to {high} {words.unit}; it reaches "
-        f"{rounded(one.value)} {one.meaning}."
-    ]
+    distances = []
+    for name in names:
+        said = dataset.methods[name].answer
+        low, high = said.next_run.interval or (-np.inf, np.inf)
+        for meaning, value in said.probes.items():
+            text = (
+                f"A new run of {name} lies between {rounded_limit(low)} and {rounded_limit(high)} "
+                f"{words.unit} (90 %); it reaches {rounded(value)} {meaning}."
+            )
+            distances.append((max(low - value, value - high), text))
+    return [text for far, text in [max(distances, default=(0.0, ""))] if far > 0.0]
 
 
-def noise_sentences(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> list[str]:
+def noise_sentences(dataset: DatasetAnalysis, ranked: Sequence[str]) -> list[str]:
     """How far the differences between orders may be training noise."""
-    effects = {summary.name: dataset.methods[summary.name].order_effect for summary in ranked}
+    effects = {name: dataset.methods[name].order_effect for name in ranked}
     repeated = {name: e for name, e in effects.items() if e.order_share is not None}
     if not repeated:
         once = all(effect.repeated_orders == 0 for effect in effects.values())
@@ -231,9 +224,9 @@ def noise_sentences(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -
     return sentences
 
 
-def next_step(dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]) -> str:
+def next_step(dataset: DatasetAnalysis, ranked: Sequence[str]) -> str:
     """What to run next, for the method that needs it most."""
-    steps = {summary.name: dataset.methods[summary.name].next_step for summary in ranked}
+    steps = {name: dataset.methods[name].next_step for name in ranked}
     name = max(steps, key=lambda one: (steps[one].order_count, steps[one].repeats))
     text = describe_step(steps[name])
     return f"{name}: {text}" if len(steps) > 1 else text[0].upper() + text[1:]
@@ -265,7 +258,7 @@ def glossary(dataset: DatasetAnalysis) -> dict[str, str]:
     for name in dataset.protocols:
         if name in PROTOCOLS:
             protocol = PROTOCOLS[name]
-            objective = _listed(config.get("objective") for config in configs)
+            objective = listed(config.get("objective") for config in configs)
             asked = f" (objective: {objective})" if protocol.takes_objective and objective else ""
             entries[name] = f"{protocol.summary}{asked}."
     predictor = dataset.predictor

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgecil.estimation.analysis import DatasetAnalysis
+from edgecil.estimation.claims import Answer
 from edgecil.estimation.distributions import SAME, Distribution, grid
 from edgecil.io.arrays import Floats, Ints
 from edgecil.report.drawing import (
@@ -29,11 +30,12 @@ from edgecil.report.drawing import (
     x_axis,
 )
 from edgecil.report.figure import ReportFigure
-from edgecil.report.metrics import MetricWords
+from edgecil.report.metrics import MetricWords, metric_words
 from edgecil.report.orders import OrderTable
-from edgecil.report.summary import MethodSummary
+from edgecil.report.summary import NamedOrder, named_orders
 from edgecil.report.theme import protocol_style
 from edgecil.sequences.given import NAME as GIVEN
+from edgecil.sequences.protocols import find_protocol
 
 _MOST_DOTS = 1200  # of one row; beyond, a dot stands for several orders
 _DENSITY_POINTS = 160
@@ -46,37 +48,43 @@ class OverviewRow:
     """What is drawn for one method.
 
     Attributes:
-        summary: mean, intervals, constructed orders.
+        name: of the method.
+        said: its mean, tail and intervals.
         values: (n,) of every order, ascending.
-        protocols: n names: the protocol that chose the order, "" for orders of the truth alone.
+        protocols: n names: the protocol that chose the order, "" for one that took every order.
         orders: n places of the orders in the page's table.
-        truth: (m,) values whose density is drawn; None if it is not known.
+        named: its constructed orders.
         order_share: of the variance between runs, what is due to the order; None if unknown.
         per_dot: how many orders a dot stands for.
     """
 
-    summary: MethodSummary
+    name: str
+    said: Answer
     values: Floats
     protocols: tuple[str, ...]
     orders: Ints
-    truth: Floats | None = None
+    named: tuple[NamedOrder, ...] = ()
     order_share: float | None = None
     per_dot: int = 1
 
     @property
-    def has_estimate(self) -> bool:
-        """Whether enough orders were run to draw the shape of an estimated distribution."""
-        return self.summary.distribution is not None and self.summary.order_count >= _LEAST_SHAPE
+    def is_measured(self) -> bool:
+        """Whether all orders were run."""
+        return self.said.mean.validity == "measured"
+
+    @property
+    def has_shape(self) -> bool:
+        """Whether there are enough orders to draw the shape of their distribution."""
+        return self.is_measured or self.said.order_count >= _LEAST_SHAPE
 
 
 def build_overview(
     dataset: DatasetAnalysis,
-    ranked: Sequence[MethodSummary],
+    ranked: Sequence[str],
     orders: OrderTable,
     values: Mapping[str, Floats],
     *,
     name: str = "overview",
-    words: MetricWords,
 ) -> ReportFigure:
     """The first figure of a report.
 
@@ -86,33 +94,31 @@ def build_overview(
         orders: those of the page.
         values: by method, (n,) what it reached on these orders; NaN where it was not run.
         name: stem of its file names.
-        words: of the metric on the axis.
     """
+    words = metric_words(dataset.metric)
     kind = "class order" if dataset.table.has_orders else "run"
-    rows = [_row(dataset, summary, orders, values[summary.name]) for summary in ranked]
+    rows = [_row(dataset, method, orders, values[method]) for method in ranked]
     return ReportFigure.of(
         name, _caption(rows, words), lambda width: draw_overview(rows, words, width, kind)
     )
 
 
-def _row(
-    dataset: DatasetAnalysis, summary: MethodSummary, orders: OrderTable, values: Floats
-) -> OverviewRow:
-    method = dataset.methods[summary.name]
-    truth = method.truth
-    is_truth = () if truth is None or truth.kind == "sample" else truth.protocols
+def _row(dataset: DatasetAnalysis, name: str, orders: OrderTable, values: Floats) -> OverviewRow:
+    method = dataset.methods[name]
     own = np.flatnonzero(~np.isnan(values))
     own = own[np.argsort(values[own], kind="stable")]
     per_dot = -(-len(own) // _MOST_DOTS)
     if per_dot > 1:
         own = np.concatenate([own[:1], own[1:-1:per_dot], own[-1:]])
     chosen = [orders.choices[place] for place in own.tolist()]
+    every = [one for one in dataset.table.protocols if find_protocol(one).exhaustive]
     return OverviewRow(
-        summary,
+        name,
+        method.answer,
         values[own],
-        tuple(next((p for p, _ in one if p not in is_truth), "") for one in chosen),
+        tuple(next((p for p, _ in one if p not in every), "") for one in chosen),
         own,
-        None if truth is None else truth.accuracies,
+        named_orders(dataset, name),
         method.order_effect.order_share,
         per_dot,
     )
@@ -131,7 +137,7 @@ def draw_overview(
     height = max(24.0, min(72.0, 240.0 / len(rows))) if is_wide else 62.0 if len(rows) <= 6 else 44
     size = 13.0 if height > 40.0 else 12.0
     columns = _columns(rows, words)
-    names = label_width((row.summary.name for row in rows), 1.16 * size) if is_wide else 0.0
+    names = label_width((row.name for row in rows), 1.16 * size) if is_wide else 0.0
     left = names + 22.0 if is_wide else 0.0
     right = width - sum(room for room, _ in columns.values()) - 12.0 if is_wide else width
     marks, top = legend(
@@ -162,16 +168,16 @@ def draw_overview(
 
 def _columns(rows: Sequence[OverviewRow], words: MetricWords) -> dict[str, tuple[float, list[str]]]:
     """Titles of the columns of numbers, with their width and a text for each row."""
-    columns = {"mean": (112.0, [f"{row.summary.mean:.1f}" for row in rows])}
-    if any(row.summary.tail is not None for row in rows) and words.higher_is_better:
-        columns["95 % exceed"] = (84.0, [_decimal(row.summary.tail) for row in rows])
-    probes = dict.fromkeys(one.label for row in rows for one in row.summary.named if one.meaning)
+    columns = {"mean": (112.0, [_decimal(row.said.mean.value) for row in rows])}
+    if any(row.said.tail.value is not None for row in rows) and words.higher_is_better:
+        columns["95 % exceed"] = (84.0, [_decimal(row.said.tail.value) for row in rows])
+    probes = dict.fromkeys(one.label for row in rows for one in row.named if one.meaning)
     for label in probes:
-        cells = [{one.label: one.value for one in row.summary.named}.get(label) for row in rows]
+        cells = [{one.label: one.value for one in row.named}.get(label) for row in rows]
         columns[label] = (max(text_width(label, 11.5) + 14.0, 52.0), list(map(_decimal, cells)))
     if not probes:
-        columns[words.ends[0]] = (56.0, [f"{row.summary.lowest:.1f}" for row in rows])
-        columns[words.ends[1]] = (56.0, [f"{row.summary.highest:.1f}" for row in rows])
+        columns[words.ends[0]] = (56.0, [f"{row.values[0]:.1f}" for row in rows])
+        columns[words.ends[1]] = (56.0, [f"{row.values[-1]:.1f}" for row in rows])
     shares = [row.order_share for row in rows]
     if any(share is not None for share in shares):
         texts = ["–" if share is None else f"{100.0 * share:.0f} %" for share in shares]
@@ -193,9 +199,9 @@ def _beside(
     size: float,
 ) -> list[Mark]:
     """The name on the left and the numbers on the right, the mean's interval below the mean."""
-    name = fit(row.summary.name, names, size, bold=True)
+    name = fit(row.name, names, size, bold=True)
     marks: list[Mark] = [Text(0.0, base + 4.0, name, size, bold=True)]
-    between = _between(row.summary)
+    between = _between(row.said)
     is_stacked = height >= 44.0 and between != ""
     shift = 80.0 if between and not is_stacked else 0.0
     mean, *others = numbers.values()
@@ -211,7 +217,7 @@ def _beside(
 
 def _above(row: OverviewRow, numbers: Mapping[str, str], upper: float, width: float) -> list[Mark]:
     """Name, mean and interval in one line, the other numbers below."""
-    between = _between(row.summary)
+    between = _between(row.said)
     around = f" ({between})" if between else ""
     number = width - text_width(around, 11.5)
     mean, *_ = numbers.values()
@@ -220,13 +226,13 @@ def _above(row: OverviewRow, numbers: Mapping[str, str], upper: float, width: fl
     return [
         Text(width, upper + 16.0, around, 11.5, "end", colour="faint"),
         Text(number, upper + 16.0, mean, 14.0, "end", bold=True),
-        Text(0.0, upper + 16.0, fit(row.summary.name, room, bold=True), 13.0, bold=True),
+        Text(0.0, upper + 16.0, fit(row.name, room, bold=True), 13.0, bold=True),
         Text(0.0, upper + 32.0, fit(" · ".join(parts), width, 10.5), 10.5, colour="faint"),
     ]
 
 
-def _between(summary: MethodSummary) -> str:
-    interval = summary.mean_interval
+def _between(said: Answer) -> str:
+    interval = said.mean.interval
     return "" if interval is None else f"{interval[0]:.1f} to {interval[1]:.1f}"
 
 
@@ -234,12 +240,12 @@ def _draw_row(
     row: OverviewRow, scale: Scale, base: float, above: float, below: float
 ) -> list[Mark]:
     """The density above the base line, the intervals on it, the dots below."""
-    summary = row.summary
+    said = row.said
     marks: list[Mark] = []
     area = _density(row, scale, base, above)
     if area:
         marks.append(Line(tuple(area), "", fill="truth"))
-    low, high = scale(summary.lowest), scale(summary.highest)
+    low, high = scale(row.values[0]), scale(row.values[-1])
     marks.append(Line(((low, base), (high, base)), "edge-line", 1.0))
     x = scale.map(row.values)
     radius = 4.2 if len(x) <= 12 else 3.2 if len(x) <= 40 else 2.4 if len(x) <= 150 else 1.8
@@ -252,26 +258,29 @@ def _draw_row(
         chosen = np.flatnonzero(names == protocol)
         colour, shape = protocol_style(protocol)
         many = 2 * len(chosen) > len(x)
-        data = {"method": summary.name, "orders": " ".join(map(str, row.orders[chosen].tolist()))}
+        data = {"method": row.name, "orders": " ".join(map(str, row.orders[chosen].tolist()))}
         if row.per_dot > 1:
             data["per"] = str(row.per_dot)
         size = radius if many else max(1.35 * radius, 3.4)
         opacity = 0.55 if protocol == "" else 0.6 if many and len(x) > 12 else 0.95
         marks.append(Dots(x[chosen], y[chosen], size, colour, shape, opacity, data))
-    if summary.central is not None:
-        marks += whisker(scale(summary.central[0]), scale(summary.central[1]), base)
-    if summary.mean_interval is not None:
-        ends = ((scale(summary.mean_interval[0]), base), (scale(summary.mean_interval[1]), base))
-        marks.append(Line(ends, "ink", 5.0))
-    return [*marks, *diamond(scale(summary.mean), base, 4.6), *_labels(row, scale, base)]
+    if said.next_run.interval is not None:
+        low, high = map(scale, said.next_run.interval)
+        marks += whisker(low, high, base)
+    if said.mean.interval is not None:
+        low, high = map(scale, said.mean.interval)
+        marks.append(Line(((low, base), (high, base)), "ink", 5.0))
+    if said.mean.value is not None:
+        marks += diamond(scale(said.mean.value), base, 4.6)
+    return [*marks, *_labels(row, scale, base)]
 
 
 def _labels(row: OverviewRow, scale: Scale, base: float) -> list[Mark]:
     """Names of the constructed orders that lie outside the central interval, with room for each."""
-    low, high = row.summary.central or (row.summary.mean, row.summary.mean)
+    low, high = row.said.next_run.interval or (row.said.lowest, row.said.highest)
     taken = [(scale(low), scale(high))]
     marks: list[Mark] = []
-    for one in sorted(row.summary.named, key=lambda order: (order.meaning == "", order.value)):
+    for one in sorted(row.named, key=lambda order: (order.meaning == "", order.value)):
         at, width = scale(one.value), text_width(one.label, 11.0)
         left = at - width + 4.0 if one.value < low else at - 4.0
         left = min(max(left, scale.start - 8.0), scale.end + 8.0 - width)
@@ -285,16 +294,15 @@ def _labels(row: OverviewRow, scale: Scale, base: float) -> list[Mark]:
 def _density(
     row: OverviewRow, scale: Scale, base: float, above: float
 ) -> list[tuple[float, float]]:
-    """The outline of the truth's histogram, or of the estimated density."""
-    if row.truth is not None and np.ptp(row.truth) > 0.0:
-        edges = grid(row.truth)
-        heights = np.histogram(row.truth, edges)[0] / np.diff(edges)
-    elif row.has_estimate and row.summary.distribution is not None:
-        edges, heights = _estimated(row.summary.distribution, scale)
+    """The outline of the histogram of all orders, or of the estimated density; may be empty."""
+    atoms = row.said.distribution.locations
+    if not row.has_shape or row.said.distribution.std == 0.0:
+        return []
+    if row.is_measured:
+        edges = grid(atoms)
+        heights = np.histogram(atoms, edges)[0] / np.diff(edges)
     else:
-        return []
-    if not heights.size:
-        return []
+        edges, heights = _estimated(row.said.distribution, scale)
     y = base - above * heights / max(float(heights.max()), 1e-12)
     outline = [(scale(edges[0]), base)]
     for start, end, level in zip(edges[:-1], edges[1:], y, strict=True):
@@ -336,9 +344,8 @@ def _swarm(x: Floats, radius: float, room: float) -> Floats:
 def _scale(rows: Sequence[OverviewRow], start: float, end: float) -> Scale:
     values: list[float] = []
     for row in rows:
-        summary = row.summary
-        values += [summary.lowest, summary.highest, summary.mean]
-        for interval in (summary.mean_interval, summary.central):
+        values += row.values[[0, -1]].tolist()
+        for interval in (row.said.mean.interval, row.said.next_run.interval):
             values += interval or ()
     low, high = min(values), max(values)
     limits = (0.0, 100.0) if low >= 0.0 and high <= 100.0 else None
@@ -356,34 +363,31 @@ def _entries(rows: Sequence[OverviewRow], kind: str) -> list[Entry]:
     if any("" in row.protocols for row in rows):
         label = "other order" if protocols else "order"
         entries.append(Entry(label, *protocol_style(""), opacity=0.55))
-    if any(row.summary.mean_interval for row in rows):
+    if any(row.said.mean.interval for row in rows):
         entries.append(Entry("mean, 90 % interval", "ink", "interval"))
     else:
         entries.append(Entry("mean", "ink", "diamond"))
-    if any(row.summary.central for row in rows):
-        measured = any(row.summary.is_measured for row in rows)
-        entries.append(Entry("90 % of orders" if measured else "next run, 90 %", "ink", "whisker"))
-    behind = {row.summary.basis: None for row in rows if row.truth is not None or row.has_estimate}
-    titles = {"enumerated": "all orders", "sample": "random orders"}
-    entries += [Entry(titles.get(it, "estimated distribution"), "truth") for it in behind]
+    measured = [row.is_measured for row in rows if row.has_shape]
+    if any(row.said.next_run.interval for row in rows):
+        text = "90 % of orders" if any(measured) else "new run, 90 %"
+        entries.append(Entry(text, "ink", "whisker"))
+    if measured:
+        entries.append(Entry("all orders" if all(measured) else "distribution", "truth"))
     return entries
 
 
-def explain(rows: Sequence[MethodSummary], *, has_shares: bool = False) -> str:
-    """How to read the bars and the grey areas of the chart, in a few sentences."""
+def explain(dataset: DatasetAnalysis) -> str:
+    """How to read the bars and the numbers of the chart, in a few sentences."""
     sentences = []
-    if any(row.is_measured for row in rows):
-        sampled = any(row.basis == "sample" for row in rows)
-        over = "the random orders" if sampled else "all orders"
-        sentences.append(f"Grey: the distribution over {over}; the thin bar holds 90 % of it.")
-    if any(row.basis == "estimate" and row.order_count >= _LEAST_SHAPE for row in rows):
+    methods = dataset.methods.values()
+    if any(one.answer.order_count >= _LEAST_SHAPE for one in methods):
         sentences.append(
-            "Grey: the distribution that fits the orders run best. The thin bar holds the next run "
-            "with probability 90 %; it counts how uncertain that fit is and may reach beyond it."
+            "Grey: the distribution over orders and trainings. The thin bar holds a new run with "
+            "probability 90 % and counts how uncertain that distribution is."
         )
-    if has_shares:
+    if any(one.order_effect.order_share is not None for one in methods):
         sentences.append("Order: how much of the variance of runs is due to the class order.")
-    if any(order.meaning for row in rows for order in row.named):
+    if any(one.answer.probes for one in methods):
         sentences.append(
             "Constructed orders are drawn beside the random ones and belong to no mean; nothing "
             "says that they are the best or worst possible."
@@ -397,6 +401,6 @@ def _caption(rows: Sequence[OverviewRow], words: MetricWords) -> str:
     dots = "each dot is an order" if most == 1 else f"each dot stands for up to {most} orders"
     return (
         f"{words.title[0].upper()}{words.title[1:]} over class orders: {methods}{dots}, the "
-        "diamond is the mean with its 90 % interval, the thin bar holds 90 % of the orders or the "
-        "next run, and grey is the distribution over orders, measured or estimated."
+        "diamond is the mean with its 90 % interval, the thin bar holds a new run with "
+        "probability 90 %, and grey is the distribution over orders."
     )

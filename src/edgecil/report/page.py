@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
@@ -21,29 +20,20 @@ from edgecil.io.json import to_plain
 from edgecil.io.numbers import format_duration
 from edgecil.report import narrative
 from edgecil.report.charts import build_confusion
-from edgecil.report.drawing import text_width
-from edgecil.report.figure import ReportFigure
-from edgecil.report.metrics import MetricWords
+from edgecil.report.figure import KINDS, SVG_ONLY, ReportFigure
 from edgecil.report.orders import OrderTable
 from edgecil.report.page_data import page_data
 from edgecil.report.sections import Section
 from edgecil.report.svg import theme_css
 from edgecil.report.table import Table, files_of
-from edgecil.report.text import class_names, printable
+from edgecil.report.text import printable
 from edgecil.report.views import MetricView, build_view
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 _SCRIPTS = ("data", "charts", "orders", "parts")
-_STATIC_ROWS = 200  # of the table of orders, for readers without JavaScript
-_STATIC_CHIPS = 4000
 _NAMED_CLASSES = 24  # beyond, the table of orders shows colours without names
-_WIDEST = 1290  # pixels of a screen beyond which the text does not grow
-_ABSENT = (
-    "Curves and classes are not shown: they require the results after each task, which an "
-    "experiment directory or a training log has and a table of accuracies does not."
-)
 _UPRIGHT_NAMES = 6  # methods; beyond, their names stand on end above their columns
 
 
@@ -53,13 +43,13 @@ class Page:
 
     Attributes:
         html: the page, which needs no other file and no network.
-        figures: every figure on it.
+        figures: every figure on it, with the kinds of its files.
         tables: every table that has files.
         configs: TOML texts by file name, which repeat the runs.
     """
 
     html: str
-    figures: tuple[ReportFigure, ...]
+    figures: tuple[tuple[ReportFigure, Mapping[str, str]], ...]
     tables: tuple[Table, ...]
     configs: Mapping[str, str]
 
@@ -115,6 +105,14 @@ def compose_page(
     order_table = views[0].tables["orders"]
     assert order_table is not None
     confusion = build_confusion(dataset) if views[0].maps else None
+    figures = [figure for view in views for figure in view.figures]
+    figures += [confusion] if confusion else []
+    further = {figure.name for view in views[1:] for figure in view.figures}
+    further |= {figure.name for figure in views[0].maps.values()}
+
+    def kinds(figure: ReportFigure) -> Mapping[str, str]:
+        return SVG_ONLY if figure.name in further else KINDS
+
     configs = _configs(dataset)
     texts = {name: text for name, (_, text) in configs.items()}
     added = {section.id: section.title for view in views for section in view.sections}
@@ -123,6 +121,7 @@ def compose_page(
         _environment()
         .get_template("report.html.j2")
         .render(
+            kinds=kinds,
             live=origin.live,
             moment=narrative.moment(dataset, live=origin.live),
             theme=Markup(theme_css()),
@@ -132,32 +131,30 @@ def compose_page(
             about=narrative.about(dataset, len(orders)),
             sections=list(_sections(views, added, has_orders)),
             views=views,
-            class_ledes=[_class_lede(view.words) for view in views],
             added=added,
             glossary=narrative.glossary(dataset),
             confusion=confusion,
             has_orders=has_orders,
-            orders_lede=_orders_lede(dataset),
-            order_rows=_order_rows(dataset, orders),
+            predictor="" if dataset.predictor is None else dataset.predictor.label,
+            many_methods=len(dataset.methods) > _UPRIGHT_NAMES,
+            columns=len(dataset.methods)
+            + (orders.z is not None)
+            + bool((orders.repeats > 1).any()),
             orders_files=list(files_of(order_table)),
             configs=texts,
-            repeat=_repeat(configs),
             commands="\n".join(map(shlex.join, _commands(configs, origin))),
             facts=_facts(dataset, origin),
             identity=_identities(dataset),
-            citation=_bibtex(origin.version),
-            absent="" if views[0].curves else _ABSENT,
+            version=origin.version,
             analysis_file=origin.analysis_file,
             data=page_data(dataset, orders, values),
         )
     )
-    figures = [figure for view in views for figure in view.figures]
-    figures += [confusion] if confusion else []
     tables = [table for view in views for table in view.tables.values() if table is not None]
     own = {table.name for table in tables}
     sections = [section for view in views for section in view.sections]
     tables += [it for section in sections for it in section.tables if it.name not in own]
-    return Page(f"{html}\n", tuple(figures), tuple(tables), texts)
+    return Page(f"{html}\n", tuple((it, kinds(it)) for it in figures), tuple(tables), texts)
 
 
 def _sections(
@@ -174,77 +171,6 @@ def _sections(
     yield "orders", "Orders" if has_orders else "Runs"
     yield from added.items()
     yield "repeat", "Repeat"
-
-
-def _class_lede(words: MetricWords) -> str:
-    text = (
-        f"{words.classes}, by the task in which it came: mean over all orders that were run. The "
-        "classes that are worst off in the first task are on top. Yellow is good, and all methods "
-        "share one scale."
-    )
-    return f"{text} Classes of the last task have none." if words.needs_later_tasks else text
-
-
-def _orders_lede(dataset: DatasetAnalysis) -> str:
-    if not dataset.table.has_orders:
-        return "Every run, with what each method reached; methods are paired by equal seed."
-    text = "Every class order that was run, with what each method reached on it."
-    if dataset.predictor is not None:
-        text += f" z is {dataset.predictor.label} in standard deviations from its mean."
-    return text
-
-
-def _order_rows(dataset: DatasetAnalysis, orders: OrderTable) -> dict[str, Any]:
-    """The table of orders for readers without JavaScript."""
-    names = class_names(dataset.table)
-    shown = min(len(orders), _STATIC_ROWS, max(_STATIC_CHIPS // max(len(names), 1), 10))
-    repeated = bool((orders.repeats > 1).any())
-    cells = []
-    for place in range(shown):
-        numbers = [_decimal(orders.values[name][place]) for name in dataset.methods]
-        numbers += [] if orders.z is None else [_decimal(orders.z[place], 2)]
-        numbers += [str(orders.repeats[place])] if repeated else []
-        tasks = [
-            [(names[class_], round(330.0 * class_ / len(names))) for class_ in task]
-            for task in (orders.sequences[place].tasks if names else ())
-        ]
-        cells.append({"numbers": numbers, "chosen_by": orders.chosen_by[place], "tasks": tasks})
-    left_out = (
-        f"The first {shown} of {len(orders):,} orders; sorting, filtering and the others "
-        "require JavaScript, and the CSV file has all of them."
-    )
-    has_z = orders.z is not None
-    return {
-        "methods": list(dataset.methods),
-        "more": ["z"] * has_z + ["repeats"] * repeated,
-        "rows": cells,
-        "named": len(names) <= _NAMED_CLASSES,
-        "many": len(dataset.methods) > _UPRIGHT_NAMES,
-        "layout": _order_layout(list(dataset.methods), has_z + repeated),
-        "left_out": left_out if shown < len(orders) else "",
-    }
-
-
-def _order_layout(methods: Sequence[str], others: int) -> dict[str, int | str]:
-    """Widths of the screen, in pixels, that the table of orders needs for its layouts.
-
-    Below `table` the tasks go to a line of their own; below `lines` every order is a card.
-    """
-    if len(methods) > _UPRIGHT_NAMES:
-        columns = [44.0] * len(methods)
-    else:
-        columns = [min(max(text_width(name, 14.0) + 24.0, 58.0), 150.0) for name in methods]
-    numbers = sum(columns) + 54.0 * others
-    table = round(numbers + 150.0 + 330.0 + 60.0)
-    return {
-        "table": table if table <= _WIDEST else 99_999,
-        "lines": round(numbers + 120.0 + 70.0),
-        "columns": f"repeat({len(methods) + others}, minmax(0, 1fr)) minmax(6rem, 1.6fr)",
-    }
-
-
-def _decimal(value: float, digits: int = 1) -> str:
-    return "–" if math.isnan(value) else f"{value:.{digits}f}".replace("-", "−")
 
 
 @cache
@@ -282,30 +208,19 @@ def _configs(dataset: DatasetAnalysis) -> dict[str, tuple[str, str]]:
     return {f"run-{place + 1}.toml": entry for place, entry in enumerate(texts)}
 
 
-def _repeat(configs: Mapping[str, Any]) -> str:
-    if configs:
-        return "Run these commands in the same working directory to repeat the runs and the report:"
-    return (
-        "The configuration of the runs is not recorded: the accuracies come from a file or from "
-        "another tool. Run this command in the same working directory to repeat the report:"
-    )
-
-
 def _facts(dataset: DatasetAnalysis, origin: Origin) -> dict[str, str]:
     """Versions, machine and durations, if they are recorded."""
     identities = [experiment.identity.settings for experiment in dataset.experiments]
     recorded = {
-        name: ", ".join(dict.fromkeys(str(one[name]) for one in identities if name in one))
+        name: narrative.listed(one.get(name) for one in identities)
         for name in ("edgecil", "torch", "machine", "cpu", "gpu")
     }
     facts = {
         "edgecil": origin.version or recorded["edgecil"],
         "torch": recorded["torch"],
         "machine": " ".join(filter(None, map(recorded.get, ("machine", "cpu", "gpu")))),
+        "device": narrative.listed(one.get("environment", {}).get("device") for one in identities),
     }
-    environments = [one["environment"] for one in identities if "environment" in one]
-    devices = [str(one["device"]) for one in environments if "device" in one]
-    facts["device"] = ", ".join(dict.fromkeys(devices))
     facts["training seeds"] = (
         ", ".join(map(str, sorted(set(dataset.table.seed.tolist()))[:10]))
         if dataset.table.shares_seeds
@@ -358,22 +273,3 @@ def _options(origin: Origin) -> Iterator[str]:
             yield from (f"--{name.replace('_', '-')}", str(value))
     if origin.metrics is not None:
         yield from ("--metrics", ",".join(origin.metrics))
-
-
-def _bibtex(version: str) -> str:
-    """How to cite the software and the paper whose evaluation it implements."""
-    note = f"  note = {{Version {version}}},\n" if version else ""
-    return (
-        "@software{edgecil,\n"
-        "  title = {edgecil: accuracy of class-incremental learners over all class orders},\n"
-        "  author = {{The edgecil developers}},\n"
-        f"{note}"
-        "}\n\n"
-        "@inproceedings{lai2026lie,\n"
-        "  title = {The Lie of the Average: How Class Incremental Learning Evaluation Deceives "
-        "You?},\n"
-        "  author = {Lai, Guannan and Zhou, Da-Wei and Yang, Xin and Ye, Han-Jia},\n"
-        "  booktitle = {International Conference on Learning Representations (ICLR)},\n"
-        "  year = {2026},\n"
-        "}\n"
-    )

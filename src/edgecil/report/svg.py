@@ -31,12 +31,7 @@ def inline_svg(
 ) -> Markup:
     """A scene as part of a page whose style sheet has :func:`theme_css`.
 
-    Args:
-        scene: what to draw.
-        label: the text alternative.
-        css_class: of the element.
-        cells: id of its cells, so that another drawing can show them.
-        again: whether that other drawing stands before this one.
+    Its cells have an id, so that the second drawing of a figure (`again`) need not repeat them.
     """
     attributes = f'class="chart {css_class}" role="img" aria-label="{_escape(label)}"'
     return Markup(_svg(scene, attributes, cells=cells, again=again))
@@ -122,13 +117,7 @@ def _dots(mark: Dots) -> str:
 
 
 def _cells(mark: Cells, name: str, *, again: bool) -> str:
-    """A path for every colour: lines as thick as a row, in units of one cell.
-
-    Args:
-        mark: the cells.
-        name: their id; empty for none.
-        again: whether they are drawn elsewhere under that id, with their values.
-    """
+    """A path for every colour: lines as thick as a row, in units of one cell."""
     unit = f"scale({mark.width:.5g} {mark.height:.5g})"
     place = f"translate({_number(mark.x)} {_number(mark.y + 0.5 * mark.height)}) {unit}"
     box = " ".join(f"{part:.5g}" for part in (mark.x, mark.y, mark.width, mark.height))

@@ -12,8 +12,7 @@ from edgecil.io.csv_files import Cell, format_csv
 
 _ABSENT = "–"
 _GAP = "  "  # between columns of text
-_PRINTED = 2000  # rows beyond which a table is no longer printed
-_LONG = 40  # rows beyond which a LaTeX table must break across pages
+_PRINTED = 40  # rows beyond which a table is a CSV file only
 _LINE = 345.0  # points of a text line of LaTeX's article
 _LAST_LATIN = 0x17F  # of the letters that pdfLaTeX knows without more packages
 _LATEX = {
@@ -147,58 +146,28 @@ def as_markdown(table: Table) -> str:
 
 
 def as_latex(table: Table) -> str:
-    """The table as LaTeX with booktabs rules; more than 40 rows become a longtable."""
+    """The table as LaTeX with booktabs rules, scaled down if it is wider than the text."""
     table = replace(table.paper, name=table.name) if table.paper is not None else table
-    widths = _points(table)
-    kinds = ["r" if column.is_number else "l" for column in table.columns]
-    header, *rows = (
-        " & ".join(row) + r" \\"
-        for row in (
-            [escape_latex(title) for title in table.headers],
-            *_marked(table, escape_latex, r"\textbf{{{}}}"),
-        )
-    )
+    kinds = "".join("r" if column.is_number else "l" for column in table.columns)
+    headers = [escape_latex(title) for title in table.headers]
+    rows = _marked(table, escape_latex, r"\textbf{{{}}}")
+    header, *lines = (" & ".join(row) + r" \\" for row in (headers, *rows))
+    tabular = [
+        f"\\begin{{tabular}}{{{kinds}}}",
+        *(r"\toprule", header, r"\midrule", *lines, r"\bottomrule"),
+        r"\end{tabular}",
+    ]
+    # LaTeX sets a column in ten points about five points a letter, and twelve to the next.
+    texts = zip(table.headers, *table.formatted(), strict=True)
+    if sum(5.0 * max(map(len, column)) + 12.0 for column in texts) > _LINE:
+        tabular = [r"\resizebox{\linewidth}{!}{%", *tabular[:-1], tabular[-1] + "}"]
     caption = escape_latex(f"{table.title}. {table.noted_caption}".strip())
-    label = f"\\label{{tab:{table.name}}}"
-    packages = "% \\usepackage{amssymb,booktabs,longtable}"
-    letters = _beyond_latin(f"{caption} {header} {' '.join(rows)}")
-    if letters:
-        packages += f"\n% Compile with LuaLaTeX or XeLaTeX: pdfLaTeX has no letters {letters}"
-    if len(rows) > _LONG:
-        if sum(widths) > _LINE:  # the widest column wraps
-            widest = widths.index(max(widths))
-            left = max(_LINE - sum(widths) + widths[widest], _LINE / 3)
-            kinds[widest] = f"p{{{left / _LINE:.2f}\\linewidth}}"
-        lines = [
-            packages,
-            f"\\begin{{longtable}}{{{''.join(kinds)}}}",
-            f"\\caption{{{caption}}}{label} \\\\",
-            *(r"\toprule", header, r"\midrule", r"\endhead", r"\bottomrule", r"\endfoot"),
-            *rows,
-            r"\end{longtable}",
-        ]
-    else:
-        tabular = [
-            f"\\begin{{tabular}}{{{''.join(kinds)}}}",
-            *(r"\toprule", header, r"\midrule", *rows, r"\bottomrule"),
-            r"\end{tabular}",
-        ]
-        if sum(widths) > _LINE:
-            packages = packages.replace("longtable", "graphicx,longtable", 1)
-            tabular = [r"\resizebox{\linewidth}{!}{%", *tabular[:-1], tabular[-1] + "}"]
-        lines = [
-            packages,
-            *(r"\begin{table}[t]", r"\centering", f"\\caption{{{caption}}}", label),
-            *tabular,
-            r"\end{table}",
-        ]
-    return "\n".join(lines) + "\n"
-
-
-def _points(table: Table) -> list[float]:
-    """About how wide LaTeX sets each column in ten points: five a letter, twelve to the next."""
-    texts = (table.headers, *table.formatted())
-    return [5.0 * max(map(len, column)) + 12.0 for column in zip(*texts, strict=True)]
+    packages = ["% \\usepackage{amssymb,booktabs,graphicx}"]
+    if letters := _beyond_latin("\n".join([caption, *tabular])):
+        packages.append(f"% Compile with LuaLaTeX or XeLaTeX: pdfLaTeX has no letters {letters}")
+    place = f"\\label{{tab:{table.name}}}"
+    start = (r"\begin{table}[t]", r"\centering", f"\\caption{{{caption}}}", place)
+    return "\n".join([*packages, *start, *tabular, r"\end{table}"]) + "\n"
 
 
 def _marked(table: Table, escape: Callable[[str], str], bold: str) -> list[list[str]]:
@@ -273,7 +242,7 @@ def _text_block(
 
 
 def files_of(table: Table) -> dict[str, Callable[[Table], str]]:
-    """How a table is written to files, by suffix; a very long one to a CSV file only."""
+    """How a table is written to files, by suffix; a long one to a CSV file only."""
     return FORMATS if len(table.rows) <= _PRINTED else {".csv": as_csv}
 
 

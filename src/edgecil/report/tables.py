@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from edgecil.io.csv_files import Cell
 from edgecil.io.numbers import format_duration
 from edgecil.report.metrics import metric_words
-from edgecil.report.summary import MethodSummary, compare_pair, rank
+from edgecil.report.summary import compare_pair, named_orders, rank
 from edgecil.report.table import Column, Table, make_table
 from edgecil.report.text import class_names, describe_sequence
 
@@ -41,9 +41,9 @@ _EXPLAINED = {
 
 
 def summary_table(
-    dataset: DatasetAnalysis, ranked: Sequence[MethodSummary] | None = None, about: str = ""
+    dataset: DatasetAnalysis, ranked: Sequence[str] | None = None, about: str = ""
 ) -> Table:
-    """Mean with its interval, tail, 90 % of the orders, constructed orders, worst and best.
+    """Mean with its interval, tail, 90 % of the runs, constructed orders, worst and best.
 
     Args:
         dataset: the analysis.
@@ -51,31 +51,43 @@ def summary_table(
         about: what was trained and how, one sentence, for the caption of the LaTeX table.
     """
     words = metric_words(dataset.metric)
+    over = "class orders" if dataset.table.has_orders else "runs"
     shown = rank(dataset) if ranked is None else ranked
-    named = [
-        {f"{one.protocol} {one.label}": one.value for one in summary.named} for summary in shown
-    ]
-    labels = list(dict.fromkeys(label for own in named for label in own))
+    named = {name: named_orders(dataset, name) for name in shown}
+    labels = dict.fromkeys(f"{it.protocol} {it.label}" for own in named.values() for it in own)
+    probes = dict.fromkeys(it.label for own in named.values() for it in own if it.meaning)
     rows: list[tuple[Cell, ...]] = []
-    for summary, own in zip(shown, named, strict=True):
-        method = dataset.methods[summary.name]
-        share = method.order_effect.order_share
+    paper: list[tuple[Cell, ...]] = []
+    for name in shown:
+        method = dataset.methods[name]
+        said, share, ran = (
+            method.answer,
+            method.order_effect.order_share,
+            dataset.table.orders(name),
+        )
+        ends = (float(ran.accuracies.min()), float(ran.accuracies.max()))
+        own = {f"{it.protocol} {it.label}": it.value for it in named[name]}
         rows.append(
             (
-                summary.name,
-                summary.mean,
-                *(summary.mean_interval or (None, None)),
-                summary.tail,
-                *(summary.central or (None, None)),
+                name,
+                said.mean.value,
+                *(said.mean.interval or (None, None)),
+                said.tail.value,
+                *(said.next_run.interval or (None, None)),
                 *(own.get(label) for label in labels),
-                summary.lowest,
-                summary.highest,
+                *ends,
                 None if share is None else 100.0 * share,
                 _pearson(method),
-                summary.order_count,
-                _basis(summary, method),
+                len(ran),
+                _basis(method),
             )
         )
+        mean = f"{said.mean.value:.1f}"
+        if said.mean.interval is not None:
+            mean += " ({:.1f}–{:.1f})".format(*said.mean.interval)
+        short = {it.label: it.value for it in named[name]}
+        others = tuple(map(short.get, probes)) or ends
+        paper.append((name, mean, said.tail.value, *others, len(ran)))
     columns = (
         Column("method"),
         *(Column(title, 1) for title in ("mean", "from", "to", "tail", "5 %", "95 %")),
@@ -83,77 +95,67 @@ def summary_table(
         *(Column(end, 1) for end in words.ends),
         Column("order, %", 0),
         Column("r", 2, signed=True),
-        Column("orders run" if dataset.table.has_orders else "runs", 0),
+        Column(over.removeprefix("class "), 0),
         Column("claims from"),
     )
-    filled = [any(row[place] is not None for row in rows) for place in range(len(columns))]
-    columns = tuple(column for column, keep in zip(columns, filled, strict=True) if keep)
-    over = "class orders" if dataset.table.has_orders else "runs"
-    title = f"{words.title[0].upper()}{words.title[1:]} over {over}"
+    paper_columns = (
+        Column("method"),
+        Column("mean", 0),
+        Column("95 % exceed", 1),
+        *(Column(label, 1) for label in probes or words.ends),
+        Column(over.removeprefix("class "), 0),
+    )
     explained = {
         "from": "'From' and 'to' are the 90 % interval of the mean.",
         "tail": "95 % of runs exceed the tail.",
-        "5 %": "Between '5 %' and '95 %' lie 90 % of the orders run, or the next run with "
-        "probability 90 %.",
-        words.ends[0]: "'Worst' and 'best' are those of all that were run.",
-        "order, %": "'Order' is the share of the variance between runs that is due to the order.",
+        "5 %": "A new run lies between '5 %' and '95 %' with probability 90 %.",
+        "order, %": "'Order' is the share of the variance of runs that is due to the order.",
     }
     if dataset.predictor is not None:
         explained["r"] = f"r is the correlation of {words.title} with {dataset.predictor.label}."
-    titles = {column.title for column in columns}
     unit = f"In {words.unit}." if words.unit else ""
+    kept, cells = _filled(columns, rows)
+    titles = {column.title for column in kept}
     notes = [unit, *(text for key, text in explained.items() if key in titles)]
-    if labels:
-        notes.append("Constructed orders count for no mean.")
+    notes += ["Constructed orders count for no mean."] if labels else []
+    title = f"{words.title[0].upper()}{words.title[1:]} over {over}"
+    few, short_cells = _filled(paper_columns, paper)
+    caption = (
+        "Mean with its 90 % interval, the value that 95 % of runs exceed, and "
+        + ("grouped and spread similar classes" if probes else f"the {' and '.join(words.ends)}")
+        + f"{f', in {words.unit}' if words.unit else ''}. {about}"
+    ).rstrip()
     return Table(
         "summary",
         title,
         " ".join(filter(None, notes)),
-        columns,
-        tuple(tuple(cell for cell, keep in zip(row, filled, strict=True) if keep) for row in rows),
-        frozenset(_best_cells(dataset, shown, columns)),
+        kept,
+        cells,
+        frozenset(_best_cells(dataset, shown, kept)),
         _BOLD,
-        _paper_summary(dataset, shown, title, about),
+        Table(
+            "summary",
+            title,
+            caption,
+            few,
+            short_cells,
+            frozenset(_best_cells(dataset, shown, few)),
+            _BOLD,
+        ),
     )
 
 
-def _paper_summary(
-    dataset: DatasetAnalysis, shown: Sequence[MethodSummary], title: str, about: str
-) -> Table:
-    """The summary in the columns that fit the text of a paper."""
-    words = metric_words(dataset.metric)
-    probes = dict.fromkeys(one.label for own in shown for one in own.named if one.meaning)
-    has_tail = words.higher_is_better and any(own.tail is not None for own in shown)
-    rows: list[tuple[Cell, ...]] = []
-    for own in shown:
-        mean = f"{own.mean:.1f}"
-        if own.mean_interval is not None:
-            mean += " ({:.1f}–{:.1f})".format(*own.mean_interval)
-        values = {one.label: one.value for one in own.named if one.meaning}
-        ends = tuple(values.get(label) for label in probes) or (own.lowest, own.highest)
-        rows.append((own.name, mean, *((own.tail,) if has_tail else ()), *ends, own.order_count))
-    columns = (
-        Column("method"),
-        Column("mean", 0),
-        *((Column("95 % exceed", 1),) if has_tail else ()),
-        *(Column(label, 1) for label in probes or words.ends),
-        Column("orders" if dataset.table.has_orders else "runs", 0),
-    )
-    intervals = " with its 90 % interval" if any(own.mean_interval for own in shown) else ""
-    tail = ", the value that 95 % of runs exceed" if has_tail else ""
-    others = (
-        "orders in which similar classes are grouped into tasks or spread over them"
-        if probes
-        else "the worst and the best of them"
-    )
-    unit = f", in {words.unit}" if words.unit else ""
-    caption = f"Mean{intervals}{tail}, and {others}{unit}. {about}".strip()
-    bold = frozenset(_best_cells(dataset, shown, columns))
-    return Table("summary", title, caption, columns, tuple(rows), bold, _BOLD)
+def _filled(
+    columns: Sequence[Column], rows: Sequence[tuple[Cell, ...]]
+) -> tuple[tuple[Column, ...], tuple[tuple[Cell, ...], ...]]:
+    """Columns and cells without the columns that have no value."""
+    kept = [place for place in range(len(columns)) if any(row[place] is not None for row in rows)]
+    cells = tuple(tuple(row[place] for place in kept) for row in rows)
+    return tuple(columns[place] for place in kept), cells
 
 
 def _best_cells(
-    dataset: DatasetAnalysis, shown: Sequence[MethodSummary], columns: Sequence[Column]
+    dataset: DatasetAnalysis, shown: Sequence[str], columns: Sequence[Column]
 ) -> Iterator[tuple[int, int]]:
     """Row and column of the best mean, worst and best order; none for a single method."""
     if len(shown) < 2:
@@ -161,13 +163,14 @@ def _best_cells(
     places = {column.title: place for place, column in enumerate(columns)}
     words = metric_words(dataset.metric)
     choose = max if words.higher_is_better else min
-    leader = choose(shown, key=lambda summary: summary.mean).name
-    for row, summary in enumerate(shown):
-        pair = compare_pair(dataset, leader, summary.name)
+    leader = rank(dataset)[0]
+    for row, name in enumerate(shown):
+        pair = compare_pair(dataset, leader, name)
         low, high = (1.0, 1.0) if pair is None or pair.interval is None else pair.interval
-        if summary.name == leader or low <= 0.0 <= high:
+        if name == leader or low <= 0.0 <= high:
             yield row, places["mean"]
-    ends = zip(*((summary.lowest, summary.highest) for summary in shown), strict=True)
+    ran = [dataset.table.orders(name).accuracies for name in shown]
+    ends = [one.min() for one in ran], [one.max() for one in ran]
     for title, values in zip(words.ends, ends, strict=True):
         if title in places:
             column = columns[places[title]]
@@ -176,16 +179,12 @@ def _best_cells(
             yield from ((row, places[title]) for row, text in texts if text == best)
 
 
-def _basis(summary: MethodSummary, method: MethodAnalysis) -> str:
-    if method.truth is None:
-        said = method.answer
-        kind = "run" if said.population.startswith(("runs", "trainings")) else "order"
-        orders = f"{said.order_count} {kind}{'' if said.order_count == 1 else 's'}"
-        return f"{orders} of {' + '.join(said.protocols)}"
-    count, size = len(method.truth), method.truth.space_size
-    if summary.basis == "sample":
-        return f"sample of {count:,} random orders"
-    return f"all {count:,} orders" if count == size else f"{count:,} of {size:,} orders"
+def _basis(method: MethodAnalysis) -> str:
+    said = method.answer
+    kind = "run" if said.population.startswith(("runs", "trainings")) else "order"
+    orders = f"{said.order_count:,} {kind}{'' if said.order_count == 1 else 's'}"
+    is_measured = said.mean.validity == "measured"
+    return f"all {orders}" if is_measured else f"{orders} of {' + '.join(said.protocols)}"
 
 
 def _pearson(method: MethodAnalysis) -> float | None:

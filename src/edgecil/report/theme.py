@@ -11,50 +11,30 @@ from zlib import crc32
 
 Shape = Literal["circle", "square", "diamond", "up", "down", "cross"]
 
-LIGHT = {
-    "paper": "#ffffff",
-    "panel": "#f6f7f9",
-    "line": "#e3e5ea",
-    "edge-line": "#c6cad3",
-    "ink": "#1b1f27",
-    "faint": "#5b6270",
-    "truth": "#d5d9e0",
-    "accent": "#0b62a8",
-    "good": "#00704f",
-    "bad": "#b3450b",
-    "c0": "#0072b2",
-    "c1": "#d55e00",
-    "c2": "#009e73",
-    "c3": "#b5588f",
-    "c4": "#b87a00",
-    "c5": "#3a9bd1",
-    "c6": "#6b6f7a",
-    "c7": "#8a4fb5",
-    "on-dark": "#ffffff",
-    "on-light": "#000000",
+_COLOURS = {  # on a light page, on a dark one
+    "paper": ("#ffffff", "#14171c"),
+    "panel": ("#f6f7f9", "#1c2027"),
+    "line": ("#e3e5ea", "#2c313a"),
+    "edge-line": ("#c6cad3", "#464d59"),
+    "ink": ("#1b1f27", "#e8eaef"),
+    "faint": ("#5b6270", "#a2a9b6"),
+    "truth": ("#d5d9e0", "#3d444f"),
+    "accent": ("#0b62a8", "#6cb8f0"),
+    "good": ("#00704f", "#4fd0a5"),
+    "bad": ("#b3450b", "#ff9d63"),
+    "c0": ("#0072b2", "#56b4e9"),
+    "c1": ("#d55e00", "#ff8a3c"),
+    "c2": ("#009e73", "#2fc99b"),
+    "c3": ("#b5588f", "#e6a3c8"),
+    "c4": ("#b87a00", "#f0c04f"),
+    "c5": ("#3a9bd1", "#9ad4f5"),
+    "c6": ("#6b6f7a", "#b4b8c2"),
+    "c7": ("#8a4fb5", "#c79df0"),
+    "on-dark": ("#ffffff", "#ffffff"),
+    "on-light": ("#000000", "#000000"),
 }
-DARK = {
-    "paper": "#14171c",
-    "panel": "#1c2027",
-    "line": "#2c313a",
-    "edge-line": "#464d59",
-    "ink": "#e8eaef",
-    "faint": "#a2a9b6",
-    "truth": "#3d444f",
-    "accent": "#6cb8f0",
-    "good": "#4fd0a5",
-    "bad": "#ff9d63",
-    "c0": "#56b4e9",
-    "c1": "#ff8a3c",
-    "c2": "#2fc99b",
-    "c3": "#e6a3c8",
-    "c4": "#f0c04f",
-    "c5": "#9ad4f5",
-    "c6": "#b4b8c2",
-    "c7": "#c79df0",
-    "on-dark": "#ffffff",
-    "on-light": "#000000",
-}
+LIGHT = {name: light for name, (light, _) in _COLOURS.items()}
+DARK = {name: dark for name, (_, dark) in _COLOURS.items()}
 _CATEGORIES = 8
 # Values from low to high: cividis, made for colour-blind readers.
 _CIVIDIS = (

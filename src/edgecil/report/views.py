@@ -23,13 +23,12 @@ from edgecil.report.metrics import MetricWords, metric_words
 from edgecil.report.orders import OrderTable
 from edgecil.report.overview import build_overview, explain
 from edgecil.report.sections import Part, Section, added_sections
-from edgecil.report.summary import MethodSummary, compare_pair, list_pairs, rank
+from edgecil.report.summary import compare_pair, list_pairs, rank
 from edgecil.report.table import Table
 from edgecil.report.theme import is_dark_shade, shade_of
 
 _LEAST_DOTS = 10  # orders for a chart of a predictor
 _MOST_PAIRS = 15  # drawn without a fold
-_PAPER_MAPS = 4  # methods whose heat maps have PNG and PDF files; beyond, they have SVG files
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ def build_view(
         dataset: its analysis.
         orders: those of the page.
         values: by method, what it reached on these orders.
-        suffix: of the names of its files; figures of further metrics have SVG files only.
+        suffix: of the names of its files.
     """
     words = metric_words(dataset.metric)
     ranked = rank(dataset)
@@ -118,13 +117,7 @@ def build_view(
         key: replace(table, name=f"{table.name}{suffix}") if table.rows else None
         for key, table in shown.items()
     }
-    maps = {
-        summary.name: figure
-        for summary in ranked
-        if (figure := build_class_map(dataset, summary.name, suffix=suffix)) is not None
-    }
-    if len(maps) > _PAPER_MAPS:
-        maps = {name: replace(figure, for_papers=False) for name, figure in maps.items()}
+    maps = {name: build_class_map(dataset, name, suffix=suffix) for name in ranked}
     prediction = None
     if len(orders) >= _LEAST_DOTS:
         prediction = build_prediction(dataset, orders, values, name=f"prediction{suffix}")
@@ -133,19 +126,17 @@ def build_view(
         Part(table=filled["correlations"], folded="Correlations with every predictor"),
     )
     details = tuple(part for part in parts if part.figure or part.table)
-    view = MetricView(
+    return MetricView(
         words,
         narrative.answer(dataset, ranked, words),
         narrative.next_step(dataset, ranked),
         narrative.warnings(dataset),
-        build_overview(dataset, ranked, orders, values, name=f"overview{suffix}", words=words),
-        explain(
-            ranked, has_shares=any(own.order_effect.order_share for own in dataset.methods.values())
-        ),
+        build_overview(dataset, ranked, orders, values, name=f"overview{suffix}"),
+        explain(dataset),
         build_curves(dataset, words, name=f"curves{suffix}"),
         build_pairs(pairs, name=f"pairs{suffix}", higher_is_better=words.higher_is_better),
         len(pairs) if len(pairs) > _MOST_PAIRS else 0,
-        tuple(summary.name for summary in ranked),
+        tuple(ranked),
         _wins(dataset, ranked) if pairs else {},
         (
             "Probability in % that the method of the row is better in a new run"
@@ -153,46 +144,23 @@ def build_view(
             else "Share of the common orders in % on which the method of the row is better"
         )
         + ". Choose a cell to see both on their common orders.",
-        maps,
+        {name: one for name, one in maps.items() if one is not None},
         filled,
         (
             *([Section("details", "Details", "", details)] if details else ()),
             *added_sections(dataset, suffix),
         ),
     )
-    return _svg_only(view) if suffix else view
 
 
-def _svg_only(view: MetricView) -> MetricView:
-    """The view of a further metric: its figures have SVG files only."""
-
-    def plain(figure: ReportFigure | None) -> ReportFigure | None:
-        return None if figure is None else replace(figure, for_papers=False)
-
-    def plain_section(section: Section) -> Section:
-        parts = (replace(part, figure=plain(part.figure)) for part in section.parts)
-        return replace(section, parts=tuple(parts))
-
-    return replace(
-        view,
-        overview=replace(view.overview, for_papers=False),
-        curves=plain(view.curves),
-        pairs=plain(view.pairs),
-        maps={name: replace(one, for_papers=False) for name, one in view.maps.items()},
-        sections=tuple(map(plain_section, view.sections)),
-    )
-
-
-def _wins(
-    dataset: DatasetAnalysis, ranked: Sequence[MethodSummary]
-) -> dict[str, tuple[Win | None, ...]]:
+def _wins(dataset: DatasetAnalysis, ranked: Sequence[str]) -> dict[str, tuple[Win | None, ...]]:
     rows: dict[str, tuple[Win | None, ...]] = {}
     for first in ranked:
         cells: list[Win | None] = []
         for second in ranked:
-            pair = None if first is second else compare_pair(dataset, first.name, second.name)
-            cells.append(None if pair is None else _win(first.name, second.name, pair))
-        rows[first.name] = tuple(cells)
+            pair = None if first is second else compare_pair(dataset, first, second)
+            cells.append(None if pair is None else _win(first, second, pair))
+        rows[first] = tuple(cells)
     return rows
 
 

@@ -98,7 +98,7 @@ def write_report(
     offered = () if live and metrics is None else OFFERED
     others = _analyze_others(source, analysis, metrics, offered, options)
     folder = _folder(analysis, out)
-    check_owner(folder, "report", written_before=_holds_report)
+    check_owner(folder, "report")
     try:
         claim(folder, "report")
     except EdgecilError as error:
@@ -174,21 +174,12 @@ def _folder(analysis: Analysis, out: str | Path | None) -> Path:
     return Path(analysis.source) / "report"
 
 
-def _holds_report(folder: Path) -> bool:
-    """Whether a folder without a marker holds a report of an earlier version."""
-    path = folder / _ANALYSIS_FILE
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(64).startswith(b'{"schema":"edgecil.analysis/')
-
-
 def page_files(page: Page, folder: Path, *, live: bool = False) -> dict[Path, bytes]:
     """Return the files beside a page, unless it is live, and the page as the last one."""
     files: dict[Path, bytes] = {}
     if not live:
-        for figure in page.figures:
-            files |= {folder / "figures" / name: content for name, content in figure.files()}
+        for figure, kinds in page.figures:
+            files |= {folder / "figures" / name: it for name, it in figure.files(kinds)}
         for table in page.tables:
             for suffix, write in files_of(table).items():
                 files[folder / "tables" / f"{table.name}{suffix}"] = write(table).encode()

@@ -2,16 +2,17 @@
 const table = (() => {
   const STEP = 60; // rows drawn at a time
   const PRINTED = 2000; // rows on paper
+  const NAMED = 24; // classes; beyond, colours without names
   const figure = document.getElementById("table-orders");
   const box = figure.querySelector(".scroll");
   const element = figure.querySelector("table");
   const body = element.tBodies[0];
-  const named = element.dataset.names === "1";
+  const named = width <= NAMED;
   const columns = [
     ...page.methods.map((method) => ({ title: method, method, numeric: true })),
     ...(zOf ? [{ title: "z", numeric: true, get: zOf, digits: 2 }] : []),
     ...(repeatsOf ? [{ title: "repeats", numeric: true, get: repeatsOf, digits: 0 }] : []),
-    { title: "chosen by", get: (order) => stemOf(order), text: chosenBy },
+    { title: width ? "chosen by" : "run", get: (order) => stemOf(order), text: chosenBy },
     ...(width ? [{ title: "tasks", get: (order) => classKey(order), isTasks: true }] : []),
   ];
   const classKey = (order) => String.fromCharCode(...tasksOf(order).flat().map((id) => id + 32));
@@ -29,10 +30,11 @@ const table = (() => {
   box.after(rest);
 
   const sort = (index, down) => { Object.assign(state, { column: index, down }); update(); };
-  const headers = [...element.tHead.rows[0].cells];
+  const headers = columns.map((one) => make("th", { scope: "col", role: "columnheader", class: one.numeric ? "number" : "" }));
+  element.tHead.rows[0].append(...headers);
   headers.forEach((header, index) => {
     const button = make("button", { type: "button", title: columns[index].title }, columns[index].title);
-    header.replaceChildren(button);
+    header.append(button);
     button.addEventListener("click", () => sort(index, state.column === index && !state.down));
   });
   sorting.addEventListener("input", () => { const [index, way] = sorting.value.split(" "); sort(+index, way === "down"); });
