@@ -12,15 +12,17 @@ dashes, the flag of every verb that has the group. Its type converts what any of
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
-from functools import cache
+from functools import cache, wraps
+from inspect import signature
+from numbers import Real
 from types import NoneType, UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from edgecil.errors import UsageError, is_integer, shown, unknown
+from edgecil.errors import UsageError, is_integer, shown, unknown, wrong_value
 
 
 def option(
@@ -89,6 +91,64 @@ class Options:
             for entry in fields(self)
             if getattr(self, entry.name) != default_of(entry)
         }
+
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def checked(function: _Function) -> _Function:
+    """Have a public function refuse an argument of a wrong type in one sentence."""
+    parameters = signature(function).parameters
+
+    @wraps(function)
+    def call(*given: Any, **named: Any) -> Any:
+        for name, value in {**dict(zip(parameters, given, strict=False)), **named}.items():
+            if name in parameters:
+                check_type(name, value, str(parameters[name].annotation))
+        return function(*given, **named)
+
+    return cast(_Function, call)
+
+
+def check_type(name: str, value: Any, annotation: str) -> None:
+    """Refuse a value that is of none of the plain types of an annotation; others are not checked.
+
+    >>> check_type("metric", 3, "str | None")
+    Traceback (most recent call last):
+    edgecil.errors.UsageError: The 'metric' parameter must be a text. Got 3 instead.
+    """
+    kinds = [kind for kind in annotation.split(" | ") if kind != "None"]
+    if not all(kind in _PLAIN for kind in kinds) or (value is None and "None" in annotation):
+        return
+    if not any(_PLAIN[kind][0](value) for kind in kinds):
+        raise wrong_value(name, " or ".join(dict.fromkeys(_PLAIN[it][1] for it in kinds)), value)
+
+
+def _is_list_of(is_kind: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, (list, tuple)) and all(map(is_kind, value))
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, (str, os.PathLike))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+_PLAIN: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "str": (_is_text, "a text"),
+    "Path": (_is_path, "a path"),
+    "int": (is_integer, "an integer"),
+    "float": (_is_number, "a number"),
+    "bool": (lambda value: isinstance(value, bool), "true or false"),
+    "Sequence[str]": (_is_list_of(_is_text), "a list of texts"),
+    "Sequence[int]": (_is_list_of(is_integer), "a list of integers"),
+}
 
 
 def default_of(entry: Field[Any]) -> Any:

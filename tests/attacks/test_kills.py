@@ -32,18 +32,21 @@ def test_random_kills_lose_nothing(
     tmp_path: Path,
 ) -> None:
     kills, runs, rng = 0, 0, attack_rng("kills")
+    longest = 12.0
     while kills < KILLS:
         out = tmp_path / str(runs)
         runs += 1
         while finished(out) < NODES and kills < KILLS:
             before = finished(out)
             with started(command(out, "--workers", "2")) as process:
-                deadline = time.monotonic() + rng.uniform(2.0, 12.0)
+                deadline = time.monotonic() + rng.uniform(2.0, longest)
                 while process.poll() is None and time.monotonic() < deadline:
                     time.sleep(0.01)
                 process.kill()
                 kills += 1
             assert finished(out) >= before, "a stored result was lost"
+            if finished(out) == before:
+                longest = min(1.3 * longest, 100.0)  # a busy machine starts slowly
         assert main(command(out, "--workers", "1")) == 0
         assert accuracies(out) == undisturbed
         assert not list((out / "states").iterdir())

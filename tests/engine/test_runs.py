@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from edgecil.engine.run_files import read_runs
-from edgecil.engine.runs import Runs, join_tables, pair_orders
+from edgecil.engine.runs import Runs, join_tables
 from edgecil.errors import DataError
 from edgecil.sequences import ClassSequence
 from tests.estimation.tables import Run, build, noisy, rows, table_of
@@ -66,22 +66,6 @@ def test_orders_are_means_over_different_trainings(table: Runs, protocol: str | 
         assert seeds[: len(trainings)].tolist() == [seed for seed, _ in trainings]
     sequences = tuple(dict.fromkeys(sequence for _, sequence in expected))
     assert tuple(orders.by_sequence()) == sequences
-    if protocol is None:
-        assert table.count_trainings("a", sequences) == sum(map(len, expected.values()))
-
-
-@given(tables())
-def test_methods_are_paired_by_order_and_seed(table: Runs) -> None:
-    places, a, b, shared = pair_orders(table.orders("a"), table.orders("b"))
-    first, second = (grouped(table, method, None) for method in "ab")
-    both = [key for key in first if key in second]
-    assert [("", table.sequences[place]) for place in places] == both
-    for number, key in enumerate(both):
-        seeds = {seed for seed, _ in first[key]} & {seed for seed, _ in second[key]}
-        assert shared[number] == len(seeds)
-        for value, group in ((a, first[key]), (b, second[key])):
-            used = [it for (seed, _), it in group.items() if seed in seeds or not seeds]
-            assert value[number] == fmean(used)
 
 
 @given(tables())

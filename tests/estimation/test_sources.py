@@ -1,10 +1,19 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pandas
+import pytest
+
+import edgecil
 from edgecil.engine.run_files import read_runs
+from edgecil.errors import EdgecilError
 from edgecil.estimation.sources import export_runs
-from tests.estimation.tables import rows, table_of
+from tests.estimation.experiments import write_experiment
+from tests.estimation.tables import noisy, rows, table_of
 
 
 def test_a_failed_run_that_finished_elsewhere_is_exported_once(tmp_path: Path) -> None:
@@ -16,3 +25,50 @@ def test_a_failed_run_that_finished_elsewhere_is_exported_once(tmp_path: Path) -
         *[("a", 50.0)] * 3,
         *[("b", 40.0)] * 3,
     ]
+
+
+WRONG: list[Any] = [
+    {"a": 1},
+    np.zeros((3, 3)),
+    pandas.Series([1, 2]),
+    b"x" * 500,
+    object(),
+    [None],
+    {1, 2},
+    "x" * 5000,
+    pandas.DataFrame(),
+]
+OPTIONS = ["metric", "classifier", "predictor", "pool", "seeds_are", "orders_from", "tasks"]
+CALLS: dict[str, Callable[[Any], object]] = {
+    "analyze": edgecil.analyze,
+    "compare": edgecil.compare,
+    "next": edgecil.next_runs,
+    "open": edgecil.Experiment.open,
+    "target": lambda value: edgecil.next_runs(table_of({"a": noisy(0)}), target=value),
+    "method": lambda value: edgecil.compare(table_of({"a": noisy(0)}), method=value),
+    "similarity": lambda value: edgecil.analyze(table_of({"a": noisy(0)}), similarity={"a": value}),
+}
+
+
+@pytest.mark.parametrize("value", WRONG, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("call", CALLS)
+def test_a_value_of_any_type_ends_in_one_short_sentence(call: str, value: Any) -> None:
+    with pytest.raises(EdgecilError) as refused:
+        CALLS[call](value)
+    assert len(str(refused.value)) < 400
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_an_option_of_a_wrong_type_is_refused(name: str) -> None:
+    for value in WRONG[:7]:
+        with pytest.raises(EdgecilError, match=f"'{name}'"):
+            edgecil.analyze(table_of({"a": noisy(0)}), **{name: value})
+
+
+def test_a_saved_moment_does_not_change(tmp_path: Path) -> None:
+    live = write_experiment(tmp_path / "run", {"a": noisy(0)}, ("random",))
+    moment = live.snapshot()
+    write_experiment(tmp_path / "run", {"a": noisy(0), "b": noisy(1)}, ("random",))
+    assert (live.table().methods, moment.table().methods) == (("a", "b"), ("a",))
+    assert len(moment.results()) == 3

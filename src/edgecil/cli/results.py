@@ -87,7 +87,6 @@ FRONT = (
         "edgecil.estimation.comparison:compare",
         _show_comparison,
         arguments=("source",),
-        notes=lambda answer: answer.notes,
         answer=lambda: load("edgecil.estimation.comparison:MethodComparison"),
     ),
     Verb(

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from importlib import import_module
-from inspect import Parameter, cleandoc, signature
+from inspect import Parameter, cleandoc, signature, unwrap
 from operator import attrgetter
 from types import UnionType
 from typing import Any, Literal, get_args, get_origin
@@ -164,7 +164,7 @@ def as_flag(name: str) -> str:
 def options_of(function: Callable[..., Any], arguments: Iterable[str] = ()) -> Iterator[Option]:
     """Yield the options of a function: its parameters and the fields of its groups."""
     meanings = read_section(function.__doc__, "Args")
-    names = getattr(function, "__func__", function).__globals__
+    names = unwrap(getattr(function, "__func__", function)).__globals__
     for parameter in signature(function).parameters.values():
         if str(parameter.annotation).startswith("Unpack["):
             shared = load("edgecil.estimation.sources:Reading")

@@ -32,6 +32,7 @@ from edgecil.engine.stored_similarity import find_similarity, note_sources, requ
 from edgecil.engine.until import GoalStatus
 from edgecil.errors import DataError, EdgecilError, unknown
 from edgecil.io.arrays import Floats
+from edgecil.io.directory import check_path
 from edgecil.io.notebook import html_figure, html_table, new_axes
 from edgecil.sequences.protocols import LabelledSequence, find_protocol
 from edgecil.sequences.sequence import ClassSequence
@@ -77,6 +78,7 @@ class Experiment:
         Args:
             directory: the experiment's directory.
         """
+        check_path(directory)
         path = Path(directory)
         if not path.is_dir():
             raise DataError(f"There is no directory {path}; give an experiment directory.")

@@ -159,7 +159,7 @@ class Grid:
             near = nearest(metric, free)
             hint = f" Did you mean {near[0]!r}?" if near else " Name one as 'metric'."
             given = ",".join(self.columns)
-            raise DataError(f"{self.origin} has no column {metric!r}.{hint} It has {given}.")
+            raise DataError(f"{self.origin} has no column {shown(metric)}.{hint} It has {given}.")
 
     def _rename(self, wanted: str) -> bool:
         """Find a column by name, whatever its case, or by the last part of its name."""

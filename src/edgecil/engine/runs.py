@@ -93,10 +93,6 @@ class Orders:
 
     def by_sequence(self) -> Mapping[ClassSequence, float]:
         """Return the accuracy of each distinct sequence, averaged over the labels that share it."""
-        return self._by_sequence
-
-    @cached_property
-    def _by_sequence(self) -> dict[ClassSequence, float]:
         values = self.accuracies.tolist()
         single = dict(zip(self.sequences, values, strict=True))
         if len(single) == len(values):
@@ -117,57 +113,6 @@ class Orders:
             self.seeds[chosen],
             self.values[chosen],
         )
-
-
-def pair_orders(first: Orders, second: Orders) -> tuple[Ints, Floats, Floats, Ints]:
-    """Pair two methods by order and training seed.
-
-    The orders are those that both ran, as the first ran them, each once. An order's values are
-    means over the trainings with the seeds that both have there; where they share no seed, over
-    all trainings of each.
-
-    Args:
-        first: orders of different sequences.
-        second: those of another method of the same table.
-
-    Returns:
-        The orders' numbers in the table's `sequences`, the values of both methods, and the number
-        of seeds that both have, all of shape (n,).
-    """
-    place_of = {place: row for row, place in enumerate(second.places.tolist())}
-    pairs = [
-        (row, place_of[place])
-        for row, place in enumerate(first.places.tolist())
-        if place in place_of
-    ]
-    mine, others = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    a, b = first.accuracies[mine], second.accuracies[others]
-    shared = np.zeros(len(mine), dtype=np.int64)
-    one_width = first.seeds.shape[1] == second.seeds.shape[1]
-    same = first.seeds[mine] == second.seeds[others] if one_width else np.zeros((len(mine), 1))
-    is_same = same.all(axis=1) & (first.counts[mine] == second.counts[others])
-    given = first.rows[mine] >= 0
-    given[:, 1:] &= np.diff(first.seeds[mine], axis=1) != 0  # one of a seed's trainings
-    shared[is_same] = given[is_same].sum(axis=1)
-    for row in np.flatnonzero(~is_same).tolist():
-        one = _by_seed(first, int(mine[row]))
-        other = _by_seed(second, int(others[row]))
-        seeds = [seed for seed in one if seed in other]
-        shared[row] = len(seeds)
-        a[row], b[row] = (
-            fmean(value for seed in seeds or by_seed for value in by_seed[seed])
-            for by_seed in (one, other)
-        )
-    return first.places[mine], a, b, shared
-
-
-def _by_seed(orders: Orders, place: int) -> dict[int, list[float]]:
-    """Return the values of one order's trainings by seed."""
-    values: dict[int, list[float]] = {}
-    for number in range(int(orders.counts[place])):
-        seed, value = int(orders.seeds[place, number]), float(orders.values[place, number])
-        values.setdefault(seed, []).append(value)
-    return values
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -277,28 +222,10 @@ class Runs:
         seeds_are: str = "",
         notes: Sequence[str] = (),
     ) -> Runs:
-        """Return a table from its columns, each with an entry for every run.
+        """Return a table from its columns, each with an entry for every run; see :class:`Runs`.
 
-        Args:
-            method: names.
-            sequence: sequences of the same classes and task sizes.
-            values: of the metric, NaN if there is none.
-            protocol: names.
-            label: labels; the sequences as text by default.
-            seed: training seeds; by default runs of the same method, protocol, label and sequence
-                are numbered.
-            repeat: numbered by seed by default.
-            status: numbers in `STATUSES`; by default a run without a value has failed.
-            identity: digests; empty by default.
-            dataset: its name.
-            metric: what the values are of.
-            names: of the classes.
-            more: further columns.
-            by_class: final accuracies of classes.
-            settings: by digest.
-            has_orders: see :class:`Runs`, like the following.
-            seeds_are: what seeds vary.
-            notes: sentences.
+        By default labels are the sequences as text, runs of the same method, protocol, label and
+        sequence have seeds 0, 1, …, and a run without a value has failed. `settings` are by digest.
         """
         count, numbers = len(method), np.asarray(values, dtype=np.float64)
         methods, a = _code(method)
@@ -464,12 +391,6 @@ class Runs:
         orders = self.orders(method)
         counts = orders.counts.tolist()
         return [row[:count] for row, count in zip(orders.values, counts, strict=True)]
-
-    def count_trainings(self, method: str, sequences: Iterable[ClassSequence]) -> int:
-        """Count a method's different trainings on some sequences of the table."""
-        orders = self.orders(method)
-        chosen = np.isin(orders.places, [self.place_of[sequence] for sequence in sequences])
-        return int(orders.counts[chosen].sum())
 
     def contradictions(self) -> list[tuple[int, int]]:
         """Return pairs of rows of one method, sequence and seed with different values.

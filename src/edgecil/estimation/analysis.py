@@ -68,6 +68,7 @@ from edgecil.io.arrays import Floats
 from edgecil.io.files import replace_file
 from edgecil.io.json import checked_json, read_json, to_plain
 from edgecil.io.notebook import html_figure, html_table, new_axes, show_printed
+from edgecil.options import checked
 from edgecil.sequences.objective import OBJECTIVES, applicable_objectives
 from edgecil.sequences.protocols import find_protocol
 from edgecil.sequences.sequence import ClassSequence
@@ -391,6 +392,7 @@ def describe_warnings(analysis: Analysis) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
+@checked
 def analyze(
     source: Source | Sequence[Source],
     *,

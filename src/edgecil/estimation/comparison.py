@@ -42,6 +42,7 @@ from edgecil.estimation.sources import (
 )
 from edgecil.io.arrays import Bools, Floats
 from edgecil.io.notebook import new_axes, show_printed
+from edgecil.options import checked
 from edgecil.sequences.protocols import RANDOM, find_protocol
 
 if TYPE_CHECKING:
@@ -254,6 +255,7 @@ class MethodComparison:
     _repr_pretty_ = show_printed
 
 
+@checked
 def compare(
     source: Source | Sequence[Source],
     *,

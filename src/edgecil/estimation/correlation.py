@@ -175,7 +175,7 @@ def column_predictor(table: Runs, column: str) -> Predictor:
     """Return a column of the table as a predictor: the mean of its numbers for each sequence."""
     if column not in table.more:
         raise UsageError(
-            f"Unknown predictor {column!r}: it is no objective, and no column of the table."
+            f"Unknown predictor {shown(column)}: it is no objective, and no column of the table."
         )
     by_place: dict[int, list[float]] = {}
     for place, cell in zip(table.sequence.tolist(), table.more[column], strict=True):

@@ -31,7 +31,7 @@ from edgecil.estimation.truth import find_truth
 from edgecil.io.files import check_new, replace_file
 from edgecil.io.json import to_plain
 from edgecil.io.notebook import show_printed
-from edgecil.options import Options
+from edgecil.options import Options, checked
 from edgecil.sequences.given import NAME as OWN_ORDERS
 from edgecil.sequences.protocols import CONTINUED
 from edgecil.sequences.sequence import ClassSequence
@@ -186,6 +186,7 @@ class NextRuns:
             file.write(text.encode())
 
 
+@checked
 def next_runs(
     source: Source | Sequence[Source],
     *,

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from edgecil.engine.metrics import find_metric
-from edgecil.engine.runs import PENDING, Orders, Runs, pair_orders
+from edgecil.engine.runs import PENDING, Orders, Runs
 from edgecil.errors import DataError
 from edgecil.estimation.truth import Truth
 from edgecil.sequences.protocols import LabelledSequence, describe_duplicates, find_protocol
@@ -231,7 +231,9 @@ def _note_copies(table: Runs) -> list[str]:
     """Return a sentence on each pair of methods that are equal in every run that both have."""
     notes = []
     for first, second in combinations(table.methods, 2):
-        _, a, b, _ = pair_orders(table.orders(first), table.orders(second))
+        one, other = table.orders(first), table.orders(second)
+        _, mine, others = np.intersect1d(one.places, other.places, return_indices=True)
+        a, b = one.accuracies[mine], other.accuracies[others]
         if len(a) >= _LEAST and (a == b).all() and np.ptp(a) > 0.0:
             notes.append(
                 f"{first} and {second} are equal in all {len(a)} runs that both have; is one a "
@@ -245,13 +247,9 @@ def _note_chance(table: Runs) -> list[str]:
     chance = table.chance
     if chance is None:
         return []
-    guessing = [name for name in table.methods if _most(table, name) <= 1.05 * chance]
     return [
         f"{name} is no better than guessing ({chance:.1f} % for {len(table.classes)} classes) in "
         "any run."
-        for name in guessing
+        for name in table.methods
+        if np.nanmax(table.values[table.rows(name)], initial=-np.inf) <= 1.05 * chance
     ]
-
-
-def _most(table: Runs, method: str) -> float:
-    return float(np.nanmax(table.values[table.rows(method)], initial=-np.inf))

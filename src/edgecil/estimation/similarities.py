@@ -14,7 +14,7 @@ from edgecil.classes.registry import CLASS_LISTS
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.runs import Runs
 from edgecil.engine.stored_similarity import SIMILARITY_FILE
-from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.errors import DataError, EdgecilError, UsageError, shown, wrong_value
 from edgecil.estimation.samples import describe_unknown_choice, random_protocols
 from edgecil.estimation.sources import DatasetRuns, class_names
 from edgecil.io import limits
@@ -43,7 +43,12 @@ def describe_given(similarity: Similarities | None) -> str | None:
     if isinstance(similarity, (str, Path)):
         return str(similarity)
     if isinstance(similarity, Mapping):
+        for name, one in similarity.items():
+            if not hasattr(one, "source"):
+                raise wrong_value(f"similarity[{shown(name)}]", "a similarity", one)
         return ", ".join(similarity)
+    if not hasattr(similarity, "source"):
+        raise wrong_value("similarity", "a file, a similarity, or several by name", similarity)
     return describe_similarity(similarity) or "given"
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypedDict, Unpack
+from typing import Any, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
@@ -22,11 +22,12 @@ from edgecil.engine.runs import Runs, join_tables
 from edgecil.errors import DataError, EdgecilError, UsageError, name_some, shown, warn, wrong_value
 from edgecil.estimation.plausibility import check_runs
 from edgecil.io.csv_files import iterate_rows
+from edgecil.io.directory import check_path
 from edgecil.io.files import check_new
+from edgecil.options import check_type, checked
 from edgecil.sequences.sequence import ClassSequence
 
 Source: TypeAlias = "str | Path | Experiment | Runs | DataFrame"
-SeedMeaning = Literal["orders", "trainings", "both"]
 
 
 class Reading(TypedDict, total=False):
@@ -42,9 +43,9 @@ class Reading(TypedDict, total=False):
     """
 
     pool: str | None
-    seeds_are: SeedMeaning | None
+    seeds_are: str | None
     orders_from: str | None
-    tasks: Sequence[int] | None
+    tasks: Sequence[int] | int | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,25 +94,18 @@ def is_saved_analysis(source: object) -> bool:
     )
 
 
-def is_experiment(source: object) -> bool:
-    """Return whether a source is a single experiment, or its directory."""
-    if isinstance(source, (list, tuple)) and len(source) == 1:
-        source = source[0]
-    is_directory = isinstance(source, (str, Path)) and Path(source).is_dir()
-    return is_directory or isinstance(source, Experiment)
-
-
 def list_sources(source: Source | Sequence[Source]) -> list[Source]:
     """Return one source or several as a list; experiments are read as they are now."""
     if isinstance(source, (list, tuple)):
         if not source:
             raise UsageError("The 'source' parameter must have at least one entry. Got none.")
         return [one for entry in source for one in list_sources(entry)]
-    if isinstance(source, (str, Path)) and Path(source).is_dir():
-        return [Experiment.open(source).snapshot()]
+    if isinstance(source, (str, Path)):
+        check_path(source)
+        return [Experiment.open(source).snapshot() if Path(source).is_dir() else source]
     if isinstance(source, Experiment):
         return [source.snapshot()]
-    if isinstance(source, (str, Path, Runs)) or (
+    if isinstance(source, Runs) or (
         hasattr(source, "columns") and (hasattr(source, "iloc") or hasattr(source, "to_pandas"))
     ):
         return [source]
@@ -175,10 +169,12 @@ def gather(
     """
     sources = list_sources(source)
     metric = default_metric(sources) if metric is None else metric
+    for name, value in reading.items():
+        check_type(name, value, Reading.__annotations__[name].__forward_arg__)
     pool = reading.get("pool")
     if pool is not None and not pool.strip():
         raise UsageError("'pool' must be the reason to average runs with different settings.")
-    options = {name: value for name, value in reading.items() if name != "pool" and value}
+    options = {name: it for name, it in reading.items() if name != "pool" and it is not None}
     tracked = [one for one in sources if is_tensorboard(one)]  # each file has one run
     units = [one for one in sources if not is_tensorboard(one)]
     groups: dict[str, list[_Part]] = {}
@@ -188,6 +184,7 @@ def gather(
     return Gathered(sources, metric, [_join(group, pool) for group in groups.values()])
 
 
+@checked
 def export_runs(
     source: Source | Sequence[Source],
     out: str | Path,

@@ -10,7 +10,9 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from errno import ENAMETOOLONG
 from pathlib import Path
+from typing import Any
 
 from edgecil.errors import DataError, EdgecilError, UsageError, shown
 from edgecil.io.files import read_json, reason, replace_file
@@ -27,10 +29,17 @@ LOCK = "lock"
 _UNCLAIMED = re.compile(rf"{LOCK}|\.{re.escape(MARKER)}\.\w+|ray-\d+")
 
 
-def check_path(path: Path) -> None:
+def check_path(path: Any) -> None:
     """Raise an error if no file system can have a path."""
-    if "\0" in str(path):
-        raise UsageError(f"'out' must be a path without null characters. Got {shown(str(path))}.")
+    try:
+        Path(path).stat()
+    except OSError as error:
+        if error.errno == ENAMETOOLONG:
+            raise UsageError(f"A path must be shorter. Got {shown(str(path))}.") from error
+    except (TypeError, ValueError) as error:
+        raise UsageError(
+            f"A path must be a text or a Path without null characters. Got {shown(path)}."
+        ) from error
 
 
 def check_owner(

@@ -13,6 +13,7 @@ from edgecil.io.directory import check_owner, claim, held
 from edgecil.io.files import replace_files
 from edgecil.io.garbage import no_collection, only_new_objects
 from edgecil.io.json import checked_json
+from edgecil.options import checked
 from edgecil.report.metrics import OFFERED
 from edgecil.report.page import Origin, Page, compose_page
 from edgecil.report.table import files_of
@@ -50,6 +51,7 @@ class Report:
         return f"Report({', '.join(map(str, self.pages))})"
 
 
+@checked
 def write_report(
     source: Analysis | Source | Sequence[Source],
     *,
