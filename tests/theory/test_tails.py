@@ -15,7 +15,6 @@ from scipy import stats
 from edgecil.errors import UsageError
 from edgecil.sequences.counting import count_sequences
 from edgecil.theory import (
-    chebyshev_tail,
     gaussian_tail,
     miss_probability,
     miss_probability_paper,
@@ -26,13 +25,8 @@ HUGE = count_sequences([1] * 21_841)
 
 
 @given(st.floats(0, 30))
-def test_gaussian_tail_is_the_normal_distribution_and_below_chebyshev(deviations: float) -> None:
+def test_gaussian_tail_is_that_of_the_normal_distribution(deviations: float) -> None:
     assert gaussian_tail(deviations) == pytest.approx(2 * stats.norm.sf(deviations), rel=1e-12)
-    assert gaussian_tail(deviations) <= chebyshev_tail(deviations) <= 1
-
-
-def test_chebyshev_by_hand() -> None:
-    assert [chebyshev_tail(t) for t in (0, 0.5, 1, 2, 10)] == [1, 1, 1, 0.25, 0.01]
 
 
 def test_missing_a_set_counted_out_over_every_draw() -> None:
@@ -144,7 +138,6 @@ def test_runs_to_hit_by_hand() -> None:
     ("call", "message"),
     [
         (lambda: gaussian_tail(-1), "'deviations'.*0.*-1"),
-        (lambda: chebyshev_tail(math.nan), "'deviations'"),
         (lambda: miss_probability(1.5, 3), r"'share'.*\[0, 1\]"),
         (lambda: miss_probability(0.5, 0), "'runs'.*1.*0"),
         (

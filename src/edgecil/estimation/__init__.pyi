@@ -22,7 +22,6 @@ from .correlation import (
     column_predictor as column_predictor,
     correlate as correlate,
     objective_predictor as objective_predictor,
-    pilot_predictor as pilot_predictor,
 )
 from .distributions import Distribution as Distribution
 from .next_runs import NextRuns as NextRuns, NextStep as NextStep

@@ -1,17 +1,19 @@
-"""Predictors: a number for every sequence of a space that is available before training.
+"""Predictors of accuracy, and how well they predict: correlations over class orders.
 
-Predictors are S and the other objectives of a similarity, columns of a table, and pilot runs.
-What estimates and correlates asks for a predictor and never whether it is S.
+A predictor is a number for every sequence that is available before training: S and the other
+objectives of a similarity, or a column of a table. Orders that share positions have similar values
+of any predictor and similar accuracies, so that n orders are not n independent observations. If a
+predictor has nothing to do with the classes, it may as well belong to classes in another
+arrangement (Mantel 1967): its correlation is one of those that relabelled classes give.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import islice, permutations
 from math import factorial
-from typing import Generic, Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,26 +27,20 @@ from edgecil.estimation.samples import unbiased_sequences
 from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.moments import moments
 from edgecil.sequences.objective import Objective, get_objective
-from edgecil.sequences.sampling import sample_scores, score_orders
+from edgecil.sequences.sampling import score_orders
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity
 
-_ENUMERATED = 2_520
-_SAMPLED = 4_096
-_LEVELS = 64
-
 
 @dataclass(frozen=True, eq=False)
 class Predictor:
-    """A number for every sequence, and its distribution over all sequences, Ω.
+    """A number for every sequence.
 
     Attributes:
         name: its name.
         values: function that returns the values of n sequences, shape (n,); NaN if there is none.
-        population: function that returns (m,) values that represent Ω: every sequence once, or a
-            sample.
-        mean: over Ω.
+        mean: over all sequences, Ω.
         std: over Ω, population; 0 if the predictor is constant.
         sign: of the correlation with accuracy that its construction claims, +1 or -1; None if none.
         of_orders: the same as `values` for orders as an array, shape (n, N), each of which holds
@@ -53,7 +49,6 @@ class Predictor:
 
     name: str
     values: Callable[[Sequence[ClassSequence]], Floats]
-    population: Callable[[], Floats]
     mean: float
     std: float
     sign: int | None = None
@@ -64,54 +59,6 @@ class Predictor:
         values = self.values(tuple(sequences))
         return (values - self.mean) / self.std if self.std > 0.0 else np.zeros(len(values))
 
-    def levels(self) -> tuple[Floats, Floats]:
-        """Return the distribution of z over Ω as at most 64 levels and their weights.
-
-        Up to 64 distinct values are kept. More are replaced by 64 quantiles, scaled to mean 0 and
-        variance 1.
-        """
-        if self.std == 0.0:
-            return np.zeros(1), np.ones(1)
-        z = (self.population() - self.mean) / self.std
-        values, counts = np.unique(z.round(12), return_counts=True)
-        if len(values) <= _LEVELS:
-            return values, counts / counts.sum()
-        cut = np.quantile(z, (np.arange(_LEVELS) + 0.5) / _LEVELS)
-        return (cut - cut.mean()) / cut.std(), np.full(_LEVELS, 1.0 / _LEVELS)
-
-
-_Value = TypeVar("_Value")
-
-
-class BySequences(Generic[_Value]):
-    """The latest values that were computed for tuples of sequences.
-
-    Tuples are compared, not hashed: tuples of the same objects are compared at once.
-    """
-
-    def __init__(self, size: int) -> None:
-        self._values: deque[tuple[tuple[ClassSequence, ...], _Value]] = deque(maxlen=size)
-
-    def get(self, sequences: tuple[ClassSequence, ...], compute: Callable[[], _Value]) -> _Value:
-        """Return the value for these sequences, computed if it is not among the latest."""
-        for others, value in self._values:
-            if others == sequences:
-                return value
-        value = compute()
-        self._values.append((sequences, value))
-        return value
-
-
-_orders = BySequences[Ints](8)
-
-
-def orders_of(sequences: tuple[ClassSequence, ...]) -> Ints:
-    """Sequences as an array, shape (n, N); all predictors of a table ask for the same ones."""
-    return _orders.get(
-        sequences,
-        lambda: np.array([sequence.order for sequence in sequences], dtype=np.int64),
-    )
-
 
 def objective_predictor(
     similarity: Similarity,
@@ -120,11 +67,7 @@ def objective_predictor(
     *,
     name: str | None = None,
 ) -> Predictor:
-    """Return an objective of a similarity (S by default) as a predictor, with exact moments.
-
-    Spaces of up to 2,520 sequences are enumerated; larger ones are represented by 4,096 sequences
-    drawn with a fixed seed.
-    """
+    """Return an objective of a similarity (S by default) as a predictor, with exact moments."""
     chosen = get_objective(objective, space)
     exact = moments(similarity, space, chosen)
 
@@ -132,43 +75,11 @@ def objective_predictor(
         return score_orders(similarity, space, orders, chosen, check=False)
 
     def values(sequences: Sequence[ClassSequence]) -> Floats:
-        orders = orders_of(tuple(sequences)).reshape(-1, space.classes)
-        return score_orders(similarity, space, orders, chosen)
-
-    def population() -> Floats:
-        if space.size <= _ENUMERATED:
-            return values(tuple(space.enumerate()))
-        return sample_scores(similarity, space, _SAMPLED, np.random.default_rng(0), chosen)
+        orders = np.array([one.order for one in sequences], dtype=np.int64)
+        return score_orders(similarity, space, orders.reshape(-1, space.classes), chosen)
 
     sign = 1 if chosen.hard == "min" else -1
-    return Predictor(
-        name or chosen.name, values, population, exact.mean, exact.std, sign, of_orders
-    )
-
-
-def tabled_predictor(
-    name: str, values: Mapping[ClassSequence, float], drawn: Iterable[ClassSequence]
-) -> Predictor:
-    """Return a predictor that has values for some sequences only.
-
-    Args:
-        name: its name.
-        values: by sequence.
-        drawn: sequences that represent Ω: all of them, or a random sample.
-    """
-    population = np.array([values[sequence] for sequence in drawn if sequence in values])
-    if len(population) < 2:
-        raise UsageError(
-            f"Predictor {name!r} requires values for at least 2 sequences of the protocols "
-            f"enumerate, random or latin. Got {len(population)} instead."
-        )
-    return Predictor(
-        name,
-        lambda sequences: np.array([values.get(sequence, np.nan) for sequence in sequences]),
-        lambda: population,
-        float(population.mean()),
-        float(population.std()),
-    )
+    return Predictor(name or chosen.name, values, exact.mean, exact.std, sign, of_orders)
 
 
 def column_predictor(table: Runs, column: str) -> Predictor:
@@ -183,26 +94,22 @@ def column_predictor(table: Runs, column: str) -> Predictor:
             number = float(cell)
         except ValueError as error:
             raise UsageError(
-                f"Column {column!r} must contain numbers. Got {shown(cell)} instead."
+                f"Column {column!r} must contain numbers. Got {cell!r} instead."
             ) from error
         if np.isfinite(number):
             by_place.setdefault(place, []).append(number)
-    values = {
-        table.sequences[place]: float(np.mean(numbers)) for place, numbers in by_place.items()
-    }
-    return tabled_predictor(column, values, unbiased_sequences(table))
-
-
-def pilot_predictor(pilot: Runs, method: str) -> Predictor:
-    """Return a pilot's accuracies of the same method, or of its only method, as a predictor."""
-    chosen = method if method in pilot.methods else pilot.methods[0]
-    if chosen != method and len(pilot.methods) > 1:
+    means = {table.sequences[place]: float(np.mean(own)) for place, own in by_place.items()}
+    drawn = np.array([means[one] for one in unbiased_sequences(table) if one in means])
+    if len(drawn) < 2:
         raise UsageError(
-            f"The pilot has several methods ({', '.join(pilot.methods)}) but not {method!r}."
+            f"Predictor {column!r} requires values for at least 2 sequences of the protocols "
+            f"enumerate, random or latin. Got {len(drawn)} instead."
         )
-    values = pilot.orders(chosen).by_sequence()
-    predictor = tabled_predictor("pilot", values, unbiased_sequences(pilot, chosen))
-    return replace(predictor, sign=1)
+
+    def values(sequences: Sequence[ClassSequence]) -> Floats:
+        return np.array([means.get(sequence, np.nan) for sequence in sequences])
+
+    return Predictor(column, values, float(drawn.mean()), float(drawn.std()))
 
 
 def predictor_label(name: str) -> str:
@@ -369,11 +276,10 @@ def _around(r: float, reach: float) -> tuple[float, float]:
     return float(np.tanh(np.arctanh(r) - reach)), float(np.tanh(np.arctanh(r) + reach))
 
 
-Relabelled = dict[int, BySequences["Floats | None"]]
+Relabelled = dict[str, tuple[tuple[ClassSequence, ...], "Floats | None"]]
 
 MOST = 999
 _FEWEST_RELABELLINGS = 199
-_KEPT = 4  # sets of orders whose values are kept, of methods with different ones
 _SCORES = 100_000
 _CELLS = 2_000_000  # of an array of relabelled orders
 
@@ -396,7 +302,7 @@ def relabelled_values(
     """
     if len(sequences) < 2:
         return None
-    orders = orders_of(tuple(sequences))
+    orders = np.array([sequence.order for sequence in sequences], dtype=np.int64)
     labels = _relabellings(orders.shape[1], len(orders), seed)
     sizes = sequences[0].sizes
     values = np.empty((len(labels), len(orders)))
@@ -416,9 +322,11 @@ def relabelled_values(
 def relabel(
     predictor: Predictor, sequences: tuple[ClassSequence, ...], done: Relabelled
 ) -> Floats | None:
-    """:func:`relabelled_values`, computed once for all methods that ran the same orders."""
-    by_sequences = done.setdefault(id(predictor), BySequences(_KEPT))
-    return by_sequences.get(sequences, lambda: relabelled_values(predictor, sequences))
+    """:func:`relabelled_values`, computed once for methods that ran the same orders in a row."""
+    last = done.get(predictor.name)
+    if last is None or last[0] != sequences:
+        last = done[predictor.name] = sequences, relabelled_values(predictor, sequences)
+    return last[1]
 
 
 def _relabellings(classes: int, orders: int, seed: int) -> Ints:

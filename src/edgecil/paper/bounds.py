@@ -21,8 +21,12 @@ from dataclasses import dataclass
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
-from edgecil.theory.arguments import open_probability, positive_number, whole_number
-from edgecil.theory.search import least_integer
+from edgecil.theory.arguments import (
+    least_integer,
+    open_probability,
+    positive_number,
+    whole_number,
+)
 
 _DIGITS = 60
 _BINARY_DIGITS = 256

@@ -15,8 +15,7 @@ import math
 from fractions import Fraction
 from typing import Literal
 
-from edgecil.theory.arguments import open_probability, whole_number
-from edgecil.theory.search import least_integer
+from edgecil.theory.arguments import least_integer, open_probability, whole_number
 from edgecil.theory.tails import miss_probability, probability_of_miss
 
 Sides = Literal[1, 2]
@@ -56,36 +55,14 @@ def worse_probability(runs: int, size: int | None = None) -> float:
     return float(unseen / (drawn + 1))
 
 
-def tolerance_confidence(
-    share: float, runs: int, *, sides: Sides = 1, size: int | None = None
-) -> float:
-    """Return the confidence that L random orders bound that share of all orders (Wilks 1941).
-
-    One side: the share is no worse than the worst order seen, with confidence 1 − p^L. Two sides:
-    it lies between the worst and the best, with confidence 1 − L p^(L−1) + (L−1) p^L.
-
-    In a finite space at most m = ⌊(1−p)|Ω|⌋ orders may lie outside. One side fails if none of the
-    m + 1 worst orders is drawn; two sides fail, since the gaps are exchangeable, as often as fewer
-    than two of the m + 2 worst orders are drawn.
-
-    Args:
-        share: p, in (0, 1).
-        runs: L.
-        sides: 1 or 2.
-        size: |Ω|, exact.
-
-    >>> round(tolerance_confidence(0.95, 59), 4), round(tolerance_confidence(0.95, 3), 4)
-    (0.9515, 0.1426)
-    """
-    exact_share = open_probability("share", share)
-    drawn, population = _draws(runs, size)
-    return _confidence(exact_share, drawn, _sides(sides), population)
-
-
 def tolerance_runs(
     share: float, confidence: float, *, sides: Sides = 1, size: int | None = None
 ) -> int:
     """Return the least number of random orders that bound that share of all orders with confidence.
+
+    1 − p^L for one side. In a finite space at most m = ⌊(1−p)|Ω|⌋ orders may lie outside: one side
+    fails if none of the m + 1 worst orders is drawn; two sides fail, since the gaps are
+    exchangeable, as often as fewer than two of the m + 2 worst orders are drawn.
 
     >>> tolerance_runs(0.95, 0.95), tolerance_runs(0.95, 0.95, sides=2)
     (59, 93)

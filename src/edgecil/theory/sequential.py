@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from edgecil.errors import UsageError
-from edgecil.theory.arguments import open_probability, positive_number
+from edgecil.theory.arguments import open_probability
 
 # Variance of the prior of (mean - value)/std; intervals of 5 to 50 values are near their narrowest.
 _PRIOR = 1.5
@@ -23,12 +23,7 @@ _LEAST = 5
 
 
 def confidence_interval(
-    values: Sequence[float],
-    level: float = 0.9,
-    *,
-    prior: float = _PRIOR,
-    least: int = _LEAST,
-    unseen: float = _UNSEEN,
+    values: Sequence[float], level: float = 0.9, *, least: int = _LEAST
 ) -> tuple[float, float] | None:
     """Return the interval of the mean after n values, valid for all n at the same time.
 
@@ -47,12 +42,10 @@ def confidence_interval(
     Args:
         values: in the order in which they were seen.
         level: probability that all intervals contain the mean.
-        prior: g.
         least: number of values before which there is no interval. It makes the error rate of
             moderately skewed (gamma with shape 3) and of bimodal values at most the nominal one,
             too. Of exponential values, which are skewed more than accuracies on truth tables, 14 %
             of series miss the mean at a level of 90 %.
-        unseen: u, in standard deviations.
 
     Returns:
         None before that, and if all values are equal.
@@ -64,7 +57,7 @@ def confidence_interval(
     if not all(math.isfinite(value) for value in values):
         raise UsageError("The 'values' parameter must have finite numbers only.")
     count = len(values)
-    scale = reach(count, level, prior=prior, least=least, unseen=unseen)
+    scale = reach(count, level, least=least)
     if scale is None:
         return None
     mean = fmean(values)
@@ -75,14 +68,7 @@ def confidence_interval(
     return mean - half, mean + half
 
 
-def reach(
-    count: int,
-    level: float = 0.9,
-    *,
-    prior: float = _PRIOR,
-    least: int = _LEAST,
-    unseen: float = _UNSEEN,
-) -> float | None:
+def reach(count: int, level: float = 0.9, *, least: int = _LEAST) -> float | None:
     """Return the half-width of :func:`confidence_interval`, in sample standard deviations.
 
     Returns:
@@ -92,12 +78,11 @@ def reach(
     1.245
     """
     alpha = 1.0 - float(open_probability("level", level))
-    g = float(positive_number("prior", prior))
     if count < max(2, least):
         return None
-    growth = 1.0 + count * g
+    growth = 1.0 + count * _PRIOR
     bound = (math.sqrt(growth) / alpha) ** (2.0 / count)
     if bound >= growth:
         return None
     squared = (count - 1) * (bound - 1.0) / (1.0 - bound / growth)
-    return math.sqrt(squared / count) + max(unseen, 0.0) / (count + 1)
+    return math.sqrt(squared / count) + _UNSEEN / (count + 1)

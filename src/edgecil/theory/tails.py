@@ -7,11 +7,11 @@ from fractions import Fraction
 
 from edgecil.theory.arguments import (
     closed_probability,
+    least_integer,
     number_at_least_zero,
     open_probability,
     whole_number,
 )
-from edgecil.theory.search import least_integer
 
 _UNDERFLOW = 750  # exp(-750) is 0 as a float
 _EXACT_POWER = 1_000
@@ -29,18 +29,6 @@ def gaussian_tail(deviations: float) -> float:
     0.05
     """
     return math.erfc(float(number_at_least_zero("deviations", deviations)) / math.sqrt(2))
-
-
-def chebyshev_tail(deviations: float) -> float:
-    """Bound the share beyond `deviations` standard deviations, for any distribution.
-
-    P(|X − μ| ≥ tσ) ≤ min(1, 1/t²), Chebyshev's inequality; assumes a finite variance only.
-
-    >>> chebyshev_tail(2)
-    0.25
-    """
-    exact = number_at_least_zero("deviations", deviations)
-    return 1.0 if exact <= 1 else float(1 / exact**2)
 
 
 def miss_probability(share: float | Fraction, runs: int, size: int | None = None) -> float:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from edgecil.theory.search import least_integer
+from edgecil.theory.arguments import least_integer
 
 
 @given(st.integers(1, 10**40), st.integers(1, 10**40))
