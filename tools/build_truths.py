@@ -249,9 +249,6 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=DATA, help="folder of the two files")
     parser.add_argument("--commit", help="that trained, if it is not the current one")
     options = parser.parse_args()
-    commit = options.commit or subprocess.check_output(
-        ["git", "rev-parse", "HEAD"], cwd=DATA, text=True
-    )
     different = 0
     for dataset, file in FILES.items():
         path = options.out / file
@@ -268,6 +265,9 @@ def main() -> None:
             continue
         if options.action == "train":
             train(options.runs, path, names, options.learners)
+        commit = options.commit or subprocess.check_output(
+            ["git", "rev-parse", "HEAD"], cwd=DATA, text=True
+        )
         for table in pack(options.runs, path, commit.strip(), names):
             repeats = {method: len(result.seeds) for method, result in table.results.items()}
             print(f"{table.name}: {len(table.sequences)} sequences; repeats {repeats}")
