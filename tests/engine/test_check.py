@@ -60,7 +60,8 @@ def test_a_check_counts_what_a_run_then_trains(options: dict[str, Any], tmp_path
     plan = edgecil.check(**grouped(out=out, **{**options, "method": ("instant", "raising")}))
     assert not out.exists(), "a check writes nothing"
     assert plan.problems == ()
-    assert (plan.tasks, plan.stored, plan.workers, plan.orders) == (24, 0, 2, {"enumerate": 6})
+    assert [(part.tasks, part.stored) for part in plan.methods] == [(12, 0), (12, 0)]
+    assert (plan.workers, plan.orders) == (2, {"enumerate": 6})
     one = {**options, "method": "instant", "workers": 1}
     edgecil.run(**grouped(out=out, **one))
     plan = edgecil.check(**grouped(out=out, **options))
@@ -75,11 +76,11 @@ def test_a_check_counts_what_a_run_then_trains(options: dict[str, Any], tmp_path
     assert again.seconds is not None
     assert 0.0 < again.seconds < 60.0
     shard = edgecil.check(**grouped(out=out, shard="1/2", **options))
-    assert shard.tasks == 12
+    assert [part.tasks for part in shard.methods] == [6, 6]
     other = {**one, "tasks": 4}
     (problem,) = edgecil.check(**grouped(out=out, **other)).problems
     assert "sizes: [2, 2] stored" in problem.about
-    assert edgecil.check(**grouped(out=out, overwrite=True, **other)).stored == 0
+    assert edgecil.check(**grouped(out=out, overwrite=True, **other)).methods[0].stored == 0
 
 
 def test_everything_that_is_missing_is_listed_and_the_work_is_planned_without_it(

@@ -144,7 +144,7 @@ VERBS = (
         _show_check,
         arguments=("dataset",),
         call=_check,
-        plain=lambda answer: answer.plain(),
+        plain=lambda answer: {**vars(answer), "ready": answer.ready},
         answer=lambda: {**get_type_hints(load("edgecil.engine.check:Check")), "ready": bool},
     ),
     Verb(

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from edgecil.classes import select_classes
 from edgecil.data.dataset import Dataset, Examples
 from edgecil.data.registry import dataset_classes, open_dataset
 from edgecil.engine.config import Execution, ExperimentConfig
@@ -125,18 +124,9 @@ class Check:
         """Whether nothing is missing."""
         return not self.problems
 
-    @property
-    def tasks(self) -> int:
-        """Number of task trainings, finished ones included."""
-        return sum(part.tasks for part in self.methods)
-
-    @property
-    def stored(self) -> int:
-        """Number of task trainings whose results are stored already."""
-        return sum(part.stored for part in self.methods)
-
     def __repr__(self) -> str:
-        return f"<Check: {self.tasks} task trainings, {len(self.problems)} problems>"
+        tasks = sum(part.tasks for part in self.methods)
+        return f"<Check: {tasks} task trainings, {len(self.problems)} problems>"
 
     def __str__(self) -> str:
         """Return the requirements, a line each, the work of each method, and the time."""
@@ -156,7 +146,7 @@ class Check:
         """Yield the orders, the trainings, the expected time and disk space, and the verdict."""
         if self.methods:
             orders = ", ".join(f"{count} {name}" for name, count in self.orders.items())
-            remaining = self.tasks - self.stored
+            remaining = sum(part.tasks - part.stored for part in self.methods)
             yield f"Class orders: {orders}. To train: {remaining} tasks, {self.workers} at a time."
             reasons: dict[str, list[str]] = {}
             for it in self.methods:
@@ -164,7 +154,8 @@ class Check:
             why = "; ".join(f"{', '.join(own)}: {it}" for it, own in reasons.items() if it)
             known = "" if self.seconds is None else f"about {format_duration(self.seconds)}"
             yield f"Expected time: {known or f'unknown ({why})'}."
-            used = "unknown until one was trained" if self.disk is None else _megabytes(self.disk)
+            used = "unknown until one was trained"
+            used = used if self.disk is None else f"at most {self.disk / 1e6:,.1f} MB"
             yield f"Expected disk space with {self.states} states of learners: {used}."
         count = len(self.problems)
         yield (
@@ -172,14 +163,6 @@ class Check:
             if self.ready
             else f"{count} requirement{'' if count == 1 else 's'} missing."
         )
-
-    def plain(self) -> dict[str, Any]:
-        """Return all of it as plain data."""
-        return {**vars(self), "ready": self.ready}
-
-
-def _megabytes(size: int) -> str:
-    return f"at most {size / 1e6:,.1f} MB"
 
 
 def check(
@@ -244,13 +227,7 @@ class _Checker:
                 check_directory(self._out)
         if names is None:
             return Check(tuple(self._found))
-        space = SequenceSpace.choose(
-            len(names),
-            tasks=config.tasks,
-            base=config.base,
-            increment=config.increment,
-            sizes=config.sizes,
-        )
+        space = config.space(len(names))
         if self._goal is not None and config.budget is not None:
             config = self._config = replace(config, budget=min(config.budget, space.size))
         orders = _plan_orders(config, space)
@@ -263,7 +240,8 @@ class _Checker:
         stored = measured.keys() & set(plan)
         once: dict[str, float] = {}
         unknown: dict[str, str] = {}
-        methods = [name for name in config.method_names if not _has(measured, name)]
+        known = {node.method for node in measured}
+        methods = [name for name in config.method_names if name not in known]
         if methods and opened is not None and not any(not it.available for it in self._found):
             with self._trying("methods"):
                 trial = _Trial(config, self._execution, opened, plan, self._start + _SECONDS)
@@ -281,12 +259,16 @@ class _Checker:
         disk = None
         if sizes or not states:
             disk = states * max(sizes, default=0) + _ROW * len(plan)
-            self._disk(disk)
+            place = Path(self._out or ".").absolute()
+            while not place.exists():
+                place = place.parent
+            free = shutil.disk_usage(place).free
+            self._add("disk", f"{free / 1e9:,.1f} GB are free", free > disk)
         parts = []
         for method in config.method_names:
             nodes = [node for node in plan if node.method == method]
             durations = [expected[node] for node in nodes if node not in stored]
-            known = all(seconds is not None for seconds in durations)
+            timed = None not in durations
             reason = unknown.get(method) or "nothing could be measured yet"
             parts.append(
                 PlannedMethod(
@@ -294,8 +276,8 @@ class _Checker:
                     sum(run.method == method for run in plan.runs),
                     len(nodes),
                     sum(node in stored for node in nodes),
-                    sum(seconds or 0.0 for seconds in durations) if known else None,
-                    "" if known else reason,
+                    sum(seconds or 0.0 for seconds in durations) if timed else None,
+                    "" if timed else reason,
                 )
             )
         return Check(
@@ -338,10 +320,7 @@ class _Checker:
                 every = dataset_classes(config.dataset).labels
             except EdgecilError:
                 return None, None
-        ids = select_classes(
-            len(every), count=data.classes, seed=data.classes_seed, ids=data.class_ids
-        )
-        return opened, tuple(every[index] for index in ids)
+        return opened, tuple(every[index] for index in data.select(len(every)))
 
     def _similarity(self) -> None:
         """Note whether the similarity of the classes can be had, if a protocol uses one."""
@@ -436,14 +415,6 @@ class _Checker:
                 sizes.append(4 * sum(parameter.numel() for parameter in network.parameters()))
         return sizes
 
-    def _disk(self, needed: int) -> None:
-        place = Path(self._out or ".").absolute()
-        while not place.exists():
-            place = place.parent
-        free = shutil.disk_usage(place).free
-        about = f"{free / 1e9:,.1f} GB are free, {_megabytes(needed)} will be used"
-        self._add("disk", about, free > needed)
-
 
 def _split_labels(opened: Dataset | Items) -> tuple[Ints, Ints]:
     """Return the labels of the training and of the test inputs."""
@@ -507,10 +478,6 @@ def _plan_orders(
     return orders
 
 
-def _has(measured: Mapping[Node, float], method: str) -> bool:
-    return any(node.method == method for node in measured)
-
-
 def _with_first_times(
     expected: Mapping[Node, float | None], once: Mapping[str, float]
 ) -> dict[Node, float | None]:
@@ -548,11 +515,11 @@ class _Trial:
         plan: Plan,
         end: float,
     ) -> None:
-        from edgecil.engine.prepare import load_context, select_ids
+        from edgecil.engine.prepare import load_context
 
         self._first = {root.method: root for root in reversed(plan.roots)}
         self._end, self._share = end, execution.share
-        ids = select_ids(config, len(opened.names))[list(plan.roots[0].prefix[0])]
+        ids = config.data.select(len(opened.names))[list(plan.roots[0].prefix[0])]
         self._inputs = int(np.isin(_split_labels(opened)[0], ids).sum())
         most = _ARRAYS if isinstance(opened, Dataset) else _FILES
         few = _few(opened, ids, max(2, most // len(ids)), config)

@@ -7,12 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from edgecil.classes import select_classes
 from edgecil.engine.seeds import training_seed
 from edgecil.errors import UsageError, shown
+from edgecil.io.arrays import Ints
 from edgecil.io.device import PRECISIONS
 from edgecil.options import Options, option
 from edgecil.sequences.protocols import DEFAULT_PROTOCOL, find_protocol, split_budget
 from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.options import SimilaritySource
 
 PREPARATIONS = ("plain", "centre-crop")
@@ -47,6 +50,10 @@ class Data(Options):
         "model",
         choices=NORMALISATIONS,
     )
+
+    def select(self, total: int) -> Ints:
+        """Return the labels of the experiment's classes among all of a dataset."""
+        return select_classes(total, count=self.classes, seed=self.classes_seed, ids=self.class_ids)
 
 
 @dataclass(frozen=True)
@@ -246,6 +253,16 @@ class ExperimentConfig(Options):
         """The protocols without the budgets of their own."""
         return tuple(
             text if text in self.sequences else split_budget(text)[0] for text in self.protocol
+        )
+
+    def space(self, classes: int) -> SequenceSpace:
+        """Return every sequence of so many classes in the experiment's tasks."""
+        return SequenceSpace.choose(
+            classes,
+            tasks=self.tasks,
+            base=self.base,
+            increment=self.increment,
+            sizes=self.sizes,
         )
 
     @property

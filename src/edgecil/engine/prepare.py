@@ -20,7 +20,7 @@ from edgecil.backbones.registry import (
     offered_by,
 )
 from edgecil.backbones.slot import find_model, is_slot_model, model_name
-from edgecil.classes import ClassList, select_classes
+from edgecil.classes import ClassList
 from edgecil.data import Dataset
 from edgecil.data.registry import load_dataset
 from edgecil.engine.config import Execution, ExperimentConfig, Training
@@ -31,7 +31,6 @@ from edgecil.engine.plan import Plan
 from edgecil.engine.seeds import PER_ORDER, SEEDS, SHARED
 from edgecil.engine.similarity import experiment_similarity
 from edgecil.errors import PrerequisiteError, UsageError, nearest, warn
-from edgecil.io.arrays import Ints
 from edgecil.io.device import check_precision, choose_device
 from edgecil.methods import Environment, MethodEntry, get_method
 from edgecil.methods.image_size import fit_images, image_statistics, stored_size
@@ -131,7 +130,7 @@ def prepare(
 ) -> Prepared:
     """Load the data, choose the sequences, and collect what determines the results."""
     config, entries, dataset, context = load_context(config, storage=storage, remote=remote)
-    space = choose_space(config, dataset)
+    space = config.space(len(dataset))
     similarity = means = None
     drawn = [PROTOCOLS[name] for name in config.protocol_names if name not in config.sequences]
     from_file = config.similarity.file or config.similarity.embeddings
@@ -228,12 +227,6 @@ def load_context(
     return config, entries, dataset, context
 
 
-def select_ids(config: ExperimentConfig, total: int) -> Ints:
-    """Return the labels of the experiment's classes among all of a dataset."""
-    data = config.data
-    return select_classes(total, count=data.classes, seed=data.classes_seed, ids=data.class_ids)
-
-
 def load_images(config: ExperimentConfig, *, storage: str = "auto") -> Dataset:
     """Load the images of the experiment's classes."""
     data = config.data
@@ -246,17 +239,6 @@ def load_images(config: ExperimentConfig, *, storage: str = "auto") -> Dataset:
         size=stored_size(data.image_size, data.preparation),
         download=data.download,
         storage=storage,
-    )
-
-
-def choose_space(config: ExperimentConfig, dataset: Dataset) -> SequenceSpace:
-    """Return every sequence of a dataset's classes in the experiment's tasks."""
-    return SequenceSpace.choose(
-        len(dataset),
-        tasks=config.tasks,
-        base=config.base,
-        increment=config.increment,
-        sizes=config.sizes,
     )
 
 

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -48,18 +49,7 @@ class RunningTask:
 
 @dataclass(frozen=True)
 class RunProgress:
-    """The last news of a call of `run`; times are seconds since 1970.
-
-    Attributes:
-        process: id of the process that trains.
-        host: name of its machine.
-        started: when the call started to train.
-        updated: when this was written.
-        workers: number of trainings at the same time.
-        shard: the part of the plan that the call trains, such as `3/8`; None for all of it.
-        running: the trainings under way.
-        ended: whether the call has ended.
-    """
+    """The last news of a call of `run` by a process of a host; times are seconds since 1970."""
 
     process: int
     host: str
@@ -72,16 +62,18 @@ class RunProgress:
 
     @property
     def alive(self) -> bool:
-        """Whether the call is still training.
+        """Whether the call is still training; from another machine its silence of a minute says."""
+        if self.ended or self.host != socket.gethostname():
+            return not self.ended and time.time() - self.updated < _SILENT
+        if sys.platform == "win32":  # there, signal 0 would interrupt the process
+            import psutil
 
-        A process that was killed is detected on its own machine at once, and from elsewhere by its
-        silence of a minute.
-        """
-        if self.ended:
-            return False
-        if self.host != socket.gethostname():
-            return time.time() - self.updated < _SILENT
-        return _exists(self.process)
+            return bool(psutil.pid_exists(self.process))
+        try:
+            os.kill(self.process, 0)
+        except OSError as error:
+            return not isinstance(error, ProcessLookupError)  # or another user's process
+        return True
 
 
 def read_progress(directory: Path) -> RunProgress | None:
@@ -151,22 +143,5 @@ class ProgressWriter:
                 for node, started in list(self._running.items())
             )
             self._progress = replace(self._progress, updated=now, running=running)
-            try:
-                with replace_file(self._path) as file:
-                    file.write(msgspec.json.encode(self._progress))
-            except EdgecilError:
-                return
-
-
-def _exists(process: int) -> bool:
-    if sys.platform == "win32":  # there, signal 0 would interrupt the process
-        import psutil
-
-        return bool(psutil.pid_exists(process))
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # another user's process
-        return True
-    return True
+            with suppress(EdgecilError), replace_file(self._path) as file:
+                file.write(msgspec.json.encode(self._progress))

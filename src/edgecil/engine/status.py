@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -339,7 +339,7 @@ def _at(means: Mapping[int, float] | None, place: int) -> float | None:
     return max(float(slope * place + start), min(means.values()))
 
 
-def seconds_left(remaining: Iterable[Node], measured: Measured, workers: int) -> float | None:
+def seconds_left(remaining: Collection[Node], measured: Measured, workers: int) -> float | None:
     """Return the time that remains; a method without a measurement is as slow as the slowest.
 
     None if less than two trainings were measured.
@@ -354,8 +354,10 @@ def seconds_left(remaining: Iterable[Node], measured: Measured, workers: int) ->
     for node, seconds in measured.items():
         rows.setdefault(node.method, []).append(seconds)
     slowest = max(rows, key=lambda method: fmean(rows[method]))
-    timed = [it if it.method in rows else Node(slowest, it.seed, it.prefix) for it in remaining]
-    return elapsed_seconds(expected_seconds(timed, measured), workers)
+    stand_ins = {it: Node(slowest, it.seed, it.prefix) for it in remaining if it.method not in rows}
+    expected = expected_seconds(remaining, measured)
+    others = expected_seconds(stand_ins.values(), measured)
+    return elapsed_seconds(expected | {it: others[own] for it, own in stand_ins.items()}, workers)
 
 
 def elapsed_seconds(expected: Mapping[Node, float | None], workers: int) -> float | None:

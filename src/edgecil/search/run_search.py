@@ -171,9 +171,9 @@ def search_orders(
         raise UsageError(
             f"A search requires exactly one method. Got {len(methods)}: {', '.join(methods)}."
         )
-    from edgecil.engine.prepare import choose_space, load_images
+    from edgecil.engine.prepare import load_images
 
-    space = choose_space(experiment_config, load_images(experiment_config))
+    space = experiment_config.space(len(load_images(experiment_config)))
     limit = asked.limit(budget, space.tasks)
     trainer = _Trainer({"config": trained, "out": out, **options}, metric, asked.classifier)
     replaced = configured.get("overwrite") if overwrite is None else overwrite

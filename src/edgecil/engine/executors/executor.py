@@ -75,18 +75,12 @@ def get_executor(
     per_device: int | None = None,
     folder: Path | None = None,
 ) -> Executor:
-    """Return an executor by name.
+    """Return an executor by name, `local` or `ray`.
 
-    Args:
-        name: `local` or `ray`.
-        context: data and settings for the workers.
-        workers: number of jobs that run at once, or how they are distributed over devices; None
-            for as many as a Ray cluster can run.
-        address: address of a Ray cluster; a private one on this machine by default.
-        timeout: seconds after which a job is stopped and has failed; no limit by default.
-        per_device: number of jobs that share a GPU of a Ray cluster.
-        folder: the experiment directory, in which a private Ray has its files while it runs; the
-            working directory by default.
+    `workers` is the number of jobs that run at once, or how they are distributed over devices; None
+    for as many as a Ray cluster can run, at an `address` or private on this machine. `timeout` is
+    in seconds per job, `per_device` the jobs that share a GPU of a cluster, and `folder` the
+    experiment directory, in which a private Ray has its files while it runs.
     """
     if isinstance(workers, int) and workers < 1:
         raise UsageError(f"'workers' must be at least 1. Got {workers} instead.")

@@ -90,14 +90,7 @@ class RayExecutor:
         capacity: the number of jobs to submit, which follows the nodes that join and leave.
         identity: the type of GPU.
 
-    Args:
-        context: data and settings for the workers.
-        workers: number of jobs at a time; by default as many as the nodes of the cluster can run.
-        address: address of a cluster; None starts a private one on this machine, or uses the one
-            that this process is connected to.
-        timeout: seconds that a job may take.
-        per_device: number of jobs that share a GPU.
-        folder: the experiment directory, in which a private Ray has its files while it runs.
+    Without an address, a private Ray is started, or the one that this process is connected to used.
     """
 
     def __init__(
