@@ -19,7 +19,7 @@ LIGHT = (
     ("list", "recipes", "--show", "demo"),
     ("similarity", "ham10000"),
     ("sequences", "ham10000", "--tasks", 7),
-    ("sequences", "ham10000", "--tasks", 7, "--format", "pycil"),
+    ("sequences", "ham10000", "--tasks", 7),
     ("paper", "space", "--classes", 6, "--tasks", 3),
 )
 

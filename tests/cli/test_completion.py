@@ -25,7 +25,7 @@ ASKED = {
     "edgecil analyze --met": "--metric",
     "edgecil run --nor": "--normalisation --normalization",
     "edgecil sequences cifar100 --tas": "--tasks",
-    "edgecil sequences --format p": "pycil pilot",
+    "edgecil export p": "pilot pycil",
     "edgecil --comp": "--completion",
     "edgecil run cifar1": "cifar10 cifar100",
     "edgecil run quickd": "quickdraw quickdraw-pretrain",

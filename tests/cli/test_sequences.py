@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import ast
 import json
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from edgecil.interop.exports import FORMATS
 from tests.cli.conftest import Cli
 
 PROFILE = {"score", "z", "intra", "lag1", "lag2"}
@@ -92,49 +90,15 @@ def test_a_plot_is_drawn(cli: Cli, matrix: Path, suffix: str) -> None:
 
 def test_several_protocols_have_distinct_labels(cli: Cli, matrix: Path) -> None:
     words = ("sequences", "--similarity", matrix, "--tasks", 3, "--protocol", "edge, Random")
-    answer = cli(*words, "--format", "pycil", "--json").json
+    answer = cli(*words, "--json").json
     labels = [one["label"] for one in answer["sequences"]]
     assert labels[:4] == ["edge/hard", "edge/median", "edge/easy", "random/seed-0"]
-    assert list(answer["exported"]) == labels
     assert cli(*words, "--plot", "a.png").code == 0
 
 
 def test_a_plot_beside_json_leaves_stdout_alone(cli: Cli, matrix: Path) -> None:
     runs(cli, "--similarity", matrix, "--tasks", 3, "--plot", "plot.svg")
     assert Path("plot.svg").exists()
-
-
-@pytest.mark.parametrize("format_", sorted(set(FORMATS) - {"json"}))
-def test_every_format_is_one_object(cli: Cli, matrix: Path, format_: str) -> None:
-    words = ("sequences", "--similarity", matrix, "--tasks", 3, "--format", format_)
-    answer = cli(*words, "--json").json
-    plain = {run["label"]: run for run in runs(cli, "--similarity", matrix, "--tasks", 3)}
-    assert answer["format"] == format_
-    assert {run["label"]: run for run in answer["sequences"]} == plain
-    assert answer["exported"].keys() == plain.keys()
-    read = ast.literal_eval if format_ == "avalanche" else json.loads
-    assert read(cli(*words).out) == answer["exported"]
-    for label, settings in answer["exported"].items():
-        key = "fixed_class_order" if format_ == "avalanche" else "class_order"
-        order = plain[label]["order"]
-        inverse = np.argsort(order).tolist()
-        assert settings[key] == (inverse if format_ == "mammoth" else order)
-
-
-def test_avalanche_gets_integer_keys(cli: Cli) -> None:
-    """Avalanche fails on the text keys of JSON, so its settings are printed as Python."""
-    words = ("sequences", "cifar100", "--base", 50, "--increment", 10, "--protocol", "random")
-    printed = ast.literal_eval(cli(*words, "--format", "avalanche").out)
-    sizes = {task: 50 if task == 0 else 10 for task in range(6)}
-    assert printed["seed-0"]["per_exp_classes"] == sizes
-
-
-def test_sizes_that_a_tool_does_not_know_are_told(cli: Cli, matrix: Path) -> None:
-    options = ("--similarity", matrix, "--sizes", "2,6,4", "--format", "pycil")
-    assert cli("sequences", *options).code == 0
-    answer = cli("sequences", *options[:2], "--sizes", "2,4,6", "--format", "pycil")
-    assert answer.code == 2
-    assert answer.sentence
 
 
 @pytest.mark.parametrize(
@@ -261,7 +225,6 @@ def test_a_wrong_file_is_one_sentence(cli: Cli, option: str, name: str, code: in
         (("--tasks", 7, "--budget", 1, "--protocol", "edge"), "Got 1"),
         (("--tasks", 7, "--order-seed", -1), "'order_seed'"),
         (("--tasks", 7, "--protocol", "enumerate", "--budget", 3), "'budget'"),
-        (("--tasks", 7, "--format", "xml"), "mammoth"),
         (("--tasks", 7, "--similarity", "D.npy"), "a similarity"),
         (("--tasks", 7, "--plot", "p.gif"), ".svg"),
     ],

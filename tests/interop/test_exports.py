@@ -1,143 +1,213 @@
-"""Each tool, following its own rule on what we export, puts each class into the intended task."""
+"""Exported files make each tool train the order, and the results come back."""
 
 from __future__ import annotations
 
 import json
-from itertools import accumulate
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
 
-from edgecil.errors import UsageError
-from edgecil.interop import FORMATS, export
-from edgecil.sequences import ClassSequence, SequenceSpace, seeded
+from edgecil.errors import DataError, EdgecilWarning, UsageError
+from edgecil.interop import export, import_logs, run_toolbox
+from edgecil.interop.exports import Exported
+from edgecil.interop.toolbox import plan_toolbox, pycil_tasks
+from tests.interop.miniature import write_toolbox
 
-SEQUENCES = [
-    seeded(SequenceSpace.equal(100, 10), 42),
-    seeded(SequenceSpace.base_increment(100, 50, 10), 1993),
-    seeded(SequenceSpace((2, 2, 2)), 1),
-    seeded(SequenceSpace((1, 1, 1)), 3),
-    ClassSequence([[3, 0, 2, 1]]),
-    seeded(SequenceSpace((4, 3, 3, 2)), 5),
-]
-IRREGULAR = [
-    seeded(SequenceSpace((2, 1, 3)), 0),
-    seeded(SequenceSpace((3, 2, 1, 2)), 0),
-    seeded(SequenceSpace((5, 1, 4, 2)), 0),
-]
-BY_SIZES = {"ids": lambda value: str(getattr(value, "sizes", value))}
+ORDERS = {"classes": 4, "tasks": 2, "protocol": "random", "budget": 2}
+# Mammoth's dataset applies an order where labels are permuted, and tests after each task.
+CONTINUAL_DATASET = """
+import numpy as np
 
+class ContinualDataset:
+    N_CLASSES_PER_TASK, N_TASKS = 2, 2
 
-def labels_of(sequence: ClassSequence) -> np.ndarray:
-    """Original labels of a dataset that holds every class, some more than once, mixed."""
-    everyone = list(sequence.order) + list(sequence.order)[::3]
-    return np.random.default_rng(0).permutation(everyone)
+    def __init__(self, args):
+        self.args, self.test_loaders = args, []
 
+    def load(self):
+        for part in ("train", "test"):
+            targets = np.arange(4)
+            if self.args.permute_classes and APPLIES:
+                targets = self.args.class_order[targets]
+        task = len(self.test_loaders)
+        self.test_loaders.append(np.flatnonzero(targets // 2 == task).tolist())
 
-def check(sequence: ClassSequence, labels, task_of_image) -> None:
-    """Every image is in the task in which the sequence has its class."""
-    for label, task in zip(labels, task_of_image, strict=True):
-        assert label in sequence.tasks[task]
+    @staticmethod
+    def evaluate(model, dataset, last=False, return_loss=False):
+        return [10.0 * sum(classes) for classes in dataset.test_loaders], []
+"""
+MAMMOTH = """
+import sys
+from types import SimpleNamespace
 
+def main():
+    from datasets.utils.continual_dataset import ContinualDataset
 
-def task_by_ranges(new_labels, increments) -> list[int]:
-    """The task of new labels when each task takes the next so many of them."""
-    ends = list(accumulate(increments))
-    return [next(task for task, end in enumerate(ends) if label < end) for label in new_labels]
+    assert sys.argv[1:3] == ["--model", "derpp"] and sys.argv[3] == "--seed"
+    dataset = ContinualDataset(SimpleNamespace(permute_classes=False))
+    for task in range(dataset.N_TASKS):
+        dataset.load()
+        dataset.evaluate(None, dataset, last=True)
+        dataset.evaluate(None, dataset)
+"""
+# A training program that builds the library's scenario, which keeps what it was given.
+TRAIN = """
+import json, runpy, sys, types
 
-
-@pytest.mark.parametrize("sequence", SEQUENCES, **BY_SIZES)
-@pytest.mark.parametrize("format_", ["pycil", "pilot"])
-def test_pycil_and_pilot(sequence, format_) -> None:
-    """DataManager: increments from init_cls and increment; new label = order.index(label)."""
-    config = json.loads(json.dumps(export(sequence, format_)))
-    order = config["class_order"]
-    increments = [config["init_cls"]]
-    while sum(increments) + config["increment"] < len(order):
-        increments.append(config["increment"])
-    if len(order) > sum(increments):
-        increments.append(len(order) - sum(increments))
-    assert tuple(increments) == sequence.sizes
-    assert config["shuffle"] is False
-    labels = labels_of(sequence)
-    check(sequence, labels, task_by_ranges([order.index(label) for label in labels], increments))
-
-
-@pytest.mark.parametrize("sequence", IRREGULAR, **BY_SIZES)
-@pytest.mark.parametrize("format_", ["pycil", "pilot"])
-def test_pycil_and_pilot_know_no_irregular_increments(sequence, format_) -> None:
-    sizes = str(list(sequence.sizes)).replace("[", r"\[").replace("]", r"\]")
-    with pytest.raises(UsageError, match=sizes):
-        export(sequence, format_)
-
-
-@pytest.mark.parametrize("sequence", [*SEQUENCES, *IRREGULAR], **BY_SIZES)
-def test_continuum(sequence) -> None:
-    """ClassIncremental: new label = class_order.index(label); task t takes increment[t] labels."""
-    arguments = json.loads(json.dumps(export(sequence, "continuum")))
-    order, increments = arguments["class_order"], arguments["increment"]
-    labels = labels_of(sequence)
-    check(sequence, labels, task_by_ranges([order.index(label) for label in labels], increments))
+made = types.SimpleNamespace
+class Scenario(list):
+    pass
+def scenario(*data, increment=None, class_order=None, fixed_class_order=None, **more):
+    order = class_order or fixed_class_order
+    tasks = Scenario(increment or more["per_exp_classes"].values())
+    tasks.class_order = tasks.classes_order_original_ids = order[::STEP]
+    return tasks
+for name in ("avalanche", "avalanche.benchmarks", "continuum"):
+    sys.modules[name] = types.ModuleType(name)
+sys.modules["avalanche.benchmarks"].nc_benchmark = scenario
+sys.modules["continuum"].ClassIncremental = scenario
+order = runpy.run_path(sys.argv[1])
+(order.get("scenario") or order["benchmark"])("train", "test") if "benchmark" in order else (
+    order["scenario"]("data"))
+accuracy = 10.0 * sum(order["TASKS"][0])
+json.dump({"accuracy": accuracy, "order": order["ORDER"]}, open(sys.argv[2], "w"))
+"""
 
 
-@pytest.mark.parametrize("sequence", [*SEQUENCES, *IRREGULAR], **BY_SIZES)
-def test_avalanche(sequence) -> None:
-    """nc_benchmark: experience e takes the next per_exp_classes[e] of fixed_class_order."""
-    arguments = json.loads(json.dumps(export(sequence, "avalanche")))
-    assert arguments["shuffle"] is False
-    assert arguments["task_labels"] is False
-    equal = len(arguments["fixed_class_order"]) // arguments["n_experiences"]
-    given = {int(key): size for key, size in arguments.get("per_exp_classes", {}).items()}
-    assert bool(given) == (len(set(sequence.sizes)) > 1)
-    classes_of_experience, start = [], 0
-    for experience in range(arguments["n_experiences"]):
-        end = start + given.get(experience, equal)
-        classes_of_experience.append(arguments["fixed_class_order"][start:end])
-        start = end
-    assert start == len(arguments["fixed_class_order"]) == len(sequence.order)
-    labels = labels_of(sequence)
-    experiences = [
-        next(e for e, classes in enumerate(classes_of_experience) if label in classes)
-        for label in labels
-    ]
-    check(sequence, labels, experiences)
+@pytest.fixture(autouse=True)
+def _in_tmp_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize("sequence", [*SEQUENCES, *IRREGULAR], **BY_SIZES)
-def test_mammoth(sequence) -> None:
-    """targets = class_order[targets]; task t takes the next N_CLASSES_PER_TASK[t] targets."""
-    arguments = json.loads(json.dumps(export(sequence, "mammoth")))
-    assert arguments["permute_classes"] == 1
-    labels = labels_of(sequence)
-    targets = np.array(arguments["class_order"])[labels]
-    check(sequence, labels, task_by_ranges(targets, arguments["N_CLASSES_PER_TASK"]))
+def run_all(exported: Exported) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(exported.run_all, shell=True, capture_output=True, text=True)
 
 
-def test_mammoths_order_is_the_inverse_of_the_others() -> None:
-    sequence = ClassSequence([[2], [0], [1]])
-    assert export(sequence, "continuum")["class_order"] == [2, 0, 1]
-    assert export(sequence, "mammoth")["class_order"] == [1, 2, 0]
+def mammoth(*, applies: bool = True) -> Path:
+    root = Path("mammoth")
+    (root / "datasets" / "utils").mkdir(parents=True)
+    for folder in ("datasets", "datasets/utils"):
+        (root / folder / "__init__.py").touch()
+    text = CONTINUAL_DATASET.replace("APPLIES", str(applies))
+    (root / "datasets" / "utils" / "continual_dataset.py").write_text(text)
+    (root / "main.py").write_text(MAMMOTH)
+    return root
 
 
-@pytest.mark.parametrize("sequence", [*SEQUENCES, *IRREGULAR], **BY_SIZES)
-def test_json_is_read_back_as_the_same_sequence(sequence) -> None:
-    plain = json.loads(json.dumps(export(sequence, "json")))
-    assert ClassSequence(plain["tasks"]) == sequence
-    assert ClassSequence.from_order(plain["order"], sequence.sizes) == sequence
+@pytest.mark.parametrize("tool", ["pycil", "pilot"])
+def test_the_toolboxes_train_what_was_exported(tool: Any) -> None:
+    config = write_toolbox(Path("box"), tool)
+    exported = export(tool, "box", config=config, out="exps", orders=ORDERS)
+    assert len(exported.runs) == 2
+    assert run_all(exported).returncode == 0
+    assert run_all(exported).returncode == 0  # resumes: nothing is left
+    experiment = import_logs(["exps"], out="back")
+    alone = run_toolbox("box", config=config, out="own", orders=ORDERS, progress=False)
+    results = {run.sequence: run.accuracy for run in alone.results()}
+    assert {run.sequence: run.accuracy for run in experiment.results()} == results
+    assert experiment.sequences() == alone.sequences()
 
 
-@pytest.mark.parametrize("format_", FORMATS)
-def test_every_format_holds_plain_numbers(format_) -> None:
-    actual = export(seeded(SequenceSpace((2, 2, 2)), 0), format_)
-    assert json.loads(json.dumps(actual))
+def test_a_toolbox_that_reorders_the_classes_fails_before_it_trains() -> None:
+    config = write_toolbox(Path("box"), "pycil")
+    manager = Path("box/utils/data_manager.py")
+    text = manager.read_text().replace("order = idata.class_order", "order = sorted(order)")
+    manager.write_text(text)
+    exported = export("pycil", "box", config=config, out="exps", orders={**ORDERS, "budget": 1})
+    done = run_all(exported)
+    assert done.returncode == 1
+    assert exported.runs[0] in done.stderr
+    assert "order" in Path(f"exps/logs/{exported.runs[0]}.txt").read_text()
+    with pytest.raises(DataError, match=r"run\.sh"):
+        import_logs(["exps"], out="back")
 
 
-@pytest.mark.parametrize("format_", FORMATS)
-def test_a_sequence_over_some_of_the_classes_is_refused(format_) -> None:
-    with pytest.raises(UsageError, match=r"0.*1"):
-        export(ClassSequence([[3], [7]]), format_)
+def test_the_default_config_is_the_checkout_s() -> None:
+    config = write_toolbox(Path("box"), "pycil")
+    config.rename("box/exps/finetune.json")
+    assert len(export("pycil", "box", out="exps", orders=ORDERS).runs) == 2
+    with pytest.raises(UsageError, match="not empty"):
+        export("pycil", "box", out="exps", orders=ORDERS)
+    export("pycil", "box", out="exps", orders=ORDERS, overwrite=True)
 
 
-def test_an_unknown_format_is_named_with_the_nearest() -> None:
-    with pytest.raises(UsageError, match=r"'mamoth'.*'mammoth'"):
-        export(ClassSequence([[0], [1]]), "mamoth")
+def test_mammoth_trains_what_was_exported() -> None:
+    root = mammoth()
+    exported = export("mammoth", root, out="exps", command="--model derpp", orders=ORDERS)
+    assert run_all(exported).returncode == 0
+    experiment = import_logs(["exps"], out="back")
+    for run in experiment.results():
+        assert run.method == "derpp"
+        sums = [10.0 * sum(task) for task in run.sequence.tasks]
+        assert run.matrix()[1].tolist() == sums
+
+
+@pytest.mark.parametrize(
+    ("applies", "sizes", "reason"), [(False, (2, 2), "labels"), (True, (3, 1), "[3, 1]")]
+)
+def test_mammoth_stops_if_it_does_not_follow(
+    applies: bool, sizes: tuple[int, ...], reason: str
+) -> None:
+    orders = {"classes": 4, "sizes": sizes, "protocol": "random", "budget": 1}
+    root = mammoth(applies=applies)
+    exported = export("mammoth", root, out="exps", command="--model derpp", orders=orders)
+    assert run_all(exported).returncode == 1
+    assert reason in Path(f"exps/logs/{exported.runs[0]}.txt").read_text()
+
+
+@pytest.mark.parametrize("tool", ["avalanche", "continuum"])
+@pytest.mark.parametrize("step", [1, -1])
+def test_libraries_get_a_scenario_that_checks_itself(tool: Any, step: int) -> None:
+    Path("train.py").write_text(TRAIN.replace("STEP", str(step)))
+    command = f"{sys.executable} {Path('train.py').absolute()}"
+    exported = export(tool, out="exps", command=command, orders=ORDERS, method="mine")
+    done = run_all(exported)
+    if step == -1:
+        assert done.returncode == 1
+        assert "class order" in Path(f"exps/logs/{exported.runs[0]}.txt").read_text()
+        return
+    for run in import_logs(["exps"], out="back").results():
+        assert (run.method, run.accuracy) == ("mine", 10.0 * sum(run.sequence.tasks[0]))
+
+
+def test_a_result_of_another_order_is_refused_and_missing_ones_are_named() -> None:
+    Path("train.py").write_text(TRAIN.replace("STEP", "1"))
+    command = f"{sys.executable} {Path('train.py').absolute()}"
+    exported = export("continuum", out="exps", command=command, orders=ORDERS)
+    run_all(exported)
+    first, second = (Path(f"exps/results/{name}.json") for name in exported.runs)
+    second.unlink()
+    with pytest.warns(EdgecilWarning, match=exported.runs[1]):
+        assert len(import_logs(["exps"], out="back").results()) == 1
+    first.write_text(json.dumps({"accuracy": 50.0, "order": [3, 2, 1, 0]}))
+    with pytest.raises(DataError, match="another class order"):
+        import_logs(["exps"], out="other")
+
+
+def test_what_a_tool_requires_is_asked_for() -> None:
+    with pytest.raises(UsageError, match="checkout"):
+        export("pycil", out="exps", orders=ORDERS)
+    with pytest.raises(UsageError, match=r"main\.py"):
+        export("mammoth", ".", out="exps", command="--model er", orders=ORDERS)
+    with pytest.raises(UsageError, match="'command'"):
+        export("continuum", out="exps", orders=ORDERS)
+
+
+def test_a_dry_run_of_a_toolbox_writes_nothing() -> None:
+    config = write_toolbox(Path("box"), "pycil")
+    plan = plan_toolbox("box", config=config, out="out", orders=ORDERS)
+    assert (plan.method, plan.stored, len(plan.commands)) == ("drifting", 0, 2)
+    assert not Path("out").exists()
+    run_toolbox("box", config=config, out="out", orders=ORDERS, progress=False)
+    again = plan_toolbox("box", config=config, out="out", orders=ORDERS)
+    assert (again.stored, again.commands) == (2, ())
+
+
+@pytest.mark.parametrize("sizes", [(2, 1, 3), (3, 2, 1, 2), (5, 1, 4, 2)])
+def test_pycil_and_pilot_know_no_irregular_increments(sizes: tuple[int, ...]) -> None:
+    with pytest.raises(UsageError, match=str(sizes[1])):
+        pycil_tasks(sizes)
+    assert pycil_tasks((4, 3, 3, 2)) == {"init_cls": 4, "increment": 3}

@@ -29,8 +29,9 @@ def drive(root: Path, tasks: list[list[int]] = TASKS, seed: int = 0) -> tuple[An
         json.dumps({"order": order, "tasks": tasks, "seed": seed}), encoding="utf-8"
     )
     files = [str(folder / f"{name}.json") for name in ("settings", "order", "result")]
+    places = [str(root.parent / "data"), str(folder)]
     done = subprocess.run(
-        [sys.executable, toolbox_driver.__file__, str(root), str(folder), *files],
+        [sys.executable, toolbox_driver.__file__, str(root), *places, *files],
         capture_output=True,
         text=True,
         check=False,

@@ -1,9 +1,18 @@
-"""The verbs that connect other programs: external, toolbox, import-logs."""
+"""The verbs that connect other programs: external, toolbox, export, import-logs."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from edgecil.cli.training import results_type, show_trained, trained_by
-from edgecil.cli.verb import Verb
+from edgecil.cli.verb import Option, Verb, load
+
+
+def _toolbox(*, dry_run: bool | None = None, **options: Any) -> Any:
+    if dry_run:
+        return load("edgecil.interop.toolbox:plan_toolbox")(**options)
+    return trained_by("edgecil.interop.toolbox:run_toolbox")(**options)
+
 
 VERBS = (
     Verb(
@@ -29,14 +38,28 @@ VERBS = (
             "edgecil toolbox ~/PILOT --config ~/PILOT/exps/ease.json --set device=-1 --out e",
         ),
         "edgecil.interop.toolbox:run_toolbox",
-        show_trained,
+        lambda answer: (answer,) if hasattr(answer, "commands") else show_trained(answer),
         arguments=("checkout", "dataset"),
-        call=trained_by("edgecil.interop.toolbox:run_toolbox"),
+        further=(Option("dry_run", "say what would be trained; train nothing", "switch"),),
+        call=_toolbox,
         answer=results_type,
     ),
     Verb(
+        "export",
+        "write files that make PyCIL, PILOT, Mammoth, Avalanche or Continuum train the sequences",
+        (
+            "edgecil export pycil ~/PyCIL --config ~/PyCIL/exps/icarl.json --out exps/edge",
+            "edgecil export mammoth ~/mammoth cifar100 --tasks 10 --out exps/derpp "
+            '--command "--model derpp --dataset seq-cifar100 --buffer_size 500"',
+        ),
+        "edgecil.interop.exports:export",
+        lambda answer: (str(answer),),
+        arguments=("tool", "checkout", "dataset"),
+        answer=lambda: load("edgecil.interop.exports:Exported"),
+    ),
+    Verb(
         "import-logs",
-        "import log files of PyCIL and PILOT as an experiment",
+        "make an experiment of log files of PyCIL and PILOT, or of the results of exported runs",
         (
             "edgecil import-logs ~/PyCIL/logs/icarl/cifar100/0/10/*.log --out runs/icarl",
             "edgecil import-logs random.log edge.log --out runs/fork",

@@ -10,20 +10,12 @@ from edgecil.cli.verb import Option, Verb, load
 
 if TYPE_CHECKING:
     from edgecil.catalogue import Kind
-    from edgecil.interop import ExportedSequences
+    from edgecil.interop.exports import ListedSequences
     from edgecil.report.table import Table
 
-FORMATS = ("pycil", "pilot", "avalanche", "continuum", "mammoth")
 _COLUMNS = (
-    "name",
-    "classes",
-    "images",
-    "first",
-    "available",
-    "network",
-    "preparation",
-    "summary",
-    "note",
+    *("name", "classes", "images", "first", "available", "network", "preparation", "summary"),
+    *("note", "order_share"),
 )
 
 
@@ -67,15 +59,9 @@ def _show_similarity(answer: Any) -> Iterator[Table | str]:
     yield from similarity_tables(answer)
 
 
-def _show_sequences(answer: ExportedSequences) -> Iterator[Table | str]:
-    """Yield the classes of every task, or, with --format, the text of a configuration."""
+def _show_sequences(answer: ListedSequences) -> Iterator[Table | str]:
     from edgecil.report.tables import sequence_table
 
-    if answer.format is not None:
-        from edgecil.interop.exports import format_exports
-
-        yield format_exports({it.label: it.sequence for it in answer.sequences}, answer.format)
-        return
     for run in answer.sequences:
         yield sequence_table(run, answer.names)
     yield (
@@ -127,20 +113,11 @@ VERBS = (
         "choose class sequences by a protocol and profile them",
         (
             "edgecil sequences cifar100 --tasks 10 --protocol edge",
-            "edgecil sequences cub200 --base 100 --increment 20 --protocol edge,random "
-            "--format pycil",
+            "edgecil sequences cub200 --base 100 --increment 20 --protocol edge,random --json",
         ),
-        "edgecil.interop.exports:export_sequences",
+        "edgecil.interop.exports:sequences",
         _show_sequences,
         arguments=("dataset",),
-        further=(
-            Option(
-                "format",
-                f"print the configuration of a tool: {', '.join(FORMATS)}",
-                metavar="TOOL",
-                choices=FORMATS,
-            ),
-        ),
-        answer=lambda: load("edgecil.interop.exports:ExportedSequences"),
+        answer=lambda: load("edgecil.interop.exports:ListedSequences"),
     ),
 )

@@ -10,8 +10,9 @@ own class ids. The result file is JSON as well and holds one of these, the first
 
 The last two may be accompanied by `last` and `average`: the accuracy over all test images at the
 end, and the average incremental accuracy. A program with several classifiers gives an object by
-classifier, the main one first: `{"accuracy": {"head": 70.0, "nme": 71.5}}`. Nothing else may
-be in the file, and all results of a run must have the same classifiers.
+classifier, the main one first: `{"accuracy": {"head": 70.0, "nme": 71.5}}`. `order` may repeat
+the order that was trained; a result of another one is refused. Nothing else may be in the file, and
+all results of a run must have the same classifiers.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from edgecil.io.files import read_json, replace_file
 from edgecil.sequences.sequence import ClassSequence
 
 MAIN = "main"
-KEYS = ("correct", "totals", "matrix", "accuracy", "last", "average")
+KEYS = ("correct", "totals", "matrix", "accuracy", "last", "average", "order")
 
 
 def write_order(path: Path, sequence: ClassSequence, ids: Sequence[int], seed: int) -> None:
@@ -48,14 +49,23 @@ def write_order(path: Path, sequence: ClassSequence, ids: Sequence[int], seed: i
         file.write(json.dumps({"order": order, "tasks": tasks, "seed": seed}).encode())
 
 
-def read_result(path: Path, tasks: int) -> WholeRun:
-    """Return the result of a run over `tasks` tasks; its cost is added by :func:`with_cost`."""
+def read_result(path: Path, tasks: int, *, order: Sequence[int] | None = None) -> WholeRun:
+    """Return the result of a run over `tasks` tasks; its cost is added by :func:`with_cost`.
+
+    Args:
+        path: the file.
+        tasks: number of tasks.
+        order: the class order that was asked for; a result that names another is refused.
+    """
     data = read_json(path)
     if not isinstance(data, dict):
         raise DataError(f"{path} must contain a JSON object. Got {json.dumps(data)[:60]}.")
     strange = [key for key in data if key not in KEYS]
     if strange:
         raise DataError(f"{path} may contain only {', '.join(KEYS)}. Got {', '.join(strange)}.")
+    trained = data.get("order")
+    if trained is not None and order is not None and trained != list(order):
+        raise DataError(f"{path} is the result of another class order than the one asked for.")
     try:
         if "correct" in data:
             return _counted(data, tasks)

@@ -1,174 +1,334 @@
-"""Class sequences in the words of other tools.
+"""Hand class orders to other tools in files that run as they are, and bring the results back.
 
-PyCIL, PILOT, FACIL and Continuum read a class order as `order[new label] = original class`;
-Avalanche takes its experiences from such an order; Mammoth's is the inverse,
-`order[original class] = new label`.
+PyCIL and PILOT follow the attribute `class_order` of their data class and ignore a key of that name
+in a config; Mammoth has an array from original class to new label that its own option does not
+apply. So each tool gets a launcher that sets the order and checks that it was applied.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from pprint import pformat
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
-import numpy as np
-
-from edgecil.errors import UsageError, unknown
-from edgecil.interop.orders import Orders
-from edgecil.io.files import check_new
-from edgecil.registry import Registry
-from edgecil.report.figure import check_figure_path
-from edgecil.report.sequences import draw_sequences
+from edgecil.engine.directory import writing
+from edgecil.engine.experiment import Experiment
+from edgecil.engine.plan import Node
+from edgecil.engine.results import NodeResult, WholeRun
+from edgecil.engine.stored_similarity import SIMILARITY_FILE, save_experiment_similarity
+from edgecil.errors import DataError, UsageError, warn
+from edgecil.interop import mammoth_driver, toolbox_driver
+from edgecil.interop.contract import read_result, write_order
+from edgecil.interop.external import ExternalPlan
+from edgecil.interop.orders import Orders, choose_orders
+from edgecil.interop.toolbox import Toolbox, choose_toolbox_orders
+from edgecil.io.files import check_new, read_json
+from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.scored import ScoredSequence, choose_sequences
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.similarity import Similarity, SimilaritySource
 
+Tool: TypeAlias = Literal["pycil", "pilot", "mammoth", "avalanche", "continuum"]
+MANIFEST = "export.json"
+_AVALANCHE = '''"""One class order for Avalanche: `benchmark(train, test)` follows it, or stops."""
 
-def export(sequence: ClassSequence, format_: str) -> dict[str, Any]:
-    """Return the settings that make a tool follow the sequence.
-
-    Args:
-        sequence: over classes 0 … N-1.
-        format_: one of :data:`FORMATS`.
-    """
-    convert = FORMATS[format_]
-    sequence.task_of()
-    return convert(sequence)
+ORDER = {order}
+TASKS = {tasks}
+SEED = {seed}
 
 
-def format_exports(
-    sequences: Mapping[str, ClassSequence], format_: str, label: str | None = None
-) -> str:
-    """Return the settings of several sequences by label, or of one of them, as text for a file.
+def benchmark(train, test):
+    from avalanche.benchmarks import nc_benchmark
 
-    The text is JSON; for Avalanche, which is set up in Python, it is a Python literal.
+    made = nc_benchmark(
+        train,
+        test,
+        n_experiences=len(TASKS),
+        task_labels=False,
+        shuffle=False,
+        fixed_class_order=ORDER,
+        per_exp_classes={{place: len(task) for place, task in enumerate(TASKS)}},
+        class_ids_from_zero_from_first_exp=True,
+    )
+    if list(made.classes_order_original_ids) != ORDER:
+        raise SystemExit("Avalanche did not keep the class order.")
+    return made
+'''
+_CONTINUUM = '''"""One class order for Continuum: `scenario(dataset)` follows it, or stops."""
 
-    Args:
-        sequences: by label.
-        format_: one of :data:`FORMATS`.
-        label: the only sequence to write.
-    """
-    if label is not None and label not in sequences:
-        raise unknown("label", label, sequences)
-    settings = {name: export(sequence, format_) for name, sequence in sequences.items()}
-    written = settings if label is None else settings[label]
-    if FORMATS.resolve(format_) == "avalanche":
-        return pformat(written, sort_dicts=False, width=100, compact=True)
-    return json.dumps(written)
+ORDER = {order}
+TASKS = {tasks}
+SEED = {seed}
+
+
+def scenario(dataset):
+    from continuum import ClassIncremental
+
+    made = ClassIncremental(
+        dataset, increment=[len(task) for task in TASKS], class_order=ORDER
+    )
+    if list(made.class_order) != ORDER or len(made) != len(TASKS):
+        raise SystemExit("Continuum did not keep the class order.")
+    return made
+'''
+_MODULES = {"avalanche": _AVALANCHE, "continuum": _CONTINUUM}
 
 
 @dataclass(frozen=True)
-class ExportedSequences:
-    """Class sequences and the settings that make a tool follow them.
+class ListedSequences:
+    """Class sequences with their profiles.
 
     Attributes:
         names: the N class names.
-        sequences: with their profiles.
-        format: the tool; None if none was asked for.
-        exported: the tool's settings by label; empty without a tool.
+        sequences: one for each label.
     """
 
     names: list[str]
     sequences: list[ScoredSequence]
-    format: str | None
-    exported: dict[str, dict[str, Any]]
 
 
-def export_sequences(
+def sequences(
     *,
-    format: str | None = None,
     plot: str | Path | None = None,
     overwrite: bool = False,
     similarity: SimilaritySource | Similarity | Mapping[str, Any] | str | Path | None = None,
     orders: Orders | Mapping[str, Any] | None = None,
-) -> ExportedSequences:
-    """Choose class sequences, and export or draw them.
+) -> ListedSequences:
+    """Choose class sequences, and draw them if asked.
 
     Args:
-        format: the tool whose settings are returned as well, one of :data:`FORMATS`.
         plot: draw the sequences to this .png, .svg or .pdf file.
         overwrite: replace the file if it exists.
         similarity: between the classes, as for :func:`edgecil.choose_sequences`.
         orders: which classes, tasks and protocols.
     """
     if plot is not None:
+        from edgecil.report.figure import check_figure_path
+
         check_new(check_figure_path(plot), overwrite=overwrite, name="plot")
     chosen = choose_sequences(similarity, **Orders.given(orders))
     if plot is not None:
+        from edgecil.report.sequences import draw_sequences
+
         draw_sequences(chosen.similarity, chosen, plot)
-    exported = {} if format is None else {it.label: export(it.sequence, format) for it in chosen}
-    return ExportedSequences(list(chosen.similarity.names), list(chosen), format, exported)
+    return ListedSequences(list(chosen.similarity.names), list(chosen))
 
 
-def _plain(sequence: ClassSequence) -> dict[str, Any]:
-    return {"tasks": [list(task) for task in sequence.tasks], "order": list(sequence.order)}
+@dataclass(frozen=True)
+class Exported:
+    """Files that make a tool train class orders.
 
+    Attributes:
+        tool: its name.
+        folder: where the files are.
+        runs: names of the runs, each with an order and a training seed.
+        run_all: the command that trains all of them; it resumes.
+        bring_back: the command that makes an experiment of the results.
+    """
 
-def _pycil(sequence: ClassSequence) -> dict[str, Any]:
-    """Return keys of PyCIL and PILOT; `class_order` is an attribute of their data class."""
-    base, *increments = sequence.sizes
-    increment = increments[0] if increments else base
-    regular = all(size == increment for size in increments[:-1])
-    if increments and not (regular and increments[-1] <= increment):
-        raise UsageError(
-            "PyCIL and PILOT support only a first task followed by equal increments. "
-            f"Got task sizes {list(sequence.sizes)}; use another format."
+    tool: str
+    folder: Path
+    runs: tuple[str, ...]
+    run_all: str
+    bring_back: str
+
+    def __str__(self) -> str:
+        return (
+            f"Wrote {len(self.runs)} runs to {self.folder}.\nTrain them: {self.run_all}\n"
+            f"Then bring the results back: {self.bring_back}"
         )
-    return {
-        "init_cls": base,
-        "increment": increment,
-        "shuffle": False,
-        "class_order": list(sequence.order),
-    }
 
 
-def _avalanche(sequence: ClassSequence) -> dict[str, Any]:
-    """Return arguments of Avalanche's `nc_benchmark`.
+def export(
+    tool: Tool,
+    checkout: str | Path | None = None,
+    *,
+    out: str | Path,
+    config: str | Path | None = None,
+    set: Mapping[str, Any] | None = None,
+    command: str | None = None,
+    python: str | None = None,
+    method: str | None = None,
+    repeats: int = 1,
+    overwrite: bool = False,
+    similarity: SimilaritySource | Mapping[str, Any] | str | Path | None = None,
+    orders: Orders | Mapping[str, Any] | None = None,
+) -> Exported:
+    """Write files that make a tool train class orders, one for each order and training seed.
 
-    Unequal tasks need `per_exp_classes`, a mapping with integer keys, which JSON cannot hold:
-    :func:`format_exports` writes it as Python.
+    Args:
+        tool: whose files to write.
+        checkout: folder of PyCIL, PILOT or Mammoth; the other tools are libraries.
+        out: a new folder for the files.
+        config: one of PyCIL's or PILOT's own JSON files; `exps/finetune.json` of the checkout by
+            default.
+        set: changes to that file, by key.
+        command: options of Mammoth's `main.py`, or the program that trains with a library: it gets
+            the file of an order and the path for its result.
+        python: Python interpreter of the tool's environment; the current one by default.
+        method: name under which the results are stored; the learner's by default.
+        repeats: number of trainings of each order, each with its own training seed.
+        overwrite: replace the folder if it exists.
+        similarity: where the similarity of the classes comes from.
+        orders: which class orders to train. The dataset and the task sizes of PyCIL and PILOT are
+            those of the config unless given.
     """
-    unequal = len(set(sequence.sizes)) > 1
+    folder = Path(out).absolute()
+    if folder.exists() and any(folder.iterdir()):
+        if not overwrite:
+            raise UsageError(f"{out} is not empty; give another 'out', or overwrite it.")
+        shutil.rmtree(folder)
+    source = SimilaritySource(**SimilaritySource.given(similarity))
+    asked = Orders(**Orders.given(orders))
+    interpreter = python or sys.executable
+    if tool in ("pycil", "pilot"):
+        root = _checkout(tool, checkout, "trainer.py")
+        toolbox = Toolbox.open(root, config or root / "exps" / "finetune.json", set or {})
+        plan = toolbox.plan(folder, choose_toolbox_orders(toolbox, asked, source, folder), repeats)
+        words = ["launch.py", str(root), "data", "work/$run", "settings.json"]
+        words += ["orders/$run.json", "results/$run.json"]
+        launcher = Path(toolbox_driver.__file__).read_text("utf-8")
+        files = {"launch.py": launcher, "settings.json": json.dumps(plan.identity["settings"])}
+    else:
+        if command is None:
+            what = "options of its main.py" if tool == "mammoth" else "the program that trains"
+            raise UsageError(f"'command' is required for {tool}: give {what}.")
+        options = shlex.split(command)
+        plan = ExternalPlan(
+            method=method or _option(options, "--model") or tool,
+            command=lambda run: [],
+            dataset=asked.dataset or "",
+            orders=choose_orders(asked, source, out=folder),
+            repeats=repeats,
+            identity={"tool": tool, "command": command},
+            cwd=folder,
+        )
+        if tool == "mammoth":
+            root = _checkout(tool, checkout, "main.py", "datasets/utils/continual_dataset.py")
+            words = ["launch.py", str(root), "orders/$run.json", "results/$run.json", *options]
+            files = {"launch.py": Path(mammoth_driver.__file__).read_text("utf-8")}
+        else:
+            words, files = [*options, "orders/$run.py", "results/$run.json"], {}
+    runs = _write_orders(folder, plan, _MODULES.get(tool))
+    start = "" if tool in _MODULES else f"{shlex.quote(interpreter)} "
+    files["run.sh"] = _script(runs, start + " ".join(map(_quote, words)), plan.environment)
+    files[MANIFEST] = json.dumps(_manifest(plan, runs))
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    if plan.orders.similarity is not None:
+        save_experiment_similarity(folder, plan.orders.similarity)
+    back = f"edgecil import-logs {shlex.quote(str(out))} --out {shlex.quote(str(out))}-results"
+    return Exported(tool, Path(out), tuple(runs), f"sh {shlex.quote(f'{out}/run.sh')}", back)
+
+
+def _checkout(tool: str, checkout: str | Path | None, *parts: str) -> Path:
+    if checkout is None:
+        raise UsageError(f"The 'checkout' parameter is required: give the folder of {tool}.")
+    root = Path(checkout).expanduser().absolute()
+    missing = [part for part in parts if not (root / part).is_file()]
+    if missing:
+        raise UsageError(f"{root} is not a checkout of {tool}: it has no {missing[0]}.")
+    return root
+
+
+def _option(words: Sequence[str], name: str) -> str | None:
+    """Return the value of an option in a command, `--model derpp` or `--model=derpp`."""
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        if word == name:
+            return following
+        if word.startswith(f"{name}="):
+            return word.partition("=")[2]
+    return None
+
+
+def _quote(word: str) -> str:
+    return f'"{word}"' if "$run" in word else shlex.quote(word)
+
+
+def _write_orders(folder: Path, plan: ExternalPlan, module: str | None) -> dict[str, Node]:
+    """Write the order of every run, and return the runs by name."""
+    labels: dict[ClassSequence, str] = {}
+    for protocol, members in plan.sequences.items():
+        for labelled in members:
+            labels.setdefault(labelled.sequence, f"{protocol}-{labelled.label}")
+    runs: dict[str, Node] = {}
+    for name in ("orders", "results", "logs"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    for node in plan.nodes():
+        sequence = ClassSequence(node.prefix)
+        label = re.sub(r"[^\w.-]", "_", labels[sequence])
+        run = f"{label}-{node.seed}"
+        runs[run] = node
+        path = folder / "orders" / f"{run}.json"
+        write_order(path, sequence, plan.orders.ids, node.seed)
+        if module is not None:
+            path.with_suffix(".py").write_text(module.format(**read_json(path)), encoding="utf-8")
+    return runs
+
+
+def _script(runs: Mapping[str, Node], command: str, environment: Mapping[str, str]) -> str:
+    exports = "".join(f"export {name}={shlex.quote(it)}\n" for name, it in environment.items())
+    return (
+        "#!/bin/sh\n# Trains the runs that have no result yet; what each prints is in logs/.\n"
+        f'cd "$(dirname "$0")" || exit 1\n{exports}failed=0\n'
+        f"for run in {' '.join(map(shlex.quote, runs))}; do\n"
+        '    [ -f "results/$run.json" ] && continue\n'
+        f'    {command} > "logs/$run.txt" 2>&1 \\\n'
+        '        || { failed=1; echo "$run failed; see $PWD/logs/$run.txt" >&2; }\n'
+        "done\nexit $failed\n"
+    )
+
+
+def _manifest(plan: ExternalPlan, runs: Mapping[str, Node]) -> dict[str, Any]:
     return {
-        "n_experiences": len(sequence),
-        "task_labels": False,
-        "shuffle": False,
-        "fixed_class_order": list(sequence.order),
-        **({"per_exp_classes": dict(enumerate(sequence.sizes))} if unequal else {}),
-        "class_ids_from_zero_from_first_exp": True,
+        "identity": plan.full_identity(),
+        "method": plan.method,
+        "sequences": {
+            protocol: [{"label": it.label, "tasks": it.sequence.tasks} for it in members]
+            for protocol, members in plan.sequences.items()
+        },
+        "runs": {name: {"seed": node.seed, "tasks": node.prefix} for name, node in runs.items()},
     }
 
 
-def _continuum(sequence: ClassSequence) -> dict[str, Any]:
-    """Return arguments of Continuum's `ClassIncremental`."""
-    return {"increment": list(sequence.sizes), "class_order": list(sequence.order)}
+def import_results(folder: str | Path, *, out: str | Path, overwrite: bool = False) -> Experiment:
+    """Make an experiment of the results of exported runs; runs without a result are named.
 
-
-def _mammoth(sequence: ClassSequence) -> dict[str, Any]:
-    """Mammoth's `args.class_order`, an array from original class to new label, and task sizes.
-
-    Set `args.permute_classes` and `args.class_order = np.array(…)` before the dataset is built;
-    the sizes are the dataset class's `N_CLASSES_PER_TASK`.
+    Args:
+        folder: what :func:`export` wrote.
+        out: the experiment directory, a new one or one of earlier results of the same export.
+        overwrite: delete existing results and start over.
     """
-    new_label = np.argsort(sequence.order)
-    return {
-        "permute_classes": 1,
-        "class_order": new_label.tolist(),
-        "N_CLASSES_PER_TASK": list(sequence.sizes),
-    }
-
-
-FORMATS: Registry[Callable[[ClassSequence], dict[str, Any]]] = Registry(
-    "format",
-    {
-        "json": _plain,
-        "pycil": _pycil,
-        "pilot": _pycil,
-        "avalanche": _avalanche,
-        "continuum": _continuum,
-        "mammoth": _mammoth,
-    },
-)
+    folder = Path(folder)
+    manifest = read_json(folder / MANIFEST)
+    ids = manifest["identity"]["class_ids"]
+    finished: list[tuple[Node, NodeResult | WholeRun]] = []
+    missing = []
+    for name, run in manifest["runs"].items():
+        sequence = ClassSequence(run["tasks"])
+        result = folder / "results" / f"{name}.json"
+        if result.exists():
+            order = [ids[class_] for task in sequence.tasks for class_ in sorted(task)]
+            whole = read_result(result, len(sequence), order=order)
+            finished.append((Node(manifest["method"], run["seed"], sequence.tasks), whole))
+        else:
+            missing.append(name)
+    if not finished:
+        raise DataError(f"{folder} has no results yet; run sh {folder / 'run.sh'}.")
+    if missing:
+        warn(f"{len(missing)} of {len(manifest['runs'])} runs have no result: {missing[0]}, ….")
+    with writing(out, overwrite=overwrite) as store:
+        store.check_identity(manifest["identity"])
+        for protocol, members in manifest["sequences"].items():
+            labelled = [LabelledSequence(it["label"], ClassSequence(it["tasks"])) for it in members]
+            store.add_sequences(protocol, labelled)
+        store.record_all(finished)
+        if (folder / SIMILARITY_FILE).exists() and not (Path(out) / SIMILARITY_FILE).exists():
+            shutil.copy(folder / SIMILARITY_FILE, Path(out) / SIMILARITY_FILE)
+    return Experiment.open(out)

@@ -29,6 +29,7 @@ from edgecil.interop.process import (
     require_process_groups,
     signals_interrupt,
 )
+from edgecil.io.files import read_json
 from edgecil.io.progress_bar import Progress
 from edgecil.sequences.protocols import LabelledSequence, all_duplicates
 from edgecil.sequences.sequence import ClassSequence, format_tasks
@@ -299,7 +300,8 @@ def _train_run(
     if ended.code != 0:
         raise ProgramError(f"The program ended with {ended.how}{last_line}", tail)
     try:
-        result = read_result(run.result_file, len(sequence))
+        asked = read_json(run.order_file)["order"]
+        result = read_result(run.result_file, len(sequence), order=asked)
     except EdgecilError as error:
         message = f"The program ended with exit code 0, but its result is not valid: {error}"
         if not run.result_file.exists():

@@ -15,6 +15,7 @@ from edgecil.engine.results import NodeResult, Reported, WholeRun
 from edgecil.engine.store import Store
 from edgecil.engine.toolbox_configs import toolbox_dataset
 from edgecil.errors import DataError, UsageError, warn
+from edgecil.interop.exports import MANIFEST, import_results
 from edgecil.interop.logs import PROTOCOL, LoggedRun, NoResultError, read_log
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, find_protocol
 from edgecil.sequences.sequence import ClassSequence, Tasks, format_tasks
@@ -33,13 +34,13 @@ def import_logs(
     overwrite: bool = False,
     on_left_out: Callable[[str], None] | None = None,
 ) -> Experiment:
-    """Store the runs of log files as results of an experiment, a new one or one of earlier logs.
+    """Make an experiment of log files, or of what :func:`edgecil.interop.export` wrote.
 
     All logs must have the same classes and task sizes. A method's further runs on one order count
     as repeats. Incomplete runs, and copies of a run, are left out.
 
     Args:
-        paths: the log files.
+        paths: the log files, or the folder of exported runs.
         out: the experiment directory.
         protocol: the protocol that chose the orders. By default the one that the logs of the EDGE
             authors' forks name, or else `logs`, whose orders do not count as random. Orders that
@@ -48,9 +49,12 @@ def import_logs(
         on_left_out: called with a sentence on each run that is left out; by default each is an
             :class:`~edgecil.errors.EdgecilWarning`.
     """
+    files = [Path(path) for path in paths]
+    if len(files) == 1 and (files[0] / MANIFEST).exists():
+        return import_results(files[0], out=out, overwrite=overwrite)
     if protocol is not None and protocol != PROTOCOL:
         protocol = PROTOCOLS.resolve(protocol)
-    runs = _complete_runs(paths, on_left_out or _warn)
+    runs = _complete_runs(files, on_left_out or _warn)
     groups: dict[str, list[LoggedRun]] = {}
     for run, _ in runs:
         groups.setdefault(protocol or run.protocol, []).append(run)

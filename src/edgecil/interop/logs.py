@@ -164,6 +164,14 @@ def read_log(path: str | Path) -> list[LoggedRun]:
             _add_results(runs[-1], CLASSIFIERS[tested[1]], tested[2])
         elif setting:
             settings[setting[1]] = setting[2]
+    for run in runs:
+        asked = run.settings.get("class_order")
+        if asked is not None and asked != str(run.order):
+            raise DataError(
+                f"{path}: its config asks for the class order {asked[:40]}…, and the toolbox "
+                f"trained {str(run.order)[:40]}…: it ignores that key. Write files that it follows "
+                "by edgecil export."
+            )
     if not runs:
         raise DataError(f"{path} names no class order; it is not a log of PyCIL or PILOT.")
     return runs

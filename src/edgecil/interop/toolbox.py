@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from edgecil.engine.database import DATABASE
 from edgecil.engine.experiment import Experiment
+from edgecil.engine.plan import Node
+from edgecil.engine.store import StoreReader
 from edgecil.engine.toolbox_configs import read_flat_config, toolbox_dataset
 from edgecil.errors import UsageError, shown
 from edgecil.interop import toolbox_driver
-from edgecil.interop.exports import export
 from edgecil.interop.external import ExternalPlan, ExternalRun, train
 from edgecil.interop.orders import ChosenOrders, Orders, choose_orders
-from edgecil.io.files import replace_file
 from edgecil.similarity import SimilaritySource
 
 _CLASS_SOURCES = ("names", "file", "embeddings")
@@ -58,6 +60,12 @@ class Toolbox:
         missing = [part for part in _PARTS if not (root / part).is_file()]
         if missing:
             raise UsageError(f"{root} is not a checkout of PyCIL or PILOT: it has no {missing[0]}.")
+        for key in ("seed", "shuffle"):
+            if key in changes:
+                raise UsageError(
+                    f"Setting {key!r} has no effect: the protocol chooses the class orders "
+                    "('protocol', 'order_seed'), and 'repeats' says how often each is trained."
+                )
         settings = {**read_flat_config(config), **changes}
         settings["device"] = device_list(settings.get("device", [-1]))
         given = python or sys.executable
@@ -108,21 +116,15 @@ class Toolbox:
         """
         out = Path(out).absolute()
         first = next(run.sequence for runs in orders.sequences.values() for run in runs)
-        tasks = export(first, "pycil")
-        settings = {
-            "prefix": "edgecil",
-            **self.settings,
-            "init_cls": tasks["init_cls"],
-            "increment": tasks["increment"],
-        }
+        settings = {"prefix": "edgecil", **self.settings, **pycil_tasks(first.sizes)}
 
         def command(run: ExternalRun) -> list[str]:
-            place = _mirror(self.root, run.folder / "checkout", out / "data")
             file = run.folder / "settings.json"
-            with replace_file(file) as opened:
-                opened.write(json.dumps(settings).encode())
-            files = (place, file, run.order_file, run.result_file)
-            return [self.python, toolbox_driver.__file__, str(self.root), *map(str, files)]
+            if run.folder.exists():
+                file.write_text(json.dumps(settings), encoding="utf-8")
+            files = (run.folder / "checkout", file, run.order_file, run.result_file)
+            driver = [toolbox_driver.__file__, str(self.root), str(out / "data")]
+            return [self.python, *driver, *map(str, files)]
 
         return ExternalPlan(
             method=self.method,
@@ -180,26 +182,11 @@ def run_toolbox(
         orders: which class orders to train. The dataset and the task sizes are those of the config
             unless given.
     """
-    changes = dict(set or {})
-    for key in ("seed", "shuffle"):
-        if key in changes:
-            raise UsageError(
-                f"Setting {key!r} has no effect: the protocol chooses the class orders "
-                "('protocol', 'order_seed'), and 'repeats' says how often each is trained."
-            )
-    toolbox = Toolbox.open(checkout, config, changes, python=python, threads=threads)
+    toolbox = Toolbox.open(checkout, config, set or {}, python=python, threads=threads)
     toolbox.check_gpus()
     asked = Orders(**Orders.given(orders))
     source = SimilaritySource(**SimilaritySource.given(similarity))
-    if asked.dataset is None and source.changed().keys().isdisjoint(_CLASS_SOURCES):
-        asked = replace(asked, dataset=toolbox_dataset(str(toolbox.settings["dataset"])))
-    chosen = choose_orders(
-        asked,
-        source,
-        out=out,
-        overwrite=overwrite,
-        default_sizes=None if asked.has_sizes else toolbox.first_and_increment,
-    )
+    chosen = choose_toolbox_orders(toolbox, asked, source, out, overwrite=overwrite)
     return train(
         toolbox.plan(out, chosen, repeats),
         out,
@@ -208,6 +195,70 @@ def run_toolbox(
         overwrite=overwrite,
         progress=progress,
     )
+
+
+@dataclass(frozen=True)
+class ToolboxPlan:
+    """What :func:`run_toolbox` would train.
+
+    Attributes:
+        method: the learner's name in the toolbox.
+        stored: number of runs whose results are there.
+        commands: the command of each run that is missing.
+    """
+
+    method: str
+    stored: int
+    commands: tuple[str, ...]
+
+    def __str__(self) -> str:
+        total = f"{self.method}: {self.stored} runs stored, {len(self.commands)} to train"
+        return f"{total}, the first one by:\n{self.commands[0]}" if self.commands else f"{total}."
+
+
+def plan_toolbox(
+    checkout: str | Path,
+    *,
+    config: str | Path,
+    out: str | Path,
+    set: Mapping[str, Any] | None = None,
+    python: str | None = None,
+    threads: int = 1,
+    repeats: int = 1,
+    overwrite: bool = False,
+    similarity: SimilaritySource | Mapping[str, Any] | str | Path | None = None,
+    orders: Orders | Mapping[str, Any] | None = None,
+    **_: object,
+) -> ToolboxPlan:
+    """Return what :func:`run_toolbox` with the same arguments would train; nothing is written."""
+    toolbox = Toolbox.open(checkout, config, set or {}, python=python, threads=threads)
+    asked = Orders(**Orders.given(orders))
+    source = SimilaritySource(**SimilaritySource.given(similarity))
+    chosen = choose_toolbox_orders(toolbox, asked, source, out, overwrite=overwrite)
+    plan = toolbox.plan(out, chosen, repeats)
+    done: Mapping[Node, Any] = {}
+    if (Path(out) / DATABASE).exists() and not overwrite:
+        with StoreReader(Path(out)) as store:
+            done = store.whole_runs()
+    nodes = plan.nodes()
+    missing = [node for node in nodes if node not in done]
+    words = [plan.command(ExternalRun(node, Path(out).absolute() / "…")) for node in missing]
+    return ToolboxPlan(plan.method, len(nodes) - len(missing), tuple(map(shlex.join, words)))
+
+
+def choose_toolbox_orders(
+    toolbox: Toolbox,
+    asked: Orders,
+    source: SimilaritySource,
+    out: str | Path,
+    *,
+    overwrite: bool = False,
+) -> ChosenOrders:
+    """Return the orders; the dataset and the task sizes are those of the config unless given."""
+    if asked.dataset is None and source.changed().keys().isdisjoint(_CLASS_SOURCES):
+        asked = replace(asked, dataset=toolbox_dataset(str(toolbox.settings["dataset"])))
+    sizes = None if asked.has_sizes else toolbox.first_and_increment
+    return choose_orders(asked, source, out=out, overwrite=overwrite, default_sizes=sizes)
 
 
 def device_list(device: Any) -> list[Any]:
@@ -239,18 +290,18 @@ def _python_files(part: Path) -> list[Path]:
     return [part] if part.suffix == ".py" else []
 
 
-def _mirror(root: Path, place: Path, data: Path) -> Path:
-    """Return a folder to train in, with links to everything in the checkout except its logs.
+def pycil_tasks(sizes: Sequence[int]) -> dict[str, int]:
+    """Return task sizes as keys of PyCIL and PILOT.
 
-    The toolboxes read `./data` (the folder `data` if the checkout has none) and write `./logs` and
-    other files, so the checkout and the files of other trainings stay unchanged.
+    >>> pycil_tasks((50, 10, 10))
+    {'init_cls': 50, 'increment': 10}
     """
-    place.mkdir(parents=True, exist_ok=True)
-    parts = {part.name: part for part in _parts(root) if part.name != "logs"}
-    if "data" not in parts:
-        data.mkdir(exist_ok=True)
-        parts["data"] = data
-    for name, part in parts.items():
-        (place / name).unlink(missing_ok=True)
-        (place / name).symlink_to(part)
-    return place
+    base, *increments = sizes
+    increment = increments[0] if increments else base
+    regular = all(size == increment for size in increments[:-1])
+    if increments and not (regular and increments[-1] <= increment):
+        raise UsageError(
+            "PyCIL and PILOT support only a first task followed by equal increments. "
+            f"Got task sizes {list(sizes)}."
+        )
+    return {"init_cls": base, "increment": increment}

@@ -1,7 +1,7 @@
 """Runs inside a PyCIL or PILOT checkout's own Python and makes it train one class order.
 
-Stand-alone, from Python 3.8 on: edgecil need not be installed there. `edgecil toolbox` starts it as
-`python toolbox_driver.py ROOT PLACE SETTINGS ORDER RESULT`. Nothing of the checkout is changed; its
+Stand-alone, from Python 3.8 on: edgecil need not be installed there. It is started as `python
+toolbox_driver.py ROOT DATA PLACE SETTINGS ORDER RESULT`. Nothing of the checkout is changed; its
 functions are wrapped while they run. The order, the task sizes and the labels of all images are
 checked before every task, so that a trainer that reorders classes or loops over orders is refused.
 """
@@ -24,22 +24,31 @@ from typing import Any
 CLASSIFIERS = ("head", "nme")  # what the toolboxes call CNN and NME, in the order they return them
 
 
-def main(root: str, place: str, settings_file: str, order_file: str, result_file: str) -> None:
-    """Train the order in the working directory `place`, and write the counts to `result_file`."""
+def main(root: str, data: str, place: str, *files: str) -> None:
+    """Train the order in the working directory `place`, and write the counts to the result file.
+
+    Args:
+        root: the checkout.
+        data: folder for the images, if the checkout has none.
+        place: the working directory.
+        files: settings, order and result.
+    """
+    settings_file, order_file, result_file = (Path(file).resolve() for file in files)
+    mirror(Path(root), Path(place), Path(data).absolute())
     os.chdir(place)
     # In place of this file's own folder, whose modules could be taken for the toolbox's.
     sys.path[0] = root
-    order = json.loads(Path(order_file).read_text(encoding="utf-8"))
-    settings = json.loads(Path(settings_file).read_text(encoding="utf-8"))
+    order = json.loads(order_file.read_text(encoding="utf-8"))
+    settings = json.loads(settings_file.read_text(encoding="utf-8"))
     sizes = [len(task) for task in order["tasks"]]
     counter, labels = Counter(sizes), Labels(order["order"], sizes)
     replace_sequence_choice(Path(root))
     trainer = load("trainer", "train", "DataManager")
-    data = load("utils.data_manager", "_get_idata")
+    manager = load("utils.data_manager", "_get_idata")
     factory = load("utils.factory", "get_model")
     # The EDGE authors' fork gives its trainer the order, which comes on top of the dataset's own.
     forked = takes_order(trainer)
-    data._get_idata = wrap_dataset(data._get_idata, labels, in_order=not forked)
+    manager._get_idata = wrap_dataset(manager._get_idata, labels, in_order=not forked)
     factory.get_model = watch_model(factory.get_model, counter, labels, order["seed"])
     arguments = {**settings, "shuffle": False, "seed": [order["seed"]]}
     try:
@@ -53,7 +62,26 @@ def main(root: str, place: str, settings_file: str, order_file: str, result_file
         if not counter.complete:
             raise
         traceback.print_exc()
-    Path(result_file).write_text(json.dumps(counter.result()), encoding="utf-8")
+    result = {**counter.result(), "order": order["order"]}
+    result_file.write_text(json.dumps(result), encoding="utf-8")
+
+
+def mirror(root: Path, place: Path, data: Path) -> None:
+    """Make a folder to train in, with links to everything in the checkout except its logs.
+
+    The toolboxes read `./data` and write `./logs` and other files, so the checkout and the files of
+    other trainings stay unchanged.
+    """
+    place.mkdir(parents=True, exist_ok=True)
+    parts = {part.name: part for part in root.iterdir() if not part.name.startswith(".")}
+    parts.pop("logs", None)
+    if "data" not in parts:
+        data.mkdir(parents=True, exist_ok=True)
+        parts["data"] = data
+    for name, part in parts.items():
+        if (place / name).is_symlink():
+            (place / name).unlink()
+        (place / name).symlink_to(part)
 
 
 def load(name: str, *needed: str) -> Any:
