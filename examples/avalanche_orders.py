@@ -20,7 +20,20 @@ def benchmarks(space: edgecil.SequenceSpace, similarity: edgecil.SimilarityMatri
     """A labelled sequence and its benchmark for each sequence of the protocol."""
     train, test = (as_classification_dataset(dataset(space.classes, each)) for each in (6, 4))
     for run in edgecil.protocol("edge", space, similarity=similarity):
-        yield run, nc_benchmark(train, test, **edgecil.interop.export(run.sequence, "avalanche"))
+        sizes = dict(enumerate(run.sequence.sizes))
+        yield (
+            run,
+            nc_benchmark(
+                train,
+                test,
+                n_experiences=len(sizes),
+                task_labels=False,
+                shuffle=False,
+                fixed_class_order=list(run.sequence.order),
+                per_exp_classes=sizes,
+                class_ids_from_zero_from_first_exp=True,
+            ),
+        )
 
 
 if __name__ == "__main__":

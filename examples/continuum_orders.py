@@ -18,7 +18,7 @@ def dataset(classes: int, each: int) -> InMemoryDataset:
 def scenarios(space: edgecil.SequenceSpace, similarity: edgecil.SimilarityMatrix):
     """A labelled sequence and its scenario for each sequence of the protocol."""
     for run in edgecil.protocol("edge", space, similarity=similarity):
-        arguments = edgecil.interop.export(run.sequence, "continuum")
+        arguments = {"increment": list(run.sequence.sizes), "class_order": list(run.sequence.order)}
         yield run, ClassIncremental(dataset(space.classes, 6), **arguments)
 
 

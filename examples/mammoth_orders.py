@@ -12,9 +12,8 @@ import edgecil
 
 def follow(args, sequence: edgecil.ClassSequence):
     """Mammoth's arguments with the order of the sequence."""
-    order = edgecil.interop.export(sequence, "mammoth")
-    args.permute_classes = order["permute_classes"]
-    args.class_order = np.array(order["class_order"])
+    args.permute_classes = True
+    args.class_order = np.argsort(sequence.order)
     return args
 
 
