@@ -113,25 +113,6 @@ def write_report_into(out: Path, source: Path) -> None:
     write_report(source, out=out)
 
 
-def test_an_experiment_of_an_earlier_version_is_read_and_upgraded(tmp_path: Path) -> None:
-    directory = tmp_path / "old"
-    experiment_bytes(directory)
-    before = Experiment.open(directory).table()
-    with sqlite3.connect(directory / "results.sqlite") as database:
-        for table in ("identity", "sequences", "nodes", "configs"):
-            database.execute(f"ALTER TABLE {table} DROP COLUMN checksum")
-        database.execute("ALTER TABLE nodes DROP COLUMN worker")
-        database.execute("PRAGMA user_version = 2")
-    database.close()
-    old = content(directory)
-    assert rows(Experiment.open(directory).table()) == rows(before)
-    assert content(directory) == old, "reading changes nothing"
-    with writing(directory) as store:
-        assert len(store.done()) == 4
-    assert rows(Experiment.open(directory).table()) == rows(before)
-    assert (directory / ".edgecil").is_file()
-
-
 def test_reading_needs_no_write_access(tmp_path: Path) -> None:
     """Archived and colleagues' experiments can be analysed."""
     directory = tmp_path / "archive"

@@ -259,7 +259,7 @@ def test_one_run_is_not_in_the_plural(trained: int, words: str) -> None:
 
 
 def test_results_end_with_the_command_for_their_intervals() -> None:
-    part = ProtocolResults("m", "random", 1, 1, 50.0, 0.0, 50.0, 50.0, None, ())
+    part = ProtocolResults("m", "random", 1, 1, 50.0, 0.0, 50.0, 50.0, ())
     results = ExperimentResults(Path("my runs"), "tasks", 1, 0, [part], [])
     *_, line = show_trained(results)
     assert str(line).endswith(": edgecil analyze 'my runs'")

@@ -26,7 +26,6 @@ def test_options_reach_the_toolbox_and_results_come_back(cli: Cli, config) -> No
     assert (part["method"], part["finished"], answer["trained"]) == ("drifting", 2, 4)
     assert len({run["seed"] for run in part["runs"]}) == 4, "every order has seeds of its own"
     assert all(list(run["classifiers"]) == ["head", "nme"] for run in part["runs"])
-    assert part["repeat_std"] > 0
 
 
 @pytest.mark.parametrize("setting", ["device", "seed=1", "shuffle=true"])

@@ -11,6 +11,7 @@ import pytest
 
 import edgecil
 from edgecil.errors import DataError, UsageError
+from edgecil.io.directory import claim
 
 DATA = Path(__file__).parent / "data"
 USES: dict[str, Callable[[Path], Any]] = {
@@ -33,7 +34,7 @@ USES: dict[str, Callable[[Path], Any]] = {
 def old_directory(home: Path, name: str) -> Path:
     """Return a directory with the database of an earlier version."""
     directory = home / "old"
-    directory.mkdir()
+    claim(directory, "experiment")
     packed = (DATA / f"{name}.sqlite.gz").read_bytes()
     (directory / "results.sqlite").write_bytes(gzip.decompress(packed))
     return directory
@@ -43,7 +44,7 @@ def old_directory(home: Path, name: str) -> Path:
 def test_the_first_format_is_refused_and_left_as_it_is(use: str, tmp_path: Path) -> None:
     directory = old_directory(tmp_path, "format-1")
     before = (directory / "results.sqlite").read_bytes()
-    with pytest.raises(DataError, match=r"format 1\b.* 2 to 4") as refused:
+    with pytest.raises(DataError, match=r"format 1\b.* 3 to 4") as refused:
         USES[use](directory)
     assert len(str(refused.value).splitlines()) == 1
     assert (directory / "results.sqlite").read_bytes() == before

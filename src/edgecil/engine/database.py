@@ -13,8 +13,7 @@ from edgecil.errors import DataError
 from edgecil.io.files import other_kind
 
 FORMAT = 4
-# Formats of earlier versions are read, never continued.
-OLDEST, FIRST_CHECKED = 2, 3
+OLDEST = 3  # formats of earlier versions are read, never continued
 DATABASE = "results.sqlite"
 
 # Columns of each table; `checksum` is one more, over all of these.

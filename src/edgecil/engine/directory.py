@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -31,7 +30,7 @@ _TEMPORARY = r"\.(?:{name})\.[a-z0-9_]{{8}}"
 
 def check_directory(directory: str | Path) -> None:
     """Raise an error if a directory holds files of anybody else and no experiment."""
-    check_owner(directory, "experiment", written_before=_holds_results)
+    check_owner(directory, "experiment")
 
 
 @contextmanager
@@ -101,21 +100,3 @@ def _lost_results(directory: Path) -> bool:
         (directory / name).exists()
         for name in ("progress.json", "similarity.npz", "models", "analyses")
     )
-
-
-def _holds_results(directory: Path) -> bool:
-    """Return whether a directory without a marker has a database of an earlier version."""
-    path = directory / DATABASE
-    if not path.is_file():
-        return False
-    if path.stat().st_size == 0:  # the disk was full, or the process killed, before the first row
-        return True
-    try:  # the first format had the table `settings` in place of `identity`
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
-            rows = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-            tables = {name for (name,) in rows}
-            return "nodes" in tables and not tables.isdisjoint(("identity", "settings"))
-    except sqlite3.OperationalError:
-        return True  # locked, or its log cannot be opened: the store says so
-    except (sqlite3.DatabaseError, UnicodeDecodeError):
-        return False

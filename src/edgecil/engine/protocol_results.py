@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, pstdev
+from typing import Any
 
 from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.experiment import Experiment
@@ -14,31 +15,7 @@ from edgecil.engine.plan import Prefix
 from edgecil.engine.results import RunResult
 from edgecil.engine.status import Failure
 from edgecil.engine.until import GoalStatus
-
-
-@dataclass(frozen=True)
-class RunSummary:
-    """One run in numbers, in per cent.
-
-    Attributes:
-        label: the sequence's label within its protocol.
-        seed: the training seed.
-        tasks: the sequence.
-        metrics: every metric of the main classifier; None where it is undefined.
-        classifiers: A(O) of every classifier, the main one first.
-        matrix: accuracy on task s after task t, s <= t; empty if unknown.
-        seconds: duration of training and testing.
-        peak_memory: in bytes.
-    """
-
-    label: str
-    seed: int
-    tasks: Prefix
-    metrics: dict[str, float | None]
-    classifiers: dict[str, float]
-    matrix: list[list[float]]
-    seconds: float
-    peak_memory: int
+from edgecil.sequences.protocols import LabelledSequence
 
 
 @dataclass(frozen=True)
@@ -54,8 +31,8 @@ class ProtocolResults:
         std: population standard deviation over sequences.
         min: the lowest one.
         max: the highest one.
-        repeat_std: standard deviation within sequences; None unless a sequence is repeated.
-        runs: one entry per run.
+        runs: one entry per run: label, seed, tasks, every metric of the main classifier, A(O) of
+            every classifier, accuracy on task s after task t, seconds, peak memory in bytes.
     """
 
     method: str
@@ -66,8 +43,7 @@ class ProtocolResults:
     std: float | None
     min: float | None
     max: float | None
-    repeat_std: float | None
-    runs: tuple[RunSummary, ...]
+    runs: tuple[dict[str, Any], ...]
 
 
 @dataclass(frozen=True)
@@ -133,17 +109,19 @@ def experiment_results(experiment: Experiment) -> ExperimentResults:
     """Return the results of the configuration that was added last, or of everything without one."""
     config, work = experiment.config, experiment.summary
     failures = experiment.failures()
-    if config is None:
-        results = protocol_results(experiment, failures=failures)
-    else:
-        results = protocol_results(
-            experiment,
-            methods=config.method_names,
-            protocols=config.protocol_names,
-            config=config,
-            metric=config.metric,
-            failures=failures,
-        )
+    metric = DEFAULT_METRIC if config is None else METRICS.resolve(config.metric)
+    by_order: dict[tuple[str, Prefix], list[RunResult]] = {}
+    begun = dict.fromkeys(failure.method for failure in failures)
+    for result in sorted(experiment.results(), key=lambda result: result.seed):
+        begun[result.method] = None
+        if config is None or result.seed in config.seeds(result.sequence):
+            by_order.setdefault((result.method, result.sequence.tasks), []).append(result)
+    results = [
+        _summarize(method, protocol, sequences, by_order, metric)
+        for method in (begun if config is None else config.method_names)
+        for protocol, sequences in experiment.sequences().items()
+        if config is None or protocol in config.protocol_names
+    ]
     return ExperimentResults(
         directory=experiment.directory,
         unit="runs" if config is None else "tasks",
@@ -151,7 +129,7 @@ def experiment_results(experiment: Experiment) -> ExperimentResults:
         reused=0 if work is None else work.reused,
         results=results,
         failures=failures,
-        metric=DEFAULT_METRIC if config is None else METRICS.resolve(config.metric),
+        metric=metric,
         goal=experiment.goal,
         stated=_stated(experiment, config),
     )
@@ -165,51 +143,17 @@ def _stated(experiment: Experiment, config: ExperimentConfig | None) -> tuple[St
     return tuple(stated_accuracies(experiment))
 
 
-def protocol_results(
-    experiment: Experiment,
-    *,
-    methods: Collection[str] | None = None,
-    protocols: Collection[str] | None = None,
-    config: ExperimentConfig | None = None,
-    metric: str = DEFAULT_METRIC,
-    failures: Sequence[Failure] | None = None,
-) -> list[ProtocolResults]:
-    """Return the results of every method on every protocol of an experiment.
-
-    Args:
-        experiment: the experiment.
-        methods: only these methods.
-        protocols: only these protocols.
-        config: only the repeats of this configuration.
-        metric: the metric of mean, std, min and max.
-        failures: the failed trainings, if they were read before.
-    """
-    failed = experiment.failures() if failures is None else failures
-    results: dict[tuple[str, Prefix], list[RunResult]] = {}
-    begun = dict.fromkeys(failure.method for failure in failed)
-    for result in sorted(experiment.results(), key=lambda result: result.seed):
-        begun[result.method] = None
-        if config is None or result.seed in config.seeds(result.sequence):
-            results.setdefault((result.method, result.sequence.tasks), []).append(result)
-    parts = []
-    by_protocol = experiment.sequences()
-    for method in begun if methods is None else methods:
-        for protocol, sequences in by_protocol.items():
-            if protocols is not None and protocol not in protocols:
-                continue
-            runs = {run.label: results.get((method, run.sequence.tasks), []) for run in sequences}
-            parts.append(_summarize(method, protocol, runs, METRICS.resolve(metric)))
-    return parts
-
-
 def _summarize(
-    method: str, protocol: str, runs: dict[str, list[RunResult]], metric: str
+    method: str,
+    protocol: str,
+    sequences: Sequence[LabelledSequence],
+    by_order: Mapping[tuple[str, Prefix], list[RunResult]],
+    metric: str,
 ) -> ProtocolResults:
-    numbers = [[result.metric(metric) for result in some] for some in runs.values()]
-    given = [[value for value in some if value is not None] for some in numbers]
-    values = [some for some in given if some]
-    means = [fmean(some) for some in values]
-    repeated = any(len(some) > 1 for some in values)
+    runs = {run.label: by_order.get((method, run.sequence.tasks), []) for run in sequences}
+    numbers = ([result.metric(metric) for result in some] for some in runs.values())
+    given = ([value for value in some if value is not None] for some in numbers)
+    means = [fmean(some) for some in given if some]
     return ProtocolResults(
         method=method,
         protocol=protocol,
@@ -219,22 +163,19 @@ def _summarize(
         std=pstdev(means) if means else None,
         min=min(means, default=None),
         max=max(means, default=None),
-        repeat_std=fmean(pstdev(some) ** 2 for some in values) ** 0.5 if repeated else None,
-        runs=tuple(_run(label, result) for label, some in runs.items() for result in some),
+        runs=tuple(_row(label, result) for label, some in runs.items() for result in some),
     )
 
 
-def _run(label: str, result: RunResult) -> RunSummary:
+def _row(label: str, result: RunResult) -> dict[str, Any]:
     values = {name: result.metric(classifier=name) for name in result.classifiers}
-    accuracies = {name: value for name, value in values.items() if value is not None}
-    rows = result.matrix().tolist()
-    return RunSummary(
-        label=label,
-        seed=result.seed,
-        tasks=result.sequence.tasks,
-        metrics={name: result.metric(name) for name in METRICS},
-        classifiers=accuracies,
-        matrix=[[value for value in row if value == value] for row in rows],
-        seconds=result.seconds,
-        peak_memory=result.peak_memory,
-    )
+    return {
+        "label": label,
+        "seed": result.seed,
+        "tasks": result.sequence.tasks,
+        "metrics": {name: result.metric(name) for name in METRICS},
+        "classifiers": {name: value for name, value in values.items() if value is not None},
+        "matrix": [[it for it in row if it == it] for row in result.matrix().tolist()],
+        "seconds": result.seconds,
+        "peak_memory": result.peak_memory,
+    }

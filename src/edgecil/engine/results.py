@@ -166,10 +166,7 @@ class RunResult:
         return None if np.isnan(curve[-1]) else curve
 
     def final_class_accuracies(self, classifier: str | None = None) -> Floats | None:
-        """Return the accuracy on each class after the last task, (N,), in the order of class ids.
-
-        None if counts per class are unknown.
-        """
+        """Return the final accuracy on each class, (N,), ordered by class id; None if unknown."""
         chosen, node = self._choose(classifier), self.nodes[-1]
         if self.reported or node.class_correct is None or node.class_totals is None:
             return None
@@ -178,10 +175,7 @@ class RunResult:
         return np.asarray((100.0 * correct / totals)[np.argsort(self.sequence.order)])
 
     def class_counts(self, classifier: str | None = None) -> Counts | None:
-        """Return the counts of every class on its own, N of one part each, ordered by class id.
-
-        None if counts per class are unknown.
-        """
+        """Return the counts of every class on its own, ordered by class id; None if unknown."""
         chosen = self._choose(classifier)
         if self.reported or any(node.class_correct is None for node in self.nodes):
             return None

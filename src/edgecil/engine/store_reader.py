@@ -16,7 +16,6 @@ import msgspec
 
 from edgecil.engine.database import (
     DATABASE,
-    FIRST_CHECKED,
     FORMAT,
     TABLES,
     cause_of,
@@ -279,9 +278,6 @@ class StoreReader:
         if table in self._read:
             return self._read[table]
         columns = TABLES[table]
-        if self._format < FIRST_CHECKED:
-            query = ", ".join("NULL" if name == "worker" else name for name in columns)
-            return self._execute(f"SELECT {query} FROM {table} ORDER BY rowid")
         rows = self._execute(f"SELECT {', '.join(columns)}, checksum FROM {table} ORDER BY rowid")
         for *values, checksum in rows:
             if checksum_of(values) != checksum:

@@ -22,11 +22,10 @@ def check_runs(table: Runs) -> list[str]:
     """Refuse runs from which no true number follows; return sentences on what may be wrong."""
     _check_bounds(table)
     _check_units(table)
-    _check_protocols(table)
     failed = f"{table.missing} of {len(table)} runs have no accuracy and do not count."
     return [
         *([failed] if table.missing else []),
-        *_note_repeats(table),
+        *_check_protocols(table),
         *_note_contradictions(table),
         *_note_extremes(table),
         *_note_small_values(table),
@@ -68,20 +67,25 @@ def _check_units(table: Runs) -> None:
             )
 
 
-def _check_protocols(table: Runs) -> None:
-    """Ask each protocol whether it can have chosen its orders."""
+def _check_protocols(table: Runs) -> list[str]:
+    """Ask each protocol whether it can have chosen its orders; note labels that share one."""
+    notes = []
     for protocol in table.protocols if table.has_orders else ():
         rows = table.rows(protocol=protocol)
-        labelled = dict.fromkeys(
-            zip(table.label[rows].tolist(), table.sequence[rows].tolist(), strict=True)
-        )
-        runs = [LabelledSequence(table.labels[code], table.sequences[it]) for code, it in labelled]
+        pairs = zip(table.label[rows].tolist(), table.sequence[rows].tolist(), strict=True)
+        runs = [
+            LabelledSequence(table.labels[code], table.sequences[place])
+            for code, place in dict.fromkeys(pairs)
+        ]
         objection = find_protocol(protocol).objection(runs)
         if objection is not None:
             raise DataError(
                 f"The orders with the protocol {protocol!r} are not what it chooses: {objection}. "
                 "Write 'given' into the column 'protocol'."
             )
+        shared = describe_duplicates(protocol, ((run.label, run.sequence) for run in runs))
+        notes += [] if shared is None else [shared]
+    return notes
 
 
 def warn_of_truth(truth: Truth | None) -> list[str]:
@@ -116,34 +120,6 @@ def warn_of_failures(table: Runs, method: str, truth: Truth | None) -> list[str]
         rest = "1 order remains" if left == 1 else f"{left} orders remain"
         warnings.append(f"{protocol}: {' and '.join(named)} failed or did not finish; {rest}.")
     return warnings
-
-
-def _note_repeats(table: Runs) -> list[str]:
-    """Return a sentence on each protocol whose labels share sequences."""
-    notes = []
-    for protocol in table.protocols:
-        rows = table.rows(protocol=protocol)
-        labelled = dict.fromkeys(
-            zip(table.label[rows].tolist(), table.sequence[rows].tolist(), strict=True)
-        )
-        sequences = ((table.labels[code], table.sequences[place]) for code, place in labelled)
-        sentence = describe_duplicates(protocol, sequences)
-        if sentence is None:
-            continue
-        others = [
-            name
-            for name in table.protocols
-            if name != protocol and not find_protocol(name).exhaustive
-        ]
-        if find_protocol(protocol).independent and others:
-            # gaussian on 19 truth tables of 90 orders, in standard deviations of the truth
-            sentence += (
-                " This puts it at a disadvantage against other protocols: three runs with one "
-                "order twice have a mean W₁ of 0.76 standard deviations, three different "
-                "orders 0.60."
-            )
-        notes.append(sentence)
-    return notes
 
 
 def _note_contradictions(table: Runs) -> list[str]:

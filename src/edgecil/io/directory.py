@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from errno import ENAMETOOLONG
 from pathlib import Path
@@ -42,9 +42,7 @@ def check_path(path: Any) -> None:
         ) from error
 
 
-def check_owner(
-    directory: str | Path, kind: str, *, written_before: Callable[[Path], bool] = lambda path: False
-) -> None:
+def check_owner(directory: str | Path, kind: str) -> None:
     """Raise an error unless a directory is missing, empty, or of this kind and edgecil's."""
     path = Path(directory)
     check_path(path)
@@ -64,7 +62,7 @@ def check_owner(
         others = [name for name in names_in(path) if not _UNCLAIMED.fullmatch(name)]
     except OSError as error:
         raise EdgecilError(f"Cannot use {path}: {reason(error)}.") from error
-    if others and not written_before(path):
+    if others:
         raise UsageError(
             f"{path} contains files that edgecil did not write, such as {sorted(others)[0]!r}; "
             "give a new or empty directory as 'out'."
