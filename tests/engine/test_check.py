@@ -126,7 +126,7 @@ def test_an_experiment_file_may_stand_for_its_options(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text('method = "finetune"\ndataset = "cub200"\ntasks = 10\n', encoding="utf-8")
     assert edgecil.check(dataset=file) == edgecil.check(config=file)
-    assert edgecil.check(dataset=str(file), tasks=20).methods[0].tasks == 60
+    assert edgecil.check(dataset=str(file), tasks=20).methods[0].tasks == 100
 
 
 def test_what_tasks_cost_once_is_spread_over_all_trainings() -> None:

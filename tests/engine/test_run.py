@@ -79,7 +79,23 @@ def toy(tmp_path: Path) -> dict[str, Any]:
     return {"method": "Instant", "dataset": dataset, "tasks": 2, "workers": 1}
 
 
-def test_the_default_protocol_is_random(toy: dict[str, Any], tmp_path: Path) -> None:
+def test_the_default_is_three_random_orders_and_two_probes(
+    toy: dict[str, Any], tmp_path: Path
+) -> None:
+    asked = {**toy, "dataset": "quickdraw", "classes": 4}
+    experiment = run(**grouped(out=tmp_path / "out", **asked))
+    drawn = {name: [it.label for it in runs] for name, runs in experiment.sequences().items()}
+    assert drawn["probes"] == ["grouped", "spread"]
+    assert len(drawn["random"]) == 3
+    facts = experiment.provenance["probes"]
+    assert (facts["encoder"], facts["template"]) == ("minilm-bundled", "a photo of a {name}.")
+    assert (facts["constructor"], facts["objective"]) == ("probes", "generalization")
+    assert facts["grouped"]["z"] > 0 > facts["spread"]["z"]
+
+
+def test_without_a_similarity_the_default_is_random_orders(
+    toy: dict[str, Any], tmp_path: Path
+) -> None:
     experiment = run(**grouped(out=tmp_path / "out", **toy))
     assert list(experiment.sequences()) == ["random"]
     assert experiment.config is not None

@@ -92,7 +92,7 @@ def test_a_config_of_pycil_becomes_a_run(tmp_path) -> None:
         "cuda:0",
         "pycil/icarl/cifar100",
     )
-    assert config.protocol == ("random",)
+    assert config.protocol == ("random", "probes")
     ignored, schedule = remarks
     assert "prefix, shuffle, seed" in ignored
     assert "epochs = 170 (first task: 200)" in schedule

@@ -13,7 +13,7 @@ from edgecil.errors import UsageError, shown
 from edgecil.io.arrays import Ints
 from edgecil.io.device import PRECISIONS
 from edgecil.options import Options, option
-from edgecil.sequences.protocols import DEFAULT_PROTOCOL, find_protocol, split_budget
+from edgecil.sequences.protocols import RECOMMENDED, find_protocol, split_budget
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.options import SimilaritySource
@@ -232,7 +232,7 @@ class ExperimentConfig(Options):
     base: int | None = None
     increment: int | None = None
     sizes: tuple[int, ...] | None = None
-    protocol: tuple[str, ...] = (DEFAULT_PROTOCOL,)
+    protocol: tuple[str, ...] = RECOMMENDED
     sequences: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     budget: int | None = None
     order_seed: int | None = None

@@ -239,6 +239,20 @@ class Experiment:
         parts = (source.get(key) for key in ("encoder", "template", "file"))
         return ", ".join(repr(part) if "{" in part else part for part in parts if part)
 
+    @property
+    def provenance(self) -> dict[str, dict[str, Any]]:
+        """For each protocol with constructed orders, what these come from.
+
+        `constructor` and the source of its similarity (`encoder`, `template`, `version` of the
+        weights, `file`); for certified orders the `objective`, and by label `z`, `gap`, `exact`.
+        """
+        prefix = "protocol "
+        return {
+            name.removeprefix(prefix): value
+            for name, value in self.identity.items()
+            if name.startswith(prefix)
+        }
+
     def notes(self) -> list[str]:
         """Return one sentence if calls of `run` used different similarities."""
         return note_sources(self.directory, self.configs)

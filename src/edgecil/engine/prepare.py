@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -39,9 +39,11 @@ from edgecil.methods.task import Scenario
 from edgecil.sequences.given import parse_given
 from edgecil.sequences.protocols import (
     PROTOCOLS,
+    RECOMMENDED,
     LabelledSequence,
     draw_protocols,
     format_protocols,
+    note_sequences,
     parse_protocols,
 )
 from edgecil.sequences.sequence import ClassSequence
@@ -64,6 +66,7 @@ class Prepared:
         plan: the task trainings.
         identity: everything that determines the results; all runs in a directory agree in it.
         similarity: the similarity the sequences were chosen from; None if no protocol requires one.
+        notes: sentences about the choice of sequences, by what they are about.
     """
 
     config: ExperimentConfig
@@ -72,6 +75,7 @@ class Prepared:
     plan: Plan
     identity: dict[str, Any]
     similarity: Similarity | None
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     def sharing(self, directory: Path) -> Prepared:
         """Return the run with features and parts of learners shared in a directory."""
@@ -131,14 +135,11 @@ def prepare(
     """Load the data, choose the sequences, and collect what determines the results."""
     config, entries, dataset, context = load_context(config, storage=storage, remote=remote)
     space = config.space(len(dataset))
-    similarity = means = None
-    drawn = [PROTOCOLS[name] for name in config.protocol_names if name not in config.sequences]
-    from_file = config.similarity.file or config.similarity.embeddings
-    if not dataset.channels and not from_file and any(it.by_inputs for it in drawn):
-        means = image_similarity(dataset)
-    if any(it.needs_similarity and not (it.by_inputs and means) for it in drawn):
-        similarity = _choose_similarity(config, dataset)
+    config, similarity, means, missing = _choose_similarity(config, dataset, space)
     sequences = choose_sequences(config, space, similarity, answered or {}, means)
+    notes = note_sequences(sequences)
+    if missing:
+        notes["similarity"] = missing
     identity = {
         **machine_identity(here=bool(context.interactive)),
         "dataset": {
@@ -161,6 +162,7 @@ def prepare(
         Plan(tuple(context.configs), config.seeds, every_sequence),
         identity,
         similarity,
+        notes,
     )
 
 
@@ -242,15 +244,38 @@ def load_images(config: ExperimentConfig, *, storage: str = "auto") -> Dataset:
     )
 
 
-def _choose_similarity(config: ExperimentConfig, dataset: Dataset) -> Similarity:
-    """Return the similarity that is configured; by default from names, or else from the images."""
+def _choose_similarity(
+    config: ExperimentConfig, dataset: Dataset, space: SequenceSpace
+) -> tuple[ExperimentConfig, Similarity | None, Similarity | None, str]:
+    """Return the similarity that is configured, and that of the class means of vectors.
+
+    Each is None if no protocol uses it. The similarity is that of names by default, or else of the
+    images. Where the protocols are the recommended ones and neither names nor vectors give a
+    similarity, random orders remain, and a sentence says so.
+    """
+    drawn = [PROTOCOLS[name] for name in config.protocol_names if name not in config.sequences]
+    from_file = config.similarity.file or config.similarity.embeddings
+    means = None
+    if not dataset.channels and not from_file and any(it.by_inputs for it in drawn):
+        means = image_similarity(dataset)
+    recommended = config.protocol == RECOMMENDED
+    if recommended and (space.tasks == 1 or max(space.sizes) == 1):
+        return replace(config, protocol=RECOMMENDED[:1]), None, None, ""
+    if not any(it.needs_similarity and not (it.by_inputs and means) for it in drawn):
+        return config, None, means, ""
     try:
-        return experiment_similarity(config, ClassList(dataset.name, dataset.names))
+        similarity = experiment_similarity(config, ClassList(dataset.name, dataset.names))
+        return config, similarity, means, ""
     except PrerequisiteError as error:
         if config.similarity.changed().keys() - {"template"}:
             raise
+        if recommended:
+            sentence = (
+                f"Only random orders are run, without probes, for lack of a similarity: {error}"
+            )
+            return replace(config, protocol=RECOMMENDED[:1]), None, None, sentence
         warn(f"{error} The similarity of the classes is computed from the pixels of their images.")
-        return image_similarity(dataset)
+        return config, image_similarity(dataset), means, ""
 
 
 def choose_sequences(

@@ -39,7 +39,6 @@ from edgecil.sequences.given import Given
 from edgecil.sequences.protocols import (
     RANDOM,
     REPEATS,
-    all_duplicates,
     find_protocol,
     parse_protocols,
 )
@@ -98,7 +97,8 @@ def run(
         base: number of classes in the first task; use with `increment`.
         increment: number of classes in each further task.
         sizes: number of classes in each task.
-        protocol: protocols that choose the class sequences (default: random).
+        protocol: protocols that choose the class sequences; by default three random orders for the
+            distribution and two `probes`, which show what random orders hardly ever do.
         sequences: file with your own class sequences, in place of protocols or beside them. In
             Python also a list, or lists by the name under which results are stored.
         budget: number of sequences of each protocol; 3 by default for most protocols.
@@ -143,7 +143,7 @@ def run(
 
         def start(prepared: Prepared, store: Store, capacity: int) -> None:
             if bar.shown:
-                for name, sentence in all_duplicates(prepared.sequences).items():
+                for name, sentence in prepared.notes.items():
                     bar.note(sentence, once=name)  # with `until`, a protocol grows
                 nonlocal remaining, workers
                 planned, done = set(prepared.plan), store.done()

@@ -144,7 +144,8 @@ class Store(StoreReader):
         """Store the sequences of a protocol.
 
         A label that stood for another sequence is refused. Conversations with a language model
-        are written to `transcripts`, and the model's name to the identity.
+        are written to `transcripts`; the model's name, and the source of the similarity with the
+        z and gap of certificates, to the identity.
         """
         runs = list(runs)
         earlier = self.sequences().get(protocol, [])
@@ -168,16 +169,24 @@ class Store(StoreReader):
         with self._writing():
             self._database.execute("DELETE FROM sequences WHERE protocol = ?", (protocol,))
             self._write("sequences", [(protocol, label, tasks) for label, tasks in given.items()])
+            source: dict[str, Any] = {}
             for run in runs:
+                source |= run.source or {}
+                if run.optimum is not None:
+                    found = run.optimum.certificate
+                    source["objective"] = found.objective
+                    source[run.label] = {"z": found.z, "gap": found.gap, "exact": found.exact}
                 if run.transcript is not None:
+                    source["model"] = run.transcript["model"]
                     self._write_transcript(protocol, run.label, run.transcript)
+            if source:
+                row = (f"protocol {protocol}", json.dumps(source))
+                self._write("identity", [row], conflict="OR REPLACE")
+                self._list_names()
 
     def _write_transcript(self, protocol: str, label: str, transcript: Mapping[str, Any]) -> None:
         with replace_file(self.directory / "transcripts" / f"{protocol}-{label}.json") as file:
             file.write(json.dumps(transcript, ensure_ascii=False, indent=1).encode())
-        row = (f"protocol {protocol}", json.dumps({"model": transcript["model"]}))
-        self._write("identity", [row], conflict="OR REPLACE")
-        self._list_names()
 
     def _list_names(self) -> None:
         names = sorted(name for name, _ in self._rows("identity") if name != NAMES)

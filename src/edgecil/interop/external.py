@@ -31,7 +31,7 @@ from edgecil.interop.process import (
 )
 from edgecil.io.files import read_json
 from edgecil.io.progress_bar import Progress
-from edgecil.sequences.protocols import LabelledSequence, all_duplicates
+from edgecil.sequences.protocols import LabelledSequence, note_sequences
 from edgecil.sequences.sequence import ClassSequence, format_tasks
 from edgecil.similarity import SimilaritySource
 
@@ -221,7 +221,7 @@ def train(
         if plan.orders.similarity is not None:
             save_experiment_similarity(out, plan.orders.similarity)
         with signals_interrupt(), Progress("runs", shown=progress) as bar:
-            for name, sentence in all_duplicates(plan.sequences).items():
+            for name, sentence in note_sequences(plan.sequences).items():
                 bar.note(sentence, once=name)
             summary = _train_missing(plan, store, workers, timeout, bar)
     experiment = Experiment(out, summary)

@@ -10,7 +10,7 @@ from edgecil.paper import adversarial, edge_released, llm, maxcover  # noqa: F40
 from edgecil.paper.language_model import Conversation, LanguageModel
 from edgecil.sequences.generators import get_generator
 from edgecil.sequences.generators.random import seeded
-from edgecil.sequences.protocols.extremes import GOALS, Extremes
+from edgecil.sequences.protocols.extremes import GOALS, PAPER_ENCODER, Extremes
 from edgecil.sequences.protocols.protocol import LabelledSequence, Request
 from edgecil.sequences.protocols.random import PAPER_SEEDS
 
@@ -48,7 +48,9 @@ class Asked(Extremes):
 
 
 EDGE_RELEASED = Released(
-    "edge-released", "the orders of the EDGE authors' published code, which departs from the paper"
+    "edge-released",
+    "the orders of the EDGE authors' published code, which departs from the paper",
+    encoder=PAPER_ENCODER,
 )
 ADVERSARIAL = Extremes(
     "adversarial", "greedy walks over the classes (AS), and a median", seeded=True

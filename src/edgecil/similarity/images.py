@@ -42,7 +42,8 @@ def image_similarity(
     for label in range(len(images)):
         means.append(directions(features(images.train.inputs[labels == label])).mean(axis=0))
         on_progress(label + 1, len(images))
-    source = {"encoder": "class means", "samples": str(len(labels)), "features": model}
+    kind = "inputs" if model == PIXELS and not images.channels else model
+    source = {"encoder": "class means", "samples": str(len(labels)), "features": kind}
     return Embeddings(images.names, np.stack(means), source).similarity()
 
 

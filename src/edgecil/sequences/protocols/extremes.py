@@ -17,6 +17,7 @@ from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
 GOALS = ("hard", "easy")
+PAPER_ENCODER = "clip-vit-b-16"
 
 
 class Extremes(Protocol):
@@ -26,6 +27,7 @@ class Extremes(Protocol):
         name: of the protocol and of its generators.
         summary: one line.
         seeded: whether the generator's sequences depend on the seed.
+        encoder: the text encoder that it was published with.
     """
 
     constructed: tuple[str, ...] | None = GOALS
@@ -38,9 +40,10 @@ class Extremes(Protocol):
         summary: str,
         *,
         seeded: bool = False,
+        encoder: str | None = None,
     ) -> None:
         self.name, self.summary = name, summary
-        self.seeded = seeded
+        self.seeded, self.encoder = seeded, encoder
 
     def choose(self, request: Request) -> Iterator[LabelledSequence]:
         """Yield hard, then random ones (called median if there is only one), then easy."""
@@ -136,6 +139,7 @@ def _unseen(
 EDGE = Extremes(
     "edge",
     "the paper's EDGE: hard, median, easy; a larger budget adds random orders",
+    encoder=PAPER_ENCODER,
 )
 OPTIMAL = Optimal(
     "optimal", "both extremes of an objective, with a certificate, and a median", seeded=True

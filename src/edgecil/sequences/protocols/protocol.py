@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -33,12 +33,14 @@ class LabelledSequence:
         sequence: the classes, task by task.
         optimum: the certificate, if the protocol gives one.
         transcript: the conversation with a language model, if there was one.
+        source: of a constructed sequence: the constructor, and where its similarity comes from.
     """
 
     label: str
     sequence: ClassSequence
     optimum: Optimum | None = None
     transcript: Mapping[str, Any] | None = field(default=None, compare=False)
+    source: Mapping[str, str] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ class Protocol(ABC):
         unknown: whether nobody says how its sequences were chosen.
         needs_similarity: whether the choice depends on the similarity of the classes.
         by_inputs: whether it prefers the similarity of the inputs' class means to that of names.
+        encoder: the text encoder that it was published with; another one is noted.
         asks_model: whether it asks a language model.
         objective: what it optimises; None if nothing.
         takes_objective: whether the user may choose what it optimises.
@@ -126,6 +129,7 @@ class Protocol(ABC):
     unknown: ClassVar[bool] = False
     needs_similarity: bool = False
     by_inputs: ClassVar[bool] = False
+    encoder: str | None = None
     asks_model: bool = False
     objective: str | None = None
     takes_objective: bool = False
@@ -236,7 +240,13 @@ class Protocol(ABC):
                 f"{list(space.sizes)} and different labels. Got {len(drawn)}, of which {inside} "
                 f"have these sizes, with {len(labels)} labels."
             )
-        return drawn
+        if similarity is None or not self.needs_similarity:
+            return drawn
+        source = {"constructor": self.name, **similarity.source}
+        return [
+            replace(run, source=source) if self.role(run.label) == "constructed" else run
+            for run in drawn
+        ]
 
     def check_budget(self, budget: int | None, space: SequenceSpace) -> int:
         """Return the number of sequences to choose; one that is not possible is an error."""

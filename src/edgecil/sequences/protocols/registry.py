@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 ENTRY_POINTS = "edgecil.protocols"
 DEFAULT_PROTOCOL = RANDOM.name
+RECOMMENDED = (RANDOM.name, PROBES.name)
+"""Random orders for the distribution, probes for what they hardly ever show: five runs."""
 
 
 def _check(name: str, entry: object) -> Protocol:
@@ -174,6 +176,22 @@ def protocol(
     )
 
 
+def describe_source(source: Mapping[str, str]) -> str:
+    """Return where a similarity comes from, in a few words.
+
+    >>> describe_source({"encoder": "minilm", "template": "a {name}", "version": "1"})
+    "minilm with 'a {name}'"
+    >>> describe_source({"encoder": "class means", "samples": "2000", "features": "inputs"})
+    'class means of inputs'
+    """
+    if "encoder" not in source:
+        return source.get("file", "an unnamed matrix")
+    if "features" in source:
+        return f"{source['encoder']} of {source['features']}"
+    template = source.get("template", "")
+    return f"{source['encoder']} with {template!r}" if "{" in template else source["encoder"]
+
+
 def describe_duplicates(name: str, runs: Iterable[tuple[str, ClassSequence]]) -> str | None:
     """Return one sentence if several labels of a protocol stand for the same sequence, else None.
 
@@ -196,10 +214,22 @@ def describe_duplicates(name: str, runs: Iterable[tuple[str, ClassSequence]]) ->
     return f"The {total} sequences of {name} have {orders}: {same[0]} are the same{more}."
 
 
-def all_duplicates(sequences: Mapping[str, Iterable[LabelledSequence]]) -> dict[str, str]:
-    """Return the sentence of :func:`describe_duplicates` for each protocol that has one."""
-    sentences = {
-        name: describe_duplicates(name, ((run.label, run.sequence) for run in runs))
-        for name, runs in sequences.items()
-    }
-    return {name: sentence for name, sentence in sentences.items() if sentence is not None}
+def note_sequences(sequences: Mapping[str, Iterable[LabelledSequence]]) -> dict[str, str]:
+    """Return sentences about the sequences of protocols, by what they are about.
+
+    Labels that stand for one sequence, and encoders that a protocol was not published with.
+    """
+    notes = {}
+    for name, runs in sequences.items():
+        labelled = list(runs)
+        same = describe_duplicates(name, ((run.label, run.sequence) for run in labelled))
+        if same is not None:
+            notes[name] = same
+        published = find_protocol(name).encoder
+        source = next((run.source for run in labelled if run.source is not None), None)
+        if published is not None and source is not None and source.get("encoder") != published:
+            notes[f"encoder of {name}"] = (
+                f"The similarity of {name} comes from {describe_source(source)}, not from "
+                f"{published} as in the paper."
+            )
+    return notes
