@@ -6,8 +6,9 @@
 
 Each learner learns all classes but two as one task, then two more, whose CPU seconds count: the
 training alone, without tests. The exponent is the slope of the last doubling: 1 is linear growth, 0
-no growth. The second table is an epoch of MOS's alignment at 768 features, beside what the number
-of passes predicts from the smallest number of classes: one batch of 240 features per class.
+no growth. The second table is an epoch of MOS's alignment at 768 features, beside what the count of
+multiply-adds predicts from the smallest number of classes: one batch of 240 features per class,
+each shaped by a 768 x 768 root and passed three times through a head that grows with the classes.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 import torch
 
 from edgecil.backbones import GrowingLinear
+from edgecil.backbones.registry import default_backbone
 from edgecil.data import Dataset
 from edgecil.data.dataset import Examples
 from edgecil.methods import Environment, Schedule, get_method, method_names
@@ -54,7 +56,8 @@ def last_task(name: str, classes: int, repeats: int) -> float:
     scenario, entry = Scenario(drawings(classes)), get_method(name)
     settings = {one.name: SMALL[one.name] for one in fields(entry.config) if one.name in SMALL}
     config = entry.configure(SCHEDULE, MEMORY, settings)
-    environment = Environment((1, SIDE, SIDE), (0.5,), (0.3,), "resnet-tiny")
+    backbone = default_backbone((1, SIDE, SIDE), frozen=entry.pretrained)
+    environment = Environment((1, SIDE, SIDE), (0.5,), (0.3,), backbone)
     tasks = tuple(range(classes - NEW)), tuple(range(classes - NEW, classes))
     first = entry.build(replace_schedule(config), environment)
     with scenario.task(tasks[:1], 0, everything=first.sees_everything) as task:
@@ -95,6 +98,11 @@ def alignment(classes: int, repeats: int) -> float:
     return min(seconds)
 
 
+def passes(classes: int) -> int:
+    """Multiply-adds of an epoch: shaping the noise of a feature, and three passes of the head."""
+    return classes * 240 * (WIDTH * WIDTH + 3 * WIDTH * classes)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--methods", type=lambda text: text.split(","), default=method_names())
@@ -114,7 +122,7 @@ def main() -> None:
     print("\n| classes | epoch of MOS's alignment, CPU s | predicted | ratio |\n|---|---|---|---|")
     epochs = [alignment(n, options.repeats) for n in counts]
     for n, epoch in zip(counts, epochs, strict=True):
-        predicted = epochs[0] * n / counts[0]
+        predicted = epochs[0] * passes(n) / passes(counts[0])
         print(f"| {n} | {epoch:.2f} | {predicted:.2f} | {epoch / predicted:.2f} |", flush=True)
 
 

@@ -14,7 +14,7 @@ import time
 import numpy as np
 import torch
 
-from edgecil.backbones.image_names import names_of
+from edgecil.backbones.features import names_of
 from edgecil.data.augment import channel_statistics
 
 CIFAR100 = 50_000  # training images

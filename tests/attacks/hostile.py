@@ -20,7 +20,7 @@ import torch
 from PIL import Image
 from safetensors.torch import save as save_safetensors
 
-from edgecil.backbones.vit_settings import configured_layout, configured_statistics
+from edgecil.backbones.vit_weights import configured_layout, configured_statistics
 from edgecil.classes import read_classes
 from edgecil.classes.lists import class_list
 from edgecil.engine.config_values import build_config, read_config

@@ -5,8 +5,8 @@ import hashlib
 import pytest
 import torch
 
-from edgecil.backbones import image_names
-from edgecil.backbones.image_names import names_of, take_named
+from edgecil.backbones import features as image_names
+from edgecil.backbones.features import names_of, take_named
 
 PIXELS = torch.arange(48, dtype=torch.uint8).reshape(6, 2, 2, 2)
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgecil.data import resize
+from edgecil.data import store as resize
 from edgecil.data.dataset import Dataset, Examples
-from edgecil.data.resize import resize_dataset
+from edgecil.data.store import resize_dataset
 from edgecil.errors import EdgecilWarning, UsageError
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from edgecil.methods.contrast import info_nce, separation_loss
+from edgecil.methods.class_statistics import separation_loss
+from edgecil.methods.tagfex import info_nce
 
 
 def test_by_hand() -> None:

@@ -5,7 +5,7 @@ from math import exp, log
 import pytest
 import torch
 
-from edgecil.methods.distillation import distil
+from edgecil.methods.teacher import distil
 
 
 def test_by_hand() -> None:

@@ -9,8 +9,7 @@ from edgecil.backbones.vit import Sockets
 from edgecil.data.augment import Pipeline
 from edgecil.errors import UsageError
 from edgecil.methods import class_statistics
-from edgecil.methods.class_statistics import align
-from edgecil.methods.contrast import separation_loss
+from edgecil.methods.class_statistics import align, separation_loss
 from edgecil.methods.hide_prompt import HiDePrompt, HiDePromptConfig
 from edgecil.methods.task import Scenario
 from edgecil.methods.training import in_batches

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from edgecil.errors import UsageError
-from edgecil.methods.distillation import distil
 from edgecil.methods.icarl import ICaRL
 from edgecil.methods.task import Scenario
+from edgecil.methods.teacher import distil
 from tests.methods.test_memory import herd_by_brute_force
 from tests.toys import TASKS, accuracy, build, learn, learn_all, toy_dataset
 

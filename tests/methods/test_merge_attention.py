@@ -6,7 +6,7 @@ import torch
 from torch.nn.functional import layer_norm
 
 from edgecil.errors import UsageError
-from edgecil.methods.merge_attention import MergeAttention
+from edgecil.methods.tagfex import MergeAttention
 
 
 def seeded(seed: int = 0) -> torch.Generator:

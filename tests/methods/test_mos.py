@@ -11,8 +11,7 @@ from torch import nn
 
 from edgecil.errors import UsageError
 from edgecil.methods.adapters import Adapter, adapters_state
-from edgecil.methods.merged_adapters import merge
-from edgecil.methods.mos import MOS
+from edgecil.methods.mos import MOS, merge
 from edgecil.methods.schedule import Schedule
 from edgecil.methods.task import Scenario
 from tests.toys import QUICK, TASKS, Tasks, build, learn, learn_all, same, toy_dataset

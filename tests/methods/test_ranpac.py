@@ -8,8 +8,7 @@ import torch
 
 from edgecil.methods import adapters as adapters_module
 from edgecil.methods.adapters import adapters_state
-from edgecil.methods.ranpac import RanPAC
-from edgecil.methods.ridge import RIDGES, held_out_errors, last_task_errors
+from edgecil.methods.ranpac import RIDGES, RanPAC, held_out_errors, last_task_errors
 from edgecil.methods.task import Scenario
 from tests.toys import QUICK, TASKS, Tasks, build, learn, learn_all, same, toy_dataset
 

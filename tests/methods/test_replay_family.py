@@ -10,8 +10,8 @@ from torch.nn.functional import cross_entropy, normalize
 
 from edgecil.errors import UsageError
 from edgecil.methods import bic
-from edgecil.methods.distillation import distil
 from edgecil.methods.task import Scenario
+from edgecil.methods.teacher import distil
 from tests.toys import TASKS, accuracy, build, learn, learn_all, toy_dataset
 
 DATASET = toy_dataset()

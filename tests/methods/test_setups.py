@@ -13,8 +13,7 @@ from edgecil.methods.ewc import EWC
 from edgecil.methods.foster import FOSTER
 from edgecil.methods.l2p import L2P
 from edgecil.methods.memory import MemoryBudget
-from edgecil.methods.merged_adapters import mean_of
-from edgecil.methods.mos import MOS
+from edgecil.methods.mos import MOS, mean_of
 from edgecil.methods.schedule import Schedule
 from edgecil.methods.setups import COMMITS, PUBLISHED
 from edgecil.methods.task import Scenario

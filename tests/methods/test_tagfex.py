@@ -7,10 +7,9 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from edgecil.methods.contrast import info_nce
-from edgecil.methods.distillation import distil
-from edgecil.methods.tagfex import TagFex
+from edgecil.methods.tagfex import TagFex, info_nce
 from edgecil.methods.task import Scenario, Task
+from edgecil.methods.teacher import distil
 from tests.toys import QUICK, TASKS, Tasks, build, learn, learn_all, same, toy_dataset
 
 DATASET = toy_dataset(contrast=60)

@@ -75,8 +75,7 @@ def features(
     from edgecil.backbones.slot import backbone_text
     from edgecil.data import load_dataset
     from edgecil.data.augment import Normalise, Pipeline
-    from edgecil.data.resize import resize_dataset
-    from edgecil.data.store import store_dataset
+    from edgecil.data.store import resize_dataset, store_dataset
 
     name = canonical_backbone(backbone_text(backbone))
     check_backbone(name)

@@ -39,24 +39,14 @@ class GrowingHead(nn.Module):  # type: ignore[misc]
         return len(self.weight)
 
     def grow(self, count: int, generator: torch.Generator) -> None:
-        """Add `count` classes; existing rows do not change.
-
-        Args:
-            count: 0 or more.
-            generator: source of the new rows; with a CPU generator they are the same on any device.
-        """
+        """Add `count` classes; existing rows do not change."""
         if count < 0:
             raise UsageError(f"'count' must be 0 or more classes. Got {count} instead.")
         rows = self._draw(count, self.feature_size, generator)
         self._replace(torch.cat([self.weight.detach(), rows]))
 
     def widen(self, count: int, generator: torch.Generator) -> None:
-        """Accept `count` more features; existing weights do not change.
-
-        Args:
-            count: 1 or more; the new features follow the old ones.
-            generator: source of the new columns.
-        """
+        """Accept `count` more features; existing weights do not change."""
         if count < 1:
             raise UsageError(f"'count' must be 1 or more features. Got {count} instead.")
         self.feature_size += count

@@ -18,10 +18,6 @@ def build(make: Callable[[], _Module], generator: torch.Generator) -> _Module:
 
     Modules normally draw weights from the global generator when constructed. Here they are
     constructed without storage, and :func:`initialise` draws the weights.
-
-    Args:
-        make: constructs the network.
-        generator: a CPU generator.
     """
     with torch.device("meta"):
         network = make()
@@ -37,10 +33,6 @@ def initialise(network: nn.Module, generator: torch.Generator) -> None:
     reference networks of He et al. 2016), linear maps normal with std 0.02 (as the reference
     vision transformers), all biases zero; norms start as the identity, running statistics at mean
     0 and variance 1. A module with weights of its own draws them in `reset_parameters(generator)`.
-
-    Args:
-        network: a network of these modules, on the generator's device.
-        generator: source of the weights.
     """
     for module in network.modules():
         if isinstance(module, nn.Conv2d):

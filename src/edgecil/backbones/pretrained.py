@@ -21,8 +21,12 @@ from edgecil.backbones.resnet import Backbone
 from edgecil.backbones.resnet_weights import holds_resnet, load_resnet
 from edgecil.backbones.slot import build_model, is_slot_model, model_config, model_fingerprint
 from edgecil.backbones.vit import ViT
-from edgecil.backbones.vit_settings import SETTINGS, configured_statistics
-from edgecil.backbones.vit_weights import read_vit, resize_positions
+from edgecil.backbones.vit_weights import (
+    SETTINGS,
+    configured_statistics,
+    read_vit,
+    resize_positions,
+)
 from edgecil.data.augment import Normalise
 from edgecil.errors import DataError, UsageError, unknown
 from edgecil.io.files import cache_directory, replace_file

@@ -123,12 +123,7 @@ class ViT(Backbone):
         return self.norm_pre(tokens + self.pos_embed)
 
     def encode(self, tokens: torch.Tensor, sockets: Sockets = PLAIN) -> torch.Tensor:
-        """Return the normalised tokens (n, p + 1 + patches, d): prompts, class token, patches.
-
-        Args:
-            tokens: result of :meth:`embed`.
-            sockets: prompts, prefixes and adapters.
-        """
+        """Return the normalised tokens (n, p + 1 + patches, d): prompts, class token, patches."""
         if sockets.prompts is not None:
             tokens = torch.cat([_per_image(sockets.prompts, len(tokens)), tokens], dim=1)
         for index, block in enumerate(self.blocks):

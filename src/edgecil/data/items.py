@@ -51,13 +51,7 @@ class Items:
         check_coverage(self.name, self.names, self.labels[~self.testing], self.labels[self.testing])
 
     def read(self, ids: Ints, size: int | None = None, storage: str = "auto") -> Dataset:
-        """Read the classes `ids`, relabelled in that order; other items are not opened.
-
-        Args:
-            ids: the classes.
-            size: pixels per side; by default as described at the class.
-            storage: see :func:`~edgecil.data.store.store_dataset`.
-        """
+        """Read the classes `ids`, relabelled in that order; other items are not opened."""
         size = self.size if size is None else size
         label_of = new_labels(len(self.names), ids)[self.labels]
         train = np.flatnonzero((label_of >= 0) & ~self.testing)
@@ -121,14 +115,7 @@ def _version(path: Path) -> tuple[str, int, int]:
 
 
 def find_home(root: Path, inner: str, needed: Sequence[str], advice: str) -> Path:
-    """Find a dataset's files: in `root`, or in the folder `inner` that its archive unpacks to.
-
-    Args:
-        root: the user's directory.
-        inner: name of the archive's own folder.
-        needed: files or folders that must all be there.
-        advice: where to get the dataset, a clause for the error message.
-    """
+    """Find a dataset's files: in `root`, or in the folder `inner` that its archive unpacks to."""
     if not root.is_dir():
         raise PrerequisiteError(f"There is no directory {root}; {advice}.")
     for home in (root / inner, root):

@@ -18,8 +18,8 @@ from edgecil.data.formats import arrays, bundled, cifar, folder, hugging_face
 from edgecil.data.formats.hugging_face import SHARDS, find_shards
 from edgecil.data.formats.photographs import LISTINGS
 from edgecil.data.items import Items
-from edgecil.data.resize import resize_dataset
 from edgecil.data.slot import adapt, dataset_text, installed_datasets, is_slot, open_slot
+from edgecil.data.store import resize_dataset
 from edgecil.errors import DataError, PrerequisiteError, UsageError, unknown, warn
 from edgecil.io.arrays import Ints
 from edgecil.registry import Registry
@@ -206,11 +206,7 @@ def dataset_path(name: str | Path) -> Path | None:
 
 
 def dataset_classes(name: Any) -> ClassList:
-    """Return the classes of a dataset in label order; no image is decoded.
-
-    Args:
-        name: as for :func:`load_dataset`.
-    """
+    """Return the classes of a dataset in label order; no image is decoded."""
     name = dataset_text(name)
     if is_slot(name):
         opened = open_slot(name)

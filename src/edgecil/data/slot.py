@@ -93,12 +93,7 @@ def installed_datasets() -> Registry[EntryPoint]:
 
 
 def adapt(given: Any, name: str) -> Dataset | Items:
-    """Return an object as a dataset; its items are not read yet.
-
-    Args:
-        given: see the module.
-        name: the dataset's name.
-    """
+    """Return an object as a dataset; its items are not read yet."""
     if isinstance(given, (Dataset, Items)):
         return given
     if callable(given) and not hasattr(given, "__getitem__"):

@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from edgecil.data.dataset import Dataset, Examples
-from edgecil.errors import DataError, unknown, warn
-from edgecil.io.arrays import Inputs, Ints
+from edgecil.data.decode import resize_images
+from edgecil.errors import DataError, UsageError, unknown, warn
+from edgecil.io.arrays import Inputs, Ints, Pixels
 from edgecil.io.device import free_memory
 from edgecil.io.files import cache_directory, replace_file
 from edgecil.io.locks import waiting_lock
@@ -173,3 +174,31 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, ValueError):
         return ""
+
+
+RESIZE_VERSION = 1  # increase it when the same images are resized to other pixels
+
+
+def resize_dataset(dataset: Dataset, size: int | None, storage: str = "auto") -> Dataset:
+    """Return the dataset at `size` x `size` pixels; the same object if it has that size already."""
+    if size is None or dataset.shape[1:] == (size, size):
+        return dataset
+    if not dataset.channels:
+        raise UsageError(f"{dataset.name!r} has vectors, not images; leave 'image_size' out.")
+    train, test = dataset.train, dataset.test
+    middle = len(train)
+
+    def read(begin: int, end: int) -> Pixels:
+        later = test.inputs[max(0, begin - middle) : max(0, end - middle)]
+        return resize_images(np.concatenate([train.inputs[begin:end], later]), size)
+
+    return store_dataset(
+        dataset.name,
+        dataset.names,
+        (train.labels, test.labels),
+        (dataset.channels, size, size),
+        read,
+        storage=storage,
+        key=lambda: (RESIZE_VERSION, size, dataset.fingerprint),
+        notes=dataset.notes,
+    )

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import torch
 
 from edgecil.errors import UsageError
-from edgecil.methods.method import Environment, Need
+from edgecil.methods.method import Need
 from edgecil.methods.random_regression import RandomRegression
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import PAPER, Schedule
+from edgecil.methods.schedule import Schedule
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
 
@@ -53,14 +53,12 @@ class ACILConfig:
 class ACIL(RandomRegression):
     """Ridge regression with a fixed penalty on projected frozen features."""
 
+    config: ACILConfig
+
     @classmethod
     def needs(cls, config: ACILConfig) -> Need:
         """Any features will do."""
         return "features"
-
-    def __init__(self, config: ACILConfig, environment: Environment) -> None:
-        super().__init__(PAPER, environment, config.projection)
-        self.config = config
 
     def draw_projection(self, size: int) -> torch.Tensor:
         """Return weights (d, M) as of a linear layer: uniform in ± 1 / √d."""

@@ -58,13 +58,7 @@ def blank_adapters(vit: ViT, bottleneck: int) -> nn.ModuleList:
 
 
 def fresh_adapters(vit: ViT, bottleneck: int, generator: torch.Generator) -> nn.ModuleList:
-    """Return one trainable adapter per block; its output is zero because the up-projection is zero.
-
-    Args:
-        vit: the transformer.
-        bottleneck: width of the adapters.
-        generator: CPU generator of the down-projections, which are uniform in ± 1 / √d.
-    """
+    """Return one trainable adapter per block, whose output is zero at first."""
     adapters = blank_adapters(vit, bottleneck)
     bound = 1.0 / math.sqrt(vit.layout.width)
     for adapter in adapters:
@@ -104,13 +98,6 @@ def adapt(
     """New adapters, trained to classify the classes of a first task.
 
     A cosine head is trained with them and discarded.
-
-    Args:
-        vit: the frozen transformer.
-        bottleneck: width of the adapters.
-        task: a task whose labels begin at 0.
-        schedule: setup.
-        environment: environment of the method.
     """
     generator = derive_generator("cpu", task.seed, "adapters")
     adapters = fresh_adapters(vit, bottleneck, generator)

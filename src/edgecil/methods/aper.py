@@ -56,9 +56,10 @@ class APER(PrototypeMethod):
         adapters: adapters trained on the first task.
     """
 
+    config: APERConfig
+
     def __init__(self, config: APERConfig, environment: Environment) -> None:
-        super().__init__(config.schedule, environment)
-        self.config = config
+        super().__init__(config, environment)
         self.adapters = blank_adapters(self.vit, config.bottleneck)
 
     def learn(self, task: Task) -> None:

@@ -16,7 +16,6 @@ from torch.nn.functional import cross_entropy
 from edgecil.backbones import Backbone, GrowingLinear
 from edgecil.errors import UsageError, unknown
 from edgecil.methods.memory import ExemplarMemory, MemoryBudget
-from edgecil.methods.method import Environment
 from edgecil.methods.network import Network
 from edgecil.methods.registry import register_method
 from edgecil.methods.schedule import PAPER, Schedule
@@ -108,13 +107,10 @@ class CorrectedNetwork(Network):
 class BiC(TeacherMethod):
     """Replay with distillation; a linear layer corrects the bias towards new classes."""
 
+    config: BiCConfig
     classifiers = ("head", "nme")
     network: CorrectedNetwork
     memory: ExemplarMemory
-
-    def __init__(self, config: BiCConfig, environment: Environment) -> None:
-        super().__init__(config.schedule, environment, config.memory)
-        self.config = config
 
     def assemble(self, backbone: Backbone) -> CorrectedNetwork:
         """Return the network around a new backbone."""

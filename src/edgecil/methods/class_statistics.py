@@ -12,7 +12,6 @@ from torch.nn.functional import cross_entropy, one_hot
 from edgecil.methods.schedule import Schedule
 from edgecil.methods.task import Task
 from edgecil.methods.training import minimise
-from edgecil.methods.triangle import pack_triangle, unpack_triangle
 
 _ROUNDS = 20  # of k-means
 _LEAST_VARIANCE = 1e-4
@@ -211,3 +210,38 @@ def _cluster(
         sizes = members.sum(dim=0)[:, None]
         means = torch.where(sizes > 0, members.T @ features / sizes.clamp(min=1), means)
     return means, members
+
+
+def pack_triangle(matrices: torch.Tensor) -> torch.Tensor:
+    """Return the lower triangles (…, d (d + 1) / 2) of matrices (…, d, d).
+
+    >>> pack_triangle(torch.tensor([[1, 0], [2, 3]])).tolist()
+    [1, 2, 3]
+    """
+    rows = [matrices[..., row, : row + 1] for row in range(matrices.shape[-1])]
+    return torch.cat(rows, dim=-1)
+
+
+def unpack_triangle(packed: torch.Tensor, size: int, *, symmetric: bool = False) -> torch.Tensor:
+    """Return matrices (…, d, d) from :func:`pack_triangle`.
+
+    Args:
+        packed: (…, d (d + 1) / 2).
+        size: d.
+        symmetric: whether the upper triangle mirrors the lower one, in place of zeros.
+
+    >>> unpack_triangle(torch.tensor([1, 2, 3]), 2, symmetric=True).tolist()
+    [[1, 2], [2, 3]]
+    """
+    matrices = packed.new_zeros(*packed.shape[:-1], size, size)
+    for row, values in enumerate(packed.split(list(range(1, size + 1)), dim=-1)):
+        matrices[..., row, : row + 1] = values
+        if symmetric:
+            matrices[..., :row, row] = values[..., :row]
+    return matrices
+
+
+def separation_loss(vectors: torch.Tensor, temperature: float) -> torch.Tensor:
+    """Return the mean −log softmax of each vector's product with itself among all (n, d)."""
+    similarity = vectors @ vectors.T / temperature
+    return cross_entropy(similarity, torch.arange(len(vectors), device=vectors.device))

@@ -116,9 +116,10 @@ class CODAPromptConfig:
 class CODAPrompt(PromptMethod):
     """Prompts are sums over all components; the latest components are trained."""
 
+    config: CODAPromptConfig
+
     def __init__(self, config: CODAPromptConfig, environment: Environment) -> None:
-        super().__init__(config.schedule, environment)
-        self.config = config
+        super().__init__(config, environment)
         self.layers = min(config.layers, self.vit.layout.depth)
 
     def grow(self, task: Task) -> None:

@@ -50,12 +50,12 @@ class DERpp(NetworkMethod):
         logits: logits of each class's exemplars, (m, classes seen when they were stored).
     """
 
+    config: DERppConfig
     classifiers = ("head", "nme")
     memory: ExemplarMemory
 
     def __init__(self, config: DERppConfig, environment: Environment) -> None:
-        super().__init__(config.schedule, environment, config.memory)
-        self.config = config
+        super().__init__(config, environment)
         self.logits: list[torch.Tensor] = []
 
     def begin(self, task: Task) -> None:

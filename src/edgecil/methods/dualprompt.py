@@ -68,9 +68,10 @@ class DualPromptConfig:
 class DualPrompt(PromptMethod):
     """Each task has expert prompts and a key; the last set holds the general prompts too."""
 
+    config: DualPromptConfig
+
     def __init__(self, config: DualPromptConfig, environment: Environment) -> None:
-        super().__init__(config.schedule, environment)
-        self.config = config
+        super().__init__(config, environment)
         depth = self.vit.layout.depth
         self.general = min(config.general, depth - 1)
         self.expert = min(config.expert, depth - self.general)

@@ -69,9 +69,10 @@ class EASE(PretrainedMethod):
         unmodified: class means without adapters, (classes seen, d); empty if they are not used.
     """
 
+    config: EASEConfig
+
     def __init__(self, config: EASEConfig, environment: Environment) -> None:
-        super().__init__(config.schedule, environment)
-        self.config = config
+        super().__init__(config, environment)
         self.adapters: list[nn.ModuleList] = []
         self.prototypes: list[torch.Tensor] = []
         self.unmodified = torch.zeros(0, self.vit.feature_size, device=environment.device)

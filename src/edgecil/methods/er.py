@@ -13,7 +13,6 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from edgecil.methods.memory import MemoryBudget
-from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkMethod
 from edgecil.methods.registry import register_method
 from edgecil.methods.schedule import PAPER, Schedule
@@ -39,9 +38,6 @@ class ER(NetworkMethod):
     """Cross-entropy on the task and the exemplars."""
 
     classifiers = ("head", "nme")
-
-    def __init__(self, config: ERConfig, environment: Environment) -> None:
-        super().__init__(config.schedule, environment, config.memory)
 
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
         """Cross-entropy over all classes."""

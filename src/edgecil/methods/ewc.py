@@ -56,9 +56,10 @@ class EWCConfig:
 class EWC(NetworkMethod):
     """Fine-tuning with a quadratic penalty on every weight."""
 
+    config: EWCConfig
+
     def __init__(self, config: EWCConfig, environment: Environment) -> None:
-        super().__init__(config.schedule, environment)
-        self.config = config
+        super().__init__(config, environment)
         self.anchor: dict[str, torch.Tensor] = {}
         self.fisher: dict[str, torch.Tensor] = {}
 

@@ -20,7 +20,6 @@ from edgecil.backbones import Backbone, GrowingLinear, ResNet
 from edgecil.backbones.registry import BACKBONES, ON_VECTORS
 from edgecil.errors import UsageError
 from edgecil.methods.memory import ExemplarMemory, MemoryBudget
-from edgecil.methods.method import Environment
 from edgecil.methods.network import Network, NetworkMethod
 from edgecil.methods.schedule import PAPER, Schedule
 from edgecil.methods.setups import PAPER_MEMORY
@@ -178,13 +177,10 @@ class ExpandingMethod(NetworkMethod):
     This is DER; subclasses change the network or the loss.
     """
 
+    config: ExpandingConfig
     classifiers = ("head", "nme")
     network: ExpandingNetwork
     memory: ExemplarMemory
-
-    def __init__(self, config: ExpandingConfig, environment: Environment) -> None:
-        self.config = config
-        super().__init__(config.schedule, environment, config.memory)
 
     def assemble(self, backbone: Backbone) -> ExpandingNetwork:
         """Return a network with whole backbones as extractors."""

@@ -18,7 +18,7 @@ from edgecil.methods.class_statistics import ClassGaussians
 from edgecil.methods.method import Environment, Need
 from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import PAPER, Schedule
+from edgecil.methods.schedule import Schedule
 from edgecil.methods.task import Task
 
 _LEAST = 1e-12  # variance of a class whose features are all equal
@@ -53,14 +53,15 @@ class FeCAM(PretrainedMethod):
         gaussians: class means, and the roots of the shrunk covariances scaled to unit variances.
     """
 
+    config: FeCAMConfig
+
     @classmethod
     def needs(cls, config: FeCAMConfig) -> Need:
         """Any features will do."""
         return "features"
 
     def __init__(self, config: FeCAMConfig, environment: Environment) -> None:
-        super().__init__(PAPER, environment)
-        self.config = config
+        super().__init__(config, environment)
         self.gaussians = ClassGaussians(0, environment.device)
 
     def features(self, inputs: torch.Tensor) -> torch.Tensor:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import torch
 
-from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkMethod, new_classes_only
 from edgecil.methods.registry import register_method
 from edgecil.methods.schedule import PAPER, Schedule
@@ -23,9 +22,6 @@ class FinetuneConfig:
 @register_method("finetune", FinetuneConfig, "plain training on each task: the lower bound")
 class Finetune(NetworkMethod):
     """Cross-entropy over the current task's classes."""
-
-    def __init__(self, config: FinetuneConfig, environment: Environment) -> None:
-        super().__init__(config.schedule, environment)
 
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
         """Cross-entropy over the new classes."""

@@ -16,7 +16,6 @@ from torch.nn.functional import cross_entropy
 
 from edgecil.backbones import Backbone
 from edgecil.errors import UsageError
-from edgecil.methods.distillation import distil
 from edgecil.methods.expansion import ExpandingBackbone, ExpandingNetwork
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.method import Environment
@@ -26,6 +25,7 @@ from edgecil.methods.schedule import PAPER, Schedule
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.setups import PAPER_MEMORY
 from edgecil.methods.task import Task
+from edgecil.methods.teacher import distil
 from edgecil.methods.training import in_batches
 
 # PyCIL's β₁ and β₂ assume this many images per old class; smaller counts are scaled up to it, so
@@ -74,14 +74,14 @@ class FOSTER(NetworkMethod):
         boosted: the network with two extractors after the last task; None after the first task.
     """
 
+    config: FOSTERConfig
     classifiers = ("head", "nme", "boosted")
     only_for_predictions = ("boosted",)
     network: ExpandingNetwork
     old: ExpandingNetwork
 
     def __init__(self, config: FOSTERConfig, environment: Environment) -> None:
-        super().__init__(config.schedule, environment, config.memory)
-        self.config = config
+        super().__init__(config, environment)
         self.boosted: ExpandingNetwork | None = None
 
     def assemble(self, backbone: Backbone) -> ExpandingNetwork:

@@ -18,8 +18,7 @@ from edgecil.backbones import GrowingLinear
 from edgecil.backbones.initialise import build
 from edgecil.backbones.vit import MLP, Sockets, ViTLayout
 from edgecil.errors import UsageError
-from edgecil.methods.class_statistics import ClassMixtures, align
-from edgecil.methods.contrast import separation_loss
+from edgecil.methods.class_statistics import ClassMixtures, align, separation_loss
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.prompts import PromptHead, PromptMethod
@@ -112,9 +111,10 @@ class HiDePromptConfig:
 class HiDePrompt(PromptMethod):
     """Trains a prompt per task, then the inference of the task and the head."""
 
+    config: HiDePromptConfig
+
     def __init__(self, config: HiDePromptConfig, environment: Environment) -> None:
-        super().__init__(config.schedule, environment)
-        self.config = config
+        super().__init__(config, environment)
         self.layers = min(config.layers, self.vit.layout.depth)
         width, device = self.vit.feature_size, environment.device
         generator = derive_generator("cpu", environment.seed, "inference")

@@ -13,7 +13,6 @@ import torch
 
 from edgecil.errors import unknown
 from edgecil.methods.memory import ExemplarMemory, MemoryBudget, draw
-from edgecil.methods.method import Environment
 from edgecil.methods.registry import register_method
 from edgecil.methods.schedule import PAPER, Schedule
 from edgecil.methods.setups import PAPER_MEMORY
@@ -46,11 +45,8 @@ class ICaRLConfig:
 class ICaRL(TeacherMethod):
     """Trains on the task and the exemplars, and classifies by the exemplars' means."""
 
+    config: ICaRLConfig
     classifiers = ("nme", "head")
-
-    def __init__(self, config: ICaRLConfig, environment: Environment) -> None:
-        super().__init__(config.schedule, environment, config.memory)
-        self.config = config
 
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
         """Cross-entropy over all classes, and distillation of the old ones."""

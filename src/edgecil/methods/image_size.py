@@ -14,7 +14,7 @@ from edgecil.backbones.pretrained import (
 )
 from edgecil.data.augment import Normalise, channel_statistics
 from edgecil.data.dataset import Dataset
-from edgecil.data.resize import resize_dataset
+from edgecil.data.store import resize_dataset
 from edgecil.data.stored_pixels import stored_tensor
 from edgecil.errors import UsageError
 
@@ -35,13 +35,6 @@ def fit_images(
         The dataset as it is stored, and channels, height and width of what a network sees. They
         differ with the preparation `centre-crop`: stored images are larger by 8/7 (256 pixels for
         224), the centre is tested on, and `resized-crop` uses the whole image.
-
-    Args:
-        dataset: images as loaded.
-        networks: names of the methods' networks.
-        image_size: size that the user chose; the dataset is then not changed.
-        preparation: `plain` or `centre-crop`.
-        storage: where resized images are kept: `memory`, `disk` or `auto`.
     """
     if not dataset.channels:
         return dataset, dataset.shape
@@ -94,13 +87,7 @@ def image_statistics(
     *,
     normalisation: str,
 ) -> Normalise:
-    """Return mean and standard deviation of the training images, or 0 and 1 if unused.
-
-    Args:
-        dataset: images as stored.
-        networks: names of the methods' networks.
-        normalisation: `model`, `dataset` or `none`.
-    """
+    """Return mean and standard deviation of the training images, or 0 and 1 if unused."""
     if not dataset.channels:
         return Normalise((), ())
     by_model = normalisation == "model" and all(

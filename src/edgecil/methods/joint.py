@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import torch
 
-from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkMethod
 from edgecil.methods.registry import register_method
 from edgecil.methods.schedule import PAPER, Schedule
@@ -25,9 +24,6 @@ class Joint(NetworkMethod):
     """Cross-entropy over all classes, from scratch at every task."""
 
     sees_everything = True
-
-    def __init__(self, config: JointConfig, environment: Environment) -> None:
-        super().__init__(config.schedule, environment)
 
     def begin(self, task: Task) -> None:
         """Replace the network by a new one."""

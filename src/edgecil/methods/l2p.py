@@ -13,7 +13,6 @@ from torch.nn.functional import normalize
 
 from edgecil.backbones.vit import Sockets
 from edgecil.errors import UsageError
-from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.prompts import PromptMethod
 from edgecil.methods.registry import register_method
@@ -68,9 +67,7 @@ class L2PConfig:
 class L2P(PromptMethod):
     """One pool for all tasks; the head's input is the mean of the prompts' final tokens."""
 
-    def __init__(self, config: L2PConfig, environment: Environment) -> None:
-        super().__init__(config.schedule, environment)
-        self.config = config
+    config: L2PConfig
 
     def grow(self, task: Task) -> None:
         """Initialise the pool before the first task."""

@@ -16,7 +16,6 @@ from edgecil.backbones import Backbone
 from edgecil.backbones.heads import CosineHead
 from edgecil.errors import UsageError
 from edgecil.methods.memory import MemoryBudget
-from edgecil.methods.method import Environment
 from edgecil.methods.network import Network
 from edgecil.methods.registry import register_method
 from edgecil.methods.schedule import PAPER, Schedule
@@ -54,11 +53,8 @@ class LUCIRConfig:
 class LUCIR(TeacherMethod):
     """Replay with a cosine head and the two losses."""
 
+    config: LUCIRConfig
     classifiers = ("head", "nme")
-
-    def __init__(self, config: LUCIRConfig, environment: Environment) -> None:
-        super().__init__(config.schedule, environment, config.memory)
-        self.config = config
 
     def assemble(self, backbone: Backbone) -> Network:
         """Return a network with a cosine head."""

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import torch
 
-from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.registry import register_method
 from edgecil.methods.schedule import PAPER, Schedule
@@ -37,9 +36,7 @@ class LwFConfig:
 class LwF(TeacherMethod):
     """Fine-tuning with distillation of the old network."""
 
-    def __init__(self, config: LwFConfig, environment: Environment) -> None:
-        super().__init__(config.schedule, environment)
-        self.config = config
+    config: LwFConfig
 
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
         """Cross-entropy over the new classes plus distillation of the old ones."""

@@ -37,10 +37,6 @@ class MemoryBudget:
     def less(self, images: int, seen: int) -> MemoryBudget:
         """Return the budget that remains for `seen` classes when something else uses part of it.
 
-        Args:
-            images: number of exemplars to give up; the result is never below 0.
-            seen: number of classes seen so far.
-
         >>> MemoryBudget(total=2000, per_class=5).less(40, seen=20)
         MemoryBudget(total=60, per_class=5)
         """

@@ -27,9 +27,7 @@ from edgecil.methods.adapters import (
     fresh_adapters,
     load_adapters,
 )
-from edgecil.methods.class_statistics import ClassGaussians, align
-from edgecil.methods.contrast import separation_loss
-from edgecil.methods.merged_adapters import MergedOnUse, mean_of, merge
+from edgecil.methods.class_statistics import ClassGaussians, align, separation_loss
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.pretrained import PretrainedMethod
@@ -119,9 +117,10 @@ class MOS(PretrainedMethod):
         task_of_class: index of the task by new label.
     """
 
+    config: MOSConfig
+
     def __init__(self, config: MOSConfig, environment: Environment) -> None:
-        super().__init__(config.schedule, environment)
-        self.config = config
+        super().__init__(config, environment)
         width, device = self.vit.feature_size, environment.device
         self.adapters: list[nn.ModuleList] = []
         head = SmallLinear(width) if config.small_head else GrowingLinear(width)
@@ -240,3 +239,46 @@ class MOS(PretrainedMethod):
         self.gaussians.restore(state["gaussians"], self.environment.device)
         self.prototypes = state["prototypes"].to(self.environment.device)
         self.task_of_class = list(state["task_of_class"])
+
+
+class MergedOnUse(nn.Module):  # type: ignore[misc]
+    """A block's adapter that merges the adapters of all blocks before it is used.
+
+    Weights are replaced, not modified, because the gradients of earlier blocks require the weights
+    that these blocks used.
+    """
+
+    def __init__(
+        self, adapters: nn.ModuleList, index: int, earlier: list[nn.ModuleList], share: float
+    ) -> None:
+        super().__init__()
+        self.merged = adapters
+        self.index, self.earlier, self.share = index, earlier, share
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        """Return the term to add to the MLP's output, (…, d)."""
+        if self.earlier:
+            means = mean_of(self.earlier).parameters()
+            for ours, mean in zip(self.merged.parameters(), means, strict=True):
+                ours.data = torch.lerp(ours.data, mean.data, self.share)
+        return self.merged[self.index](tokens)
+
+
+def mean_of(adapters: Sequence[nn.ModuleList]) -> nn.ModuleList:
+    """Return frozen adapters whose weights are the means of several."""
+    mean = copy.deepcopy(adapters[0]).requires_grad_(False)
+    for ours, *theirs in zip(
+        mean.parameters(), *(one.parameters() for one in adapters), strict=True
+    ):
+        ours.copy_(torch.stack(theirs).mean(dim=0))
+    return mean
+
+
+def merge(adapters: nn.ModuleList, earlier: list[nn.ModuleList], share: float) -> None:
+    """Interpolate adapters in place towards the mean of all earlier ones."""
+    with torch.no_grad():
+        for ours, *theirs in zip(
+            adapters.parameters(), *(one.parameters() for one in earlier), strict=True
+        ):
+            if theirs:
+                ours.lerp_(torch.stack(theirs).mean(dim=0), share)

@@ -48,11 +48,11 @@ class NetworkMethod(Method):
 
     views = 1
 
-    def __init__(
-        self, schedule: Schedule, environment: Environment, budget: MemoryBudget | None = None
-    ) -> None:
+    def __init__(self, config: Any, environment: Environment) -> None:
         super().__init__(suited_to(environment.backbone, environment))
-        self.schedule = schedule
+        self.config = config
+        self.schedule: Schedule = config.schedule
+        budget: MemoryBudget | None = getattr(config, "memory", None)
         self.memory = None if budget is None else ExemplarMemory(budget)
         self.reset_network()
 

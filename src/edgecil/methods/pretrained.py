@@ -17,7 +17,7 @@ from edgecil.backbones.features import (
 from edgecil.backbones.pretrained import frozen_backbone, frozen_vit
 from edgecil.backbones.vit import Sockets, ViT
 from edgecil.methods.method import Environment, Method, Need, suited_to
-from edgecil.methods.schedule import Schedule
+from edgecil.methods.schedule import PAPER, Schedule
 
 
 class PretrainedMethod(Method):
@@ -32,9 +32,10 @@ class PretrainedMethod(Method):
         """Prompts and adapters require sockets."""
         return "sockets"
 
-    def __init__(self, schedule: Schedule, environment: Environment) -> None:
+    def __init__(self, config: Any, environment: Environment) -> None:
         super().__init__(suited_to(environment.backbone, environment))
-        self.schedule = schedule
+        self.config = config
+        self.schedule: Schedule = getattr(config, "schedule", PAPER)
         self._prepare = self.environment.pipeline()
 
     @property

@@ -12,7 +12,6 @@ from edgecil.backbones import GrowingLinear
 from edgecil.backbones.features import BATCH
 from edgecil.methods.method import Environment
 from edgecil.methods.pretrained import PretrainedMethod
-from edgecil.methods.schedule import Schedule
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
 from edgecil.methods.training import fit
@@ -29,8 +28,8 @@ class PromptMethod(PretrainedMethod):
         prompts: sets of tensors by name, in the order of tasks; only the last set is trained.
     """
 
-    def __init__(self, schedule: Schedule, environment: Environment) -> None:
-        super().__init__(schedule, environment)
+    def __init__(self, config: Any, environment: Environment) -> None:
+        super().__init__(config, environment)
         self.head = PromptHead(self.vit.feature_size).to(environment.device)
         self.prompts: list[dict[str, nn.Parameter]] = []
 

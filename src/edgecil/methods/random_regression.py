@@ -8,11 +8,10 @@ from typing import Any
 import torch
 from torch.nn import functional
 
+from edgecil.methods.class_statistics import pack_triangle, unpack_triangle
 from edgecil.methods.method import Environment
 from edgecil.methods.pretrained import PretrainedMethod
-from edgecil.methods.schedule import Schedule
 from edgecil.methods.task import Task
-from edgecil.methods.triangle import pack_triangle, unpack_triangle
 
 _AT_ONCE = 4096  # images whose projections are in memory at once
 
@@ -29,8 +28,9 @@ class RandomRegression(PretrainedMethod):
         class_sums: sums of projected features by class, (classes seen, M).
     """
 
-    def __init__(self, schedule: Schedule, environment: Environment, size: int) -> None:
-        super().__init__(schedule, environment)
+    def __init__(self, config: Any, environment: Environment) -> None:
+        super().__init__(config, environment)
+        size = config.projection
         device = torch.device(environment.device)
         self._device = torch.device("cpu") if device.type == "mps" else device
         self.projection = self.draw_projection(size).to(self._device)

@@ -16,7 +16,7 @@ from edgecil.methods.adapters import class_means
 from edgecil.methods.method import Environment, Need
 from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import PAPER, Schedule
+from edgecil.methods.schedule import Schedule
 from edgecil.methods.task import Task
 
 
@@ -32,8 +32,8 @@ class PrototypeMethod(PretrainedMethod):
         prototypes: class means, (classes seen, d).
     """
 
-    def __init__(self, schedule: Schedule, environment: Environment) -> None:
-        super().__init__(schedule, environment)
+    def __init__(self, config: Any, environment: Environment) -> None:
+        super().__init__(config, environment)
         self.prototypes = torch.zeros(0, 0, device=environment.device)
 
     def features(self, inputs: torch.Tensor) -> torch.Tensor:
@@ -75,6 +75,3 @@ class SimpleCIL(PrototypeMethod):
     def needs(cls, config: SimpleCILConfig) -> Need:
         """Any features will do."""
         return "features"
-
-    def __init__(self, config: SimpleCILConfig, environment: Environment) -> None:
-        super().__init__(PAPER, environment)

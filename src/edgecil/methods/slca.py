@@ -68,11 +68,11 @@ class SLCA(NetworkMethod):
         sizes: number of classes by task.
     """
 
+    config: SLCAConfig
     only_for_predictions = ("aligned",)
 
     def __init__(self, config: SLCAConfig, environment: Environment) -> None:
-        super().__init__(config.schedule, environment)
-        self.config = config
+        super().__init__(config, environment)
         self.aligned = copy.deepcopy(self.network.head)
         self.gaussians = ClassGaussians(self.network.head.feature_size, environment.device)
         self.sizes: list[int] = []

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from math import sqrt
 
 import torch
 from torch import nn
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import cross_entropy, normalize, scaled_dot_product_attention
 
 from edgecil.backbones import Backbone, GrowingLinear
-from edgecil.methods.contrast import info_nce
-from edgecil.methods.distillation import distil
+from edgecil.errors import UsageError
 from edgecil.methods.expansion import (
     ExpandingBackbone,
     ExpandingConfig,
@@ -25,11 +25,11 @@ from edgecil.methods.expansion import (
     ExpandingNetwork,
     residual,
 )
-from edgecil.methods.merge_attention import MergeAttention
 from edgecil.methods.method import Environment, Need
 from edgecil.methods.registry import register_method
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
+from edgecil.methods.teacher import distil
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,45 @@ class TagFexConfig(ExpandingConfig):
     attention_heads: int = 8
     projector: tuple[int, int] = (4, 2)
     inherited: float = 0.95
+
+
+class MergeAttention(nn.Module):  # type: ignore[misc]
+    """Attention with queries from the newest extractor and keys and values from both."""
+
+    def __init__(self, size: int, heads: int) -> None:
+        super().__init__()
+        if size % heads:
+            raise UsageError(
+                f"The number of attention heads must divide the feature size {size}. Got {heads}."
+            )
+        self.heads = heads
+        self.agnostic_norm = nn.LayerNorm(size)
+        self.newest_norm = nn.LayerNorm(size)
+        self.weights = nn.Parameter(torch.zeros(5, size, size))
+
+    def reset(self, generator: torch.Generator) -> None:
+        """Reinitialise, with weights of variance 1 / size from a CPU generator."""
+        self.agnostic_norm.reset_parameters()
+        self.newest_norm.reset_parameters()
+        drawn = torch.randn(self.weights.shape, generator=generator) / sqrt(self.weights.shape[-1])
+        with torch.no_grad():
+            self.weights.copy_(drawn)
+
+    def forward(self, agnostic: torch.Tensor, newest: torch.Tensor) -> torch.Tensor:
+        """Return merged features (n, d) of two extractors' maps (n, d, h, w)."""
+        agnostic = self.agnostic_norm(agnostic.flatten(2).transpose(1, 2))
+        newest = self.newest_norm(newest.flatten(2).transpose(1, 2))
+        query, agnostic_key, newest_key, agnostic_value, newest_value = self.weights
+        merged = scaled_dot_product_attention(
+            self._split(newest @ query),
+            self._split(torch.cat([agnostic @ agnostic_key, newest @ newest_key], dim=1)),
+            self._split(torch.cat([agnostic @ agnostic_value, newest @ newest_value], dim=1)),
+        )
+        return merged.transpose(1, 2).flatten(2).mean(dim=1)
+
+    def _split(self, tokens: torch.Tensor) -> torch.Tensor:
+        """Return tokens (n, positions, d) by attention head: (n, heads, positions, d / heads)."""
+        return tokens.unflatten(2, (self.heads, -1)).transpose(1, 2)
 
 
 class TagFexNetwork(ExpandingNetwork):
@@ -183,3 +222,21 @@ class TagFex(ExpandingMethod):
         """Release the frozen copies."""
         if task.old_count:
             del self.old
+
+
+def info_nce(anchors: torch.Tensor, candidates: torch.Tensor, temperature: float) -> torch.Tensor:
+    """InfoNCE (van den Oord et al. 2018) of two views of each image, with cosine similarities.
+
+    Row i of both inputs is the same view of the same image, and row i + n / 2 (or i − n / 2) is
+    its other view. A view is not a candidate for itself.
+
+    Args:
+        anchors: (n, d), n even: all images in one view, then all in the other.
+        candidates: (n, d), in the same order: the anchors themselves, or the features of the same
+            images from another network.
+        temperature: divisor of the cosines.
+    """
+    cosines = normalize(anchors, dim=1) @ normalize(candidates, dim=1).T
+    itself = torch.eye(len(cosines), dtype=torch.bool, device=cosines.device)
+    other_view = torch.arange(len(cosines), device=cosines.device).roll(len(cosines) // 2)
+    return cross_entropy((cosines / temperature).masked_fill(itself, -torch.inf), other_view)

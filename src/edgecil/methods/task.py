@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from edgecil.backbones.image_names import take_named
+from edgecil.backbones.features import take_named
 from edgecil.data.dataset import Dataset, Examples
 from edgecil.data.stored_pixels import stored_tensor
 from edgecil.errors import EdgecilError, UsageError
@@ -149,13 +149,7 @@ class Scenario:
     def task(
         self, tasks: tuple[tuple[int, ...], ...], run_seed: int, *, everything: bool = False
     ) -> Iterator[Task]:
-        """Return the last of these tasks, for as long as the `with` block lasts.
-
-        Args:
-            tasks: this task and all before it, as original class ids.
-            run_seed: seed of the run.
-            everything: include the images of all earlier classes; for upper bounds only.
-        """
+        """Return the last of these tasks, for as long as the `with` block lasts."""
         sequence = ClassSequence(tasks)
         tasks, order = sequence.tasks, sequence.order
         if max(order) >= self.classes:

@@ -28,13 +28,6 @@ def compute_once(
     `compute` gets the task as if it were the first (:meth:`Task.alone`), so its result is the same
     in every sequence with this task. With a shared directory (`environment.shared`), the first
     process that needs the result computes it; others wait and read it.
-
-    Args:
-        kind: everything that determines the result besides task and environment: its name, the
-            method's configuration, the network.
-        task: a task that has not ended.
-        environment: environment of the method.
-        compute: function of a task that returns CPU tensors and plain values by name.
     """
     alone = task.alone()
     if environment.shared is None:

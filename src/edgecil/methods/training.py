@@ -171,13 +171,7 @@ class NotFiniteError(EdgecilError):
 def check_finite(
     tensors: Iterable[torch.Tensor], where: str, *, loss: torch.Tensor | None = None
 ) -> None:
-    """Raise an error if a loss or one of the tensors is not finite.
-
-    Args:
-        tensors: parameters, of any floating type.
-        where: when or what it is; the end of the sentence.
-        loss: the last value of the loss, if it is checked too.
-    """
+    """Raise an error if a loss or one of the tensors is not finite."""
     tensors = list(tensors)
     every = [value.detach() for value in ([] if loss is None else [loss]) + tensors]
     if not every or bool(torch.stack([torch.isfinite(value).all() for value in every]).all()):

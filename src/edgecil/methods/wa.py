@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import torch
 
 from edgecil.methods.memory import MemoryBudget
-from edgecil.methods.method import Environment
 from edgecil.methods.registry import register_method
 from edgecil.methods.schedule import PAPER, Schedule
 from edgecil.methods.setups import PAPER_MEMORY
@@ -38,11 +37,8 @@ class WAConfig:
 class WA(TeacherMethod):
     """Replay with distillation; the head is aligned after each task."""
 
+    config: WAConfig
     classifiers = ("head", "nme")
-
-    def __init__(self, config: WAConfig, environment: Environment) -> None:
-        super().__init__(config.schedule, environment, config.memory)
-        self.config = config
 
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
         """Cross-entropy over all classes and distillation, weighted by the share of old classes."""

@@ -41,13 +41,7 @@ def read_arrays(path: Path) -> Dataset:
 
 
 def arrays_dataset(name: str, source: str, content: Mapping[str, Values]) -> Dataset:
-    """Return the dataset in arrays with the names above.
-
-    Args:
-        name: the dataset's name.
-        source: where the arrays are, for messages.
-        content: the arrays, `x_train` and so on.
-    """
+    """Return the dataset in arrays with the names above."""
     if content.keys() >= set(PARTS):
         train = _inputs(source, content, *PARTS[:2])
         test = _inputs(source, content, *PARTS[2:])

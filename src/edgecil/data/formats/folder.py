@@ -62,16 +62,7 @@ def list_class_folders(
     size: int | None = None,
     channels: int | None = None,
 ) -> Items:
-    """Return the files below given class folders, with or without train and test above them.
-
-    Args:
-        name: the dataset's name.
-        root: where the class folders, or train and test (or val), are.
-        folders: N sub-folders, in label order.
-        names: N class names.
-        size: see :class:`Items`.
-        channels: see :class:`Items`.
-    """
+    """Return the files below given class folders, with or without train and test above them."""
     training = _part(root, TRAIN)
     if training is not None:
         train, train_labels = class_files(training, folders)
