@@ -45,10 +45,10 @@ def _drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
     pages: dict[object, Page] = {}
     compose, draw = write.compose_page, write.page_files
 
-    def compose_once(dataset: Any, origin: Any, others: Any, **options: Any) -> Page:
+    def compose_once(dataset: Any, origin: Any, *others: Any) -> Page:
         key = id(dataset), str(origin)
         if key not in pages:
-            pages[key] = compose(dataset, origin, others, **options)
+            pages[key] = compose(dataset, origin, *others)
         return pages[key]
 
     def files(page: Page, folder: Path, **options: Any) -> dict[Path, bytes]:

@@ -206,7 +206,7 @@ def test_the_switch_changes_curves_and_classes(browser, metrics_file, metrics) -
         for name in ("varied", "steady"):
             curve = dataset.curves[name][" + ".join(dataset.methods[name].answer.protocols)]
             value = curve.mean.mean() if metric == "average" else curve.mean[-1]
-            assert f"{value:.1f}".replace("-", "−") in texts
+            assert f"{name} {value:.1f}".replace("-", "−") in texts
         mean = dataset.class_positions["varied"].mean
         numbers = {f"{value:.0f}".replace("-", "−") for value in mean[np.isfinite(mean)]}
         assert numbers <= set(browser.run(TEXTS, "#classes .tab"))

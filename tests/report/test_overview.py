@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from edgecil.estimation.distributions import Distribution
-from edgecil.report.drawing import Dots, Line, Scale, Text
+from edgecil.report.drawing import Dots, Line, Text
 from edgecil.report.orders import OrderTable
-from edgecil.report.overview import _estimated, build_overview
+from edgecil.report.overview import build_overview
 from edgecil.report.summary import NamedOrder, rank
 
 
@@ -109,23 +108,3 @@ def test_more_orders_than_dots_are_aggregated_with_both_ends(dataset, orders, mo
     assert (min(values), max(values)) == (40.0, 80.0)
     assert {mark.data["per"] for mark in marks} == {"3"}
     assert "up to 3 orders" in figure.caption
-
-
-def test_an_estimate_on_the_accuracies_that_can_occur_has_a_bar_for_each() -> None:
-    """240 test images: multiples of 5/12."""
-    step = 5.0 / 12.0
-    distribution = Distribution(step * np.array([190, 191, 193]), [0.25, 0.5, 0.25])
-    edges, heights = _estimated(distribution, Scale(75.0, 85.0, 0.0, 100.0))
-    np.testing.assert_allclose(edges, step * (np.array([190, 191, 192, 193, 194]) - 0.5))
-    np.testing.assert_allclose(heights, np.array([0.25, 0.5, 0.0, 0.25]) / step)
-    cut, fewer = _estimated(distribution, Scale(191.0 * step, 85.0, 0.0, 100.0))
-    assert cut[0] == 191.0 * step
-    np.testing.assert_allclose(fewer, np.array([0.5, 0.0, 0.25]) / step)
-
-
-def test_an_estimate_of_equal_runs_has_no_shape_and_of_uneven_runs_few_bars() -> None:
-    scale = Scale(0.0, 100.0, 0.0, 100.0)
-    equal = Distribution(np.full(11, 80.0), np.full(11, 1 / 11), 0.0)
-    assert _estimated(equal, scale)[1].size == 0
-    uneven = Distribution(np.array([20.0, 20.000001, 80.0]), np.full(3, 1 / 3), 0.0)
-    assert 0 < _estimated(uneven, scale)[1].size < 200

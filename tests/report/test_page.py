@@ -345,13 +345,13 @@ def test_every_metric_has_its_own_curves(directory) -> None:
         suffix = "" if metric == "accuracy" else f"-{metric}"
         texts = {mark.text for mark in figures[f"curves{suffix}"].wide.marks if is_text(mark)}
         for name in ("varied", "steady"):
-            expected = f"{dataset.methods[name].answer.mean.value:.1f}".replace("-", "−")
+            expected = f"{name} {dataset.methods[name].answer.mean.value:.1f}".replace("-", "−")
             assert expected in texts, (metric, name)
     captions = {figures[f"curves{suffix}"].caption for suffix in ("", "-last", "-forgetting")}
     assert len(captions) == 3
     assert all("behind the answer above" in caption for caption in captions)
     first = min(mark.x for mark in figures["curves-forgetting"].wide.marks if is_text(mark, "2"))
-    assert first == 40.0  # forgetting begins after the second task
+    assert first == 44.0  # forgetting begins after the second task
 
 
 def is_text(mark, text: str | None = None) -> bool:

@@ -9,7 +9,7 @@ from edgecil.paper._space import SpaceSummary
 from edgecil.paper.published import PublishedRanking
 from edgecil.paper.similarity_error import Theorem3
 from edgecil.report.table import Column, Table, make_table
-from edgecil.sequences import Agreement
+from edgecil.sequences import Agreement, Profile
 
 _CRITERIA = {"lower": "worst order", "upper": "best order", "stability": "stability"}
 
@@ -147,3 +147,18 @@ def agreement_table(agreement: Agreement) -> Table:
     for goal, csg in agreement.csg.items():
         rows.append((f"CSG {goal}", f"{csg.position:.2f} by position, {csg.matched:.2f} matched"))
     return make_table((f"{agreement.left} and {agreement.right}", ""), rows)
+
+
+def profile_table(profile: Profile) -> Table:
+    """S, the similarity inside and between tasks, and every other objective."""
+    rows: list[tuple[Cell, ...]] = [
+        ("S", profile.score, profile.z),
+        ("mean similarity inside a task", profile.intra, ""),
+        ("… to the next task", profile.lag1, ""),
+        ("… to the task after that", profile.lag2, ""),
+        ("… to any other task", profile.inter, ""),
+    ]
+    for name, value in profile.objectives.items():
+        if name != "adjacent":
+            rows.append((f"objective {name}", value["value"], value["z"]))
+    return make_table(("", Column("value", 4), Column("exact z", 2, signed=True)), rows)

@@ -44,7 +44,7 @@ def _show_agreements(answer: Any) -> Iterator[Table]:
 
 
 def _show_profile(answer: Any) -> Iterator[Table]:
-    from edgecil.report.tables import profile_table
+    from edgecil.paper.answer_tables import profile_table
 
     yield profile_table(answer)
 

@@ -41,7 +41,6 @@ from edgecil.report.text import class_names, signed, slug
 from edgecil.report.theme import SHADES, category, is_dark_shade, shade_of
 
 _MOST_BANDS = 6
-_LABEL = 15.0  # least distance between the names at the ends of lines
 _BAND = ("0.05", "0.95")
 _HALF = 620.0  # pixels of a heat map on a desk
 _MOST_NAMED = 60  # classes; beyond, names appear on hover only
@@ -87,97 +86,63 @@ def build_curves(
 
 
 def draw_curves(curves: Mapping[str, TaskCurve], words: MetricWords, width: float = WIDE) -> Scene:
-    """Draw curves with names and values at the right end, or in a legend on a narrow drawing.
+    """Draw the curves of methods; the legend has the value of the metric."""
+    tasks = np.flatnonzero(np.isfinite([curve.mean for curve in curves.values()]).all(axis=0))
+    lines = {}
+    for name, curve in curves.items():
+        value = curve.mean.mean() if words.name == "average" else curve.mean[-1]
+        low, high = (curve.quantiles[key][tasks] for key in _BAND)
+        label = f"{name} {value:.1f}".replace("-", "−")
+        lines[label] = (np.float64(1.0) + tasks, curve.mean[tasks], low, high)
+    return _draw_lines(lines, f"{words.step}, {words.unit}", "tasks learned", width)
 
-    The value is that of the metric: the mean of the curve for Ā, otherwise its end.
-    """
-    is_narrow = width <= NARROW
-    marks: list[Mark] = []
-    values = {
-        name: float(curve.mean.mean() if words.name == "average" else curve.mean[-1])
-        for name, curve in curves.items()
+
+def draw_profiles(profiles: Mapping[str, Profile], metric: str, width: float = WIDE) -> Scene:
+    """Draw the share of each method's runs above each score, with its 90 % band."""
+    lines = {
+        name: (one.scores, 100.0 * one.share, 100.0 * one.low, 100.0 * one.high)
+        for name, one in profiles.items()
     }
-    top, right = 22.0, width - 8.0
-    if is_narrow:
-        entries = []
-        for place, name in enumerate(curves):
-            colour, dash = category(place)
-            label = f"{name} {values[name]:.1f}".replace("-", "−")
-            entries.append(Entry(label, colour, "line", dash))
-        marks, below = legend(entries, 0.0, 2.0, width, 11.5)
-        top = below + 22.0
-    else:
-        right = width - label_width(curves, 12.5, most=180.0) - 70.0
-    bottom = top + (230.0 if is_narrow else 340.0)
-    means = np.array([curve.mean for curve in curves.values()])
-    tasks = np.flatnonzero(np.isfinite(means).all(axis=0)) + 1
-    with_bands = len(curves) <= _MOST_BANDS
-    heights = (
-        [means]
-        if not with_bands
-        else [means, *(curve.quantiles[key] for curve in curves.values() for key in _BAND)]
-    )
-    finite = [float(v) for level in heights for v in level.ravel() if np.isfinite(v)]
-    up = Scale.around(finite, bottom, top, margin=0.03, limits=(0.0, 100.0))
-    across = Scale(float(tasks[0]), float(tasks[-1]), 40.0, right - 4.0)
-    title = f"{words.step}, {words.unit}" if not is_narrow else f"{words.title}, {words.unit}"
-    marks += y_axis(up, 34.0, right, title=title, size=12.0)
-    every = -(-len(tasks) // (6 if is_narrow else 20))
-    for task in tasks[::every].tolist():
-        text = Text(across(task), bottom + 18.0, str(task), 12.0, "middle", colour="faint")
-        marks.append(text)
-    middle = (34.0 + right) / 2.0
-    marks.append(Text(middle, bottom + 37.0, "tasks learned", 12.0, "middle"))
-    lines: list[Mark] = []
-    ends = []
+    return _draw_lines(lines, "runs above it, %", metric, width)
 
-    def points(level: Floats) -> tuple[tuple[float, float], ...]:
-        return tuple((across(task), up(float(level[task - 1]))) for task in tasks.tolist())
 
-    for place, (name, curve) in enumerate(curves.items()):
-        colour, dash = category(place)
+def _draw_lines(
+    lines: Mapping[str, tuple[Floats, Floats, Floats, Floats]],
+    y_title: str,
+    x_title: str,
+    width: float,
+) -> Scene:
+    """Draw lines through x and y, and bands between two further levels unless there are many."""
+    styles = [category(place) for place in range(len(lines))]
+    entries = [
+        Entry(name, colour, "line", dash)
+        for name, (colour, dash) in zip(lines, styles, strict=True)
+    ]
+    marks, top = legend(entries, 0.0, 2.0, width, 11.5 if width <= NARROW else 12.5)
+    top, right = top + 24.0, width - 8.0
+    bottom = top + (230.0 if width <= NARROW else 320.0)
+    with_bands = len(lines) <= _MOST_BANDS
+    levels = [y for _, *all_ in lines.values() for y in all_[: 3 if with_bands else 1]]
+    up = Scale.around(np.concatenate(levels).tolist(), bottom, top, limits=(0.0, 100.0))
+    every = np.concatenate([x for x, *_ in lines.values()])
+    across = Scale(float(every.min()), float(every.max()) + 1e-9, 44.0, right - 4.0)
+    marks += y_axis(up, 40.0, right, title=fit(y_title, width - 40.0, 12.0))
+    most = min(6 if width <= NARROW else 20, max(round(np.ptp(every)), 1))
+    marks += x_axis(across, bottom, bottom, most=most, title=x_title)
+    drawn: list[Mark] = []
+    for (name, (x, *all_)), (colour, dash) in zip(lines.items(), styles, strict=True):
+        at = across.map(x).tolist()
+        middle, low, high = (list(zip(at, up.map(y).tolist(), strict=True)) for y in all_)
         if with_bands:
-            low, high = (points(curve.quantiles[key]) for key in _BAND)
             marks.append(Line((*low, *high[::-1]), "", fill=colour, opacity=0.13))
-        lines.append(Line(points(curve.mean), colour, 2.4, dash=dash, tip=name))
-        ends.append((points(curve.mean)[-1][1], name, colour, values[name]))
-    marks += lines
-    if not is_narrow:
-        marks += _names_at_ends(ends, right + 8.0, width, bottom)
-    return Scene(width, bottom + 46.0, tuple(marks))
-
-
-def _names_at_ends(
-    ends: list[tuple[float, str, str, float]], x: float, width: float, bottom: float
-) -> list[Mark]:
-    """Names beside the ends of the lines, moved apart where they would overlap."""
-    ordered = sorted(ends)
-    levels = [y for y, *_ in ordered]
-    for place in range(1, len(levels)):
-        levels[place] = max(levels[place], levels[place - 1] + _LABEL)
-    excess = levels[-1] - (bottom + 8.0)
-    if excess > 0.0:
-        levels[-1] -= excess
-        for place in range(len(levels) - 2, -1, -1):
-            levels[place] = min(levels[place], levels[place + 1] - _LABEL)
-    marks: list[Mark] = []
-    for level, (y, name, colour, value) in zip(levels, ordered, strict=True):
-        number = f"{value:.1f}".replace("-", "−")
-        marks.append(Line(((x - 7.0, y), (x + 2.0, level)), colour, 1.0))
-        marks.append(Text(x + 6.0, level + 4.0, number, 12.0, bold=True))
-        marks.append(Text(x + 42.0, level + 4.0, fit(name, width - x - 42.0, 12.5), 12.5))
-    return marks
+        drawn.append(Line(tuple(middle), colour, 2.4, dash=dash, tip=name))
+    return Scene(width, bottom + 46.0, (*marks, *drawn))
 
 
 def draw_intervals(
     rows: Sequence[tuple[str, float, tuple[float, float] | None, str]], width: float = WIDE
 ) -> Scene:
-    """Draw differences with their intervals around zero, one row each from top to bottom.
-
-    Args:
-        rows: a label, the difference in points, its interval, and a text for the last column.
-        width: of the drawing.
-    """
+    """Draw differences with their intervals around zero; rows end with a text for a column."""
     is_narrow = width <= NARROW
     height = 38.0 if is_narrow else 26.0 if len(rows) <= 20 else 19.0
     room = width if is_narrow else label_width((label for label, *_ in rows), 12.5, most=320.0)
@@ -264,16 +229,7 @@ def draw_class_map(
     unit: str = "%",
     width: float = _HALF,
 ) -> Scene:
-    """Draw a row for each class and a column for each task.
-
-    Args:
-        method: its name, for the page's script.
-        labels: of the classes.
-        values: (N, K); NaN where a class has no value for a task.
-        limits: the worst and the best value of the colour scale.
-        unit: of the values.
-        width: of the drawing.
-    """
+    """Draw values (N, K), a row for each class and a column for each task; NaN is no value."""
     classes, tasks = values.shape
     is_named = classes <= _MOST_NAMED
     size = 12.0 if classes <= 30 else 10.5
@@ -398,12 +354,8 @@ def draw_prediction(
 ) -> Scene:
     """Draw every order as a dot, methods side by side.
 
-    Args:
-        clouds: by method, (n,) values of the predictor, (n,) accuracies, n places of the orders in
-            the page's table, and the coefficient as text.
-        predictor: its name.
-        metric: what the y-axis shows.
-        width: of the drawing.
+    Each has (n,) values of the predictor, (n,) accuracies, n places of the orders in the page's
+    table, and the coefficient as text.
     """
     every = np.concatenate([z for z, *_ in clouds.values()]).tolist()
 
@@ -432,32 +384,6 @@ def _order_counts(counts: Iterable[int]) -> str:
     low, high = min(some), max(some)
     text = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     return f"{text} order{'' if high == 1 else 's'}"
-
-
-def draw_profiles(profiles: Mapping[str, Profile], metric: str, width: float = WIDE) -> Scene:
-    """Draw the share of each method's runs above each score, with its 90 % band."""
-    entries = []
-    for place, name in enumerate(profiles):
-        colour, dash = category(place)
-        entries.append(Entry(name, colour, "line", dash))
-    marks, top = legend(entries, 0.0, 2.0, width)
-    top, right = top + 24.0, width - 8.0
-    bottom = top + (220.0 if width <= NARROW else 280.0)
-    ends = [float(v) for one in profiles.values() for v in (one.scores[0], one.scores[-1])]
-    across = Scale(min(ends), max(max(ends), min(ends) + 1e-9), 44.0, right)
-    up = Scale(0.0, 100.0, bottom, top)
-    marks += y_axis(up, 40.0, right, title="runs above it, %")
-    marks += x_axis(across, top, bottom, most=5 if width <= NARROW else 10, title=metric)
-    for place, one in enumerate(profiles.values()):
-        colour, dash = category(place)
-        x = across.map(one.scores).tolist()
-        low, high, middle = (
-            list(zip(x, up.map(100.0 * level).tolist(), strict=True))
-            for level in (one.low, one.high, one.share)
-        )
-        marks.append(Line((*low, *high[::-1]), "", fill=colour, opacity=0.13))
-        marks.append(Line(tuple(middle), colour, 2.2, dash=dash))
-    return Scene(width, bottom + 44.0, tuple(marks))
 
 
 def build_over_datasets(analysis: Analysis, *, name: str) -> ReportFigure | None:

@@ -117,6 +117,15 @@ def whisker(low: float, high: float, y: float, colour: str = "ink") -> list[Mark
     return [Line(((low, y), (high, y)), colour, 1.4), *ends]
 
 
+def outline(
+    scale: Scale, edges: Floats, heights: Floats, base: float, above: float
+) -> tuple[tuple[float, float], ...]:
+    """The outline of a histogram on a base line, whose highest bar has a given height."""
+    levels = base - above * heights / max(float(heights.max()), 1e-12)
+    x = scale.map(np.repeat(edges, 2)).tolist()
+    return tuple(zip(x, [base, *np.repeat(levels, 2).tolist(), base], strict=True))
+
+
 @dataclass(frozen=True)
 class Scale:
     """A linear map from values between `low` and `high` to positions from `start` to `end`."""

@@ -22,14 +22,7 @@ SVG_ONLY = {"svg": "SVG"}
 
 @dataclass(frozen=True, eq=False)
 class ReportFigure:
-    """A figure and its description.
-
-    Attributes:
-        name: stem of its file names.
-        caption: the text below it, and its text alternative.
-        wide: the drawing for desks and for the width of a paper's text.
-        narrow: the drawing for phones and for one column of a paper.
-    """
+    """A figure, drawn wide for desks and papers, and narrow for phones and a paper's column."""
 
     name: str
     caption: str

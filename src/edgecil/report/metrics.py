@@ -34,15 +34,9 @@ OFFERED = ("accuracy", "last", "average", "forgetting")
 
 @dataclass(frozen=True)
 class MetricWords:
-    """How a page calls a metric.
+    """How a page calls a metric: in the switch (label), in a sentence or on an axis (title).
 
     Attributes:
-        name: of the metric.
-        label: a symbol or a word, for the switch.
-        title: in a sentence or on an axis.
-        description: one sentence.
-        unit: of its values.
-        higher_is_better: whether a greater value is the better one.
         step: what its curve shows after each task.
         line: how its curve and its value go together, if the value is not the curve's end.
         classes: what its heat map of classes shows.

@@ -13,9 +13,7 @@ from edgecil.estimation.analysis import MOST_NAMED, DatasetAnalysis, list_method
 from edgecil.estimation.sentences import count, describe_answer, describe_pair, describe_step
 from edgecil.estimation.similarities import NO_CLASS_NAMES
 from edgecil.io.numbers import rounded, rounded_limit
-from edgecil.io.terminal import printable
 from edgecil.report.metrics import MetricWords
-from edgecil.report.paint import missing_letters
 from edgecil.report.summary import compare_pair
 from edgecil.sequences.counting import count_text
 from edgecil.sequences.given import NAME as GIVEN
@@ -235,14 +233,6 @@ def next_step(dataset: DatasetAnalysis, ranked: Sequence[str]) -> str:
 def warnings(dataset: DatasetAnalysis) -> list[str]:
     """Everything a reader should know before trusting the numbers."""
     notes = [note for note in dataset.notes if note not in remarks(dataset)]
-    label = "" if dataset.predictor is None else dataset.predictor.label
-    names = printable("".join([*dataset.methods, *dataset.protocols, label]))
-    if letters := missing_letters(names):
-        notes.append(
-            f"No installed font has the letters {letters}; PNG and PDF files show boxes in their "
-            "place. Install a font that has them, such as Noto Sans CJK, and write the report "
-            "again."
-        )
     return [*method_warnings(dataset), *notes]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from edgecil.estimation.analysis import DatasetAnalysis
 from edgecil.estimation.claims import Answer
-from edgecil.estimation.distributions import SAME, Distribution, grid
+from edgecil.estimation.distributions import grid
 from edgecil.io.arrays import Floats, Ints
 from edgecil.report.drawing import (
     NARROW,
@@ -25,6 +25,7 @@ from edgecil.report.drawing import (
     fit,
     label_width,
     legend,
+    outline,
     text_width,
     whisker,
     x_axis,
@@ -38,7 +39,7 @@ from edgecil.sequences.given import NAME as GIVEN
 from edgecil.sequences.protocols import find_protocol
 
 _MOST_DOTS = 1200  # of one row; beyond, a dot stands for several orders
-_DENSITY_POINTS = 160
+_DENSITY_POINTS = 100
 _LEAST_SHAPE = 8  # orders from which an estimated distribution is drawn
 _GAP = 3.0  # between the base line and the dots
 
@@ -86,15 +87,7 @@ def build_overview(
     *,
     name: str = "overview",
 ) -> ReportFigure:
-    """The first figure of a report.
-
-    Args:
-        dataset: the analysis.
-        ranked: its methods from top to bottom.
-        orders: those of the page.
-        values: by method, (n,) what it reached on these orders; NaN where it was not run.
-        name: stem of its file names.
-    """
+    """The first figure of a report: methods by rank, and their values (n,) on the page's orders."""
     words = metric_words(dataset.metric)
     kind = "class order" if dataset.table.has_orders else "run"
     rows = [_row(dataset, method, orders, values[method]) for method in ranked]
@@ -242,9 +235,13 @@ def _draw_row(
     """The density above the base line, the intervals on it, the dots below."""
     said = row.said
     marks: list[Mark] = []
-    area = _density(row, scale, base, above)
-    if area:
-        marks.append(Line(tuple(area), "", fill="truth"))
+    if row.has_shape and said.distribution.std > 0.0:
+        edges = np.linspace(*said.distribution.interval(0.99), _DENSITY_POINTS)
+        if row.is_measured:
+            edges = grid(row.values) - 1e-9  # a bar has its lower edge
+        edges = edges.clip(scale.low, scale.high)
+        heights = np.diff(said.distribution.cdf(edges)) / np.maximum(np.diff(edges), 1e-9)
+        marks.append(Line(outline(scale, edges, heights, base, above), "", fill="truth"))
     low, high = scale(row.values[0]), scale(row.values[-1])
     marks.append(Line(((low, base), (high, base)), "edge-line", 1.0))
     x = scale.map(row.values)
@@ -289,44 +286,6 @@ def _labels(row: OverviewRow, scale: Scale, base: float) -> list[Mark]:
             colour = protocol_style(one.protocol)[0]
             marks.append(Text(left, base - 7.0, one.label, 11.0, colour=colour))
     return marks
-
-
-def _density(
-    row: OverviewRow, scale: Scale, base: float, above: float
-) -> list[tuple[float, float]]:
-    """The outline of the histogram of all orders, or of the estimated density; may be empty."""
-    atoms = row.said.distribution.locations
-    if not row.has_shape or row.said.distribution.std == 0.0:
-        return []
-    if row.is_measured:
-        edges = grid(atoms)
-        heights = np.histogram(atoms, edges)[0] / np.diff(edges)
-    else:
-        edges, heights = _estimated(row.said.distribution, scale)
-    y = base - above * heights / max(float(heights.max()), 1e-12)
-    outline = [(scale(edges[0]), base)]
-    for start, end, level in zip(edges[:-1], edges[1:], y, strict=True):
-        outline += [(scale(start), level), (scale(end), level)]
-    return [*outline, (scale(edges[-1]), base)]
-
-
-def _estimated(distribution: Distribution, scale: Scale) -> tuple[Floats, Floats]:
-    """The edges and heights of an estimated density's histogram, inside the axis; may be empty.
-
-    An estimate that is rounded to the accuracies that can occur has a bar for each, one step wide.
-    """
-    low, high = distribution.interval(0.99)
-    gaps = np.diff(distribution.locations)
-    step = float(gaps[gaps > SAME].min(initial=np.inf)) if distribution.width == 0.0 else np.inf
-    bars = round((high - low) / step) + 1
-    if step < np.inf and bars < _DENSITY_POINTS:
-        edges = low + step * (np.arange(bars + 1) - 0.5)
-    else:
-        edges = np.linspace(low, high, _DENSITY_POINTS)
-    heights = np.diff(distribution.cdf(edges)) / np.maximum(np.diff(edges), 1e-12)
-    shown = edges.clip(scale.low, scale.high)
-    inside = np.flatnonzero(np.diff(shown) > 0.0)
-    return shown[inside[0] : inside[-1] + 2] if inside.size else shown[:0], heights[inside]
 
 
 def _swarm(x: Floats, radius: float, room: float) -> Floats:

@@ -83,16 +83,11 @@ def compose_page(
     dataset: DatasetAnalysis,
     origin: Origin,
     others: Sequence[DatasetAnalysis] = (),
-    *,
     together: Section | None = None,
 ) -> Page:
     """Compose the page of one dataset; the same analyses always give the same text.
 
-    Args:
-        dataset: the analysis of the metric that the page shows first.
-        origin: where it comes from.
-        others: analyses of the same runs by other metrics, for the page's switch.
-        together: a section on all datasets; None with one.
+    The switch of the page shows `others`, analyses of the same runs by other metrics.
     """
     orders = OrderTable.of(dataset)
     values = {dataset.metric: orders.values, **{o.metric: orders.values_of(o) for o in others}}

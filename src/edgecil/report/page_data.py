@@ -64,11 +64,6 @@ def page_data(
     Columns are packed, values in hundredths. `tasks` has for each order the task of every class,
     since the order inside a task does not count. Who chose an order is a text from `stems`,
     followed by a number if it ends with one.
-
-    Args:
-        dataset: the analysis of the page's main metric.
-        orders: all of its orders.
-        by_metric: by metric and method, the values on these orders, NaN where there is none.
     """
     stems, stem, number = _split([printable(text) for text in orders.chosen_by])
     has_orders = dataset.table.has_orders

@@ -41,7 +41,6 @@ _WIDER_FONTS = (
     "Microsoft YaHei",
     "Arial Unicode MS",
 )
-_LAST_PLAIN = 0x17F  # DejaVu Sans has every letter up to here
 # Tables by which letters are placed. A PDF has the place of every letter and does not read them.
 _LAYOUT_TABLES = ("GDEF", "GPOS", "GSUB", "kern")
 
@@ -49,12 +48,8 @@ _LAYOUT_TABLES = ("GDEF", "GPOS", "GSUB", "kern")
 def paint(scene: Scene, kinds: Iterable[str], *, inches: float) -> dict[str, bytes]:
     """A scene as the content of files, by kind: the same scene always gives the same bytes.
 
-    Letters that no installed font has are drawn as boxes.
-
-    Args:
-        scene: what to draw.
-        kinds: `png`, two dots per pixel on white, and `pdf`, with embedded fonts.
-        inches: width on paper; a PNG has the same proportions.
+    A `png` has two dots per pixel on white, a `pdf` embedded fonts and a width in inches. Letters
+    that no installed font has are drawn as boxes.
     """
     import matplotlib
 
@@ -76,19 +71,6 @@ def paint(scene: Scene, kinds: Iterable[str], *, inches: float) -> dict[str, byt
             )
             files[kind] = file.getvalue()
     return files
-
-
-def missing_letters(text: str) -> str:
-    """The letters of a text that no installed font can draw, each once."""
-    unusual = dict.fromkeys(letter for letter in text if ord(letter) > _LAST_PLAIN)
-    if not unusual:
-        return ""
-    from matplotlib.font_manager import findfont, get_font
-
-    drawable: set[int] = set()
-    for name in _fonts():
-        drawable |= get_font(findfont(name)).get_charmap().keys()
-    return "".join(letter for letter in unusual if ord(letter) not in drawable)
 
 
 @contextmanager

@@ -21,14 +21,7 @@ ENTRY_POINTS = "edgecil.sections"
 
 @dataclass(frozen=True)
 class Part:
-    """A figure, a table or both.
-
-    Attributes:
-        title: of a part; empty for none.
-        figure: shown first.
-        table: shown below.
-        folded: the line that opens the table; empty if it is open.
-    """
+    """A figure, a table below it or both; `folded` is the line that opens the table."""
 
     title: str = ""
     figure: ReportFigure | None = None
@@ -38,14 +31,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a page, for one metric.
-
-    Attributes:
-        id: the anchor; the same for every metric.
-        title: the heading.
-        lede: sentences below it; may be empty.
-        parts: from top to bottom.
-    """
+    """A section of a page, for one metric; the id, its anchor, is the same for every metric."""
 
     id: str
     title: str

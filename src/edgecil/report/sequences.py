@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from edgecil.io.arrays import Floats
 from edgecil.io.files import replace_file
 from edgecil.report.drawing import (
     WIDE,
@@ -19,6 +18,7 @@ from edgecil.report.drawing import (
     Scene,
     Text,
     legend,
+    outline,
     x_axis,
 )
 from edgecil.report.figure import check_figure_path, scene_file
@@ -79,7 +79,8 @@ def sequence_scene(similarity: Similarity, runs: Sequence[_Labelled]) -> Scene:
     scale = Scale.around([*edges.tolist(), *scores.tolist()], 8.0, WIDE - 8.0, margin=0.1)
     axis = "score S: similarity between neighbouring tasks"
     marks += x_axis(scale, _BOTTOM, _BOTTOM, title=axis)
-    marks.append(Line(tuple(_outline(scale, heights, edges)), "", fill="truth"))
+    histogram = outline(scale, edges, heights, _BOTTOM, _BOTTOM - _TOP - 20.0)
+    marks.append(Line(histogram, "", fill="truth"))
     is_named = len(runs) <= _NAMED_RUNS
     for place, (run, value) in enumerate(zip(runs, scores.tolist(), strict=True)):
         at, colour = scale(value), _colour(run.label)
@@ -97,15 +98,6 @@ def sequence_scene(similarity: Similarity, runs: Sequence[_Labelled]) -> Scene:
         matrices = _draw_matrices(similarity, [runs[place] for place in shown], bottom)
         marks, bottom = [*marks, *matrices], bottom + WIDE / 3.0 + 30.0
     return Scene(WIDE, bottom, tuple(marks))
-
-
-def _outline(scale: Scale, heights: Floats, edges: Floats) -> list[tuple[float, float]]:
-    """The outline of a histogram on the base line."""
-    y = _BOTTOM - (_BOTTOM - _TOP - 20.0) * heights / heights.max()
-    points = [(scale(edges[0]), _BOTTOM)]
-    for start, end, level in zip(edges[:-1], edges[1:], y.tolist(), strict=True):
-        points += [(scale(start), level), (scale(end), level)]
-    return [*points, (scale(edges[-1]), _BOTTOM)]
 
 
 def _draw_matrices(similarity: Similarity, runs: Sequence[_Labelled], top: float) -> list[Mark]:

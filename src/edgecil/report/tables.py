@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis
     from edgecil.estimation.comparison import Comparison, MethodComparison
     from edgecil.report.orders import OrderTable
-    from edgecil.sequences import Profile, ScoredSequence
+    from edgecil.sequences import ScoredSequence
     from edgecil.similarity.summary import SimilaritySummary
 
 _SHOWN = 50  # tasks of a sequence, and classes of a task
@@ -397,21 +397,6 @@ def check_tables(answer: Check) -> Iterator[Table | str]:
         )
         yield make_table(("method", *numbers, "training time"), work)
     yield from answer.sentences()
-
-
-def profile_table(profile: Profile) -> Table:
-    """S, the similarity inside and between tasks, and every other objective."""
-    rows: list[tuple[Cell, ...]] = [
-        ("S", profile.score, profile.z),
-        ("mean similarity inside a task", profile.intra, ""),
-        ("… to the next task", profile.lag1, ""),
-        ("… to the task after that", profile.lag2, ""),
-        ("… to any other task", profile.inter, ""),
-    ]
-    for name, value in profile.objectives.items():
-        if name != "adjacent":
-            rows.append((f"objective {name}", value["value"], value["z"]))
-    return make_table(("", Column("value", 4), Column("exact z", 2, signed=True)), rows)
 
 
 def similarity_tables(answer: SimilaritySummary) -> Iterator[Table | str]:

@@ -46,16 +46,11 @@ class MetricView:
     """Everything on a page that changes with the metric.
 
     Attributes:
-        words: of the metric.
         answer: the sentence, and sentences for details.
-        next_step: one sentence.
-        warnings: sentences.
-        overview: the first chart.
-        explanation: how to read it; may be empty.
+        explanation: how to read the first chart; may be empty.
         curves: the metric after each task; None without results after each task.
         pairs: the interval plot of all pairs; None with one method.
         many_pairs: how many pairs there are if the plot is folded, else 0.
-        names: of the methods, best first.
         wins: by method and method, how surely the first beats the second; empty with one method.
         wins_caption: what the numbers are.
         maps: by method, the heat map of its classes.
@@ -95,14 +90,7 @@ def build_view(
     *,
     suffix: str = "",
 ) -> MetricView:
-    """Build the view of one metric.
-
-    Args:
-        dataset: its analysis.
-        orders: those of the page.
-        values: by method, what it reached on these orders.
-        suffix: of the names of its files.
-    """
+    """Build the view of one metric from its analysis and its values on the page's orders."""
     words = metric_words(dataset.metric)
     ranked = rank(dataset)
     pairs = list_pairs(dataset, ranked)

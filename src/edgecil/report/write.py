@@ -126,7 +126,7 @@ def write_report(
         )
         same = [o for other in others for o in other.datasets if o.dataset == dataset.dataset]
         with no_collection():
-            pages[place] = compose_page(dataset, origin, same, together=together)
+            pages[place] = compose_page(dataset, origin, same, together)
     files = dict[Path, bytes | bytearray]()
     with only_new_objects():
         for place, page in pages.items():
