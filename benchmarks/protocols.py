@@ -1,6 +1,6 @@
 """The page docs/evidence/leaderboard.md: protocols and estimators on the bundled truth tables.
 
-    python benchmarks/protocols.py [--draws 40] [--budgets 3 5 10 30]
+    python benchmarks/protocols.py [--draws 20] [--budgets 3 5 10 30]
     python benchmarks/protocols.py --default [--draws 200]
 
 Prints one Markdown table per budget. `--default` prints W₁ of random orders with the default
@@ -40,7 +40,7 @@ def main() -> None:
     if asked.default:
         show_default(asked.draws or 200, asked.budgets)
         return
-    for part in leaderboard_tables(lab.leaderboard(draws=asked.draws or 40, budgets=asked.budgets)):
+    for part in leaderboard_tables(lab.leaderboard(draws=asked.draws or 20, budgets=asked.budgets)):
         print(part if isinstance(part, str) else as_markdown(part))
 
 

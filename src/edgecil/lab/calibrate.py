@@ -32,7 +32,7 @@ from edgecil.estimation.population import (
 )
 from edgecil.io.arrays import Floats, Ints
 from edgecil.io.json import to_json
-from edgecil.lab.truth_tables import TruthTable, truths
+from edgecil.lab.truth_tables import LEAST_STD, TruthTable, truths
 from edgecil.sequences.latin import latin
 from edgecil.sequences.overlap import position_overlap
 from edgecil.sequences.protocols import LATIN, RANDOM, Protocol
@@ -41,7 +41,6 @@ from edgecil.theory.sequential import reach
 ORDERS = (3, 5, 10, 20, 30)
 _FURTHER = 10  # runs by which a prediction is judged
 _NARROWER = 0.5
-_LEAST_STD = 0.1  # points
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +92,7 @@ def learners(tables: Iterable[TruthTable]) -> list[Learner]:
         Learner(name, table.name, values, table.class_accuracies(name), table, place % 2)
         for place, table in enumerate(tables)
         for name in table.methods
-        if len(values := table.accuracies(name)) > 1 and values.std() > _LEAST_STD
+        if len(values := table.accuracies(name)) > 1 and values.std() > LEAST_STD
     ]
 
 

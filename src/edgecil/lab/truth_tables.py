@@ -33,6 +33,9 @@ from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity import Similarity, text_similarity
 
+LEAST_STD = 0.1
+"""Points; protocols and claims are not judged on learners that vary less."""
+
 Kind = Literal["enumerated", "sample", "structured"]
 Source: TypeAlias = "str | Path | DataFrame | Experiment"
 _PROTOCOLS: dict[Kind, str] = {
