@@ -271,6 +271,9 @@ def test_exports_of_tensorboard_are_runs_of_one_table(tmp_path: Path) -> None:
 def test_without_seeds_no_run_is_paired_and_one_method_needs_no_name(tmp_path: Path) -> None:
     table = read_text(tmp_path, "method,accuracy\nx,61\nx,63\ny,55\n")
     assert not set(table.orders("x").places) & set(table.orders("y").places)
+    write_runs([table], tmp_path / "b.csv")
+    (again,) = read_runs(tmp_path / "b.csv")
+    assert not set(again.orders("x").places) & set(again.orders("y").places)
     assert read_text(tmp_path, "accuracy\n61\n63\n", "icarl.csv").methods == ("icarl",)
 
 

@@ -19,6 +19,7 @@ def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
     from edgecil.estimation.sentences import describe_overall
     from edgecil.report.narrative import headline, noise_sentences
     from edgecil.report.summary import rank
+    from edgecil.report.table import latex_lines
     from edgecil.report.tables import terminal_tables
 
     for dataset in answer.datasets:
@@ -26,7 +27,8 @@ def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
         yield "".join(f"{sentence}\n" for sentence in describe_dataset(dataset))
         if noise := noise_sentences(dataset, rank(dataset)):
             yield f"{' '.join(noise)}\n"
-        yield from terminal_tables(dataset)
+        yield from (tables := terminal_tables(dataset))
+        yield "\n".join(["The first table in LaTeX:", *latex_lines(tables[0]), ""])
     yield from describe_overall(answer.over_datasets)
 
 

@@ -88,18 +88,19 @@ def write_runs(tables: Iterable[Runs], path: str | Path) -> None:
         path: the file.
     """
     parts = list(tables)
-    has_orders = any(table.has_orders for table in parts)
-    is_known = any(any(table.identities) for table in parts)
-    header = [name for name in _KEYS if has_orders or name not in ("protocol", "sequence")]
-    header += [parts[0].metric, *(["identity"] if is_known else [])]
+    first = parts[0]
+    unpaired = not first.has_orders and not first.labels[0].startswith("seed ")
+    left_out = [] if first.has_orders else ["protocol", "sequence", *(["seed"] if unpaired else [])]
+    header = [name for name in _KEYS if name not in left_out] + [first.metric]
+    header += ["identity"] if any(any(table.identities) for table in parts) else []
     rows = (row for table in parts for row in _cells(table, header))
     write_csv(Path(path), [header, *rows])
 
 
 def _cells(table: Runs, header: Sequence[str]) -> Iterator[tuple[Cell, ...]]:
-    texts = [str(sequence) if table.has_orders else "" for sequence in table.sequences]
+    texts = [str(sequence) for sequence in table.sequences]
     labels = [table.labels[code] for code in table.label]
-    seeds: list[int] = table.seed.tolist()
+    seeds = table.seed.tolist()
     if not table.has_orders:  # the label has the seed as it was read
         seeds = [int(label.rpartition(" ")[2]) for label in labels]
     columns: dict[str, Sequence[Cell]] = {

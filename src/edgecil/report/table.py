@@ -145,13 +145,19 @@ def as_markdown(table: Table) -> str:
     return f"**{escape_markdown(table.title)}**\n\n{caption}{body}\n"
 
 
+def latex_lines(table: Table) -> list[str]:
+    """The header and the rows of a table in LaTeX."""
+    table = table.paper or table
+    headers = [escape_latex(title) for title in table.headers]
+    rows = _marked(table, escape_latex, r"\textbf{{{}}}")
+    return [" & ".join(row) + r" \\" for row in (headers, *rows)]
+
+
 def as_latex(table: Table) -> str:
     """The table as LaTeX with booktabs rules, scaled down if it is wider than the text."""
     table = replace(table.paper, name=table.name) if table.paper is not None else table
     kinds = "".join("r" if column.is_number else "l" for column in table.columns)
-    headers = [escape_latex(title) for title in table.headers]
-    rows = _marked(table, escape_latex, r"\textbf{{{}}}")
-    header, *lines = (" & ".join(row) + r" \\" for row in (headers, *rows))
+    header, *lines = latex_lines(table)
     tabular = [
         f"\\begin{{tabular}}{{{kinds}}}",
         *(r"\toprule", header, r"\midrule", *lines, r"\bottomrule"),
