@@ -115,13 +115,13 @@ SETS = (
             photographs(6, seed, 3, 90),
             PHOTO_LEARNERS,
         )
-        for seed in range(12)
+        for seed in range(4)
     ),
-    ClassSet("photos-20", "caltech101-20-seed-1", photographs(20, 1, 10, 300), PHOTO_LEARNERS),
+    ClassSet("photos-20", "caltech101-20-seed-1", photographs(20, 1, 10, 50), PHOTO_LEARNERS),
     ClassSet(
         "photos-100",
         "caltech101-100",
-        {"dataset": PHOTOGRAPHS, "tasks": 10, "protocol": "random:1000", "repeats": 2},
+        {"dataset": PHOTOGRAPHS, "tasks": 10, "protocol": "random:100", "repeats": 2},
         PHOTO_LEARNERS,
         structured=True,
     ),
