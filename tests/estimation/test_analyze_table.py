@@ -120,6 +120,14 @@ def test_one_training_with_two_accuracies_is_noted_and_counts_as_repeated() -> N
     assert result.methods["m"].order_effect.repeats == 1
 
 
+def test_constructed_orders_do_not_enter_the_share_of_the_order() -> None:
+    blind = rows(table_of({"m": noisy(0)}, ("random",)))
+    probes = rows(table_of({"m": lambda _: 99.0}, ("edge",)))
+    twice = [(*some, *(replace(row, seed=1) for row in some)) for some in (blind, blind + probes)]
+    alone, beside = (analysed(build(some)).methods["m"].order_effect for some in twice)
+    assert alone == beside
+
+
 def test_labels_that_failed_are_warned_of_by_protocol() -> None:
     table = table_of({"m": noisy(0)}, ("edge",))
     holed = tuple(

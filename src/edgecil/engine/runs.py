@@ -91,6 +91,11 @@ class Orders:
             means[place] = fmean(self.values[place, : self.counts[place]].tolist())
         return means
 
+    def repeats(self) -> list[Floats]:
+        """Return the values of each order, one per training."""
+        counts = self.counts.tolist()
+        return [row[:count] for row, count in zip(self.values, counts, strict=True)]
+
     def by_sequence(self) -> Mapping[ClassSequence, float]:
         """Return the accuracy of each distinct sequence, averaged over the labels that share it."""
         values = self.accuracies.tolist()
@@ -385,12 +390,6 @@ class Runs:
         if np.isnan(values).any():
             return None
         return np.asarray(values.sum(axis=1) / given.sum(axis=1)[:, None])
-
-    def repeats(self, method: str) -> list[Floats]:
-        """Return a method's values grouped by sequence, one per training."""
-        orders = self.orders(method)
-        counts = orders.counts.tolist()
-        return [row[:count] for row, count in zip(orders.values, counts, strict=True)]
 
     def contradictions(self) -> list[tuple[int, int]]:
         """Return pairs of rows of one method, sequence and seed with different values.

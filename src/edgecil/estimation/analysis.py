@@ -40,7 +40,7 @@ from edgecil.estimation.correlation import (
 from edgecil.estimation.details import ClassPositions, Confusion, TaskCurve, describe_runs
 from edgecil.estimation.next_runs import NextStep, advise, run_seconds
 from edgecil.estimation.plausibility import warn_of_failures, warn_of_truth
-from edgecil.estimation.samples import unbiased_sequences
+from edgecil.estimation.samples import representative_orders, unbiased_sequences
 from edgecil.estimation.sentences import (
     count,
     describe_answer,
@@ -614,7 +614,7 @@ def _analyze_method(
     said = answer(table, method, truth)
     return MethodAnalysis(
         answer=said,
-        order_effect=split_variance(table.repeats(method)),
+        order_effect=split_variance(representative_orders(table, method).orders.repeats()),
         next_step=advise(table, method, said, seconds=seconds),
         truth=None if truth is None else truth.without_sequences(),
         runs={name: orders for name, orders in ran if orders},
