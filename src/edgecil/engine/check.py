@@ -230,7 +230,7 @@ class _Checker:
         space = config.space(len(names))
         if self._goal is not None and config.budget is not None:
             config = self._config = replace(config, budget=min(config.budget, space.size))
-        orders = _plan_orders(config, space)
+        orders = _plan_orders(config, space, names)
         every = [sequence for group in orders.values() for sequence in group]
         plan = Plan(config.method_names, config.seeds, every)
         if self._execution.part is not None:
@@ -458,14 +458,14 @@ def _shape(opened: Dataset | Items | None, config: ExperimentConfig) -> tuple[in
 
 
 def _plan_orders(
-    config: ExperimentConfig, space: SequenceSpace
+    config: ExperimentConfig, space: SequenceSpace, names: Sequence[str]
 ) -> dict[str, Sequence[ClassSequence]]:
     """Return orders of every protocol; random ones stand for those that a similarity decides."""
     protocols = parse_protocols(config.protocol, own=config.sequences)
     orders: dict[str, Sequence[ClassSequence]] = {}
     for name, own in protocols.items():
         if name in config.sequences:
-            orders[name] = [it.sequence for it in parse_given(config.sequences[name], space)]
+            orders[name] = [it.sequence for it in parse_given(config.sequences[name], space, names)]
             continue
         shared = config.budget if PROTOCOLS[name].takes_budget or len(protocols) == 1 else None
         budget = shared if own is None else own

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, cast
@@ -136,7 +136,7 @@ def prepare(
     config, entries, dataset, context = load_context(config, storage=storage, remote=remote)
     space = config.space(len(dataset))
     config, similarity, means, missing = _choose_similarity(config, dataset, space)
-    sequences = choose_sequences(config, space, similarity, answered or {}, means)
+    sequences = choose_sequences(config, space, similarity, answered or {}, means, dataset.names)
     notes = note_sequences(sequences)
     if missing:
         notes["similarity"] = missing
@@ -284,6 +284,7 @@ def choose_sequences(
     similarity: Similarity | None,
     answered: Mapping[str, Mapping[str, ClassSequence]],
     class_means: Similarity | None = None,
+    names: Sequence[str] | None = None,
 ) -> dict[str, list[LabelledSequence]]:
     """Choose the sequences of every protocol."""
     protocols = parse_protocols(config.protocol, own=config.sequences)
@@ -298,7 +299,7 @@ def choose_sequences(
         answered=answered,
     )
     return {
-        name: drawn[name] if name in drawn else parse_given(config.sequences[name], space)
+        name: drawn[name] if name in drawn else parse_given(config.sequences[name], space, names)
         for name in protocols
     }
 

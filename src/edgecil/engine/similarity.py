@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from edgecil.classes import ClassList, get_classes, select_classes
 from edgecil.engine.config import ExperimentConfig
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Ints
-from edgecil.similarity import Similarity, read_embeddings, read_similarity, text_similarity
-from edgecil.similarity.build import find_captions, find_classes
+from edgecil.similarity import (
+    Similarity,
+    align,
+    read_embeddings,
+    read_similarity,
+    text_similarity,
+)
+from edgecil.similarity.build import check_same_order, find_captions, find_classes
+from edgecil.similarity.matrix import numbered_names
 
 
 def experiment_similarity(config: ExperimentConfig, classes: ClassList) -> Similarity:
     """Return the similarity between the N classes of an experiment.
 
-    A file may cover these N classes, or all classes of the dataset; the experiment's classes are
-    then selected from it.
+    A file's classes are matched by name; without names it covers these N classes in label order, or
+    all classes of the dataset.
     """
     asked = config.similarity
     source = asked.file or asked.embeddings
@@ -26,15 +34,19 @@ def experiment_similarity(config: ExperimentConfig, classes: ClassList) -> Simil
             similarity = read_similarity(asked.file)
         else:
             similarity = read_embeddings(source)
-        if len(similarity) == len(classes):
-            return similarity
-        return similarity.take(_select(config, len(similarity), len(classes), source))
+        whole = similarity.names == numbered_names(len(similarity))
+        if whole and len(similarity) > len(classes):  # all classes of the dataset, without names
+            ids = _select(config, len(similarity), len(classes), source)
+            similarity = similarity.take(ids)
+            similarity = replace(similarity, names=numbered_names(len(ids)))
+        return align(similarity, classes.labels, str(source))
     if asked.names is not None:
         named = find_classes(names=asked.names)
         labels: Sequence[str] = named.labels
         if len(named) != len(classes):
             ids = _select(config, len(named), len(classes), named.name)
             labels = [named.labels[id_] for id_ in ids]
+        check_same_order(labels, classes.labels, named.name)
         classes = ClassList(classes.name, tuple(labels))
     return text_similarity(
         classes,

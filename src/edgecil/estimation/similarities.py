@@ -19,8 +19,8 @@ from edgecil.estimation.samples import describe_unknown_choice, random_protocols
 from edgecil.estimation.sources import DatasetRuns, class_names
 from edgecil.io import limits
 from edgecil.io.files import check_file
-from edgecil.similarity import read_similarity, text_similarity
-from edgecil.similarity.matrix import Similarity
+from edgecil.similarity import align, read_similarity, text_similarity
+from edgecil.similarity.matrix import Similarity, numbered_names
 
 NO_CLASS_NAMES = (
     "The class names are missing: add a column 'dataset' with a dataset of edgecil, or give a "
@@ -104,6 +104,10 @@ def _experiment_similarity(experiment: Experiment) -> tuple[Similarity, list[str
 def _select(matrix: Similarity, table: Runs, what: str) -> Similarity:
     """Return a given similarity, reduced to the table's classes."""
     ids = np.array(table.classes)
+    names = class_names(table)
+    unnamed = matrix.names == numbered_names(len(matrix))
+    if names is not None and not unnamed:
+        return align(matrix, names, what)
     if len(matrix) == len(ids):
         return matrix
     if table.names is not None or len(matrix) <= ids.max():

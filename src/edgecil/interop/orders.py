@@ -17,7 +17,13 @@ from edgecil.sequences.protocols import (
     draw_protocols,
     parse_protocols,
 )
-from edgecil.similarity import Similarity, SimilaritySource, choose_similarity, find_classes
+from edgecil.similarity import (
+    Similarity,
+    SimilaritySource,
+    align,
+    choose_similarity,
+    find_classes,
+)
 from edgecil.similarity.images import class_means
 
 
@@ -122,6 +128,9 @@ def _classes(
     described = source.changed().keys() - {"names"}
     if described or any(PROTOCOLS[name].needs_similarity for name in protocols):
         similarity = choose_similarity(source, dataset=None if from_file else asked.dataset)
+        if from_file and asked.dataset is not None:
+            labels = find_classes(asked.dataset).labels
+            similarity = align(similarity, labels, str(source.file or source.embeddings))
         return similarity, similarity.names
     if asked.dataset is not None or source.names is not None:
         return None, find_classes(asked.dataset, source.names).labels

@@ -1,16 +1,19 @@
 """Class sequences that a user gives as text: `0 1|2 3`, `3 1 0 2`, with a label `mine: 0 1|2 3`.
 
-A sequence without `|` is a flat order, which the task sizes cut into tasks.
+A sequence without `|` is a flat order, which the task sizes cut into tasks. Class names in place of
+ids are written as JSON: `[["apple", "owl"], ["car", "bus"]]`.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from edgecil.errors import DataError, UsageError, shown
+from edgecil.classes import words_of
+from edgecil.errors import DataError, UsageError, name_some, shown
 from edgecil.io.files import read_json
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
 from edgecil.sequences.sequence import ClassSequence, format_tasks, parse_tasks
@@ -50,21 +53,31 @@ def given_texts(
     return named
 
 
-def parse_given(texts: Iterable[str], space: SequenceSpace) -> list[LabelledSequence]:
+def parse_given(
+    texts: Iterable[str], space: SequenceSpace, names: Sequence[str] | None = None
+) -> list[LabelledSequence]:
     """Parse labelled sequences of a space; without a label, the sequence itself is the label.
+
+    Args:
+        texts: the sequences.
+        space: that they belong to.
+        names: of the classes, for sequences that name them.
 
     >>> parse_given(["mine: 3 1 0 2"], SequenceSpace.equal(4, 2))[0].sequence.tasks
     ((1, 3), (0, 2))
     """
     labelled: dict[str, LabelledSequence] = {}
     for text in texts:
-        label, colon, tasks = text.rpartition(": ")
+        label, colon, tasks = text.partition(": [")
+        label, colon, tasks = (label, colon, f"[{tasks}") if colon else text.rpartition(": ")
         try:
-            parts = parse_tasks(tasks)
+            parts = json.loads(tasks) if tasks.startswith("[") else parse_tasks(tasks)
         except ValueError as error:
             raise UsageError(
                 f"A class sequence is written '0 1|2 3|4 5'. Got {shown(tasks)} instead."
             ) from error
+        if tasks.startswith("["):
+            parts = _find_names(parts, names)
         flat = len(parts) == 1 and len(space.sizes) > 1
         sequence = ClassSequence.from_order(parts[0], space.sizes) if flat else ClassSequence(parts)
         if sequence not in space:
@@ -76,6 +89,21 @@ def parse_given(texts: Iterable[str], space: SequenceSpace) -> list[LabelledSequ
         if labelled.setdefault(name, LabelledSequence(name, sequence)).sequence != sequence:
             raise UsageError(f"Two different sequences have the label {name!r}; rename one.")
     return list(labelled.values())
+
+
+def _find_names(
+    tasks: Sequence[Sequence[str]], names: Sequence[str] | None
+) -> tuple[tuple[int, ...], ...]:
+    """Return the ids of classes that are named."""
+    ids = {words_of(name): id_ for id_, name in enumerate(names or ())}
+    parts = [[words_of(name) for name in task] for task in tasks]
+    unknown_names = [name for task in parts for name in task if name not in ids]
+    if unknown_names:
+        raise UsageError(
+            f"A sequence has the class {unknown_names[0]!r}, which is none of the experiment's: "
+            f"{name_some(list(names or ())) or 'they have no names'}."
+        )
+    return tuple(tuple(ids[name] for name in task) for task in parts)
 
 
 def _text(entry: Any) -> str:
@@ -92,7 +120,11 @@ def _text(entry: Any) -> str:
         return _text(inside) if label is None else f"{label}: {_text(inside)}"
     if isinstance(entry, Sequence) and entry and all(isinstance(part, int) for part in entry):
         return format_tasks((tuple(entry),))
-    if isinstance(entry, Sequence) and entry:
+    if isinstance(entry, Sequence) and entry and all(isinstance(part, str) for part in entry):
+        return json.dumps([entry])
+    if isinstance(entry, Sequence) and entry and isinstance(entry[0], Sequence):
+        if entry[0] and isinstance(entry[0][0], str):
+            return json.dumps(entry)
         return str(ClassSequence(entry))
     raise UsageError(
         f"A class sequence must be a list of tasks or a flat list of class ids. Got {shown(entry)}."
@@ -108,7 +140,7 @@ def _read(path: Path) -> list[Any] | dict[str, list[Any]]:
     if named and data and all(isinstance(some, list) and some for some in data.values()):
         return dict(data)
     if isinstance(data, dict) and "sequences" in data:
-        data = data["sequences"]
+        data = _named(data["sequences"], data.get("names"), path)
     if isinstance(data, dict):
         data = [data]
     if not isinstance(data, list) or not data:
@@ -119,6 +151,22 @@ def _read(path: Path) -> list[Any] | dict[str, list[Any]]:
     if all(isinstance(part, int) for part in data):
         data = [data]  # one flat order
     return data
+
+
+def _named(entries: Any, names: Any, path: Path) -> Any:
+    """Return sequences with the class names that a file gives beside them in place of ids."""
+    if not isinstance(names, list) or not isinstance(entries, list):
+        return entries
+    try:
+        return [
+            {
+                "label": entry.get("label"),
+                "tasks": [[names[id_] for id_ in task] for task in entry["tasks"]],
+            }
+            for entry in entries
+        ]
+    except (AttributeError, KeyError, IndexError, TypeError) as error:
+        raise DataError(f"{path} has sequences that do not fit its {len(names)} names.") from error
 
 
 def _is_empty(data: Any) -> bool:

@@ -3,7 +3,7 @@
 from edgecil.similarity.build import build_similarity, choose_similarity, find_classes
 from edgecil.similarity.captions import bundled_captions, check_captions, read_captions
 from edgecil.similarity.clip import ClipEncoder, load_clip
-from edgecil.similarity.embeddings import Embeddings
+from edgecil.similarity.embeddings import Embeddings, align
 from edgecil.similarity.encoders import (
     DEFAULT_ENCODER,
     Encoder,
@@ -37,6 +37,7 @@ __all__ = [
     "SimilarityMatrix",
     "SimilaritySource",
     "Sources",
+    "align",
     "build_similarity",
     "bundled_captions",
     "check_captions",

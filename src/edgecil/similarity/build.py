@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from edgecil.classes import ClassList, get_classes, read_classes, select_classes
+from edgecil.classes import ClassList, get_classes, read_classes, select_classes, words_of
 from edgecil.classes.lists import class_list
 from edgecil.classes.registry import CLASS_LISTS
 from edgecil.errors import UsageError
@@ -203,7 +203,21 @@ def find_classes(dataset: str | None = None, names: Names | None = None) -> Clas
         listed = read_classes(names)
     else:
         listed = class_list("names", names)
-    return listed if of_dataset is None else listed.require(len(of_dataset))
+    if of_dataset is None:
+        return listed
+    check_same_order(listed.labels, of_dataset.labels, str(names))
+    return listed.require(len(of_dataset))
+
+
+def check_same_order(names: Sequence[str], labels: Sequence[str], what: str) -> None:
+    """Refuse other names of classes that are the same names in another order."""
+    spelt, own = ([words_of(name) for name in some] for some in (names, labels))
+    if spelt != own and sorted(spelt) == sorted(own):
+        place = next(index for index in range(len(own)) if spelt[index] != own[index])
+        raise UsageError(
+            f"{what} has the names of the classes in another order: {names[place]!r} at place "
+            f"{place}, which is {labels[place]!r} in the dataset; write them in label order."
+        )
 
 
 def find_captions(classes: ClassList, captions: Captions) -> Mapping[str, str] | Sequence[str]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgecil.errors import UsageError
+from edgecil.classes import words_of
+from edgecil.errors import UsageError, name_some
 from edgecil.io.arrays import Floats, Ints
-from edgecil.similarity.matrix import SimilarityMatrix, numbered_names
+from edgecil.similarity.matrix import Similarity, SimilarityMatrix, numbered_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +101,39 @@ class Embeddings:
     def twins(self, ids: Ints) -> Ints:
         """Return one group, shape (n,): classes that share a vector are interchangeable."""
         return np.zeros(len(ids), dtype=np.int64)
+
+
+def align(similarity: Similarity, labels: Sequence[str], what: str) -> Similarity:
+    """Return the similarity of classes in label order, matched by their names.
+
+    Args:
+        similarity: that covers these classes, or more. Without names it must cover them alone, and
+            its rows are taken in label order, which its source says.
+        labels: of the classes.
+        what: names the similarity in errors.
+    """
+    if tuple(similarity.names) == tuple(labels):
+        return similarity
+    if similarity.names == numbered_names(len(similarity)):
+        if len(similarity) != len(labels):
+            raise UsageError(
+                f"{what} covers {len(similarity)} classes without names, but there are "
+                f"{len(labels)}; give one row per class, or names."
+            )
+        source = {**similarity.source, "classes": "by position"}
+        return replace(similarity, names=tuple(labels), source=source)  # type: ignore[type-var]
+    places = {words_of(name): place for place, name in enumerate(similarity.names)}
+    if len(places) < len(similarity):
+        names = [words_of(name) for name in similarity.names]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UsageError(f"{what} has more than one class {twice!r}; names must differ.")
+    missing = [label for label in labels if words_of(label) not in places]
+    if missing:
+        raise UsageError(
+            f"{what} has no class {missing[0]!r}, but {name_some(list(similarity.names))}; its "
+            "names must be those of the classes."
+        )
+    return similarity.take(np.array([places[words_of(label)] for label in labels]))
 
 
 def _unit_rows(vectors: ArrayLike) -> Floats:

@@ -54,11 +54,15 @@ def read_similarity(path: str | Path) -> SimilarityMatrix:
     path = Path(path)
     if path.suffix.lower() == ".csv":
         header, rows = _read_csv(path)
-        return SimilarityMatrix.of(_numbers(np.array(rows), "similarity", path), header)
+        numbers = _refuse_distances(_numbers(np.array(rows), "similarity", path), path)
+        matrix = SimilarityMatrix.of(numbers, header)
+        return SimilarityMatrix(matrix.names, matrix.values, {"file": path.name})
     arrays = _read_arrays(path, (".npz", ".npy", ".csv"))
     if arrays.get("values") is None:
         raise DataError(f"{path} contains no array called 'values' (it has: {_listed(arrays)}).")
     values = _numbers(arrays["values"], "similarity", path)
+    if "source" not in arrays:  # edgecil's own files have an empty diagonal
+        _refuse_distances(values, path)
     matrix = SimilarityMatrix.of(values, _names(arrays, path))
     return SimilarityMatrix(matrix.names, matrix.values, _source(arrays, path))
 
@@ -121,6 +125,21 @@ def _numbers(array: Any, kind: str, path: Path) -> Floats:
     return numbers
 
 
+def _refuse_distances(values: Floats, path: Path) -> Floats:
+    """Return the values, unless their diagonal says that larger ones mean less similar classes."""
+    if values.ndim != 2 or values.shape[0] != values.shape[1] or len(values) < 2:
+        return values  # refused with the shape
+    others = values[~np.eye(len(values), dtype=bool)]
+    own = np.diag(values)
+    if np.isfinite(values).all() and own.max() <= others.min() and own.max() < others.max():
+        raise DataError(
+            f"{path} has distances, or similarities without a diagonal: {own.max():.3g} on the "
+            f"diagonal, {others.min():.3g} and more elsewhere. Write similarities (such as 1 - "
+            "distance) with their largest value, or nan, on the diagonal."
+        )
+    return values
+
+
 def _names(arrays: dict[str, Any], path: Path) -> list[str] | None:
     if "names" not in arrays:
         return None
@@ -144,6 +163,20 @@ def _source(arrays: dict[str, Any], path: Path) -> dict[str, str]:
         ) from error
 
 
+def _in_column_order(names: list[str], rows: list[list[str]], path: Path) -> list[list[str]]:
+    """Return rows without their names, in the order of the columns; numbers count the rows."""
+    firsts = [row[0].strip() if row else "" for row in rows]
+    if all(is_number(first) for first in firsts) and not any(is_number(name) for name in names):
+        return [row[1:] for row in rows]
+    if missing := [first for first in firsts if first not in names]:
+        raise DataError(f"{path} has a row {missing[0]!r}, but no such column; name both alike.")
+    if len(set(firsts)) < len(firsts):
+        twice = next(first for first in firsts if firsts.count(first) > 1)
+        raise DataError(f"{path} has more than one row {twice!r}; names must differ.")
+    by_name = dict(zip(firsts, rows, strict=True))
+    return [by_name[name][1:] for name in names]
+
+
 def _read_csv(path: Path) -> tuple[list[str] | None, list[list[float]]]:
     rows = read_rows(path)
     if not rows:
@@ -153,7 +186,8 @@ def _read_csv(path: Path) -> tuple[list[str] | None, list[list[float]]]:
         names, rows = [name.strip() for name in rows[0]], rows[1:]
         check_header(names, str(path))
         if rows and (not is_number(rows[0][0]) or not names[0]):
-            names, rows = names[-len(rows) :], [row[1:] for row in rows]
+            names = names[-len(rows) :]
+            rows = _in_column_order(names, rows, path)
     try:
         values = [[parse_float(cell) for cell in row] for row in rows]
     except ValueError as error:

@@ -227,6 +227,10 @@ def note_sequences(sequences: Mapping[str, Iterable[LabelledSequence]]) -> dict[
             notes[name] = same
         published = find_protocol(name).encoder
         source = next((run.source for run in labelled if run.source is not None), None)
+        if source is not None and "classes" in source:
+            notes["classes"] = (
+                f"{describe_source(source)} has no class names: its rows are taken in label order."
+            )
         if published is not None and source is not None and source.get("encoder") != published:
             notes[f"encoder of {name}"] = (
                 f"The similarity of {name} comes from {describe_source(source)}, not from "
