@@ -64,7 +64,7 @@ def test_people_see_it_too(cli: Cli, matrix: Path) -> None:
 
 
 def test_two_tasks_of_one_class_have_neither_intra_nor_lag2(cli: Cli) -> None:
-    write("D.csv", "0,0.5\n0.5,0\n")
+    write("D.csv", "1,0.5\n0.5,1\n")
     path = write("s.json", {"tasks": [[1], [0]]})
     answer = cli("paper", "score", "--similarity", "D.csv", "--sequence", path, "--json").json
     assert answer["intra"] is None

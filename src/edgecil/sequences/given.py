@@ -70,6 +70,7 @@ def parse_given(
     for text in texts:
         label, colon, tasks = text.partition(": [")
         label, colon, tasks = (label, colon, f"[{tasks}") if colon else text.rpartition(": ")
+        parts: Any
         try:
             parts = json.loads(tasks) if tasks.startswith("[") else parse_tasks(tasks)
         except ValueError as error:

@@ -54,16 +54,17 @@ def read_similarity(path: str | Path) -> SimilarityMatrix:
     path = Path(path)
     if path.suffix.lower() == ".csv":
         header, rows = _read_csv(path)
-        numbers = _refuse_distances(_numbers(np.array(rows), "similarity", path), path)
-        matrix = SimilarityMatrix.of(numbers, header)
+        values = _numbers(np.array(rows), "similarity", path)
+        matrix = SimilarityMatrix.of(values, header)
+        _refuse_distances(values, path)
         return SimilarityMatrix(matrix.names, matrix.values, {"file": path.name})
     arrays = _read_arrays(path, (".npz", ".npy", ".csv"))
     if arrays.get("values") is None:
         raise DataError(f"{path} contains no array called 'values' (it has: {_listed(arrays)}).")
     values = _numbers(arrays["values"], "similarity", path)
+    matrix = SimilarityMatrix.of(values, _names(arrays, path))
     if "source" not in arrays:  # edgecil's own files have an empty diagonal
         _refuse_distances(values, path)
-    matrix = SimilarityMatrix.of(values, _names(arrays, path))
     return SimilarityMatrix(matrix.names, matrix.values, _source(arrays, path))
 
 
@@ -125,10 +126,8 @@ def _numbers(array: Any, kind: str, path: Path) -> Floats:
     return numbers
 
 
-def _refuse_distances(values: Floats, path: Path) -> Floats:
-    """Return the values, unless their diagonal says that larger ones mean less similar classes."""
-    if values.ndim != 2 or values.shape[0] != values.shape[1] or len(values) < 2:
-        return values  # refused with the shape
+def _refuse_distances(values: Floats, path: Path) -> None:
+    """Raise an error if the diagonal says that larger values mean less similar classes."""
     others = values[~np.eye(len(values), dtype=bool)]
     own = np.diag(values)
     if np.isfinite(values).all() and own.max() <= others.min() and own.max() < others.max():
@@ -137,7 +136,6 @@ def _refuse_distances(values: Floats, path: Path) -> Floats:
             f"diagonal, {others.min():.3g} and more elsewhere. Write similarities (such as 1 - "
             "distance) with their largest value, or nan, on the diagonal."
         )
-    return values
 
 
 def _names(arrays: dict[str, Any], path: Path) -> list[str] | None:
