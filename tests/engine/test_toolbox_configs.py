@@ -14,7 +14,7 @@ from edgecil.backbones import backbone_names
 from edgecil.backbones.pretrained import PRETRAINED as OUR_PRETRAINED
 from edgecil.engine import ExperimentConfig, build_config
 from edgecil.engine.run import config_values, resolve_options
-from edgecil.engine.toolbox_configs import keys
+from edgecil.engine.toolbox_configs import keys, read_toolbox_config
 from edgecil.engine.toolbox_configs.translate import cut_tasks, toolbox_sizes, translate_config
 from edgecil.errors import DataError, EdgecilWarning, UsageError
 from edgecil.methods import Schedule, get_method, method_names
@@ -691,17 +691,6 @@ def test_a_vit_that_is_trained_has_pilots_augmentation(
     assert schedule.augment == first.augment == ("resized-crop:0.05", "flip")
 
 
-@pytest.mark.parametrize("dataset", ["cifar224", "imagenetr"])
-@pytest.mark.parametrize("name", ["memo", "tagfex"])
-def test_a_vit_for_a_method_on_residual_networks_is_refused(tmp_path, name, dataset) -> None:
-    keys = {"convnet_type": None, "backbone_type": f"vit_base_patch16_224_{name}"}
-    with pytest.raises(UsageError, match=f"'{name}' requires a residual network.*ViT"):
-        read(tmp_path, model_name=name, dataset=dataset, **keys)
-    options = {"training": {"backbone": "resnet18"}}
-    values, _ = translate_config(tmp_path / "icarl.json", options=options)
-    assert values["method"] == [name]
-
-
 def test_values_that_options_change_are_not_said_to_come_from_the_recipe(tmp_path) -> None:
     read(tmp_path)
     path = tmp_path / "icarl.json"
@@ -709,3 +698,26 @@ def test_values_that_options_change_are_not_said_to_come_from_the_recipe(tmp_pat
     assert "epochs" not in remarks[1]
     assert "learning_rate = 0.1" in remarks[1]
     assert len(translate_config(path, options={"training": {"setup": "fast"}})[1]) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"model_name": "podnet", "convnet_type": "cosine_resnet32"}, "'podnet'"),
+        ({"model_name": "il2a", "convnet_type": "resnet18_cbam"}, "'il2a'"),
+        ({"model_name": "simplecil", "convnet_type": "cosine_resnet32"}, "'cosine_resnet32'"),
+        ({"model_name": "memo", "convnet_type": "vit_base_patch16_224_memo"}, "_memo'"),
+    ],
+)
+def test_what_only_the_toolbox_has_parses_and_is_refused_with_its_verb(
+    tmp_path, changes: dict[str, Any], reason: str
+) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({**ICARL, **changes}), encoding="utf-8")
+    values, _ = translate_config(path)
+    assert len(values["method"]) == 1
+    with pytest.raises(UsageError, match=rf"{reason}.*edgecil toolbox"):
+        read_toolbox_config(path)
+    options = {"method": "icarl"}
+    own = read_toolbox_config(path, options=options, on_remark=lambda remark: None)
+    assert own["dataset"] == "cifar100"

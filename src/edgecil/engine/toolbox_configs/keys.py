@@ -95,8 +95,11 @@ OWN_SETTINGS = {
 METHODS = {"replay": "er", "aper-adapter": "aper", "adam-adapter": "aper"}
 # What PILOT's code does without a key.
 FIXED = {"ranpac": {"cosine": True}}
-# Methods that divide a residual network; PILOT's MEMO divides a ViT.
+# Methods that divide a residual network (PILOT's MEMO divides a ViT), and those on a frozen ViT.
 RESIDUAL = ("memo", "tagfex")
+FROZEN = ("simplecil",)
+# PyCIL's networks that only learners need which are not here.
+ELSEWHERE = ("cosine_resnet18", "cosine_resnet32", "resnet18_cbam", "resnet18_rep")
 COVARIANCES = {"covariance": "full", "variance": "diagonal"}  # of MOS; multi-centroid is not here
 SCHEDULES = {"steplr": "steps", "constant": "steps", "cosine": "cosine"}
 # Keys whose values are checked here; the configuration checks all others.

@@ -14,8 +14,10 @@ from edgecil.engine.config import Data, Training
 from edgecil.engine.toolbox_configs.keys import (
     BACKBONES,
     COVARIANCES,
+    ELSEWHERE,
     FIRST_TASK,
     FIXED,
+    FROZEN,
     KINDS,
     MEANINGLESS,
     METHODS,
@@ -67,8 +69,7 @@ def translate_config(
     other = given.get("method") is not None
     config = read_flat_config(path)
     _check_kinds(path, config)
-    method = config["model_name"].lower().replace("_", "-")
-    method = METHODS.get(method, method)
+    method = _method(config)
     training = {
         name: next(key for key in keys if key in config)
         for name, keys in TRAINING.items()
@@ -82,11 +83,6 @@ def translate_config(
     own, settings = _own_settings(method, config)
     network, vit = _network(config)
     dataset = toolbox_dataset(config["dataset"]) or config["dataset"]
-    if method in RESIDUAL and vit and not (other or "backbone" in own_training):
-        raise UsageError(
-            f"{path}: {method!r} requires a residual network here, and the config has a ViT; give "
-            "another 'backbone', for example 'resnet18'."
-        )
     untrained = trains_nothing(method)
     changes = _with_first_task(
         _training({name: config[key] for name, key in training.items()}, method),
@@ -120,6 +116,35 @@ def translate_config(
         sentence = describe_setup(method, values["training"], changed=own_training)
         remarks += [] if sentence is None else [f"{path}: {sentence}"]
     return values, remarks
+
+
+def _check_here(path: str | Path, options: Mapping[str, Any]) -> None:
+    """Raise an error if edgecil lacks the learner of a config, or its network."""
+    from edgecil.methods import METHODS as LEARNERS  # it imports torch
+
+    if options.get("method") is not None:
+        return
+    config = read_flat_config(path)
+    method, given = _method(config), config.get("convnet_type", config.get("backbone_type"))
+    vit = _network(config)[1]
+    if method not in LEARNERS:
+        reason = f"the learner {config['model_name']!r} does not exist in edgecil"
+    elif "backbone" in Training.given(options.get("training")):
+        return
+    elif given in ELSEWHERE or (method in RESIDUAL and vit) or (method in FROZEN and not vit):
+        reason = f"{method!r} does not work on {given!r} in edgecil; give another 'backbone'"
+    else:
+        return
+    raise UsageError(
+        f"{path}: {reason}. To train it in its own toolbox, run: edgecil toolbox CHECKOUT --config "
+        f"{path} --out DIR"
+    )
+
+
+def _method(config: Mapping[str, Any]) -> str:
+    """Return the name in edgecil of a config's learner."""
+    name = str(config["model_name"]).lower().replace("_", "-")
+    return METHODS.get(name, name)
 
 
 def _remarks(path: str | Path, config: Mapping[str, Any], unused: list[str]) -> list[str]:
@@ -166,6 +191,7 @@ def read_toolbox_config(
     """
     given = {name: value for name, value in (options or {}).items() if value is not None}
     values, remarks = translate_config(path, options=given)
+    _check_here(path, given)
     for remark in remarks:
         if on_remark is None:
             warn(remark)
@@ -228,8 +254,8 @@ def _network(config: Mapping[str, Any]) -> tuple[str | None, bool]:
     name = config.get("convnet_type", config.get("backbone_type"))
     if name is None:
         return None, False
-    if name in BACKBONES:
-        return BACKBONES[name], False
+    if name in BACKBONES or name in ELSEWHERE:
+        return BACKBONES.get(str(name)), False
     for prefix, model in PRETRAINED.items():
         if str(name).startswith(prefix):
             return model, True
