@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from fnmatch import filter as matching
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from edgecil.catalogue import list_recipes
 from edgecil.cli.main import all_verbs, verb_parser
 from edgecil.sequences.protocols import PROTOCOLS
+from tests.cli.conftest import Cli
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+HEAD = ["in their forks of PyCIL and PILOT", "here", "what comes out"]
 ROWS = [line.strip("| ").split(" | ") for line in TEXT.splitlines() if line.startswith("| ")]
 SPANS = re.findall(r"`([^`]+)`", TEXT)
+TYPED = [row for row in ROWS if ROWS.index(row) >= ROWS.index(HEAD)]
+ICARL = {
+    **{"prefix": "reproduce", "dataset": "cifar100", "memory_size": 2000, "shuffle": True},
+    **{"init_cls": 10, "increment": 10, "model_name": "icarl", "convnet_type": "resnet32"},
+    **{"device": ["-1"], "seed": [1993]},
+}
 
 
 def test_every_row_names_its_tests() -> None:
-    rows = [row for row in ROWS if row[0] != "in the paper"]
+    rows = [row for row in ROWS if row[0] != "in the paper" and row not in TYPED]
     assert len(rows) > 40
     for row in rows:
         assert len(row) == 3, row
@@ -63,3 +73,39 @@ def test_every_recipe_is_there() -> None:
     assert len(patterns) > 6
     for pattern in patterns:
         assert matching(names, pattern), pattern
+
+
+@pytest.mark.parametrize(
+    ("row", "orders"),
+    [
+        (1, {"random": 3}),
+        (2, {"edge-released": 3}),
+        (3, {"random": 3, "edge-released": 3}),
+        (4, {"random": 3, "edge": 3}),
+    ],
+)
+def test_what_one_types_plans_the_orders(
+    cli: Cli, tmp_path: Path, row: int, orders: dict[str, int]
+) -> None:
+    """The commands of the table without training: `check` resolves and plans the same options."""
+    (tmp_path / "exps").mkdir()
+    (tmp_path / "exps" / "icarl.json").write_text(json.dumps(ICARL), encoding="utf-8")
+    for name in "abcdefghij":
+        (tmp_path / "DATA" / "photos" / name).mkdir(parents=True)
+        for number in range(4):
+            Image.new("RGB", (8, 8)).save(tmp_path / "DATA" / "photos" / name / f"{number}.png")
+    command = re.findall(r"`(edgecil run [^`]+)`", TYPED[row][1])[0]
+    answer = cli("check", *shlex.split(command)[2:], "--json").json
+    assert answer["orders"] == orders
+    found = {it["name"]: it["available"] for it in answer["requirements"]}
+    assert found["encoder clip-vit-b-16"] is False
+
+
+def test_another_toolbox_gets_files(cli: Cli, tmp_path: Path) -> None:
+    root = tmp_path / "mammoth"
+    (root / "datasets" / "utils").mkdir(parents=True)
+    (root / "main.py").touch()
+    (root / "datasets" / "utils" / "continual_dataset.py").touch()
+    command = re.findall(r"`(edgecil export [^`]+)`", TYPED[5][1])[0]
+    words = shlex.split(command.replace("~", str(tmp_path)))[1:]
+    assert len(cli(*words, "--json").json["runs"]) == 3

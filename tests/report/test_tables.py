@@ -56,8 +56,18 @@ def test_more_than_a_dozen_orders_of_one_protocol_are_kept(tmp_path) -> None:
 def test_the_terminal_and_the_page_have_the_same_tables(dataset, page) -> None:
     on_page = {table.name: table for table in page.tables}
     printed = terminal_tables(dataset)
-    assert [table.name for table in printed] == ["summary", "comparisons"]
+    assert [table.name for table in printed] == ["summary", "boundaries", "comparisons"]
     assert all(on_page[table.name].rows == table.rows for table in printed)
+
+
+def test_the_paper_s_view_has_the_ends_and_the_population_std_of_each_protocol(dataset) -> None:
+    for row in rows_of(tables.boundary_table(dataset)):
+        values = dataset.table.orders(row["method"], row["protocol"]).accuracies
+        assert (row["lowest"], row["highest"]) == (values.min(), values.max())
+        assert (row["mean"], row["std"]) == (values.mean(), values.std(ddof=0))
+    table = dataset.table
+    alone = replace(dataset, table=table.take(table.rows(protocol="random")))
+    assert not tables.boundary_table(alone).rows
 
 
 def test_latex_of_every_table_is_ascii(page) -> None:

@@ -12,6 +12,7 @@ from edgecil.report.metrics import metric_words
 from edgecil.report.summary import compare_pair, named_orders, rank
 from edgecil.report.table import Column, Table, make_table
 from edgecil.report.text import class_names, describe_sequence
+from edgecil.sequences.protocols import GOALS, find_protocol
 
 if TYPE_CHECKING:
     from edgecil.engine.check import Check
@@ -253,8 +254,37 @@ def _pairs_table(
 
 def terminal_tables(dataset: DatasetAnalysis) -> list[Table]:
     """The tables that `edgecil analyze` prints, empty ones left out."""
-    tables = [summary_table(dataset), comparisons_table(dataset)]
+    tables = [summary_table(dataset), boundary_table(dataset), comparisons_table(dataset)]
     return [table for table in tables if table.rows]
+
+
+def boundary_table(dataset: DatasetAnalysis) -> Table:
+    """The paper's view: each protocol's lowest, highest, mean and population standard deviation.
+
+    It has rows if a hard and an easy order were constructed and random ones were run beside them.
+    """
+    ran = [name for name in dataset.table.protocols if name]
+    extreme = {name for name in ran if {*GOALS} <= {*(find_protocol(name).constructed or ())}}
+    random = {name for name in ran if find_protocol(name).constructed == ()}
+    rows: list[tuple[Cell, ...]] = []
+    for method in dataset.methods if extreme and random else ():
+        for name in ran:
+            values = dataset.table.orders(method, name).accuracies
+            if name in extreme | random and len(values):
+                ends = (float(values.min()), float(values.max()))
+                rows.append((method, name, len(values), *ends, values.mean(), values.std()))
+    return Table(
+        "boundaries",
+        "The paper's view: boundaries by protocol",
+        "Lowest and highest accuracy of each protocol's orders, and their mean and standard "
+        "deviation (ddof 0) as the EDGE paper reports them. Constructed orders are not random, so "
+        "these are not estimates over all orders.",
+        (
+            *(Column("method"), Column("protocol"), Column("orders", 0)),
+            *(Column(title, 2) for title in ("lowest", "highest", "mean", "std")),
+        ),
+        tuple(rows),
+    )
 
 
 def correlations_table(dataset: DatasetAnalysis) -> Table:

@@ -98,6 +98,7 @@ def build_view(
     shown = {
         "summary": tables.summary_table(dataset, ranked, about),
         "orders": tables.orders_table(dataset, replace(orders, values=dict(values))),
+        "boundaries": tables.boundary_table(dataset),
         "comparisons": tables.comparisons_table(dataset),
         "correlations": tables.correlations_table(dataset),
     }
