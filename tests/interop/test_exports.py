@@ -136,7 +136,9 @@ def test_the_default_config_is_the_checkout_s() -> None:
 
 def test_mammoth_trains_what_was_exported() -> None:
     root = mammoth()
-    exported = export("mammoth", root, out="exps", command="--model derpp", orders=ORDERS)
+    exported = export(
+        "mammoth", root, out="exps", command="python main.py --model derpp", orders=ORDERS
+    )
     assert run_all(exported).returncode == 0
     experiment = import_logs(["exps"], out="back")
     for run in experiment.results():

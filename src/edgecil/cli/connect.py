@@ -50,7 +50,7 @@ VERBS = (
         (
             "edgecil export pycil ~/PyCIL --config ~/PyCIL/exps/icarl.json --out exps/edge",
             "edgecil export mammoth ~/mammoth cifar100 --tasks 10 --out exps/derpp "
-            '--command "--model derpp --dataset seq-cifar100 --buffer_size 500"',
+            '--command "python main.py --model derpp --dataset seq-cifar100"',
         ),
         "edgecil.interop.exports:export",
         lambda answer: (str(answer),),

@@ -14,6 +14,7 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import dropwhile
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -169,8 +170,8 @@ def export(
         config: one of PyCIL's or PILOT's own JSON files; `exps/finetune.json` of the checkout by
             default.
         set: changes to that file, by key.
-        command: options of Mammoth's `main.py`, or the program that trains with a library: it gets
-            the file of an order and the path for its result.
+        command: Mammoth's `python main.py --model derpp …`, or the program that trains with a
+            library: it gets the file of an order and the path for its result.
         python: Python interpreter of the tool's environment; the current one by default.
         method: name under which the results are stored; the learner's by default.
         repeats: number of trainings of each order, each with its own training seed.
@@ -197,9 +198,11 @@ def export(
         files = {"launch.py": launcher, "settings.json": json.dumps(plan.identity["settings"])}
     else:
         if command is None:
-            what = "options of its main.py" if tool == "mammoth" else "the program that trains"
+            what = "its python main.py …" if tool == "mammoth" else "the program that trains"
             raise UsageError(f"'command' is required for {tool}: give {what}.")
         options = shlex.split(command)
+        if tool == "mammoth":  # without `python main.py`
+            options = list(dropwhile(lambda word: not word.startswith("-"), options))
         plan = ExternalPlan(
             method=method or _option(options, "--model") or tool,
             command=lambda run: [],
