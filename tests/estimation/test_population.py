@@ -13,7 +13,6 @@ from edgecil.estimation.population import (
     grade,
     independent_variance,
     measured_prior,
-    nested,
     orders_for,
     orders_to_decide,
     performance_profile,
@@ -66,8 +65,7 @@ def test_a_batch_equals_single_samples(prior: Prior) -> None:
 
 
 def test_one_repeat_of_each_order_is_the_same_as_none(prior: Prior) -> None:
-    means, repeats, within = nested([[value] for value in RUNS])
-    known = posterior(evidence(means, repeats=repeats, within=within), prior=prior)
+    known = posterior(evidence(RUNS, repeats=np.ones(3), within=0.0), prior=prior)
     assert known.interval("mean") == posterior(evidence(RUNS), prior=prior).interval("mean")
 
 
@@ -75,9 +73,9 @@ def test_repeats_narrow_the_mean_but_not_the_next_run(prior: Prior) -> None:
     rng = np.random.default_rng(2)
     orders = rng.normal(60.0, 1.0, 10)
     once = orders + rng.normal(0.0, 3.0, 10)
-    groups = [order + rng.normal(0.0, 3.0, 8) for order in orders]
-    means, repeats, within = nested(groups)
-    many = posterior(evidence(means, repeats=repeats, within=within), prior=prior)
+    groups = orders[:, None] + rng.normal(0.0, 3.0, (10, 8))
+    means, within = groups.mean(axis=1), groups.var(axis=1).sum() * 8
+    many = posterior(evidence(means, repeats=np.full(10, 8), within=within), prior=prior)
     few = posterior(evidence(once), prior=prior)
     assert float(many.half_width()) < 0.75 * float(few.half_width())
     low, high = many.interval("next")

@@ -184,14 +184,6 @@ def evidence(
     )
 
 
-def nested(groups: Sequence[ArrayLike]) -> tuple[Floats, Floats, float]:
-    """Return the means, the numbers and the inner sum of squares of the trainings of each order."""
-    arrays = [np.asarray(group, dtype=np.float64) for group in groups]
-    means = np.array([group.mean() for group in arrays])
-    squares = sum(float(((group - group.mean()) ** 2).sum()) for group in arrays)
-    return means, np.array([float(len(group)) for group in arrays]), squares
-
-
 def independent_variance(class_accuracies: Floats, tasks: Ints) -> Floats:
     """Return the variance of the mean over classes if classes varied independently, shape (…).
 

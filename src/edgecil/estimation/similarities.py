@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,12 +12,9 @@ from edgecil.classes import ClassList, get_classes
 from edgecil.classes.registry import CLASS_LISTS
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.runs import Runs
-from edgecil.engine.stored_similarity import SIMILARITY_FILE
-from edgecil.errors import DataError, EdgecilError, UsageError, shown, wrong_value
+from edgecil.errors import EdgecilError, UsageError, shown, wrong_value
 from edgecil.estimation.samples import describe_unknown_choice, random_protocols
 from edgecil.estimation.sources import DatasetRuns, class_names
-from edgecil.io import limits
-from edgecil.io.files import check_file
 from edgecil.similarity import align, read_similarity, text_similarity
 from edgecil.similarity.matrix import Similarity, numbered_names
 
@@ -133,25 +129,3 @@ def _text_similarity(table: Runs) -> Similarity:
             f"{table.classes[-1]}."
         )
     return text_similarity(ClassList(table.dataset, names))
-
-
-def similarity_key(experiment: Experiment, given: Similarities | None) -> Any:
-    """Return what tells a similarity from another: a file's content, or names and values."""
-    if given is None:
-        files = [config.similarity.file for config in experiment.configs if config.similarity.file]
-        paths = [experiment.directory / SIMILARITY_FILE, *map(Path, files)]
-        return [_file_key(path) for path in paths]
-    if isinstance(given, (str, Path)):
-        return _file_key(given)
-    if isinstance(given, Mapping):
-        return {name: similarity_key(experiment, matrix) for name, matrix in given.items()}
-    values = given.submatrix(np.arange(len(given), dtype=np.int64))
-    return [given.names, hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()]
-
-
-def _file_key(path: str | Path) -> str | None:
-    try:
-        check_file(Path(path), limits.ARRAYS)  # a pipe would never end
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    except (OSError, DataError):
-        return None

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -20,7 +19,7 @@ LEAST_SAMPLE = 30
 _TENTH = 10  # an int, as |Ω| may exceed any float
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False)
 class Truth:
     """Accuracies of one method over all sequences, Ω.
 
@@ -29,10 +28,6 @@ class Truth:
         protocols: whose runs these are; they are not evaluated against themselves.
         sizes: of the tasks.
         accuracies: (n,) per cent, means over training seeds.
-        mean: of the accuracies.
-        std: of the accuracies, population.
-        min: the worst order's accuracy.
-        max: the best order's accuracy.
         sequences: n different sequences; none in an :class:`Analysis`, whose table has them.
     """
 
@@ -40,37 +35,34 @@ class Truth:
     protocols: tuple[str, ...]
     sizes: tuple[int, ...]
     accuracies: Floats
-    mean: float
-    std: float
-    min: float
-    max: float
     sequences: tuple[ClassSequence, ...]
 
-    def __init__(
-        self,
-        kind: Literal["enumerated", "sample"],
-        protocols: tuple[str, ...],
-        sequences: tuple[ClassSequence, ...],
-        accuracies: Floats,
-    ) -> None:
-        object.__setattr__(self, "kind", kind)
-        object.__setattr__(self, "protocols", protocols)
-        object.__setattr__(self, "sizes", sequences[0].sizes)
-        object.__setattr__(self, "accuracies", accuracies)
-        object.__setattr__(self, "mean", float(accuracies.mean()))
-        object.__setattr__(self, "std", float(accuracies.std()))
-        object.__setattr__(self, "min", float(accuracies.min()))
-        object.__setattr__(self, "max", float(accuracies.max()))
-        object.__setattr__(self, "sequences", sequences)
+    @cached_property
+    def mean(self) -> float:
+        """Mean of the accuracies."""
+        return float(self.accuracies.mean())
+
+    @cached_property
+    def std(self) -> float:
+        """Population standard deviation of the accuracies."""
+        return float(self.accuracies.std())
+
+    @cached_property
+    def min(self) -> float:
+        """The worst order's accuracy."""
+        return float(self.accuracies.min())
+
+    @cached_property
+    def max(self) -> float:
+        """The best order's accuracy."""
+        return float(self.accuracies.max())
 
     def __len__(self) -> int:
         return len(self.accuracies)
 
     def without_sequences(self) -> Truth:
         """Return the same truth without its sequences."""
-        bare = copy(self)
-        object.__setattr__(bare, "sequences", ())
-        return bare
+        return replace(self, sequences=())
 
     @cached_property
     def space_size(self) -> int:
@@ -115,4 +107,6 @@ def _truth(
     protocols: tuple[str, ...],
     accuracies: dict[ClassSequence, float],
 ) -> Truth:
-    return Truth(kind, protocols, tuple(accuracies), np.array(list(accuracies.values())))
+    sequences = tuple(accuracies)
+    values = np.array(list(accuracies.values()))
+    return Truth(kind, protocols, sequences[0].sizes, values, sequences)

@@ -24,7 +24,7 @@ from edgecil.engine.run_files import DataFrame, read_runs
 from edgecil.engine.runs import Runs
 from edgecil.engine.seeds import repeat_of
 from edgecil.errors import DataError, UsageError, shown, unknown
-from edgecil.estimation.truth import LEAST_SAMPLE, Truth
+from edgecil.estimation.truth import LEAST_SAMPLE
 from edgecil.io.arrays import Floats
 from edgecil.io.notebook import html_table
 from edgecil.sequences.given import NAME
@@ -193,16 +193,6 @@ class TruthTable:
             return None
         final = counts.correct[:, 0, -1].swapaxes(-1, -2)
         return np.asarray(100.0 * final / counts.totals)
-
-    def truth(
-        self, method: str, *, repeat: int | None = None, metric: str = DEFAULT_METRIC
-    ) -> Truth:
-        """Return the true distribution over sequences, of one repeat or of the mean of all."""
-        values = self.accuracies(method, metric)
-        chosen = values.mean(axis=0) if repeat is None else values[repeat]
-        if self.kind == "structured":
-            raise UsageError(f"{self.name} has structured orders, which represent no others.")
-        return Truth(self.kind, (_PROTOCOLS[self.kind],), self.sequences, chosen)
 
     def runs(self, metric: str = DEFAULT_METRIC, *, methods: Sequence[str] | None = None) -> Runs:
         """Return every training as a run of the protocol `enumerate`, `random` or `given`."""
