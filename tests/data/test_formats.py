@@ -115,11 +115,15 @@ def test_a_folder_that_is_split_stays_split(tmp_path: Path) -> None:
     assert parts_painted(dataset.test) == {TEST}
 
 
-def test_the_split_of_the_pilot_toolbox_is_kept(tmp_path: Path) -> None:
-    for label, folder in enumerate(get_classes("imagenet-a").folders or ()):
-        save(tmp_path / "imagenet-a" / "train" / folder / "0.jpg", label, TRAIN)
-        save(tmp_path / "imagenet-a" / "test" / folder / "1.jpg", label, TEST)
-    dataset = load_dataset("imagenet-a", root=tmp_path, size=8)
+@pytest.mark.parametrize(
+    ("name", "inner"),
+    [("imagenet-a", "imagenet-a"), ("imagenet-r", "imagenet-r"), ("cub200", "cub")],
+)
+def test_the_split_of_the_pilot_toolbox_is_kept(tmp_path: Path, name: str, inner: str) -> None:
+    for label, folder in enumerate(get_classes(name).folders or ()):
+        save(tmp_path / inner / "train" / folder / "0.jpg", label, TRAIN)
+        save(tmp_path / inner / "test" / folder / "1.jpg", label, TEST)
+    dataset = load_dataset(name, root=tmp_path, size=8)
     assert_painted(dataset, np.arange(200))
     assert parts_painted(dataset.test) == {TEST}
 

@@ -12,6 +12,17 @@ from edgecil.io.arrays import Ints
 TEST_SHARE = 0.2
 SEED = 0
 
+# Training and test images as published: by the dataset's authors, and as PILOT distributes them.
+SPLITS: dict[str, dict[str, tuple[int, int]]] = {
+    "cifar10": {"official": (50_000, 10_000)},
+    "cifar100": {"official": (50_000, 10_000)},
+    "cub200": {"official": (5_994, 5_794), "PILOT's": (9_430, 2_358)},
+    "imagenet-r": {"PILOT's": (24_000, 6_000)},
+    "imagenet-a": {"PILOT's": (5_981, 1_519)},
+    "tiny-imagenet": {"official": (100_000, 10_000)},
+    "food101": {"official": (75_750, 25_250)},
+}
+
 
 def hold_out(
     labels: Ints,

@@ -16,6 +16,7 @@ import numpy as np
 
 from edgecil.data.dataset import Dataset, Examples
 from edgecil.data.registry import dataset_classes, open_dataset
+from edgecil.data.split import SPLITS
 from edgecil.engine.config import Execution, ExperimentConfig
 from edgecil.engine.directory import check_directory
 from edgecil.engine.main_guard import refuse_while_importing
@@ -43,17 +44,6 @@ _SECONDS = 8.0  # until a trial must have ended
 _ROW = 2000  # bytes of a result in the database
 _FILES, _ARRAYS = 240, 4000  # training inputs of a trial, from files and from memory
 _WEIGHTS = (".pt", ".pth", ".bin", ".safetensors")
-
-# Training and test images as published: by the dataset's authors, and as PILOT distributes them.
-PUBLISHED: dict[str, dict[str, tuple[int, int]]] = {
-    "cifar10": {"official": (50_000, 10_000)},
-    "cifar100": {"official": (50_000, 10_000)},
-    "cub200": {"official": (5_994, 5_794), "PILOT's": (9_430, 2_358)},
-    "imagenet-r": {"PILOT's": (24_000, 6_000)},
-    "imagenet-a": {"PILOT's": (5_981, 1_519)},
-    "tiny-imagenet": {"official": (100_000, 10_000)},
-    "food101": {"official": (75_750, 25_250)},
-}
 
 
 @dataclass(frozen=True)
@@ -426,7 +416,7 @@ def _split_labels(opened: Dataset | Items) -> tuple[Ints, Ints]:
 def _describe_counts(name: str, train: int, test: int) -> str:
     """Return the sizes of both parts, and whether they are published ones."""
     counts = f"{train:,} training and {test:,} test inputs"
-    published = PUBLISHED.get(name)
+    published = SPLITS.get(name)
     if published is None:
         return counts
     for whose, expected in published.items():

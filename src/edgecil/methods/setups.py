@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from edgecil.backbones.pretrained import is_pretrained, is_resnet
 from edgecil.backbones.registry import BACKBONES
+from edgecil.data.split import SPLITS
 from edgecil.errors import UsageError
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.schedule import PAPER, Schedule
@@ -36,13 +37,7 @@ COMMITS = {
 }
 
 
-# Training and test images behind the published accuracies; PILOT's copies are those of APER.
-SPLITS = {
-    "cifar100": "official, 50,000 and 10,000 images",
-    "cub200": "PILOT's, 9,430 and 2,358 images",
-    "imagenet-r": "PILOT's, 24,000 and 6,000 images",
-    "imagenet-a": "PILOT's, 5,981 and 1,519 images",
-}
+PUBLISHED_DATASETS = ("cifar100", "cub200", "imagenet-r", "imagenet-a")
 
 
 @dataclass(frozen=True)
@@ -117,7 +112,9 @@ class Setup:
     @property
     def split(self) -> str:
         """Which images train and test."""
-        return SPLITS[self.dataset]
+        splits = SPLITS[self.dataset]
+        whose = "PILOT's" if "PILOT's" in splits else "official"
+        return "{}, {:,} and {:,} images".format(whose, *splits[whose])
 
     def __str__(self) -> str:
         words = [self.backbone, *self.images.values(), f"split {self.split}", self.source]
@@ -383,7 +380,7 @@ _TABLE: dict[str, dict[str, Setup]] = {
     },
     "simplecil": {
         dataset: Setup(PAPER, "PILOT models/simplecil.py: nothing is trained", backbone=_IN1K)
-        for dataset in SPLITS
+        for dataset in PUBLISHED_DATASETS
     },
     "aper": {
         "cifar100": _frozen(
@@ -605,7 +602,7 @@ def find_setup(method: str, name: str, dataset: str | None = None) -> Setup | No
     if name != "published" or method not in PUBLISHED:
         return None
     own = PUBLISHED[method]
-    if dataset in SPLITS and dataset not in own:
+    if dataset in PUBLISHED_DATASETS and dataset not in own:
         others = " or ".join(repr(setup.name) for setup in own.values())
         raise UsageError(
             f"There are no published settings of {method!r} for {dataset}; use the setup {others}."

@@ -3,6 +3,7 @@
 Where labels of test images are not public, the validation images are tested on (ImageNet,
 Tiny-ImageNet), or the training images are split 80/20 inside each class with seed 0 (ImageNet-R and
 -A, HAM10000, EyePACS), photographs of one lesion or patient on the same side. ImageNet-R and -A,
+CUB-200,
 ObjectNet, OmniBenchmark and VTAB are read as PILOT distributes them, too. Class names are those of
 the bundled lists, or of the copy (DomainNet, ObjectNet, OmniBenchmark, VTAB).
 
@@ -72,14 +73,20 @@ class Listing:
 
 
 def list_cub(name: str, root: Path, advice: str) -> Items:
-    """Return CUB-200-2011: images.txt, image_class_labels.txt and train_test_split.txt."""
+    """Return CUB-200-2011: images.txt, image_class_labels.txt and train_test_split.txt.
+
+    PILOT's copy, cub/train/<class> and cub/test/<class>, has a split of its own.
+    """
+    names, folders = _bundled_classes(name)
+    for copy in (root / "cub", root):
+        if (copy / "train").is_dir() and (copy / "test").is_dir():
+            return list_class_folders(name, copy, folders, names, size=_SIZE, channels=3)
     tables = ("images.txt", "image_class_labels.txt", "train_test_split.txt")
     home = find_home(root, "CUB_200_2011", (*tables, "images"), advice)
     images, class_of, training = (dict(_read_pairs(home / table)) for table in tables)
     for table, rows in zip(tables[1:], (class_of, training), strict=True):
         if rows.keys() != images.keys():
             raise DataError(f"{home / table} and {home / tables[0]} list different images.")
-    names, folders = _bundled_classes(name)
     numbers = tuple(str(label + 1) for label in range(len(names)))
     labels = _match_codes(home / tables[1], [class_of[image] for image in images], numbers)
     for path, label in zip(images.values(), labels, strict=True):
@@ -144,7 +151,9 @@ def list_imagenet_variant(name: str, root: Path, advice: str) -> Items:
     names, folders = _bundled_classes(name)
     split = any((home / "train").is_dir() for home in (root, root / name))
     home = find_home(root, name, ("train",) if split else folders, advice)
-    return list_class_folders(name, home, folders, names, size=_SIZE, channels=3)
+    files = list_class_folders(name, home, folders, names, size=_SIZE, channels=3)
+    note = f"{home} has no official split: a fifth of each class is held out, not as PILOT does."
+    return files if split else replace(files, notes=(note,))
 
 
 def list_food101(name: str, root: Path, advice: str) -> Items:
