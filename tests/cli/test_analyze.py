@@ -4,7 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from edgecil.estimation import Analysis
@@ -95,23 +94,6 @@ def test_three_columns_are_enough(cli: Cli) -> None:
     table = answer.json["datasets"][0]["table"]
     assert (table["seed"], table["protocols"]) == ([0, 0, 0, 1], ["given"])
     assert "'protocol'" in answer.err
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--predictor", "hnt"), "hnt"),
-        (("--predictor", "pilot"), "pilot"),
-        (("--similarity", "small.npy"), "small.npy"),
-    ],
-)
-def test_wrong_options_are_one_sentence(
-    cli: Cli, accuracies: Path, options: tuple[object, ...], words: str
-) -> None:
-    np.save("small.npy", np.ones((3, 3)))
-    answer = cli("analyze", accuracies, *options)
-    assert answer.code == 2
-    assert words in answer.sentence
 
 
 @pytest.mark.parametrize("source", ["nowhere", "nowhere.csv", "."])

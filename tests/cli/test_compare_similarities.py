@@ -92,46 +92,6 @@ def test_a_file_describes_what_to_build_and_all_pairs_are_compared(cli: Cli) -> 
     assert [it["csg"] for it in others] != [it["csg"] for it in by_pair.values()]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ("sizes", "size", "'size'"),
-        ("[similarities", "[other.similarities", "other"),
-        ("captions = ", "caption = ", "'caption'"),
-        ("[2, 2, 2]", '"two"', "sizes"),
-        ("classes = 6", 'classes = "6"', "classes"),
-        ('dataset = "quickdraw"', "", "dataset"),
-        ('images = "pixels"', 'images = "gone.safetensors"', "gone.safetensors"),
-        ('dataset = "quickdraw"', "dataset =", "TOML"),
-        ('dataset = "quickdraw"', 'dataset = "--help"', "--help"),
-    ],
-)
-def test_a_wrong_file_is_one_sentence(cli: Cli, old: str, new: str, words: str) -> None:
-    answer = compare(cli, "--config", configured(THREE.replace(old, new)))
-    assert answer.code in (1, 2)
-    assert words in answer.sentence
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        [],
-        ["D.npy"],
-        ["D.npy", "copy.npy", "--root", "data"],
-        ["D.npy", "--config", "compared.toml"],
-        ["D.npy", "missing.npy"],
-        ["--config", "texts.toml", "--root", "data"],
-    ],
-)
-def test_matrices_or_a_file_are_required(cli: Cli, matrix: Path, given: list[str]) -> None:
-    copy(matrix)
-    configured(THREE)
-    Path("texts.toml").write_text(
-        THREE.replace('images = "pixels"', 'template = "a {name}"'), encoding="utf-8"
-    )
-    assert compare(cli, *given, "--tasks", 3).sentence
-
-
 def test_the_same_file_twice_is_named(cli: Cli, matrix: Path) -> None:
     answer = compare(cli, matrix, matrix, "--tasks", 3)
     assert answer.code == 2

@@ -191,21 +191,6 @@ def test_next_for_an_experiment_prints_the_whole_command(tmp_path: Path) -> None
     ]
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (("next", "--order-seed", "-1"), "'order_seed'"),
-        (("next", "--metric", ""), "no column"),
-        (("compare", "--metric", ""), "no column"),
-        (("lab leaderboard", "--own", "--draws", 10**12), "1,000,000"),
-    ],
-)
-def test_values_that_cannot_be_are_refused(cli: Cli, tmp_path: Path, words, sentence) -> None:
-    one, two = write_two(tmp_path)
-    verb, *options = words
-    assert sentence in cli(*verb.split(), one, two, *options).sentence
-
-
 def test_next_requires_an_accuracy(cli: Cli, tmp_path: Path) -> None:
     runs = [replace(run, accuracy=None) for run in runs_of("a", "latin", noisy(0, mean=50.0))]
     write(runs, tmp_path / "a.csv")

@@ -71,21 +71,6 @@ def test_a_failure_is_exit_code_1_and_the_others_are_shown(cli: Cli) -> None:
     assert "Trained 5 runs, reused 0." in answer.out
 
 
-@pytest.mark.parametrize(
-    ("more", "option"),
-    [
-        (("--command", "train 'x"), "'command'"),
-        (("--protocol", "edgy"), "'edgy'"),
-        (("--workers", 0), "'workers'"),
-        (("--timeout", 0), "'timeout'"),
-        (("--repeats", 0), "'repeats'"),
-    ],
-)
-def test_errors_name_the_option(cli: Cli, more, option) -> None:
-    assert option in external(cli, program(), *more).sentence
-    assert trained() == []
-
-
 STUBBORN = "signal.signal(signal.SIGTERM, signal.SIG_IGN)"
 
 

@@ -5,7 +5,6 @@ import shutil
 import sqlite3
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -185,35 +184,6 @@ def test_rows_may_go_to_a_file(cli: Cli, toy: Path) -> None:
         json.loads(line) for line in Path("rows.jsonl").read_text(encoding="utf-8").splitlines()
     ]
     assert len(rows) == 6
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--method", "icral"), "'icarl'"),
-        (("--dataset", "nowhere.npz"), "nowhere.npz"),
-        (("--tasks", "9"), "'tasks'"),
-        (("--protocol", "edgy"), "'edge'"),
-        (("--backbone", "vit"), "vit"),
-        (("--setup", "quick"), "'quick'"),
-        (("--executor", "slurm"), "slurm"),
-        (("--workers", "0"), "'workers'"),
-        (("--epochs", "0"), "epochs"),
-        (("--repeats", "0"), "'repeats'"),
-        (("--classes", "9"), "4"),
-        (("--device", "warp"), "warp"),
-        (("--address", "here"), "'address'"),
-        (("--config", "nowhere.toml"), "nowhere.toml"),
-        (("--config", "recipe:dmo"), "'demo'"),
-        (("--set", "finetune"), "METHOD.NAME=VALUE"),
-        (("--set", "ewc.strength=1.0"), "ewc"),
-        (("--set", "instant.strength=1.0"), "strength"),
-        (("--set", "instant.epoch=3"), "'epochs'"),
-        (("--schedule", "epoch=3"), "epoch"),
-    ],
-)
-def test_wrong_options_are_one_sentence(cli: Cli, toy: Path, words: Any, message: str) -> None:
-    assert message in run(cli, toy, "instant", *words).sentence
 
 
 @pytest.mark.parametrize("text", ["tasks = '2'", "runs = 3", "[set.ewc]\nstrength = 1.0", "x ="])

@@ -72,30 +72,6 @@ def test_two_tasks_of_one_class_have_neither_intra_nor_lag2(cli: Cli) -> None:
     assert cli("paper", "score", "--similarity", "D.csv", "--sequence", path).code == 0
 
 
-@pytest.mark.parametrize(
-    ("content", "options", "code"),
-    [
-        ({"tasks": TASKS[:3]}, (), 2),
-        ({"tasks": [[0, 0], [1]]}, (), 2),
-        ({"tasks": [["a"], ["b"]]}, (), 2),
-        ({"tasks": None}, (), 2),
-        ({"tasks": [list(range(12))]}, (), 2),
-        ({"tasks": TASKS}, ("--tasks", 3), 2),
-        ({}, (), 2),
-        (list(range(12)), (), 2),
-        (list(range(11)), ("--tasks", 4), 2),
-        ('{"tasks": [[0, 1', (), 1),
-        ("", (), 1),
-    ],
-)
-def test_a_wrong_order_is_one_sentence(
-    cli: Cli, matrix: Path, content: Any, options: tuple[object, ...], code: int
-) -> None:
-    path = write("s.json", content)
-    answer = cli("paper", "score", "--similarity", matrix, "--sequence", path, *options, "--json")
-    assert (answer.code, bool(answer.sentence)) == (code, True)
-
-
 @pytest.mark.parametrize("path", ["missing.json", ".", "D.npy"])
 def test_a_wrong_file_is_one_sentence(cli: Cli, matrix: Path, path: str) -> None:
     answer = cli("paper", "score", "--similarity", matrix, "--sequence", path)

@@ -168,71 +168,9 @@ def changed(place: Any, value: float) -> np.ndarray:
     return values
 
 
-@pytest.mark.parametrize(
-    ("values", "code"),
-    [
-        (changed((0, 1), 0.9), 2),
-        (changed(..., np.nan), 2),
-        (changed(..., 1e300), 1),
-        (np.ones((4, 3)), 2),
-        (np.ones((1, 1)), 2),
-        (np.ones((4, 4), complex), 1),
-        (np.full((4, 4), "a"), 1),
-    ],
-)
-def test_a_wrong_matrix_is_one_sentence(cli: Cli, values: Any, code: int) -> None:
-    answer = cli("sequences", "--similarity", save("bad.npy", values), "--tasks", 2, "--json")
-    assert (answer.code, bool(answer.sentence)) == (code, True)
-
-
 def test_a_csv_from_pandas_is_read(cli: Cli) -> None:
     Path("D.csv").write_text(",0,1,2\n0,1,.1,.2\n1,.1,1,.3\n2,.2,.3,1\n", encoding="utf-8")
     assert len(runs(cli, "--similarity", "D.csv", "--tasks", 3)) == 3
-
-
-@pytest.mark.parametrize("option", ["--similarity", "--embeddings"])
-@pytest.mark.parametrize(
-    ("name", "code"), [("missing.npy", 1), ("empty.npz", 1), ("folder.npy", 1), ("D.txt", 2)]
-)
-def test_a_wrong_file_is_one_sentence(cli: Cli, option: str, name: str, code: int) -> None:
-    Path("folder.npy").mkdir()
-    Path("empty.npz").touch()
-    answer = cli("sequences", option, name, "--tasks", 2)
-    assert answer.code == code
-    assert name in answer.sentence
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--tasks", 1), "Got K = 1"),
-        (("--tasks", 8), "'tasks'"),
-        (("--tasks", -3), "'tasks'"),
-        (("--tasks", 3), "'tasks' to 7"),
-        (("--tasks", 2.5), "--tasks"),
-        (("--base", 9, "--increment", 2), "9"),
-        (("--increment", 0), "increment"),
-        (("--sizes", "3,3"), "6"),
-        (("--sizes", "3,x"), "--sizes"),
-        (("--tasks", 7, "--sizes", "3,4"), "tasks"),
-        ((), "tasks"),
-        (("--tasks", 7, "--classes", 8), "8"),
-        (("--tasks", 7, "--classes-seed", 3), "classes"),
-        (("--tasks", 7, "--protocol", "optimum"), "'optimal'"),
-        (("--tasks", 7, "--protocol", "optimal", "--objective", "inta"), "'intra'"),
-        (("--tasks", 7, "--objective", "intra"), "'objective'"),
-        (("--tasks", 7, "--budget", 0), "'budget'"),
-        (("--tasks", 7, "--budget", 1, "--protocol", "edge"), "Got 1"),
-        (("--tasks", 7, "--order-seed", -1), "'order_seed'"),
-        (("--tasks", 7, "--protocol", "enumerate", "--budget", 3), "'budget'"),
-        (("--tasks", 7, "--similarity", "D.npy"), "a similarity"),
-        (("--tasks", 7, "--plot", "p.gif"), ".svg"),
-    ],
-)
-def test_wrong_options_are_one_sentence(cli: Cli, options: tuple[object, ...], words: str) -> None:
-    answer = cli("sequences", "ham10000", *options)
-    assert answer.code == 2
-    assert words in answer.sentence
 
 
 def test_a_space_too_large_to_enumerate_is_refused(cli: Cli) -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -100,68 +99,6 @@ def test_pixels_are_those_of_the_training_images(cli: Cli) -> None:
     cli("similarity", "quickdraw", "--images", "pixels", "--classes", 6, "--out", "b.npz")
     by_hand, actual = (read_similarity(name).pairs() for name in ("a.npz", "b.npz"))
     np.testing.assert_allclose(actual, by_hand, rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("options", "code", "flag"),
-    [
-        (["quickdraw", "--images", "vit-quickdraw", "--template", "{name}"], 2, "'template'"),
-        (["--images", "pixels"], 2, "'dataset'"),
-        (["quickdraw", "--images", "pixels", "--features", "f.npz"], 2, "'features'"),
-        (["quickdraw", "--root", "data"], 2, "'root'"),
-        (["quickdraw", "--image-size", "32"], 2, "'image_size'"),
-        (["quickdraw", "--threads", "2"], 2, "'threads'"),
-        (["quickdraw", "--images", "pixels", "--threads", "0"], 2, "'threads'"),
-        (["quickdraw", "--images", "vit-quickdrew"], 2, "vit-quickdraw"),
-        (["quickdraw", "--images", "vit-b16-dino"], 1, "hf download"),
-        (["cifar100", "--images", "pixels"], 1, "'root'"),
-        (["quickdraw", "--classes", "101"], 2, "100"),
-        ([], 2, "'dataset' or 'names'"),
-        (["cifar100", "--names", "n.txt"], 1, "n.txt"),
-        (["cifar101"], 2, "'cifar100'"),
-        (["imagenet-x"], 2, "'imagenet-r'"),
-        (["cifar100", "--encoder", "clip-vit"], 2, "'clip-vit-l-14'"),
-        (["cifar100", "--template", "a photo"], 2, "{name}"),
-        (["cifar100", "--weights", "x"], 2, "weights"),
-        (["--features", "f.npz", "--encoder", "minilm"], 2, "'encoder'"),
-        (["--features", "f.npz", "--template", "{name}"], 2, "'template'"),
-        (["--features", "f.npz", "--captions", "x"], 2, "'captions'"),
-        (["eyepacs", "--features", "f.npz"], 2, "Got 5"),
-        (["eyepacs", "--captions", "c.json"], 2, "Got 3"),
-        (["cifar100", "--captions", "bundled"], 2, "ham10000"),
-        (["--names", "one.txt"], 2, "2 classes"),
-        (["--names", "broken.json"], 1, "JSON"),
-    ],
-)
-def test_wrong_options_are_one_sentence(cli: Cli, options: list[str], code: int, flag: str) -> None:
-    write_features()
-    write("one.txt", "apple\n")
-    write("broken.json", "[")
-    write("c.json", json.dumps(dict.fromkeys(get_classes("eyepacs").labels, 3)))
-    answer = cli("similarity", *options)
-    assert answer.code == code
-    assert flag in answer.sentence
-
-
-@pytest.mark.parametrize(
-    ("out", "code", "words"),
-    [
-        ("D.npy", 2, "saved as .npz"),
-        ("", 2, "saved as .npz"),
-        ("folder.npz", 1, "Cannot write folder.npz"),
-        ("file/D.npz", 1, "Cannot write file/D.npz"),
-        ("/dev/null/D.npz", 1, "/dev/null/D.npz"),
-        ("a" * 300 + ".npz", 1, "File name too long"),
-    ],
-)
-def test_a_place_that_cannot_be_written_is_told(cli: Cli, out: str, code: int, words: str) -> None:
-    Path("folder.npz").mkdir()
-    Path("file").touch()
-    before = sorted(Path().iterdir())
-    answer = cli("similarity", "ham10000", "--out", out, "--json")
-    assert answer.code == code
-    assert words in answer.sentence
-    assert sorted(Path().iterdir()) == before
 
 
 @pytest.mark.parametrize("encoder", ["clip-rn50", "clip-vit-b-16"])

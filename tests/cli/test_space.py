@@ -72,33 +72,6 @@ def test_tiny_spaces_work(cli: Cli, classes: int, tasks: int) -> None:
     assert all(bound["runs"] is None or bound["runs"] >= 1 for bound in answer["bounds"])
 
 
-@pytest.mark.parametrize(
-    ("options", "flag"),
-    [
-        (("--tasks", 0), "'tasks'"),
-        (("--tasks", 7), "7"),
-        (("--tasks", "x"), "--tasks"),
-        (("--sizes", "50,49"), "99"),
-        (("--sizes", "50,,50"), "--sizes"),
-        (("--base", 50), "'increment'"),
-        ((), "tasks"),
-        (("--tasks", 10, "--epsilon", 0), "'epsilon'"),
-        (("--tasks", 10, "--delta", 1), "'delta'"),
-        (("--tasks", 10, "--accuracy-range", 10), "'accuracy_range'"),
-        (("--tasks", 10, "--budget", 0), "'budget'"),
-        (("--tasks", 10, "--mean-similarity", 2), "'mean_similarity'"),
-        (("--base", 50, "--increment", 10, "--mean-similarity", 0.5), "'mean_similarity'"),
-        (("--tasks", "1_0"), "--tasks"),
-        (("--tasks", "\N{ARABIC-INDIC DIGIT FIVE}"), "--tasks"),
-        (("--tasks", 10, "--epsilon", "0.0_1"), "--epsilon"),
-    ],
-)
-def test_wrong_options_are_one_sentence(cli: Cli, options: tuple[object, ...], flag: str) -> None:
-    answer = cli("paper", "space", "--classes", 100, *options, "--json")
-    assert answer.code == 2
-    assert flag in answer.sentence
-
-
 @pytest.mark.parametrize("classes", [-1, 0, 1_000_000])
 def test_too_few_or_too_many_classes_are_refused(cli: Cli, classes: int) -> None:
     answer = cli("paper", "space", "--classes", classes, "--tasks", 1)

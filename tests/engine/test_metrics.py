@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from edgecil.engine.metrics import METRICS, Counts, Metric, find_metric, metric
+from edgecil.engine.metrics import METRICS, Counts, Metric, find_metric
 
 
 @st.composite
@@ -66,19 +66,6 @@ def test_forgetting_is_from_the_best_and_backward_transfer_from_the_first_accura
     counts = counts_of([[5], [8, 4], [2, 4, 9]], [10, 10, 10])
     assert METRICS["forgetting"].compute(counts) == pytest.approx((60.0 + 0.0) / 2)
     assert METRICS["bwt"].compute(counts) == pytest.approx((-30.0 + 0.0) / 2)
-
-
-def test_a_new_metric_is_one_function(monkeypatch) -> None:
-    monkeypatch.setattr(METRICS, "_entries", dict(METRICS.items()))
-
-    @metric("worst-task", "min", bounds=(0.0, 100.0))
-    def worst_task(counts: Counts) -> np.ndarray:
-        """The lowest final accuracy of a task."""
-        return np.nanmin(counts.accuracies[..., -1, :], axis=-1)
-
-    chosen = METRICS["worst-task"]
-    assert chosen.description == "The lowest final accuracy of a task."
-    assert chosen.curve(counts_of([[5], [8, 4]], [10, 10])).tolist() == [50.0, 40.0]
 
 
 def test_a_column_of_a_file_is_a_metric_without_bounds() -> None:
