@@ -263,8 +263,7 @@ def schema_files() -> dict[str, str]:
 
 def _schemas() -> dict[str, dict[str, Any]]:
     """JSON Schemas by name, each with the answer itself at the top level."""
-    from edgecil.cli.answers import answer_types
-    from edgecil.cli.main import all_verbs
+    from edgecil.cli.main import all_verbs, answer_types
     from edgecil.cli.output import schema_name
     from edgecil.io.json import json_schema
 

@@ -11,8 +11,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from edgecil.cli.answers import answer_types
-from edgecil.cli.main import main
+from edgecil.cli.main import answer_types, main
 from edgecil.cli.output import schema_name
 from edgecil.io.json import json_schema
 

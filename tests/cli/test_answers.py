@@ -8,8 +8,7 @@ import jsonschema
 import pytest
 
 from edgecil.catalogue import Kind
-from edgecil.cli.answers import answer_types
-from edgecil.cli.main import all_verbs
+from edgecil.cli.main import all_verbs, answer_types
 from edgecil.cli.output import schema_name
 from edgecil.estimation.analysis import SCHEMA
 from tests.cli.conftest import KINDS, Cli, validator

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from edgecil.cli.advice import explain_next
+from edgecil.cli.results import explain_next
 from edgecil.estimation import compare_accuracies
 from edgecil.estimation.next_runs import NextRuns, NextStep
 from edgecil.estimation.sentences import describe_pair

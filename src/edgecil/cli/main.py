@@ -61,6 +61,23 @@ def all_verbs() -> dict[str, Verb]:
     return verbs
 
 
+def answer_types() -> dict[str, Any]:
+    """Return the type of what `--json` prints, by verb.
+
+    It is `{"schema": "edgecil.<verb>/1", …}`: lists stay lists, and names that users give are keys
+    only in mappings of their own.
+    """
+    import msgspec
+
+    types = {name: verb.answer() for name, verb in all_verbs().items()}
+    return {
+        name: msgspec.defstruct(name.replace(" ", "-"), kind.items())
+        if isinstance(kind, dict)
+        else kind
+        for name, kind in types.items()
+    }
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one sentence and exit code 2.
 

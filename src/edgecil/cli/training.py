@@ -1,4 +1,4 @@
-"""The verbs that train, watch and join experiments: run, search, status, merge."""
+"""The verbs that train, watch and join experiments, here or by other programs."""
 
 from __future__ import annotations
 
