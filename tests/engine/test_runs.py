@@ -96,13 +96,6 @@ def test_labels_that_share_a_sequence_are_orders_of_their_own() -> None:
     assert table.orders("m").accuracies.tolist() == [40.0, 70.0]
 
 
-def test_contradictory_accuracies_are_listed() -> None:
-    cells = ["m enumerate all 012 0 54.9", "m random r 012 0 12", "m random s 102 0 50"]
-    assert made(*cells).contradictions() == [(0, 1)]
-    assert made(cells[0], "m random r 012 1 12").contradictions() == []
-    assert made(cells[0], "m random r 012 0 -").contradictions() == []
-
-
 def test_failed_labels_are_listed() -> None:
     table = made("m edge hard 012 0 -", "m edge hard 012 1 40", "m edge easy 102 0 -")
     assert table.failures("m", "edge") == ("easy",)

@@ -391,22 +391,6 @@ class Runs:
             return None
         return np.asarray(values.sum(axis=1) / given.sum(axis=1)[:, None])
 
-    def contradictions(self) -> list[tuple[int, int]]:
-        """Return pairs of rows of one method, sequence and seed with different values.
-
-        The first of each pair is the first row of that training.
-        """
-        rows = np.flatnonzero(~np.isnan(self.values))
-        keys = np.stack([self.seed, self.sequence, self.method])[:, rows]
-        sort = np.lexsort((rows, *keys))
-        is_first = np.ones(len(rows), dtype=bool)
-        is_first[1:] = (np.diff(keys[:, sort], axis=1) != 0).any(axis=0)
-        starts = np.flatnonzero(is_first)
-        firsts = rows[sort][starts[np.cumsum(is_first) - 1]]
-        others = rows[sort]
-        pairs = np.stack([firsts, others])[:, self.values[firsts] != self.values[others]]
-        return [(one, other) for one, other in sorted(pairs.T.tolist(), key=lambda pair: pair[1])]
-
     def failures(self, method: str, protocol: str) -> tuple[str, ...]:
         """Return labels of a protocol's sequences on which no run of the method has a value."""
         done: dict[tuple[int, int], bool] = {}

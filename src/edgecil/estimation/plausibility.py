@@ -124,7 +124,12 @@ def warn_of_failures(table: Runs, method: str, truth: Truth | None) -> list[str]
 
 def _note_contradictions(table: Runs) -> list[str]:
     """Return a sentence if the same training has two different accuracies."""
-    pairs = table.contradictions()
+    columns = (it.tolist() for it in (table.method, table.sequence, table.seed))
+    keys = list(zip(*columns, strict=True))
+    first_row: dict[tuple[int, ...], int] = {}
+    rows = np.flatnonzero(~np.isnan(table.values)).tolist()
+    firsts = [(first_row.setdefault(keys[row], row), row) for row in rows]
+    pairs = [(one, row) for one, row in firsts if table.values[one] != table.values[row]]
     if not pairs:
         return []
     first, other = pairs[0]
