@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import edgecil
+from edgecil.engine.protocol_results import experiment_results
 from edgecil.engine.until import check_goal, parse_goal
 from edgecil.errors import UsageError
 from edgecil.sequences import ClassSequence, SequenceSpace
@@ -114,6 +115,7 @@ def test_two_orders_are_repeated_and_the_others_are_not_missing(
     options: dict[str, object], tmp_path: Path
 ) -> None:
     experiment = edgecil.run(**grouped(out=tmp_path / "x", budget=4, repeats_on=2, **options))
+    assert [one.protocol for one in experiment_results(experiment).results] == ["random"]
     assert len(experiment.results()) == 6
     assert experiment.table().missing == 0
     assert experiment.status().complete

@@ -15,7 +15,7 @@ from edgecil.engine.plan import Prefix
 from edgecil.engine.results import RunResult
 from edgecil.engine.status import Failure
 from edgecil.engine.until import GoalStatus
-from edgecil.sequences.protocols import LabelledSequence
+from edgecil.sequences.protocols import LabelledSequence, find_protocol
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,16 @@ class ExperimentResults:
 
 
 def experiment_results(experiment: Experiment) -> ExperimentResults:
-    """Return the results of the configuration that was added last, or of everything without one."""
-    config, work = experiment.config, experiment.summary
+    """Return the results of the configuration that was added last, or of everything without one.
+
+    What `repeats_on` added beside it is left out.
+    """
+    asked = [
+        own
+        for own in experiment.configs
+        if not any(find_protocol(name).repeats for name in own.protocol_names)
+    ]
+    config, work = asked[-1] if asked else experiment.config, experiment.summary
     failures = experiment.failures()
     metric = DEFAULT_METRIC if config is None else METRICS.resolve(config.metric)
     by_order: dict[tuple[str, Prefix], list[RunResult]] = {}
