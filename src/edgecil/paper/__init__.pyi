@@ -21,12 +21,10 @@ from .captioning import (
     captions as captions,
 )
 from .greedy import (
-    GreedyBound as GreedyBound,
-    greedy_bound as greedy_bound,
-)
-from .partitions import (
     PAPER_PARTITIONS as PAPER_PARTITIONS,
+    GreedyBound as GreedyBound,
     PartitionRow as PartitionRow,
+    greedy_bound as greedy_bound,
     partition_table as partition_table,
 )
 from .published import (

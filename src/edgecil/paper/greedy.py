@@ -1,12 +1,13 @@
-"""What the paper's Theorem 4 promises about the greedy order of tasks."""
+"""The paper's Theorem 4 on the greedy order of tasks, and its table of the number of sequences."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from edgecil.errors import UsageError, shown
-from edgecil.paper.partitions import equal_task_size
+from edgecil.sequences.counting import count_sequences
 from edgecil.theory.arguments import number_at_least_zero, positive_number, whole_number
 
 CAVEAT = (
@@ -99,3 +100,55 @@ def greedy_bound(
         mean_similarity=mean,
         max_similarity=upper,
     )
+
+
+PAPER_PARTITIONS = ((4, 2), (6, 2), (8, 2), (10, 2), (6, 3), (9, 3), (8, 4))
+"""(N, K) of each row of the paper's partition table, in its order."""
+
+
+@dataclass(frozen=True)
+class PartitionRow:
+    """One way to cut a set of classes into equal tasks.
+
+    Attributes:
+        classes: N.
+        tasks: K.
+        task_size: M = N/K.
+        size: |Ω| = N!/(M!)^K, exact.
+    """
+
+    classes: int
+    tasks: int
+    task_size: int
+    size: int
+
+
+def partition_table(
+    pairs: Iterable[tuple[int, int]] = PAPER_PARTITIONS,
+) -> tuple[PartitionRow, ...]:
+    """Return the number of class sequences for each (classes, tasks).
+
+    >>> [row.size for row in partition_table()]
+    [6, 20, 70, 252, 90, 1680, 2520]
+    """
+    rows = []
+    for classes, tasks in pairs:
+        size = equal_task_size(classes, tasks)
+        rows.append(PartitionRow(classes, tasks, size, count_sequences([size] * tasks)))
+    return tuple(rows)
+
+
+def equal_task_size(classes: int, tasks: int) -> int:
+    """M = N/K, or an error when the classes cannot be shared out evenly.
+
+    >>> equal_task_size(100, 10)
+    10
+    """
+    whole_number("tasks", tasks, least=1)
+    whole_number("classes", classes, least=1)
+    if classes % tasks:
+        raise UsageError(
+            f"The 'classes' parameter must be a multiple of the {tasks} tasks. "
+            f"Got {classes} instead."
+        )
+    return classes // tasks

@@ -15,7 +15,7 @@ import numpy as np
 
 from edgecil.classes import words_of
 from edgecil.paper.language_model import Conversation, LanguageModel, UnusableAnswerError
-from edgecil.sequences.generators.registry import register
+from edgecil.sequences.generators.registry import Goal, register
 from edgecil.sequences.profile import profile
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
@@ -35,57 +35,33 @@ with nothing but a JSON list of tasks, each a list of class numbers."""
 _FEEDBACK = """Your sequence scores S = {score:.4f}, {z:+.2f} standard deviations from the mean of \
 all sequences. S is the similarity between the classes of neighbouring tasks; the more {goal} a \
 sequence, the more {extreme} its S. Improve it. Answer with nothing but the JSON list of tasks."""
-_EXTREME = {"hard": "low", "easy": "high"}
+_EXTREME: dict[Goal, str] = {"hard": "low", "easy": "high"}
 
 
-@register("llm-1", "hard", "a language model's first answer (LLM-1)", asks_model=True)
-def llm_1_hard(
-    similarity: Similarity,
-    space: SequenceSpace,
-    rng: np.random.Generator,
-    conversation: Conversation | None = None,
-) -> ClassSequence:
-    """Return the model's first answer for a hard sequence; all randomness is the model's."""
-    return propose(similarity, space, "hard", rounds=1, conversation=conversation)
+_ROUNDS = {
+    "llm-1": (1, "a language model's first answer (LLM-1)"),
+    "llm-5": (5, "its fifth answer, after feedback on S (LLM-5)"),
+}
 
 
-@register("llm-1", "easy", "a language model's first answer (LLM-1)", asks_model=True)
-def llm_1_easy(
-    similarity: Similarity,
-    space: SequenceSpace,
-    rng: np.random.Generator,
-    conversation: Conversation | None = None,
-) -> ClassSequence:
-    """Return the model's first answer for an easy sequence."""
-    return propose(similarity, space, "easy", rounds=1, conversation=conversation)
+def _register(name: str, goal: Goal) -> None:
+    rounds, about = _ROUNDS[name]
 
-
-@register("llm-5", "hard", "its fifth answer, after feedback on S (LLM-5)", asks_model=True)
-def llm_5_hard(
-    similarity: Similarity,
-    space: SequenceSpace,
-    rng: np.random.Generator,
-    conversation: Conversation | None = None,
-) -> ClassSequence:
-    """Return the model's hard sequence after four rounds of feedback."""
-    return propose(similarity, space, "hard", rounds=5, conversation=conversation)
-
-
-@register("llm-5", "easy", "its fifth answer, after feedback on S (LLM-5)", asks_model=True)
-def llm_5_easy(
-    similarity: Similarity,
-    space: SequenceSpace,
-    rng: np.random.Generator,
-    conversation: Conversation | None = None,
-) -> ClassSequence:
-    """Return the model's easy sequence after four rounds of feedback."""
-    return propose(similarity, space, "easy", rounds=5, conversation=conversation)
+    @register(name, goal, about, asks_model=True)
+    def ask(
+        similarity: Similarity,
+        space: SequenceSpace,
+        rng: np.random.Generator,
+        conversation: Conversation | None = None,
+    ) -> ClassSequence:
+        """Return the model's last answer; all randomness is the model's."""
+        return propose(similarity, space, goal, rounds=rounds, conversation=conversation)
 
 
 def propose(
     similarity: Similarity,
     space: SequenceSpace,
-    goal: str,
+    goal: Goal,
     *,
     rounds: int,
     conversation: Conversation | None = None,
@@ -175,3 +151,8 @@ def _check_tasks(tasks: list[list[Any]], space: SequenceSpace) -> ClassSequence:
 
 def _number(class_: Any) -> Any:
     return int(class_) if isinstance(class_, str) and class_.strip().isdecimal() else class_
+
+
+for _name in _ROUNDS:
+    for _goal in _EXTREME:
+        _register(_name, _goal)

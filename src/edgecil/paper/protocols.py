@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from edgecil.paper import adversarial, edge_released, llm, maxcover  # noqa: F401  (generators)
+from edgecil.paper import baselines, edge_released, llm  # noqa: F401  (generators)
 from edgecil.paper.language_model import Conversation, LanguageModel
 from edgecil.sequences.generators import get_generator
 from edgecil.sequences.generators.random import seeded

@@ -1,0 +1,101 @@
+"""Adversarial sampling is the paper's walk; max-cover takes the ends of what covers a pool."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from edgecil.paper.baselines import COVER, POOL, cover
+from edgecil.sequences import ClassSequence, SequenceSpace
+from edgecil.sequences.generators import get_generator
+from edgecil.similarity import SimilarityMatrix
+from tests.sequences.oracles import Floats, matrix, score_by_loops
+
+SIZES = [(2, 2, 2), (3, 3), (4, 4, 4), (5, 1, 3), (1,) * 4]
+
+
+def walk(values: Floats, start: int, choose) -> list[int]:
+    """From a class, always on to the one whose similarities to all chosen sum up to least."""
+    order = [start]
+    while len(order) < len(values):
+        left = [class_ for class_ in range(len(values)) if class_ not in order]
+        order.append(choose(left, key=lambda class_: sum(values[class_, c] for c in order)))
+    return order
+
+
+@pytest.mark.parametrize(("goal", "choose"), [("hard", min), ("easy", max)])
+@pytest.mark.parametrize("kind", ["signed", "positive", "negative"])
+@pytest.mark.parametrize("sizes", [(3, 3, 3), (1, 5, 4), (1,) * 7], ids=str)
+def test_every_class_is_the_one_that_the_greedy_walk_comes_to(goal, choose, kind, sizes) -> None:
+    values, space = matrix(kind, sum(sizes)), SequenceSpace(sizes)
+    build = get_generator("adversarial", goal).build
+    walks = {
+        ClassSequence.from_order(walk(values, start, choose), sizes) for start in range(sum(sizes))
+    }
+    sequence = {
+        build(SimilarityMatrix.of(values), space, np.random.default_rng(seed)) for seed in range(60)
+    }
+    assert sequence == walks, "any class may be the start, and nothing else is left to chance"
+
+
+def test_the_walk_goes_by_all_chosen_classes_not_by_the_last() -> None:
+    """From 0 to 1 (least similar); then 2 sums to 0.9 and 3 to 1.0, though 3 is farther from 1."""
+    values = np.zeros((4, 4))
+    for pair, value in {(0, 1): 0.1, (0, 2): 0.4, (0, 3): 0.9, (1, 2): 0.5, (1, 3): 0.1}.items():
+        values[pair] = values[pair[::-1]] = value
+    start_at_0 = next(seed for seed in range(99) if np.random.default_rng(seed).integers(4) == 0)
+    sequence = get_generator("adversarial", "hard").build(
+        SimilarityMatrix.of(values), SequenceSpace((1,) * 4), np.random.default_rng(start_at_0)
+    )
+    assert sequence.order == (0, 1, 2, 3)
+
+
+def distance(first, second) -> float:
+    """By how many tasks a class moves, on average."""
+    moves = [
+        abs(i - j)
+        for i, task in enumerate(first.tasks)
+        for j, other in enumerate(second.tasks)
+        for class_ in task
+        if class_ in other
+    ]
+    assert len(moves) == sum(first.sizes)
+    return sum(moves) / len(moves)
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_each_chosen_sequence_is_farthest_from_those_before_it(sizes) -> None:
+    space = SequenceSpace(sizes)
+    pool = space.sample(min(POOL, space.size), np.random.default_rng(3))
+    chosen = cover(space, COVER, np.random.default_rng(3))
+    assert len(chosen) == len(set(chosen)) == min(COVER, space.size)
+    assert set(chosen) <= set(pool)
+    for count in range(1, len(chosen)):
+        before = chosen[:count]
+        nearest = {
+            candidate: min(distance(candidate, earlier) for earlier in before)
+            for candidate in pool
+            if candidate not in before
+        }
+        assert nearest[chosen[count]] == pytest.approx(max(nearest.values()))
+
+
+def test_as_many_are_chosen_as_asked_for() -> None:
+    space = SequenceSpace((5,) * 4)
+    assert len(cover(space, 1, np.random.default_rng(0))) == 1
+    assert len(set(cover(space, POOL + 7, np.random.default_rng(0)))) == POOL + 7
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_hard_and_easy_are_the_ends_of_the_cover(sizes) -> None:
+    space, values = SequenceSpace(sizes), matrix("signed", sum(sizes))
+    similarity = SimilarityMatrix.of(values)
+    chosen = cover(space, COVER, np.random.default_rng(1))
+    scores = [score_by_loops(values, sequence.tasks) for sequence in chosen]
+    hard, easy = (
+        get_generator("maxcover", goal).build(similarity, space, np.random.default_rng(1))
+        for goal in ("hard", "easy")
+    )
+    assert score_by_loops(values, hard.tasks) == pytest.approx(min(scores))
+    assert score_by_loops(values, easy.tasks) == pytest.approx(max(scores))
+    assert {hard, easy} <= set(chosen)
