@@ -31,7 +31,7 @@ from edgecil.classes import get_classes
 from edgecil.sequences import find_optimum, get_generator, profile, sample_scores
 from edgecil.sequences.generators import optimal
 from edgecil.sequences.generators.edge import VARIANTS
-from edgecil.similarity import Embeddings, text_similarity
+from edgecil.similarity import text_similarity
 
 GOALS = ("hard", "easy")
 COLUMNS = ("what", "edgecil", "compared with", "target", "met")
@@ -219,39 +219,6 @@ def optimum(similarity: SimilarityMatrix, space: SequenceSpace) -> list[Row]:
     return rows
 
 
-def large(classes: int = 21_000, tasks: int = 210, width: int = 384) -> list[Row]:
-    """Tens of thousands of classes from clustered vectors; the N x N matrix is never built."""
-    rng = np.random.default_rng(0)
-    centres = rng.standard_normal((300, width))
-    vectors = centres[rng.integers(300, size=classes)] + rng.standard_normal((classes, width))
-    embeddings = Embeddings.of(vectors)
-    space = SequenceSpace.equal(classes, tasks)
-    rows = []
-    for goal in GOALS:
-        optima = {}
-        ours = timed(
-            lambda goal=goal, optima=optima: optima.update(
-                best=find_optimum(embeddings, space, goal)
-            ),
-            1,
-            warm=False,
-        )
-        best = optima["best"]
-        z = profile(embeddings, best.sequence).z
-        rows.append(
-            Row(
-                f"optimal {classes:,}/{tasks} from vectors, {goal}",
-                f"{ours}; S {best.value:.3f}, z {z:+.0f}, bound {best.bound:.2f}, "
-                f"gap {best.gap:.0%}",
-                "",
-                "≤ 10 s",
-                ours.median <= 10.0,
-                {"seconds": ours.median, "z": z, "bound": best.bound, "gap": best.gap},
-            )
-        )
-    return rows
-
-
 def scores(similarity: SimilarityMatrix, space: SequenceSpace) -> list[Row]:
     """A million random scores, and NumPy one sequence at a time."""
     count, few = 1_000_000, 20_000
@@ -341,7 +308,6 @@ def main() -> int:
             *edge("cub200", 200, 0.15),
             *optimum(similarity, space),
             *scores(similarity, space),
-            *large(),
         ]
     where["load"] += f" before, {os.getloadavg()[0]:.2f} after"
     shown = ", ".join(f"{key} {value}" for key, value in where.items())

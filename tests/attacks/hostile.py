@@ -112,7 +112,7 @@ def _similarity(path: Path) -> None:
 
 
 def _embeddings(path: Path) -> None:
-    assert np.isfinite(read_embeddings(path).vectors).all()
+    assert np.isfinite(read_embeddings(path).values).all()
 
 
 def _dataset(path: Path) -> None:

@@ -15,7 +15,7 @@ from edgecil.engine.store import Store, StoreReader
 from edgecil.engine.stored_similarity import save_experiment_similarity
 from edgecil.errors import DataError, UsageError
 from edgecil.sequences import ClassSequence, LabelledSequence
-from edgecil.similarity import Embeddings, SimilarityMatrix
+from edgecil.similarity import SimilarityMatrix
 
 THERE, BACK = ClassSequence([[0, 3], [1, 2]]), ClassSequence([[1, 2], [0, 3]])
 NAMES = ["cat", "dog", "<mouse>", "ant"]
@@ -121,15 +121,6 @@ def test_a_saved_similarity_is_read_back_bit_for_bit(experiment: Experiment) -> 
     save_experiment_similarity(experiment.directory, matrix)
     np.testing.assert_array_equal(experiment.similarity().submatrix(np.arange(4)), matrix.values)
     assert experiment.similarity_source == "e, '{name}'"
-
-
-def test_saved_class_vectors_stay_class_vectors(experiment: Experiment) -> None:
-    vectors = Embeddings(tuple(NAMES), np.random.default_rng(0).random((4, 5)), {"file": "v.npy"})
-    save_experiment_similarity(experiment.directory, vectors)
-    similarity = experiment.similarity()
-    assert isinstance(similarity, Embeddings)
-    np.testing.assert_allclose(similarity.vectors, vectors.vectors, rtol=1e-14)
-    assert experiment.similarity_source == "v.npy"
 
 
 def test_without_a_configuration_the_similarity_is_that_of_the_names(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from edgecil.report import sequences as module
 from edgecil.report.drawing import Cells, Line, Text
 from edgecil.report.sequences import draw_sequences, sequence_scene
 from edgecil.sequences import SequenceSpace, protocol, score
-from edgecil.similarity import Embeddings, SimilarityMatrix
+from edgecil.similarity import SimilarityMatrix
 from tests.sequences.oracles import matrix
 
 HEADER = {".png": b"\x89PNG\r\n\x1a\n", ".svg": b"<svg", ".pdf": b"%PDF"}
@@ -106,8 +106,7 @@ def test_two_classes_can_be_drawn(tmp_path) -> None:
 
 def test_too_many_classes_for_a_matrix_get_the_distribution_alone(monkeypatch) -> None:
     monkeypatch.setattr(module, "_DRAWN_CLASSES", 10)
-    monkeypatch.setattr(Embeddings, "submatrix", None)
-    vectors = Embeddings.of(np.random.default_rng(0).normal(size=(12, 3)))
+    vectors = SimilarityMatrix.of_vectors(np.random.default_rng(0).normal(size=(12, 3)))
     space = SequenceSpace((4, 4, 4))
     assert not matrices(sequence_scene(vectors, protocol("random", space)))
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from edgecil.errors import UsageError
 from edgecil.sequences import Bounds, SequenceSpace, bounds, get_objective
-from edgecil.similarity import Embeddings, SimilarityMatrix
+from edgecil.similarity import SimilarityMatrix
 from tests.sequences.oracles import (
     MATRICES,
     SPACES,
@@ -38,20 +38,6 @@ def test_bounds_hold_on_every_small_space_for_every_objective(sizes, kind) -> No
     named = [objective.weights for objective in named_objectives(sizes).values()]
     for weights in (*named, *(symmetric(len(sizes), seed) for seed in range(3))):
         check(SimilarityMatrix.of(values), values, sizes, weights)
-
-
-@pytest.mark.parametrize("sizes", SPACES, ids=str)
-@pytest.mark.parametrize("dimension", [1, 2, 5, 30])
-def test_embeddings_have_the_bounds_of_their_matrix(sizes, dimension) -> None:
-    rng = np.random.default_rng(dimension)
-    vectors = Embeddings.of(rng.normal(size=(sum(sizes), dimension)))
-    values = vectors.similarity().values
-    named = [objective.weights for objective in named_objectives(sizes).values()]
-    for weights in (*named, symmetric(len(sizes))):
-        first = check(vectors, values, sizes, weights)
-        second = check(vectors.similarity(), values, sizes, weights)
-        assert first.lower == pytest.approx(second.lower, abs=1e-9)
-        assert first.upper == pytest.approx(second.upper, abs=1e-9)
 
 
 @settings(max_examples=150)

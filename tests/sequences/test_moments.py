@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from edgecil.errors import UsageError
 from edgecil.sequences import Moments, SequenceSpace, get_objective, moments
-from edgecil.similarity import Embeddings, SimilarityMatrix
+from edgecil.similarity import SimilarityMatrix
 from tests.sequences.oracles import (
     MATRICES,
     SPACES,
@@ -53,16 +53,6 @@ def test_any_matrix_any_sizes_any_weights(data) -> None:
     check(values, sizes, data.draw(st.sampled_from([*named, own])))
 
 
-@pytest.mark.parametrize("sizes", [(2, 2), (2, 2, 2), (3, 1, 2), (1, 1, 1, 1)], ids=str)
-def test_embeddings_have_the_moments_of_their_matrix(sizes) -> None:
-    vectors = Embeddings.of(np.random.default_rng(0).normal(size=(sum(sizes), 3)))
-    space = SequenceSpace(sizes)
-    for objective in named_objectives(sizes).values():
-        computed = moments(vectors, space, objective)
-        every = all_values(vectors.similarity().values, sizes, objective.weights)
-        assert (computed.mean, computed.std) == pytest.approx((every.mean(), every.std()))
-
-
 @pytest.mark.parametrize("offset", [0.1, 0.7, 1 / 3, -0.3, 1.0, 1e3])
 @pytest.mark.parametrize("sizes", [(1, 1), (3, 3), (5, 3, 2), (10,) * 10], ids=str)
 def test_where_all_classes_are_alike_no_sequence_stands_out(sizes, offset) -> None:
@@ -78,7 +68,10 @@ def test_where_all_classes_are_alike_no_sequence_stands_out(sizes, offset) -> No
 def test_where_all_pairs_weigh_the_same_no_sequence_stands_out() -> None:
     sizes = (3, 3, 2, 1)
     space, vectors = SequenceSpace(sizes), np.random.default_rng(0).normal(size=(9, 4))
-    for similarity in (SimilarityMatrix.of(matrix("signed", 9)), Embeddings.of(vectors)):
+    for similarity in (
+        SimilarityMatrix.of(matrix("signed", 9)),
+        SimilarityMatrix.of_vectors(vectors),
+    ):
         objective = get_objective(np.ones((4, 4)), space)
         computed = moments(similarity, space, objective)
         assert computed.z(objective.value(similarity, next(space.enumerate()))) == 0

@@ -19,7 +19,7 @@ from edgecil.sequences.objective import (
     task_similarity,
     to_last,
 )
-from edgecil.similarity import Embeddings, SimilarityMatrix
+from edgecil.similarity import SimilarityMatrix
 from tests.sequences.oracles import (
     PAPER_SPACES,
     SPACES,
@@ -111,7 +111,9 @@ def test_generalization_is_the_lemma_up_to_one_constant_for_all_sequences(sizes,
         sequence = sequence_at(row)
         optima = np.array([vectors[list(task)].sum(axis=0) for task in sequence.tasks])
         errors.append(lemma(optima, ratio))
-        difference.append(errors[-1] - objective.value(Embeddings.of(vectors), sequence))
+        difference.append(
+            errors[-1] - objective.value(SimilarityMatrix.of_vectors(vectors), sequence)
+        )
     assert np.ptp(errors) > 0.01
     np.testing.assert_allclose(difference, difference[0], rtol=1e-10)
 

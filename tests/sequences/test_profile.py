@@ -9,7 +9,7 @@ import pytest
 
 from edgecil.errors import UsageError
 from edgecil.sequences import ClassSequence, profile, score
-from edgecil.similarity import Embeddings, SimilarityMatrix
+from edgecil.similarity import SimilarityMatrix
 from tests.sequences.oracles import (
     PAPER_SPACES,
     UNEQUAL_SPACES,
@@ -63,14 +63,6 @@ def test_every_part_of_a_profile_is_its_definition(sizes) -> None:
             z = (every[index] - every.mean()) / every.std()
             assert seen.objectives[name]["z"] == pytest.approx(z, abs=1e-9)
     assert seen.z == seen.objectives["adjacent"]["z"]
-
-
-def test_both_forms_of_a_similarity_give_the_same_profile() -> None:
-    vectors = Embeddings.of(np.random.default_rng(0).normal(size=(9, 4)))
-    sequence = ClassSequence([[0, 5], [1, 2, 3, 8], [4, 6, 7]])
-    first, second = (profile(form, sequence) for form in (vectors, vectors.similarity()))
-    for name in ("score", "z", "intra", "lag1", "lag2", "inter"):
-        assert getattr(first, name) == pytest.approx(getattr(second, name), abs=1e-9)
 
 
 def test_a_profile_is_plain_json() -> None:

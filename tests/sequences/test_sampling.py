@@ -15,7 +15,7 @@ from edgecil.sequences import (
     score,
     score_orders,
 )
-from edgecil.similarity import Embeddings, SimilarityMatrix
+from edgecil.similarity import SimilarityMatrix
 from tests.sequences.oracles import SPACES, matrix, named_objectives, symmetric
 
 
@@ -24,7 +24,7 @@ def test_each_order_scores_as_it_does_alone(sizes) -> None:
     space, values = SequenceSpace(sizes), matrix("signed", sum(sizes))
     orders = space.sample_orders(20, np.random.default_rng(0))
     chosen = [*named_objectives(sizes).values(), get_objective(symmetric(len(sizes)), space)]
-    for similarity in (SimilarityMatrix.of(values), Embeddings.of(values + 1)):
+    for similarity in (SimilarityMatrix.of(values), SimilarityMatrix.of_vectors(values + 1)):
         for objective in chosen:
             expected = [
                 objective.value(similarity, ClassSequence.from_order(order, sizes))

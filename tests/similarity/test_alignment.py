@@ -11,7 +11,7 @@ import pytest
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.sequences import SequenceSpace
 from edgecil.sequences.given import given_texts, parse_given
-from edgecil.similarity import Embeddings, SimilarityMatrix, align, find_classes, read_similarity
+from edgecil.similarity import SimilarityMatrix, align, find_classes, read_similarity
 
 NAMES = ("cat", "house dog", "owl")
 VALUES = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.3], [0.2, 0.3, 1.0]])
@@ -19,7 +19,10 @@ VALUES = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.3], [0.2, 0.3, 1.0]])
 
 @pytest.mark.parametrize(
     "similarity",
-    [SimilarityMatrix.of(VALUES, NAMES), Embeddings.of(np.linalg.cholesky(VALUES), NAMES)],
+    [
+        SimilarityMatrix.of(VALUES, NAMES),
+        SimilarityMatrix.of_vectors(np.linalg.cholesky(VALUES), NAMES),
+    ],
     ids=["matrix", "embeddings"],
 )
 def test_rows_are_matched_by_name(similarity) -> None:

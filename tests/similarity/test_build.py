@@ -11,7 +11,6 @@ from edgecil.errors import UsageError
 from edgecil.io.progress_bar import Progress
 from edgecil.similarity import (
     PIXELS,
-    Embeddings,
     build_similarity,
     choose_similarity,
     image_similarity,
@@ -102,7 +101,7 @@ def test_a_file_or_class_vectors_take_the_place_of_a_dataset(tmp_path: Path) -> 
     assert three.names == matrix.names[:3]
     assert choose_similarity(matrix) is matrix
     np.save(tmp_path / "v.npy", np.eye(4))
-    assert isinstance(choose_similarity({"embeddings": tmp_path / "v.npy"}), Embeddings)
+    assert len(choose_similarity({"embeddings": tmp_path / "v.npy"})) >= 2
     assert len(choose_similarity(dataset="cifar100")) == 100
     with pytest.raises(UsageError, match="'dataset' cannot be combined"):
         choose_similarity(matrix, dataset="cifar100")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from edgecil.errors import EdgecilError
-from edgecil.similarity import prototype_embeddings
+from edgecil.similarity import prototype_similarity
 from edgecil.similarity.images import PIXELS, image_similarity
 from tests.toys import toy_dataset, toy_vit
 
@@ -13,7 +13,7 @@ def test_pixels_give_the_cosines_of_mean_images() -> None:
     images = toy_dataset()
     actual = image_similarity(images, PIXELS)
     rows = images.train.inputs.reshape(len(images.train), -1)
-    expected = prototype_embeddings(rows, images.train.labels).similarity()
+    expected = prototype_similarity(rows, images.train.labels)
     np.testing.assert_allclose(actual.pairs(), expected.pairs(), rtol=1e-12)
     assert actual.names == images.names
     assert actual.source["features"] == PIXELS

@@ -6,17 +6,17 @@ from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
 from edgecil.errors import UsageError
-from edgecil.similarity import Embeddings, SimilarityMatrix
+from edgecil.similarity import SimilarityMatrix
 from edgecil.similarity.matrix import group_similarity
 
 Floats = NDArray[np.float64]
 
 
 @st.composite
-def embeddings(draw: st.DrawFn) -> Embeddings:
+def matrices(draw: st.DrawFn) -> SimilarityMatrix:
     count, dimension = draw(st.integers(2, 12)), draw(st.integers(1, 8))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    return Embeddings.of(rng.normal(size=(count, dimension)))
+    return SimilarityMatrix.of_vectors(rng.normal(size=(count, dimension)))
 
 
 def random_symmetric(count: int, seed: int = 0) -> Floats:
@@ -31,42 +31,20 @@ def spectrum_by_projection(values: Floats) -> Floats:
     return np.linalg.eigvalsh(basis.T @ values @ basis)
 
 
-@given(embeddings(), st.data())
-def test_both_forms_answer_alike(vectors: Embeddings, data: st.DataObject) -> None:
-    matrix = vectors.similarity()
-    count = len(vectors)
-    assert (matrix.names, matrix.source, len(matrix)) == (vectors.names, vectors.source, count)
-    ids = np.array(data.draw(st.permutations(range(count))))[: data.draw(st.integers(2, count))]
-    np.testing.assert_allclose(matrix.submatrix(ids), vectors.submatrix(ids), atol=1e-12)
-    assert matrix.take(ids).names == vectors.take(ids).names
-    np.testing.assert_allclose(
-        matrix.take(ids).values, vectors.take(ids).similarity().values, atol=1e-12
-    )
-    np.testing.assert_allclose(matrix.row_sums(), vectors.row_sums(), atol=1e-9)
-    assert matrix.deviation_sum() == pytest.approx(vectors.deviation_sum(), abs=1e-9)
-    np.testing.assert_allclose(matrix.centred_spectrum(), vectors.centred_spectrum(), atol=1e-9)
-
-
-@given(embeddings(), st.integers(1, 5), st.integers(0, 2**32))
+@given(matrices(), st.integers(1, 5), st.integers(0, 2**32))
 def test_similarity_to_groups_is_a_sum_over_the_other_members(
-    vectors: Embeddings, groups: int, seed: int
+    matrix: SimilarityMatrix, groups: int, seed: int
 ) -> None:
-    matrix = vectors.similarity()
-    group = np.random.default_rng(seed).integers(groups, size=len(vectors))
-    expected = np.zeros((len(vectors), groups))
-    for row in range(len(vectors)):
-        for other in range(len(vectors)):
+    group = np.random.default_rng(seed).integers(groups, size=len(matrix))
+    expected = np.zeros((len(matrix), groups))
+    for row in range(len(matrix)):
+        for other in range(len(matrix)):
             if other != row:
                 expected[row, group[other]] += matrix.values[row, other]
-    rows = np.arange(len(vectors))[::2]
-    for form in (matrix, vectors):
-        np.testing.assert_allclose(form.to_groups(group, groups), expected, atol=1e-9)
-        np.testing.assert_allclose(form.to_groups(group, groups, rows), expected[rows], atol=1e-9)
-        between = group_similarity(form, group, groups)
-        for index in range(groups):
-            np.testing.assert_allclose(
-                between[index], expected[group == index].sum(axis=0), atol=1e-9
-            )
+    np.testing.assert_allclose(matrix.to_groups(group, groups), expected, atol=1e-9)
+    between = group_similarity(matrix, group, groups)
+    for index in range(groups):
+        np.testing.assert_allclose(between[index], expected[group == index].sum(axis=0), atol=1e-9)
 
 
 @given(st.integers(2, 12), st.integers(0, 2**32))
@@ -77,15 +55,14 @@ def test_the_centred_spectrum_is_that_of_the_projection(count: int, seed: int) -
     )
 
 
-@given(embeddings(), st.integers(0, 2**32))
+@given(matrices(), st.integers(0, 2**32))
 def test_sort_keys_follow_the_classes_when_these_are_renumbered(
-    vectors: Embeddings, seed: int
+    matrix: SimilarityMatrix, seed: int
 ) -> None:
-    order = np.random.default_rng(seed).permutation(len(vectors))
-    colours = np.random.default_rng(seed + 1).integers(3, size=len(vectors))
-    for form in (vectors.similarity(), vectors):
-        renumbered = form.take(order).sort_keys(colours[order])
-        np.testing.assert_allclose(renumbered, form.sort_keys(colours)[order], atol=1e-12)
+    order = np.random.default_rng(seed).permutation(len(matrix))
+    colours = np.random.default_rng(seed + 1).integers(3, size=len(matrix))
+    renumbered = matrix.take(order).sort_keys(colours[order])
+    np.testing.assert_allclose(renumbered, matrix.sort_keys(colours)[order], atol=1e-12)
 
 
 def test_the_diagonal_is_ignored_and_the_input_left_alone() -> None:
@@ -115,7 +92,7 @@ def test_cosines_do_not_depend_on_lengths() -> None:
     rows = np.random.default_rng(0).normal(size=(5, 3))
     scaled = rows * np.array([[1.0], [10.0], [0.1], [3.0], [7.0]])
     np.testing.assert_allclose(
-        Embeddings.of(rows).similarity().values, Embeddings.of(scaled).similarity().values
+        SimilarityMatrix.of_vectors(rows).values, SimilarityMatrix.of_vectors(scaled).values
     )
 
 
@@ -148,14 +125,14 @@ def test_what_is_no_similarity_matrix_is_told(values: object, message: str) -> N
 )
 def test_what_are_no_class_vectors_is_told(vectors: object, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        Embeddings.of(vectors)
+        SimilarityMatrix.of_vectors(vectors)
 
 
 def test_names_are_one_per_class() -> None:
     with pytest.raises(UsageError, match="2 x 2 but 3 class names"):
         SimilarityMatrix.of(np.ones((2, 2)), ["a", "b", "c"])
-    with pytest.raises(UsageError, match=r"2.*vectors.*1"):
-        Embeddings.of(np.eye(2), ["a"])
+    with pytest.raises(UsageError, match="2 x 2 but 1 class names"):
+        SimilarityMatrix.of_vectors(np.eye(2), ["a"])
     assert SimilarityMatrix.of(np.ones((2, 2))).names == ("class 0", "class 1")
 
 

@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 
 from edgecil.errors import UsageError
-from edgecil.similarity import prototype_embeddings
+from edgecil.similarity import prototype_similarity
 
 
 def test_a_class_is_the_mean_direction_of_its_samples() -> None:
     rng = np.random.default_rng(0)
     features = rng.normal(size=(50, 6))
     labels = rng.permutation(np.arange(50) % 4)
-    embeddings = prototype_embeddings(features, labels)
+    embeddings = prototype_similarity(features, labels)
     assert embeddings.names == ("class 0", "class 1", "class 2", "class 3")
     units = features / np.linalg.norm(features, axis=1, keepdims=True)
-    for label in range(4):
-        mean = units[labels == label].mean(axis=0)
-        np.testing.assert_allclose(embeddings.vectors[label], mean / np.linalg.norm(mean))
+    means = np.stack([units[labels == label].mean(axis=0) for label in range(4)])
+    means /= np.linalg.norm(means, axis=1, keepdims=True)
+    np.testing.assert_allclose(embeddings.values, means @ means.T - np.eye(4), atol=1e-12)
 
 
 def test_the_length_of_a_sample_does_not_count() -> None:
@@ -24,13 +24,15 @@ def test_the_length_of_a_sample_does_not_count() -> None:
     labels = [0, 0, 1, 1]
     longer = features * np.array([[1000.0], [1.0], [3.0], [3.0]])
     np.testing.assert_allclose(
-        prototype_embeddings(features, labels).vectors, prototype_embeddings(longer, labels).vectors
+        prototype_similarity(features, labels).values,
+        prototype_similarity(longer, labels).values,
+        atol=1e-12,
     )
 
 
 def test_a_zero_sample_changes_no_direction() -> None:
-    embeddings = prototype_embeddings([[0, 0], [2, 0], [0, 3]], [0, 0, 1], ["x", "y"])
-    np.testing.assert_allclose(embeddings.vectors, np.eye(2))
+    embeddings = prototype_similarity([[0, 0], [2, 0], [0, 3]], [0, 0, 1], ["x", "y"])
+    assert embeddings.values[0, 1] == 0.0
     assert embeddings.names == ("x", "y")
 
 
@@ -53,4 +55,4 @@ def test_what_cannot_be_averaged_is_named(
     features: object, labels: object, names: list[str] | None, message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
-        prototype_embeddings(features, labels, names)
+        prototype_similarity(features, labels, names)

@@ -15,7 +15,6 @@ from edgecil.similarity import (
     get_encoder,
     read_similarity,
     save_similarity,
-    text_embeddings,
     text_similarity,
 )
 from edgecil.similarity.text import fill_template
@@ -45,7 +44,7 @@ class Recording:
 )
 def test_the_encoder_is_given_the_words_in_the_template(template: str, texts: list[str]) -> None:
     encoder = Recording()
-    embeddings = text_embeddings(PETS, encoder=encoder, template=template)
+    embeddings = text_similarity(PETS, encoder=encoder, template=template)
     assert encoder.texts == texts
     assert embeddings.names == PETS.labels
     assert embeddings.source == {"encoder": "recording", "template": template, "version": "7"}
@@ -53,15 +52,15 @@ def test_the_encoder_is_given_the_words_in_the_template(template: str, texts: li
 
 def test_captions_replace_the_name() -> None:
     encoder = Recording()
-    embeddings = text_embeddings(PETS, encoder=encoder, captions={"dog": "barks", "house_cat": "x"})
+    embeddings = text_similarity(PETS, encoder=encoder, captions={"dog": "barks", "house_cat": "x"})
     assert encoder.texts == ["x", "barks"]
     assert embeddings.source["template"] == "captions"
 
 
 def test_the_second_time_comes_from_the_cache() -> None:
-    text_embeddings(PETS, encoder=Recording())
+    text_similarity(PETS, encoder=Recording())
     again = Recording()
-    text_embeddings(PETS, encoder=again)
+    text_similarity(PETS, encoder=again)
     assert again.texts == []
 
 
@@ -70,7 +69,7 @@ def test_the_second_time_comes_from_the_cache() -> None:
 )
 def test_a_template_has_the_name_exactly_once(template: str) -> None:
     with pytest.raises(UsageError, match=r"exactly once"):
-        text_embeddings(PETS, template=template)
+        text_similarity(PETS, template=template)
 
 
 def test_similarity_is_the_cosine_of_the_embeddings() -> None:
@@ -101,12 +100,12 @@ def test_bundled_captions_go_through_the_bundled_encoder(tmp_path: Path) -> None
 
 def test_unknown_words_ask_for_the_encoder_that_knows_them() -> None:
     with pytest.raises(PrerequisiteError, match=r"'a photo of a house cat\.'"):
-        text_embeddings(PETS)
+        text_similarity(PETS)
 
 
 def test_weights_go_with_a_name() -> None:
     with pytest.raises(UsageError, match="given encoder"):
-        text_embeddings(PETS, encoder=Recording(), weights="somewhere")
+        text_similarity(PETS, encoder=Recording(), weights="somewhere")
 
 
 def test_raw_labels_are_encoded_as_the_dataset_spells_them() -> None:

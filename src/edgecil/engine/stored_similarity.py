@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
-
-import numpy as np
 
 from edgecil.classes.lists import ClassList
 from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.similarity import experiment_similarity
 from edgecil.errors import DataError
-from edgecil.io.files import replace_file
 from edgecil.sequences.protocols import find_protocol
 from edgecil.similarity import (
-    Embeddings,
     Similarity,
-    SimilarityMatrix,
-    read_embeddings,
     read_similarity,
     save_similarity,
     text_similarity,
@@ -30,19 +23,7 @@ SIMILARITY_FILE = "similarity.npz"
 
 def save_experiment_similarity(directory: str | Path, similarity: Similarity) -> None:
     """Save the similarity from which the sequences of an experiment were chosen."""
-    path = Path(directory) / SIMILARITY_FILE
-    if isinstance(similarity, Embeddings):
-        with replace_file(path) as file:
-            np.savez_compressed(
-                file,
-                names=np.array(similarity.names, dtype=np.str_),
-                vectors=similarity.vectors,
-                source=np.array(json.dumps(dict(similarity.source))),
-            )
-    else:
-        ids = np.arange(len(similarity), dtype=np.int64)
-        values = similarity.submatrix(ids)
-        save_similarity(SimilarityMatrix(similarity.names, values, similarity.source), path)
+    save_similarity(similarity, Path(directory) / SIMILARITY_FILE)
 
 
 def find_similarity(
@@ -54,7 +35,7 @@ def find_similarity(
     """Return the saved similarity, or compute it from the configuration or from class names."""
     path = directory / SIMILARITY_FILE
     if path.is_file():
-        return _read_saved(path)
+        return read_similarity(path)
     if names is None:
         raise DataError(
             f"{directory} contains no {SIMILARITY_FILE} and no class names to compute a "
@@ -99,13 +80,6 @@ def note_sources(directory: Path, configs: Sequence[ExperimentConfig]) -> list[s
         f"The sequences of {directory} were chosen with different similarities: S uses "
         f"{first}, not {' or '.join(others)}."
     ]
-
-
-def _read_saved(path: Path) -> Similarity:
-    try:
-        return read_similarity(path)
-    except DataError:
-        return read_embeddings(path)
 
 
 def _source_config(configs: Sequence[ExperimentConfig]) -> ExperimentConfig | None:

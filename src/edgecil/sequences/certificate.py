@@ -35,7 +35,7 @@ class Bounds:
 
 
 def bounds(similarity: Similarity, space: SequenceSpace, objective: Objective) -> Bounds:
-    """Bound the objective over the whole space, in O(N³) or, for embeddings, O(N d²)."""
+    """Bound the objective over the whole space, in O(N³)."""
     space.require_similarity(similarity)
     N = space.classes
     rows = similarity.row_sums()

@@ -49,7 +49,7 @@ class _PairSums:
 
 
 def moments(similarity: Similarity, space: SequenceSpace, objective: Objective) -> Moments:
-    """Exact moments of `objective` over every sequence of the space, in O(N²) or O(N d)."""
+    """Exact moments of `objective` over every sequence of the space, in O(N²)."""
     space.require_similarity(similarity)
     N = space.classes
     weights = _weight_sums(objective, space)

@@ -3,7 +3,6 @@
 from edgecil.similarity.build import build_similarity, choose_similarity, find_classes
 from edgecil.similarity.captions import bundled_captions, check_captions, read_captions
 from edgecil.similarity.clip import ClipEncoder, load_clip
-from edgecil.similarity.embeddings import Embeddings, align
 from edgecil.similarity.encoders import (
     DEFAULT_ENCODER,
     Encoder,
@@ -19,18 +18,17 @@ from edgecil.similarity.files import (
     save_similarity,
 )
 from edgecil.similarity.images import PIXELS, image_similarity
-from edgecil.similarity.matrix import Similarity, SimilarityMatrix
+from edgecil.similarity.matrix import Similarity, SimilarityMatrix, align
 from edgecil.similarity.options import SimilaritySource
-from edgecil.similarity.prototypes import prototype_embeddings
+from edgecil.similarity.prototypes import prototype_similarity
 from edgecil.similarity.sources import Sources, read_sources
-from edgecil.similarity.text import TEMPLATE, text_embeddings, text_similarity
+from edgecil.similarity.text import TEMPLATE, text_similarity
 
 __all__ = [
     "DEFAULT_ENCODER",
     "PIXELS",
     "TEMPLATE",
     "ClipEncoder",
-    "Embeddings",
     "Encoder",
     "EncoderStatus",
     "Similarity",
@@ -48,13 +46,12 @@ __all__ = [
     "get_encoder",
     "image_similarity",
     "load_clip",
-    "prototype_embeddings",
+    "prototype_similarity",
     "read_captions",
     "read_embeddings",
     "read_features",
     "read_similarity",
     "read_sources",
     "save_similarity",
-    "text_embeddings",
     "text_similarity",
 ]

@@ -13,7 +13,6 @@ from edgecil.errors import UsageError
 from edgecil.io.files import check_new
 from edgecil.io.progress_bar import Progress
 from edgecil.similarity.captions import bundled_captions, read_captions
-from edgecil.similarity.embeddings import Embeddings
 from edgecil.similarity.encoders import DEFAULT_ENCODER, Encoder
 from edgecil.similarity.files import (
     check_similarity_path,
@@ -25,7 +24,7 @@ from edgecil.similarity.files import (
 from edgecil.similarity.images import image_similarity
 from edgecil.similarity.matrix import Similarity, SimilarityMatrix
 from edgecil.similarity.options import SimilaritySource
-from edgecil.similarity.prototypes import prototype_embeddings
+from edgecil.similarity.prototypes import prototype_similarity
 from edgecil.similarity.text import TEMPLATE, text_similarity
 
 Names = str | Path | Sequence[str] | ClassList
@@ -109,7 +108,7 @@ def build_similarity(
         _refuse("features", text)
         rows, labels = read_features(features)
         listed = None if dataset is None and names is None else find_classes(dataset, names).labels
-        matrix = prototype_embeddings(rows, labels, listed).similarity()
+        matrix = prototype_similarity(rows, labels, listed)
     else:
         listed_classes = find_classes(dataset, names)
         if len(listed_classes) < 2:
@@ -150,7 +149,7 @@ def choose_similarity(
         classes: number of classes to use, the first ones in label order; all by default.
         classes_seed: draw the classes with this seed instead of taking the first ones.
     """
-    given = isinstance(similarity, (SimilarityMatrix, Embeddings))
+    given = isinstance(similarity, SimilarityMatrix)
     asked = SimilaritySource(**({} if given else SimilaritySource.given(similarity)))
     if not given and asked.file is None and asked.embeddings is None:
         return build_similarity(
@@ -166,7 +165,7 @@ def choose_similarity(
     if dataset is not None:
         raise UsageError("'dataset' cannot be combined with a similarity; leave one of them out.")
     whole: Similarity
-    if isinstance(similarity, (SimilarityMatrix, Embeddings)):
+    if isinstance(similarity, SimilarityMatrix):
         whole = similarity
     elif asked.file is not None:
         whole = read_similarity(asked.file)

@@ -13,7 +13,6 @@ from edgecil.io.arrays import Floats, Ints, read_npy, read_npz
 from edgecil.io.csv_files import check_header, read_rows
 from edgecil.io.files import replace_file
 from edgecil.io.numbers import is_number, parse_float
-from edgecil.similarity.embeddings import Embeddings
 from edgecil.similarity.matrix import SimilarityMatrix
 
 # Squares and sums of smaller values stay finite.
@@ -68,16 +67,16 @@ def read_similarity(path: str | Path) -> SimilarityMatrix:
     return SimilarityMatrix(matrix.names, matrix.values, _source(arrays, path))
 
 
-def read_embeddings(path: str | Path) -> Embeddings:
-    """Read class vectors from a .npy file, or from an .npz with `vectors` and optional `names`."""
+def read_embeddings(path: str | Path) -> SimilarityMatrix:
+    """Return the cosines of class vectors in a .npy file, or an .npz with `vectors`, `names`."""
     path = Path(path)
     arrays = _read_arrays(path, (".npz", ".npy"))
     vectors = arrays.get("vectors")
     vectors = arrays.get("values") if vectors is None else vectors
     if vectors is None:
         raise DataError(f"{path} contains no array called 'vectors' (it has: {_listed(arrays)}).")
-    embeddings = Embeddings.of(_numbers(vectors, "class vectors", path), _names(arrays, path))
-    return Embeddings(embeddings.names, embeddings.vectors, _source(arrays, path))
+    rows = _numbers(vectors, "class vectors", path)
+    return SimilarityMatrix.of_vectors(rows, _names(arrays, path), _source(arrays, path))
 
 
 def read_features(path: str | Path) -> tuple[Floats, Ints]:

@@ -11,7 +11,6 @@ from edgecil.errors import PrerequisiteError
 from edgecil.io.arrays import Floats, Inputs, Pixels
 from edgecil.io.device import use_portable_kernels
 from edgecil.io.packages import require_training
-from edgecil.similarity.embeddings import Embeddings
 from edgecil.similarity.matrix import SimilarityMatrix
 from edgecil.similarity.prototypes import directions
 
@@ -44,7 +43,7 @@ def image_similarity(
         on_progress(label + 1, len(images))
     kind = "inputs" if model == PIXELS and not images.channels else model
     source = {"encoder": "class means", "samples": str(len(labels)), "features": kind}
-    return Embeddings(images.names, np.stack(means), source).similarity()
+    return SimilarityMatrix.of_vectors(np.stack(means), images.names, source)
 
 
 def class_means(dataset: Any, **chosen: Any) -> SimilarityMatrix | None:

@@ -1,20 +1,17 @@
-"""Pairwise class similarity, as a matrix or as the embeddings it comes from.
-
-Both forms have the same methods (:class:`Similarity`), so code that scores, optimises or certifies
-class sequences works on either; an N x N matrix is built only for a submatrix of all classes.
-"""
+"""Pairwise class similarity."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgecil.errors import UsageError
+from edgecil.classes import words_of
+from edgecil.errors import UsageError, name_some
 from edgecil.io.arrays import Floats, Ints
 
 if TYPE_CHECKING:
@@ -24,63 +21,9 @@ if TYPE_CHECKING:
     from edgecil.similarity.summary import SimilaritySummary
 
 
-class Similarity(Protocol):
-    """The interface of a symmetric N x N similarity D with zero diagonal."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """N class names, in label order."""
-
-    @property
-    def source(self) -> Mapping[str, str]:
-        """Where it comes from: encoder, template, version, file."""
-
-    def __len__(self) -> int: ...
-
-    def take(self, ids: Ints) -> Similarity:
-        """Return the similarity among the classes `ids`, in that order."""
-
-    def submatrix(self, ids: Ints) -> Floats:
-        """D[ids, ids], shape (n, n)."""
-
-    def to_groups(self, group: Ints, count: int, rows: Ints | None = None) -> Floats:
-        """Return the summed similarity of classes to groups of classes.
-
-        Args:
-            group: (N,) group of each class, in [0, count).
-            count: how many groups there are.
-            rows: (n,) classes to answer for; all by default.
-
-        Returns:
-            (n, count) sums over the other members of each group.
-        """
-
-    def row_sums(self) -> Floats:
-        """Row sums of D, shape (N,)."""
-
-    def deviation_sum(self) -> float:
-        """Sum over ordered class pairs of the squared deviation from the mean similarity.
-
-        Exactly 0 where all similarities are equal up to rounding.
-        """
-
-    def centred_spectrum(self) -> Floats:
-        """Return the N - 1 eigenvalues, ascending, of D restricted to vectors that sum to zero."""
-
-    def sort_keys(self, colours: Ints) -> Floats:
-        """(N, k) rows that distinguish classes by similarity to each colour, not by number."""
-
-    def twins(self, ids: Ints) -> Ints:
-        """Return groups, shape (n,), of classes whose exchange leaves D as it is.
-
-        Args:
-            ids: (n,) classes that `sort_keys` does not distinguish.
-        """
-
-
 def check_similarity(similarity: object) -> None:
     """Refuse what is no similarity, such as the name of a dataset."""
-    if not hasattr(similarity, "to_groups"):
+    if not isinstance(similarity, SimilarityMatrix):
         given, call = type(similarity).__name__, "edgecil.SimilarityMatrix.of(…)"
         if isinstance(similarity, str):
             given, call = (
@@ -126,6 +69,34 @@ class SimilarityMatrix:
         matrix = check_matrix(values)
         return cls(numbered_names(len(matrix)) if names is None else tuple(names), matrix)
 
+    @classmethod
+    def of_vectors(
+        cls,
+        vectors: ArrayLike,
+        names: Sequence[str] | None = None,
+        source: Mapping[str, str] | None = None,
+    ) -> SimilarityMatrix:
+        """Return the cosines of class vectors, any finite (N, d) array without a zero row."""
+        rows = np.array(vectors, dtype=np.float64)
+        if rows.ndim != 2 or rows.shape[1] == 0 or len(rows) < 2:
+            raise UsageError(
+                "Class vectors must be an (N, d) array with N >= 2. "
+                f"Got shape {rows.shape} instead."
+            )
+        if not np.isfinite(rows).all():
+            raise UsageError(
+                f"Class vectors must be finite, but class {np.argwhere(~np.isfinite(rows))[0][0]} "
+                "has NaN or infinite entries."
+            )
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+        if not norms.all():
+            raise UsageError(
+                f"Class vectors must not be zero, but that of class {int(norms.argmin())} is."
+            )
+        rows /= norms
+        listed = numbered_names(len(rows)) if names is None else tuple(names)
+        return cls(listed, np.clip(rows @ rows.T, -1.0, 1.0), source or {})
+
     def __len__(self) -> int:
         return len(self.names)
 
@@ -138,10 +109,9 @@ class SimilarityMatrix:
         """values[ids, ids], shape (n, n)."""
         return self.values[np.ix_(ids, ids)]
 
-    def to_groups(self, group: Ints, count: int, rows: Ints | None = None) -> Floats:
-        """Return the summed similarity of classes (`rows`, or all) to each group, (n, count)."""
-        values = self.values if rows is None else self.values[rows]
-        return values @ group_indicator(group, count)
+    def to_groups(self, group: Ints, count: int) -> Floats:
+        """Return the summed similarity of classes to groups, (N,) in [0, count): (N, count)."""
+        return self.values @ group_indicator(group, count)
 
     def row_sums(self) -> Floats:
         """Return the total similarity of each class to all others, shape (N,)."""
@@ -237,6 +207,9 @@ class SimilarityMatrix:
         return draw_similarity(self, ax)
 
 
+Similarity: TypeAlias = SimilarityMatrix
+
+
 def group_indicator(group: Ints, count: int) -> Floats:
     """Return one row per class with a 1 at its group, shape (N, count)."""
     member = np.zeros((len(group), count))
@@ -282,3 +255,36 @@ def check_matrix(values: ArrayLike) -> Floats:
     matrix = (matrix + matrix.T) / 2
     matrix.setflags(write=False)
     return matrix
+
+
+def align(similarity: Similarity, labels: Sequence[str], what: str) -> Similarity:
+    """Return the similarity of classes in label order, matched by their names.
+
+    Args:
+        similarity: that covers these classes, or more. Without names it must cover them alone, and
+            its rows are taken in label order, which its source says.
+        labels: of the classes.
+        what: names the similarity in errors.
+    """
+    if tuple(similarity.names) == tuple(labels):
+        return similarity
+    if similarity.names == numbered_names(len(similarity)):
+        if len(similarity) != len(labels):
+            raise UsageError(
+                f"{what} covers {len(similarity)} classes without names, but there are "
+                f"{len(labels)}; give one row per class, or names."
+            )
+        source = {**similarity.source, "classes": "by position"}
+        return replace(similarity, names=tuple(labels), source=source)
+    places = {words_of(name): place for place, name in enumerate(similarity.names)}
+    if len(places) < len(similarity):
+        names = [words_of(name) for name in similarity.names]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UsageError(f"{what} has more than one class {twice!r}; names must differ.")
+    missing = [label for label in labels if words_of(label) not in places]
+    if missing:
+        raise UsageError(
+            f"{what} has no class {missing[0]!r}, but {name_some(list(similarity.names))}; its "
+            "names must be those of the classes."
+        )
+    return similarity.take(np.array([places[words_of(label)] for label in labels]))

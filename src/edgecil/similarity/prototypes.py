@@ -9,14 +9,13 @@ from numpy.typing import ArrayLike
 
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Floats
-from edgecil.similarity.embeddings import Embeddings
-from edgecil.similarity.matrix import numbered_names
+from edgecil.similarity.matrix import SimilarityMatrix, numbered_names
 
 
-def prototype_embeddings(
+def prototype_similarity(
     features: ArrayLike, labels: ArrayLike, names: Sequence[str] | None = None
-) -> Embeddings:
-    """Return class means of any features.
+) -> SimilarityMatrix:
+    """Return the cosines of the class means of any features.
 
     Each sample counts by its direction: it is scaled to unit length before the mean, as nearest-
     mean classifiers do (iCaRL, Rebuffi et al. 2017), so that a few long vectors cannot decide a
@@ -55,7 +54,7 @@ def prototype_embeddings(
     units = directions(rows)[order]
     sums = np.add.reduceat(units, np.cumsum(counts) - counts)
     source = {"encoder": "class means", "samples": str(len(rows))}
-    return Embeddings(listed, sums / counts[:, None], source)
+    return SimilarityMatrix.of_vectors(sums / counts[:, None], listed, source)
 
 
 def directions(rows: Floats) -> Floats:

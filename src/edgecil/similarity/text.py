@@ -10,22 +10,21 @@ from edgecil.errors import UsageError, shown
 from edgecil.similarity.bundled import BundledEncoder
 from edgecil.similarity.cache import encode_cached
 from edgecil.similarity.captions import check_captions
-from edgecil.similarity.embeddings import Embeddings
 from edgecil.similarity.encoders import DEFAULT_ENCODER, Encoder, get_encoder
 from edgecil.similarity.matrix import SimilarityMatrix
 
 TEMPLATE = "a photo of a {name}."
 
 
-def text_embeddings(
+def text_similarity(
     classes: ClassList,
     *,
     encoder: str | Encoder = DEFAULT_ENCODER,
     template: str = TEMPLATE,
     captions: Mapping[str, str] | Sequence[str] | None = None,
     weights: str | Path | None = None,
-) -> Embeddings:
-    """Return unit vectors of N classes, from their words in a template or from captions.
+) -> SimilarityMatrix:
+    """Return the cosine similarity (N, N) of classes, by their words in a template or by captions.
 
     Args:
         classes: N classes, N >= 2.
@@ -52,21 +51,7 @@ def text_embeddings(
         "template": template if captions is None else "captions",
         "version": encoder.version,
     }
-    return Embeddings(classes.labels, vectors, source)
-
-
-def text_similarity(
-    classes: ClassList,
-    *,
-    encoder: str | Encoder = DEFAULT_ENCODER,
-    template: str = TEMPLATE,
-    captions: Mapping[str, str] | Sequence[str] | None = None,
-    weights: str | Path | None = None,
-) -> SimilarityMatrix:
-    """Compute the cosine similarity (N, N) of classes; arguments as for :func:`text_embeddings`."""
-    return text_embeddings(
-        classes, encoder=encoder, template=template, captions=captions, weights=weights
-    ).similarity()
+    return SimilarityMatrix.of_vectors(vectors, classes.labels, source)
 
 
 def fill_template(template: str, classes: ClassList) -> tuple[str, ...]:

@@ -1,9 +1,7 @@
 """The extremes of an objective, with a certificate of how much could be left.
 
 Small spaces are solved exactly by dynamic programming over sets of classes. Larger ones by
-multi-start simulated annealing on swaps, swap descent, and a rearrangement of whole tasks. Tens of
-thousands of classes, given as embeddings, are annealed block by block in the field of the others,
-and the N x N matrix is never built.
+multi-start simulated annealing on swaps, swap descent, and a rearrangement of whole tasks.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.certificate import Bounds, bounds
 from edgecil.sequences.exact import is_solvable, solve_exactly
 from edgecil.sequences.generators.edge import edge_easy, edge_hard
-from edgecil.sequences.generators.registry import get_generator, register
+from edgecil.sequences.generators.registry import MOST_CLASSES, get_generator, register
 from edgecil.sequences.moments import moments
 from edgecil.sequences.objective import Objective, get_objective
 from edgecil.sequences.sequence import ClassSequence
@@ -26,13 +24,10 @@ from edgecil.sequences.space import SequenceSpace
 from edgecil.sequences.swaps import Swaps, rearrange
 from edgecil.similarity.matrix import Similarity, group_similarity
 
-_BLOCK = 2000
 _STARTS = 16
 _SWEEPS = 30
 _WORK = 10**9  # entries of the pull that annealing may change
 _COOLING = (0.5, 0.01)
-_BLOCK_SWEEPS = 2
-_BLOCK_COOLING = ((0.2, 0.05), (0.05, 0.01))
 
 
 @dataclass(frozen=True)
@@ -70,7 +65,12 @@ class Optimum(Certificate):
         return Certificate(**{one.name: getattr(self, one.name) for one in fields(Certificate)})
 
 
-@register("optimal", "hard", "the hard end of an objective (default S), with a certificate")
+@register(
+    "optimal",
+    "hard",
+    "the hard end of an objective (default S), with a certificate",
+    most_classes=MOST_CLASSES,
+)
 def optimal_hard(
     similarity: Similarity,
     space: SequenceSpace,
@@ -82,7 +82,12 @@ def optimal_hard(
     return _extreme(similarity, space, rng, get_objective(objective, space), "hard")
 
 
-@register("optimal", "easy", "the easy end of an objective (default S), with a certificate")
+@register(
+    "optimal",
+    "easy",
+    "the easy end of an objective (default S), with a certificate",
+    most_classes=MOST_CLASSES,
+)
 def optimal_easy(
     similarity: Similarity,
     space: SequenceSpace,
@@ -105,7 +110,7 @@ def find_optimum(
     """Return the hard or easy end of an objective, with its certificate.
 
     Args:
-        similarity: over N classes; a matrix, or embeddings when N is in the tens of thousands.
+        similarity: over N classes.
         space: the sequences to search.
         goal: `hard` or `easy`; which of them is the minimum is the objective's to say.
         objective: a name, an :class:`Objective`, or (K, K) weights.
@@ -161,10 +166,6 @@ class _Search:
         """Return the best sequence that annealing or EDGE leads to."""
         classes, tasks = self.space.classes, self.space.tasks
         places = np.repeat(np.arange(tasks), self.space.sizes)
-        if classes > _BLOCK:
-            task = self.rng.permutation(places)
-            self._anneal_blocks(task)
-            return self._sequence(task)
         values = self.similarity.submatrix(np.arange(classes))
         starts = max(1, min(_STARTS, _WORK // (_SWEEPS * classes**2 * tasks)))
         search = Swaps(
@@ -196,19 +197,3 @@ class _Search:
         """Put whole tasks in a better order, in place."""
         between = group_similarity(self.similarity, task, self.space.tasks)
         task[:] = rearrange(between, self.weights, np.array(self.space.sizes))[task]
-
-    def _anneal_blocks(self, task: Ints) -> None:
-        """Anneal random blocks of classes in the field of the others, cooling from pass to pass."""
-        blocks = -(-self.space.classes // _BLOCK)
-        for hot, cold in _BLOCK_COOLING:
-            for block in np.array_split(self.rng.permutation(self.space.classes), blocks):
-                to_tasks = self.similarity.to_groups(task, self.space.tasks, block)
-                search = Swaps(
-                    self.similarity.submatrix(block),
-                    self.weights,
-                    task[block][None],
-                    (self.weights @ to_tasks.T)[None],
-                )
-                search.anneal(_BLOCK_SWEEPS * len(block), hot, cold, self.rng)
-                task[block] = search.task[0]
-            self._rearrange(task)

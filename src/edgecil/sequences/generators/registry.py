@@ -58,7 +58,7 @@ class Generator:
         if self.most_classes is not None and space.classes > self.most_classes:
             raise UsageError(
                 f"Generator {self.name!r} supports at most {self.most_classes:,} classes. "
-                f"Got {space.classes:,}; 'optimal' and 'random' support any number."
+                f"Got {space.classes:,}; 'random' supports any number."
             )
         if self.goal == "random" or self.numbered:
             return self.build(similarity, space, rng, **options)
