@@ -209,7 +209,7 @@ def test_the_predictor_is_summed_up_for_every_sequence() -> None:
     ("options", "words"),
     [
         ({"predictor": "nothing"}, "'nothing'"),
-        ({"metric": "last"}, "'metric' parameter"),
+        ({"metric": "last"}, "'metric' must be"),
         ({"similarity": six_classes().take(np.arange(3))}, "covers 3 classes"),
     ],
 )
