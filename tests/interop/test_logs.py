@@ -395,3 +395,20 @@ def test_groups_that_cross_tasks_or_are_missing_give_no_row() -> None:
     assert by_task([(0, 9, 50.0), (10, 19, 40.0)], (15,), balanced=True) == [
         pytest.approx((10 * 50 + 5 * 40) / 15)
     ]
+
+
+def test_logs_of_the_toolboxes_count_as_one_training_seed(tmp_path) -> None:
+    """PyCIL, PILOT and the authors' forks seed every training alike."""
+    logs = [write_log(tmp_path / f"{seed}.log", increment=10, seed=seed) for seed in (1, 2, 3)]
+    table = imported(logs, tmp_path).table()
+    assert table.shares_seeds
+    assert set(table.seed.tolist()) == {0}
+
+
+def test_a_log_whose_config_asks_for_another_order_is_refused(tmp_path) -> None:
+    order = order_of(7)
+    asked = write_log(tmp_path / "a.log", order=order, class_order=order)
+    assert read_log(asked)[0].order == order
+    ignored = write_log(tmp_path / "b.log", order=list(range(100)), class_order=order)
+    with pytest.raises(DataError, match="edgecil export"):
+        read_log(ignored)
