@@ -39,7 +39,7 @@ CLIP = {
         ("datasets", "apple, aquarium fish, baby"),
         ("encoders", "minilm-bundled"),
         ("backbones", "vit-quickdraw"),
-        ("methods", "strength = 1000.0"),
+        ("methods", "icarl"),
         ("protocols", "latin"),
         ("objectives", "generalization"),
         ("recipes", "demo"),

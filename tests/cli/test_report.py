@@ -17,7 +17,7 @@ import pytest
 from edgecil.engine.run_files import read_runs
 from tests.engine import strange
 from tests.estimation.tables import rows, six_classes, write
-from tests.report.made_up import steady, varied, write_run
+from tests.report.made_up import varied, write_run
 from tests.toys import save_toy
 
 assert strange.Instant  # registered: a method that takes no time
@@ -114,15 +114,6 @@ def test_runs_without_one_accuracy_are_nothing_to_report(cli, few, tmp_path) -> 
     answer = cli("report", "failed.csv", "--out", "r")
     assert "has an accuracy" in answer.sentence
     assert not Path("r").exists()
-
-
-def test_letters_that_no_font_has_are_told_once(cli, tmp_path) -> None:
-    directory = write_run(tmp_path / "odd", {"\ue000": varied, r"$\foo \ue000$": steady}, ("edge",))
-    answer = cli("report", directory)
-    assert answer.code == 0
-    assert answer.err.count("font has the letters \ue000") == 1
-    page = (directory / "report" / "index.html").read_text(encoding="utf-8")
-    assert page.count("font has the letters") == page.count('name="metric"')
 
 
 def test_a_directory_without_runs_is_named(cli, tmp_path) -> None:

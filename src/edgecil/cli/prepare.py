@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from edgecil.interop.exports import ListedSequences
     from edgecil.report.table import Table
 
-_COLUMNS = (
-    *("name", "classes", "images", "first", "available", "network", "preparation", "summary"),
-    *("note", "order_share"),
-)
+_COLUMNS = (*("name", "classes", "images", "first", "available", "network", "summary"),)
+_DETAILS = ("preparation", "note", "settings")
+_LINE = 100  # letters of a line in a longer list
+_FEW = 3  # entries that are shown with all their details
 
 
 def _list(*, kind: Kind, show: str | None = None, **options: Any) -> dict[str, Any]:
@@ -36,14 +36,16 @@ def _show_list(answer: dict[str, Any]) -> Iterator[Table | str]:
         return
     entries, kind = answer["entries"], answer["kind"].removesuffix("s")
     columns = [name for name in _COLUMNS if entries and hasattr(entries[0], name)]
-    if kind == "dataset":
-        columns.remove("note")
-    if kind == "method":
-        columns.append("settings")
-    yield entry_table(kind, entries, *columns)
-    if kind == "dataset":
-        missing = [entry for entry in entries if not entry.images]
-        yield entry_table("missing images", missing, "name", "note")
+    details = [name for name in _DETAILS if entries and hasattr(entries[0], name)]
+    if len(entries) <= _FEW:
+        yield entry_table(kind, entries, *columns)
+        yield from (entry_table(kind, entries, "name", name) for name in details)
+        return
+    if columns == ["name"]:
+        columns, details = [*columns, *details], []
+    yield entry_table(kind, entries, *columns, width=_LINE)
+    if details:
+        yield f"For the {' and '.join(details)} of one: edgecil list {kind}s {entries[0].name}"
 
 
 def _similarity(*, out: str | None = None, **options: Any) -> Any:

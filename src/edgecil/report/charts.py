@@ -127,7 +127,7 @@ def _draw_lines(
     every = np.concatenate([x for x, *_ in lines.values()])
     across = Scale(float(every.min()), float(every.max()) + 1e-9, 44.0, right - 4.0)
     marks += y_axis(up, 40.0, right, title=fit(y_title, width - 40.0, 12.0))
-    most = min(6 if width <= NARROW else 20, max(round(np.ptp(every)), 1))
+    most = min(6 if width <= NARROW else 20, round(np.ptp(every)) + 1)
     marks += x_axis(across, bottom, bottom, most=most, title=x_title)
     drawn: list[Mark] = []
     for (name, (x, *all_)), (colour, dash) in zip(lines.items(), styles, strict=True):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING
 
-from edgecil.estimation.analysis import DatasetAnalysis
-from edgecil.estimation.comparison import Comparison
 from edgecil.report.metrics import metric_words
-from edgecil.sequences.protocols import find_protocol
+
+if TYPE_CHECKING:
+    from edgecil.estimation.analysis import DatasetAnalysis
+    from edgecil.estimation.comparison import Comparison
 
 _MOST_NAMED = 6  # constructed orders of a method that are shown one by one
 
@@ -32,6 +34,8 @@ class NamedOrder:
 
 def named_orders(dataset: DatasetAnalysis, method: str) -> tuple[NamedOrder, ...]:
     """The constructed orders of a method, unless there are many."""
+    from edgecil.sequences.protocols import find_protocol
+
     named = []
     for name in dataset.table.protocols:
         protocol = find_protocol(name)

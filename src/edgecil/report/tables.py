@@ -11,8 +11,7 @@ from edgecil.io.numbers import format_duration
 from edgecil.report.metrics import metric_words
 from edgecil.report.summary import compare_pair, named_orders, rank
 from edgecil.report.table import Column, Table, make_table
-from edgecil.report.text import class_names, describe_sequence
-from edgecil.sequences.protocols import GOALS, find_protocol
+from edgecil.report.text import class_names, describe_sequence, shorten
 
 if TYPE_CHECKING:
     from edgecil.engine.check import Check
@@ -29,13 +28,6 @@ _BOLD = (
     "Bold: the best value; for the mean also every method whose difference from the best, on the "
     "orders of both, has a 90 % interval that includes 0."
 )
-_EXPLAINED = {
-    "order_share": (
-        "order share: per cent of the variance between single trainings that is due to the class "
-        "order, on all orders of six drawings (setup fast); the rest is training noise. "
-        "–: not measured yet, or nothing varies."
-    )
-}
 
 
 # Of an analysis.
@@ -263,6 +255,8 @@ def boundary_table(dataset: DatasetAnalysis) -> Table:
 
     It has rows if a hard and an easy order were constructed and random ones were run beside them.
     """
+    from edgecil.sequences.protocols import GOALS, find_protocol
+
     ran = [name for name in dataset.table.protocols if name]
     extreme = {name for name in ran if {*GOALS} <= {*(find_protocol(name).constructed or ())}}
     random = {name for name in ran if find_protocol(name).constructed == ()}
@@ -349,21 +343,31 @@ def orders_table(dataset: DatasetAnalysis, orders: OrderTable) -> Table:
 # Of single answers.
 
 
-def entry_table(title: str, entries: Iterable[Any], *fields: str) -> Table:
-    """A row per entry with these fields; truth values are yes or no, lists and mappings text."""
-    return make_table(
-        (title, *(field.replace("_", " ") for field in fields[1:])),
-        ([_cell(getattr(it, field)) for field in fields] for it in entries),
-        caption=" ".join(_EXPLAINED[field] for field in fields if field in _EXPLAINED),
-    )
+def entry_table(
+    title: str, entries: Iterable[Any], *fields: str, width: int | None = None
+) -> Table:
+    """A row per entry with these fields, without columns that are empty.
+
+    Truth values are yes or no, lists and mappings text; the last column is cut to a width.
+    """
+    rows = [tuple(_cell(getattr(it, field)) for field in fields) for it in entries]
+    titles = [Column(one) for one in (title, *(field.replace("_", " ") for field in fields[1:]))]
+    columns, cells = _filled(titles, rows)
+    if width is not None and len(columns) > 1:
+        others = zip(*(row[:-1] for row in cells), strict=True)
+        room = width - sum(max(len(str(cell)) for cell in column) + 2 for column in others)
+        cells = tuple((*row[:-1], shorten(str(row[-1] or "–"), max(room, 20))) for row in cells)
+    return make_table(columns, cells)
 
 
 def _cell(value: Any) -> Cell:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
-        return ", ".join(f"{name} = {own}" for name, own in _flat(value) if name != "schedule")
-    return f"{', '.join(value)}, …" if isinstance(value, tuple) else value
+        value = ", ".join(f"{name} = {own}" for name, own in _flat(value) if name != "schedule")
+    if isinstance(value, tuple) and value:
+        value = f"{', '.join(value)}, …"
+    return value or None
 
 
 def _flat(settings: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:

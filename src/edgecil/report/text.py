@@ -5,10 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from edgecil.classes.lists import words_of
-from edgecil.engine.runs import Runs
-from edgecil.sequences.sequence import ClassSequence
+
+if TYPE_CHECKING:
+    from edgecil.engine.runs import Runs
+    from edgecil.sequences.sequence import ClassSequence
 
 _RTL = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]+"
 _RIGHT_TO_LEFT = re.compile(f"{_RTL}(?: {_RTL})*")
