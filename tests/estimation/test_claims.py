@@ -157,3 +157,18 @@ def test_a_part_of_an_enumeration_does_not_count_as_random() -> None:
     assert (pair.blind, pair.protocols) == (False, ("enumerate",))
     warnings = analyze_table(part).methods["m"].warnings
     assert any(warning.startswith("enumerate: 65 orders") for warning in warnings)
+
+
+@pytest.mark.parametrize(("accuracies", "near"), [((17.0, 18.0, 16.5), True), ((60.0,) * 3, False)])
+def test_chance_is_named_where_accuracies_are_near_it(
+    accuracies: tuple[float, ...], near: bool
+) -> None:
+    said = answer(table_with(*accuracies), "m")
+    assert said.chance == (pytest.approx(100 / 6) if near else None)
+
+
+def test_one_seed_for_all_orders_is_said() -> None:
+    table = table_of({"m": noisy(0)}, ("random",))
+    assert answer(table, "m").population == "class orders, for one training seed"
+    own = build(replace(run, seed=number) for number, run in enumerate(rows(table)))
+    assert answer(own, "m").population == "class orders and trainings"

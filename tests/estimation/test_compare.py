@@ -169,3 +169,52 @@ def test_a_single_blind_order_does_not_replace_several_others_in_a_comparison() 
     runs = [run for seed, name in enumerate("ab") for run in runs_of(name, "edge", noisy(seed))]
     blind = [runs_of(name, "latin", noisy(seed))[0] for seed, name in enumerate("ab")]
     assert edgecil.compare(build((*runs, *blind)))["a", "b"].n == 4
+
+
+def test_every_dataset_weighs_the_same_over_all(tmp_path: Path) -> None:
+    files = []
+    for place, count in enumerate((3, 6)):
+        runs = [
+            replace(run, dataset=f"d{place}", protocol="random", seed=number)
+            for name, seed, mean in (("a", 0, 50.0), ("b", 1, 53.0 + place))
+            for number, run in enumerate(runs_of(name, "enumerate", noisy(seed, mean=mean))[:count])
+        ]
+        files.append(tmp_path / f"{place}.csv")
+        write(runs, files[-1])
+    result = edgecil.compare(files)
+    (over,) = result.over_datasets
+    singles = [pair.comparison for pair in result.pairs]
+    assert over.datasets == ("d0", "d1")
+    assert over.difference == pytest.approx(np.mean([one.difference for one in singles]))
+    widths = [one.interval[1] - one.interval[0] for one in singles if one.interval is not None]
+    assert over.interval[1] - over.interval[0] < max(widths)
+    assert str(result).startswith("Over 2 datasets, b ")
+    profile = result.profiles["a"]
+    assert (np.diff(profile.share) <= 0.0).all()
+    assert (profile.low <= profile.share).all()
+    analysis = edgecil.analyze(files)
+    assert analysis.over_datasets == (over,)
+    assert analysis.profiles.keys() == {"a", "b"}
+
+
+@pytest.mark.parametrize("seeds", [True, False])
+def test_runs_without_orders_are_paired_by_seed_or_compared_as_samples(
+    tmp_path: Path, seeds: bool
+) -> None:
+    values = {"a": [61.2, 58.9, 64.0, 60.1], "b": [60.1, 57.8, 62.7, 59.2]}
+    rows = [
+        f"{name},{seed},{value}" if seeds else f"{name},{value}"
+        for name, own in values.items()
+        for seed, value in enumerate(own)
+    ]
+    path = tmp_path / "runs.csv"
+    path.write_text("\n".join(["method,seed,accuracy" if seeds else "method,accuracy", *rows]))
+    one = edgecil.compare(path)["a", "b"]
+    assert (one.n, one.paired, one.population) == (4, seeds, "runs like these")
+    assert one.difference == pytest.approx(1.1)
+    assert one.interval is not None
+    assert (one.interval[1] - one.interval[0] < 1.5) == seeds
+    (advice,) = edgecil.next_runs(path, target=0.5)
+    assert (advice.orders, advice.unit) == ((), "run")
+    assert advice.steps["a"].order_count > 4
+    assert advice.decisions.keys() == ({"a"} if seeds else set())
