@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 import warnings
@@ -298,3 +299,30 @@ def test_an_empty_folder_is_told_from_a_missing_one(tmp_path: Path) -> None:
         load_clip(tmp_path)
     with pytest.raises(PrerequisiteError, match="file here"):
         load_clip(tmp_path / "nowhere")
+
+
+def test_the_caches_and_packages_of_clip_are_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`pip install clip` leaves weights in ~/.cache/clip and the merges in its own folder."""
+    from transformers import CLIPTokenizerFast
+
+    from edgecil.similarity.clip import packaged_tokenizer
+    from edgecil.similarity.encoders import ENCODERS, cached_weights
+
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    assert cached_weights(ENCODERS["clip-vit-b-16"]) is None
+    weights = tmp_path / ".cache" / "clip" / "ViT-B-16.pt"
+    weights.parent.mkdir(parents=True)
+    weights.touch()
+    assert cached_weights(ENCODERS["clip-vit-b-16"]) == weights
+    package = tmp_path / "clip"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    merges = b"#version\nc a\nca t</w>"
+    (package / "bpe_simple_vocab_16e6.txt.gz").write_bytes(gzip.compress(merges))
+    monkeypatch.syspath_prepend(tmp_path)
+    folder = packaged_tokenizer()
+    assert folder is not None
+    tokens = CLIPTokenizerFast.from_pretrained(folder)("Cat")["input_ids"]
+    assert tokens == [514, 513, 515]  # start, "cat</w>", end

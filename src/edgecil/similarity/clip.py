@@ -6,8 +6,11 @@ them; sizes come from the weights.
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Sequence
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.errors import DataError, UsageError
+from edgecil.io.files import cache_directory, replace_file
 from edgecil.io.weights import WeightFiles
 from edgecil.similarity.clip_weights import clip_settings, read_clip
 from edgecil.similarity.pretrained import (
@@ -28,6 +32,7 @@ from edgecil.similarity.pretrained import (
 )
 
 TOKENIZER = "openai/clip-vit-base-patch32"
+_MERGES = 49_152 - 256 - 2  # of the published vocabulary
 
 
 class ClipEncoder:
@@ -112,7 +117,7 @@ class ClipEncoder:
                 f"CLIP's tokenizer is not beside the weights in {folder}, so copy vocab.json and "
                 f"merges.txt of {TOKENIZER} there"
             )
-            folder = tokenizer_folder(self.name, TOKENIZER, remedy)
+            folder = packaged_tokenizer() or tokenizer_folder(self.name, TOKENIZER, remedy)
         try:
             tokenizer = CLIPTokenizerFast.from_pretrained(folder, local_files_only=True)
         except Exception as error:
@@ -125,6 +130,38 @@ class ClipEncoder:
                 f"{self._files.weights} have {vocabulary}; they do not belong together."
             )
         return tokenizer
+
+
+def packaged_tokenizer() -> Path | None:
+    """Return a folder with CLIP's tokenizer, made of the vocabulary in a package of CLIP.
+
+    OpenAI's `clip` and `open_clip` come with the merges of the byte pairs, from which the
+    vocabulary follows: bytes, bytes that end a word, merged pairs, and the two ends of a text.
+    """
+    from transformers.convert_slow_tokenizer import bytes_to_unicode
+
+    for package in ("clip", "open_clip"):
+        spec = find_spec(package)
+        for place in (spec and spec.submodule_search_locations) or ():
+            path = Path(place) / "bpe_simple_vocab_16e6.txt.gz"
+            if not path.is_file():
+                continue
+            lines = gzip.decompress(path.read_bytes()).decode().split("\n")
+            merges = lines[1 : _MERGES + 1]
+            letters = list(bytes_to_unicode().values())
+            tokens = [*letters, *(f"{letter}</w>" for letter in letters)]
+            tokens += [merge.replace(" ", "") for merge in merges]
+            tokens += ["<|startoftext|>", "<|endoftext|>"]
+            folder = cache_directory() / "tokenizers" / "clip"
+            vocabulary = {token: number for number, token in enumerate(tokens)}
+            for name, text in (
+                ("vocab.json", json.dumps(vocabulary)),
+                ("merges.txt", "\n".join(["#version: 0.2", *merges, ""])),
+            ):
+                with replace_file(folder / name) as file:
+                    file.write(text.encode())
+            return folder
+    return None
 
 
 def load_clip(weights: str | Path, *, name: str = "clip") -> ClipEncoder:

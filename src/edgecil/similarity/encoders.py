@@ -45,12 +45,14 @@ class EncoderEntry:
         kind: how it is read.
         hub_id: its repository on the Hugging Face hub.
         sizes: (width, projection) of a CLIP text tower.
+        file: its name in the cache of OpenAI's package.
     """
 
     about: str
     kind: Literal["bundled", "minilm", "clip"]
     hub_id: str = ""
     sizes: tuple[int, int] | None = None
+    file: str = ""
 
 
 @dataclass(frozen=True)
@@ -73,20 +75,19 @@ _CATALOGUE = {
     "minilm": EncoderEntry(
         "MiniLM-L6 on any text", "minilm", "sentence-transformers/all-MiniLM-L6-v2"
     ),
-    "clip-rn50": EncoderEntry("CLIP RN50", "clip", "timm/resnet50_clip.openai", (512, 1024)),
-    "clip-rn101": EncoderEntry("CLIP RN101", "clip", "timm/resnet101_clip.openai", (512, 512)),
-    "clip-rn50x64": EncoderEntry(
-        "CLIP RN50x64", "clip", "timm/resnet50x64_clip.openai", (1024, 1024)
-    ),
-    "clip-vit-b-32": EncoderEntry(
-        "CLIP ViT-B/32", "clip", "openai/clip-vit-base-patch32", (512, 512)
-    ),
-    "clip-vit-b-16": EncoderEntry(
-        "CLIP ViT-B/16", "clip", "openai/clip-vit-base-patch16", (512, 512)
-    ),
-    "clip-vit-l-14": EncoderEntry(
-        "CLIP ViT-L/14", "clip", "openai/clip-vit-large-patch14", (768, 768)
-    ),
+    **{
+        f"clip-{name.lower().replace('/', '-')}": EncoderEntry(
+            f"CLIP {name}", "clip", hub_id, sizes, f"{name.replace('/', '-')}.pt"
+        )
+        for name, hub_id, sizes in (
+            ("RN50", "timm/resnet50_clip.openai", (512, 1024)),
+            ("RN101", "timm/resnet101_clip.openai", (512, 512)),
+            ("RN50x64", "timm/resnet50x64_clip.openai", (1024, 1024)),
+            ("ViT-B/32", "openai/clip-vit-base-patch32", (512, 512)),
+            ("ViT-B/16", "openai/clip-vit-base-patch16", (512, 512)),
+            ("ViT-L/14", "openai/clip-vit-large-patch14", (768, 768)),
+        )
+    },
 }
 ENCODERS: Registry[EncoderEntry] = Registry("encoder", _CATALOGUE)
 DEFAULT_ENCODER = "minilm-bundled"
@@ -119,7 +120,7 @@ def get_encoder(name: str, weights: str | Path | None = None) -> Encoder:
     if entry.kind == "minilm":
         given = weights or installed_weights() or entry.hub_id
         return MiniLMEncoder(name, locate(name, given, _remedy(entry)))
-    files = locate(name, weights or entry.hub_id, _remedy(entry))
+    files = locate(name, weights or cached_weights(entry) or entry.hub_id, _remedy(entry))
     openai = "quick_gelu" if weights is None else None
     return ClipEncoder(name, files, sizes=entry.sizes, activation=openai)
 
@@ -133,7 +134,7 @@ def encoder_status(name: str) -> EncoderStatus:
     if missing := missing_packages(PACKAGES):
         lacking = f"{entry.about}; requires {' and '.join(missing)}"
         return EncoderStatus(name, False, f"{lacking}: run pip install 'edgecil[clip]'.")
-    folder = cached_snapshot(entry.hub_id, WEIGHTS)
+    folder = cached_weights(entry)
     if entry.kind == "minilm":
         folder = installed_weights() or folder
     if folder is None:
@@ -144,6 +145,13 @@ def encoder_status(name: str) -> EncoderStatus:
             f"them, else {_remedy(entry)}.",
         )
     return EncoderStatus(name, True, f"{entry.about}; weights in {folder}.")
+
+
+def cached_weights(entry: EncoderEntry) -> Path | None:
+    """Return weights in the cache of the Hugging Face hub, or of OpenAI's CLIP package."""
+    folder = cached_snapshot(entry.hub_id, WEIGHTS)
+    own = Path.home() / ".cache" / "clip" / entry.file
+    return own if folder is None and entry.file and own.is_file() else folder
 
 
 def _remedy(entry: EncoderEntry) -> str:
