@@ -35,12 +35,14 @@ LEARNERS = {
     "mos": ("mos", "vit_mos"),
     "l2p": ("l2p", "vit_l2p"),
     "coda-prompt": ("coda_prompt", "vit_coda_promtpt"),
+    "dualprompt": ("dualprompt", "vit_dualprompt"),
 }
 # What PILOT has and our schedule `fast` has not: L2P's constant rate, CODA-Prompt's schedule and
 # incomplete batches, MOS's slower head.
 _AS_PILOT: dict[str, dict[str, Any]] = {
     "l2p": {"schedule": "steps", "milestones": (), "learning_rate": 0.005},
     "coda-prompt": {"schedule": "quarter-cosine", "drop_last": True},
+    "dualprompt": {"schedule": "steps", "milestones": ()},
     "mos": {"head_factor": 0.1},
 }
 CLASSIFIERS: dict[str, tuple[str, ...]] = {}
@@ -182,14 +184,17 @@ def _settings(name: str, config: Any, tasks: int) -> dict[str, Any]:
             "ca_lr": config.alignment.learning_rate,
             "ca_storage_efficient_method": "covariance",
         }
-    if name == "l2p":
+    if name in ("l2p", "dualprompt"):
         return {
             "freeze": ["blocks", "patch_embed", "cls_token", "norm", "pos_embed"],
             "get_original_backbone": True,
             "drop": 0.0,
             "drop_path": 0.0,
             "prompt_pool": True,
-            "shared_prompt_pool": False,
+            "shared_prompt_pool": name == "dualprompt",
+            "use_prefix_tune_for_e_prompt": name == "dualprompt",
+            "top_k": 1,
+            "size": tasks,
             "shared_prompt_key": False,
             "pull_constraint": True,
             "pull_constraint_coeff": config.pull,
@@ -215,9 +220,31 @@ def _backbone(args: dict[str, Any], vit_name: str | None, config: Any, vit: ViT)
         module.PatchEmbed, module.torch = embedding, _NoLeaves()
         return timm_names.load(module.VisionTransformer(**sizes), vit)
     sizes["embed_layer"] = embedding
-    if vit_name == "vit_l2p":
+    if vit_name in ("vit_l2p", "vit_dualprompt"):
         if not args:  # without prompts, for the queries
             return timm_names.load(module.VisionTransformer(**sizes, num_classes=1), vit).eval()
+        if vit_name == "vit_dualprompt":
+            general = min(config.general, vit.layout.depth - 1)
+            expert = min(config.expert, vit.layout.depth - general)
+            network = module.VisionTransformer(
+                **sizes,
+                num_classes=args["nb_classes"],
+                prompt_length=config.length,
+                prompt_pool=True,
+                prompt_key=True,
+                pool_size=args["size"],
+                top_k=1,
+                batchwise_prompt=config.batchwise,
+                use_prompt_mask=True,
+                use_g_prompt=True,
+                g_prompt_length=config.length,
+                g_prompt_layer_idx=list(range(general)),
+                use_prefix_tune_for_g_prompt=True,
+                use_e_prompt=True,
+                e_prompt_layer_idx=list(range(general, general + expert)),
+                use_prefix_tune_for_e_prompt=True,
+            )
+            return timm_names.load(network, vit)
         network = module.VisionTransformer(
             **sizes,
             num_classes=args["nb_classes"],

@@ -306,6 +306,37 @@ def test_l2p_in_lockstep() -> None:
         agree("l2p: head", ours.head.weight, network.head.weight[: ours.head.classes])
 
 
+def test_dualprompt_in_lockstep() -> None:
+    """Three tasks from the same prompts, head and batches: the same afterwards.
+
+    In PILOT the random keys of later tasks compete for images, too; here they are made to lose.
+    """
+    schedule = replace(SCHEDULE, schedule="steps", milestones=(), weight_decay=0.0, epochs=3)
+    ours, theirs, images = pair("dualprompt", schedule)
+    network, heads = theirs._network.backbone, ours.vit.layout.heads
+    pool = network.e_prompt
+
+    def by_head(prompts: torch.Tensor) -> torch.Tensor:
+        return prompts.detach().unflatten(-1, (heads, -1))
+
+    def begin(first: Any, task: int) -> None:
+        newest = first.prompts[-1]
+        network.g_prompt.copy_(by_head(newest["general"]))
+        pool.prompt[:, :, task].copy_(by_head(newest["expert"]))
+        pool.prompt_key[task].copy_(newest["key"])
+        queries = first.frozen_features(SCENARIO.train.inputs)
+        pool.prompt_key[task + 1 :] = -queries.mean(dim=0)
+        network.head.weight[: first.head.classes].copy_(first.head.weight)
+        network.head.bias[: first.head.classes].copy_(first.head.bias)
+
+    for task in in_lockstep(ours, theirs, images, begin):
+        newest = ours.prompts[-1]
+        agree("dualprompt: general", by_head(newest["general"]), network.g_prompt)
+        agree("dualprompt: expert", by_head(newest["expert"]), pool.prompt[:, :, task])
+        agree("dualprompt: key", newest["key"], pool.prompt_key[task])
+        agree("dualprompt: head", ours.head.weight, network.head.weight[: ours.head.classes])
+
+
 def in_lockstep(ours: Any, theirs: Any, images: Any, begin: Callable[..., None]) -> Iterator[int]:
     """Train both on every task with the same batches; predictions must be the same.
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -231,6 +232,8 @@ def content_name(*parts: object) -> str:
     return digest.hexdigest()[:32]
 
 
+# A tensor's images by their content, computed once: names of all images that it was selected from,
+# None where they are not computed yet, and the places of its own among them.
 _names: WeakIdKeyDictionary = WeakIdKeyDictionary()
 
 
@@ -239,58 +242,24 @@ def names_of(inputs: torch.Tensor) -> list[bytes]:
 
     Names are kept as long as the tensor exists. Tensors of images must not be modified in place.
     """
-    return _of(inputs).read(inputs)
+    names, places = _named(inputs)
+    for source, place in enumerate(places):
+        if names[place] is None:
+            content = inputs[source].cpu().contiguous().numpy().tobytes()
+            names[place] = hashlib.blake2b(content, digest_size=16).digest()
+    return [names[place] for place in places]
 
 
 def take_named(inputs: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
     """Selected images `inputs[chosen]`; names computed for either are known for both."""
-    source, places = _of(inputs), chosen.tolist()
+    names, places = _named(inputs)
     selected = inputs[chosen]
-    if isinstance(source, _Part):
-        places = [source.chosen[place] for place in places]
-    _names[selected] = _Part(source.whole, places)
+    _names[selected] = names, [places[index] for index in chosen.tolist()]
     return selected
 
 
-def _of(inputs: torch.Tensor) -> _Names | _Part:
+def _named(inputs: torch.Tensor) -> tuple[list[Any], Sequence[int]]:
     if inputs not in _names:
-        _names[inputs] = _Names(len(inputs))
-    names: _Names | _Part = _names[inputs]
-    return names
-
-
-class _Names:
-    """The names of a tensor's images, None where they are not computed yet."""
-
-    def __init__(self, count: int) -> None:
-        self.names: list[bytes | None] = [None] * count
-
-    @property
-    def whole(self) -> _Names:
-        """This object."""
-        return self
-
-    def read(self, inputs: torch.Tensor) -> list[bytes]:
-        """Return all names."""
-        return [self.name(place, inputs, place) for place in range(len(self.names))]
-
-    def name(self, place: int, inputs: torch.Tensor, source: int) -> bytes:
-        """Return the name at a place, computed from `inputs[source]` if necessary."""
-        name = self.names[place]
-        if name is None:
-            content = inputs[source].cpu().contiguous().numpy().tobytes()
-            name = hashlib.blake2b(content, digest_size=16).digest()
-            self.names[place] = name
-        return name
-
-
-class _Part:
-    """Names of selected images, which are those of the whole."""
-
-    def __init__(self, whole: _Names, chosen: list[int]) -> None:
-        self.whole = whole
-        self.chosen = chosen
-
-    def read(self, inputs: torch.Tensor) -> list[bytes]:
-        """Return all names."""
-        return [self.whole.name(place, inputs, source) for source, place in enumerate(self.chosen)]
+        _names[inputs] = [None] * len(inputs), range(len(inputs))
+    named: tuple[list[Any], Sequence[int]] = _names[inputs]
+    return named

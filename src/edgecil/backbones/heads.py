@@ -9,8 +9,6 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from edgecil.errors import UsageError
-
 
 class GrowingHead(nn.Module):  # type: ignore[misc]
     """A head with one row of weights per class, initially without classes.
@@ -28,8 +26,6 @@ class GrowingHead(nn.Module):  # type: ignore[misc]
 
     def __init__(self, feature_size: int) -> None:
         super().__init__()
-        if feature_size < 1:
-            raise UsageError(f"'feature_size' must be 1 or more. Got {feature_size} instead.")
         self.feature_size = feature_size
         self.weight = nn.Parameter(torch.zeros(0, feature_size))
 
@@ -40,15 +36,11 @@ class GrowingHead(nn.Module):  # type: ignore[misc]
 
     def grow(self, count: int, generator: torch.Generator) -> None:
         """Add `count` classes; existing rows do not change."""
-        if count < 0:
-            raise UsageError(f"'count' must be 0 or more classes. Got {count} instead.")
         rows = self._draw(count, self.feature_size, generator)
         self._replace(torch.cat([self.weight.detach(), rows]))
 
     def widen(self, count: int, generator: torch.Generator) -> None:
         """Accept `count` more features; existing weights do not change."""
-        if count < 1:
-            raise UsageError(f"'count' must be 1 or more features. Got {count} instead.")
         self.feature_size += count
         columns = self._draw(self.classes, count, generator)
         self._replace(torch.cat([self.weight.detach(), columns], dim=1))
@@ -59,11 +51,6 @@ class GrowingHead(nn.Module):  # type: ignore[misc]
         Zhao et al. (CVPR 2020), "Maintaining discrimination and fairness in class incremental
         learning": training on many new and few old images gives new classes larger norms.
         """
-        if not 0 < old_count < self.classes:
-            raise UsageError(
-                f"'old_count' must be from 1 to {self.classes - 1}, so that there are old and new "
-                f"classes. Got {old_count} instead."
-            )
         with torch.no_grad():
             lengths = self.weight.norm(dim=1)
             self.weight[old_count:] *= lengths[:old_count].mean() / lengths[old_count:].mean()

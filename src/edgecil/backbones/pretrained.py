@@ -244,34 +244,21 @@ def load_vit(name: str, shape: Shape) -> ViT:
     return network
 
 
+@cache
 def frozen_backbone(name: str, shape: Shape, device: str | torch.device) -> Backbone:
     """Return a frozen network in evaluation mode; one per process, shared by all methods.
 
     A function of the slot is called under seed 0, because all runs share the frozen network.
     """
-    if is_slot_model(name) or is_resnet(name):
-        return _frozen(name, shape, device)
-    return frozen_vit(name, shape, device)
-
-
-@cache
-def _frozen(name: str, shape: Shape, device: str | torch.device) -> Backbone:
     network = load_pretrained(name, shape)
     network.to(device).requires_grad_(False).eval()
     return network
 
 
-@cache
 def frozen_vit(name: str, shape: Shape, device: str | torch.device) -> ViT:
-    """Return a frozen network in evaluation mode; one per process, shared by all methods.
-
-    Args:
-        name: in `PRETRAINED`, or a path or hub id.
-        shape: channels, height and width of the images.
-        device: device to compute on.
-    """
-    network = load_vit(name, shape)
-    network.to(device).requires_grad_(False).eval()
+    """Return a frozen vision transformer; see :func:`frozen_backbone`."""
+    network = load_vit(name, shape) if is_resnet(name) else frozen_backbone(name, shape, device)
+    assert isinstance(network, ViT)
     return network
 
 

@@ -1,33 +1,7 @@
 """Class-incremental learners, one file each, behind one interface."""
 
-from edgecil.methods import (
-    acil,
-    aper,
-    bic,
-    coda_prompt,
-    der,
-    derpp,
-    dualprompt,
-    ease,
-    er,
-    ewc,
-    fecam,
-    finetune,
-    foster,
-    hide_prompt,
-    icarl,
-    joint,
-    l2p,
-    lucir,
-    lwf,
-    memo,
-    mos,
-    ranpac,
-    simplecil,
-    slca,
-    tagfex,
-    wa,
-)
+from importlib import import_module
+
 from edgecil.methods.method import Environment, Method
 from edgecil.methods.registry import METHODS, MethodEntry, register_method
 from edgecil.methods.resolve import get_method, method_names, resolve_method
@@ -41,35 +15,16 @@ __all__ = [
     "Method",
     "MethodEntry",
     "Schedule",
-    "acil",
-    "aper",
-    "bic",
-    "coda_prompt",
-    "der",
-    "derpp",
-    "dualprompt",
-    "ease",
-    "er",
-    "ewc",
-    "fecam",
-    "finetune",
-    "foster",
     "get_method",
     "get_schedule",
-    "hide_prompt",
-    "icarl",
-    "joint",
-    "l2p",
-    "lucir",
-    "lwf",
-    "memo",
     "method_names",
-    "mos",
-    "ranpac",
     "register_method",
     "resolve_method",
-    "simplecil",
-    "slca",
-    "tagfex",
-    "wa",
 ]
+
+_LEARNERS = """
+acil aper bic coda_prompt der derpp dualprompt ease er ewc fecam finetune foster hide_prompt icarl
+joint l2p lucir lwf memo mos ranpac simplecil slca tagfex wa
+"""
+for _learner in _LEARNERS.split():
+    import_module(f"edgecil.methods.{_learner}")  # it registers itself

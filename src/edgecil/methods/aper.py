@@ -8,12 +8,11 @@ concatenated; after the first task nothing is trained.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import torch
 
 from edgecil.errors import UsageError
-from edgecil.methods.adapters import adapt, adapters_state, blank_adapters, load_adapters
+from edgecil.methods.adapters import adapt, blank_adapters
 from edgecil.methods.method import Environment
 from edgecil.methods.registry import register_method
 from edgecil.methods.schedule import Schedule
@@ -57,6 +56,7 @@ class APER(PrototypeMethod):
     """
 
     config: APERConfig
+    kept = (*PrototypeMethod.kept, "adapters")
 
     def __init__(self, config: APERConfig, environment: Environment) -> None:
         super().__init__(config, environment)
@@ -74,12 +74,3 @@ class APER(PrototypeMethod):
         """Return features (n, 2 d) of both models for uint8 images (n, c, h, w)."""
         adapted = self.adapted_features(inputs, self.adapters)
         return torch.cat([self.frozen_features(inputs), adapted], dim=1)
-
-    def state(self) -> dict[str, Any]:
-        """Return the adapters and the prototypes."""
-        return {**super().state(), "adapters": adapters_state(self.adapters)}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Load a state from :meth:`state`."""
-        super().restore(state)
-        self.adapters = load_adapters(self.vit, self.config.bottleneck, state["adapters"])

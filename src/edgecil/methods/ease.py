@@ -70,6 +70,7 @@ class EASE(PretrainedMethod):
     """
 
     config: EASEConfig
+    kept = ("adapters", "prototypes", "unmodified")
 
     def __init__(self, config: EASEConfig, environment: Environment) -> None:
         super().__init__(config, environment)
@@ -124,23 +125,12 @@ class EASE(PretrainedMethod):
             logits += self.config.unmodified * frozen @ normalize(self.unmodified, dim=1).T
         return {"head": logits.argmax(dim=1)}
 
-    def state(self) -> dict[str, Any]:
-        """Return the adapters and the prototypes computed from images."""
-        return {
-            **super().state(),
-            "adapters": [adapters_state(adapters) for adapters in self.adapters],
-            "prototypes": [prototypes.cpu() for prototypes in self.prototypes],
-            "unmodified": self.unmodified.cpu(),
-        }
-
     def restore(self, state: dict[str, Any]) -> None:
         """Load a state from :meth:`state`."""
         super().restore(state)
         self.adapters = []
         for weights in state["adapters"]:
             self.add_adapters(weights)
-        self.prototypes = [values.to(self.environment.device) for values in state["prototypes"]]
-        self.unmodified = state["unmodified"].to(self.environment.device)
 
 
 def complete_prototypes(prototypes: list[torch.Tensor]) -> torch.Tensor:

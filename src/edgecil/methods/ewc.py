@@ -57,6 +57,7 @@ class EWC(NetworkMethod):
     """Fine-tuning with a quadratic penalty on every weight."""
 
     config: EWCConfig
+    kept = ("fisher",)
 
     def __init__(self, config: EWCConfig, environment: Environment) -> None:
         super().__init__(config, environment)
@@ -117,18 +118,9 @@ class EWC(NetworkMethod):
         self.network.eval()
         return {name: value.clamp(max=self.config.fisher_cap) for name, value in total.items()}
 
-    def state(self) -> dict[str, Any]:
-        """Return the network, which is the anchor, and the Fisher information."""
-        return {
-            **super().state(),
-            "fisher": {name: value.cpu() for name, value in self.fisher.items()},
-        }
-
     def restore(self, state: dict[str, Any]) -> None:
         """Load a state from :meth:`state`."""
         super().restore(state)
-        device = self.environment.device
-        self.fisher = {name: value.to(device) for name, value in state["fisher"].items()}
         self.anchor = {
             name: value.detach().clone()
             for name, value in self.network.named_parameters()

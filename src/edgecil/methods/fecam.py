@@ -8,7 +8,6 @@ trained and each class has its own statistics, so the order of classes has no ef
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch.nn.functional import normalize
@@ -54,6 +53,7 @@ class FeCAM(PretrainedMethod):
     """
 
     config: FeCAMConfig
+    kept = ("gaussians",)
 
     @classmethod
     def needs(cls, config: FeCAMConfig) -> Need:
@@ -84,15 +84,6 @@ class FeCAM(PretrainedMethod):
         pairs = zip(self.gaussians.means, self.gaussians.roots, strict=True)
         distances = [mahalanobis(features - mean, root) for mean, root in pairs]
         return {"head": torch.stack(distances, dim=1).argmin(dim=1)}
-
-    def state(self) -> dict[str, Any]:
-        """Return means and roots."""
-        return {**super().state(), "gaussians": self.gaussians.state()}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Load a state from :meth:`state`."""
-        super().restore(state)
-        self.gaussians.restore(state["gaussians"], self.environment.device)
 
 
 def correlation_root(features: torch.Tensor, shrinkage: float) -> torch.Tensor:

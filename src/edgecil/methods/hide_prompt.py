@@ -9,7 +9,6 @@ prediction (the head). The last two are trained on features sampled from class s
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import torch
 from torch import nn
@@ -112,6 +111,7 @@ class HiDePrompt(PromptMethod):
     """Trains a prompt per task, then the inference of the task and the head."""
 
     config: HiDePromptConfig
+    kept = (*PromptMethod.kept, "inference", "plain", "instructed", "task_of_class")
 
     def __init__(self, config: HiDePromptConfig, environment: Environment) -> None:
         super().__init__(config, environment)
@@ -193,25 +193,6 @@ class HiDePrompt(PromptMethod):
             ours = task.labels == label
             self.plain.add(plain[ours], task.generator("plain", label))
             self.instructed.add(instructed[ours], task.generator("instructed", label))
-
-    def state(self) -> dict[str, Any]:
-        """Return prompts, head, task-identity inference and class statistics."""
-        inference = self.inference.state_dict()
-        return {
-            **super().state(),
-            "inference": {name: value.cpu().clone() for name, value in inference.items()},
-            "plain": self.plain.state(),
-            "instructed": self.instructed.state(),
-            "task_of_class": list(self.task_of_class),
-        }
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Load a state from :meth:`state`."""
-        super().restore(state)
-        self.inference.load_state_dict(state["inference"])
-        self.plain.restore(state["plain"], self.environment.device)
-        self.instructed.restore(state["instructed"], self.environment.device)
-        self.task_of_class = list(state["task_of_class"])
 
 
 class TaskInference(nn.Module):  # type: ignore[misc]

@@ -88,6 +88,8 @@ class Method(ABC):
 
     Attributes:
         classifiers: names of the classifiers, the main one first (`head`, `nme`, …).
+        kept: names of the attributes that are the state: tensors, modules, plain values, lists and
+            dictionaries of them, and objects with a state of their own.
         sees_everything: whether each task includes the images of all earlier classes. Set this for
             upper bounds only.
         only_for_predictions: entries of the state that no later task reads; they are stored with a
@@ -96,6 +98,7 @@ class Method(ABC):
     """
 
     classifiers: ClassVar[tuple[str, ...]] = ("head",)
+    kept: ClassVar[tuple[str, ...]] = ()
     sees_everything: ClassVar[bool] = False
     only_for_predictions: ClassVar[tuple[str, ...]] = ()
 
@@ -126,8 +129,47 @@ class Method(ABC):
 
     def state(self) -> dict[str, Any]:
         """Return everything needed to resume: CPU tensors and plain values."""
-        return {"seen": list(self.seen)}
+        return {"seen": list(self.seen), **{name: saved(getattr(self, name)) for name in self.kept}}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Load a state from :meth:`state`; predictions are then bit-identical."""
         self.seen = tuple(state["seen"])
+        for name in self.kept:
+            if name in state:  # what no later task reads may be left out
+                value = restored(getattr(self, name), state[name], self.environment.device)
+                setattr(self, name, value)
+
+
+def saved(value: Any) -> Any:
+    """Return what a state stores of a value: CPU tensors, which are copies where they may change.
+
+    Tensors that are attributes of a learner are replaced and never modified in place.
+    """
+    if isinstance(value, torch.nn.Module):
+        return {name: it.to("cpu", copy=True) for name, it in value.state_dict().items()}
+    if isinstance(value, torch.nn.Parameter):
+        return value.detach().to("cpu", copy=True)
+    if isinstance(value, torch.Tensor):
+        return value.cpu()
+    if isinstance(value, list):
+        return [saved(item) for item in value]
+    if isinstance(value, dict):
+        return {name: saved(item) for name, item in value.items()}
+    return value.state() if hasattr(value, "state") else value
+
+
+def restored(current: Any, value: Any, device: str | torch.device) -> Any:
+    """Return a value from what :func:`saved` returned, given the attribute of a new learner."""
+    if isinstance(current, torch.nn.Module):
+        current.load_state_dict(value)
+        return current
+    if hasattr(current, "restore"):
+        current.restore(value, device)
+        return current
+    if isinstance(value, torch.Tensor):
+        return value.to(device)
+    if isinstance(value, list):
+        return [restored(None, item, device) for item in value]
+    if isinstance(value, dict):
+        return {name: restored(None, item, device) for name, item in value.items()}
+    return value

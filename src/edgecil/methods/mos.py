@@ -21,7 +21,6 @@ from edgecil.backbones.heads import SmallLinear
 from edgecil.backbones.vit import Sockets
 from edgecil.errors import UsageError, unknown
 from edgecil.methods.adapters import (
-    adapters_state,
     class_means,
     dropout,
     fresh_adapters,
@@ -118,6 +117,7 @@ class MOS(PretrainedMethod):
     """
 
     config: MOSConfig
+    kept = ("adapters", "head", "gaussians", "prototypes", "task_of_class")
 
     def __init__(self, config: MOSConfig, environment: Environment) -> None:
         super().__init__(config, environment)
@@ -216,18 +216,6 @@ class MOS(PretrainedMethod):
             refined = logits[task_of_class[refined.argmax(dim=1)], images]
         return refined
 
-    def state(self) -> dict[str, Any]:
-        """Return adapters, head and class statistics."""
-        head = self.head.state_dict()
-        return {
-            **super().state(),
-            "adapters": [adapters_state(adapters) for adapters in self.adapters],
-            "head": {name: value.to("cpu", copy=True) for name, value in head.items()},
-            "gaussians": self.gaussians.state(),
-            "prototypes": self.prototypes.cpu(),
-            "task_of_class": list(self.task_of_class),
-        }
-
     def restore(self, state: dict[str, Any]) -> None:
         """Load a state from :meth:`state`."""
         super().restore(state)
@@ -235,10 +223,6 @@ class MOS(PretrainedMethod):
             load_adapters(self.vit, self.config.bottleneck, weights)
             for weights in state["adapters"]
         ]
-        self.head.load_state_dict(state["head"])
-        self.gaussians.restore(state["gaussians"], self.environment.device)
-        self.prototypes = state["prototypes"].to(self.environment.device)
-        self.task_of_class = list(state["task_of_class"])
 
 
 class MergedOnUse(nn.Module):  # type: ignore[misc]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import nn
@@ -27,6 +27,8 @@ class PromptMethod(PretrainedMethod):
         head: head over the classes seen so far.
         prompts: sets of tensors by name, in the order of tasks; only the last set is trained.
     """
+
+    kept: ClassVar[tuple[str, ...]] = ("head", "prompts")
 
     def __init__(self, config: Any, environment: Environment) -> None:
         super().__init__(config, environment)
@@ -89,21 +91,9 @@ class PromptMethod(PretrainedMethod):
             ]
         return {"head": torch.cat(logits).argmax(dim=1)}
 
-    def state(self) -> dict[str, Any]:
-        """Return the prompts and the head."""
-        return {
-            **super().state(),
-            "head": {name: value.cpu().clone() for name, value in self.head.state_dict().items()},
-            "prompts": [
-                {name: value.detach().cpu().clone() for name, value in prompts.items()}
-                for prompts in self.prompts
-            ],
-        }
-
     def restore(self, state: dict[str, Any]) -> None:
         """Load a state from :meth:`state`."""
         super().restore(state)
-        self.head.load_state_dict(state["head"])
         self.prompts = []
         for prompts in state["prompts"]:
             self.add_prompts(**prompts)

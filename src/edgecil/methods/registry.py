@@ -116,14 +116,7 @@ METHODS: Registry[MethodEntry] = Registry(
 
 
 def register_method(
-    name: str,
-    config: type[Any],
-    summary: str,
-    *,
-    fast: Schedule | None = None,
-    fast_settings: Mapping[str, Any] | None = None,
-    published_settings: Mapping[str, Any] | None = None,
-    paper: Schedule | None = None,
+    name: str, config: type[Any], summary: str, **more: Any
 ) -> Callable[[_Method], _Method]:
     """Register the decorated :class:`Method` under a name.
 
@@ -132,26 +125,11 @@ def register_method(
         config: frozen dataclass of hyper-parameters; the method is built as
             `method(config, environment)`.
         summary: one line for the list of methods.
-        fast: see :class:`MethodEntry`.
-        fast_settings: see :class:`MethodEntry`.
-        published_settings: see :class:`MethodEntry`.
-        paper: see :class:`MethodEntry`.
+        more: other attributes of :class:`MethodEntry`.
     """
 
     def add(method: _Method) -> _Method:
-        METHODS.add(
-            name,
-            MethodEntry(
-                name,
-                method,
-                config,
-                summary,
-                fast,
-                fast_settings or {},
-                published_settings or {},
-                paper,
-            ),
-        )
+        METHODS.add(name, MethodEntry(name, method, config, summary, **more))
         return method
 
     return add

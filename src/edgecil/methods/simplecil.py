@@ -7,7 +7,7 @@ Generalizability and Adaptivity are All You Need". Nothing is trained.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch.nn.functional import normalize
@@ -32,6 +32,8 @@ class PrototypeMethod(PretrainedMethod):
         prototypes: class means, (classes seen, d).
     """
 
+    kept: ClassVar[tuple[str, ...]] = ("prototypes",)
+
     def __init__(self, config: Any, environment: Environment) -> None:
         super().__init__(config, environment)
         self.prototypes = torch.zeros(0, 0, device=environment.device)
@@ -51,15 +53,6 @@ class PrototypeMethod(PretrainedMethod):
         """Return the class whose prototype has the largest cosine similarity."""
         features = normalize(self.features(inputs), dim=1)
         return {"head": (features @ normalize(self.prototypes, dim=1).T).argmax(dim=1)}
-
-    def state(self) -> dict[str, Any]:
-        """Return the prototypes."""
-        return {**super().state(), "prototypes": self.prototypes.cpu()}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Load a state from :meth:`state`."""
-        super().restore(state)
-        self.prototypes = state["prototypes"].to(self.environment.device)
 
 
 @register_method(

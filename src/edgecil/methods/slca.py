@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, replace
-from typing import Any
 
 import torch
 from torch import nn
@@ -69,6 +68,7 @@ class SLCA(NetworkMethod):
     """
 
     config: SLCAConfig
+    kept = ("aligned", "gaussians", "sizes")
     only_for_predictions = ("aligned",)
 
     def __init__(self, config: SLCAConfig, environment: Environment) -> None:
@@ -143,24 +143,6 @@ class SLCA(NetworkMethod):
         """New labels (n,) with the largest logit of the aligned head for features (n, d)."""
         with torch.no_grad():
             return self.aligned(features).argmax(dim=1)
-
-    def state(self) -> dict[str, Any]:
-        """Return the network, the aligned head and the class statistics."""
-        aligned = self.aligned.state_dict()
-        return {
-            **super().state(),
-            "aligned": {name: value.to("cpu", copy=True) for name, value in aligned.items()},
-            "gaussians": self.gaussians.state(),
-            "sizes": list(self.sizes),
-        }
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Load a state from :meth:`state`."""
-        super().restore(state)
-        if "aligned" in state:
-            self.aligned.load_state_dict(state["aligned"])
-        self.gaussians.restore(state["gaussians"], self.environment.device)
-        self.sizes = list(state["sizes"])
 
 
 class NormalisedLogits(nn.Module):  # type: ignore[misc]
