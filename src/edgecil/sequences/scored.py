@@ -226,11 +226,7 @@ def read_sequence(
     sizes: Sequence[int] | None = None,
     label: str | None = None,
 ) -> ClassSequence:
-    """Return the class sequence in a JSON file.
-
-    The file holds `{"tasks": [[…], …]}`, a flat list of class ids (or `{"order": […]}`), which
-    `tasks`, `base` and `increment`, or `sizes` divide into tasks, or `{"sequences": […]}` with
-    several labelled sequences, as `edgecil sequences --json` prints them.
+    """Return the class sequence in a JSON file; the other arguments are :func:`profile_file`'s.
 
     Args:
         path: the file.
@@ -238,7 +234,7 @@ def read_sequence(
         tasks: number of tasks of equal size.
         base: number of classes in the first task; use with `increment`.
         increment: number of classes in each further task.
-        sizes: number of classes in each task; the sum must be N.
+        sizes: number of classes in each task.
         label: which of several sequences to read.
     """
     path = Path(path)

@@ -36,7 +36,6 @@ _AT_ONCE = 4_000_000
 Goal = Literal["hard", "easy"]
 Similar = Literal["similar", "dissimilar"]
 Fill = Literal["printed", "coherent", "dealt"]
-Order = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
@@ -85,97 +84,44 @@ class Variant:
         return _search(values, space, [self])[0]
 
 
-def _algorithm(name: str, goal: Goal, summary: str, **options: str) -> Variant:
-    """Return a variant that makes K tasks of the clusters, as the paper does."""
-    choices = {
-        "cluster": "similar",
-        "fill": "printed",
-        "start": "least" if goal == "hard" else "most",
-        "follow": "least" if goal == "hard" else "most",
-        "to": "all",
-    } | options
-    return Variant(name, goal, summary, blocks=False, by_fit=True, **choices)  # type: ignore[arg-type]
-
-
-def _released(name: str, goal: Goal, summary: str, start: str, to: str) -> Variant:
-    """Return a variant that orders blocks, as the constructors of the released code do."""
-    hard = goal == "hard"
-    return Variant(
-        name,
-        goal,
-        summary,
-        cluster="similar" if hard else "dissimilar",
-        fill="printed",
-        blocks=True,
-        by_fit=False,
-        start=start,  # type: ignore[arg-type]
-        follow="least" if hard else "most",
-        to=to,  # type: ignore[arg-type]
-    )
-
-
 _TEXT_ORDER = "with the next task by its similarity to the last one, as in the text"
+_OF_BLOCKS = "with the right N, argmin or argmax, and every granularity"
+_READINGS = """
+algorithm-1               | hard | similar    | printed  | least least all  | Algorithm 1 as printed
+algorithm-1-text-order    | hard | similar    | printed  | least least last | Algorithm 1 {text}
+text-hard                 | hard | similar    | coherent | least least last | the text: large clusters stay whole
+text-hard-printed-order   | hard | similar    | coherent | least least all  | the text with the printed order
+released-hard             | hard | similar    | blocks   | most least all   | the released construct_max {blocks}
+released-hard-least-first | hard | similar    | blocks   | least least all  | the same from the least similar block
+released-hard-text-order  | hard | similar    | blocks   | least least last | the same {text}
+algorithm-2               | easy | dissimilar | printed  | least least all  | Algorithm 2 as printed
+algorithm-2-similar-order | easy | dissimilar | printed  | most most all    | Algorithm 2 with the most similar task next
+algorithm-2-text-order    | easy | dissimilar | printed  | most most last   | Algorithm 2 {text}
+text-easy                 | easy | similar    | dealt    | most most last   | the text: similar classes in different tasks
+text-easy-printed-order   | easy | similar    | dealt    | most most all    | the text with the printed order
+released-easy             | easy | dissimilar | blocks   | most most all    | the released construct_min {blocks}
+released-easy-least-first | easy | dissimilar | blocks   | least most all   | the same from the least similar block
+released-easy-text-order  | easy | dissimilar | blocks   | most most last   | the same {text}
+"""  # noqa: E501
 VARIANTS: Registry[Variant] = Registry("variant of EDGE")
 """Every variant of the paper's algorithms by name."""
 
-for _variant in (
-    _algorithm("algorithm-1", "hard", "Algorithm 1 as printed"),
-    _algorithm("algorithm-1-text-order", "hard", f"Algorithm 1 {_TEXT_ORDER}", to="last"),
-    _algorithm(
-        "text-hard", "hard", "the text: large clusters stay whole", fill="coherent", to="last"
-    ),
-    _algorithm(
-        "text-hard-printed-order", "hard", "the text with the printed order", fill="coherent"
-    ),
-    _released(
-        "released-hard",
-        "hard",
-        "the released construct_max with the right N, argmin, and every granularity",
-        "most",
-        "all",
-    ),
-    _released(
-        "released-hard-least-first", "hard", "the same from the least similar block", "least", "all"
-    ),
-    _released("released-hard-text-order", "hard", f"the same {_TEXT_ORDER}", "least", "last"),
-    _algorithm(
-        "algorithm-2",
-        "easy",
-        "Algorithm 2 as printed: dissimilar classes share a task, dissimilar tasks follow",
-        cluster="dissimilar",
-        start="least",
-        follow="least",
-    ),
-    _algorithm(
-        "algorithm-2-similar-order",
-        "easy",
-        "Algorithm 2 with the most similar task next",
-        cluster="dissimilar",
-    ),
-    _algorithm(
-        "algorithm-2-text-order",
-        "easy",
-        f"Algorithm 2 {_TEXT_ORDER}",
-        cluster="dissimilar",
-        to="last",
-    ),
-    _algorithm(
-        "text-easy", "easy", "the text: similar classes in different tasks", fill="dealt", to="last"
-    ),
-    _algorithm("text-easy-printed-order", "easy", "the text with the printed order", fill="dealt"),
-    _released(
-        "released-easy",
-        "easy",
-        "the released construct_min with the right N, argmax, and every granularity",
-        "most",
-        "all",
-    ),
-    _released(
-        "released-easy-least-first", "easy", "the same from the least similar block", "least", "all"
-    ),
-    _released("released-easy-text-order", "easy", f"the same {_TEXT_ORDER}", "most", "last"),
-):
-    VARIANTS.add(_variant.name, _variant)
+for _line in _READINGS.strip().splitlines():
+    _name, _goal, _cluster, _fill, _ways, _summary = (cell.strip() for cell in _line.split("|"))
+    _blocks = _fill == "blocks"
+    VARIANTS.add(
+        _name,
+        Variant(
+            _name,
+            _goal,  # type: ignore[arg-type]
+            _summary.format(text=_TEXT_ORDER, blocks=_OF_BLOCKS),
+            _cluster,  # type: ignore[arg-type]
+            "printed" if _blocks else _fill,  # type: ignore[arg-type]
+            _blocks,
+            not _blocks,
+            *_ways.split(),  # type: ignore[arg-type]
+        ),
+    )
 
 
 @register(
