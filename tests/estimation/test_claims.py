@@ -33,16 +33,15 @@ def test_blind_orders_are_preferred_to_extreme_ones() -> None:
     assert (edge.protocols, edge.blind) == (("edge",), False)
 
 
-def test_of_random_orders_the_share_outside_the_range_is_exact() -> None:
+def test_of_random_orders_claims_on_ranks_are_exact() -> None:
     said = said_of("random")
-    assert said.outside.validity == said.worse.validity == "exact"
-    assert said.outside.value == pytest.approx(0.5, abs=0.02)
+    assert said.worse.validity == said.not_worse.validity == "exact"
     assert said.worse.value == pytest.approx(1 / 4), "of an order that was not run"
 
 
 def test_extreme_orders_say_nothing_about_shares() -> None:
     said = said_of("edge")
-    for claim in (said.outside, said.worse, said.not_worse):
+    for claim in (said.worse, said.not_worse):
         assert (claim.value, claim.validity) == (None, "none")
 
 
@@ -152,7 +151,7 @@ def test_a_part_of_an_enumeration_does_not_count_as_random() -> None:
     assert compare_pairs(whole, ("m", "n"))["m"]["n"].n == 90
     listed = build(run for run in rows(part) if run.protocol == "enumerate")
     alone = answer(listed, "m")
-    assert (alone.blind, alone.order_count, alone.outside.value) == (False, 25, None)
+    assert (alone.blind, alone.order_count, alone.worse.value) == (False, 25, None)
     pair = compare_pairs(listed, ("m", "n"))["m"]["n"]
     assert (pair.blind, pair.protocols) == (False, ("enumerate",))
     warnings = analyze_table(part).methods["m"].warnings

@@ -16,7 +16,7 @@ from edgecil.sequences.protocols.protocol import Request
 from edgecil.sequences.protocols.random import Random
 from tests.estimation.tables import SPACE, Run, build, noisy, rows, table_of
 
-CLAIMS = ("mean", "std", "next_run", "tail", "outside", "worse", "not_worse")
+CLAIMS = ("mean", "std", "next_run", "tail", "worse", "not_worse")
 
 
 class SameThree(Protocol):
@@ -58,12 +58,12 @@ def test_the_same_three_orders_are_neither_exact_nor_calibrated() -> None:
     assert not said.blind
     for claim in (said.mean, said.std, said.next_run, said.tail):
         assert (claim.interval, claim.validity) == (None, "none")
-    for claim in (said.outside, said.worse, said.not_worse):
+    for claim in (said.worse, said.not_worse):
         assert (claim.value, claim.validity) == (None, "none")
 
 
 def test_a_plug_in_gets_the_claims_that_its_object_supports() -> None:
-    exact = dict.fromkeys(("outside", "worse", "not_worse"), "exact")
+    exact = dict.fromkeys(("worse", "not_worse"), "exact")
     assert claims_of("random").items() >= exact.items()
     assert claims_of("latin")["mean"] == "calibrated"
     intervals = ("mean", "std", "next_run", "tail")
@@ -77,7 +77,7 @@ def test_constructed_orders_of_a_plug_in_step_back_behind_random_ones() -> None:
 
 
 def test_orders_of_a_design_beside_independent_ones_are_not_exact() -> None:
-    assert claims_of("random", "latin")["outside"] == claims_of("latin")["outside"] != "exact"
+    assert claims_of("random", "latin")["worse"] == claims_of("latin")["worse"] != "exact"
     both = Choice((PROTOCOLS["random"], PROTOCOLS["latin"]), random=True)
     assert (both.independent, both.calibration) == (False, "random")
     sequences = tuple(SPACE.enumerate())[:3]

@@ -21,7 +21,7 @@ from edgecil.estimation.samples import (
 )
 from edgecil.estimation.truth import Truth
 from edgecil.sequences.protocols import find_protocol
-from edgecil.theory import expected_share_inside, tolerance_share, worse_probability
+from edgecil.theory import tolerance_share, worse_probability
 
 CONFIDENCE = 0.95
 
@@ -84,7 +84,6 @@ class Answer:
         std: standard deviation of a run, a new order trained once.
         next_run: accuracy of the next run: a prediction interval around the mean.
         tail: the accuracy that 95 % of runs exceed.
-        outside: expected share of all orders with an accuracy outside [lowest, highest].
         worse: probability that the next random order, which was not run yet, is worse than all of
             these.
         not_worse: share of all orders that is no worse than `lowest`, with confidence 95 %.
@@ -107,7 +106,6 @@ class Answer:
     std: Claim
     next_run: Claim
     tail: Claim
-    outside: Claim
     worse: Claim
     not_worse: Claim
     chance: float | None = None
@@ -153,7 +151,6 @@ def answer(table: Runs, method: str, truth: Truth | None = None) -> Answer:
         _claim("std", mean, known, count, choice, (0.0, np.inf)),
         _claim("next", mean, known, count, choice, bounds),
         _claim("tail", mean, known, count, choice, bounds),
-        _rank_claim(1.0 - expected_share_inside(count, size), choice),
         _rank_claim(worse_probability(count) if count < size else 0.0, choice),
         _rank_claim(tolerance_share(count, CONFIDENCE, size=size), choice, CONFIDENCE),
         _near_chance(table, mean_claim),
@@ -183,7 +180,6 @@ def _measured(table: Runs, method: str, truth: Truth) -> Answer:
         Claim(truth.std, None, "measured"),
         Claim(truth.mean, (low, high), "measured"),
         Claim(low, None, "measured"),
-        Claim(0.0, None, "measured"),
         Claim(0.0, None, "measured"),
         Claim(1.0, None, "measured", CONFIDENCE),
         _near_chance(table, mean),
