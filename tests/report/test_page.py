@@ -18,7 +18,7 @@ from edgecil.engine.experiment import Experiment
 from edgecil.engine.record import ExperimentRecord, Identity
 from edgecil.engine.runs import PENDING
 from edgecil.estimation.analysis import AnalysisOptions, analyze
-from edgecil.estimation.comparison import Comparison, compare_accuracies
+from edgecil.estimation.comparison import compare_accuracies
 from edgecil.io.numbers import format_duration
 from edgecil.report import sections
 from edgecil.report.drawing import Text
@@ -32,7 +32,7 @@ from edgecil.report.summary import rank
 from edgecil.report.svg import svg_file
 from edgecil.report.table import Column, Table, as_latex, files_of
 from edgecil.report.text import printable, signed
-from edgecil.report.views import _win, datasets_section
+from edgecil.report.views import datasets_section
 from edgecil.sequences import ClassSequence, SequenceSpace
 from edgecil.similarity import SimilarityMatrix
 from tests.estimation.tables import Run, build, noisy, rows, six_classes, table_of, write
@@ -388,14 +388,6 @@ def test_less_forgetting_is_better(directory) -> None:
     sentence = answer(replace(dataset, comparisons=comparisons), ranked, words)[0]
     assert sentence.startswith(f"{names[0]} is likely better than {names[1]} in forgetting: by 3.0")
     assert "on all 3 orders" in sentence
-
-
-def test_no_cell_of_the_matrix_claims_certainty() -> None:
-    pair = Comparison(9, 5.0, (4.0, 6.0), 1.0, new_run_probability=0.9999)
-    assert _win("a", "b", pair).text == ">99"
-    assert _win("b", "a", pair.swapped()).text == "<1"
-    assert _win("a", "b", replace(pair, new_run_probability=0.99)).text == "99"
-    assert _win("a", "b", replace(pair, new_run_probability=None)).text == "100", "it was counted"
 
 
 def test_a_section_that_another_package_adds_is_on_the_page(dataset, monkeypatch) -> None:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from edgecil.io.csv_files import Cell
 from edgecil.paper._space import SpaceSummary
-from edgecil.paper.published import PublishedRanking
 from edgecil.paper.similarity_error import Theorem3
 from edgecil.report.table import Column, Table, make_table
 
 if TYPE_CHECKING:
+    from edgecil.paper.published import PublishedRanking
     from edgecil.sequences import Agreement, Profile
 
 _CRITERIA = {"lower": "worst order", "upper": "best order", "stability": "stability"}

@@ -55,7 +55,7 @@ def theme_css(root: str = ":root") -> str:
     for name in LIGHT:
         rules.append(f".f-{name}{{fill:var(--{name})}}.s-{name}{{stroke:var(--{name})}}")
     for place, colour in enumerate(SHADES):
-        rules.append(f".h{place}{{stroke:{colour}}}.b{place}{{background:{colour}}}")
+        rules.append(f".h{place}{{stroke:{colour}}}")
     return "\n".join(rules)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from edgecil.estimation.analysis import Analysis, DatasetAnalysis
-from edgecil.estimation.comparison import Comparison
-from edgecil.estimation.sentences import describe_overall, describe_probability
+from edgecil.estimation.sentences import describe_overall
 from edgecil.io.arrays import Floats
 from edgecil.report import narrative, tables
 from edgecil.report.charts import (
@@ -23,22 +22,11 @@ from edgecil.report.metrics import MetricWords, metric_words
 from edgecil.report.orders import OrderTable
 from edgecil.report.overview import build_overview, explain
 from edgecil.report.sections import Part, Section, added_sections
-from edgecil.report.summary import compare_pair, list_pairs, rank
+from edgecil.report.summary import list_pairs, rank
 from edgecil.report.table import Table
-from edgecil.report.theme import is_dark_shade, shade_of
 
 _LEAST_DOTS = 10  # orders for a chart of a predictor
 _MOST_PAIRS = 15  # drawn without a fold
-
-
-@dataclass(frozen=True)
-class Win:
-    """A cell of the matrix of wins: its text, colour, whether its text is white, its meaning."""
-
-    text: str
-    shade: int
-    dark: bool
-    tip: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +39,6 @@ class MetricView:
         curves: the metric after each task; None without results after each task.
         pairs: the interval plot of all pairs; None with one method.
         many_pairs: how many pairs there are if the plot is folded, else 0.
-        wins: by method and method, how surely the first beats the second; empty with one method.
-        wins_caption: what the numbers are.
         maps: by method, the heat map of its classes.
         tables: by name, None for empty ones.
         sections: after those of every page.
@@ -67,9 +53,6 @@ class MetricView:
     curves: ReportFigure | None
     pairs: ReportFigure | None
     many_pairs: int
-    names: tuple[str, ...]
-    wins: Mapping[str, tuple[Win | None, ...]]
-    wins_caption: str
     maps: Mapping[str, ReportFigure]
     tables: Mapping[str, Table | None]
     sections: tuple[Section, ...] = ()
@@ -125,14 +108,6 @@ def build_view(
         build_curves(dataset, words, name=f"curves{suffix}"),
         build_pairs(pairs, name=f"pairs{suffix}", higher_is_better=words.higher_is_better),
         len(pairs) if len(pairs) > _MOST_PAIRS else 0,
-        tuple(ranked),
-        _wins(dataset, ranked) if pairs else {},
-        (
-            "Probability in % that the method of the row is better in a new run"
-            if all(pair.new_run_probability is not None for *_, pair in pairs)
-            else "Share of the common orders in % on which the method of the row is better"
-        )
-        + ". Choose a cell to see both on their common orders.",
         {name: one for name, one in maps.items() if one is not None},
         filled,
         (
@@ -140,36 +115,6 @@ def build_view(
             *added_sections(dataset, suffix),
         ),
     )
-
-
-def _wins(dataset: DatasetAnalysis, ranked: Sequence[str]) -> dict[str, tuple[Win | None, ...]]:
-    rows: dict[str, tuple[Win | None, ...]] = {}
-    for first in ranked:
-        cells: list[Win | None] = []
-        for second in ranked:
-            pair = None if first is second else compare_pair(dataset, first, second)
-            cells.append(None if pair is None else _win(first, second, pair))
-        rows[first] = tuple(cells)
-    return rows
-
-
-def _win(first: str, second: str, pair: Comparison) -> Win:
-    probability, won = pair.new_run_probability, pair.won
-    share = won if probability is None else probability
-    place = shade_of(share, 0.0, 1.0)
-    on_new = (
-        ""
-        if probability is None
-        else f"; in a new run with probability {describe_probability(probability)}"
-    )
-    tip = (
-        f"{first} is better than {second} on {100.0 * won:.0f} % of the {pair.n} orders that both "
-        f"ran{on_new}. Mean difference {pair.difference:+.2f} points."
-    )
-    text = f"{100.0 * share:.0f}"
-    if probability is not None:  # never certain
-        text = ">99" if probability > 0.995 else "<1" if probability < 0.005 else text
-    return Win(text, place, is_dark_shade(place), tip)
 
 
 def datasets_section(analysis: Analysis) -> Section | None:

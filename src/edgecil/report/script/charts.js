@@ -216,20 +216,16 @@ const scatter = (figure, first, second) => {
   figure.hidden = false;
   listen(svg);
 };
-for (const wins of all(".wins")) {
-  const figure = wins.parentElement.querySelector(".scatter");
-  const buttons = all("button", wins);
-  for (const button of buttons) {
-    button.addEventListener("click", () => {
-      for (const other of buttons) other.setAttribute("aria-pressed", other === button);
-      scatter(figure, button.dataset.first, button.dataset.second);
-    });
-  }
+for (const figure of all(".scatter")) { // two selects choose the pair
+  const chosen = [0, 1].map((place) => {
+    const options = page.methods.map((method, index) => make("option", { value: index, ...(index === place ? { selected: "" } : {}) }, method));
+    return make("select", { "aria-label": ["First method", "Second method"][place] }, ...options);
+  });
+  figure.redraw = () => scatter(figure, ...chosen.map((select) => page.methods[select.value]));
+  for (const select of chosen) select.addEventListener("input", figure.redraw);
+  figure.before(make("div", { class: "tools" }, ...chosen, "on their common orders"));
 }
 const firstScatter = () => { // the charts of other metrics are drawn when they are chosen
-  for (const wins of all(".wins")) {
-    const button = wins.querySelector("button");
-    if (button && wins.getClientRects().length && !wins.querySelector("[aria-pressed=true]")) button.click();
-  }
+  for (const figure of all(".scatter")) if (figure.parentElement.getClientRects().length && figure.hidden) figure.redraw();
 };
 firstScatter();
