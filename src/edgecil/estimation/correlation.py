@@ -26,7 +26,7 @@ from edgecil.estimation.samples import unbiased_sequences
 from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.moments import moments
 from edgecil.sequences.objective import Objective, get_objective
-from edgecil.sequences.sampling import score_orders
+from edgecil.sequences.sampling import relabelled_sums, score_orders
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity
@@ -44,6 +44,7 @@ class Predictor:
         sign: of the correlation with accuracy that its construction claims, +1 or -1; None if none.
         of_orders: the same as `values` for orders as an array, shape (n, N), each of which holds
             the classes 0 … N-1 once; None if there is none.
+        of_labels: the same for n orders under B relabellings of the classes, both arrays; (B, n).
     """
 
     name: str
@@ -52,6 +53,7 @@ class Predictor:
     std: float
     sign: int | None = None
     of_orders: Callable[[Ints], Floats] | None = None
+    of_labels: Callable[[Ints, Ints], Floats] | None = None
 
     def z(self, sequences: Iterable[ClassSequence]) -> Floats:
         """Return values in standard deviations from the mean over Ω, shape (n,); 0 if constant."""
@@ -73,12 +75,16 @@ def objective_predictor(
     def of_orders(orders: Ints) -> Floats:
         return score_orders(similarity, space, orders, chosen, check=False)
 
+    def of_labels(orders: Ints, labels: Ints) -> Floats:
+        values = similarity.submatrix(np.arange(space.classes))
+        return relabelled_sums(values, space, orders, chosen.weights, labels)
+
     def values(sequences: Sequence[ClassSequence]) -> Floats:
         orders = np.array([one.order for one in sequences], dtype=np.int64)
         return score_orders(similarity, space, orders.reshape(-1, space.classes), chosen)
 
     sign = 1 if chosen.hard == "min" else -1
-    return Predictor(name or chosen.name, values, exact.mean, exact.std, sign, of_orders)
+    return Predictor(name or chosen.name, values, exact.mean, exact.std, sign, of_orders, of_labels)
 
 
 def column_predictor(table: Runs, column: str) -> Predictor:
@@ -286,6 +292,7 @@ Relabelled = dict[str, tuple[tuple[ClassSequence, ...], "Floats | None"]]
 MOST = 999
 _FEWEST_RELABELLINGS = 199
 _SCORES = 100_000
+_MANY = 100  # orders for which a matrix product is faster
 _CELLS = 2_000_000  # of an array of relabelled orders
 
 
@@ -309,6 +316,8 @@ def relabelled_values(
         return None
     orders = np.array([sequence.order for sequence in sequences], dtype=np.int64)
     labels = _relabellings(orders.shape[1], len(orders), seed)
+    if predictor.of_labels is not None and len(orders) > _MANY:
+        return predictor.of_labels(orders, labels)
     sizes = sequences[0].sizes
     values = np.empty((len(labels), len(orders)))
     block = max(1, _CELLS // orders.size)

@@ -254,6 +254,9 @@ def paired(first: Orders, second: Orders) -> tuple[Ints, Floats, Ints]:
         The orders' numbers in the table's `sequences`, (n,); the differences, (n, r), NaN where
         there are fewer; and their seeds, (n, r), -1 there.
     """
+    same = np.array_equal(first.places, second.places) and np.array_equal(first.seeds, second.seeds)
+    if same and (np.diff(first.seeds, axis=1) > 0).all() and (first.seeds >= 0).all():
+        return first.places, first.values - second.values, first.seeds  # as is usual
     place_of = {place: row for row, place in enumerate(second.places.tolist())}
     places, rows = [], []
     for mine, place in enumerate(first.places.tolist()):

@@ -64,6 +64,34 @@ def weighted_sums(values: Floats, space: SequenceSpace, orders: Ints, weights: F
     return sums
 
 
+def relabelled_sums(
+    values: Floats, space: SequenceSpace, orders: Ints, weights: Floats, labels: Ints
+) -> Floats:
+    """Return :func:`weighted_sums` of n orders under B relabellings of the classes, (B, n).
+
+    Each is the scalar product of two N × N matrices, so that many orders are one matrix product.
+
+    Args:
+        values: (N, N) similarities, zero diagonal.
+        space: of the orders.
+        orders: (n, N) classes.
+        weights: (K, K) symmetric.
+        labels: (B, N) the new label of every class.
+    """
+    task = np.empty_like(orders)
+    np.put_along_axis(task, orders, np.repeat(np.arange(space.tasks), space.sizes)[None], axis=1)
+    rows = max(1, _ENTRIES // space.classes**2)
+    sums = np.empty((len(labels), len(orders)))
+    for begin in range(0, len(labels), rows):
+        some = labels[begin : begin + rows]
+        similarities = values[some[:, :, None], some[:, None, :]].reshape(len(some), -1)
+        for start in range(0, len(orders), rows):
+            own = task[start : start + rows]
+            weighted = weights[own[:, :, None], own[:, None, :]].reshape(len(own), -1)
+            sums[begin : begin + rows, start : start + rows] = similarities @ weighted.T
+    return sums
+
+
 def sample_scores(
     similarity: Similarity,
     space: SequenceSpace,

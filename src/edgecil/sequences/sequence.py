@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -124,7 +125,7 @@ class ClassSequence:
     def __str__(self) -> str:
         return format_tasks(self.tasks)
 
-    @property
+    @cached_property
     def order(self) -> tuple[int, ...]:
         """The N original class ids, task by task; `order[i]` gets the new label i."""
         return tuple(id_ for task in self.tasks for id_ in task)
