@@ -47,7 +47,8 @@ from edgecil.io.device import cores, kernel_variables
 from edgecil.io.files import replace_file
 from edgecil.io.interpreter import outside_working_directory, safe_path
 
-PATIENCE = 60.0  # seconds: the deadline for everything but a training
+PATIENCE = 60.0  # seconds: the deadline for everything but a training and the first answers
+_STARTUP = 300.0  # seconds for the first answers: workers import torch before
 _TICK = 1.0
 _REACH = 5.0  # seconds to reach the head of a cluster
 _LOOK = 5.0  # seconds between two looks at the head and the nodes
@@ -178,8 +179,8 @@ class RayExecutor:
         """Return what a method of the driver returns; raise an error if the cluster has ended."""
         try:
             self._connection.send((name, arguments))
-            if not self._connection.poll(3 * PATIENCE):  # the driver keeps its own deadline
-                raise _ended(f"{self._cluster} did not respond for {3 * PATIENCE:g} s")
+            if not self._connection.poll(2 * _STARTUP):  # the driver keeps its own deadlines
+                raise _ended(f"{self._cluster} did not respond for {2 * _STARTUP:g} s")
             error, value, self.capacity, trace = self._connection.recv()
         except (OSError, EOFError):
             time.sleep(_TICK)  # the head may end a little later
@@ -312,7 +313,7 @@ class RayDriver:
                 answers.append(ask.remote([self._context]))
         exceptions = self._ray.exceptions
         greetings = []
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + _STARTUP
         for answer in answers:
             # A node that has left the cluster in the meantime does not count.
             with suppress(exceptions.TaskUnschedulableError, exceptions.NodeDiedError):
@@ -409,7 +410,7 @@ class RayDriver:
     def _ask_gpu(self) -> str:
         """Return the type of the first GPU that is free; all others must equal it."""
         answer = self._remote(**self._request.options)(gpu_type).remote()
-        name: str | None = self._get(answer, PATIENCE, "A GPU")
+        name: str | None = self._get(answer, _STARTUP, "A GPU")
         if name is None:
             raise PrerequisiteError(
                 "A node of the Ray cluster offers a GPU that torch cannot use; install torch with "
@@ -426,7 +427,7 @@ class RayDriver:
             raise
         except exceptions.GetTimeoutError as error:
             raise PrerequisiteError(
-                f"{who} of the Ray cluster did not answer within {PATIENCE:g} s; start its node "
+                f"{who} of the Ray cluster did not answer within {_STARTUP:g} s; start its node "
                 "again, remove it from the cluster, or wait until it is free."
             ) from error
         except exceptions.RayError as error:
