@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from edgecil.errors import DataError, name_some
 from edgecil.io.weights import WeightFiles
 from edgecil.similarity.pretrained import (
-    check_layers,
     encode_batches,
     first_line,
     read_text_tensors,
@@ -70,7 +69,6 @@ class MiniLMEncoder:
                 f"Configuration or tokenizer in {self._files.folder} cannot be read: "
                 f"{first_line(error)}."
             ) from error
-        check_layers(self._files.folder, config, tensors)
         model = AutoModel.from_config(config, trust_remote_code=False)
         prefix = f"{model.base_model_prefix}."
         state = {name.removeprefix(prefix): tensor for name, tensor in tensors.items()}

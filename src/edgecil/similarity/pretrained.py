@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecil.errors import DataError, PrerequisiteError, UsageError, shown
+from edgecil.errors import PrerequisiteError, UsageError, shown
 from edgecil.io.hub import hub_folder
 from edgecil.io.packages import missing_packages
 from edgecil.io.terminal import printable
@@ -26,7 +26,6 @@ SETTINGS = (
     "config.json",
 )
 BUNDLED_SERVES = "'minilm-bundled' has no requirements and covers every bundled dataset"
-_WIDTHS = ("hidden_size", "intermediate_size", "vocab_size", "max_position_embeddings")
 _VISION = ("visual.", "vision_model.", "visual_projection.")
 
 
@@ -94,24 +93,6 @@ def encode_batches(
         with torch.inference_mode():
             rows.append(pool(tokens).double().numpy())
     return np.concatenate(rows)
-
-
-def check_layers(folder: Path, config: Any, tensors: Mapping[str, Any]) -> None:
-    """Raise an error if a configuration describes a network much larger than its weights.
-
-    Args:
-        folder: where the configuration is, for the error.
-        config: of transformers.
-        tensors: of the weight file, by name.
-    """
-    widths = [getattr(config, name, 0) or 0 for name in _WIDTHS]
-    layers = getattr(config, "num_hidden_layers", 0) or 0
-    largest = max((max(tensor.shape, default=0) for tensor in tensors.values()), default=0)
-    if layers > len(tensors) or max(widths) > largest:
-        raise DataError(
-            f"The configuration in {folder} describes a larger network than its weight file holds; "
-            "give files that belong together."
-        )
 
 
 def first_line(error: Exception) -> str:

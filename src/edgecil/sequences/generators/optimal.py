@@ -16,7 +16,7 @@ from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.certificate import Bounds, bounds
 from edgecil.sequences.exact import is_solvable, solve_exactly
 from edgecil.sequences.generators.edge import edge_easy, edge_hard
-from edgecil.sequences.generators.registry import MOST_CLASSES, get_generator, register
+from edgecil.sequences.generators.registry import MOST_CLASSES, Goal, get_generator, register
 from edgecil.sequences.moments import moments
 from edgecil.sequences.objective import Objective, get_objective
 from edgecil.sequences.sequence import ClassSequence
@@ -65,40 +65,6 @@ class Optimum(Certificate):
         return Certificate(**{one.name: getattr(self, one.name) for one in fields(Certificate)})
 
 
-@register(
-    "optimal",
-    "hard",
-    "the hard end of an objective (default S), with a certificate",
-    most_classes=MOST_CLASSES,
-)
-def optimal_hard(
-    similarity: Similarity,
-    space: SequenceSpace,
-    rng: np.random.Generator,
-    *,
-    objective: str | Objective | ArrayLike = "adjacent",
-) -> ClassSequence:
-    """Return the sequence that is extreme on the objective's hard side."""
-    return _extreme(similarity, space, rng, get_objective(objective, space), "hard")
-
-
-@register(
-    "optimal",
-    "easy",
-    "the easy end of an objective (default S), with a certificate",
-    most_classes=MOST_CLASSES,
-)
-def optimal_easy(
-    similarity: Similarity,
-    space: SequenceSpace,
-    rng: np.random.Generator,
-    *,
-    objective: str | Objective | ArrayLike = "adjacent",
-) -> ClassSequence:
-    """Return the sequence that is extreme on the objective's easy side."""
-    return _extreme(similarity, space, rng, get_objective(objective, space), "easy")
-
-
 def find_optimum(
     similarity: Similarity,
     space: SequenceSpace,
@@ -135,19 +101,30 @@ def find_optimum(
     )
 
 
-def _extreme(
-    similarity: Similarity,
-    space: SequenceSpace,
-    rng: np.random.Generator,
-    objective: Objective,
-    goal: str,
-) -> ClassSequence:
-    direction = objective.direction(goal)
-    solution = solve_exactly(similarity, space, objective, direction)
-    if solution is not None:
-        return solution
-    sign = 1.0 if direction == "min" else -1.0
-    return _Search(similarity, space, sign * objective.weights, rng).run()
+def _register(goal: Goal) -> None:
+    """Register the search for one end of an objective as a generator."""
+
+    def build(
+        similarity: Similarity,
+        space: SequenceSpace,
+        rng: np.random.Generator,
+        *,
+        objective: str | Objective | ArrayLike = "adjacent",
+    ) -> ClassSequence:
+        chosen = get_objective(objective, space)
+        direction = chosen.direction(goal)
+        solution = solve_exactly(similarity, space, chosen, direction)
+        if solution is not None:
+            return solution
+        sign = 1.0 if direction == "min" else -1.0
+        return _Search(similarity, space, sign * chosen.weights, rng).run()
+
+    about = f"the {goal} end of an objective (default S), with a certificate"
+    register("optimal", goal, about, most_classes=MOST_CLASSES)(build)
+
+
+_register("hard")
+_register("easy")
 
 
 class _Search:
