@@ -172,8 +172,8 @@ def convert(name: str, value: Any, kind: Any) -> Any:
         return value if isinstance(value, kind) else kind(**kind.given(value))
     plain = os.fspath(value) if isinstance(value, os.PathLike) else value
     plain = int(plain) if is_integer(plain) else plain  # of NumPy, too
-    kinds = get_args(kind)
-    if isinstance(plain, str) and str not in kinds and tuple[str, ...] in (kind, *kinds):
+    kinds = (kind,) if get_origin(kind) is tuple else get_args(kind)
+    if isinstance(plain, str) and str not in kinds and tuple[str, ...] in kinds:
         plain = [part.strip() for part in plain.split(",")]
     try:
         return msgspec.convert(plain, kind)

@@ -14,6 +14,7 @@ from edgecil.errors import DataError, EdgecilWarning, UsageError
 from edgecil.interop import export, import_logs, run_toolbox
 from edgecil.interop.exports import Exported
 from edgecil.interop.toolbox import plan_toolbox, pycil_tasks
+from tests.cli.conftest import Cli, cli  # noqa: F401  (a fixture)
 from tests.interop.miniature import write_toolbox
 
 ORDERS = {"classes": 4, "tasks": 2, "protocol": "random", "budget": 2}
@@ -213,3 +214,10 @@ def test_pycil_and_pilot_know_no_irregular_increments(sizes: tuple[int, ...]) ->
     with pytest.raises(UsageError, match=str(sizes[1])):
         pycil_tasks(sizes)
     assert pycil_tasks((4, 3, 3, 2)) == {"init_cls": 4, "increment": 3}
+
+
+def test_a_dry_run_on_the_command_line(cli: Cli) -> None:  # noqa: F811
+    config = write_toolbox(Path("box"), "pycil")
+    words = ("toolbox", "box", "--config", config, "--classes", 4, "--out", "out", "--dry-run")
+    assert "drifting: 0 runs stored, 3 to train" in cli(*words, "--protocol", "random").out
+    assert "3 to train" in cli(*words, "--protocol", "random", "--json").json["planned"]

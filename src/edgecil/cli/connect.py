@@ -10,7 +10,8 @@ from edgecil.cli.verb import Option, Verb, load
 
 def _toolbox(*, dry_run: bool | None = None, **options: Any) -> Any:
     if dry_run:
-        return load("edgecil.interop.toolbox:plan_toolbox")(**options)
+        plan = load("edgecil.interop.toolbox:plan_toolbox")(**options)
+        return results_type()(options["out"], "runs", 0, plan.stored, [], [], planned=str(plan))
     return trained_by("edgecil.interop.toolbox:run_toolbox")(**options)
 
 
@@ -38,7 +39,7 @@ VERBS = (
             "edgecil toolbox ~/PILOT --config ~/PILOT/exps/ease.json --set device=-1 --out e",
         ),
         "edgecil.interop.toolbox:run_toolbox",
-        lambda answer: (answer,) if hasattr(answer, "commands") else show_trained(answer),
+        lambda it: (it.planned,) if it.planned else show_trained(it),
         arguments=("checkout", "dataset"),
         further=(Option("dry_run", "say what would be trained; train nothing", "switch"),),
         call=_toolbox,

@@ -92,6 +92,7 @@ class ExperimentResults:
         metric: what the numbers in `results` are of.
         goal: the outcome of a run with 'until'; None otherwise.
         stated: what the sources of published setups state, beside what was reached.
+        planned: what a dry run of a toolbox would train; empty otherwise.
     """
 
     directory: Path
@@ -103,6 +104,7 @@ class ExperimentResults:
     metric: str = DEFAULT_METRIC
     goal: GoalStatus | None = None
     stated: tuple[StatedAccuracy, ...] = ()
+    planned: str = ""
 
 
 def experiment_results(experiment: Experiment) -> ExperimentResults:
