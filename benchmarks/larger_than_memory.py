@@ -46,8 +46,8 @@ def train(path: Path, count: int, side: int, megabytes: int, storage: str) -> di
     from edgecil.engine import Node
     from edgecil.engine.node_training import WorkerContext, train_node
     from edgecil.methods import Environment, get_method
-    from edgecil.methods.feed import feed
     from edgecil.methods.task import Scenario
+    from edgecil.methods.training import feed
 
     tests = 400
     entry = get_method("finetune")

@@ -22,7 +22,7 @@ from edgecil.errors import EdgecilError, EdgecilWarning
 from edgecil.estimation import Analysis
 from edgecil.estimation.analysis import analyze
 from edgecil.lab.truth_files import read_truths
-from edgecil.methods.task_cache import _read as read_piece
+from edgecil.methods.ease import _read as read_piece
 from edgecil.paper.language_model import Conversation, LanguageModel
 from edgecil.similarity import (
     SimilarityMatrix,

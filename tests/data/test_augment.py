@@ -25,7 +25,7 @@ from edgecil.data.augment import (
     to_float,
 )
 from edgecil.data.augment.pipeline import STEPS
-from edgecil.data.augment.policy import CIFAR10_POLICY, OPERATIONS
+from edgecil.data.augment.steps import CIFAR10_POLICY, OPERATIONS
 from edgecil.errors import UsageError
 
 sizes = st.tuples(st.integers(1, 5), st.sampled_from([1, 3]), st.integers(2, 9), st.integers(2, 9))

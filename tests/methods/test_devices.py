@@ -15,11 +15,11 @@ import torch
 from edgecil.backbones import features
 from edgecil.methods import (
     Environment,
-    feed,
     get_method,
     method_names,
     prompts,
     task as task_module,
+    training,
 )
 from edgecil.methods.ranpac import RULES
 from edgecil.methods.setups import PAPER_MEMORY
@@ -66,7 +66,7 @@ def test_a_step_copies_its_batch_and_nothing_else(
     monkeypatch.setattr(features, "_banks", {})  # rows of other tests would not be computed
     monkeypatch.setattr(features, "BATCH", BATCH)
     monkeypatch.setattr(prompts, "BATCH", BATCH)
-    monkeypatch.setattr(feed, "room_on", lambda device: 2**40 if fits else 0)
+    monkeypatch.setattr(training, "room_on", lambda device: 2**40 if fits else 0)
     frozen = get_method(name).pretrained
     environment = toy_environment(DATASET, frozen=frozen)
     environment = replace(environment, device=NAME, precision="bfloat16")

@@ -13,10 +13,9 @@ from edgecil.backbones.vit import ViT, ViTLayout
 from edgecil.data import Dataset
 from edgecil.methods import ease as ease_module, get_method
 from edgecil.methods.adapters import adapt, adapters_state
-from edgecil.methods.ease import EASE, EASEConfig, complete_prototypes
+from edgecil.methods.ease import CACHE_VERSION, EASE, EASEConfig, complete_prototypes
 from edgecil.methods.schedule import Schedule
 from edgecil.methods.task import Scenario
-from edgecil.methods.task_cache import CACHE_VERSION
 from tests.toys import QUICK, TASKS, Tasks, build, learn_all, same, toy_dataset, toy_environment
 
 DATASET = toy_dataset(train=6, test=4)

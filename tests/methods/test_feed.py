@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from edgecil.data.stored_pixels import StoredPixels
-from edgecil.methods import feed as feed_module
-from edgecil.methods.feed import Feed, StreamedFeed, feed
+from edgecil.methods import training as feed_module
+from edgecil.methods.training import Feed, StreamedFeed, feed
 
 CPU, OTHER = torch.device("cpu"), torch.device("meta")
 PIXELS = torch.arange(7 * 3 * 4, dtype=torch.uint8).view(7, 3, 2, 2)

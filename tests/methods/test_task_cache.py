@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from edgecil.errors import EdgecilError
-from edgecil.methods import task_cache
+from edgecil.methods import ease as task_cache
+from edgecil.methods.ease import compute_once
 from edgecil.methods.schedule import Schedule
 from edgecil.methods.task import PastDataError, Scenario, Task
-from edgecil.methods.task_cache import compute_once
 from tests.toys import same, toy_dataset, toy_environment
 
 DATASET = toy_dataset(train=3)

@@ -13,13 +13,12 @@ from typing import Any, Literal
 import torch
 
 from edgecil.errors import unknown
-from edgecil.methods.feed import feed
 from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkMethod, new_classes_only
 from edgecil.methods.registry import register_method
 from edgecil.methods.schedule import PAPER, Schedule
 from edgecil.methods.task import Task
-from edgecil.methods.training import shuffle
+from edgecil.methods.training import feed, shuffle
 
 FISHER_IMAGES = ("plain", "training")
 

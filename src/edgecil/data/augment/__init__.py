@@ -4,16 +4,18 @@ Every random function takes floats (n, c, h, w) in [0, 1] and a generator on the
 returns the same; nothing reads the global random state.
 """
 
-from edgecil.data.augment.normalise import Normalise, channel_statistics, to_float
 from edgecil.data.augment.pipeline import Pipeline, parse_steps, step_names
-from edgecil.data.augment.policy import auto_augment
 from edgecil.data.augment.steps import (
+    Normalise,
+    auto_augment,
+    channel_statistics,
     colour_jitter,
     cutout,
     horizontal_flip,
     random_affine,
     random_crop,
     resized_crop,
+    to_float,
 )
 
 __all__ = [

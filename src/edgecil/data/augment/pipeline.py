@@ -9,8 +9,7 @@ from functools import partial
 import torch
 
 from edgecil.data.augment import steps
-from edgecil.data.augment.normalise import Normalise, to_float
-from edgecil.data.augment.policy import auto_augment
+from edgecil.data.augment.steps import Normalise, auto_augment, to_float
 from edgecil.errors import UsageError, shown, unknown
 
 Apply = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
