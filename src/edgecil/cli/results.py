@@ -47,8 +47,8 @@ def _show_comparison(answer: Any) -> Iterator[Table | str]:
     from edgecil.estimation.sentences import describe_comparison
     from edgecil.report.tables import differences_table
 
+    yield "".join(f"{sentence}\n" for sentence in describe_comparison(answer))
     yield differences_table(answer)
-    yield from describe_comparison(answer)
 
 
 def _next(*, out: str | None = None, **options: Any) -> dict[str, Any]:

@@ -224,15 +224,15 @@ def _pairs_table(
         rows.append((*((dataset,) if several else ()), first, second, *numbers, *surely))
     return Table(
         name,
-        "Pairs of methods on the same orders",
-        "Mean difference in points with its 90 % interval, the share of these orders that the "
-        "first method wins (ties count half), the probability that it wins in a new run, a new "
-        "order trained once, and p, adjusted for the number of pairs (Holm).",
+        "Pairs of methods",
+        "Mean difference in points with its 90 % interval over the n orders (or runs, if orders "
+        "are unknown) of both, the share of them that the first method wins (ties count half), the "
+        "probability that it wins in a new run, and p, adjusted for the number of pairs (Holm).",
         (
             *((Column("dataset"),) if several else ()),
             Column("first"),
             Column("second"),
-            Column("orders", 0),
+            Column("n", 0),
             *(Column(title, 2, signed=True) for title in ("difference", "from", "to")),
             Column("won, %", 0),
             Column("new run, %", 0),
