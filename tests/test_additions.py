@@ -104,9 +104,7 @@ def load(path: Path) -> ModuleType:
 
 
 @pytest.mark.filterwarnings("ignore::edgecil.EdgecilWarning")
-def test_each_addition_is_one_file_and_works_everywhere(
-    files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_addition_is_one_file_and_works_everywhere(files, tmp_path, monkeypatch) -> None:
     for name in ("protocol", "metric", "estimator"):
         load(files[name])
     point = SimpleNamespace(load=lambda: load(files["table"]).build)

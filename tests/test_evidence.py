@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,7 @@ from edgecil.cli.main import all_verbs
 
 
 @pytest.mark.parametrize("name", EVIDENCE)
-def test_every_block_has_a_table_and_its_command_a_script(name: str) -> None:
+def test_every_block_has_a_table_and_its_command_a_script(name) -> None:
     page, command = EVIDENCE[name]
     text = (ROOT / "docs" / page).read_text("utf-8")
     assert text.count(start_of(name)) == 1
@@ -37,9 +36,7 @@ def test_every_block_has_a_table_and_its_command_a_script(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "show"), [("tables", print_tables), ("accuracies", print_accuracies)]
 )
-def test_the_docs_have_what_the_bundled_tables_give(
-    name: str, show: Callable[[], None], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_docs_have_what_the_bundled_tables_give(name, show, capsys) -> None:
     show()
     text = (ROOT / "docs" / EVIDENCE[name][0]).read_text("utf-8")
     assert capsys.readouterr().out in text

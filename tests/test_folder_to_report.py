@@ -12,9 +12,7 @@ from tests.data.painting import save
 
 
 @pytest.mark.slow
-def test_a_folder_of_images_becomes_a_report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_of_images_becomes_a_report(tmp_path, monkeypatch, capfd) -> None:
     """Images of different sizes, no test folder, names in several scripts, and nothing else."""
     for label, name in enumerate(("café", "猫", "кот", "dog")):
         for index in range(10):

@@ -146,7 +146,7 @@ DATA = {
 
 
 @pytest.mark.parametrize("form", DATA)
-def test_a_dataset_in_memory_trains(form: str) -> None:
+def test_a_dataset_in_memory_trains(form) -> None:
     (result,) = run(dataset=DATA[form]()).results()
     assert len(result.nodes) == 2
 
@@ -163,9 +163,7 @@ def test_a_dataset_in_memory_trains(form: str) -> None:
         ("--dataset", "mine.py:load", "--method", "mine.py:Loaded"),
     ],
 )
-def test_data_models_and_learners_by_text(
-    flags: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_data_models_and_learners_by_text(flags, monkeypatch) -> None:
     fake: Any = ModuleType("timm")
     fake.list_models = lambda: ["tiny"]
     fake.create_model = lambda name, **_: Tiny()
@@ -192,7 +190,7 @@ def test_data_models_and_learners_by_text(
         ("er", 7), ("er", lambda: Tiny()), ("er", "no_such_module:make"),
     ],
 )  # fmt: skip
-def test_mismatches_are_one_sentence_before_training(method: str, backbone: Any) -> None:
+def test_mismatches_are_one_sentence_before_training(method, backbone) -> None:
     with pytest.raises(EdgecilError) as caught:
         run(dataset=colour_folder(), method=method, backbone=backbone)
     assert "\n" not in str(caught.value)
@@ -200,7 +198,7 @@ def test_mismatches_are_one_sentence_before_training(method: str, backbone: Any)
     assert not Path("out").exists()
 
 
-def test_defaults_follow_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_defaults_follow_the_data(monkeypatch) -> None:
     folder = colour_folder(32)
     for data, method, expected in (
         ("toy.npz", "er", "resnet-tiny"), (folder, "er", "resnet32"),
@@ -246,7 +244,7 @@ def start_script(out: str, executor: str, epochs: int = 5) -> subprocess.Popen[b
 
 @pytest.mark.slow
 @pytest.mark.parametrize("executor", ["local", "ray"])
-def test_a_module_of_the_running_script_is_killed_and_resumed(executor: str) -> None:
+def test_a_module_of_the_running_script_is_killed_and_resumed(executor) -> None:
     if executor == "ray":
         pytest.importorskip("ray")
     assert start_script("whole", "local").wait(300) == 0
@@ -273,9 +271,7 @@ def done(out: str) -> int:
 
 
 @pytest.mark.parametrize("form", ["Net()", "nn.Sequential(Net())", "make_net"])
-def test_a_network_of_a_notebook_trains_although_torch_was_used_before(
-    form: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_network_of_a_notebook_trains_although_torch_was_used_before(form, monkeypatch) -> None:
     monkeypatch.setattr(executor, "suits", lambda _: False)
     cell = run_cell(f"{FILE}\ndef make_net():\n    return Net()\n\nGIVEN = {form}\n", monkeypatch)
     here, again = (run(dataset=cell.load, backbone=cell.GIVEN) for _ in range(2))

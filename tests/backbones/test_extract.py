@@ -28,7 +28,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path / "cache"))
 
 
-def test_features_are_those_of_the_model(tmp_path: Path) -> None:
+def test_features_are_those_of_the_model(tmp_path) -> None:
     images, model = toy_dataset(4), Tiny().eval()
     path = features(
         dataset=images, backbone=model, out=tmp_path / "f.npz", batch_size=7, progress=False
@@ -44,9 +44,7 @@ def test_features_are_those_of_the_model(tmp_path: Path) -> None:
         features(dataset=images, backbone=model, out=path, progress=False)
 
 
-def test_an_interrupted_computation_resumes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_computation_resumes(tmp_path, monkeypatch) -> None:
     class Stubborn(Tiny):
         calls = 0
 
@@ -66,7 +64,7 @@ def test_an_interrupted_computation_resumes(
     assert Stubborn.calls == 1 + 1 + -(-total // 10), "one probe, one interruption, nothing twice"
 
 
-def test_the_command_line(tmp_path: Path) -> None:
+def test_the_command_line(tmp_path) -> None:
     words = "features quickdraw --classes 4 --backbone vit-quickdraw --out"
     assert main([*words.split(), str(tmp_path / "f.npz")]) == 0
     assert load_dataset(tmp_path / "f.npz").shape == (128,)
@@ -82,7 +80,7 @@ def test_the_command_line(tmp_path: Path) -> None:
         {"backbone": MLP((3,))},
     ],
 )
-def test_wrong_uses_are_refused(tmp_path: Path, wrong: dict[str, object]) -> None:
+def test_wrong_uses_are_refused(tmp_path, wrong) -> None:
     out = tmp_path / str(wrong.pop("out", "f.npz"))
     with pytest.raises(UsageError) as caught:
         features(dataset=toy_dataset(4), out=out, progress=False, **wrong)
@@ -91,7 +89,7 @@ def test_wrong_uses_are_refused(tmp_path: Path, wrong: dict[str, object]) -> Non
 
 
 @pytest.mark.slow
-def test_the_example_goes_from_a_folder_to_a_comparison(tmp_path: Path) -> None:
+def test_the_example_goes_from_a_folder_to_a_comparison(tmp_path) -> None:
     rng = np.random.default_rng(0)
     for label in range(6):
         for index in range(10):

@@ -72,13 +72,13 @@ def bank(request: pytest.FixtureRequest, tmp_path: Path) -> FeatureBank:
     return FeatureBank(tmp_path if request.param else None)
 
 
-def test_rows_are_what_the_network_gives(bank: FeatureBank) -> None:
+def test_rows_are_what_the_network_gives(bank) -> None:
     network, pixels = Counting(), pictures(70)
     expected = network.network(pixels.flatten(1).double()).detach()
     torch.testing.assert_close(bank.rows(pixels, network), expected)
 
 
-def test_no_image_is_computed_twice(bank: FeatureBank) -> None:
+def test_no_image_is_computed_twice(bank) -> None:
     network, pixels = Counting(), pictures(10)
     first = bank.rows(pixels, network)
     again = bank.rows(pixels.flip(0), network)
@@ -88,7 +88,7 @@ def test_no_image_is_computed_twice(bank: FeatureBank) -> None:
     assert network.seen == 14
 
 
-def test_another_process_finds_what_was_computed(tmp_path: Path) -> None:
+def test_another_process_finds_what_was_computed(tmp_path) -> None:
     network, pixels = Counting(), pictures(10)
     early = FeatureBank(tmp_path)
     first = early.rows(pixels[:6], network)
@@ -99,7 +99,7 @@ def test_another_process_finds_what_was_computed(tmp_path: Path) -> None:
     assert network.seen == 10
 
 
-def test_only_files_with_wanted_rows_are_read_whole(tmp_path: Path) -> None:
+def test_only_files_with_wanted_rows_are_read_whole(tmp_path) -> None:
     network, some, others = Counting(), pictures(3), pictures(4, seed=1)
     first = FeatureBank(tmp_path)
     first.rows(some, network)
@@ -112,7 +112,7 @@ def test_only_files_with_wanted_rows_are_read_whole(tmp_path: Path) -> None:
     assert network.seen == 7
 
 
-def test_wherever_a_file_is_damaged_rows_are_right(tmp_path: Path) -> None:
+def test_wherever_a_file_is_damaged_rows_are_right(tmp_path) -> None:
     network, pixels = Counting(), pictures(3)
     expected = FeatureBank(tmp_path).rows(pixels, network)
     (file,) = tmp_path.glob("*.npz")
@@ -123,9 +123,7 @@ def test_wherever_a_file_is_damaged_rows_are_right(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rows", [2, 4, None])
-def test_a_file_that_is_cut_or_of_another_making_is_replaced(
-    rows: int | None, tmp_path: Path
-) -> None:
+def test_a_file_that_is_cut_or_of_another_making_is_replaced(rows, tmp_path) -> None:
     network, pixels = Counting(), pictures(3)
     expected = FeatureBank(tmp_path).rows(pixels, network)
     (file,) = tmp_path.glob("*.npz")
@@ -140,9 +138,7 @@ def test_a_file_that_is_cut_or_of_another_making_is_replaced(
     assert network.seen == 6
 
 
-def test_a_cache_that_cannot_be_written_costs_one_warning(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_cache_that_cannot_be_written_costs_one_warning(tmp_path, caplog) -> None:
     network, pixels = Counting(), pictures(6)
     (tmp_path / "file").write_text("no directory", encoding="utf-8")
     with caplog.at_level(logging.WARNING):
@@ -155,9 +151,7 @@ def test_a_cache_that_cannot_be_written_costs_one_warning(
     assert "EDGECIL_CACHE" in message
 
 
-def test_a_cache_that_cannot_be_read_is_left_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cache_that_cannot_be_read_is_left_alone(tmp_path, monkeypatch) -> None:
     network, pixels = Counting(), pictures(3)
     expected = FeatureBank(tmp_path).rows(pixels, network)
 
@@ -171,9 +165,7 @@ def test_a_cache_that_cannot_be_read_is_left_alone(
     assert file.exists()
 
 
-def test_banks_that_hold_too_much_are_forgotten_the_stalest_first(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_banks_that_hold_too_much_are_forgotten_the_stalest_first(monkeypatch) -> None:
     monkeypatch.setattr(features, "_MEMORY", 25 * 3 * 8)
     network = Counting()
     for name in ("a", "b", "a", "c"):  # ten rows each; the third leaves no room for all
@@ -186,7 +178,7 @@ def test_banks_that_hold_too_much_are_forgotten_the_stalest_first(
 
 
 @pytest.mark.parametrize("layout", [PLAIN, CONVOLUTIONS], ids=lambda layout: layout.stem)
-def test_rows_do_not_depend_on_their_company(layout: ViTLayout) -> None:
+def test_rows_do_not_depend_on_their_company(layout) -> None:
     generator = torch.Generator().manual_seed(1)
     pixels = torch.randint(256, (BATCH + 9, 1, 12, 12), generator=generator, dtype=torch.uint8)
     network = random_vit(layout)
@@ -202,7 +194,7 @@ def test_rows_do_not_depend_on_their_company(layout: ViTLayout) -> None:
 
 
 @pytest.mark.parametrize("layout", [PLAIN, CONVOLUTIONS], ids=lambda layout: layout.stem)
-def test_features_are_those_of_their_version(layout: ViTLayout, tmp_path: Path) -> None:
+def test_features_are_those_of_their_version(layout, tmp_path) -> None:
     """If this fails, caches hold other features: raise FEATURES_VERSION and add to KNOWN."""
     path = tmp_path / "vit.safetensors"
     save_file(random_vit(layout).state_dict(), path)
@@ -213,9 +205,7 @@ def test_features_are_those_of_their_version(layout: ViTLayout, tmp_path: Path) 
     assert actual == pytest.approx(KNOWN[FEATURES_VERSION][layout.stem], abs=2e-4)
 
 
-def test_another_version_is_another_network(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_version_is_another_network(tmp_path, monkeypatch) -> None:
     path = tmp_path / "vit.safetensors"
     save_file(random_vit(PLAIN).state_dict(), path)
     name = network_name(str(path), (1, 12, 12), "cpu")
@@ -224,7 +214,7 @@ def test_another_version_is_another_network(
     assert name != network_name(str(path), (1, 12, 12), "cpu")
 
 
-def test_no_images_have_no_rows(bank: FeatureBank) -> None:
+def test_no_images_have_no_rows(bank) -> None:
     network = Counting()
     bank.rows(pictures(2), network)
     with pytest.raises(ValueError, match="at least one image"):

@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given, strategies as st
 
-from edgecil.backbones import CosineHead, GrowingHead, GrowingLinear
+from edgecil.backbones import CosineHead, GrowingLinear
 
 HEADS = [GrowingLinear, CosineHead]
 heads = pytest.mark.parametrize("head_type", HEADS)
@@ -19,9 +19,7 @@ def seeded(seed: int = 0) -> torch.Generator:
     counts=st.lists(st.integers(0, 4), min_size=1, max_size=4),
     size=st.integers(1, 5),
 )
-def test_growing_keeps_old_rows_bit_for_bit(
-    head_type: type[GrowingHead], counts: list[int], size: int
-) -> None:
+def test_growing_keeps_old_rows_bit_for_bit(head_type, counts, size) -> None:
     head, generator = head_type(size), seeded()
     for count in counts:
         with torch.no_grad():
@@ -37,7 +35,7 @@ def test_growing_keeps_old_rows_bit_for_bit(
 
 
 @heads
-def test_new_rows_come_from_the_generator_alone(head_type: type[GrowingHead]) -> None:
+def test_new_rows_come_from_the_generator_alone(head_type) -> None:
     before = torch.get_rng_state()
     first, second, other = head_type(6), head_type(6), head_type(6)
     first.grow(3, seeded(1))
@@ -49,7 +47,7 @@ def test_new_rows_come_from_the_generator_alone(head_type: type[GrowingHead]) ->
 
 
 @heads
-def test_widening_keeps_old_columns_bit_for_bit(head_type: type[GrowingHead]) -> None:
+def test_widening_keeps_old_columns_bit_for_bit(head_type) -> None:
     head, generator = head_type(3), seeded()
     head.grow(2, generator)
     if isinstance(head, GrowingLinear):
@@ -88,9 +86,7 @@ def test_aligned_weights_by_hand() -> None:
 
 @heads
 @pytest.mark.parametrize("size_before", [0, 2, 9])
-def test_a_state_loads_into_a_head_of_any_size(
-    head_type: type[GrowingHead], size_before: int
-) -> None:
+def test_a_state_loads_into_a_head_of_any_size(head_type, size_before) -> None:
     grown = head_type(4)
     grown.grow(5, seeded())
     with torch.no_grad():
@@ -106,7 +102,7 @@ def test_a_state_loads_into_a_head_of_any_size(
 
 
 @heads
-def test_a_state_of_other_features_is_refused(head_type: type[GrowingHead]) -> None:
+def test_a_state_of_other_features_is_refused(head_type) -> None:
     grown = head_type(4)
     grown.grow(2, seeded())
     with pytest.raises(RuntimeError, match="size mismatch"):
@@ -114,7 +110,7 @@ def test_a_state_of_other_features_is_refused(head_type: type[GrowingHead]) -> N
 
 
 @heads
-def test_a_frozen_head_stays_frozen_as_it_grows(head_type: type[GrowingHead]) -> None:
+def test_a_frozen_head_stays_frozen_as_it_grows(head_type) -> None:
     head = head_type(3).requires_grad_(False)
     head.grow(2, seeded())
     assert not any(parameter.requires_grad for parameter in head.parameters())
@@ -140,7 +136,7 @@ def test_cosine_logits_against_hand_computed_values() -> None:
 
 
 @given(st.floats(0.1, 100.0))
-def test_cosine_logits_ignore_lengths(length: float) -> None:
+def test_cosine_logits_ignore_lengths(length) -> None:
     head = CosineHead(3)
     head.grow(2, seeded())
     features = torch.rand(2, 3, generator=seeded())

@@ -108,7 +108,7 @@ def test_a_backbone_of_that_name_is_new_and_learns() -> None:
 
 
 @pytest.mark.parametrize("name", ON_THE_HUB)
-def test_what_is_on_the_hub_is_described_without_it(name: str) -> None:
+def test_what_is_on_the_hub_is_described_without_it(name) -> None:
     assert name in backbone_names()
     statistics = statistics_of(name)
     assert len(statistics.mean) == len(statistics.std) == 3
@@ -125,7 +125,7 @@ def test_from_scratch_and_bundled_backbones_are_here() -> None:
         assert backbone_status(name)[0]
 
 
-def test_a_path_works_wherever_a_name_does(copied: Path) -> None:
+def test_a_path_works_wherever_a_name_does(copied) -> None:
     path = str(copied)
     assert is_pretrained(path)
     assert find_pretrained(path).source == path
@@ -136,9 +136,7 @@ def test_a_path_works_wherever_a_name_does(copied: Path) -> None:
     assert torch.equal(load_vit(path, DRAWING).eval()(drawings()), expected)
 
 
-def test_a_hub_id_is_downloaded_once_with_its_settings(
-    copied: Path, monkeypatch: pytest.MonkeyPatch, hub: Path
-) -> None:
+def test_a_hub_id_is_downloaded_once_with_its_settings(copied, monkeypatch, hub) -> None:
     repository = hub / "models--us--tiny"
     asked: list[list[str]] = []
 
@@ -163,9 +161,7 @@ def test_a_hub_id_is_downloaded_once_with_its_settings(
     assert backbone_status("us/tiny")[0]
 
 
-def test_the_fingerprint_changes_with_the_weights_and_with_what_is_said_of_them(
-    copied: Path,
-) -> None:
+def test_the_fingerprint_changes_with_the_weights_and_with_what_is_said_of_them(copied) -> None:
     seen = {fingerprint(str(copied))}
     state = load_file(copied)
     save_file({**state, "norm.bias": state["norm.bias"] + 1}, copied)
@@ -178,7 +174,7 @@ def test_the_fingerprint_changes_with_the_weights_and_with_what_is_said_of_them(
     assert len(seen) == 3
 
 
-def test_names_that_nobody_knows_list_those_somebody_does(tmp_path: Path) -> None:
+def test_names_that_nobody_knows_list_those_somebody_does(tmp_path) -> None:
     assert not is_pretrained("vit-b16")
     assert not is_pretrained("resnet32")
     assert not is_pretrained(str(tmp_path / "missing.safetensors"))
@@ -188,9 +184,7 @@ def test_names_that_nobody_knows_list_those_somebody_does(tmp_path: Path) -> Non
         build_backbone("vit-b16", DRAWING, torch.Generator())
 
 
-def test_a_folder_is_taken_for_weights_only_if_written_with_a_slash(
-    copied: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_is_taken_for_weights_only_if_written_with_a_slash(copied, monkeypatch) -> None:
     folder = copied.parent / "resnet32"
     folder.mkdir()
     monkeypatch.chdir(copied.parent)
@@ -199,7 +193,7 @@ def test_a_folder_is_taken_for_weights_only_if_written_with_a_slash(
     assert is_pretrained(copied.name)
 
 
-def test_wrong_images_and_hub_ids_are_one_sentence(tmp_path: Path) -> None:
+def test_wrong_images_and_hub_ids_are_one_sentence(tmp_path) -> None:
     with pytest.raises(UsageError, match=r"1 channel\(s\). Got 3"):
         build_backbone(BUNDLED, (3, 28, 28), torch.Generator())
     with pytest.raises(PrerequisiteError, match=r"'nobody/nothing'.*nobody/nothing"):
@@ -218,13 +212,11 @@ def test_wrong_images_and_hub_ids_are_one_sentence(tmp_path: Path) -> None:
         (BUNDLED, DRAWING, None),
     ],
 )
-def test_images_far_from_the_training_size_are_resized(
-    name: str, shape: tuple[int, int, int], expected: int | None
-) -> None:
+def test_images_far_from_the_training_size_are_resized(name, shape, expected) -> None:
     assert fitting_size(name, shape) == expected
 
 
-def test_the_size_of_your_own_weights_is_read_from_them(copied: Path) -> None:
+def test_the_size_of_your_own_weights_is_read_from_them(copied) -> None:
     assert image_size_of(str(copied)) == 32  # four patches of eight pixels
     assert fitting_size(str(copied), DRAWING) is None
 

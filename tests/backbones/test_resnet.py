@@ -27,7 +27,7 @@ def parameters(network: nn.Module) -> int:
 
 @from_scratch
 @pytest.mark.parametrize("shape", SHAPES)
-def test_features_have_the_announced_size(name: str, shape: tuple[int, int, int]) -> None:
+def test_features_have_the_announced_size(name, shape) -> None:
     backbone = build_backbone(name, shape, seeded())
     features = backbone(torch.rand(3, *shape))
     assert features.shape == (3, backbone.feature_size)
@@ -44,9 +44,7 @@ def test_features_have_the_announced_size(name: str, shape: tuple[int, int, int]
         ("resnet18", (3, 32, 32), 11_689_512 - 1000 * 513 - 40 * 3 * 64),
     ],
 )
-def test_parameter_counts_are_the_published_ones(
-    name: str, shape: tuple[int, int, int], expected: int
-) -> None:
+def test_parameter_counts_are_the_published_ones(name, shape, expected) -> None:
     assert parameters(build_backbone(name, shape, seeded())) == expected
 
 
@@ -71,7 +69,7 @@ def test_tiny_does_less_than_a_million_multiplications() -> None:
 
 
 @from_scratch
-def test_weights_come_from_the_generator_alone(name: str) -> None:
+def test_weights_come_from_the_generator_alone(name) -> None:
     before = torch.get_rng_state()
     first = build_backbone(name, (1, 28, 28), seeded(5)).state_dict()
     assert torch.equal(torch.get_rng_state(), before)
@@ -85,7 +83,7 @@ def test_weights_come_from_the_generator_alone(name: str) -> None:
 
 
 @from_scratch
-def test_convolutions_have_the_variance_of_kaiming_and_norms_are_the_identity(name: str) -> None:
+def test_convolutions_have_the_variance_of_kaiming_and_norms_are_the_identity(name) -> None:
     for module in build_backbone(name, (3, 32, 32), seeded()).modules():
         if isinstance(module, nn.Conv2d):
             fan_out = module.out_channels * module.kernel_size[0] * module.kernel_size[1]
@@ -100,7 +98,7 @@ def test_convolutions_have_the_variance_of_kaiming_and_norms_are_the_identity(na
 
 
 @from_scratch
-def test_every_parameter_receives_a_gradient(name: str) -> None:
+def test_every_parameter_receives_a_gradient(name) -> None:
     backbone = build_backbone(name, (1, 28, 28), seeded())
     backbone(torch.rand(8, 1, 28, 28, generator=seeded())).pow(2).sum().backward()
     for key, parameter in backbone.named_parameters():
@@ -109,7 +107,7 @@ def test_every_parameter_receives_a_gradient(name: str) -> None:
 
 
 @from_scratch
-def test_two_backbones_can_share_the_shallow_part_and_differ_in_the_last_stage(name: str) -> None:
+def test_two_backbones_can_share_the_shallow_part_and_differ_in_the_last_stage(name) -> None:
     backbone = build_backbone(name, (1, 28, 28), seeded()).eval()
     images = torch.rand(2, 1, 28, 28, generator=seeded())
     maps = backbone.shallow(images)
@@ -124,7 +122,7 @@ def test_two_backbones_can_share_the_shallow_part_and_differ_in_the_last_stage(n
 
 
 @from_scratch
-def test_state_round_trips_bit_exactly(name: str) -> None:
+def test_state_round_trips_bit_exactly(name) -> None:
     images = torch.rand(4, 3, 32, 32, generator=seeded())
     trained = build_backbone(name, (3, 32, 32), seeded())
     trained(images)

@@ -90,9 +90,7 @@ def weights(request: pytest.FixtureRequest, reference: Reference, tmp_path: Path
     return path
 
 
-def test_features_are_those_of_the_network_that_was_saved(
-    weights: Path, reference: Reference
-) -> None:
+def test_features_are_those_of_the_network_that_was_saved(weights, reference) -> None:
     network = build_backbone(str(weights), IMAGES, torch.Generator()).eval()
     images = torch.rand(2, *IMAGES, generator=torch.Generator().manual_seed(1))
     with torch.no_grad():
@@ -101,7 +99,7 @@ def test_features_are_those_of_the_network_that_was_saved(
     assert network.feature_size == 512
 
 
-def test_a_file_is_recognised_and_gets_the_images_of_imagenet(weights: Path) -> None:
+def test_a_file_is_recognised_and_gets_the_images_of_imagenet(weights) -> None:
     assert is_resnet(str(weights))
     assert statistics_of(str(weights)).mean == (0.485, 0.456, 0.406)
     assert image_size_of(str(weights)) == 224
@@ -109,14 +107,14 @@ def test_a_file_is_recognised_and_gets_the_images_of_imagenet(weights: Path) -> 
     assert not is_resnet("vit-quickdraw")
 
 
-def test_the_paper_lowers_the_rate_earlier_with_imagenet_weights(weights: Path) -> None:
+def test_the_paper_lowers_the_rate_earlier_with_imagenet_weights(weights) -> None:
     assert get_schedule("paper", str(weights))[0].milestones == (80, 120, 150)
     assert get_schedule("paper", "resnet18-in1k")[0].milestones == (80, 120, 150)
     assert get_schedule("paper", "resnet18")[0].milestones == (60, 120, 170)
     assert get_schedule("paper", "vit-quickdraw")[0].milestones == (60, 120, 170)
 
 
-def test_what_does_not_fit_is_refused(reference: Reference, tmp_path: Path) -> None:
+def test_what_does_not_fit_is_refused(reference, tmp_path) -> None:
     whole = reference.state_dict()
     torch.save({name: t for name, t in whole.items() if "layer3.1" not in name}, tmp_path / "a.pth")
     with pytest.raises(DataError, match=r"stage3\.1.*is missing"):

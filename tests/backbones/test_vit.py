@@ -89,7 +89,7 @@ def block_by_hand(
 
 
 @Kinds
-def test_features_are_the_final_class_token(layout: ViTLayout, images: torch.Tensor) -> None:
+def test_features_are_the_final_class_token(layout, images) -> None:
     vit = randomised(layout)
     tokens = vit.encode(vit.embed(images))
     assert tokens.shape == (4, 1 + 2 * 3, 12)
@@ -105,7 +105,7 @@ def test_vit_b16_has_the_published_number_of_weights() -> None:
     assert sum(weight.numel() for weight in vit.parameters()) == 86_567_656 - classifier
 
 
-def test_a_patch_is_a_token_row_by_row(vit: ViT, images: torch.Tensor) -> None:
+def test_a_patch_is_a_token_row_by_row(vit, images) -> None:
     with torch.no_grad():
         vit.pos_embed.zero_()
     whole = vit.embed(images)
@@ -117,7 +117,7 @@ def test_a_patch_is_a_token_row_by_row(vit: ViT, images: torch.Tensor) -> None:
             torch.testing.assert_close(token, by_hand + vit.patch_embed.proj.bias)
 
 
-def test_attention_and_mlp_against_hand_computed_ones(vit: ViT, images: torch.Tensor) -> None:
+def test_attention_and_mlp_against_hand_computed_ones(vit, images) -> None:
     vit.double()
     tokens = vit.embed(images.double())
     for one in range(2):
@@ -127,7 +127,7 @@ def test_attention_and_mlp_against_hand_computed_ones(vit: ViT, images: torch.Te
         torch.testing.assert_close(vit.encode(tokens)[one], vit.norm(expected))
 
 
-def test_prompts_are_tokens_before_all_others(vit: ViT, images: torch.Tensor) -> None:
+def test_prompts_are_tokens_before_all_others(vit, images) -> None:
     vit.double()
     tokens = vit.embed(images.double())
     expected = torch.cat([PROMPTS.double(), tokens[0]])
@@ -138,7 +138,7 @@ def test_prompts_are_tokens_before_all_others(vit: ViT, images: torch.Tensor) ->
     torch.testing.assert_close(vit(images.double(), sockets)[0], vit.norm(expected)[5])
 
 
-def test_a_prefix_adds_keys_and_values_to_its_block_alone(vit: ViT, images: torch.Tensor) -> None:
+def test_a_prefix_adds_keys_and_values_to_its_block_alone(vit, images) -> None:
     vit.double()
     tokens = vit.embed(images.double())
     keys, values = torch.randn(2, 3, 12, generator=seeded(3), dtype=torch.float64)
@@ -151,22 +151,20 @@ def test_a_prefix_adds_keys_and_values_to_its_block_alone(vit: ViT, images: torc
     assert actual.shape == tokens.shape
 
 
-def test_a_prefix_that_repeats_the_tokens_own_keys_and_values_changes_nothing(
-    vit: ViT, images: torch.Tensor
-) -> None:
+def test_a_prefix_that_repeats_the_tokens_own_keys_and_values_changes_nothing(vit, images) -> None:
     tokens = vit.embed(images)
     _, keys, values = vit.blocks[0].attn.qkv(vit.blocks[0].norm1(tokens)).chunk(3, dim=-1)
     repeated = vit.encode(tokens, Sockets(prefixes={0: (keys, values)}))
     torch.testing.assert_close(repeated, vit.encode(tokens))
 
 
-def test_empty_sockets_change_nothing(vit: ViT, images: torch.Tensor) -> None:
+def test_empty_sockets_change_nothing(vit, images) -> None:
     none = torch.zeros(0, 12)
     for sockets in (Sockets(), Sockets(prompts=none), Sockets(prefixes={2: (none, none)})):
         assert torch.equal(vit(images, sockets), vit(images))
 
 
-def test_prompts_and_prefixes_of_each_image_may_be_the_same(vit: ViT, images: torch.Tensor) -> None:
+def test_prompts_and_prefixes_of_each_image_may_be_the_same(vit, images) -> None:
     keys, values = torch.randn(2, 3, 12, generator=seeded(3))
     shared = Sockets(PROMPTS, {0: (keys, values)})
     own = Sockets(
@@ -175,7 +173,7 @@ def test_prompts_and_prefixes_of_each_image_may_be_the_same(vit: ViT, images: to
     assert torch.equal(vit(images, shared), vit(images, own))
 
 
-def test_prompts_and_prefixes_of_each_image_are_its_own(vit: ViT, images: torch.Tensor) -> None:
+def test_prompts_and_prefixes_of_each_image_are_its_own(vit, images) -> None:
     prompts, keys, values = torch.randn(3, 4, 2, 12, generator=seeded(3))
     together = vit(images, Sockets(prompts, {1: (keys, values)}))
     for one in range(4):
@@ -183,12 +181,12 @@ def test_prompts_and_prefixes_of_each_image_are_its_own(vit: ViT, images: torch.
         torch.testing.assert_close(vit(images[one : one + 1], alone)[0], together[one])
 
 
-def test_an_adapter_of_zeros_changes_nothing(vit: ViT, images: torch.Tensor) -> None:
+def test_an_adapter_of_zeros_changes_nothing(vit, images) -> None:
     zeros = adapters(nn.Identity())[0]
     assert torch.equal(vit(images, Sockets(adapters=[zeros] * 3)), vit(images))
 
 
-def test_an_adapter_is_in_parallel_with_the_mlp(vit: ViT, images: torch.Tensor) -> None:
+def test_an_adapter_is_in_parallel_with_the_mlp(vit, images) -> None:
     vit.double()
     adapter = nn.Linear(12, 12).double()
     tokens = vit.embed(images.double())[:1]
@@ -203,7 +201,7 @@ def test_an_adapter_is_in_parallel_with_the_mlp(vit: ViT, images: torch.Tensor) 
 
 
 @Kinds
-def test_what_is_plugged_in_leaves_no_trace(layout: ViTLayout, images: torch.Tensor) -> None:
+def test_what_is_plugged_in_leaves_no_trace(layout, images) -> None:
     vit = randomised(layout)
     before, weights = vit(images), copy.deepcopy(vit.state_dict())
     keys, values = torch.randn(2, 3, 12, generator=seeded(3))
@@ -214,7 +212,7 @@ def test_what_is_plugged_in_leaves_no_trace(layout: ViTLayout, images: torch.Ten
     assert all(torch.equal(value, weights[name]) for name, value in vit.state_dict().items())
 
 
-def test_what_is_plugged_into_a_frozen_network_learns(vit: ViT, images: torch.Tensor) -> None:
+def test_what_is_plugged_into_a_frozen_network_learns(vit, images) -> None:
     vit.requires_grad_(False)
     prompts, keys, values = (torch.randn(2, 12, requires_grad=True) for _ in range(3))
     adapter = nn.Linear(12, 12)
@@ -225,7 +223,7 @@ def test_what_is_plugged_into_a_frozen_network_learns(vit: ViT, images: torch.Te
 
 
 @Kinds
-def test_every_weight_receives_a_gradient(layout: ViTLayout, images: torch.Tensor) -> None:
+def test_every_weight_receives_a_gradient(layout, images) -> None:
     vit = build(lambda: ViT(layout, SHAPE), seeded())
     (vit(images) * torch.randn(4, 12, generator=seeded(3))).sum().backward()
     for name, parameter in vit.named_parameters():
@@ -233,7 +231,7 @@ def test_every_weight_receives_a_gradient(layout: ViTLayout, images: torch.Tenso
 
 
 @Kinds
-def test_weights_come_from_the_generator_alone(layout: ViTLayout) -> None:
+def test_weights_come_from_the_generator_alone(layout) -> None:
     before = torch.get_rng_state()
     first, again, other = (
         build(lambda: ViT(layout, SHAPE), seeded(seed)).state_dict() for seed in (5, 5, 6)
@@ -271,9 +269,7 @@ def test_quick_gelu_at_known_points() -> None:
         ),
     ],
 )
-def test_images_that_do_not_fit_are_told(
-    layout: ViTLayout, shape: tuple[int, int, int], message: str
-) -> None:
+def test_images_that_do_not_fit_are_told(layout, shape, message) -> None:
     with pytest.raises(UsageError, match=message):
         ViT(layout, shape)
 

@@ -58,9 +58,7 @@ def timm(tmp_path: Path) -> State:
     [{}, {"hidden_act": "quick_gelu", "num_attention_heads": 4, "layer_norm_eps": 0.1}],
     ids=["usual", "as its configuration says"],
 )
-def test_a_transformers_vit_gives_what_transformers_gives(
-    tmp_path: Path, size: tuple[int, int], changes: dict[str, Any]
-) -> None:
+def test_a_transformers_vit_gives_what_transformers_gives(tmp_path, size, changes) -> None:
     model = transformers_vit(**changes)
     model.save_pretrained(tmp_path)
     images = some_images(*size)
@@ -68,7 +66,7 @@ def test_a_transformers_vit_gives_what_transformers_gives(
     assert_same(features(tmp_path, images), expected)
 
 
-def test_a_classifier_gives_the_features_it_classifies(tmp_path: Path) -> None:
+def test_a_classifier_gives_the_features_it_classifies(tmp_path) -> None:
     model = transformers_classifier()
     model.save_pretrained(tmp_path)
     expected = model.vit(some_images()).last_hidden_state[:, 0]
@@ -77,9 +75,7 @@ def test_a_classifier_gives_the_features_it_classifies(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", [SIZE, 40])
 @pytest.mark.parametrize("activation", ["quick_gelu", "gelu"])
-def test_a_clip_vision_model_gives_what_transformers_gives(
-    tmp_path: Path, activation: str, size: int
-) -> None:
+def test_a_clip_vision_model_gives_what_transformers_gives(tmp_path, activation, size) -> None:
     model = transformers_clip_vision(hidden_act=activation)
     model.save_pretrained(tmp_path)
     images = some_images(size, size)
@@ -87,14 +83,14 @@ def test_a_clip_vision_model_gives_what_transformers_gives(
     assert_same(features(tmp_path, images), expected)
 
 
-def test_the_image_tower_is_found_in_a_whole_clip(tmp_path: Path) -> None:
+def test_the_image_tower_is_found_in_a_whole_clip(tmp_path) -> None:
     model = transformers_clip()
     model.save_pretrained(tmp_path)
     expected = model.vision_model(some_images()).pooler_output
     assert_same(features(tmp_path, some_images()), expected)
 
 
-def test_a_clip_vision_model_without_prefixes_is_read_too(tmp_path: Path) -> None:
+def test_a_clip_vision_model_without_prefixes_is_read_too(tmp_path) -> None:
     from transformers import CLIPVisionConfig, CLIPVisionModel
 
     model = randomise(CLIPVisionModel(CLIPVisionConfig(**SIZES)))
@@ -107,7 +103,7 @@ def test_a_clip_vision_model_without_prefixes_is_read_too(tmp_path: Path) -> Non
 )
 @pytest.mark.parametrize("prefix", ["visual.", "module.visual.", ""])
 def test_an_open_clip_tower_gives_what_it_gives_written_out(
-    tmp_path: Path, prefix: str, config: dict[str, Any] | None, quick: bool
+    tmp_path, prefix, config, quick
 ) -> None:
     tower = PlainClipTower()
     state = {f"{prefix}{name}": tensor for name, tensor in tower.state_dict().items()}
@@ -126,13 +122,13 @@ def test_an_open_clip_tower_gives_what_it_gives_written_out(
     assert_same(features(tmp_path, some_images()), tower(some_images(), quick))
 
 
-def test_timms_names_are_taken_key_by_key(tmp_path: Path, timm: State) -> None:
+def test_timms_names_are_taken_key_by_key(tmp_path, timm) -> None:
     loaded = load_vit(str(save_state(tmp_path / "timm", timm)), SHAPE).state_dict()
     assert loaded.keys() == timm.keys() - {"head.weight", "head.bias"}
     assert all(torch.equal(loaded[name], timm[name]) for name in loaded)
 
 
-def test_a_timm_file_gives_what_transformers_gives(tmp_path: Path, timm: State) -> None:
+def test_a_timm_file_gives_what_transformers_gives(tmp_path, timm) -> None:
     folder = save_state(tmp_path / "timm", timm).parent
     (folder / "config.json").write_text(
         json.dumps({"num_attention_heads": HEADS}), encoding="utf-8"
@@ -143,7 +139,7 @@ def test_a_timm_file_gives_what_transformers_gives(tmp_path: Path, timm: State) 
 
 @pytest.mark.parametrize(("quick", "network"), [(False, "clip_224"), (True, "clip_quickgelu_224")])
 def test_a_clip_tower_under_timms_names_is_known_by_its_first_norm(
-    tmp_path: Path, timm: State, quick: bool, network: str
+    tmp_path, timm, quick, network
 ) -> None:
     tower = PlainClipTower()
     held = tower.state_dict()
@@ -181,9 +177,7 @@ def test_a_clip_tower_under_timms_names_is_known_by_its_first_norm(
         ("model", ""),
     ],
 )
-def test_checkpoints_hold_them_at_various_places(
-    tmp_path: Path, timm: State, place: str | None, prefix: str
-) -> None:
+def test_checkpoints_hold_them_at_various_places(tmp_path, timm, place, prefix) -> None:
     state: dict[str, Any] = {f"{prefix}{name}": tensor for name, tensor in timm.items()}
     state["head.mlp.0.weight"] = torch.zeros(2, 2)
     if place is not None:
@@ -196,7 +190,7 @@ def test_checkpoints_hold_them_at_various_places(
 @pytest.mark.parametrize(
     ("width", "heads"), [(192, 3), (384, 6), (768, 12), (1024, 16), (1280, 16), (1664, 16)]
 )
-def test_heads_are_those_of_the_published_widths(tmp_path: Path, width: int, heads: int) -> None:
+def test_heads_are_those_of_the_published_widths(tmp_path, width, heads) -> None:
     state = {
         "cls_token": torch.zeros(1, 1, width),
         "pos_embed": torch.zeros(1, 2, width),
@@ -215,7 +209,7 @@ def test_heads_are_those_of_the_published_widths(tmp_path: Path, width: int, hea
     assert load_vit(str(save_state(tmp_path, state)), (1, 1, 1)).layout.heads == heads
 
 
-def test_weights_are_new_trainable_and_in_single_precision(tmp_path: Path, timm: State) -> None:
+def test_weights_are_new_trainable_and_in_single_precision(tmp_path, timm) -> None:
     half = {name: tensor.half() for name, tensor in timm.items()}
     path = str(save_state(tmp_path / "half", half))
     first, second = load_vit(path, SHAPE), load_vit(path, SHAPE)
@@ -240,7 +234,7 @@ def cubic(distance: float) -> float:
 
 
 @pytest.mark.parametrize("down", [12, 3])
-def test_positions_are_bicubic_between_pixel_centres_without_antialiasing(down: int) -> None:
+def test_positions_are_bicubic_between_pixel_centres_without_antialiasing(down) -> None:
     positions = torch.randn(1, 1 + 36, 5, generator=torch.Generator().manual_seed(0))
     resized = resize_positions(positions, (down, 6))
     assert torch.equal(resized[:, 0], positions[:, 0])
@@ -262,9 +256,7 @@ def test_positions_are_bicubic_between_pixel_centres_without_antialiasing(down: 
         ),
     ],
 )
-def test_statistics_are_read_beside_the_weights(
-    tmp_path: Path, timm: State, name: str, held: dict[str, Any]
-) -> None:
+def test_statistics_are_read_beside_the_weights(tmp_path, timm, name, held) -> None:
     folder = save_state(tmp_path / "timm", timm).parent
     assert statistics_of(str(folder / "model.safetensors")).mean == (0.5, 0.5, 0.5)
     (folder / name).write_text(json.dumps(held), encoding="utf-8")
@@ -326,9 +318,7 @@ TEXT = {"text_model.final_layer_norm.weight": torch.zeros(4), "logit_scale": tor
         ),
     ],
 )
-def test_another_architecture_is_one_sentence(
-    tmp_path: Path, timm: State, change: Callable[[State], State], message: str
-) -> None:
+def test_another_architecture_is_one_sentence(tmp_path, timm, change, message) -> None:
     path = save_state(tmp_path / "changed", change(timm))
     with pytest.raises(DataError, match=message) as raised:
         load_vit(str(path), SHAPE)
@@ -350,9 +340,7 @@ def test_another_architecture_is_one_sentence(
         ([], "no JSON object"),
     ],
 )
-def test_a_configuration_that_does_not_fit_is_one_sentence(
-    tmp_path: Path, timm: State, config: Any, message: str
-) -> None:
+def test_a_configuration_that_does_not_fit_is_one_sentence(tmp_path, timm, config, message) -> None:
     folder = save_state(tmp_path / "timm", timm).parent
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     with pytest.raises(DataError, match=message):
@@ -360,7 +348,7 @@ def test_a_configuration_that_does_not_fit_is_one_sentence(
 
 
 @pytest.mark.parametrize("config", [{"vision_config": None}, {"architecture": None}])
-def test_what_is_null_says_nothing(tmp_path: Path, timm: State, config: dict[str, None]) -> None:
+def test_what_is_null_says_nothing(tmp_path, timm, config) -> None:
     folder = save_state(tmp_path / "timm", timm).parent
     expected = load_vit(str(folder), SHAPE)
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
@@ -371,9 +359,7 @@ def test_what_is_null_says_nothing(tmp_path: Path, timm: State, config: dict[str
     ("mean", "std"),
     [(0.5, 0.5), ([], []), ([0.5], [0.5, 0.5]), ([0.5], [0.0]), (["a"], [0.5]), ([True], [0.5])],
 )
-def test_statistics_that_are_none_are_one_sentence(
-    tmp_path: Path, timm: State, mean: Any, std: Any
-) -> None:
+def test_statistics_that_are_none_are_one_sentence(tmp_path, timm, mean, std) -> None:
     folder = save_state(tmp_path / "timm", timm).parent
     settings = {"image_mean": mean, "image_std": std}
     (folder / "preprocessor_config.json").write_text(json.dumps(settings), encoding="utf-8")
@@ -381,7 +367,7 @@ def test_statistics_that_are_none_are_one_sentence(
         load_vit(str(folder), SHAPE)
 
 
-def test_statistics_of_other_channels_are_one_sentence(tmp_path: Path, timm: State) -> None:
+def test_statistics_of_other_channels_are_one_sentence(tmp_path, timm) -> None:
     folder = save_state(tmp_path / "timm", timm).parent
     (folder / "preprocessor_config.json").write_text(
         '{"image_mean": [0.5], "image_std": [0.5]}', encoding="utf-8"
@@ -391,7 +377,7 @@ def test_statistics_of_other_channels_are_one_sentence(tmp_path: Path, timm: Sta
 
 
 def test_what_nobody_says_is_clips_for_clip_and_a_warning_for_others(
-    tmp_path: Path, timm: State, caplog: pytest.LogCaptureFixture
+    tmp_path, timm, caplog
 ) -> None:
     path = save_state(tmp_path / "timm", timm)
     with caplog.at_level(logging.WARNING):
@@ -403,21 +389,21 @@ def test_what_nobody_says_is_clips_for_clip_and_a_warning_for_others(
     assert message.startswith(f"No file beside {path} defines the normalisation")
 
 
-def test_a_broken_configuration_is_one_sentence(tmp_path: Path, timm: State) -> None:
+def test_a_broken_configuration_is_one_sentence(tmp_path, timm) -> None:
     folder = save_state(tmp_path / "timm", timm).parent
     (folder / "config.json").write_text("{", encoding="utf-8")
     with pytest.raises(DataError, match=r"config\.json"):
         load_vit(str(folder), SHAPE)
 
 
-def test_a_width_that_does_not_tell_the_heads_asks_for_them(tmp_path: Path) -> None:
+def test_a_width_that_does_not_tell_the_heads_asks_for_them(tmp_path) -> None:
     transformers_vit(hidden_size=48).save_pretrained(tmp_path)
     (tmp_path / "config.json").unlink()
     with pytest.raises(DataError, match=r"inferred.*48.*config.json"):
         load_vit(str(tmp_path), SHAPE)
 
 
-def test_images_that_do_not_fit_are_one_sentence(tmp_path: Path, timm: State) -> None:
+def test_images_that_do_not_fit_are_one_sentence(tmp_path, timm) -> None:
     path = str(save_state(tmp_path / "timm", timm))
     with pytest.raises(UsageError, match=r"3 channel\(s\). Got 1"):
         load_vit(path, (1, SIZE, SIZE))
@@ -425,7 +411,7 @@ def test_images_that_do_not_fit_are_one_sentence(tmp_path: Path, timm: State) ->
         load_vit(path, (3, 28, 28))
 
 
-def test_a_description_that_makes_no_sense_is_one_sentence(tmp_path: Path, timm: State) -> None:
+def test_a_description_that_makes_no_sense_is_one_sentence(tmp_path, timm) -> None:
     path = save_state(tmp_path / "timm", timm)
     for layout, message in (
         ({"colour": 3}, "does not describe a vision transformer: .*colour"),
@@ -439,7 +425,7 @@ def test_a_description_that_makes_no_sense_is_one_sentence(tmp_path: Path, timm:
             load_vit(str(path), SHAPE)
 
 
-def test_files_without_weights_are_one_sentence(tmp_path: Path) -> None:
+def test_files_without_weights_are_one_sentence(tmp_path) -> None:
     with pytest.raises(DataError, match="contains no weights"):
         load_vit(str(tmp_path), SHAPE)
     (tmp_path / "model.safetensors").write_bytes(b"nothing")
@@ -451,6 +437,6 @@ def test_files_without_weights_are_one_sentence(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["weights/vit.safetensors", "weights/vit.pt", "a/b.bin"])
-def test_a_mistyped_path_is_no_hub_id(name: str) -> None:
+def test_a_mistyped_path_is_no_hub_id(name) -> None:
     with pytest.raises(DataError, match=name):
         load_vit(name, SHAPE)

@@ -8,26 +8,12 @@ from edgecil.classes.registry import BUNDLED
 from edgecil.errors import UsageError
 
 COUNTS = {
-    "cifar10": 10,
-    "cifar100": 100,
-    "cub200": 200,
-    "caltech101": 100,
-    "imagenet": 1000,
-    "imagenet100": 100,
-    "imagenet100-lucir": 100,
-    "food101": 101,
-    "fgvc-aircraft": 100,
-    "stanford-cars": 196,
-    "ham10000-paper": 7,
-    "eyepacs-paper": 5,
-    "imagenet-r": 200,
-    "imagenet-a": 200,
-    "ham10000": 7,
-    "eyepacs": 5,
-    "quickdraw": 100,
-    "quickdraw-pretrain": 245,
+    "cifar10": 10, "cifar100": 100, "cub200": 200, "caltech101": 100, "imagenet": 1000,
+    "imagenet100": 100, "imagenet100-lucir": 100, "food101": 101, "fgvc-aircraft": 100,
+    "stanford-cars": 196, "ham10000-paper": 7, "eyepacs-paper": 5, "imagenet-r": 200,
+    "imagenet-a": 200, "ham10000": 7, "eyepacs": 5, "quickdraw": 100, "quickdraw-pretrain": 245,
     "quickdraw-all": 345,
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BUNDLED)

@@ -85,22 +85,6 @@ def test_a_dataset_of_ones_own_is_mentioned_once(cli: Cli, accuracies: Path) -> 
     assert "Did you mean" not in answer.err
 
 
-def test_three_columns_are_enough(cli: Cli) -> None:
-    rows = ["0 1|2 3,60", "2 3|0 1,50", "0 2|1 3,55", "0 2|1 3,57"]
-    Path("short.csv").write_text(
-        "\n".join(["method,sequence,accuracy", *(f"m,{r}" for r in rows)]), encoding="utf-8"
-    )
-    answer = cli("analyze", "short.csv", "--json")
-    table = answer.json["datasets"][0]["table"]
-    assert (table["seed"], table["protocols"]) == ([0, 0, 0, 1], ["given"])
-    assert "'protocol'" in answer.err
-
-
-@pytest.mark.parametrize("source", ["nowhere", "nowhere.csv", "."])
-def test_a_source_without_runs_is_one_sentence(cli: Cli, source: str) -> None:
-    assert cli("analyze", source).sentence
-
-
 def test_neither_an_analysis_nor_a_report_of_a_file_needs_torch(accuracies: Path) -> None:
     words = [str(accuracies), "--json"]
     script = (

@@ -63,18 +63,6 @@ def test_people_see_it_too(cli: Cli, matrix: Path) -> None:
         assert words in answer.out
 
 
-def test_a_constant_matrix_has_no_rank_correlation(cli: Cli, matrix: Path) -> None:
-    np.save("flat.npy", np.ones((12, 12)))
-    [answer] = agreements(cli, "flat.npy", matrix, "--tasks", 3)
-    assert answer["spearman"] is None
-    assert compare(cli, "flat.npy", matrix, "--tasks", 3).code == 0
-
-
-def test_matrices_of_other_classes_are_refused(cli: Cli, matrix: Path) -> None:
-    np.save("nine.npy", np.load(matrix)[:9, :9])
-    assert compare(cli, matrix, "nine.npy", "--tasks", 3).code == 2
-
-
 def test_a_file_describes_what_to_build_and_all_pairs_are_compared(cli: Cli) -> None:
     answers = agreements(cli, "--config", configured(THREE))
     by_pair = {(answer.pop("left"), answer.pop("right")): answer for answer in answers}

@@ -16,7 +16,6 @@ from edgecil.estimation import compare_accuracies
 from edgecil.estimation.next_runs import NextRuns, NextStep
 from edgecil.estimation.sentences import describe_pair
 from edgecil.sequences.sequence import ClassSequence
-from tests.cli.conftest import Cli
 from tests.estimation.tables import noisy, runs_of, write
 
 
@@ -27,7 +26,7 @@ def write_two(folder: Path) -> tuple[Path, Path]:
     return paths
 
 
-def test_methods_of_two_files_are_compared(cli: Cli, tmp_path: Path) -> None:
+def test_methods_of_two_files_are_compared(cli, tmp_path) -> None:
     answer = cli("compare", *write_two(tmp_path), "--json").json
     (pair,) = answer["pairs"]
     assert (pair["first"], pair["second"], pair["comparison"]["n"]) == ("a", "b", 3)
@@ -35,7 +34,7 @@ def test_methods_of_two_files_are_compared(cli: Cli, tmp_path: Path) -> None:
     assert answer["notes"] == []
 
 
-def test_orders_without_a_result_are_named_in_a_comparison(cli: Cli, tmp_path: Path) -> None:
+def test_orders_without_a_result_are_named_in_a_comparison(cli, tmp_path) -> None:
     one, two = write_two(tmp_path)
     *rows, last = one.read_text(encoding="utf-8").splitlines()
     at = rows[0].split(",").index("accuracy")
@@ -50,7 +49,7 @@ def test_orders_without_a_result_are_named_in_a_comparison(cli: Cli, tmp_path: P
     assert cli("compare", one, two).out.splitlines()[-1] == sentence
 
 
-def test_next_says_what_to_run_and_writes_the_orders(cli: Cli, tmp_path: Path) -> None:
+def test_next_says_what_to_run_and_writes_the_orders(cli, tmp_path) -> None:
     one, _ = write_two(tmp_path)
     lines = one.read_text(encoding="utf-8").splitlines()
     one.write_text("\n".join(lines[:2]) + "\n", encoding="utf-8")
@@ -64,14 +63,14 @@ def test_next_says_what_to_run_and_writes_the_orders(cli: Cli, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("target", ["0", "-1", "nan", "inf"])
-def test_the_target_is_positive(cli: Cli, tmp_path: Path, target: str) -> None:
+def test_the_target_is_positive(cli, tmp_path, target) -> None:
     one, _ = write_two(tmp_path)
     answer = cli("next", one, f"--target={target}")
     assert answer.code == 2
     assert "'target'" in answer.err
 
 
-def test_the_seed_of_the_next_orders_is_the_order_seed(cli: Cli, tmp_path: Path) -> None:
+def test_the_seed_of_the_next_orders_is_the_order_seed(cli, tmp_path) -> None:
     one, _ = write_two(tmp_path)
     one.write_text(
         "\n".join(one.read_text(encoding="utf-8").splitlines()[:2]) + "\n", encoding="utf-8"
@@ -84,7 +83,7 @@ def test_the_seed_of_the_next_orders_is_the_order_seed(cli: Cli, tmp_path: Path)
     assert first != other
 
 
-def test_one_method_alone_is_refused(cli: Cli, tmp_path: Path) -> None:
+def test_one_method_alone_is_refused(cli, tmp_path) -> None:
     one, _ = write_two(tmp_path)
     answer = cli("compare", one)
     assert answer.code == 2
@@ -105,7 +104,7 @@ def write_runs(path: Path, protocol: str = "", **methods: list[float]) -> Path:
     return path
 
 
-def test_a_tie_is_no_win(cli: Cli, tmp_path: Path) -> None:
+def test_a_tie_is_no_win(cli, tmp_path) -> None:
     file = write_runs(tmp_path / "tie.csv", "random", X=[60, 58, 62], Y=[60, 59, 61.5])
     [counts] = re.findall("better on .*orders", cli("compare", file).out)
     assert re.findall(r"\d+", counts) == ["1", "1", "1", "3"]
@@ -115,14 +114,14 @@ def test_a_tie_is_no_win(cli: Cli, tmp_path: Path) -> None:
     assert "equal on all 3 orders" in cli("compare", same).out
 
 
-def test_an_unknown_choice_of_orders_is_said_as_by_analyze(cli: Cli, tmp_path: Path) -> None:
+def test_an_unknown_choice_of_orders_is_said_as_by_analyze(cli, tmp_path) -> None:
     file = write_runs(tmp_path / "own.csv", A=[61.2, 58.9, 64.0], B=[60.1, 57.0, 63.5])
     last = cli("compare", file).out.splitlines()[-1]
     assert "'given'" in last
     assert last in cli("analyze", file).err.replace("\n", " ")
 
 
-def test_a_limit_near_zero_has_a_sign_and_digits(cli: Cli, tmp_path: Path) -> None:
+def test_a_limit_near_zero_has_a_sign_and_digits(cli, tmp_path) -> None:
     file = write_runs(tmp_path / "own.csv", A=[61.2, 58.9, 64.0], B=[60.9, 59.2, 63.48])
     assert re.search(r"interval −\d\.\d+ to \d\.\d+\)", cli("compare", file).out)
 
@@ -142,7 +141,7 @@ def test_no_probability_is_rounded_to_certainty() -> None:
     assert "above 99 %" in describe_pair("A", "B", pair)
 
 
-def test_every_verb_notes_that_it_reads_fractions(cli: Cli, tmp_path: Path) -> None:
+def test_every_verb_notes_that_it_reads_fractions(cli, tmp_path) -> None:
     file = write_runs(tmp_path / "own.csv", A=[0.612, 0.589, 0.64], B=[0.601, 0.57, 0.635])
     for verb in ("analyze", "compare", "next"):
         answer = cli(verb, file)
@@ -150,9 +149,7 @@ def test_every_verb_notes_that_it_reads_fractions(cli: Cli, tmp_path: Path) -> N
         assert "0.57 and 0.635" in answer.out + answer.err
 
 
-def test_next_for_a_file_counts_orders_for_the_target_and_the_difference(
-    cli: Cli, tmp_path: Path
-) -> None:
+def test_next_for_a_file_counts_orders_for_the_target_and_the_difference(cli, tmp_path) -> None:
     file = write_runs(tmp_path / "own.csv", A=[61.2, 58.9, 64.0], B=[60.1, 57.0, 63.5])
     out = tmp_path / "next.json"
     (advice,) = cli("next", file, "--target", "1", "--out", out, "--json").json["datasets"]
@@ -170,7 +167,7 @@ def test_next_for_a_file_counts_orders_for_the_target_and_the_difference(
     assert "--repeats-on" not in text
 
 
-def test_next_for_an_experiment_prints_the_whole_command(tmp_path: Path) -> None:
+def test_next_for_an_experiment_prints_the_whole_command(tmp_path) -> None:
     out = tmp_path / "x"
     options = {
         "method": ["ncm"],
@@ -191,7 +188,7 @@ def test_next_for_an_experiment_prints_the_whole_command(tmp_path: Path) -> None
     ]
 
 
-def test_next_requires_an_accuracy(cli: Cli, tmp_path: Path) -> None:
+def test_next_requires_an_accuracy(cli, tmp_path) -> None:
     runs = [replace(run, accuracy=None) for run in runs_of("a", "latin", noisy(0, mean=50.0))]
     write(runs, tmp_path / "a.csv")
     assert "accuracy" in cli("next", tmp_path / "a.csv").sentence

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -55,9 +54,7 @@ def scripts() -> dict[str, str]:
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="requires bash")
-def test_bash_completes_verbs_options_names_and_files(
-    scripts: dict[str, str], tmp_path: Path
-) -> None:
+def test_bash_completes_verbs_options_names_and_files(scripts, tmp_path) -> None:
     for name in ("older", "newer"):
         (tmp_path / name).mkdir()
     for name in ("old.csv", "own.toml"):
@@ -79,14 +76,14 @@ def test_bash_completes_verbs_options_names_and_files(
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_every_shell_gets_verbs_options_and_names(scripts: dict[str, str], shell: str) -> None:
+def test_every_shell_gets_verbs_options_and_names(scripts, shell) -> None:
     words = {word for name in all_verbs() for word in name.split()}
     for word in (*words, "--repeats", "icarl", "quickdraw", "edge-released", "recipe:demo"):
         assert word.removeprefix("--") in scripts[shell], word
 
 
 @pytest.mark.parametrize("shell", ["zsh", "tcsh"])
-def test_the_script_is_valid(scripts: dict[str, str], shell: str, tmp_path: Path) -> None:
+def test_the_script_is_valid(scripts, shell, tmp_path) -> None:
     if shutil.which(shell) is None:
         pytest.skip(f"requires {shell}")
     (tmp_path / "script").write_text(scripts[shell], encoding="utf-8")

@@ -51,7 +51,7 @@ def trained() -> list[str]:
     )
 
 
-def test_the_answer_has_every_run_and_the_same_command_resumes(cli: Cli) -> None:
+def test_the_answer_has_every_run_and_the_same_command_resumes(cli) -> None:
     answer = external(cli, program(), "--method", "mine", "--json").json
     assert (answer["trained"], answer["reused"]) == (6, 0)
     [part] = answer["results"]
@@ -63,7 +63,7 @@ def test_the_answer_has_every_run_and_the_same_command_resumes(cli: Cli) -> None
     assert "Trained 0 runs, reused 6." in external(cli, program(), "--method", "mine").out
 
 
-def test_a_failure_is_exit_code_1_and_the_others_are_shown(cli: Cli) -> None:
+def test_a_failure_is_exit_code_1_and_the_others_are_shown(cli) -> None:
     answer = external(cli, program("if first == 2: sys.exit('no memory')"))
     assert answer.code == 1
     assert "enumerate all-6" in answer.err
@@ -102,15 +102,13 @@ def test_an_interrupt_stops_the_programs_and_keeps_finished_runs(number, deaf) -
     assert len(Experiment.open("out").results()) == 1
 
 
-def test_signal_handlers_are_restored(cli: Cli) -> None:
+def test_signal_handlers_are_restored(cli) -> None:
     before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGHUP)
     external(cli, program(), "--protocol", "random", "--budget", 1)
     assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGHUP)) == before
 
 
-def test_a_language_models_answers_are_stored_and_not_requested_again(
-    cli: Cli, monkeypatch
-) -> None:
+def test_a_language_models_answers_are_stored_and_not_requested_again(cli, monkeypatch) -> None:
     def answer(messages: Messages) -> str:
         hard = "as hard as possible" in messages[0]["content"]
         return "[[0, 1], [2, 3]]" if hard else "[[0, 2], [1, 3]]"

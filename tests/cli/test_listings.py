@@ -100,17 +100,6 @@ def test_listed_settings_are_those_that_a_run_uses(cli: Cli) -> None:
     assert counts["fast"] == counts["paper"] > counts["ease/ease/cub200"] == 1
 
 
-def test_methods_have_their_published_settings(cli: Cli) -> None:
-    listed = list_settings(cli, "--setup", "paper")
-    assert listed.keys() >= {"finetune", "joint", "ewc", "icarl"}
-    icarl = listed["icarl"]
-    assert icarl["memory"] == {"total": 2000, "per_class": 20}
-    assert icarl["temperature"] == 2.0
-    assert icarl["schedule"]["epochs"] == 170
-    assert icarl["schedule"]["milestones"] == [60, 120, 170]
-    assert listed["ewc"]["strength"] == 1000.0
-
-
 @pytest.mark.parametrize(
     ("kind", "some"),
     [

@@ -21,7 +21,6 @@ from edgecil.cli.verb import Verb
 from edgecil.engine.protocol_results import ExperimentResults, ProtocolResults
 from edgecil.errors import EdgecilWarning, UsageError, show_warnings
 from edgecil.report.tables import show_results
-from tests.cli.conftest import Cli
 
 EDGECIL = [sys.executable, "-m", "edgecil"]
 
@@ -41,7 +40,7 @@ def shell(*arguments: str, pipe: str = "", **environment: str) -> subprocess.Com
     )
 
 
-def test_help_shows_five_verbs_first_and_at_most_twenty(cli: Cli) -> None:
+def test_help_shows_five_verbs_first_and_at_most_twenty(cli) -> None:
     answer = cli("--help")
     assert answer.code == 0
     words = [line.split()[0] for line in answer.out.splitlines() if line.startswith("  ")]
@@ -50,7 +49,7 @@ def test_help_shows_five_verbs_first_and_at_most_twenty(cli: Cli) -> None:
     assert len(words) <= 20
 
 
-def test_help_of_a_group_names_its_verbs(cli: Cli) -> None:
+def test_help_of_a_group_names_its_verbs(cli) -> None:
     answer = cli("paper", "--help")
     words = [line.split()[0] for line in answer.out.splitlines() if line.startswith("  ")]
     assert words == [name.split()[1] for name in all_verbs() if name.startswith("paper ")]
@@ -58,7 +57,7 @@ def test_help_of_a_group_names_its_verbs(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("verb", sorted(all_verbs()))
-def test_every_verb_has_help_json_debug_and_two_examples_that_parse(cli: Cli, verb: str) -> None:
+def test_every_verb_has_help_json_debug_and_two_examples_that_parse(cli, verb) -> None:
     answer = cli(*verb.split(), "--help")
     assert answer.code == 0
     assert "--json" in answer.out
@@ -92,7 +91,7 @@ class Entry:
         return self.verb
 
 
-def test_an_entry_point_adds_a_verb(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_point_adds_a_verb(cli, monkeypatch) -> None:
     verb = Verb("greet", "greet", ("edgecil greet", "edgecil greet --json"), "", lambda it: [it])
     greet = Entry("greet", replace(verb, call=lambda: "Hello."))
     monkeypatch.setattr(main_module, "verb_entries", lambda: {"greet": greet})
@@ -100,7 +99,7 @@ def test_an_entry_point_adds_a_verb(cli: Cli, monkeypatch: pytest.MonkeyPatch) -
     assert "  greet" in cli("--help").out
 
 
-def test_the_version_is_the_installed_one(cli: Cli) -> None:
+def test_the_version_is_the_installed_one(cli) -> None:
     assert cli("--version").out == f"edgecil {edgecil.__version__}\n"
 
 
@@ -117,9 +116,7 @@ def test_the_version_is_the_installed_one(cli: Cli) -> None:
         (("xyzzy",), "edgecil --help"),
     ],
 )
-def test_a_wrong_command_exits_with_2_and_points_to_the_verbs_help(
-    cli: Cli, words: tuple[str, ...], see: str
-) -> None:
+def test_a_wrong_command_exits_with_2_and_points_to_the_verbs_help(cli, words, see) -> None:
     answer = cli(*words)
     assert answer.code == 2
     assert answer.sentence.endswith(f"See '{see}'.\n")
@@ -134,16 +131,14 @@ def test_a_wrong_command_exits_with_2_and_points_to_the_verbs_help(
         (("run", "--out", "x", "--clases=3"), "--classes"),
     ],
 )
-def test_unknown_verbs_and_options_get_a_suggestion(
-    cli: Cli, words: tuple[str, ...], near: str
-) -> None:
+def test_unknown_verbs_and_options_get_a_suggestion(cli, words, near) -> None:
     sentence = cli(*words).sentence
     assert f"Did you mean {near}? See 'edgecil " in sentence
     verb = words[0] if words[0] in _OWN else near.strip("'")
     assert sentence.endswith(f"See 'edgecil {verb} --help'.\n")
 
 
-def test_debug_shows_where_an_error_comes_from(cli: Cli) -> None:
+def test_debug_shows_where_an_error_comes_from(cli) -> None:
     with pytest.raises(UsageError, match="Unknown dataset"):
         main(["sequences", "nowhere", "--tasks", "2", "--debug"])
 
@@ -162,13 +157,7 @@ MORE_MEMORY = "Stored results are kept; free memory or use fewer workers."
         (RuntimeError("a bug"), "RuntimeError: a bug (--debug shows where).", 1),
     ],
 )
-def test_any_other_error_is_one_line(
-    cli: Cli,
-    monkeypatch: pytest.MonkeyPatch,
-    error: BaseException,
-    sentence: str,
-    code: int,
-) -> None:
+def test_any_other_error_is_one_line(cli, monkeypatch, error, sentence, code) -> None:
     def fail(**_: object) -> None:
         raise error
 
@@ -193,7 +182,7 @@ def test_a_real_process_fails_with_a_sentence_and_a_code() -> None:
 
 
 @pytest.mark.parametrize("json_", [(), ("--json",)])
-def test_a_reader_that_goes_away_is_no_error(json_: tuple[str, ...]) -> None:
+def test_a_reader_that_goes_away_is_no_error(json_) -> None:
     done = shell(
         "paper", "space", "--classes", "21841", "--tasks", "21841", *json_, pipe=" | head -c 1"
     )
@@ -202,7 +191,7 @@ def test_a_reader_that_goes_away_is_no_error(json_: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("json_", [(), ("--json",)])
-def test_a_closed_stdout_is_no_error(json_: tuple[str, ...]) -> None:
+def test_a_closed_stdout_is_no_error(json_) -> None:
     done = shell("list", "datasets", *json_, pipe=" >&-")
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -245,17 +234,10 @@ def test_the_light_verbs_import_neither_torch_nor_scipy_nor_matplotlib() -> None
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_an_error_about_a_file_keeps_the_names_of_its_arrays(cli: Cli) -> None:
+def test_an_error_about_a_file_keeps_the_names_of_its_arrays(cli) -> None:
     np.savez("f.npz", features=np.zeros((2, 2)))
     answer = cli("similarity", "--features", "f.npz")
     assert "'features'" in answer.sentence
-
-
-@pytest.mark.parametrize(("trained", "words"), [(1, "Trained 1 run, "), (2, "Trained 2 runs, ")])
-def test_one_run_is_not_in_the_plural(trained: int, words: str) -> None:
-    results = ExperimentResults(Path("x"), "runs", trained, 0, [], [])
-    *_, line = show_results(results)
-    assert str(line).startswith(words)
 
 
 def test_results_end_with_the_command_for_their_intervals() -> None:
@@ -267,7 +249,7 @@ def test_results_end_with_the_command_for_their_intervals() -> None:
     assert list(map(str, show_trained(unfinished))) == list(map(str, show_results(unfinished)))
 
 
-def test_a_warning_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_warning_is_one_sentence(monkeypatch) -> None:
     monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
     show_warnings()
     ours = warnings.formatwarning(EdgecilWarning("Set 'tasks'."), EdgecilWarning, "a.py", 3)

@@ -63,16 +63,6 @@ def test_a_csv_needs_a_place_for_its_report(cli, few, tmp_path) -> None:
     assert Path(answer.json["pages"][0]).is_file()
 
 
-def test_each_dataset_of_a_csv_has_its_own_page(cli, few, tmp_path) -> None:
-    runs = rows(read_runs(few)[0])
-    write([*runs, *(replace(run, dataset="a b") for run in runs)], tmp_path / "a.csv")
-    answer = cli("report", tmp_path / "a.csv", "--out", tmp_path / "r", "--json")
-    pages = [Path(page) for page in answer.json["pages"]]
-    assert pages[0] == tmp_path / "r" / "made-up" / "index.html"
-    assert pages[1].parent.parent == tmp_path / "r"
-    assert all(page.is_file() for page in pages)
-
-
 def test_the_command_that_a_page_on_a_file_prints_repeats_it_with_every_option(cli, few) -> None:
     runs = [replace(run, dataset="quickdraw") for run in rows(read_runs(few)[0])]
     write(runs, "my runs.csv")
@@ -114,10 +104,6 @@ def test_runs_without_one_accuracy_are_nothing_to_report(cli, few, tmp_path) -> 
     answer = cli("report", "failed.csv", "--out", "r")
     assert "has an accuracy" in answer.sentence
     assert not Path("r").exists()
-
-
-def test_a_directory_without_runs_is_named(cli, tmp_path) -> None:
-    assert "contains no results.sqlite" in cli("report", tmp_path).sentence
 
 
 @pytest.mark.slow

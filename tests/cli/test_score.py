@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.cli.conftest import Cli
 
 TASKS = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]
@@ -27,25 +25,6 @@ def test_the_profile_is_the_one_that_sequences_gave(cli: Cli, matrix: Path) -> N
         assert profile == {"schema": "edgecil.paper-score/1", **run["profile"]}
         assert profile.keys() >= {"score", "z", "intra", "lag1", "lag2"}
         assert cli(*common, "all.json", "--label", run["label"]).json == profile
-
-
-@pytest.mark.parametrize(
-    ("content", "options"),
-    [
-        ({"tasks": TASKS}, ()),
-        ({"tasks": TASKS}, ("--tasks", 4)),
-        ({"tasks": TASKS, "order": list(range(12)), "label": "hard"}, ()),
-        (list(range(12)), ("--tasks", 4)),
-        ({"order": list(range(12))}, ("--increment", 3)),
-        (list(range(12)), ("--sizes", "3,3,3,3")),
-    ],
-)
-def test_every_way_to_write_an_order_is_the_same_sequence(
-    cli: Cli, matrix: Path, content: Any, options: tuple[object, ...]
-) -> None:
-    common = ("paper", "score", "--similarity", matrix, "--json", "--sequence")
-    answer = cli(*common, write("s.json", content), *options).json
-    assert answer == cli(*common, write("t.json", {"tasks": TASKS})).json
 
 
 def test_a_bundled_dataset_can_be_scored(cli: Cli) -> None:
@@ -70,16 +49,3 @@ def test_two_tasks_of_one_class_have_neither_intra_nor_lag2(cli: Cli) -> None:
     assert answer["intra"] is None
     assert answer["lag2"] is None
     assert cli("paper", "score", "--similarity", "D.csv", "--sequence", path).code == 0
-
-
-@pytest.mark.parametrize("path", ["missing.json", ".", "D.npy"])
-def test_a_wrong_file_is_one_sentence(cli: Cli, matrix: Path, path: str) -> None:
-    answer = cli("paper", "score", "--similarity", matrix, "--sequence", path)
-    assert answer.code == 1
-    assert path in answer.sentence
-
-
-def test_a_sequence_is_required(cli: Cli, matrix: Path) -> None:
-    answer = cli("paper", "score", "--similarity", matrix)
-    assert answer.code == 2
-    assert "--sequence" in answer.sentence

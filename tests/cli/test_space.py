@@ -51,20 +51,6 @@ def test_a_similarity_file_gives_theorem_3(cli: Cli) -> None:
     assert "Theorem 3" in cli("paper", "space", "--tasks", 7, "--similarity", "D.npz").out
 
 
-@pytest.mark.parametrize(
-    ("options", "sizes"),
-    [
-        (("--base", 50, "--increment", 10), [50, 10, 10, 10, 10, 10]),
-        (("--increment", 25), [25, 25, 25, 25]),
-        (("--sizes", "50,30,20"), [50, 30, 20]),
-    ],
-)
-def test_tasks_may_be_unequal(cli: Cli, options: tuple[object, ...], sizes: list[int]) -> None:
-    answer = space(cli, "--classes", 100, *options)
-    assert answer["sizes"] == sizes
-    assert answer["size"] == str(math.factorial(100) // math.prod(map(math.factorial, sizes)))
-
-
 @pytest.mark.parametrize(("classes", "tasks"), [(1, 1), (2, 1), (2, 2), (3, 3), (4, 2)])
 def test_tiny_spaces_work(cli: Cli, classes: int, tasks: int) -> None:
     assert cli("paper", "space", "--classes", classes, "--tasks", tasks).code == 0

@@ -20,7 +20,7 @@ def drive(cli: Cli, config: Path, *more: object) -> Answer:
     return cli("toolbox", "box", "--config", config, *orders, *more)
 
 
-def test_options_reach_the_toolbox_and_results_come_back(cli: Cli, config) -> None:
+def test_options_reach_the_toolbox_and_results_come_back(cli, config) -> None:
     answer = drive(cli, config, "--set", "memory_size=20", "--repeats", 2, "--json").json
     [part] = answer["results"]
     assert (part["method"], part["finished"], answer["trained"]) == ("drifting", 2, 4)
@@ -29,15 +29,13 @@ def test_options_reach_the_toolbox_and_results_come_back(cli: Cli, config) -> No
 
 
 @pytest.mark.parametrize("setting", ["device", "seed=1", "shuffle=true"])
-def test_a_wrong_setting_is_a_usage_error(cli: Cli, config, setting) -> None:
+def test_a_wrong_setting_is_a_usage_error(cli, config, setting) -> None:
     answer = drive(cli, config, "--set", setting)
     assert answer.code == 2
     assert not Path("out").exists()
 
 
-def test_a_gpu_that_is_missing_is_named_before_any_training(
-    cli: Cli, config, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gpu_that_is_missing_is_named_before_any_training(cli, config, monkeypatch) -> None:
     Path("libraries/torch").mkdir(parents=True)
     Path("libraries/torch/cuda.py").write_text("def device_count(): return 2", encoding="utf-8")
     Path("libraries/torch/__init__.py").write_text("from torch import cuda", encoding="utf-8")

@@ -8,9 +8,7 @@ from edgecil.cli.main import main
 
 
 @pytest.mark.parametrize("columns", ["0", "-1", "1", "9", "x", "", "1_0", "100000"])
-def test_any_width_is_accepted(
-    columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_any_width_is_accepted(columns, monkeypatch, capsys) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     assert main(["list", "protocols"]) == 0
     answer = capsys.readouterr()

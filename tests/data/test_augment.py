@@ -44,9 +44,7 @@ def noise(*shape: int, seed: int = 9) -> torch.Tensor:
 
 @every_step
 @given(size=sizes, seed=seeds)
-def test_every_step_keeps_shape_range_and_input_and_repeats(
-    name: str, size: tuple[int, int, int, int], seed: int
-) -> None:
+def test_every_step_keeps_shape_range_and_input_and_repeats(name, size, seed) -> None:
     apply = STEPS[name].apply
     images = noise(*size)
     before, state = images.clone(), torch.get_rng_state()
@@ -61,16 +59,14 @@ def test_every_step_keeps_shape_range_and_input_and_repeats(
 
 
 @every_step
-def test_other_seeds_change_images_differently(name: str) -> None:
+def test_other_seeds_change_images_differently(name) -> None:
     images = noise(32, 3, 16, 16)
     first = STEPS[name].apply(images, seeded(1))
     assert not torch.equal(first, STEPS[name].apply(images, seeded(2)))
 
 
 @given(size=sizes, seed=seeds, padding=st.integers(0, 4))
-def test_a_crop_is_an_exact_shift_of_the_padded_image(
-    size: tuple[int, int, int, int], seed: int, padding: int
-) -> None:
+def test_a_crop_is_an_exact_shift_of_the_padded_image(size, seed, padding) -> None:
     images = noise(*size)
     cropped = random_crop(images, seeded(seed), padding=padding)
     height, width = size[2:]
@@ -93,7 +89,7 @@ def test_every_crop_is_about_equally_likely() -> None:
 
 
 @given(size=sizes, seed=seeds)
-def test_a_flip_mirrors_exactly_or_not_at_all(size: tuple[int, int, int, int], seed: int) -> None:
+def test_a_flip_mirrors_exactly_or_not_at_all(size, seed) -> None:
     images = noise(*size)
     for image, result in zip(images, horizontal_flip(images, seeded(seed)), strict=True):
         assert torch.equal(result, image) or torch.equal(result, image.flip(-1))
@@ -106,9 +102,7 @@ def test_about_half_of_the_images_are_flipped() -> None:
 
 
 @given(size=sizes, seed=seeds, side=st.integers(0, 5))
-def test_a_cutout_is_one_black_rectangle_no_larger_than_its_side(
-    size: tuple[int, int, int, int], seed: int, side: int
-) -> None:
+def test_a_cutout_is_one_black_rectangle_no_larger_than_its_side(size, seed, side) -> None:
     images = torch.ones(size)
     for image in cutout(images, seeded(seed), size=side):
         assert (image == image[0]).all()
@@ -127,7 +121,7 @@ def test_a_cutout_inside_the_image_has_its_full_area() -> None:
 
 
 @given(size=sizes)
-def test_an_affine_map_of_zero_is_the_identity(size: tuple[int, int, int, int]) -> None:
+def test_an_affine_map_of_zero_is_the_identity(size) -> None:
     images = noise(*size)
     same = random_affine(images, seeded(), degrees=0, translate=0, scale=(1, 1))
     assert torch.allclose(same, images, atol=1e-5)
@@ -194,7 +188,7 @@ def _pillow_affine(image: Image.Image, map_: tuple[float, ...]) -> Image.Image:
 
 @pytest.mark.parametrize("name", OPERATIONS)
 @pytest.mark.parametrize("channels", [1, 3])
-def test_operations_of_the_policy_do_what_pillow_does(name: str, channels: int) -> None:
+def test_operations_of_the_policy_do_what_pillow_does(name, channels) -> None:
     strength, oracle, tolerance = PILLOW[name]
     side = 33  # 150/331 of it is close to 15 pixels
     images = 0.2 + 0.6 * noise(4, channels, side, side) ** 2
@@ -242,7 +236,7 @@ def test_floats_from_pixels() -> None:
 
 
 @given(size=sizes, seed=seeds)
-def test_statistics_are_those_of_the_floats(size: tuple[int, int, int, int], seed: int) -> None:
+def test_statistics_are_those_of_the_floats(size, seed) -> None:
     pixels = torch.randint(256, size, generator=seeded(seed), dtype=torch.uint8)
     actual = channel_statistics(pixels)
     values = pixels.double() / 255
@@ -304,7 +298,7 @@ def test_pipelines_compare_and_travel_between_processes() -> None:
         ("affine:nan", "must be a number"),
     ],
 )
-def test_wrong_steps_are_told(text: str, message: str) -> None:
+def test_wrong_steps_are_told(text, message) -> None:
     with pytest.raises(UsageError, match=message):
         Pipeline((text,), (0.5,), (0.5,))
     with pytest.raises(UsageError, match=message):

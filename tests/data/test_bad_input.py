@@ -42,7 +42,7 @@ def assert_refused(name: str, root: Path, kind: type[EdgecilError], *words: str)
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_a_missing_directory_is_named(name: str, tmp_path: Path) -> None:
+def test_a_missing_directory_is_named(name, tmp_path) -> None:
     nowhere = tmp_path / "nowhere"
     assert_refused(name, nowhere, PrerequisiteError, str(nowhere))
     available, reason = (
@@ -53,9 +53,7 @@ def test_a_missing_directory_is_named(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in WRITERS if name != "folder"])
-def test_an_empty_directory_and_none_at_all_say_how_to_get_the_images(
-    name: str, tmp_path: Path
-) -> None:
+def test_an_empty_directory_and_none_at_all_say_how_to_get_the_images(name, tmp_path) -> None:
     assert_refused(name, tmp_path, PrerequisiteError, str(tmp_path))
     with pytest.raises(PrerequisiteError, match=f"'{name}'.*'root'"):
         load_dataset(name)
@@ -76,9 +74,7 @@ def test_an_empty_directory_and_none_at_all_say_how_to_get_the_images(
         ("eyepacs", "train", ["train is missing"]),
     ],
 )
-def test_half_a_dataset_is_told_without_opening_an_image(
-    name: str, lost: str, words: list[str], copy: Callable[[str], Path]
-) -> None:
+def test_half_a_dataset_is_told_without_opening_an_image(name, lost, words, copy) -> None:
     root = copy(name)
     gone = root / lost
     shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
@@ -88,7 +84,7 @@ def test_half_a_dataset_is_told_without_opening_an_image(
     assert words[0] in reason
 
 
-def test_a_listed_image_that_is_not_there_is_named(copy: Callable[[str], Path]) -> None:
+def test_a_listed_image_that_is_not_there_is_named(copy) -> None:
     root = copy("cub200")
     lost = next((root / "CUB_200_2011/images/001.Black_footed_Albatross").iterdir())
     lost.unlink()
@@ -97,7 +93,7 @@ def test_a_listed_image_that_is_not_there_is_named(copy: Callable[[str], Path]) 
 
 @pytest.mark.parametrize("damage", ["cut", "noise", "empty"])
 @pytest.mark.parametrize("suffix", [".png", ".jpg"])
-def test_a_corrupt_image_is_named(tmp_path: Path, damage: str, suffix: str) -> None:
+def test_a_corrupt_image_is_named(tmp_path, damage, suffix) -> None:
     for label in range(2):
         for index in range(4):
             save(tmp_path / f"c{label}" / f"{index}{suffix}", label, size=(64, 64))
@@ -109,7 +105,7 @@ def test_a_corrupt_image_is_named(tmp_path: Path, damage: str, suffix: str) -> N
     assert_refused("folder", tmp_path, DataError, f"Cannot decode image {bad}")
 
 
-def test_an_image_deeper_than_8_bits_is_told(tmp_path: Path) -> None:
+def test_an_image_deeper_than_8_bits_is_told(tmp_path) -> None:
     write_split_folder(tmp_path)
     deep = tmp_path / "val" / "bee" / "1.png"
     Image.fromarray(np.zeros((8, 12), dtype=np.uint16)).save(deep)
@@ -126,9 +122,7 @@ def test_an_image_deeper_than_8_bits_is_told(tmp_path: Path) -> None:
         (None, "train/fox", "train/fox"),
     ],
 )
-def test_class_folders_that_do_not_match_are_told(
-    tmp_path: Path, lost: str | None, made: str | None, message: str
-) -> None:
+def test_class_folders_that_do_not_match_are_told(tmp_path, lost, made, message) -> None:
     write_split_folder(tmp_path)
     if lost:
         shutil.rmtree(tmp_path / lost)
@@ -138,7 +132,7 @@ def test_class_folders_that_do_not_match_are_told(
         load_dataset(tmp_path)
 
 
-def test_a_class_of_one_image_cannot_be_split(tmp_path: Path) -> None:
+def test_a_class_of_one_image_cannot_be_split(tmp_path) -> None:
     save(tmp_path / "a" / "0.png", 0)
     save(tmp_path / "b" / "0.png", 1)
     save(tmp_path / "b" / "1.png", 1)
@@ -159,9 +153,7 @@ def test_a_class_of_one_image_cannot_be_split(tmp_path: Path) -> None:
         ("eyepacs", "trainLabels.csv", "0_left,0", "0_left", "Line 2 of"),
     ],
 )
-def test_labels_outside_the_list_are_told(
-    name: str, table: str, old: str, new: str, message: str, copy: Callable[[str], Path]
-) -> None:
+def test_labels_outside_the_list_are_told(name, table, old, new, message, copy) -> None:
     root = copy(name)
     path = next(root.rglob(table))
     text = path.read_text(encoding="utf-8")
@@ -183,9 +175,7 @@ def test_labels_outside_the_list_are_told(
         ("meta", pickle.dumps({"fine_label_names": ["apple"]}), "100 classes of cifar100"),
     ],
 )
-def test_a_damaged_or_hostile_pickle_is_refused(
-    tmp_path: Path, file: str, content: bytes, message: str
-) -> None:
+def test_a_damaged_or_hostile_pickle_is_refused(tmp_path, file, content, message) -> None:
     write_cifar100(tmp_path)
     (tmp_path / "cifar-100-python" / file).write_bytes(content)
     assert_refused("cifar100", tmp_path, DataError, message)
@@ -217,15 +207,13 @@ def arrays(**changed: np.ndarray | None) -> dict[str, np.ndarray]:
         ({"names": np.array(["a", None, "c"], dtype=object)}, "Cannot read"),
     ],
 )
-def test_arrays_that_make_no_sense_are_told(
-    tmp_path: Path, changed: dict[str, np.ndarray | None], message: str
-) -> None:
+def test_arrays_that_make_no_sense_are_told(tmp_path, changed, message) -> None:
     np.savez(tmp_path / "toy.npz", **arrays(**changed))
     with pytest.raises(DataError, match=message):
         load_dataset(str(tmp_path / "toy.npz"))
 
 
-def test_a_file_that_is_no_array_file_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_no_array_file_is_told(tmp_path) -> None:
     path = tmp_path / "toy.npz"
     with pytest.raises(PrerequisiteError, match=r"no file .*toy.npz"):
         load_dataset(str(path))
@@ -253,8 +241,6 @@ def test_a_file_that_is_no_array_file_is_told(tmp_path: Path) -> None:
         ("quickdraw", {"ids": [1, 1]}, "unique"),
     ],
 )
-def test_options_that_make_no_sense_are_told(
-    name: str, options: dict[str, object], message: str
-) -> None:
+def test_options_that_make_no_sense_are_told(name, options, message) -> None:
     with pytest.raises(UsageError, match=message):
         load_dataset(name, **options)  # type: ignore[arg-type]

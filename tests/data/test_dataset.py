@@ -22,7 +22,7 @@ def test_a_dataset_knows_its_shape_and_counts() -> None:
 
 
 @given(st.permutations(range(5)), st.integers(1, 5))
-def test_taken_classes_are_relabelled_in_the_order_asked_for(order: list[int], count: int) -> None:
+def test_taken_classes_are_relabelled_in_the_order_asked_for(order, count) -> None:
     ids = np.array(order[:count])
     taken = painted_dataset().take(ids)
     assert taken.names == tuple(f"class {i}" for i in ids)
@@ -44,7 +44,7 @@ def test_taking_everything_copies_nothing() -> None:
 
 
 @pytest.mark.parametrize("ids", [[0, 0], [5], [-1]])
-def test_classes_that_cannot_be_taken_are_told(ids: list[int]) -> None:
+def test_classes_that_cannot_be_taken_are_told(ids) -> None:
     with pytest.raises(UsageError, match=r"unique and in \[0, 4\]"):
         painted_dataset().take(ids)
 
@@ -82,9 +82,7 @@ def test_the_fingerprint_sees_names_pixels_and_labels_and_nothing_else() -> None
         (paint([0, 1, 1]), LABELS - 1, "Labels.*0.*-1"),
     ],
 )
-def test_images_that_make_no_sense_are_told(
-    pixels: np.ndarray, labels: np.ndarray, message: str
-) -> None:
+def test_images_that_make_no_sense_are_told(pixels, labels, message) -> None:
     with pytest.raises(DataError, match=message):
         Examples(pixels, labels)
 
@@ -105,9 +103,7 @@ def test_images_that_make_no_sense_are_told(
         (("a", "a"), Examples(paint([0, 1, 1]), LABELS), "must be unique"),
     ],
 )
-def test_a_dataset_that_makes_no_sense_is_told(
-    names: tuple[str, ...], test: Examples, message: str
-) -> None:
+def test_a_dataset_that_makes_no_sense_is_told(names, test, message) -> None:
     train = Examples(paint([0, 1, 1]), LABELS)
     with pytest.raises(DataError, match=message):
         Dataset("bad", names, train, test)

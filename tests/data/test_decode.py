@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from edgecil.data.decode import choose_shape, decode_images
 from edgecil.errors import PrerequisiteError
 
 
-def test_the_shorter_side_is_scaled_and_the_centre_kept(tmp_path: Path) -> None:
+def test_the_shorter_side_is_scaled_and_the_centre_kept(tmp_path) -> None:
     wide = np.zeros((20, 60, 3), dtype=np.uint8)
     wide[:, 20:40] = (10, 120, 250)
     Image.fromarray(wide).save(tmp_path / "wide.png")
@@ -23,7 +22,7 @@ def test_the_shorter_side_is_scaled_and_the_centre_kept(tmp_path: Path) -> None:
     assert (centre == np.array([10, 120, 250]).reshape(3, 1, 1)).all()
 
 
-def test_rows_stay_rows(tmp_path: Path) -> None:
+def test_rows_stay_rows(tmp_path) -> None:
     pixels = np.random.default_rng(0).integers(0, 256, (4, 6, 3), dtype=np.uint8)
     Image.fromarray(pixels).save(tmp_path / "a.png")
     assert choose_shape([tmp_path / "a.png"], None)[0] == (3, 4, 6)
@@ -31,7 +30,7 @@ def test_rows_stay_rows(tmp_path: Path) -> None:
     assert np.array_equal(decoded[0], pixels.transpose(2, 0, 1))
 
 
-def test_a_large_jpeg_looks_the_same_decoded_fast(tmp_path: Path) -> None:
+def test_a_large_jpeg_looks_the_same_decoded_fast(tmp_path) -> None:
     y, x = np.mgrid[:900, :1200] / 100
     waves = np.stack([np.sin(x), np.cos(y), np.sin(x + y)], axis=-1)
     Image.fromarray((127 + 120 * waves).astype(np.uint8)).save(tmp_path / "a.jpg", quality=95)
@@ -54,7 +53,7 @@ def test_a_large_jpeg_looks_the_same_decoded_fast(tmp_path: Path) -> None:
     ],
 )
 def test_every_colour_mode_comes_out_as_grey_or_rgb(
-    tmp_path: Path, mode: str, colour: int | tuple[int, ...], shape: int, expected: list[int]
+    tmp_path, mode, colour, shape, expected
 ) -> None:
     image = Image.new(mode, (3, 3), colour)
     if mode == "P":
@@ -65,9 +64,7 @@ def test_every_colour_mode_comes_out_as_grey_or_rgb(
     assert decode_images([tmp_path / "a.png"], (shape, 3, 3))[0, :, 1, 1].tolist() == expected
 
 
-def test_without_pillow_one_sentence_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_pillow_one_sentence_says_what_to_install(tmp_path, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "PIL", None)
     with pytest.raises(PrerequisiteError, match=r"pip install 'edgecil\[train\]'"):
         decode_images([tmp_path / "a.png"], (3, 4, 4))

@@ -33,9 +33,7 @@ def archive(
     return path
 
 
-def test_cifar100_is_fetched_when_asked_and_once(
-    tmp_path: Path, archive: Path, painted: Callable[[str], Path]
-) -> None:
+def test_cifar100_is_fetched_when_asked_and_once(tmp_path, archive, painted) -> None:
     root = tmp_path / "new" / "data"
     with pytest.raises(PrerequisiteError, match="There is no directory"):
         load_dataset("cifar100", root=root)
@@ -49,21 +47,21 @@ def test_cifar100_is_fetched_when_asked_and_once(
     load_dataset("cifar100", root=root, download=True)
 
 
-def test_half_a_copy_is_completed(tmp_path: Path, archive: Path) -> None:
+def test_half_a_copy_is_completed(tmp_path, archive) -> None:
     load_dataset("cifar100", root=tmp_path / "data", download=True)
     home = tmp_path / "data" / "cifar-100-python"
     (home / "meta").unlink()
     assert len(load_dataset("cifar100", root=tmp_path / "data", download=True)) == 100
 
 
-def test_another_checksum_unpacks_nothing(tmp_path: Path, archive: Path) -> None:
+def test_another_checksum_unpacks_nothing(tmp_path, archive) -> None:
     archive.write_bytes(archive.read_bytes()[:-1])
     with pytest.raises(DataError, match="MD5 sum"):
         load_dataset("cifar100", root=tmp_path / "data", download=True)
     assert not (tmp_path / "data").exists()
 
 
-def test_no_network_says_what_to_do(tmp_path: Path, archive: Path) -> None:
+def test_no_network_says_what_to_do(tmp_path, archive) -> None:
     archive.unlink()
     with pytest.raises(PrerequisiteError, match="download"):
         load_dataset("cifar100", root=tmp_path / "data", download=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ from edgecil.similarity import build_similarity
 from tests.data.painting import save, write_folder, write_split_folder
 
 
-def test_images_are_held_out_aloud(tmp_path: Path) -> None:
+def test_images_are_held_out_aloud(tmp_path) -> None:
     write_folder(tmp_path)
     with pytest.warns(EdgecilWarning, match="4.*20.*images") as warned:
         dataset = load_dataset(str(tmp_path))
@@ -23,7 +22,7 @@ def test_images_are_held_out_aloud(tmp_path: Path) -> None:
     assert dataset.notes == tuple(str(warning.message) for warning in warned)
 
 
-def test_a_split_folder_of_one_size_says_nothing(tmp_path: Path) -> None:
+def test_a_split_folder_of_one_size_says_nothing(tmp_path) -> None:
     write_split_folder(tmp_path)
     (tmp_path / "train").rename(tmp_path / "Training")
     (tmp_path / "__MACOSX").mkdir()
@@ -34,9 +33,7 @@ def test_a_split_folder_of_one_size_says_nothing(tmp_path: Path) -> None:
     ("sizes", "side"),
     [([(7, 9), (12, 8)], 32), ([(70, 90), (100, 80)], 64), ([(300, 300)], 224), ([(50, 60)], None)],
 )
-def test_images_of_any_size_come_at_a_default_size(
-    tmp_path: Path, sizes: list[tuple[int, int]], side: int | None
-) -> None:
+def test_images_of_any_size_come_at_a_default_size(tmp_path, sizes, side) -> None:
     for index in range(4):
         for label, name in enumerate("ab"):
             save(tmp_path / "train" / name / f"{index}.png", label, size=sizes[index % len(sizes)])
@@ -49,7 +46,7 @@ def test_images_of_any_size_come_at_a_default_size(
     assert load_dataset(tmp_path, size=8).shape == (3, 8, 8)
 
 
-def test_names_are_in_any_script_and_images_in_deeper_folders(tmp_path: Path) -> None:
+def test_names_are_in_any_script_and_images_in_deeper_folders(tmp_path) -> None:
     names = ("cafe\u0301", "\u732b", "\u043a\u043e\u0442", "\u0642\u0637\u0629")
     for label, name in enumerate(names):
         for index in range(3):
@@ -62,7 +59,7 @@ def test_names_are_in_any_script_and_images_in_deeper_folders(tmp_path: Path) ->
 
 
 @pytest.mark.skipif(os.name == "nt", reason="names are bytes on POSIX alone")
-def test_a_name_that_is_not_unicode_is_no_obstacle(tmp_path: Path) -> None:
+def test_a_name_that_is_not_unicode_is_no_obstacle(tmp_path) -> None:
     for name in (b"caf\xe9", b"tea"):
         for part in (b"train", b"test"):
             folder = tmp_path / os.fsdecode(part) / os.fsdecode(name)
@@ -75,9 +72,7 @@ def test_a_name_that_is_not_unicode_is_no_obstacle(tmp_path: Path) -> None:
     assert len(dataset.fingerprint) == 64
 
 
-def test_a_registered_name_wins_over_a_folder_here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_registered_name_wins_over_a_folder_here(tmp_path, monkeypatch) -> None:
     write_split_folder(tmp_path / "quickdraw")
     write_split_folder(tmp_path / "pets")
     monkeypatch.chdir(tmp_path)
@@ -93,9 +88,7 @@ def test_a_registered_name_wins_over_a_folder_here(
         load_dataset("pets", root=tmp_path)
 
 
-def test_large_images_are_refused_before_they_are_decoded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_images_are_refused_before_they_are_decoded(tmp_path, monkeypatch) -> None:
     write_split_folder(tmp_path)
     big = tmp_path / "val" / "bee" / "9.png"
     Image.new("1", (12_000, 15_000)).save(big)
@@ -109,7 +102,7 @@ def test_large_images_are_refused_before_they_are_decoded(
     assert load_dataset(tmp_path, size=8).shape == (3, 8, 8)
 
 
-def test_postscript_and_pipes_in_place_of_images_are_refused(tmp_path: Path) -> None:
+def test_postscript_and_pipes_in_place_of_images_are_refused(tmp_path) -> None:
     write_split_folder(tmp_path)
     bad = tmp_path / "val" / "bee" / "9.png"
     bad.write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n")
@@ -121,13 +114,13 @@ def test_postscript_and_pipes_in_place_of_images_are_refused(tmp_path: Path) -> 
         load_dataset(tmp_path, size=8)
 
 
-def test_more_pixels_than_fit_on_the_disk_are_refused(tmp_path: Path) -> None:
+def test_more_pixels_than_fit_on_the_disk_are_refused(tmp_path) -> None:
     write_split_folder(tmp_path)
     with pytest.raises(DataError, match="GB"):
         load_dataset(tmp_path, size=1_000_000)
 
 
-def test_the_similarity_of_a_folder_comes_from_its_names_or_images(tmp_path: Path) -> None:
+def test_the_similarity_of_a_folder_comes_from_its_names_or_images(tmp_path) -> None:
     for label, name in enumerate(("apple", "bear", "bee")):
         save(tmp_path / "train" / name / "0.png", 5 * label)
         save(tmp_path / "test" / name / "1.png", 5 * label)

@@ -40,7 +40,7 @@ def test_images_on_disk_are_those_in_memory() -> None:
     assert disk.fingerprint == memory.fingerprint
 
 
-def test_images_on_disk_are_resized_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_images_on_disk_are_resized_once(monkeypatch) -> None:
     with pytest.warns(EdgecilWarning):
         first = resize_dataset(dataset(), 8, "disk")
     monkeypatch.setattr(resize, "resize_images", lambda *_: pytest.fail("resized again"))
@@ -48,9 +48,7 @@ def test_images_on_disk_are_resized_once(monkeypatch: pytest.MonkeyPatch) -> Non
     assert np.array_equal(again.train.inputs, first.train.inputs)
 
 
-def test_auto_uses_the_disk_for_more_than_half_of_the_free_memory(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_auto_uses_the_disk_for_more_than_half_of_the_free_memory(monkeypatch) -> None:
     monkeypatch.setattr("edgecil.data.store.free_memory", lambda: 10_000_000)
     assert not isinstance(resize_dataset(dataset(4), 8).train.inputs, np.memmap)
     monkeypatch.setattr("edgecil.data.store.free_memory", lambda: 1000)

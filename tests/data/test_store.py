@@ -36,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "images"
 
 
-def test_pixels_on_disk_are_those_in_memory(folder: Path) -> None:
+def test_pixels_on_disk_are_those_in_memory(folder) -> None:
     memory = load_dataset(folder, storage="memory")
     with pytest.warns(EdgecilWarning, match="48.*'images'.*GB"):
         disk = load_dataset(folder, storage="disk")
@@ -52,9 +52,7 @@ def test_pixels_on_disk_are_those_in_memory(folder: Path) -> None:
     assert some.fingerprint == load_dataset(folder, ids=[2, 0], storage="memory").fingerprint
 
 
-def test_what_does_not_fit_into_memory_goes_to_disk(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_does_not_fit_into_memory_goes_to_disk(folder, monkeypatch) -> None:
     size = 2 * CLASSES * EACH * 3 * 12 * 8
     monkeypatch.setattr(store, "free_memory", lambda: 2 * size)
     assert not isinstance(load_dataset(folder).train.inputs, np.memmap)
@@ -63,9 +61,7 @@ def test_what_does_not_fit_into_memory_goes_to_disk(
         assert isinstance(load_dataset(folder).train.inputs, np.memmap)
 
 
-def test_reading_resumes_where_it_was_interrupted(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reading_resumes_where_it_was_interrupted(folder, monkeypatch) -> None:
     decode, decoded = items.decode_images, []
 
     def interrupted(part: Any, shape: Any) -> Any:
@@ -86,7 +82,7 @@ def test_reading_resumes_where_it_was_interrupted(
     assert disk.fingerprint == load_dataset(folder, storage="memory").fingerprint
 
 
-def test_a_changed_file_is_read_again_and_a_missing_one_is_refused(folder: Path) -> None:
+def test_a_changed_file_is_read_again_and_a_missing_one_is_refused(folder) -> None:
     with pytest.warns(EdgecilWarning):
         load_dataset(folder, storage="disk")
     path = sorted(folder.rglob("*.png"))[3]
@@ -95,7 +91,7 @@ def test_a_changed_file_is_read_again_and_a_missing_one_is_refused(folder: Path)
         load_dataset(folder, storage="disk")
 
 
-def test_damage_on_the_disk_is_noticed(folder: Path, cache: Path) -> None:
+def test_damage_on_the_disk_is_noticed(folder, cache) -> None:
     with pytest.warns(EdgecilWarning):
         load_dataset(folder, storage="disk")
     (path,) = cache.rglob("inputs/*/inputs")
@@ -107,7 +103,7 @@ def test_damage_on_the_disk_is_noticed(folder: Path, cache: Path) -> None:
 
 
 def test_a_disk_without_space_is_refused_before_anything_is_written(
-    folder: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+    folder, cache, monkeypatch
 ) -> None:
     monkeypatch.setattr(store, "_SPARE", 2**60)
     with pytest.raises(DataError, match="EDGECIL_CACHE"):
@@ -126,9 +122,7 @@ def counts(experiment: edgecil.Experiment) -> dict[Any, Any]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("quick_workers")
-def test_learners_give_the_same_results_from_disk(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_learners_give_the_same_results_from_disk(folder, tmp_path, monkeypatch) -> None:
     """In this process, with selections that stay on disk, and in worker processes."""
     from edgecil.data import stored_pixels
 

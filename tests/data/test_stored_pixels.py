@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -62,7 +61,7 @@ FUNCTIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_function_gives_the_same(both: tuple[torch.Tensor, torch.Tensor], name: str) -> None:
+def test_every_function_gives_the_same(both, name) -> None:
     stored, usual = (FUNCTIONS[name](pixels) for pixels in both)
     assert stored.shape == usual.shape
     assert stored.dtype == usual.dtype
@@ -71,9 +70,7 @@ def test_every_function_gives_the_same(both: tuple[torch.Tensor, torch.Tensor], 
 
 @settings(max_examples=50)
 @given(data=st.data())
-def test_any_chain_of_selections_gives_the_same(
-    both: tuple[torch.Tensor, torch.Tensor], data: st.DataObject
-) -> None:
+def test_any_chain_of_selections_gives_the_same(both, data) -> None:
     stored, usual = both
     for _ in range(data.draw(st.integers(1, 4))):
         if data.draw(st.booleans()):
@@ -84,9 +81,7 @@ def test_any_chain_of_selections_gives_the_same(
     assert torch.equal(torch.clone(stored), usual)
 
 
-def test_large_selections_stay_on_disk_and_small_ones_are_read(
-    both: tuple[torch.Tensor, torch.Tensor],
-) -> None:
+def test_large_selections_stay_on_disk_and_small_ones_are_read(both) -> None:
     stored, usual = both
     assert isinstance(stored[MANY], StoredPixels)
     assert isinstance(torch.cat([stored, usual[:1]]), StoredPixels)
@@ -96,15 +91,13 @@ def test_large_selections_stay_on_disk_and_small_ones_are_read(
     assert torch.equal(torch.clone(parts[2]), usual[6:9])
 
 
-def test_other_processes_get_the_path_and_not_the_pixels(
-    both: tuple[torch.Tensor, torch.Tensor],
-) -> None:
+def test_other_processes_get_the_path_and_not_the_pixels(both) -> None:
     stored, _ = both
     assert len(pickle.dumps(stored)) < 2000 < stored.nbytes
     assert stored.share_memory_() is stored
 
 
-def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_an_error(tmp_path) -> None:
     path = tmp_path / "pixels"
     path.write_bytes(bytes(4 * 12))
     packed = pickle.dumps(stored_tensor(np.memmap(path, np.uint8, "r", shape=(4, 3, 2, 2))))
@@ -116,9 +109,7 @@ def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "change", [lambda pixels: pixels.zero_(), lambda pixels: pixels.__setitem__(0, 1)]
 )
-def test_images_cannot_be_changed(
-    both: tuple[torch.Tensor, torch.Tensor], change: Callable[[torch.Tensor], object]
-) -> None:
+def test_images_cannot_be_changed(both, change) -> None:
     with pytest.raises(DataError, match="read-only"):
         change(both[0])
     with pytest.raises(IndexError):
@@ -129,9 +120,7 @@ def test_pixels_in_memory_are_a_usual_tensor() -> None:
     assert type(stored_tensor(np.zeros((1, 1, 2, 2), np.uint8))) is torch.Tensor
 
 
-def test_batches_for_a_gpu_are_read_into_pinned_memory(
-    both: tuple[torch.Tensor, torch.Tensor], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batches_for_a_gpu_are_read_into_pinned_memory(both, monkeypatch) -> None:
     """Without a GPU memory cannot be pinned: what is asked for is noted instead."""
     stored, usual = both
     asked: list[bool] = []

@@ -31,7 +31,7 @@ def test_the_authors_code_in_one_word() -> None:
     ("method", "backbone", "data"),
     [("icarl", "resnet18", None), ("l2p", "vit-b16-in21k", {"image_size": 224})],
 )
-def test_the_paper_in_one_word(method: str, backbone: str, data: object) -> None:
+def test_the_paper_in_one_word(method, backbone, data) -> None:
     bound = bind({"as": "paper", "method": [method], "dataset": "cub200"})
     assert bound["protocol"] == ("random", "edge")
     assert bound["metric"] == "accuracy"
@@ -95,9 +95,7 @@ def test_setups_on_two_networks_give_each_method_its_own() -> None:
     assert set(READINGS) == {"paper", "authors"}
 
 
-def test_the_stated_accuracy_stands_beside_the_reached_one(
-    tmp_path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_stated_accuracy_stands_beside_the_reached_one(tmp_path, monkeypatch) -> None:
     stated = Stated({"last": 50.0, "average": 60.0}, "a log", 3, "resnet-tiny", 100.0)
     row = replace(
         PUBLISHED["finetune"]["cifar100"],

@@ -55,7 +55,7 @@ def options(tmp_path: Path) -> dict[str, Any]:
     }
 
 
-def test_a_check_counts_what_a_run_then_trains(options: dict[str, Any], tmp_path: Path) -> None:
+def test_a_check_counts_what_a_run_then_trains(options, tmp_path) -> None:
     out = tmp_path / "out"
     plan = edgecil.check(**grouped(out=out, **{**options, "method": ("instant", "raising")}))
     assert not out.exists(), "a check writes nothing"
@@ -84,7 +84,7 @@ def test_a_check_counts_what_a_run_then_trains(options: dict[str, Any], tmp_path
 
 
 def test_everything_that_is_missing_is_listed_and_the_work_is_planned_without_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path, monkeypatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     (tmp_path / "clip").mkdir()
@@ -115,14 +115,14 @@ def test_everything_that_is_missing_is_listed_and_the_work_is_planned_without_it
     assert checked.seconds is None
 
 
-def test_the_split_is_compared_with_the_published_ones(tmp_path: Path) -> None:
+def test_the_split_is_compared_with_the_published_ones(tmp_path) -> None:
     assert "official split" in _describe_counts("cub200", 5_994, 5_794)
     assert "PILOT's split" in _describe_counts("cub200", 9_430, 2_358)
     assert "another split" in _describe_counts("cub200", 9_430, 2_357)
     assert "split" not in _describe_counts("mine", 6, 2)
 
 
-def test_an_experiment_file_may_stand_for_its_options(tmp_path: Path) -> None:
+def test_an_experiment_file_may_stand_for_its_options(tmp_path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text('method = "finetune"\ndataset = "cub200"\ntasks = 10\n', encoding="utf-8")
     assert edgecil.check(dataset=file) == edgecil.check(config=file)
@@ -139,7 +139,7 @@ def test_what_tasks_cost_once_is_spread_over_all_trainings() -> None:
     assert _with_first_times({FIRST: None}, {}) == {FIRST: None}
 
 
-def test_a_trial_that_fails_says_why(options: dict[str, Any], tmp_path: Path) -> None:
+def test_a_trial_that_fails_says_why(options, tmp_path) -> None:
     file = tmp_path / "strike"
     file.touch()
     settings = {"raising": {"classes": (0, 1), "file": str(file)}}
@@ -149,16 +149,14 @@ def test_a_trial_that_fails_says_why(options: dict[str, Any], tmp_path: Path) ->
     assert plan.methods[0].unknown == "a trial failed with ValueError: cannot learn (0, 1)"
 
 
-def test_a_network_that_a_run_refuses_is_a_problem(options: dict[str, Any]) -> None:
+def test_a_network_that_a_run_refuses_is_a_problem(options) -> None:
     one = {**options, "method": "l2p", "backbone": "resnet-tiny"}
     (problem,) = edgecil.check(**grouped(**one)).problems
     assert problem.name == "methods"
 
 
 @pytest.mark.slow
-def test_a_trial_measures_what_is_not_stored(
-    options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_trial_measures_what_is_not_stored(options, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("edgecil.engine.check._SECONDS", PATIENT)
     one = {**options, "method": "icarl", "epochs": 6, "protocol": "random", "workers": 1}
     ratios: list[float] = []
@@ -174,9 +172,7 @@ def test_a_trial_measures_what_is_not_stored(
         ratios.append((time.perf_counter() - start) / plan.seconds)
 
 
-def test_a_check_with_a_goal_is_for_as_many_random_orders_as_it_may_need(
-    options: dict[str, Any],
-) -> None:
+def test_a_check_with_a_goal_is_for_as_many_random_orders_as_it_may_need(options) -> None:
     options = {**options, "method": "instant", "protocol": None}
     assert edgecil.check(**grouped(until="mean ± 0.5", **options)).orders == {"random": 6}
     assert edgecil.check(**grouped(until="instant > 5", budget=2, **options)).orders == {
@@ -187,9 +183,7 @@ def test_a_check_with_a_goal_is_for_as_many_random_orders_as_it_may_need(
             edgecil.check(**grouped(until=wrong, **options))
 
 
-def test_a_check_uses_the_kernels_of_a_run(
-    options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_check_uses_the_kernels_of_a_run(options, tmp_path, monkeypatch) -> None:
     """On a processor with AVX-512, stored results seemed to be of another processor."""
     for name in _PORTABLE_KERNELS:
         monkeypatch.delenv(name, raising=False)

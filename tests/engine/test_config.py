@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,7 +17,7 @@ from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.options import Options, option
 
 
-def test_a_file_holds_every_option(tmp_path: Path) -> None:
+def test_a_file_holds_every_option(tmp_path) -> None:
     path = tmp_path / "run.toml"
     path.write_text(
         """
@@ -67,16 +65,14 @@ def test_names_are_taken_once() -> None:
         ("metod = 'icarl'", UsageError, "'metod'.*'method'"),
     ],
 )
-def test_files_that_cannot_be_used(
-    tmp_path: Path, text: str, error: type[EdgecilError], message: str
-) -> None:
+def test_files_that_cannot_be_used(tmp_path, text, error, message) -> None:
     path = tmp_path / "run.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(error, match=message):
         read_config(path)
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there(tmp_path) -> None:
     with pytest.raises(EdgecilError, match=r"run\.toml"):
         read_config(tmp_path / "run.toml")
 
@@ -127,12 +123,12 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_values_that_make_no_sense(values: dict[str, Any], message: str) -> None:
+def test_values_that_make_no_sense(values, message) -> None:
     with pytest.raises(UsageError, match=message):
         build_config(values)
 
 
-def test_a_configuration_written_as_toml_is_read_as_the_same(tmp_path: Path) -> None:
+def test_a_configuration_written_as_toml_is_read_as_the_same(tmp_path) -> None:
     config = build_config(
         {
             "method": ["ewc", "hide-prompt"],
@@ -158,7 +154,7 @@ def test_a_bundled_recipe_is_a_configuration() -> None:
         read_config("recipe:dmo")
 
 
-def test_a_new_field_is_an_option_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_field_is_an_option_everywhere(monkeypatch) -> None:
     """One field gives a flag, a key of a section, a check and a line of help."""
 
     @dataclass(frozen=True)
@@ -192,7 +188,7 @@ def test_every_option_of_a_group_has_help() -> None:
     assert len(set(flags)) == len(flags), "flags of one verb have one name each"
 
 
-def test_paths_and_none_are_accepted(tmp_path: Path) -> None:
+def test_paths_and_none_are_accepted(tmp_path) -> None:
     config = build_config({"method": "ewc", "dataset": tmp_path, "data": {"root": None}})
     assert (config.dataset, config.data.root, config.repeats) == (str(tmp_path), None, 1)
 
@@ -230,13 +226,11 @@ def test_paths_and_none_are_accepted(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_options_replace_what_they_contradict(
-    values: dict[str, Any], options: dict[str, Any], merged: dict[str, Any]
-) -> None:
+def test_options_replace_what_they_contradict(values, options, merged) -> None:
     assert merge_options(values, options) == merged
 
 
-def test_a_wrong_type_in_a_file_names_the_file(tmp_path: Path) -> None:
+def test_a_wrong_type_in_a_file_names_the_file(tmp_path) -> None:
     path = tmp_path / "own.toml"
     path.write_text('method = "ewc"\n[data]\nclasses = "six"\n', encoding="utf-8")
     with pytest.raises(UsageError, match=r"own\.toml.*'classes'"):

@@ -50,7 +50,5 @@ def check_demo(recipe: str, out: Path, runs: int, **options: Any) -> None:
         ),
     ],
 )
-def test_the_demos_give_the_stored_accuracies(
-    recipe: str, runs: int, options: dict[str, Any], tmp_path: Path
-) -> None:
+def test_the_demos_give_the_stored_accuracies(recipe, runs, options, tmp_path) -> None:
     check_demo(recipe, tmp_path / "demo", runs, workers=1, **options)

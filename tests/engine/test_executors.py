@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -126,22 +126,20 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[Node, dict[str, tupl
     return by_node
 
 
-def test_results_are_those_of_each_sequence_alone(
-    ran: Ran, alone: dict[Node, dict[str, tuple[int, ...]]]
-) -> None:
+def test_results_are_those_of_each_sequence_alone(ran, alone) -> None:
     by_node = {node: right for node, right in counts(ran.done).items() if node.method == "icarl"}
     assert by_node == alone
     assert len({str(right) for right in alone.values()}) > 6, "results must be able to differ"
 
 
-def test_states_are_the_same_bit_for_bit(ran: Ran, tmp_path: Path) -> None:
+def test_states_are_the_same_bit_for_bit(ran, tmp_path) -> None:
     here = get_executor("local", make_context({"icarl": {}}), workers=1)
     here.submit(Job(ROOT, None, tmp_path / "state"))
     here.wait()
     assert same(ran.state, unpack((tmp_path / "state").read_bytes()))
 
 
-def test_an_only_child_gets_its_parent_state_from_memory_once(tmp_path: Path) -> None:
+def test_an_only_child_gets_its_parent_state_from_memory_once(tmp_path) -> None:
     """The file may be gone for the child; another attempt needs it."""
     here = get_executor("local", make_context({"icarl": {}}), workers=1)
     child = Node("icarl", 0, (*ROOT.prefix, (2, 3)))
@@ -164,7 +162,7 @@ def test_an_only_child_gets_its_parent_state_from_memory_once(tmp_path: Path) ->
     assert again.outcome.damaged
 
 
-def test_a_method_that_raises_costs_its_own_sequence_only(ran: Ran) -> None:
+def test_a_method_that_raises_costs_its_own_sequence_only(ran) -> None:
     error, trace = ran.failures[Node("raising", 0, ((0, 1),))]
     assert error == "ValueError: cannot learn (0, 1)"
     assert "in learn" in trace
@@ -172,7 +170,7 @@ def test_a_method_that_raises_costs_its_own_sequence_only(ran: Ran) -> None:
     assert Node("raising", 0, ((0, 1), (2, 3))) not in ran.done
 
 
-def test_the_job_that_kills_its_worker_fails(ran: Ran) -> None:
+def test_the_job_that_kills_its_worker_fails(ran) -> None:
     """In real processes; which of several running jobs fails is tested below."""
     strange = {"raising"} if ran.executor == "in-process" else {"raising", "deadly"}
     assert set(ran.failures) == {Node(method, 0, ((0, 1),)) for method in strange}
@@ -183,7 +181,7 @@ def test_the_job_that_kills_its_worker_fails(ran: Ran) -> None:
         assert Node("deadly", 0, ((0, 2), (1, 3))) in ran.done
 
 
-def test_no_semaphore_would_stay_when_everything_is_killed(ran: Ran) -> None:
+def test_no_semaphore_would_stay_when_everything_is_killed(ran) -> None:
     """Named ones would stay in /dev/shm for ever."""
     assert "/dev/shm/sem." not in ran.memory
     if ran.executor == "pool" and Path("/proc/self/maps").exists():
@@ -191,14 +189,14 @@ def test_no_semaphore_would_stay_when_everything_is_killed(ran: Ran) -> None:
 
 
 @pytest.mark.parametrize("name", ["in-process", "pool"])
-def test_closing_twice_with_a_job_under_way_is_harmless(name: str, tmp_path: Path) -> None:
+def test_closing_twice_with_a_job_under_way_is_harmless(name, tmp_path) -> None:
     executor = open_executor(name, tmp_path, ["icarl"])
     executor.submit(Job(ROOT, None, None))
     executor.close()
     executor.close()
 
 
-def test_a_full_disk_ends_the_run_with_a_sentence(tmp_path: Path) -> None:
+def test_a_full_disk_ends_the_run_with_a_sentence(tmp_path) -> None:
     executor = get_executor("local", make_context({"instant": {}}), workers=1)
     (tmp_path / "file").touch()
     executor.submit(Job(Node("instant", 0, ((0,),)), None, tmp_path / "file" / "state"))
@@ -223,16 +221,12 @@ def test_a_full_disk_ends_the_run_with_a_sentence(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_invalid_executors_are_refused(
-    build: Callable[[object], Executor], error: type[EdgecilError], message: str
-) -> None:
+def test_invalid_executors_are_refused(build, error, message) -> None:
     with pytest.raises(error, match=message):
         build(make_context({"instant": {}}))
 
 
-def test_a_missing_ray_is_an_error_with_installation_advice(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_missing_ray_is_an_error_with_installation_advice(monkeypatch) -> None:
     import sys
 
     monkeypatch.setitem(sys.modules, "ray", None)
@@ -265,7 +259,7 @@ def ended(executor: Executor) -> Outcome:
     return finished.outcome
 
 
-def test_a_training_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
+def test_a_training_that_takes_too_long_is_stopped(tmp_path) -> None:
     with closing(pool_for("sleepy", tmp_path, timeout=0.5)) as pool:
         pool.submit(strange_job("sleepy"))
         assert ended(pool).error.endswith("0.5 s.")
@@ -275,9 +269,7 @@ def test_a_training_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
         assert ended(pool).result is not None
 
 
-def test_a_stopped_worker_is_replaced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_stopped_worker_is_replaced(tmp_path, monkeypatch, caplog) -> None:
     """It stalled the whole run for as long as it was stopped, without a word."""
     monkeypatch.setattr(local, "WARNED_AFTER", 1.0)
     monkeypatch.setattr(local, "LOST_AFTER", 5.0)
@@ -290,13 +282,13 @@ def test_a_stopped_worker_is_replaced(
         assert ended(pool).result is not None
 
 
-def test_waiting_returns_when_no_job_ends_in_time(tmp_path: Path) -> None:
+def test_waiting_returns_when_no_job_ends_in_time(tmp_path) -> None:
     with closing(pool_for("sleepy", tmp_path)) as pool:
         pool.submit(strange_job("sleepy"))
         assert pool.wait(0.1) is None
 
 
-def test_a_worker_that_dies_between_jobs_is_replaced(pool: local.WorkerPool) -> None:
+def test_a_worker_that_dies_between_jobs_is_replaced(pool) -> None:
     pool.submit(strange_job("instant"))
     first = ended(pool).result
     (worker,) = pool._workers
@@ -309,9 +301,7 @@ def test_a_worker_that_dies_between_jobs_is_replaced(pool: local.WorkerPool) -> 
     assert again.result.correct == first.correct
 
 
-def test_a_job_is_not_charged_with_the_death_of_a_worker_that_has_not_begun_it(
-    pool: local.WorkerPool,
-) -> None:
+def test_a_job_is_not_charged_with_the_death_of_a_worker_that_has_not_begun_it(pool) -> None:
     pool.submit(strange_job("instant"))
     first = ended(pool).result
     (worker,) = pool._workers
@@ -325,9 +315,7 @@ def test_a_job_is_not_charged_with_the_death_of_a_worker_that_has_not_begun_it(
     assert again.result.correct == first.correct
 
 
-def test_workers_that_always_end_before_they_begin_end_the_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_workers_that_always_end_before_they_begin_end_the_run(tmp_path, monkeypatch) -> None:
     started = []
 
     class Stillborn(local._Worker):
@@ -378,7 +366,7 @@ def test_other_data_or_weights_are_differences() -> None:
 
 
 def test_other_weights_at_the_same_path_are_a_difference_unless_they_are_sent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path, monkeypatch
 ) -> None:
     """A node with other weights at the same path gave 9 of 15 wrong rows."""
     path = Path(shutil.copy(toy_vit(), tmp_path / "vit.safetensors"))
@@ -398,9 +386,7 @@ def test_other_weights_at_the_same_path_are_a_difference_unless_they_are_sent(
     pretrained.fingerprint.cache_clear()
 
 
-def test_messages_of_one_worker_do_not_make_another_one_silent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_messages_of_one_worker_do_not_make_another_one_silent(tmp_path, monkeypatch) -> None:
     """Each message counted as a second of silence of all others."""
     trigger = tmp_path / "trigger"
     trigger.touch()
@@ -417,7 +403,7 @@ def test_messages_of_one_worker_do_not_make_another_one_silent(
             pool.submit(Job(Node("instant", 0, ((0, 1),)), None, None))
 
 
-def test_out_of_memory_fails_the_job_and_nothing_else(pool: local.WorkerPool) -> None:
+def test_out_of_memory_fails_the_job_and_nothing_else(pool) -> None:
     """It ended in a segmentation fault."""
     pool.submit(strange_job("hungry"))
     error = ended(pool).error or ""
@@ -426,7 +412,7 @@ def test_out_of_memory_fails_the_job_and_nothing_else(pool: local.WorkerPool) ->
     assert ended(pool).result is not None
 
 
-def test_a_parameter_that_is_not_finite_is_a_failure(tmp_path: Path) -> None:
+def test_a_parameter_that_is_not_finite_is_a_failure(tmp_path) -> None:
     trigger = tmp_path / "trigger"
     trigger.touch()
     context = make_context({"diverging": {"classes": [0, 1], "file": str(trigger)}})

@@ -45,7 +45,7 @@ def experiment(tmp_path: Path) -> Experiment:
     return Experiment.open(fill(tmp_path / "run"))
 
 
-def test_everything_in_the_directory_is_read(experiment: Experiment) -> None:
+def test_everything_in_the_directory_is_read(experiment) -> None:
     assert (experiment.dataset, experiment.names) == ("pets", tuple(NAMES))
     assert experiment.identity["torch"] == "2"
     assert experiment.config is None
@@ -57,7 +57,7 @@ def test_everything_in_the_directory_is_read(experiment: Experiment) -> None:
     assert "edge easy" in str(failure)
 
 
-def test_the_table_of_a_metric(experiment: Experiment) -> None:
+def test_the_table_of_a_metric(experiment) -> None:
     table = experiment.table()
     assert (table.dataset, table.names, table.missing) == ("pets", tuple(NAMES), 2)
     assert table.orders("fast", "edge").accuracies.tolist() == [75.0, 50.0]
@@ -71,7 +71,7 @@ def test_the_table_of_a_metric(experiment: Experiment) -> None:
         experiment.table(classifier="foot")
 
 
-def test_status_counts_runs(experiment: Experiment) -> None:
+def test_status_counts_runs(experiment) -> None:
     status = experiment.status()
     fast, slow = status.parts
     assert (fast.planned, fast.finished, fast.failed) == (2, 2, 0)
@@ -80,7 +80,7 @@ def test_status_counts_runs(experiment: Experiment) -> None:
     assert not status.complete
 
 
-def test_reading_writes_nothing_even_in_a_read_only_directory(experiment: Experiment) -> None:
+def test_reading_writes_nothing_even_in_a_read_only_directory(experiment) -> None:
     before = sorted(experiment.directory.rglob("*"))
     experiment.directory.chmod(0o555)
     try:
@@ -92,7 +92,7 @@ def test_reading_writes_nothing_even_in_a_read_only_directory(experiment: Experi
     assert sorted(experiment.directory.rglob("*")) == before
 
 
-def test_results_of_another_tool(tmp_path: Path) -> None:
+def test_results_of_another_tool(tmp_path) -> None:
     with Store(tmp_path) as store:
         store.check_identity({"dataset": {}, "method own": {}})
         store.add_sequences("random", [LabelledSequence("seed-0", THERE)])
@@ -103,7 +103,7 @@ def test_results_of_another_tool(tmp_path: Path) -> None:
     assert Experiment.open(tmp_path).table("average").missing == 1
 
 
-def test_directories_that_are_no_experiment(tmp_path: Path) -> None:
+def test_directories_that_are_no_experiment(tmp_path) -> None:
     with pytest.raises(DataError, match="no directory"):
         Experiment.open(tmp_path / "none")
     with pytest.raises(DataError, match="not an experiment"):
@@ -113,7 +113,7 @@ def test_directories_that_are_no_experiment(tmp_path: Path) -> None:
         Experiment.open(tmp_path).table()
 
 
-def test_a_saved_similarity_is_read_back_bit_for_bit(experiment: Experiment) -> None:
+def test_a_saved_similarity_is_read_back_bit_for_bit(experiment) -> None:
     values = np.random.default_rng(0).random((4, 4))
     matrix = SimilarityMatrix(
         tuple(NAMES), values + values.T, {"encoder": "e", "template": "{name}"}
@@ -123,13 +123,13 @@ def test_a_saved_similarity_is_read_back_bit_for_bit(experiment: Experiment) -> 
     assert experiment.similarity_source == "e, '{name}'"
 
 
-def test_without_a_configuration_the_similarity_is_that_of_the_names(tmp_path: Path) -> None:
+def test_without_a_configuration_the_similarity_is_that_of_the_names(tmp_path) -> None:
     with Store(tmp_path) as store:
         store.check_identity({"dataset": {"name": "quickdraw", "classes": ["cat", "dog"]}})
     assert Experiment.open(tmp_path).similarity().names == ("cat", "dog")
 
 
-def test_proposed_sequences_of_a_language_model_are_kept(tmp_path: Path) -> None:
+def test_proposed_sequences_of_a_language_model_are_kept(tmp_path) -> None:
     assert stored_answers(tmp_path) == {}
     with Store(tmp_path) as store:
         store.add_sequences("llm-1", [LabelledSequence("hard", THERE)])
@@ -137,7 +137,7 @@ def test_proposed_sequences_of_a_language_model_are_kept(tmp_path: Path) -> None
     assert stored_answers(tmp_path) == {"llm-1": {"hard": THERE}}
 
 
-def test_a_data_frame_has_every_metric_and_is_read_back(experiment: Experiment) -> None:
+def test_a_data_frame_has_every_metric_and_is_read_back(experiment) -> None:
     frame = experiment.to_pandas()
     assert {*METRICS, "sequence", "seconds"} <= set(frame.columns)
     (table,) = read_runs(frame)
@@ -146,14 +146,14 @@ def test_a_data_frame_has_every_metric_and_is_read_back(experiment: Experiment) 
     assert read_runs(frame, metric="bwt")[0].values[0] == 0.0
 
 
-def test_the_figure_has_a_point_per_order(experiment: Experiment) -> None:
+def test_the_figure_has_a_point_per_order(experiment) -> None:
     ax = experiment.plot("last")
     assert [len(points.get_offsets()) for points in ax.collections] == [2]
     assert ax.get_ylabel() == "A_last (%)"
     assert experiment.plot(ax=ax) is ax
 
 
-def test_pyplot_shows_the_figure_of_plot_and_not_that_of_a_notebook(experiment: Experiment) -> None:
+def test_pyplot_shows_the_figure_of_plot_and_not_that_of_a_notebook(experiment) -> None:
     pyplot.close("all")
     experiment._repr_html_()
     ClassSequence([[0], [1]])._repr_html_()
@@ -163,9 +163,7 @@ def test_pyplot_shows_the_figure_of_plot_and_not_that_of_a_notebook(experiment: 
     pyplot.close("all")
 
 
-def test_the_repr_counts_runs_without_reading_them(
-    experiment: Experiment, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_repr_counts_runs_without_reading_them(experiment, monkeypatch) -> None:
     with StoreReader(experiment.directory) as store:
         assert sum(store.run_counts().values()) == len(experiment.results())
     text = repr(experiment)
@@ -176,7 +174,7 @@ def test_the_repr_counts_runs_without_reading_them(
     assert "<img" not in experiment._repr_html_()
 
 
-def test_reprs_are_short_and_escaped(experiment: Experiment) -> None:
+def test_reprs_are_short_and_escaped(experiment) -> None:
     text = repr(experiment)
     assert "\n" not in text
     assert "pets; 4 classes in 2 tasks; fast; 2 runs" in text

@@ -29,9 +29,7 @@ def labelled(out: Path, toy: dict[str, Any], name: str = "given", **options: Any
     return {run.label: str(run.sequence) for run in sequences}
 
 
-def test_a_file_of_orders_is_trained_in_place_of_a_protocol(
-    toy: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_file_of_orders_is_trained_in_place_of_a_protocol(toy, tmp_path) -> None:
     path = tmp_path / "orders.json"
     path.write_text(
         json.dumps([[3, 1, 0, 2], {"label": "mine", "tasks": [[0, 1], [2, 3]]}]), encoding="utf-8"
@@ -44,9 +42,7 @@ def test_a_file_of_orders_is_trained_in_place_of_a_protocol(
     assert again.status().complete
 
 
-def test_given_sequences_add_to_earlier_ones_and_to_protocols(
-    toy: dict[str, Any], tmp_path: Path
-) -> None:
+def test_given_sequences_add_to_earlier_ones_and_to_protocols(toy, tmp_path) -> None:
     out = tmp_path / "out"
     labelled(out, toy, sequences=[ClassSequence([[0, 3], [1, 2]])])
     both = labelled(out, toy, sequences=["0 1|2 3"], protocol="latin")
@@ -57,9 +53,7 @@ def test_given_sequences_add_to_earlier_ones_and_to_protocols(
     assert set(experiment.sequences()) == {"given", "latin", "probe"}
 
 
-def test_kept_states_save_the_tasks_that_a_later_sequence_shares(
-    toy: dict[str, Any], tmp_path: Path
-) -> None:
+def test_kept_states_save_the_tasks_that_a_later_sequence_shares(toy, tmp_path) -> None:
     first, second = ["0 1|2|3"], ["0 1|3|2"]
     own_seeds = {**toy, "tasks": None, "sizes": (2, 1, 1)}
     toy = {**own_seeds, "one_seed": True}
@@ -91,14 +85,12 @@ def test_kept_states_save_the_tasks_that_a_later_sequence_shares(
         ([7], "must be a list of tasks"),
     ],
 )
-def test_sequences_that_do_not_fit_are_refused(
-    given: Any, complaint: str, toy: dict[str, Any], tmp_path: Path
-) -> None:
+def test_sequences_that_do_not_fit_are_refused(given, complaint, toy, tmp_path) -> None:
     with pytest.raises(UsageError, match=complaint.replace("|", r"\|")):
         run(**grouped(out=tmp_path / "out", **toy, sequences=given))
 
 
-def test_a_file_without_sequences_is_refused(toy: dict[str, Any], tmp_path: Path) -> None:
+def test_a_file_without_sequences_is_refused(toy, tmp_path) -> None:
     path = tmp_path / "orders.json"
     path.write_text("{}", encoding="utf-8")
     with pytest.raises((DataError, UsageError), match="class sequence"):

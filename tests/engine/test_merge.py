@@ -54,9 +54,7 @@ def shards(options: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) ->
     ]
 
 
-def test_merged_shards_equal_one_run(
-    options: dict[str, Any], shards: list[Path], tmp_path: Path
-) -> None:
+def test_merged_shards_equal_one_run(options, shards, tmp_path) -> None:
     whole = edgecil.run(**grouped(out=tmp_path / "whole", **options))
     merged = merge(shards, out=tmp_path / "merged")
     assert counts(merged) == counts(whole)
@@ -70,7 +68,7 @@ def test_merged_shards_equal_one_run(
     assert again.summary.trained == 0
 
 
-def test_the_status_of_a_shard_counts_its_own_runs(shards: list[Path]) -> None:
+def test_the_status_of_a_shard_counts_its_own_runs(shards) -> None:
     statuses = [Experiment.open(shard).status() for shard in shards]
     assert [status.shard for status in statuses] == ["1/3", "2/3", "3/3"]
     assert all(status.complete for status in statuses)
@@ -82,9 +80,7 @@ def test_the_status_of_a_shard_counts_its_own_runs(shards: list[Path]) -> None:
     assert max(enumerated) < 2 * 2 * 6
 
 
-def test_an_unfinished_shard_is_merged_and_the_rest_resumed(
-    options: dict[str, Any], shards: list[Path], tmp_path: Path
-) -> None:
+def test_an_unfinished_shard_is_merged_and_the_rest_resumed(options, shards, tmp_path) -> None:
     merged = merge(shards[:2], out=tmp_path / "merged")
     assert not merged.status().complete
     assert merged.status().remaining > 0
@@ -95,9 +91,7 @@ def test_an_unfinished_shard_is_merged_and_the_rest_resumed(
     assert counts(added) == counts(whole)
 
 
-def test_a_failure_is_merged_unless_another_directory_has_the_result(
-    options: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_failure_is_merged_unless_another_directory_has_the_result(options, tmp_path) -> None:
     trigger = tmp_path / "trigger"
     trigger.touch()
     one = {**options, "method": "raising", "repeats": 1, "protocol": "enumerate"}
@@ -113,9 +107,7 @@ def test_a_failure_is_merged_unless_another_directory_has_the_result(
     assert both.status().complete
 
 
-def test_directories_that_do_not_fit_leave_nothing_behind(
-    options: dict[str, Any], shards: list[Path], tmp_path: Path
-) -> None:
+def test_directories_that_do_not_fit_leave_nothing_behind(options, shards, tmp_path) -> None:
     other = edgecil.run(**grouped(out=tmp_path / "other", **{**options, "threads": 2})).directory
     with pytest.raises(UsageError, match=r"'threads'.*1.*2"):
         merge([shards[0], other], out=tmp_path / "merged")
@@ -123,7 +115,7 @@ def test_directories_that_do_not_fit_leave_nothing_behind(
         Experiment.open(tmp_path / "merged")
 
 
-def test_two_results_of_one_training_are_refused(shards: list[Path], tmp_path: Path) -> None:
+def test_two_results_of_one_training_are_refused(shards, tmp_path) -> None:
     changed = merge([shards[0]], out=tmp_path / "changed")
     with Store(changed.directory) as store:
         node, result = next(iter(store.done().items()))
@@ -133,7 +125,7 @@ def test_two_results_of_one_training_are_refused(shards: list[Path], tmp_path: P
         merge([shards[0], changed.directory], out=tmp_path / "merged")
 
 
-def test_bad_calls_are_refused(shards: list[Path], tmp_path: Path) -> None:
+def test_bad_calls_are_refused(shards, tmp_path) -> None:
     with pytest.raises(UsageError, match="Got none"):
         merge([], out=tmp_path / "merged")
     with pytest.raises(UsageError, match="merged into itself"):
@@ -143,8 +135,6 @@ def test_bad_calls_are_refused(shards: list[Path], tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["3", "3/x", "/", "-1/3"])
-def test_a_shard_is_a_number_and_a_count(
-    options: dict[str, Any], tmp_path: Path, text: str
-) -> None:
+def test_a_shard_is_a_number_and_a_count(options, tmp_path, text) -> None:
     with pytest.raises(UsageError, match="such as '3/8'"):
         edgecil.run(**grouped(out=tmp_path / "out", shard=text, **options))

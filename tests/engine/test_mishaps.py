@@ -32,14 +32,14 @@ def finished(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
 @pytest.mark.parametrize(
     "wrong", [["--executor", "ry"], ["--workers", "0"], ["--address", "nowhere"]]
 )
-def test_an_invalid_command_deletes_nothing(finished: Path, wrong: list[str]) -> None:
+def test_an_invalid_command_deletes_nothing(finished, wrong) -> None:
     before = results(finished)
     assert before > 0
     assert main([*RUN, "--out", str(finished), "--overwrite", *wrong]) == 2
     assert results(finished) == before
 
 
-def test_overwrite_keeps_files_of_other_programs(finished: Path) -> None:
+def test_overwrite_keeps_files_of_other_programs(finished) -> None:
     kept = [finished / "notes.txt", finished / "states" / "mine.txt", finished / "states/.gitkeep"]
     for path in kept:
         path.write_text("precious", encoding="utf-8")
@@ -48,9 +48,7 @@ def test_overwrite_keeps_files_of_other_programs(finished: Path) -> None:
     assert results(finished) == 0
 
 
-def test_a_damaged_state_is_trained_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_damaged_state_is_trained_again(tmp_path, capsys, monkeypatch) -> None:
     more = [*RUN, "--protocol", "enumerate", "--out", str(tmp_path)]
     engine = sys.modules["edgecil.engine.scheduler"]
     whole = engine.execute

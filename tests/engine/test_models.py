@@ -21,7 +21,7 @@ def config(tmp_path: Path) -> ExperimentConfig:
     )
 
 
-def test_a_kept_model_predicts_what_was_counted(config: ExperimentConfig, tmp_path: Path) -> None:
+def test_a_kept_model_predicts_what_was_counted(config, tmp_path) -> None:
     out = tmp_path / "out"
     experiment = run(config=config, out=out, execution={"workers": 1, "keep_model": True})
     (result,) = experiment.results()
@@ -34,9 +34,7 @@ def test_a_kept_model_predicts_what_was_counted(config: ExperimentConfig, tmp_pa
     assert model.names == load_dataset(config.dataset).names
 
 
-def test_a_model_that_was_not_kept_is_trained_again_with_the_same_result(
-    config: ExperimentConfig, tmp_path: Path
-) -> None:
+def test_a_model_that_was_not_kept_is_trained_again_with_the_same_result(config, tmp_path) -> None:
     out = tmp_path / "out"
     first = run(config=config, out=out, execution={"workers": 1})
     with pytest.raises(DataError, match="keep_model"):
@@ -51,14 +49,14 @@ def test_a_model_that_was_not_kept_is_trained_again_with_the_same_result(
     assert again.model("icarl", "random seed-0"), "later calls without 'keep_model' keep it"
 
 
-def test_overwriting_removes_models(config: ExperimentConfig, tmp_path: Path) -> None:
+def test_overwriting_removes_models(config, tmp_path) -> None:
     out = tmp_path / "out"
     run(config=config, out=out, execution={"workers": 1, "keep_model": True})
     run(config=config, out=out, overwrite=True, execution={"workers": 1})
     assert not list((out / "models").iterdir())
 
 
-def test_wrong_requests_are_refused(config: ExperimentConfig, tmp_path: Path) -> None:
+def test_wrong_requests_are_refused(config, tmp_path) -> None:
     experiment = run(
         config=config, out=tmp_path / "out", execution={"workers": 1, "keep_model": True}
     )

@@ -43,9 +43,7 @@ def test_a_single_sequence_is_a_chain() -> None:
 
 
 @given(data=st.data(), sizes=st.lists(st.integers(1, 2), min_size=1, max_size=3))
-def test_every_node_is_a_prefix_of_a_sequence_and_follows_its_parent(
-    data: st.DataObject, sizes: list[int]
-) -> None:
+def test_every_node_is_a_prefix_of_a_sequence_and_follows_its_parent(data, sizes) -> None:
     space = list(SequenceSpace(sizes).enumerate())
     chosen = data.draw(st.lists(st.sampled_from(space), min_size=1))
     plan = Plan(["m"], lambda _: [0], chosen)
@@ -62,7 +60,7 @@ def test_every_node_is_a_prefix_of_a_sequence_and_follows_its_parent(
 
 
 @pytest.mark.parametrize(("prefix", "text"), [(((0, 1), (12, 3)), "0 1|12 3"), (((5,),), "5")])
-def test_prefixes_as_text(prefix: tuple[tuple[int, ...], ...], text: str) -> None:
+def test_prefixes_as_text(prefix, text) -> None:
     assert format_tasks(prefix) == text
     assert parse_tasks(text) == prefix
 
@@ -73,7 +71,7 @@ def test_prefixes_as_text(prefix: tuple[tuple[int, ...], ...], text: str) -> Non
     seeds=st.integers(1, 2),
     picks=st.sets(st.integers(0, 89), min_size=1, max_size=40),
 )
-def test_shards_have_every_run_once(count: int, methods: int, seeds: int, picks: set[int]) -> None:
+def test_shards_have_every_run_once(count, methods, seeds, picks) -> None:
     space = list(SequenceSpace.equal(6, 3).enumerate())
     plan = Plan(
         [f"m{index}" for index in range(methods)],
@@ -112,6 +110,6 @@ def test_more_shards_than_runs_leaves_some_empty() -> None:
 
 
 @pytest.mark.parametrize(("number", "count"), [(0, 3), (4, 3), (1, 0)])
-def test_a_shard_that_does_not_exist_is_refused(number: int, count: int) -> None:
+def test_a_shard_that_does_not_exist_is_refused(number, count) -> None:
     with pytest.raises(UsageError, match=f"Got {number} of {count}"):
         Plan(["m"], lambda _: [0], [ClassSequence([[0], [1]])]).shard(number, count)

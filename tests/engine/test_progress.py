@@ -29,7 +29,7 @@ class Clock:
         return self.now
 
 
-def test_the_file_says_what_is_running_and_ends(tmp_path: Path) -> None:
+def test_the_file_says_what_is_running_and_ends(tmp_path) -> None:
     clock = Clock()
     with ProgressWriter(tmp_path, workers=2, shard="1/4", clock=clock) as writer:
         clock.now += 5.0
@@ -50,7 +50,7 @@ def test_the_file_says_what_is_running_and_ends(tmp_path: Path) -> None:
     assert (progress.alive, progress.ended, progress.running) == (False, True, ())
 
 
-def test_many_short_trainings_do_not_write_all_the_time(tmp_path: Path) -> None:
+def test_many_short_trainings_do_not_write_all_the_time(tmp_path) -> None:
     clock = Clock()
     with ProgressWriter(tmp_path, workers=1, clock=clock) as writer:
         clock.now += 2.0
@@ -74,13 +74,13 @@ def test_a_killed_process_is_detected() -> None:
     assert not alive("elsewhere", 1, 500.0)
 
 
-def test_a_damaged_file_is_no_progress(tmp_path: Path) -> None:
+def test_a_damaged_file_is_no_progress(tmp_path) -> None:
     assert read_progress(tmp_path) is None
     (tmp_path / PROGRESS_FILE).write_text("{", encoding="utf-8")
     assert read_progress(tmp_path) is None
 
 
-def test_status_from_another_process_while_a_run_is_under_way(tmp_path: Path) -> None:
+def test_status_from_another_process_while_a_run_is_under_way(tmp_path) -> None:
     """One of two methods is measured on its first task; two of its trainings are under way."""
     there, back = ClassSequence([[0, 1], [2, 3]]), ClassSequence([[2, 3], [0, 1]])
     out = run(
@@ -127,7 +127,7 @@ def test_status_from_another_process_while_a_run_is_under_way(tmp_path: Path) ->
     assert "3 min 20 s" in lines[-1]
 
 
-def test_a_clock_that_is_set_back_does_not_stop_the_progress(tmp_path: Path) -> None:
+def test_a_clock_that_is_set_back_does_not_stop_the_progress(tmp_path) -> None:
     clock = Clock()
     with ProgressWriter(tmp_path, workers=1, clock=clock) as writer:
         clock.now -= 3600.0
@@ -137,9 +137,7 @@ def test_a_clock_that_is_set_back_does_not_stop_the_progress(tmp_path: Path) -> 
         assert [task.node for task in progress.running] == [NODE]
 
 
-def test_a_device_in_place_of_the_progress_is_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_device_in_place_of_the_progress_is_not_read(tmp_path, monkeypatch) -> None:
     (tmp_path / PROGRESS_FILE).symlink_to("/dev/zero")
     monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} was read"))
     assert read_progress(tmp_path) is None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -37,7 +36,7 @@ def looking_driver(
     return driver
 
 
-def test_the_number_of_trainings_follows_the_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_trainings_follows_the_cluster(monkeypatch) -> None:
     """One waits, which makes an autoscaler start a node."""
     nodes: list[Any] = []
     driver, fixed = looking_driver(nodes, monkeypatch), looking_driver(nodes, monkeypatch, 7)
@@ -52,9 +51,7 @@ def test_the_number_of_trainings_follows_the_cluster(monkeypatch: pytest.MonkeyP
     assert (counts, driver.capacity) == ([(4, 7), (5, 7), (5, 7)], 1)
 
 
-def test_a_request_that_no_node_can_satisfy_ends_after_the_deadline(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_request_that_no_node_can_satisfy_ends_after_the_deadline(monkeypatch) -> None:
     nodes = [{"Alive": True, "Resources": {"CPU": 1.0}}]
     driver = looking_driver(nodes, monkeypatch, 1)
     driver.look()
@@ -63,7 +60,7 @@ def test_a_request_that_no_node_can_satisfy_ends_after_the_deadline(
         driver.look()
 
 
-def test_a_gpu_of_the_cluster_need_not_be_on_this_machine(tmp_path: Path) -> None:
+def test_a_gpu_of_the_cluster_need_not_be_on_this_machine(tmp_path) -> None:
     config = ExperimentConfig(
         ("finetune",),
         str(save_toy(tmp_path / "toy.npz", train=4)),

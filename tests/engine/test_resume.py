@@ -109,9 +109,7 @@ def members(group: int) -> set[int]:
     return alive
 
 
-def test_killed_at_any_moment_and_resumed(
-    command: Command, undisturbed: Any, tmp_path: Path
-) -> None:
+def test_killed_at_any_moment_and_resumed(command, undisturbed, tmp_path) -> None:
     out = tmp_path / "run"
     rng = attack_rng("resume")
     moment, delay = rng.randint(1, 6), rng.uniform(0.0, 0.05)
@@ -131,9 +129,7 @@ def test_killed_at_any_moment_and_resumed(
     assert list((out / "states").iterdir()) == []
 
 
-def test_ctrl_c_stops_cleanly_and_prints_how_to_resume(
-    command: Command, undisturbed: Any, tmp_path: Path
-) -> None:
+def test_ctrl_c_stops_cleanly_and_prints_how_to_resume(command, undisturbed, tmp_path) -> None:
     out = tmp_path / "run"
     with started(command(out, "--overwrite", "--workers", "2")) as process:
         wait_for(lambda: finished(out) >= 1, process)
@@ -154,7 +150,7 @@ def test_ctrl_c_stops_cleanly_and_prints_how_to_resume(
 
 
 @pytest.mark.parametrize("executor", ["1", "2", "ray"])
-def test_ctrl_c_is_quiet_at_every_moment(command: Command, executor: str, tmp_path: Path) -> None:
+def test_ctrl_c_is_quiet_at_every_moment(command, executor, tmp_path) -> None:
     """While modules are imported, workers start, tasks are trained and results are stored."""
     more = ["--workers", "2", "--executor", "ray"] if executor == "ray" else ["--workers", executor]
     if executor == "ray":
@@ -196,12 +192,7 @@ def files_at_most(size: int) -> Iterator[None]:
     [(200_000, "Cannot write .*states.*: File too large"), (30_000, "Cannot (use|write results)")],
 )
 def test_a_disk_that_is_full_while_saving(
-    command: Command,
-    undisturbed: Any,
-    tmp_path: Path,
-    capfd: pytest.CaptureFixture[str],
-    limit: int,
-    message: str,
+    command, undisturbed, tmp_path, capfd, limit, message
 ) -> None:
     """First states do not fit; then, with less room, the database neither."""
     out = tmp_path / "run"

@@ -47,9 +47,7 @@ def shared(out: Path, kind: str) -> list[Path]:
     return [path for path in (out / "shared" / kind).rglob("*") if path.suffix in (".npz", ".pt")]
 
 
-def test_a_complete_run_keeps_pieces_and_no_features(
-    config: ExperimentConfig, tmp_path: Path
-) -> None:
+def test_a_complete_run_keeps_pieces_and_no_features(config, tmp_path) -> None:
     out = tmp_path / "out"
     first = results(config, out)
     assert shared(out, "tasks")
@@ -59,9 +57,7 @@ def test_a_complete_run_keeps_pieces_and_no_features(
     assert more == results(replace(config, budget=4), tmp_path / "another")
 
 
-def test_an_incomplete_run_keeps_features_for_the_next_call(
-    config: ExperimentConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_incomplete_run_keeps_features_for_the_next_call(config, tmp_path, monkeypatch) -> None:
     def failing(*args: Any, **options: Any) -> Summary:
         return replace(execute(*args, **options), failed=tuple(args[0])[:1])
 
@@ -79,9 +75,7 @@ def toy(tmp_path: Path) -> dict[str, Any]:
     return {"method": "Instant", "dataset": dataset, "tasks": 2, "workers": 1}
 
 
-def test_the_default_is_three_random_orders_and_two_probes(
-    toy: dict[str, Any], tmp_path: Path
-) -> None:
+def test_the_default_is_three_random_orders_and_two_probes(toy, tmp_path) -> None:
     asked = {**toy, "dataset": "quickdraw", "classes": 4}
     experiment = run(**grouped(out=tmp_path / "out", **asked))
     drawn = {name: [it.label for it in runs] for name, runs in experiment.sequences().items()}
@@ -93,9 +87,7 @@ def test_the_default_is_three_random_orders_and_two_probes(
     assert facts["grouped"]["z"] > 0 > facts["spread"]["z"]
 
 
-def test_without_a_similarity_the_default_is_random_orders(
-    toy: dict[str, Any], tmp_path: Path
-) -> None:
+def test_without_a_similarity_the_default_is_random_orders(toy, tmp_path) -> None:
     experiment = run(**grouped(out=tmp_path / "out", **toy))
     assert list(experiment.sequences()) == ["random"]
     assert experiment.config is not None
@@ -107,7 +99,7 @@ def test_without_a_similarity_the_default_is_random_orders(
     assert not (tmp_path / "out" / "similarity.npz").exists()
 
 
-def test_results_are_counted_per_class(toy: dict[str, Any], tmp_path: Path) -> None:
+def test_results_are_counted_per_class(toy, tmp_path) -> None:
     experiment = run(**grouped(out=tmp_path / "out", **toy))
     for result in experiment.results():
         counts = result.class_counts()
@@ -118,9 +110,7 @@ def test_results_are_counted_per_class(toy: dict[str, Any], tmp_path: Path) -> N
         assert result.metric("last") == pytest.approx(classes[:, 1].mean())
 
 
-def test_options_take_precedence_over_the_configuration(
-    toy: dict[str, Any], tmp_path: Path
-) -> None:
+def test_options_take_precedence_over_the_configuration(toy, tmp_path) -> None:
     path = tmp_path / "run.toml"
     path.write_text(
         'protocol = "random"\nbudget = 2\nsizes = [3, 1]\n[execution]\nworkers = 1\n',
@@ -131,7 +121,7 @@ def test_options_take_precedence_over_the_configuration(
     assert labelled.sequence.sizes == (2, 2)
 
 
-def test_a_failed_training_raises_after_all_others(toy: dict[str, Any], tmp_path: Path) -> None:
+def test_a_failed_training_raises_after_all_others(toy, tmp_path) -> None:
     trigger = tmp_path / "trigger"
     trigger.touch()
     settings = {"raising": {"classes": [0, 1], "file": str(trigger)}}
@@ -155,7 +145,7 @@ def test_a_failed_training_raises_after_all_others(toy: dict[str, Any], tmp_path
     assert experiment.failures() == []
 
 
-def test_a_run_that_was_not_reached_is_pending(toy: dict[str, Any], tmp_path: Path) -> None:
+def test_a_run_that_was_not_reached_is_pending(toy, tmp_path) -> None:
     def stop(_: Any) -> None:
         raise KeyboardInterrupt
 
@@ -167,7 +157,7 @@ def test_a_run_that_was_not_reached_is_pending(toy: dict[str, Any], tmp_path: Pa
     assert not any(one.pending for one in runs if one.accuracy is not None)
 
 
-def test_the_similarity_of_the_sequences_is_saved(toy: dict[str, Any], tmp_path: Path) -> None:
+def test_the_similarity_of_the_sequences_is_saved(toy, tmp_path) -> None:
     """The similarity of the first call that needs one stays."""
     values = np.random.default_rng(0).random((2, 4, 4))
     first, second = (SimilarityMatrix.of(matrix + matrix.T) for matrix in values)
@@ -188,7 +178,7 @@ def test_the_similarity_of_the_sequences_is_saved(toy: dict[str, Any], tmp_path:
     assert len(Experiment.open(out).notes()) == 1
 
 
-def test_overwrite_deletes_results_and_the_similarity(toy: dict[str, Any], tmp_path: Path) -> None:
+def test_overwrite_deletes_results_and_the_similarity(toy, tmp_path) -> None:
     out = tmp_path / "out"
     save_similarity(SimilarityMatrix.of(np.eye(4)[::-1]), tmp_path / "s.npz")
     run(**grouped(out=out, protocol="edge", similarity=tmp_path / "s.npz", **toy))
@@ -198,9 +188,7 @@ def test_overwrite_deletes_results_and_the_similarity(toy: dict[str, Any], tmp_p
     assert not (out / "similarity.npz").exists()
 
 
-def test_names_captions_and_larger_files_choose_sequences(
-    toy: dict[str, Any], tmp_path: Path
-) -> None:
+def test_names_captions_and_larger_files_choose_sequences(toy, tmp_path) -> None:
     names = tmp_path / "names.txt"
     names.write_text("apple\nbus\ncloud\ndog\n", encoding="utf-8")
     by_name = run(**grouped(out=tmp_path / "names", protocol="edge", names=names, **toy))
@@ -221,7 +209,7 @@ def test_names_captions_and_larger_files_choose_sequences(
     assert captioned.similarity().source["template"] == "captions"
 
 
-def test_methods_on_another_network_can_be_added(toy: dict[str, Any], tmp_path: Path) -> None:
+def test_methods_on_another_network_can_be_added(toy, tmp_path) -> None:
     out = tmp_path / "out"
     options = {**toy, "method": "ranpac", "backbone": toy_vit(), "epochs": 1, "budget": 1}
     run(**grouped(out=out, **options))
@@ -232,7 +220,7 @@ def test_methods_on_another_network_can_be_added(toy: dict[str, Any], tmp_path: 
         run(**grouped(out=out, **{**options, "method": "finetune", "backbone": "resnet32"}))
 
 
-def test_rows_of_every_metric_are_written(toy: dict[str, Any], tmp_path: Path) -> None:
+def test_rows_of_every_metric_are_written(toy, tmp_path) -> None:
     run(**grouped(out=tmp_path / "out", jsonl=tmp_path / "rows.jsonl", **toy))
     rows = [
         json.loads(line)
@@ -244,11 +232,7 @@ def test_rows_of_every_metric_are_written(toy: dict[str, Any], tmp_path: Path) -
 
 @pytest.mark.parametrize(("progress", "lines"), [({}, 4), ({"progress": False}, 0)])
 def test_progress_is_shown_also_without_a_terminal(
-    progress: dict[str, bool],
-    lines: int,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    progress, lines, tmp_path, capsys, monkeypatch
 ) -> None:
     monkeypatch.setattr(progress_bar, "_PERIOD", 0.0)
     options: dict[str, Any] = {

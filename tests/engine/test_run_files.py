@@ -28,7 +28,7 @@ def read(tmp_path: Path, text: str, header: str = HEADER) -> list[Runs]:
     return read_runs(path)
 
 
-def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+def test_what_is_written_is_read_back(tmp_path) -> None:
     table = table_of({"a": noisy(0), "b": noisy(1)})
     write_runs([table], tmp_path / "a.csv")
     (back,) = read_runs(tmp_path / "a.csv")
@@ -36,19 +36,19 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("accuracy", ["", "nan", "NaN"])
-def test_a_failed_run_is_left_out_and_counted(tmp_path: Path, accuracy: str) -> None:
+def test_a_failed_run_is_left_out_and_counted(tmp_path, accuracy) -> None:
     (table,) = read(tmp_path, f"m,d,edge,hard,0|1,0,{accuracy}\nm,d,edge,easy,1|0,0,50")
     assert table.missing == 1
     assert table.orders("m", "edge").labels == ("easy",)
 
 
-def test_every_dataset_has_a_table_of_its_own(tmp_path: Path) -> None:
+def test_every_dataset_has_a_table_of_its_own(tmp_path) -> None:
     first, second = read(tmp_path, "m,d,edge,hard,0|1,0,1\nm,e,edge,hard,0 1|2 3,0,2")
     assert (first.dataset, second.dataset) == ("d", "e")
     assert second.space.sizes == (2, 2)
 
 
-def test_classes_are_renumbered_in_ascending_order(tmp_path: Path) -> None:
+def test_classes_are_renumbered_in_ascending_order(tmp_path) -> None:
     (table,) = read(tmp_path, "m,d,edge,hard,30 7|2 9,0,1")
     assert table.classes == (2, 7, 9, 30)
     assert table.renumbered().sequences[0] == ClassSequence([[3, 1], [0, 2]])
@@ -73,7 +73,7 @@ def test_classes_are_renumbered_in_ascending_order(tmp_path: Path) -> None:
         ("", "contains no runs"),
     ],
 )
-def test_a_bad_row_is_named_by_its_number(tmp_path: Path, text: str, words: str) -> None:
+def test_a_bad_row_is_named_by_its_number(tmp_path, text, words) -> None:
     with pytest.raises(DataError, match=words):
         read(tmp_path, text)
 
@@ -87,12 +87,12 @@ def test_a_bad_row_is_named_by_its_number(tmp_path: Path, text: str, words: str)
         ("", "empty"),
     ],
 )
-def test_a_header_that_cannot_be_used_is_an_error(tmp_path: Path, header: str, words: str) -> None:
+def test_a_header_that_cannot_be_used_is_an_error(tmp_path, header, words) -> None:
     with pytest.raises(DataError, match=words):
         read(tmp_path, "", header)
 
 
-def test_only_method_sequence_and_accuracy_are_required(tmp_path: Path) -> None:
+def test_only_method_sequence_and_accuracy_are_required(tmp_path) -> None:
     (table,) = read(tmp_path, "m,0|1,5\nm,1|0,6\nm,1|0,7", "method,sequence,accuracy\n")
     assert [(run.protocol, run.label, run.seed) for run in rows(table)] == [
         ("given", "0|1", 0),
@@ -102,7 +102,7 @@ def test_only_method_sequence_and_accuracy_are_required(tmp_path: Path) -> None:
     assert table.dataset == ""
 
 
-def test_a_missing_source_is_an_error_and_is_not_created(tmp_path: Path) -> None:
+def test_a_missing_source_is_an_error_and_is_not_created(tmp_path) -> None:
     with pytest.raises(DataError, match="no file"):
         read_runs(tmp_path / "none")
     with pytest.raises(DataError, match="not an experiment"):
@@ -110,7 +110,7 @@ def test_a_missing_source_is_an_error_and_is_not_created(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_run_directory_is_read_with_its_names_and_failures(tmp_path: Path) -> None:
+def test_a_run_directory_is_read_with_its_names_and_failures(tmp_path) -> None:
     there, back = ClassSequence([[0], [1]]), ClassSequence([[1], [0]])
     store = Store(tmp_path)
     dataset = {"name": "pets", "classes": ["cat", "dog"]}
@@ -128,7 +128,7 @@ def test_a_run_directory_is_read_with_its_names_and_failures(tmp_path: Path) -> 
     np.testing.assert_allclose(orders.accuracies, [75.0])
 
 
-def test_a_method_without_a_finished_order_is_listed(tmp_path: Path) -> None:
+def test_a_method_without_a_finished_order_is_listed(tmp_path) -> None:
     there = ClassSequence([[0], [1]])
     store = Store(tmp_path)
     store.check_identity({"dataset": {}, "method slow": {}})
@@ -141,19 +141,19 @@ def test_a_method_without_a_finished_order_is_listed(tmp_path: Path) -> None:
     assert table.failures("slow", "edge") == ("hard",)
 
 
-def test_a_directory_without_results_is_an_error(tmp_path: Path) -> None:
+def test_a_directory_without_results_is_an_error(tmp_path) -> None:
     Store(tmp_path).close()
     with pytest.raises(EdgecilError, match="no results yet"):
         read_runs(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["ranking", "truth", "notes", "accuracy"])
-def test_any_method_or_protocol_name_is_accepted(tmp_path: Path, name: str) -> None:
+def test_any_method_or_protocol_name_is_accepted(tmp_path, name) -> None:
     (table,) = read(tmp_path, f"{name},d,{name},hard,0|1,0,50")
     assert (table.methods, table.protocols) == ((name,), (name,))
 
 
-def test_a_compressed_file_is_written_and_read(tmp_path: Path) -> None:
+def test_a_compressed_file_is_written_and_read(tmp_path) -> None:
     table = table_of({"a": noisy(0)})
     write_runs([table], tmp_path / "a.csv.gz")
     assert (tmp_path / "a.csv.gz").read_bytes()[:2] == b"\x1f\x8b"
@@ -162,7 +162,7 @@ def test_a_compressed_file_is_written_and_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["=HYPERLINK(1)", "+1+1", "-x", "@sum", "'=x", "'plain'", "-0.5"])
-def test_no_cell_is_a_formula_and_every_text_comes_back(tmp_path: Path, name: str) -> None:
+def test_no_cell_is_a_formula_and_every_text_comes_back(tmp_path, name) -> None:
     run = Run(name, "d", name, name, ClassSequence([[0], [1]]), 0, 50.0)
     write_runs([build([run])], tmp_path / "a.csv")
     text = (tmp_path / "a.csv").read_text(encoding="utf-8")
@@ -172,22 +172,20 @@ def test_no_cell_is_a_formula_and_every_text_comes_back(tmp_path: Path, name: st
     assert rows(back) == [run]
 
 
-def test_a_damaged_compressed_file_is_an_error(tmp_path: Path) -> None:
+def test_a_damaged_compressed_file_is_an_error(tmp_path) -> None:
     (tmp_path / "a.csv.gz").write_bytes(b"not gzip")
     with pytest.raises(DataError, match="Cannot read"):
         read_runs(tmp_path / "a.csv.gz")
 
 
-def test_a_compressed_file_is_unpacked_up_to_the_limit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_compressed_file_is_unpacked_up_to_the_limit(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("EDGECIL_MAX_TEXT_BYTES", "1000")
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b" " * 10_000))
     with pytest.raises(DataError, match="EDGECIL_MAX_TEXT_BYTES"):
         read_runs(tmp_path / "a.csv.gz")
 
 
-def test_another_metric_is_read_from_its_column(tmp_path: Path) -> None:
+def test_another_metric_is_read_from_its_column(tmp_path) -> None:
     header = HEADER.replace("accuracy", "forgetting,accuracy")
     path = tmp_path / "a.csv"
     path.write_text(header + "m,d,edge,hard,0|1,0,-3.5,50\n", encoding="utf-8")
@@ -200,13 +198,13 @@ def test_another_metric_is_read_from_its_column(tmp_path: Path) -> None:
         read_runs(path)
 
 
-def test_a_misspelt_metric_is_named_with_the_nearest_column(tmp_path: Path) -> None:
+def test_a_misspelt_metric_is_named_with_the_nearest_column(tmp_path) -> None:
     write_runs([table_of({"a": noisy(0)})], tmp_path / "a.csv")
     with pytest.raises(DataError, match=r"'acuracy'.*'accuracy'"):
         read_runs(tmp_path / "a.csv", metric="acuracy")
 
 
-def test_a_data_frame_is_read_like_a_file(tmp_path: Path) -> None:
+def test_a_data_frame_is_read_like_a_file(tmp_path) -> None:
     runs = rows(table_of({"a": noisy(0)}))
     runs[3] = replace(runs[3], accuracy=None)
     write(runs, tmp_path / "a.csv")
@@ -251,7 +249,7 @@ LONG = "method,seed,accuracy\nx,0,61\nx,1,63\ny,0,55\ny,1,58\n"
     ],
     ids=["long", "wide", "wide without seeds", "units", "names", "wandb", "mlflow", "wandb chart"],
 )
-def test_any_table_without_orders_is_read_and_paired_by_seed(tmp_path: Path, text: str) -> None:
+def test_any_table_without_orders_is_read_and_paired_by_seed(tmp_path, text) -> None:
     table = read_text(tmp_path, text)
     assert (table.has_orders, table.classes, table.names) == (False, (), None)
     assert values_of(table) == {"x": [61.0, 63.0], "y": pytest.approx([55.0, 58.0])}
@@ -260,7 +258,7 @@ def test_any_table_without_orders_is_read_and_paired_by_seed(tmp_path: Path, tex
     assert table.seed.tolist() == [0, 1, 0, 1]
 
 
-def test_exports_of_tensorboard_are_runs_of_one_table(tmp_path: Path) -> None:
+def test_exports_of_tensorboard_are_runs_of_one_table(tmp_path) -> None:
     for seed, value in enumerate((61, 63)):
         path = tmp_path / f"run-x_seed{seed}-tag-acc.csv"
         path.write_text(f"Wall time,Step,Value\n1,0,90\n2,1,{value}\n", encoding="utf-8")
@@ -268,7 +266,7 @@ def test_exports_of_tensorboard_are_runs_of_one_table(tmp_path: Path) -> None:
     assert values_of(runs.table) == {"x": [61.0, 63.0]}
 
 
-def test_without_seeds_no_run_is_paired_and_one_method_needs_no_name(tmp_path: Path) -> None:
+def test_without_seeds_no_run_is_paired_and_one_method_needs_no_name(tmp_path) -> None:
     table = read_text(tmp_path, "method,accuracy\nx,61\nx,63\ny,55\n")
     assert not set(table.orders("x").places) & set(table.orders("y").places)
     write_runs([table], tmp_path / "b.csv")
@@ -281,9 +279,7 @@ def test_without_seeds_no_run_is_paired_and_one_method_needs_no_name(tmp_path: P
     ("meaning", "seeds", "protocol"),
     [("orders", [0, 0], "random"), ("trainings", [0, 1], "given"), ("both", [0, 1], "random")],
 )
-def test_what_seeds_vary_can_be_said(
-    tmp_path: Path, meaning: str, seeds: list[int], protocol: str
-) -> None:
+def test_what_seeds_vary_can_be_said(tmp_path, meaning, seeds, protocol) -> None:
     table = read_text(tmp_path, LONG, seeds_are=meaning)
     assert (table.seed[:2].tolist(), table.protocols) == (seeds, (protocol,))
     write_runs([table], tmp_path / "b.csv")
@@ -292,7 +288,7 @@ def test_what_seeds_vary_can_be_said(
     assert again.labels == ("seed 0", "seed 1")
 
 
-def test_seeds_of_pycil_become_its_orders(tmp_path: Path) -> None:
+def test_seeds_of_pycil_become_its_orders(tmp_path) -> None:
     text = "method,dataset,seed,accuracy\nx,cifar100,1993,61\nx,cifar100,0,62\n"
     table = read_text(tmp_path, text, orders_from="random-legacy", tasks=10)
     order = np.random.RandomState(1993).permutation(100).tolist()
@@ -304,6 +300,6 @@ def test_seeds_of_pycil_become_its_orders(tmp_path: Path) -> None:
         read_text(tmp_path, text, orders_from="edge", tasks=10)
 
 
-def test_forgetting_has_the_unit_of_the_accuracies(tmp_path: Path) -> None:
+def test_forgetting_has_the_unit_of_the_accuracies(tmp_path) -> None:
     text = "method,seed,accuracy,forgetting\nx,0,0.6,0.1\nx,1,0.7,0.2\n"
     assert read_text(tmp_path, text, metric="forgetting").values.tolist() == [10.0, 20.0]

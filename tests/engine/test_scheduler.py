@@ -81,7 +81,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
     opened.close()
 
 
-def test_everything_is_trained_once_and_no_state_is_left(store: Store) -> None:
+def test_everything_is_trained_once_and_no_state_is_left(store) -> None:
     plan = Plan(["m"], lambda _: [0], ENUMERATION)
     fake = Fake(store)
     assert execute(plan, store, fake) == Summary(195, 0, ())
@@ -91,7 +91,7 @@ def test_everything_is_trained_once_and_no_state_is_left(store: Store) -> None:
     assert fake.closed
 
 
-def test_deep_nodes_go_first(store: Store) -> None:
+def test_deep_nodes_go_first(store) -> None:
     fake = Fake(store)
     execute(Plan(["m"], lambda _: [0], ENUMERATION), store, fake)
     assert [len(node.prefix) for node in fake.trained[:5]] == [1, 2, 3, 2, 3]
@@ -99,7 +99,7 @@ def test_deep_nodes_go_first(store: Store) -> None:
 
 
 @pytest.mark.parametrize("newest_first", [False, True])
-def test_several_at_a_time(store: Store, newest_first: bool) -> None:
+def test_several_at_a_time(store, newest_first) -> None:
     fake = Fake(store, capacity=3, newest_first=newest_first)
     plan = Plan(["m"], lambda _: [0], ENUMERATION)
     assert execute(plan, store, fake).trained == 195
@@ -108,7 +108,7 @@ def test_several_at_a_time(store: Store, newest_first: bool) -> None:
     assert states(store) == []
 
 
-def test_a_failure_costs_what_is_below_it_and_nothing_else(store: Store) -> None:
+def test_a_failure_costs_what_is_below_it_and_nothing_else(store) -> None:
     broken = Node("m", 0, ((0, 1), (2, 3)))
     plan = Plan(["m"], lambda _: [0], ENUMERATION)
     finished_jobs: list[Finished] = []
@@ -127,7 +127,7 @@ def test_a_failure_costs_what_is_below_it_and_nothing_else(store: Store) -> None
     assert states(store) == []
 
 
-def test_an_interrupted_plan_resumes(store: Store) -> None:
+def test_an_interrupted_plan_resumes(store) -> None:
     plan = Plan(["m"], lambda _: [0], ENUMERATION)
     first = Fake(store, capacity=2, stop_after=50)
     with pytest.raises(KeyboardInterrupt):
@@ -139,7 +139,7 @@ def test_an_interrupted_plan_resumes(store: Store) -> None:
     assert states(store) == []
 
 
-def test_a_finished_plan_is_not_touched(store: Store) -> None:
+def test_a_finished_plan_is_not_touched(store) -> None:
     plan = Plan(["m"], lambda _: [0], ENUMERATION)
     execute(plan, store, Fake(store))
     fake = Fake(store)
@@ -147,7 +147,7 @@ def test_a_finished_plan_is_not_touched(store: Store) -> None:
     assert fake.trained == []
 
 
-def test_more_methods_and_sequences_reuse_results(store: Store) -> None:
+def test_more_methods_and_sequences_reuse_results(store) -> None:
     execute(Plan(["m"], lambda _: [0], ENUMERATION[:1]), store, Fake(store))
     fake = Fake(store)
     summary = execute(Plan(["m", "n"], lambda _: [0], ENUMERATION[:1]), store, fake)
@@ -155,7 +155,7 @@ def test_more_methods_and_sequences_reuse_results(store: Store) -> None:
     assert {node.method for node in fake.trained} == {"n"}
 
 
-def test_a_missing_state_is_trained_again_and_results_stay(store: Store) -> None:
+def test_a_missing_state_is_trained_again_and_results_stay(store) -> None:
     """Only the chain that leads to what is missing is trained again."""
     a, b, c = (ClassSequence(tasks) for tasks in ([[0], [1], [2]], [[0], [1], [3]], [[0], [2]]))
     execute(Plan(["m"], lambda _: [0], [a, c]), store, Fake(store))
@@ -166,7 +166,7 @@ def test_a_missing_state_is_trained_again_and_results_stay(store: Store) -> None
     assert states(store) == []
 
 
-def test_what_a_dying_worker_left_behind_is_removed(store: Store) -> None:
+def test_what_a_dying_worker_left_behind_is_removed(store) -> None:
     def leave(finished: Finished) -> None:
         (store.directory / "states" / f".{'0' * 32}.pt.x7k2_abc").write_bytes(b"ha")
 
@@ -174,7 +174,7 @@ def test_what_a_dying_worker_left_behind_is_removed(store: Store) -> None:
     assert states(store) == []
 
 
-def test_a_lost_state_file(store: Store) -> None:
+def test_a_lost_state_file(store) -> None:
     plan = Plan(["m"], lambda _: [0], ENUMERATION)
     with pytest.raises(KeyboardInterrupt):
         execute(plan, store, Fake(store, stop_after=50))
@@ -191,7 +191,7 @@ def test_a_lost_state_file(store: Store) -> None:
     assert set(store.done()) == set(plan)
 
 
-def test_when_training_again_fails_the_result_stays(store: Store) -> None:
+def test_when_training_again_fails_the_result_stays(store) -> None:
     a, b = ClassSequence([[0], [1]]), ClassSequence([[0], [2]])
     execute(Plan(["m"], lambda _: [0], [a]), store, Fake(store))
     before = store.done()
@@ -202,9 +202,7 @@ def test_when_training_again_fails_the_result_stays(store: Store) -> None:
     assert store.done() == before
 
 
-def test_when_results_can_no_longer_be_stored_the_executor_is_closed(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_when_results_can_no_longer_be_stored_the_executor_is_closed(store, monkeypatch) -> None:
     def full(node: Node, result: NodeResult, **more: object) -> None:
         raise EdgecilError("The disk is full.")
 
@@ -224,7 +222,7 @@ def damage(store: Store) -> int:
 
 
 @pytest.mark.parametrize("capacity", [1, 3])
-def test_damaged_states_are_trained_again_within_the_run(store: Store, capacity: int) -> None:
+def test_damaged_states_are_trained_again_within_the_run(store, capacity) -> None:
     plan = Plan(["m"], lambda _: [0], ENUMERATION)
     with pytest.raises(KeyboardInterrupt):
         execute(plan, store, Fake(store, capacity=capacity, stop_after=50))
@@ -238,7 +236,7 @@ def test_damaged_states_are_trained_again_within_the_run(store: Store, capacity:
     assert states(store) == []
 
 
-def test_a_disk_that_damages_every_state_is_a_failure_not_a_loop(store: Store) -> None:
+def test_a_disk_that_damages_every_state_is_a_failure_not_a_loop(store) -> None:
     plan = Plan(["m"], lambda _: [0], ENUMERATION[:1])
     fake = Fake(store)
     whole = fake.wait
@@ -254,9 +252,7 @@ def test_a_disk_that_damages_every_state_is_a_failure_not_a_loop(store: Store) -
     assert [len(node.prefix) for node in fake.trained].count(1) == 1 + 3, "three repairs"
 
 
-def test_failures_are_retried_after_growing_waits(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failures_are_retried_after_growing_waits(store, monkeypatch) -> None:
     clock = [0.0]
     monkeypatch.setattr(scheduler.time, "monotonic", lambda: clock[0])
     monkeypatch.setattr(
@@ -274,7 +270,7 @@ def test_failures_are_retried_after_growing_waits(
     assert store.failures() == {}
 
 
-def test_retries_end(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_retries_end(store, monkeypatch) -> None:
     monkeypatch.setattr(scheduler, "FIRST_WAIT", 0.001)
     fake = Fake(store, fails=lambda node: True)
     seen: list[Finished] = []
@@ -284,7 +280,7 @@ def test_retries_end(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(seen) == len(summary.failed) == 1
 
 
-def test_a_refused_worker_ends_the_run(store: Store) -> None:
+def test_a_refused_worker_ends_the_run(store) -> None:
     fake = Fake(store)
     fake.wait = lambda seconds=None: Finished(  # type: ignore[method-assign]
         fake.jobs.popleft(), Outcome(error="torch is 1 instead of 2.", refused=True)
@@ -295,7 +291,7 @@ def test_a_refused_worker_ends_the_run(store: Store) -> None:
     assert store.done() == {}
 
 
-def test_what_differs_is_recorded_with_each_result(store: Store) -> None:
+def test_what_differs_is_recorded_with_each_result(store) -> None:
     plan = Plan(["m"], lambda _: [0], [ClassSequence([[0], [1]])])
     execute(plan, store, Fake(store), worker={"cpu": "AVX2 instead of AVX512"})
     assert store.workers() == {node: {"cpu": "AVX2 instead of AVX512"} for node in plan}
@@ -312,11 +308,7 @@ def test_what_differs_is_recorded_with_each_result(store: Store) -> None:
     newest_first=st.booleans(),
 )
 def test_whatever_happens_in_between_the_end_is_the_same(
-    tmp_path_factory: pytest.TempPathFactory,
-    data: st.DataObject,
-    capacity: int,
-    stop: int,
-    newest_first: bool,
+    tmp_path_factory, data, capacity, stop, newest_first
 ) -> None:
     """Part of the plan, then an interruption, failures and lost files, then all of it."""
     sequences = list(SequenceSpace.equal(4, 4).enumerate())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,13 +36,13 @@ def test_seeds_of_orders_differ_and_are_small_integers() -> None:
 
 
 @pytest.mark.parametrize("repeat", [0, 1, 999])
-def test_the_repeat_is_read_from_the_seed(repeat: int) -> None:
+def test_the_repeat_is_read_from_the_seed(repeat) -> None:
     tasks = ((0, 1), (2, 3))
     assert repeat_of(tasks, training_seed(tasks, repeat)) == repeat
     assert repeat_of(tasks, training_seed(tasks, repeat, shared=True)) == repeat
 
 
-def test_an_order_has_the_same_seed_in_every_protocol(toy: dict[str, Any], tmp_path: Path) -> None:
+def test_an_order_has_the_same_seed_in_every_protocol(toy, tmp_path) -> None:
     random = seeds(
         run(**grouped(**toy, out=tmp_path / "a", protocol="random", budget=4, repeats=2))
     )
@@ -54,22 +53,20 @@ def test_an_order_has_the_same_seed_in_every_protocol(toy: dict[str, Any], tmp_p
     assert all(some == [training_seed(tasks, 1)] for tasks, some in latin.items())
 
 
-def test_one_seed_serves_all_orders_if_asked_or_enumerated(
-    toy: dict[str, Any], tmp_path: Path
-) -> None:
+def test_one_seed_serves_all_orders_if_asked_or_enumerated(toy, tmp_path) -> None:
     asked = run(**grouped(**toy, out=tmp_path / "a", protocol="random", budget=2, one_seed=True))
     every = run(**grouped(**toy, out=tmp_path / "b", protocol=["random", "enumerate"], budget=2))
     assert {seed for some in seeds(asked).values() for seed in some} == {0}
     assert {seed for some in seeds(every).values() for seed in some} == {0}
 
 
-def test_a_directory_has_one_kind_of_seeds(toy: dict[str, Any], tmp_path: Path) -> None:
+def test_a_directory_has_one_kind_of_seeds(toy, tmp_path) -> None:
     run(**grouped(**toy, out=tmp_path / "a", protocol="random", budget=2))
     with pytest.raises(UsageError, match="training seeds"):
         run(**grouped(**toy, out=tmp_path / "a", protocol="random", budget=2, one_seed=True))
 
 
-def test_missing_repeats_are_those_of_their_orders(toy: dict[str, Any], tmp_path: Path) -> None:
+def test_missing_repeats_are_those_of_their_orders(toy, tmp_path) -> None:
     options = {**toy, "out": tmp_path / "a", "protocol": "random", "budget": 3}
     experiment = run(**grouped(**options, repeats=2))
     rows = experiment.to_pandas()

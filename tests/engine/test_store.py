@@ -45,14 +45,14 @@ def labelled(label: str, *tasks: list[int]) -> LabelledSequence:
     return LabelledSequence(label, ClassSequence(tasks))
 
 
-def test_what_is_recorded_is_on_disk_at_once(store: Store) -> None:
+def test_what_is_recorded_is_on_disk_at_once(store) -> None:
     store.record(FIRST, RESULT)
     other = again(store)
     assert other.done() == {FIRST: RESULT}
     other.close()
 
 
-def test_a_failure_is_kept_until_the_node_succeeds(store: Store) -> None:
+def test_a_failure_is_kept_until_the_node_succeeds(store) -> None:
     store.record_failure(FIRST, "ValueError: no", "long story")
     assert store.done() == {}
     assert store.failures() == {FIRST: ("ValueError: no", "long story")}
@@ -61,7 +61,7 @@ def test_a_failure_is_kept_until_the_node_succeeds(store: Store) -> None:
     assert store.done() == {FIRST: RESULT}
 
 
-def test_a_later_failure_does_not_take_a_result_away(store: Store) -> None:
+def test_a_later_failure_does_not_take_a_result_away(store) -> None:
     """A finished node may have to be trained again for its state, and fail then."""
     store.add_sequences("p", [labelled("x", [0, 1], [2, 3])])
     store.record(FIRST, RESULT)
@@ -72,7 +72,7 @@ def test_a_later_failure_does_not_take_a_result_away(store: Store) -> None:
     assert FIRST in store.failures()
 
 
-def test_runs_are_complete_requested_sequences(store: Store) -> None:
+def test_runs_are_complete_requested_sequences(store) -> None:
     store.record(FIRST, RESULT)
     store.record(SECOND, LATER)
     assert store.runs() == {}
@@ -82,7 +82,7 @@ def test_runs_are_complete_requested_sequences(store: Store) -> None:
     assert run.sequence == ClassSequence([[0, 1], [2, 3]])
 
 
-def test_the_same_identity_is_accepted_again_and_new_names_are_added(store: Store) -> None:
+def test_the_same_identity_is_accepted_again_and_new_names_are_added(store) -> None:
     store.check_identity(IDENTITY)
     store.check_identity(IDENTITY)
     store.check_identity({"sizes": [2, 2], "method n": {"schedule": {}}})
@@ -90,7 +90,7 @@ def test_the_same_identity_is_accepted_again_and_new_names_are_added(store: Stor
     assert store.identity()["method m"] == {"schedule": {"epochs": 3}, "tasks": [1, 2]}
 
 
-def test_a_changed_identity_is_refused_with_the_difference(store: Store) -> None:
+def test_a_changed_identity_is_refused_with_the_difference(store) -> None:
     store.check_identity(IDENTITY)
     store.record(FIRST, RESULT)
     changed = {"sizes": [3, 1], "method m": {"schedule": {"epochs": 4}, "tasks": (1, 2)}, "new": 1}
@@ -104,14 +104,14 @@ def test_a_changed_identity_is_refused_with_the_difference(store: Store) -> None
     assert "new" not in store.identity()
 
 
-def test_a_missing_setting_is_a_difference(store: Store) -> None:
+def test_a_missing_setting_is_a_difference(store) -> None:
     store.check_identity(IDENTITY)
     store.record(FIRST, RESULT)
     with pytest.raises(UsageError, match=r"m\.schedule\.epochs.*3"):
         store.check_identity({"method m": {"schedule": {}, "tasks": (1, 2)}})
 
 
-def test_a_method_without_a_result_may_change(store: Store) -> None:
+def test_a_method_without_a_result_may_change(store) -> None:
     store.check_identity(IDENTITY)
     store.record_failure(FIRST, "ValueError", "")
     changed = {**IDENTITY, "method m": {"schedule": {"epochs": 4}}}
@@ -119,7 +119,7 @@ def test_a_method_without_a_result_may_change(store: Store) -> None:
     assert store.identity()["method m"] == {"schedule": {"epochs": 4}}
 
 
-def test_protocols_add_up_and_keep_their_order(store: Store) -> None:
+def test_protocols_add_up_and_keep_their_order(store) -> None:
     runs = [labelled(label, *tasks) for label, tasks in (("b", [[0], [1]]), ("a", [[1], [0]]))]
     store.add_sequences("p", runs)
     store.add_sequences("q", runs[:1])
@@ -127,14 +127,14 @@ def test_protocols_add_up_and_keep_their_order(store: Store) -> None:
     assert store.sequences() == {"q": runs[:1], "p": runs}
 
 
-def test_a_protocol_holds_its_latest_sequences(store: Store) -> None:
+def test_a_protocol_holds_its_latest_sequences(store) -> None:
     runs = [labelled(f"seed-{seed}", [seed], [seed + 1]) for seed in range(4)]
     for count in (2, 4, 3):
         store.add_sequences("random", runs[:count])
         assert store.sequences() == {"random": runs[:count]}
 
 
-def test_a_smaller_budget_hides_no_finished_sequence(store: Store) -> None:
+def test_a_smaller_budget_hides_no_finished_sequence(store) -> None:
     """Those without a result are no longer planned."""
     runs = [labelled(f"seed-{seed}", [seed], [seed + 1]) for seed in range(4)]
     store.add_sequences("random", runs)
@@ -146,14 +146,14 @@ def test_a_smaller_budget_hides_no_finished_sequence(store: Store) -> None:
     assert store.sequences() == {"random": [runs[0], runs[2], runs[1]]}
 
 
-def test_a_label_that_meant_another_sequence_is_refused(store: Store) -> None:
+def test_a_label_that_meant_another_sequence_is_refused(store) -> None:
     store.add_sequences("edge", [labelled("hard", [0], [1])])
     with pytest.raises(UsageError, match=r"edge.hard.*0.*1"):
         store.add_sequences("edge", [labelled("hard", [1], [0])])
     assert store.sequences() == {"edge": [labelled("hard", [0], [1])]}
 
 
-def test_another_format_is_refused(store: Store) -> None:
+def test_another_format_is_refused(store) -> None:
     for number in (1, FORMAT + 1):
         store._database.execute(f"PRAGMA user_version = {number}")
         for kind in (Store, StoreReader):
@@ -161,13 +161,13 @@ def test_another_format_is_refused(store: Store) -> None:
                 kind(store.directory)
 
 
-def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+def test_a_file_that_is_no_database(tmp_path) -> None:
     (tmp_path / "results.sqlite").write_bytes(b"not a database at all" * 100)
     with pytest.raises(DataError, match=r"results.sqlite"):
         Store(tmp_path)
 
 
-def test_a_database_with_a_hole(tmp_path: Path) -> None:
+def test_a_database_with_a_hole(tmp_path) -> None:
     store = Store(tmp_path)
     for label in range(200):
         store.record(Node("m", 0, ((label,),)), RESULT)
@@ -188,13 +188,13 @@ def test_a_database_with_a_hole(tmp_path: Path) -> None:
         read()
 
 
-def test_a_directory_that_cannot_be_created(tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_created(tmp_path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(EdgecilError, match="file/run"):
         Store(tmp_path / "file" / "run")
 
 
-def test_a_full_disk_leaves_the_database_whole(store: Store) -> None:
+def test_a_full_disk_leaves_the_database_whole(store) -> None:
     store.record(FIRST, RESULT)
     pages = store._database.execute("PRAGMA page_count").fetchone()[0]
     store._database.execute(f"PRAGMA max_page_count = {pages}")
@@ -207,7 +207,7 @@ def test_a_full_disk_leaves_the_database_whole(store: Store) -> None:
     other.close()
 
 
-def test_a_database_that_another_process_writes(store: Store) -> None:
+def test_a_database_that_another_process_writes(store) -> None:
     other = sqlite3.connect(store.directory / "results.sqlite")
     other.execute("BEGIN IMMEDIATE")
     store._database.execute("PRAGMA busy_timeout = 1")
@@ -217,15 +217,13 @@ def test_a_database_that_another_process_writes(store: Store) -> None:
     store.record(FIRST, RESULT)
 
 
-def test_states_have_files_of_their_own(store: Store) -> None:
+def test_states_have_files_of_their_own(store) -> None:
     nodes = [FIRST, SECOND, Node("n", 0, FIRST.prefix), Node("m", 1, FIRST.prefix)]
     assert len({store.state_path(node) for node in nodes}) == 4
     assert again(store).state_path(FIRST) == store.state_path(FIRST)
 
 
-def test_a_state_that_cannot_be_written_leaves_the_old_one(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_state_that_cannot_be_written_leaves_the_old_one(store, monkeypatch) -> None:
     path = store.state_path(FIRST)
     save_state(path, b"old")
 
@@ -239,7 +237,7 @@ def test_a_state_that_cannot_be_written_leaves_the_old_one(
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_leftovers_of_a_killed_run_are_removed(store: Store) -> None:
+def test_leftovers_of_a_killed_run_are_removed(store) -> None:
     path = store.state_path(FIRST)
     save_state(path, b"whole")
     (path.parent / f".{path.name}.x7g2_abc").write_bytes(b"ha")
@@ -247,7 +245,7 @@ def test_leftovers_of_a_killed_run_are_removed(store: Store) -> None:
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_a_whole_run_of_another_tool_shares_nothing(store: Store) -> None:
+def test_a_whole_run_of_another_tool_shares_nothing(store) -> None:
     """Two orders with one first task: each has a result of its own for it."""
     one, other = (Node("m", 0, ((0, 1), task)) for task in ((2, 3), (4, 5)))
     runs = {
@@ -266,7 +264,7 @@ def test_a_whole_run_of_another_tool_shares_nothing(store: Store) -> None:
     assert results["m", 0, other.prefix].seconds == 9.0
 
 
-def test_each_config_is_stored_once_in_order(store: Store) -> None:
+def test_each_config_is_stored_once_in_order(store) -> None:
     for config in ({"methods": ["b"]}, {"methods": ["a"]}, {"methods": ["b"]}):
         store.add_config(config)
     assert store.configs() == [{"methods": ["b"]}, {"methods": ["a"]}]
@@ -283,7 +281,7 @@ def read_only(directory: Path) -> list[str]:
         directory.chmod(0o755)
 
 
-def test_a_reader_of_a_closed_database_writes_nothing(store: Store) -> None:
+def test_a_reader_of_a_closed_database_writes_nothing(store) -> None:
     store.record(FIRST, RESULT)
     store.close()
     before = sorted(path.name for path in store.directory.iterdir())
@@ -293,7 +291,7 @@ def test_a_reader_of_a_closed_database_writes_nothing(store: Store) -> None:
     assert read_only(store.directory) == before == ["results.sqlite", "states"]
 
 
-def test_a_reader_sees_what_a_running_process_has_written(store: Store) -> None:
+def test_a_reader_sees_what_a_running_process_has_written(store) -> None:
     store.record(FIRST, RESULT)
     with StoreReader(store.directory) as reader:
         assert reader.done() == {FIRST: RESULT}
@@ -301,7 +299,7 @@ def test_a_reader_sees_what_a_running_process_has_written(store: Store) -> None:
         assert reader.done() == {FIRST: RESULT, SECOND: LATER}
 
 
-def test_a_reader_of_a_crashed_run_reads_the_write_ahead_log(store: Store, tmp_path: Path) -> None:
+def test_a_reader_of_a_crashed_run_reads_the_write_ahead_log(store, tmp_path) -> None:
     """The log of a killed process holds results that are not in the main file yet."""
     store.record(FIRST, RESULT)
     crashed = tmp_path / "crashed"
@@ -311,9 +309,7 @@ def test_a_reader_of_a_crashed_run_reads_the_write_ahead_log(store: Store, tmp_p
     assert read_only(crashed) == ["results.sqlite", "results.sqlite-wal"]
 
 
-def test_a_copy_that_cannot_be_read_is_removed(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_copy_that_cannot_be_read_is_removed(store, tmp_path, monkeypatch) -> None:
     def refuse(path: Path) -> sqlite3.Connection:
         raise sqlite3.OperationalError("unable to open database file")
 
@@ -333,7 +329,7 @@ def test_a_copy_that_cannot_be_read_is_removed(
     assert list(copies.iterdir()) == []
 
 
-def test_a_directory_without_a_database_is_not_an_experiment(tmp_path: Path) -> None:
+def test_a_directory_without_a_database_is_not_an_experiment(tmp_path) -> None:
     with pytest.raises(DataError, match="not an experiment"):
         StoreReader(tmp_path)
     assert list(tmp_path.iterdir()) == []

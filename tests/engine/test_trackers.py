@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -30,31 +29,22 @@ def write(results: list[RunResult], **options: Any) -> None:
         tracker.close()
 
 
-def test_one_row_per_result(tmp_path: Path) -> None:
+def test_one_row_per_result(tmp_path) -> None:
     path = tmp_path / "logs" / "rows.jsonl"
     write([run(), run("ewc", tasks=1), run()], jsonl=path)
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     assert rows[0] == {
-        "method": "icarl",
-        "seed": 1,
-        "sequence": "0 3|1 2",
-        "accuracy": 60.0,
-        "last": 60.0,
-        "average": 70.0,
-        "forgetting": 40.0,
-        "bwt": -40.0,
-        "accuracy_nme": 60.0,
-        "accuracy_head": 20.0,
-        "seconds": 1.0,
-        "peak_memory": 7,
-    }
+        "method": "icarl", "seed": 1, "sequence": "0 3|1 2", "accuracy": 60.0, "last": 60.0,
+        "average": 70.0, "forgetting": 40.0, "bwt": -40.0, "accuracy_nme": 60.0,
+        "accuracy_head": 20.0, "seconds": 1.0, "peak_memory": 7,
+    }  # fmt: skip
     assert rows[1]["method"] == "ewc"
     assert rows[1]["forgetting"] is None
     assert len(rows) == 2
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
-def test_event_files_hold_the_accuracy_after_each_task(tmp_path: Path) -> None:
+def test_event_files_hold_the_accuracy_after_each_task(tmp_path) -> None:
     pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -103,9 +93,7 @@ class FakeWandb:
         return current
 
 
-def test_wandb_has_one_run_for_each_run_also_after_a_second_call(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_wandb_has_one_run_for_each_run_also_after_a_second_call(monkeypatch) -> None:
     service = FakeWandb()
     monkeypatch.setitem(sys.modules, "wandb", service)
     for _ in range(2):
@@ -160,7 +148,7 @@ class FakeClient:
         self.runs[run]["ended"] = True
 
 
-def test_mlflow_has_one_finished_run_for_each_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mlflow_has_one_finished_run_for_each_run(monkeypatch) -> None:
     runs: dict[str, dict[str, Any]] = {}
     client = type("Client", (FakeClient,), {"runs": runs})
     monkeypatch.setitem(sys.modules, "mlflow", SimpleNamespace(MlflowClient=client))
@@ -173,9 +161,7 @@ def test_mlflow_has_one_finished_run_for_each_run(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("name", ["tensorboard", "wandb", "mlflow"])
-def test_a_missing_package_is_an_error_before_anything_is_trained(
-    monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_a_missing_package_is_an_error_before_anything_is_trained(monkeypatch, name) -> None:
     monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(PrerequisiteError, match=f"pip install {name}"):
         open_trackers(**{name: "orders"})

@@ -40,7 +40,7 @@ CLEAR = {"icarl": run_on(RNG.normal(60, 2, 12)), "ewc": run_on(RNG.normal(40, 2,
         ("mean +/-2", (None, None, "±", 2.0)),
     ],
 )
-def test_a_goal_is_read(text: str, parts: tuple[object, ...]) -> None:
+def test_a_goal_is_read(text, parts) -> None:
     goal = parse_goal(text)
     assert (goal.first, goal.second, goal.relation, goal.value) == parts
 
@@ -48,7 +48,7 @@ def test_a_goal_is_read(text: str, parts: tuple[object, ...]) -> None:
 @pytest.mark.parametrize(
     "text", ["", "icarl", "icarl > ewc", "mean ± 0", "icarl-ewc-x >", "a = 3", "a - a > 0"]
 )
-def test_what_is_no_goal_is_refused(text: str) -> None:
+def test_what_is_no_goal_is_refused(text) -> None:
     with pytest.raises(UsageError, match="until"):
         parse_goal(text)
 
@@ -65,7 +65,7 @@ def test_what_is_no_goal_is_refused(text: str) -> None:
         ("mean ± 0.1", None),
     ],
 )
-def test_a_goal_is_decided_by_the_interval(text: str, answer: bool | None) -> None:
+def test_a_goal_is_decided_by_the_interval(text, answer) -> None:
     status = check_goal(parse_goal(text), CLEAR)
     assert (status.answer, status.order_count) == (answer, 12)
 
@@ -84,9 +84,7 @@ def options(tmp_path: Path) -> dict[str, object]:
 
 
 @pytest.mark.slow
-def test_a_run_adds_orders_until_the_goal_is_decided(
-    options: dict[str, object], tmp_path: Path
-) -> None:
+def test_a_run_adds_orders_until_the_goal_is_decided(options, tmp_path) -> None:
     experiment = edgecil.run(**grouped(out=tmp_path / "x", until="finetune > -500", **options))
     assert experiment.goal is not None
     assert (experiment.goal.answer, len(experiment.sequences()["random"])) == (True, 5)
@@ -96,24 +94,20 @@ def test_a_run_adds_orders_until_the_goal_is_decided(
     assert (limited.goal.answer, len(limited.sequences()["random"])) == (None, 7)
 
 
-def test_a_goal_for_a_method_without_results_is_refused_before_training(
-    options: dict[str, object], tmp_path: Path
-) -> None:
+def test_a_goal_for_a_method_without_results_is_refused_before_training(options, tmp_path) -> None:
     for goal in ("icarl > 60", "finetune - ewc > 0"):
         with pytest.raises(UsageError, match=r"'until'.*Available: finetune"):
             edgecil.run(**grouped(out=tmp_path / "x", until=goal, **options))
     assert not (tmp_path / "x").exists()
 
 
-def test_a_goal_needs_random_orders(options: dict[str, object], tmp_path: Path) -> None:
+def test_a_goal_needs_random_orders(options, tmp_path) -> None:
     with pytest.raises(UsageError, match=r"'random'.*'edge'"):
         edgecil.run(**grouped(out=tmp_path / "x", until="mean ± 1", protocol="edge", **options))
 
 
 @pytest.mark.slow
-def test_two_orders_are_repeated_and_the_others_are_not_missing(
-    options: dict[str, object], tmp_path: Path
-) -> None:
+def test_two_orders_are_repeated_and_the_others_are_not_missing(options, tmp_path) -> None:
     experiment = edgecil.run(**grouped(out=tmp_path / "x", budget=4, repeats_on=2, **options))
     assert [one.protocol for one in experiment_results(experiment).results] == ["random"]
     assert len(experiment.results()) == 6

@@ -48,7 +48,7 @@ def run(path: Path, out: Path, **options: Any) -> edgecil.Experiment:
     return edgecil.run(**grouped(out=out, progress=False, **{**given, **options}))
 
 
-def test_a_file_of_vectors_is_a_dataset(tmp_path: Path) -> None:
+def test_a_file_of_vectors_is_a_dataset(tmp_path) -> None:
     dataset = load_dataset(write_vectors(tmp_path / "words.npz"), ids=[4, 1])
     assert dataset.names == ("word 4", "word 1")
     assert (dataset.shape, dataset.channels) == ((WIDTH,), 0)
@@ -66,14 +66,14 @@ def test_a_file_of_vectors_is_a_dataset(tmp_path: Path) -> None:
     ],
     ids=["not finite", "no numbers", "texts", "test is no mask"],
 )
-def test_wrong_vectors_are_refused_in_one_sentence(tmp_path: Path, changed: Any) -> None:
+def test_wrong_vectors_are_refused_in_one_sentence(tmp_path, changed) -> None:
     np.savez(tmp_path / "wrong.npz", **changed)
     with pytest.raises(DataError) as caught:
         load_dataset(tmp_path / "wrong.npz")
     assert len(str(caught.value)) < 300
 
 
-def test_every_learner_on_features_learns_vectors(tmp_path: Path) -> None:
+def test_every_learner_on_features_learns_vectors(tmp_path) -> None:
     path = write_vectors(tmp_path / "words.npz")
     experiment = run(path, tmp_path / "out", method=ON_FEATURES, set=SETTINGS, schedule=TRAINING)
     accuracies = {result.method: result.accuracy for result in experiment.results()}
@@ -83,7 +83,7 @@ def test_every_learner_on_features_learns_vectors(tmp_path: Path) -> None:
     assert max(accuracies.values()) > 85
 
 
-def test_simplecil_on_vectors_is_the_nearest_mean_by_cosine(tmp_path: Path) -> None:
+def test_simplecil_on_vectors_is_the_nearest_mean_by_cosine(tmp_path) -> None:
     path = write_vectors(tmp_path / "words.npz")
     experiment = run(path, tmp_path / "out", method="simplecil")
     dataset = load_dataset(path)
@@ -101,7 +101,7 @@ def test_simplecil_on_vectors_is_the_nearest_mean_by_cosine(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("backbone", ["linear", "mlp"])
-def test_networks_on_vectors(tmp_path: Path, backbone: str) -> None:
+def test_networks_on_vectors(tmp_path, backbone) -> None:
     """The scale of the vectors is the user's; a network of normalised layers ignores it."""
     accuracies = []
     for scale in (1.0, 32.0):
@@ -115,16 +115,14 @@ def test_networks_on_vectors(tmp_path: Path, backbone: str) -> None:
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_a_learner_on_the_inside_of_a_network_is_refused_before_training(
-    tmp_path: Path, name: str
-) -> None:
+def test_a_learner_on_the_inside_of_a_network_is_refused_before_training(tmp_path, name) -> None:
     path = write_vectors(tmp_path / "words.npz")
     with pytest.raises(UsageError, match="has vectors"):
         run(path, tmp_path / "out", method=name)
     assert not (tmp_path / "out").exists()
 
 
-def test_ranpac_with_adapters_names_the_setting_that_leaves_them_out(tmp_path: Path) -> None:
+def test_ranpac_with_adapters_names_the_setting_that_leaves_them_out(tmp_path) -> None:
     with pytest.raises(UsageError, match="bottleneck"):
         run(write_vectors(tmp_path / "words.npz"), tmp_path / "out", method="ranpac")
 
@@ -132,13 +130,13 @@ def test_ranpac_with_adapters_names_the_setting_that_leaves_them_out(tmp_path: P
 @pytest.mark.parametrize(
     ("backbone", "dataset"), [("resnet-tiny", "words"), ("linear", "quickdraw")]
 )
-def test_a_network_for_other_inputs_is_refused(tmp_path: Path, backbone: str, dataset: str) -> None:
+def test_a_network_for_other_inputs_is_refused(tmp_path, backbone, dataset) -> None:
     path = write_vectors(tmp_path / "words.npz") if dataset == "words" else dataset
     with pytest.raises(UsageError, match=repr(backbone)):
         run(Path(path), tmp_path / "out", method="er", backbone=backbone, classes=6)
 
 
-def test_similarities_of_vectors(tmp_path: Path) -> None:
+def test_similarities_of_vectors(tmp_path) -> None:
     path = write_vectors(tmp_path / "words.npz")
     matrix = edgecil.build_similarity(dataset=str(path), images="pixels")
     assert matrix.names == tuple(NAMES)
@@ -149,7 +147,7 @@ def test_similarities_of_vectors(tmp_path: Path) -> None:
     assert matrix.values[0, 1] == pytest.approx(cosine, abs=1e-5)
 
 
-def test_a_trained_model_predicts_vectors(tmp_path: Path) -> None:
+def test_a_trained_model_predicts_vectors(tmp_path) -> None:
     path = write_vectors(tmp_path / "words.npz")
     experiment = run(path, tmp_path / "out", method="icarl", keep_model=True, schedule=TRAINING)
     result = experiment.results()[0]
@@ -160,7 +158,7 @@ def test_a_trained_model_predicts_vectors(tmp_path: Path) -> None:
         model.predict(test.inputs.astype(np.float64))
 
 
-def test_arrays_in_python_are_a_dataset_for_workers_and_resuming(tmp_path: Path) -> None:
+def test_arrays_in_python_are_a_dataset_for_workers_and_resuming(tmp_path) -> None:
     """In this process, in worker processes and after more orders, to the last bit."""
     with np.load(write_vectors(tmp_path / "words.npz")) as file:
         arrays = dict(file)

@@ -30,13 +30,13 @@ def test_processors_with_avx512_use_avx2() -> None:
     assert answer.stdout.decode().strip() == "AVX2"
 
 
-def test_the_users_choice_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_users_choice_is_kept(monkeypatch) -> None:
     monkeypatch.setenv("ATEN_CPU_CAPABILITY", "default")
     device.use_portable_kernels()
     assert device.kernel_variables()["ATEN_CPU_CAPABILITY"] == "default"
 
 
-def test_mixed_precision_on_a_cpu_uses_the_newest_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mixed_precision_on_a_cpu_uses_the_newest_kernels(monkeypatch) -> None:
     names = ("ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "MKL_CBWR")
     for name in names:
         monkeypatch.delenv(name, raising=False)
@@ -50,9 +50,7 @@ def test_mixed_precision_on_a_cpu_uses_the_newest_kernels(monkeypatch: pytest.Mo
     assert sorted(device.kernel_variables()) == sorted(names)
 
 
-def test_each_instruction_set_has_its_own_compiled_code(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_each_instruction_set_has_its_own_compiled_code(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path))
     places = set()
     for capability in ("AVX2", "AVX512"):
@@ -65,7 +63,7 @@ def test_each_instruction_set_has_its_own_compiled_code(
 
 
 @pytest.mark.parametrize("precision", ["tf32", "float16"])
-def test_a_precision_that_a_device_lacks_is_refused(precision: str) -> None:
+def test_a_precision_that_a_device_lacks_is_refused(precision) -> None:
     with pytest.raises(UsageError, match=f"'{precision}'.*'cpu'"):
         device.check_precision(precision, "cpu")
     device.check_precision(precision, "cuda:1")

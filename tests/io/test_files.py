@@ -33,7 +33,7 @@ with locked(Path(sys.argv[1])):
 """
 
 
-def test_a_second_process_is_told_that_the_directory_is_taken(tmp_path: Path) -> None:
+def test_a_second_process_is_told_that_the_directory_is_taken(tmp_path) -> None:
     command = [sys.executable, "-c", TRY_THE_LOCK, str(tmp_path)]
     with locked(tmp_path):
         refused = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -42,7 +42,7 @@ def test_a_second_process_is_told_that_the_directory_is_taken(tmp_path: Path) ->
     assert allowed.stdout == "in\n"
 
 
-def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
+def test_a_failure_leaves_the_old_file_and_no_other(tmp_path) -> None:
     path = tmp_path / "x.txt"
     path.write_text("old", encoding="utf-8")
     with pytest.raises(EdgecilError, match="No space left"):
@@ -57,7 +57,7 @@ def _run_out_of_space(path: Path) -> None:
         raise OSError(28, "No space left on device")
 
 
-def test_a_whole_file_takes_the_old_ones_place(tmp_path: Path) -> None:
+def test_a_whole_file_takes_the_old_ones_place(tmp_path) -> None:
     path = tmp_path / "deep" / "x.txt"
     with replace_file(path) as file:
         file.write(b"new")
@@ -69,7 +69,7 @@ def _kill_writer(path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no locks that end with a process")
-def test_what_a_killed_writer_left_goes_when_the_file_is_written_again(tmp_path: Path) -> None:
+def test_what_a_killed_writer_left_goes_when_the_file_is_written_again(tmp_path) -> None:
     path = tmp_path / "x.txt"
     _kill_writer(path)
     (left,) = tmp_path.iterdir()
@@ -87,9 +87,7 @@ def test_what_a_killed_writer_left_goes_when_the_file_is_written_again(tmp_path:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no locks that end with a process")
-def test_the_cache_is_cleaned_of_all_killed_writers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_cache_is_cleaned_of_all_killed_writers(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path))
     _kill_writer(tmp_path / "features" / "one.npz")
     with replace_file(tmp_path / "features" / "two.npz") as file:
@@ -97,7 +95,7 @@ def test_the_cache_is_cleaned_of_all_killed_writers(
     assert [entry.name for entry in (tmp_path / "features").iterdir()] == ["two.npz"]
 
 
-def test_a_user_without_a_home_has_a_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_without_a_home_has_a_cache(monkeypatch) -> None:
     def homeless() -> Path:
         raise RuntimeError("Could not determine home directory.")
 
@@ -119,7 +117,7 @@ def test_half_a_character_in_json_is_named() -> None:
         parse_json('{"a": ["\\ud800"]}', "x.json")
 
 
-def test_a_device_does_not_become_a_file(tmp_path: Path) -> None:
+def test_a_device_does_not_become_a_file(tmp_path) -> None:
     device = tmp_path / "device"
     os.mkfifo(device)
     with pytest.raises(EdgecilError, match="device"), replace_file(device) as file:

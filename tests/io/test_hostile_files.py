@@ -32,9 +32,7 @@ READERS: list[Callable[[Path], object]] = [
 
 
 @pytest.mark.parametrize("read", READERS)
-def test_fifos_devices_and_folders_are_refused(
-    tmp_path: Path, read: Callable[[Path], object]
-) -> None:
+def test_fifos_devices_and_folders_are_refused(tmp_path, read) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     for path, words in ((fifo, "pipe"), (Path("/dev/zero"), "device"), (tmp_path, "folder")):
@@ -43,9 +41,7 @@ def test_fifos_devices_and_folders_are_refused(
 
 
 @pytest.mark.parametrize("read", READERS[:4])
-def test_long_texts_are_refused_unless_the_limit_is_raised(
-    tmp_path: Path, read: Callable[[Path], object], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_texts_are_refused_unless_the_limit_is_raised(tmp_path, read, monkeypatch) -> None:
     path = tmp_path / "long"
     path.write_text("1" * 100, encoding="utf-8")
     monkeypatch.setenv("EDGECIL_MAX_TEXT_BYTES", "99")
@@ -73,9 +69,7 @@ def zeros_npz(path: Path, name: str, size: int) -> None:
             file.write(bytes(min(2**24, size - start)))
 
 
-def test_arrays_that_nobody_asked_for_are_not_unpacked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_arrays_that_nobody_asked_for_are_not_unpacked(tmp_path, monkeypatch) -> None:
     path = tmp_path / "bomb.npz"
     zeros_npz(path, "other", 2**26)
     with zipfile.ZipFile(path, "a") as archive, archive.open("x.npy", "w") as file:
@@ -90,7 +84,7 @@ def test_arrays_that_nobody_asked_for_are_not_unpacked(
     assert read_npz(path, ["other"])[0]["other"].shape == (2**26,)
 
 
-def test_a_header_that_announces_more_than_there_is_is_refused(tmp_path: Path) -> None:
+def test_a_header_that_announces_more_than_there_is_is_refused(tmp_path) -> None:
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(
         header, {"descr": "<f8", "fortran_order": False, "shape": (10**9, 10**3)}
@@ -105,7 +99,7 @@ def test_a_header_that_announces_more_than_there_is_is_refused(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"not a zip", b"\x93NUMPY\x09\x00"])
-def test_damaged_array_files_are_one_sentence(tmp_path: Path, content: bytes) -> None:
+def test_damaged_array_files_are_one_sentence(tmp_path, content) -> None:
     path = tmp_path / "x.npz"
     path.write_bytes(content)
     for read in (read_npy, lambda path: read_npz(path, ["x"])):
@@ -117,7 +111,7 @@ def test_damaged_array_files_are_one_sentence(tmp_path: Path, content: bytes) ->
     "array",
     [np.arange(6).reshape(2, 3), np.asfortranarray(np.eye(3)), np.array("ü"), np.empty((0, 2))],
 )
-def test_arrays_come_back_as_they_were(tmp_path: Path, array: np.ndarray) -> None:
+def test_arrays_come_back_as_they_were(tmp_path, array) -> None:
     np.save(tmp_path / "a.npy", array)
     np.savez_compressed(tmp_path / "a.npz", x=array)
     for read in (read_npy(tmp_path / "a.npy"), read_npz(tmp_path / "a.npz", ["x"])[0]["x"]):
@@ -125,7 +119,7 @@ def test_arrays_come_back_as_they_were(tmp_path: Path, array: np.ndarray) -> Non
         assert read.dtype == array.dtype
 
 
-def test_deep_nesting_is_one_sentence(tmp_path: Path) -> None:
+def test_deep_nesting_is_one_sentence(tmp_path) -> None:
     path = tmp_path / "deep"
     path.write_text("[" * 200_000, encoding="utf-8")
     with pytest.raises(DataError, match="nested too deeply"):
@@ -139,7 +133,7 @@ def test_deep_nesting_is_one_sentence(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["1_0", "１０", "", "ten", "1e2"])
-def test_numbers_are_read_as_people_write_them(text: str) -> None:
+def test_numbers_are_read_as_people_write_them(text) -> None:
     with pytest.raises(ValueError, match="integer"):
         parse_int(text)
 
@@ -167,14 +161,12 @@ def test_a_column_may_not_appear_twice() -> None:
         ("\ud800x", "x"),
     ],
 )
-def test_control_characters_do_not_reach_the_terminal(text: str, shown: str) -> None:
+def test_control_characters_do_not_reach_the_terminal(text, shown) -> None:
     assert printable(text) == shown
 
 
 @pytest.mark.parametrize("hold", [locked, lambda path: waiting_lock(path / "lock")])
-def test_a_lock_that_is_a_link_is_not_followed(
-    tmp_path: Path, hold: Callable[[Path], object]
-) -> None:
+def test_a_lock_that_is_a_link_is_not_followed(tmp_path, hold) -> None:
     victim = tmp_path / "victim"
     victim.write_text("untouched", encoding="utf-8")
     home = tmp_path / "home"
@@ -185,7 +177,7 @@ def test_a_lock_that_is_a_link_is_not_followed(
     assert victim.read_text(encoding="utf-8") == "untouched"
 
 
-def test_private_files_are_for_the_user_alone(tmp_path: Path) -> None:
+def test_private_files_are_for_the_user_alone(tmp_path) -> None:
     path = tmp_path / "new" / "secret"
     with replace_file(path, private=True) as file:
         file.write(b"x")

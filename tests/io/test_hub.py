@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -19,9 +18,7 @@ NAME = "model.safetensors"
         ("us/tiny", True, "OfflineModeIsEnabled"),
     ],
 )
-def test_what_cannot_be_had_is_one_sentence(
-    monkeypatch: pytest.MonkeyPatch, given: str, installed: bool, problem: str
-) -> None:
+def test_what_cannot_be_had_is_one_sentence(monkeypatch, given, installed, problem) -> None:
     if not installed:
         monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(PrerequisiteError) as raised:
@@ -31,7 +28,7 @@ def test_what_cannot_be_had_is_one_sentence(
     assert "\n" not in str(raised.value)
 
 
-def test_an_earlier_download_is_used_without_asking(hub: Path) -> None:
+def test_an_earlier_download_is_used_without_asking(hub) -> None:
     repository = hub / "models--us--tiny"
     (repository / "refs").mkdir(parents=True)
     (repository / "refs" / "main").write_text("abc", encoding="utf-8")

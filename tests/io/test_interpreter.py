@@ -20,9 +20,7 @@ def hostile_directory(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(path)
 
 
-def test_worker_processes_import_nothing_from_the_working_directory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_worker_processes_import_nothing_from_the_working_directory(tmp_path, monkeypatch) -> None:
     hostile_directory(tmp_path, monkeypatch)
     process = multiprocessing.get_context("spawn").Process(target=os.getcwd)
     with safe_path():
@@ -33,7 +31,7 @@ def test_worker_processes_import_nothing_from_the_working_directory(
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="a variable of Python 3.11")
-def test_the_programs_of_workers_start_as_usual(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_programs_of_workers_start_as_usual(monkeypatch) -> None:
     monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
     with safe_path():
         assert os.environ["PYTHONSAFEPATH"]
@@ -46,7 +44,7 @@ def test_the_programs_of_workers_start_as_usual(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_ray_is_given_the_working_directory_only_if_python_searches_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path, monkeypatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path / "other")])

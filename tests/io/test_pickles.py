@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,9 +19,7 @@ from edgecil.io.pickles import read_pickle
         ("numpy.fromfile", b"\x80\x02cnumpy\nfromfile\nX\x05\x00\x00\x00pwned\x85R."),
     ],
 )
-def test_code_is_refused(
-    tmp_path: Path, name: str, content: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_code_is_refused(tmp_path, name, content, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "evil"
     path.write_bytes(content)
@@ -34,16 +31,14 @@ def test_code_is_refused(
 @pytest.mark.parametrize(
     "content", [b"", b"N", b"\x80\x04\x8e" + (2**31).to_bytes(8, "little") + b"x.", b"\xff" * 9]
 )
-def test_damaged_pickles_are_one_sentence(tmp_path: Path, content: bytes) -> None:
+def test_damaged_pickles_are_one_sentence(tmp_path, content) -> None:
     path = tmp_path / "damaged"
     path.write_bytes(content)
     with pytest.raises(DataError, match="Cannot read"):
         read_pickle(path)
 
 
-def test_large_pickles_are_refused_unless_the_limit_is_raised(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_pickles_are_refused_unless_the_limit_is_raised(tmp_path, monkeypatch) -> None:
     path = tmp_path / "large"
     path.write_bytes(pickle.dumps(list(range(100))))
     monkeypatch.setenv("EDGECIL_MAX_PICKLE_BYTES", "99")
@@ -54,7 +49,7 @@ def test_large_pickles_are_refused_unless_the_limit_is_raised(
 
 
 @pytest.mark.parametrize("protocol", [2, 3, 4])  # those of the official files
-def test_arrays_and_plain_values_come_back(tmp_path: Path, protocol: int) -> None:
+def test_arrays_and_plain_values_come_back(tmp_path, protocol) -> None:
     value = {"data": np.arange(12, dtype=np.uint8).reshape(3, 4), "labels": [1, 2], "name": "x"}
     path = tmp_path / "plain"
     path.write_bytes(pickle.dumps(value, protocol))

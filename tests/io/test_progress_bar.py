@@ -18,7 +18,7 @@ class Clock:
         return self.now
 
 
-def test_one_line_per_minute_with_the_time_left(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_line_per_minute_with_the_time_left(capsys) -> None:
     clock = Clock()
     with Progress("tasks", clock) as progress:
         progress.start(14, done=4)
@@ -32,7 +32,7 @@ def test_one_line_per_minute_with_the_time_left(capsys: pytest.CaptureFixture[st
     ]
 
 
-def test_the_time_left_may_be_estimated_otherwise(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_time_left_may_be_estimated_otherwise(capsys) -> None:
     clock, left = Clock(), {70.0: None, 140.0: 5.0}
     with Progress("tasks", clock, estimate=left.__getitem__) as progress:
         progress.start(9)
@@ -42,7 +42,7 @@ def test_the_time_left_may_be_estimated_otherwise(capsys: pytest.CaptureFixture[
     assert capsys.readouterr().err.splitlines() == ["1 of 9 tasks", "2 of 9 tasks, 0:00:05 left"]
 
 
-def test_the_last_line_says_that_all_is_done(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_last_line_says_that_all_is_done(capsys) -> None:
     clock = Clock()
     with Progress("tasks", clock) as progress:
         progress.start(3)
@@ -54,10 +54,7 @@ def test_the_last_line_says_that_all_is_done(capsys: pytest.CaptureFixture[str])
 
 @pytest.mark.parametrize(("shown", "lines"), [(True, ["0 of 2 tasks"]), (False, [])])
 def test_the_first_line_does_not_wait_for_a_finished_task(
-    shown: bool,
-    lines: list[str],
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    shown, lines, capsys, monkeypatch
 ) -> None:
     monkeypatch.setattr(progress_bar, "_FIRST", 0.0)
     with Progress("tasks", Clock(), shown=shown) as progress:
@@ -68,7 +65,7 @@ def test_the_first_line_does_not_wait_for_a_finished_task(
     assert capsys.readouterr().err.splitlines() == lines
 
 
-def test_a_second_count_replaces_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_count_replaces_the_first(monkeypatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     with Progress("tasks") as progress:
         progress.start(3)
@@ -80,9 +77,7 @@ def test_a_second_count_replaces_the_first(monkeypatch: pytest.MonkeyPatch) -> N
         assert progress._bar.tasks[0].completed == 2
 
 
-def test_a_bar_on_a_terminal(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bar_on_a_terminal(capsys, monkeypatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     with Progress("classes") as progress:
         for done in range(1, 4):

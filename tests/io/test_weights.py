@@ -61,9 +61,7 @@ def save_scripted(module: nn.Module, path: Path) -> Path:
     return path
 
 
-def test_the_tensors_of_torchscript_are_read_without_torch_jit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_tensors_of_torchscript_are_read_without_torch_jit(tmp_path, monkeypatch) -> None:
     module = Tower().half()
     path = save_scripted(module, tmp_path / "model.pt")
     monkeypatch.setattr(torch.jit, "load", None)
@@ -73,7 +71,7 @@ def test_the_tensors_of_torchscript_are_read_without_torch_jit(
     assert all(torch.equal(tensors[name], expected[name]) for name in expected)
 
 
-def test_torchscript_cannot_write_a_file(tmp_path: Path) -> None:
+def test_torchscript_cannot_write_a_file(tmp_path) -> None:
     victim = tmp_path / "authorized_keys"
     victim.write_text("untouched", encoding="utf-8")
     path = save_scripted(Intruder(str(victim)), tmp_path / "model.pt")
@@ -84,7 +82,7 @@ def test_torchscript_cannot_write_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".pt", ".bin", ".pth"])
-def test_a_pickle_that_runs_code_is_refused(tmp_path: Path, suffix: str) -> None:
+def test_a_pickle_that_runs_code_is_refused(tmp_path, suffix) -> None:
     victim = tmp_path / "victim"
 
     class Evil:
@@ -110,7 +108,7 @@ def repack(path: Path, *, compression: int = zipfile.ZIP_STORED, **changed: byte
             archive.writestr(name, changed.get(Path(name).stem, content))
 
 
-def test_a_compressed_archive_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+def test_a_compressed_archive_is_refused_before_it_is_unpacked(tmp_path) -> None:
     path = tmp_path / "model.pt"
     torch.save({"weight": torch.zeros(10_000_000)}, path)
     repack(path, compression=zipfile.ZIP_DEFLATED)
@@ -119,21 +117,21 @@ def test_a_compressed_archive_is_refused_before_it_is_unpacked(tmp_path: Path) -
         read_tensors(path)
 
 
-def test_other_globals_in_torchscript_are_refused(tmp_path: Path) -> None:
+def test_other_globals_in_torchscript_are_refused(tmp_path) -> None:
     path = save_scripted(Tower(), tmp_path / "model.pt")
     repack(path, data=b"\x80\x02cposix\nsystem\nX\x02\x00\x00\x00ls\x85R.")
     with pytest.raises(DataError, match=r"asks for posix\.system"):
         read_tensors(path)
 
 
-def test_a_tensor_larger_than_its_storage_is_refused(tmp_path: Path) -> None:
+def test_a_tensor_larger_than_its_storage_is_refused(tmp_path) -> None:
     path = tmp_path / "model.pt"
     torch.save({"weight": torch.zeros(1, dtype=torch.float16).expand(10**6, 10**6)}, path)
     with pytest.raises(DataError, match="larger than what is stored"):
         read_tensors(path)
 
 
-def test_a_thousand_names_of_one_tensor_are_refused(tmp_path: Path) -> None:
+def test_a_thousand_names_of_one_tensor_are_refused(tmp_path) -> None:
     """Each was converted on its own: 2 MB became 12 GB."""
     half = torch.zeros(1000, dtype=torch.float16)
     torch.save({f"a{number}": half for number in range(1000)}, tmp_path / "w.pt")
@@ -143,14 +141,14 @@ def test_a_thousand_names_of_one_tensor_are_refused(tmp_path: Path) -> None:
     assert set(read_tensors(tmp_path / "w.pt")) == {"a", "tied"}
 
 
-def test_keys_that_are_no_names_are_refused(tmp_path: Path) -> None:
+def test_keys_that_are_no_names_are_refused(tmp_path) -> None:
     path = tmp_path / "model.pt"
     torch.save({0: torch.zeros(2)}, path)
     with pytest.raises(DataError, match="named tensors"):
         read_tensors(path)
 
 
-def test_a_fifo_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_fifo_is_not_waited_for(tmp_path) -> None:
     for suffix in (".pt", ".safetensors"):
         path = tmp_path / f"model{suffix}"
         os.mkfifo(path)
@@ -158,7 +156,7 @@ def test_a_fifo_is_not_waited_for(tmp_path: Path) -> None:
             read_tensors(path)
 
 
-def test_plain_files_are_read(tmp_path: Path) -> None:
+def test_plain_files_are_read(tmp_path) -> None:
     state = Tower().state_dict()
     save_file(state, tmp_path / "a.safetensors")
     torch.save({"state_dict": state}, tmp_path / "b.pt")
@@ -168,7 +166,7 @@ def test_plain_files_are_read(tmp_path: Path) -> None:
         assert all(torch.equal(tensors[key], state[key].float()) for key in state)
 
 
-def test_what_people_save_is_read(tmp_path: Path) -> None:
+def test_what_people_save_is_read(tmp_path) -> None:
     network = Tower()
     extra = {"epoch": 3, "set": {1, 2}, "bytes": bytearray(b"abc"), "size": torch.Size([1])}
     views = {"a": torch.arange(6.0).view(2, 3).t(), "b": torch.zeros(0, 3), "c": torch.tensor(1.0)}
@@ -184,7 +182,7 @@ def test_what_people_save_is_read(tmp_path: Path) -> None:
     assert torch.equal(read_tensors(path)["a"], views["a"])
 
 
-def test_modules_that_contain_one_another_have_an_end(tmp_path: Path) -> None:
+def test_modules_that_contain_one_another_have_an_end(tmp_path) -> None:
     path = save_scripted(Tower(), tmp_path / "model.pt")
     module = b"c__torch__\nM\n)\x81q"
     content = b"\x80\x02" + module + b"\x00"

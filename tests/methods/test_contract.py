@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import FrozenInstanceError, fields, replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -83,7 +82,7 @@ def types_in(value: object) -> list[torch.dtype]:
 
 @every_method
 @pytest.mark.parametrize("check", CHECKS)
-def test_keeps_the_contract_for_all_learners(name: str, check: str) -> None:
+def test_keeps_the_contract_for_all_learners(name, check) -> None:
     CHECKS[check](
         Subject(
             get_method(name),
@@ -94,7 +93,7 @@ def test_keeps_the_contract_for_all_learners(name: str, check: str) -> None:
 
 
 @every_method
-def test_another_seed_gives_another_result(name: str) -> None:
+def test_another_seed_gives_another_result(name) -> None:
     states = []
     for seed in (0, 1):
         method = build_brief(name, seed=seed)
@@ -104,7 +103,7 @@ def test_another_seed_gives_another_result(name: str) -> None:
 
 
 @every_method
-def test_learns_each_task_as_it_comes(name: str) -> None:
+def test_learns_each_task_as_it_comes(name) -> None:
     """Half of the classes as in B50-Inc10, then one, then three, in colour.
 
     LwF keeps the outputs of old classes, which exceed those of few new ones after six epochs.
@@ -150,7 +149,7 @@ def test_a_task_that_has_ended_has_no_images() -> None:
 
 
 @every_method
-def test_a_task_brings_its_own_classes_and_no_others(name: str) -> None:
+def test_a_task_brings_its_own_classes_and_no_others(name) -> None:
     method = build_brief(name)
     with TINY_SCENARIO.task(TASKS[:2], 0, everything=method.sees_everything) as task:
         labels = set(task.labels.tolist())
@@ -158,7 +157,7 @@ def test_a_task_brings_its_own_classes_and_no_others(name: str) -> None:
 
 
 @every_method
-def test_keeps_no_more_images_than_its_budget_allows(name: str) -> None:
+def test_keeps_no_more_images_than_its_budget_allows(name) -> None:
     allowed = budget(name)
     small = {"memory": {"total": 10, "per_class": 4}}
     method = build_brief(name, settings={} if allowed is None else small)
@@ -172,9 +171,7 @@ def test_keeps_no_more_images_than_its_budget_allows(name: str) -> None:
 
 
 @every_method
-def test_sharing_with_other_sequences_changes_nothing(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sharing_with_other_sequences_changes_nothing(name, tmp_path, monkeypatch) -> None:
     """A result cached by another sequence equals the result computed alone."""
     monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path / "cache"))
     pixels, tasks = TINY_SCENARIO.test.inputs, TASKS[:2]
@@ -190,7 +187,7 @@ def test_sharing_with_other_sequences_changes_nothing(
 
 
 @every_method
-def test_published_settings_are_the_defaults_and_cannot_be_changed(name: str) -> None:
+def test_published_settings_are_the_defaults_and_cannot_be_changed(name) -> None:
     entry = get_method(name)
     config = entry.config()
     assert entry.pretrained or replace(config.schedule, schedule=PAPER.schedule) == PAPER
@@ -204,7 +201,7 @@ def test_published_settings_are_the_defaults_and_cannot_be_changed(name: str) ->
 
 
 @every_method
-def test_learns_with_mixed_precision(name: str) -> None:
+def test_learns_with_mixed_precision(name) -> None:
     """On a CPU it computes with bfloat16; states keep the type that they have without it."""
     plain, mixed = (
         build(name, DATASET, schedule=BRIEF, settings=brief(name), precision=precision)

@@ -55,9 +55,7 @@ def published_config(name: str) -> Any:
 @pytest.mark.filterwarnings("ignore:.*copying from a non-meta parameter")  # the fake one does
 @pytest.mark.parametrize("name", OURS)
 @pytest.mark.parametrize("fits", [True, False])
-def test_a_step_copies_its_batch_and_nothing_else(
-    name: str, fits: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_step_copies_its_batch_and_nothing_else(name, fits, monkeypatch) -> None:
     """And a learner trains, is restored and predicts on the device.
 
     Images that fit are there before the first step; of others each step moves its batch.
@@ -113,7 +111,7 @@ def watch_steps(device: FakeDevice, monkeypatch: pytest.MonkeyPatch) -> list[tup
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_ranpac_adds_and_solves_on_the_device(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ranpac_adds_and_solves_on_the_device(rule, monkeypatch) -> None:
     install(monkeypatch, task_module)
     config = replace(published_config("ranpac"), ridge=rule)
     with FakeDevice() as device:
@@ -129,7 +127,7 @@ def test_ranpac_adds_and_solves_on_the_device(rule: str, monkeypatch: pytest.Mon
     assert all(there for _, _, there in device.products)
 
 
-def test_the_device_notices_what_a_gpu_would(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_device_notices_what_a_gpu_would(monkeypatch) -> None:
     install(monkeypatch, task_module)
     with FakeDevice():
         there, here = torch.zeros(3, device=NAME), torch.zeros(3)
@@ -150,7 +148,7 @@ def test_the_device_notices_what_a_gpu_would(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     "step", ["crop:2", "flip", "colour", "resized-crop:0.05", "autoaugment", "cutout:4"]
 )
-def test_augmentation_stays_on_the_device(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_augmentation_stays_on_the_device(step, monkeypatch) -> None:
     install(monkeypatch, task_module)
     prepare = Environment((3, 8, 8), (0.5,) * 3, (0.5,) * 3, "resnet-tiny").pipeline((step,))
     with FakeDevice():

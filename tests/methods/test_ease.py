@@ -60,7 +60,7 @@ def complete_by_brute_force(prototypes: list[np.ndarray]) -> list[list[np.ndarra
 
 
 @pytest.mark.parametrize("sizes", [(2, 2, 2), (1, 3, 2), (4,), (3, 1, 1, 2)])
-def test_completed_prototypes_by_brute_force(sizes: tuple[int, ...]) -> None:
+def test_completed_prototypes_by_brute_force(sizes) -> None:
     rng = np.random.default_rng(0)
     prototypes = [rng.normal(size=(task + 1, size, 5)) for task, size in enumerate(sizes)]
     complete = complete_prototypes([torch.from_numpy(by_task) for by_task in prototypes])
@@ -92,9 +92,7 @@ def test_later_tasks_leave_earlier_adapters_and_prototypes_alone() -> None:
     assert not any(value.requires_grad for value in three.adapters[-1].parameters())
 
 
-def test_sequences_share_the_adapters_of_a_task(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sequences_share_the_adapters_of_a_task(tmp_path, monkeypatch) -> None:
     trainings = []
 
     def counting(*args: object) -> torch.nn.ModuleList:
@@ -107,7 +105,7 @@ def test_sequences_share_the_adapters_of_a_task(
     assert len(trainings) == len(TASKS)
 
 
-def test_another_recipe_dataset_or_network_never_gets_adapters_of_this_one(tmp_path: Path) -> None:
+def test_another_recipe_dataset_or_network_never_gets_adapters_of_this_one(tmp_path) -> None:
     def first_adapters(
         dataset: Dataset = DATASET, shared: Path | None = tmp_path, **changes: object
     ) -> dict[str, torch.Tensor]:
@@ -122,7 +120,7 @@ def test_another_recipe_dataset_or_network_never_gets_adapters_of_this_one(tmp_p
         assert not same(first_adapters(**other), first_adapters())
 
 
-def test_adapters_are_those_of_their_version(tmp_path: Path) -> None:
+def test_adapters_are_those_of_their_version(tmp_path) -> None:
     """If this fails, run directories hold other adapters: raise CACHE_VERSION, add to KNOWN."""
     layout = ViTLayout(channels=1, patch=4, width=64, depth=1, heads=1, hidden=64)
     network = build_network(lambda: ViT(layout, DATASET.shape), torch.Generator().manual_seed(0))

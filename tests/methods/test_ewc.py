@@ -71,7 +71,7 @@ def fisher_of(method: EWC, task: Task, groups: list[torch.Tensor]) -> dict[str, 
 
 
 @pytest.mark.parametrize("batch", [1, 1000])
-def test_fisher_information_against_another_computation(batch: int) -> None:
+def test_fisher_information_against_another_computation(batch) -> None:
     """Batches of one and of everything do not depend on how images are shuffled."""
     state = trained(2).state()
     schedule = replace(QUICK, batch_size=batch)
@@ -107,9 +107,7 @@ def test_fisher_information_is_capped_and_leaves_nothing_behind() -> None:
     assert all(value.grad is None for value in method.network.parameters())
 
 
-def test_old_and_new_information_merge_by_their_share_of_classes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_old_and_new_information_merge_by_their_share_of_classes(monkeypatch) -> None:
     method = build("ewc", DATASET, settings={"strength": 0.1})  # a large information needs little
     assert isinstance(method, EWC)
     values = iter([6.0, 12.0, 30.0])

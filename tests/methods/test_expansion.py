@@ -127,7 +127,7 @@ def test_without_old_classes_there_is_nothing_auxiliary() -> None:
 
 
 @pytest.mark.parametrize("classes", [(2,), (2, 1), (1, 2, 3)])
-def test_a_state_of_any_size_loads_into_a_fresh_network(classes: tuple[int, ...]) -> None:
+def test_a_state_of_any_size_loads_into_a_fresh_network(classes) -> None:
     grown = network(*classes)
     with torch.no_grad():
         for parameter in grown.parameters():
@@ -147,9 +147,7 @@ def expanding(name: str, **settings: object) -> ExpandingMethod:
 
 
 @pytest.mark.parametrize("name", EXPANDING)
-def test_after_a_task_the_weights_of_new_classes_are_as_long_as_those_of_old_ones(
-    name: str,
-) -> None:
+def test_after_a_task_the_weights_of_new_classes_are_as_long_as_those_of_old_ones(name) -> None:
     method = expanding(name, balancing=0)
     learn_all(method, SCENARIO, TASKS)
     lengths = method.network.head.weight.norm(dim=1)
@@ -158,7 +156,7 @@ def test_after_a_task_the_weights_of_new_classes_are_as_long_as_those_of_old_one
 
 @pytest.mark.parametrize("name", EXPANDING)
 def test_balancing_is_of_the_aligned_head_on_exemplars_for_so_many_epochs(
-    name: str, monkeypatch: pytest.MonkeyPatch
+    name, monkeypatch
 ) -> None:
     fits = []
 
@@ -179,7 +177,7 @@ def test_balancing_is_of_the_aligned_head_on_exemplars_for_so_many_epochs(
 
 
 @pytest.mark.parametrize("name", EXPANDING)
-def test_balancing_has_one_rule_for_all_expanding_learners(name: str) -> None:
+def test_balancing_has_one_rule_for_all_expanding_learners(name) -> None:
     entry = get_method(name)
     for schedule in ("paper", "published"):
         config = entry.configure(*entry.schedule(schedule, "resnet32"), entry.settings(schedule))

@@ -55,7 +55,7 @@ def herd_by_brute_force(features: np.ndarray, count: int) -> list[int]:
         (5, None, 6, 0),
     ],
 )
-def test_quota(total: int | None, per_class: int | None, seen: int, quota: int) -> None:
+def test_quota(total, per_class, seen, quota) -> None:
     assert MemoryBudget(total, per_class).quota(seen) == quota
 
 
@@ -71,14 +71,14 @@ def test_budgets_that_make_no_sense() -> None:
     [(2000, None, 300, 170), (2000, 20, 30, 17), (None, 20, 30, 17), (2000, 20, 195, 0)],
 )
 def test_what_takes_room_is_paid_by_the_exemplars_of_ten_classes(
-    total: int | None, per_class: int | None, images: int, quota: int
+    total, per_class, images, quota
 ) -> None:
     assert MemoryBudget(total, per_class).less(images, seen=10).quota(10) == quota
 
 
 @given(total=SIZES, per_class=SIZES, images=st.integers(0, 40), seen=st.integers(1, 5))
 def test_what_takes_room_and_what_is_left_are_no_more_than_there_was(
-    total: int | None, per_class: int | None, images: int, seen: int
+    total, per_class, images, seen
 ) -> None:
     budget = MemoryBudget(30 if total is None and per_class is None else total, per_class)
     left = budget.less(images, seen).quota(seen)
@@ -88,7 +88,7 @@ def test_what_takes_room_and_what_is_left_are_no_more_than_there_was(
 
 
 @pytest.mark.parametrize(("total", "per_class"), [(5, 20), (2000, 0), (None, 0)])
-def test_a_class_without_exemplars_is_refused(total: int | None, per_class: int) -> None:
+def test_a_class_without_exemplars_is_refused(total, per_class) -> None:
     memory = ExemplarMemory(MemoryBudget(total, per_class))
     said = f"{total} in total and {per_class} per class leaves none for 6 classes"
     with pytest.raises(UsageError, match=said):
@@ -151,9 +151,7 @@ def test_data_carry_their_labels() -> None:
     sizes=st.lists(st.integers(1, 3), min_size=1, max_size=4),
     each=st.integers(1, 9),
 )
-def test_the_budget_is_never_exceeded(
-    total: int | None, per_class: int | None, sizes: list[int], each: int
-) -> None:
+def test_the_budget_is_never_exceeded(total, per_class, sizes, each) -> None:
     if total is None and per_class is None:
         total = 0
     memory = ExemplarMemory(MemoryBudget(total, per_class))
@@ -197,9 +195,7 @@ def test_state_and_back() -> None:
     ),
     data=st.data(),
 )
-def test_herding_keeps_the_running_mean_as_close_as_possible(
-    features: np.ndarray, data: st.DataObject
-) -> None:
+def test_herding_keeps_the_running_mean_as_close_as_possible(features, data) -> None:
     count = data.draw(st.integers(0, len(features)))
     chosen = herd(torch.from_numpy(features), count).tolist()
     assert len(set(chosen)) == count

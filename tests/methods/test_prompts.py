@@ -26,7 +26,7 @@ def test_new_weights_are_small_and_old_ones_stay() -> None:
 
 
 @pytest.mark.parametrize("name", ["l2p", "coda-prompt", "hide-prompt"])
-def test_a_restored_state_is_left_alone_by_further_training(name: str) -> None:
+def test_a_restored_state_is_left_alone_by_further_training(name) -> None:
     first = build(name, DATASET, schedule=BRIEF)
     learn_all(first, SCENARIO, TASKS[:1])
     state, expected = first.state(), first.state()
@@ -37,9 +37,7 @@ def test_a_restored_state_is_left_alone_by_further_training(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["l2p", "coda-prompt", "hide-prompt"])
-def test_queries_of_images_seen_before_are_not_computed_again(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_queries_of_images_seen_before_are_not_computed_again(name, monkeypatch) -> None:
     method = build(name, DATASET, schedule=BRIEF)
     assert isinstance(method, PromptMethod)
     learn(method, SCENARIO, TASKS[:1])

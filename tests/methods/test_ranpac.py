@@ -38,7 +38,7 @@ def ridge_by_brute_force(features: np.ndarray, targets: np.ndarray, ridge: float
     return np.linalg.lstsq(*stacked, rcond=None)[0]
 
 
-def test_only_the_first_task_trains_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_first_task_trains_anything(monkeypatch) -> None:
     method = ranpac()
     learn(method, SCENARIO, TASKS[:1])
     adapted = adapters_state(method.adapters)
@@ -111,7 +111,7 @@ def test_the_first_task_does_matter() -> None:
 
 
 @pytest.mark.parametrize("size", [6, 30])
-def test_errors_on_held_out_images_by_leaving_each_out(size: int) -> None:
+def test_errors_on_held_out_images_by_leaving_each_out(size) -> None:
     """With fewer random features than images, and with more."""
     rng = np.random.default_rng(0)
     features, targets = rng.normal(size=(15, size)), np.eye(3)[rng.integers(3, size=15)]
@@ -149,9 +149,7 @@ def test_the_projection_depends_on_the_seed_alone() -> None:
 
 
 @pytest.mark.parametrize(("images", "size"), [(20, 6), (10, 30)])
-def test_the_published_rule_tests_every_ridge_on_a_fifth_of_the_last_task(
-    images: int, size: int
-) -> None:
+def test_the_published_rule_tests_every_ridge_on_a_fifth_of_the_last_task(images, size) -> None:
     rng = np.random.default_rng(0)
     features, targets = rng.random((images, size)), np.eye(3)[rng.integers(0, 3, images)]
     kept = int(0.8 * images)

@@ -39,7 +39,7 @@ def spec_of(path: Path) -> str:
     return f"{path}:NearestMean"
 
 
-def test_a_plain_learner_in_a_file_learns_and_keeps_the_contract(tmp_path: Path) -> None:
+def test_a_plain_learner_in_a_file_learns_and_keeps_the_contract(tmp_path) -> None:
     spec = spec_of(write_learner(tmp_path))
     check_method(spec)
     dataset = toy_dataset()
@@ -115,9 +115,7 @@ class Unrestorable(Untrained):
         (Unrestorable, ("classify failed after restore(state())", "learn creates"), "answer"),
     ],
 )
-def test_a_failed_call_of_the_learner_is_named(
-    learner: type, calls: tuple[str, ...], cause: str
-) -> None:
+def test_a_failed_call_of_the_learner_is_named(learner, calls, cause) -> None:
     with pytest.raises(AssertionError) as failed:
         check_method(learner)
     assert str(failed.value).startswith(f"{learner.__name__}: {calls[0]}")
@@ -125,7 +123,7 @@ def test_a_failed_call_of_the_learner_is_named(
     assert cause in str(failed.value.__cause__)
 
 
-def test_settings_are_the_constructor_s_parameters(tmp_path: Path) -> None:
+def test_settings_are_the_constructor_s_parameters(tmp_path) -> None:
     entry = get_method(spec_of(write_learner(tmp_path)))
     assert (entry.name, entry.summary) == ("NearestMean", "The class with the nearest mean image.")
     assert entry.config().shrink == 0.0
@@ -135,7 +133,7 @@ def test_settings_are_the_constructor_s_parameters(tmp_path: Path) -> None:
         Subject(entry, {"shrnk": 0.5}).build(toy_dataset())
 
 
-def test_identity_follows_the_module_and_its_local_imports(tmp_path: Path) -> None:
+def test_identity_follows_the_module_and_its_local_imports(tmp_path) -> None:
     path = write_learner(tmp_path)
     before = get_method(spec_of(path)).identity
     assert set(before) == {"learner.py", "shapes.py"}
@@ -151,7 +149,7 @@ def test_identity_follows_the_module_and_its_local_imports(tmp_path: Path) -> No
     assert get_method("icarl").identity == {}
 
 
-def test_entry_and_configuration_travel_to_another_process(tmp_path: Path) -> None:
+def test_entry_and_configuration_travel_to_another_process(tmp_path) -> None:
     """By path where the file exists, by value where it does not."""
     path = write_learner(tmp_path / "here")
     entry = get_method(spec_of(path))
@@ -180,7 +178,7 @@ def test_a_class_a_function_and_a_module_path() -> None:
     assert resolve_method(get_method("icarl").build) is get_method("icarl")
 
 
-def test_entry_points_of_installed_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entry_points_of_installed_packages(monkeypatch) -> None:
     point = EntryPoint("constant", f"{__name__}:Constant", "edgecil.methods")
 
     def points(**_: Any) -> list[EntryPoint]:
@@ -220,7 +218,7 @@ class Forgetful(NoPredict):
 def needs_width(width: int) -> Any: ...
 
 
-def test_errors_say_what_to_change(tmp_path: Path) -> None:
+def test_errors_say_what_to_change(tmp_path) -> None:
     with pytest.raises(UsageError, match="no method 'predict'"):
         resolve_method(NoPredict)
     with pytest.raises(Exception, match=r"99.*classes"):
@@ -245,9 +243,7 @@ def test_errors_say_what_to_change(tmp_path: Path) -> None:
     ("name", "what"),
     [("Replay", "an alias of the built-in method 'er'"), ("ICaRL", "the name of the built-in")],
 )
-def test_a_learner_named_like_a_built_in_method_is_refused(
-    name: str, what: str, tmp_path: Path
-) -> None:
+def test_a_learner_named_like_a_built_in_method_is_refused(name, what, tmp_path) -> None:
     path = write_learner(tmp_path)
     path.write_text(path.read_text(encoding="utf-8").replace("NearestMean", name), encoding="utf-8")
     with pytest.raises(UsageError, match=f"'{name}' is {what}"):

@@ -25,9 +25,7 @@ def trained(tasks: int, **settings: object) -> SLCA:
     return method
 
 
-def test_the_backbone_learns_slowly_from_the_second_task_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_backbone_learns_slowly_from_the_second_task_on(monkeypatch) -> None:
     rates = []
 
     def note(*args: Any, **named: Any) -> None:
@@ -52,7 +50,7 @@ def test_the_next_task_continues_from_the_head_before_the_alignment() -> None:
     assert not torch.allclose(method.aligned.weight[:4], before[0])
 
 
-def test_means_of_older_classes_are_shrunk_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_means_of_older_classes_are_shrunk_more(monkeypatch) -> None:
     drawn: list[torch.Tensor] = []
 
     def note(_: Any, statistics: ClassStatistics, *args: Any, **named: Any) -> None:

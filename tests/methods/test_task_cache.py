@@ -54,7 +54,7 @@ def test_it_is_shown_the_task_as_if_it_were_the_first() -> None:
 
 
 @pytest.mark.parametrize("sharing", [False, True])
-def test_it_is_the_same_whatever_came_before(sharing: bool, tmp_path: Path) -> None:
+def test_it_is_the_same_whatever_came_before(sharing, tmp_path) -> None:
     counter, place = Counter(), tmp_path if sharing else None
     early = make(((4, 5),), counter, place)
     late = make(((0, 1), (2, 3), (4, 5)), counter, place)
@@ -64,13 +64,13 @@ def test_it_is_the_same_whatever_came_before(sharing: bool, tmp_path: Path) -> N
     assert counter.times == (2 if sharing else 3)
 
 
-def test_shared_or_not_makes_no_difference(tmp_path: Path) -> None:
+def test_shared_or_not_makes_no_difference(tmp_path) -> None:
     shared = make(((0, 1), (2, 3)), Counter(), tmp_path)
     alone = make(((0, 1), (2, 3)), Counter(), None)
     assert torch.equal(shared["noise"], alone["noise"])
 
 
-def test_two_that_need_it_at_once_make_it_once(tmp_path: Path) -> None:
+def test_two_that_need_it_at_once_make_it_once(tmp_path) -> None:
     counter = Counter()
     threads = [
         threading.Thread(target=make, args=(((first, 1), (4, 5)), counter, tmp_path))
@@ -83,7 +83,7 @@ def test_two_that_need_it_at_once_make_it_once(tmp_path: Path) -> None:
     assert counter.times == 1
 
 
-def test_everything_that_determines_a_result_is_in_its_key(tmp_path: Path) -> None:
+def test_everything_that_determines_a_result_is_in_its_key(tmp_path) -> None:
     counter = Counter()
     others: list[dict[str, Any]] = [
         {},
@@ -103,9 +103,7 @@ def test_everything_that_determines_a_result_is_in_its_key(tmp_path: Path) -> No
     assert counter.times == len(others)
 
 
-def test_another_version_computes_results_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_version_computes_results_again(tmp_path, monkeypatch) -> None:
     counter = Counter()
     make(((4, 5),), counter, tmp_path)
     monkeypatch.setattr(task_cache, "CACHE_VERSION", task_cache.CACHE_VERSION + 1)
@@ -113,7 +111,7 @@ def test_another_version_computes_results_again(
     assert counter.times == 2
 
 
-def test_a_damaged_result_is_computed_again(tmp_path: Path) -> None:
+def test_a_damaged_result_is_computed_again(tmp_path) -> None:
     counter = Counter()
     expected = make(((4, 5),), counter, tmp_path)
     (file,) = (tmp_path / "tasks").glob("*.pt")
@@ -129,7 +127,7 @@ def test_a_damaged_result_is_computed_again(tmp_path: Path) -> None:
         assert counter.times == times + 1
 
 
-def test_a_place_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_used_is_named(tmp_path) -> None:
     (tmp_path / "tasks").write_text("a file", encoding="utf-8")
     with pytest.raises(EdgecilError, match=r"^Cannot use .*tasks: "):
         make(((4, 5),), Counter(), tmp_path)

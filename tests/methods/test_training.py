@@ -54,9 +54,7 @@ def test_momentum_and_weight_decay_are_used() -> None:
 
 
 @pytest.mark.parametrize("changes", [{}, {"clip": 0.5}, {"clip": 0.5, "accumulate": 2}])
-def test_scaled_gradients_give_the_same_weights(
-    changes: dict[str, float], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scaled_gradients_give_the_same_weights(changes, monkeypatch) -> None:
     """On CUDA mixed precision scales the loss, here on the CPU by a power of two."""
     schedule, scaler = replace(PLAIN, **changes), torch.amp.GradScaler  # type: ignore[arg-type]
     plain, _ = watch(schedule)
@@ -67,7 +65,7 @@ def test_scaled_gradients_give_the_same_weights(
 
 
 @pytest.mark.parametrize(("count", "sizes"), [(8, [4, 4]), (9, [4, 5]), (6, [4, 2]), (1, [1])])
-def test_no_batch_of_one_image_unless_there_is_but_one(count: int, sizes: list[int]) -> None:
+def test_no_batch_of_one_image_unless_there_is_but_one(count, sizes) -> None:
     _, batches = watch(replace(PLAIN, epochs=1), count=count)
     assert [len(labels) for _, labels in batches] == sizes
 
@@ -135,9 +133,7 @@ def test_frozen_parameters_stay() -> None:
     assert weights[1].item() == 0.0
 
 
-def test_prediction_joins_batches_in_order_and_keeps_no_graph(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_prediction_joins_batches_in_order_and_keeps_no_graph(monkeypatch) -> None:
     monkeypatch.setattr("edgecil.methods.training._PREDICT_BATCH", 4)
     task, weight = with_task(), torch.ones(1, requires_grad=True)
     sizes = []

@@ -1,19 +1,14 @@
 from __future__ import annotations
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-
-import pytest
 
 from edgecil.engine.experiment import Experiment
 from edgecil.errors import DataError
 from edgecil.report import watch
 
 
-def test_the_page_is_written_until_the_run_ends_and_then_whole(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_page_is_written_until_the_run_ends_and_then_whole(monkeypatch, tmp_path) -> None:
     alive = iter([True, True, True, False])
     written: list[dict[str, Any]] = []
 

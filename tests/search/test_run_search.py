@@ -32,9 +32,7 @@ def answer(result: SearchResult) -> tuple[Any, ...]:
     return result.sequence, result.value, result.confirmations, result.share, result.trials
 
 
-def test_a_search_is_confirmed_by_new_trainings_and_keeps_to_its_budget(
-    toy: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_search_is_confirmed_by_new_trainings_and_keeps_to_its_budget(toy, tmp_path) -> None:
     rounds: list[int] = []
     out = tmp_path / "out"
     result = edgecil.search_orders(
@@ -61,9 +59,7 @@ def test_a_search_is_confirmed_by_new_trainings_and_keeps_to_its_budget(
     assert not list((out / "states").iterdir())
 
 
-def test_a_search_that_was_interrupted_gives_the_same_answer(
-    toy: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_search_that_was_interrupted_gives_the_same_answer(toy, tmp_path) -> None:
     def stop(trials: Any) -> None:
         if len(trials) > 4:
             raise KeyboardInterrupt
@@ -79,9 +75,7 @@ def test_a_search_that_was_interrupted_gives_the_same_answer(
     ) == answer(whole)
 
 
-def test_a_metric_of_which_less_is_better_is_searched_in_its_direction(
-    toy: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_metric_of_which_less_is_better_is_searched_in_its_direction(toy, tmp_path) -> None:
     result = edgecil.search_orders(
         **grouped(out=tmp_path / "out", **toy, metric="forgetting", goal="worst")
     )
@@ -89,9 +83,7 @@ def test_a_metric_of_which_less_is_better_is_searched_in_its_direction(
     assert result.value >= np.median(values)
 
 
-def test_another_classifier_may_be_searched_and_planned_for(
-    toy: dict[str, Any], tmp_path: Path
-) -> None:
+def test_another_classifier_may_be_searched_and_planned_for(toy, tmp_path) -> None:
     small = {**toy, "method": "icarl", "sizes": (2, 2), "epochs": 1, "budget": 3, "confirm": 0}
     result = edgecil.search_orders(**grouped(out=tmp_path / "out", **small, classifier="head"))
     runs = {run.sequence: run for run in result.experiment.results()}
@@ -107,7 +99,7 @@ def test_another_classifier_may_be_searched_and_planned_for(
         edgecil.search_orders(**grouped(out=tmp_path / "other", **toy, classifier="nme"))
 
 
-def test_every_option_of_a_search_may_be_in_a_file(toy: dict[str, Any], tmp_path: Path) -> None:
+def test_every_option_of_a_search_may_be_in_a_file(toy, tmp_path) -> None:
     text = (
         f"method = 'instant'\ndataset = '{toy['dataset'].as_posix()}'\nsizes = [1, 1, 1, 1]\n"
         f"protocol = ['random', 'edge']\ngoal = 'best'\nbudget = 6\nmetric = 'last'\n"
@@ -127,9 +119,7 @@ def test_every_option_of_a_search_may_be_in_a_file(toy: dict[str, Any], tmp_path
         edgecil.search_orders(config=tmp_path / "wrong.toml")
 
 
-def test_a_budget_in_task_trainings_is_kept_and_equals_one_in_runs(
-    toy: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_budget_in_task_trainings_is_kept_and_equals_one_in_runs(toy, tmp_path) -> None:
     toy = {**toy, "budget": None}
     whole = edgecil.search_orders(**grouped(out=tmp_path / "trainings", **toy, task_trainings=36))
     assert answer(
@@ -157,9 +147,7 @@ def test_a_budget_in_task_trainings_is_kept_and_equals_one_in_runs(
     [{"tasks": 2}, {"sizes": (3, 1)}, {"base": 2, "increment": 2}],
     ids=lambda sizes: next(iter(sizes)),
 )
-def test_task_trainings_must_allow_for_two_runs_and_the_confirmation(
-    sizes: dict[str, Any], toy: dict[str, Any], tmp_path: Path
-) -> None:
+def test_task_trainings_must_allow_for_two_runs_and_the_confirmation(sizes, toy, tmp_path) -> None:
     own = {**toy, "sizes": None, "budget": None, **sizes}
     with pytest.raises(UsageError, match=r"'task_trainings' must be at least 8.* Got 7 "):
         edgecil.search_orders(**grouped(out=tmp_path / "out", **own, task_trainings=7))
@@ -172,16 +160,8 @@ def test_the_answer_is_one_sentence() -> None:
         "ewc", "worst", "accuracy", sequence, 38.0, (41.0, 41.5, 41.1), 0.97, (), 20, (), None
     )  # type: ignore[arg-type]
     assert re.findall(r"[\d.|]+", str(result)) == [
-        "0",
-        "1|2",
-        "3",
-        "41.2",
-        "90",
-        "40.8",
-        "41.6",
-        "3",
-        "97",
-    ]
+        "0", "1|2", "3", "41.2", "90", "40.8", "41.6", "3", "97",
+    ]  # fmt: skip
     assert str(result).startswith("ewc, worst order 0 1|2 3: ")
 
 
@@ -197,15 +177,13 @@ def test_the_answer_is_one_sentence() -> None:
         ({"metric": "speed"}, "metric"),
     ],
 )
-def test_bad_arguments_are_refused_before_training(
-    changes: dict[str, Any], complaint: str, toy: dict[str, Any], tmp_path: Path
-) -> None:
+def test_bad_arguments_are_refused_before_training(changes, complaint, toy, tmp_path) -> None:
     with pytest.raises(EdgecilError, match=complaint):
         edgecil.search_orders(**grouped(out=tmp_path / "out", **{**toy, **changes}))
     assert not (tmp_path / "out").exists()
 
 
-def test_after_all_orders_the_share_is_exact(toy: dict[str, Any], tmp_path: Path) -> None:
+def test_after_all_orders_the_share_is_exact(toy, tmp_path) -> None:
     asked = {**toy, "sizes": (2, 2), "budget": 50}
     result = edgecil.search_orders(**grouped(out=tmp_path / "out", **asked))
     assert {"probes", "latin"} <= set(result.experiment.sequences())
@@ -243,7 +221,7 @@ def test_ties_at_the_worst_value_are_counted() -> None:
     ],
 )
 def test_an_order_that_new_trainings_do_not_confirm_is_said_to_be_so(
-    goal: Any, metric: str, trained: int, new: tuple[float, ...], share: float, confirmed: Any
+    goal, metric, trained, new, share, confirmed
 ) -> None:
     values = (72.5, 80.0, 72.5, 72.5, 75.0, 72.5)[:trained]
     orders = list(SequenceSpace.equal(4, 2).enumerate())[:trained]

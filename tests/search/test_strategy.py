@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from edgecil.search.strategy import Goal, Prefixes, Strategy
+from edgecil.search.strategy import Prefixes, Strategy
 from edgecil.sequences import ClassSequence, SequenceSpace
 from tests.search.test_surrogate import position_effects
 
@@ -36,9 +36,7 @@ def test_prefixes_count_each_task_training_once() -> None:
 
 
 @pytest.mark.parametrize("goal", ["worst", "best"])
-def test_a_search_comes_closer_to_the_extreme_than_random_orders_of_the_same_cost(
-    goal: Goal,
-) -> None:
+def test_a_search_comes_closer_to_the_extreme_than_random_orders_of_the_same_cost(goal) -> None:
     ranks, limit = [], 30
     for seed in range(6):
         truth = position_effects(SPACE, seed)

@@ -30,9 +30,7 @@ def test_places_are_the_task_of_every_class() -> None:
 
 
 @pytest.mark.parametrize("space", SPACES, ids=str)
-def test_kernels_have_mean_0_over_all_orders_and_are_1_of_an_order_with_itself(
-    space: SequenceSpace,
-) -> None:
+def test_kernels_have_mean_0_over_all_orders_and_are_1_of_an_order_with_itself(space) -> None:
     places = all_places(space)
     kernels = _kernels(space, places[:3], places)[:4]
     varies = np.array([True, True, max(space.sizes) > 1, max(space.sizes) > 1])

@@ -78,19 +78,10 @@ def test_the_matrix_in_canonical_order_is_the_same_however_classes_are_numbered(
         -np.minimum(d := np.abs(np.subtract.outer(range(12), range(12))), 12 - d).astype(float),
     ],
     ids=[
-        "ring",
-        "unequal-rings",
-        "three-rings",
-        "pairs",
-        "paired-pairs",
-        "tournament",
-        "blocks",
-        "superclasses",
-        "zero",
-        "equal",
-        "circle",
+        "ring", "unequal-rings", "three-rings", "pairs", "paired-pairs", "tournament", "blocks",
+        "superclasses", "zero", "equal", "circle",
     ],
-)
+)  # fmt: skip
 def test_symmetric_matrices_look_the_same_however_classes_are_numbered(values) -> None:
     for seed in range(5):
         order = np.random.default_rng(seed).permutation(len(values))

@@ -15,21 +15,9 @@ from edgecil.errors import UsageError
 from edgecil.sequences import ClassSequence, SequenceSpace
 
 SIZES = [
-    (1,),
-    (4,),
-    (1, 1),
-    (1, 2),
-    (2, 2),
-    (3, 3),
-    (1, 1, 1, 1),
-    (2, 1, 2),
-    (2, 2, 2),
-    (4, 1, 1),
-    (1, 4, 2),
-    (4, 4),
-    (2, 2, 2, 2),
-    (3, 1, 1, 2),
-]
+    (1,), (4,), (1, 1), (1, 2), (2, 2), (3, 3), (1, 1, 1, 1), (2, 1, 2), (2, 2, 2), (4, 1, 1),
+    (1, 4, 2), (4, 4), (2, 2, 2, 2), (3, 1, 1, 2),
+]  # fmt: skip
 
 
 def by_permuting(sizes: tuple[int, ...]) -> list[tuple[tuple[int, ...], ...]]:
