@@ -359,6 +359,7 @@ def _parse(grid: Grid, metric: str, seeds_are: str) -> list[Runs]:
     columns, count = grid.columns, len(grid.numbers)
     further = [name for name in columns if name not in (*_KEYS, *_OWN, metric)]
     has_orders, has_seeds = "sequence" in columns, "seed" in columns
+    is_named = has_orders and "label" in columns
     sequences, texts = _Sequences(), _Texts()
     states = [cell.strip().lower() for cell in columns.get("status", [])]
     methods, protocols, datasets = [], [], []
@@ -378,7 +379,7 @@ def _parse(grid: Grid, metric: str, seeds_are: str) -> list[Runs]:
             value = _parse_value(columns[metric][row].strip(), metric)
             if has_orders:
                 order = sequences[columns["sequence"][row]]
-                label = str(order)
+                label = texts[columns["label"][row]] if is_named else str(order)
             else:
                 label = f"{'seed' if has_seeds else 'run'} {seed}"
                 order = sequences.stand_in(label if has_seeds else (method, seed))
@@ -388,8 +389,7 @@ def _parse(grid: Grid, metric: str, seeds_are: str) -> list[Runs]:
         methods.append(method)
         protocols.append(protocol)
         datasets.append(texts[columns["dataset"][row]] if "dataset" in columns else "")
-        is_named = has_orders and "label" in columns
-        labels.append(texts[columns["label"][row]] if is_named else label)
+        labels.append(label)
         orders.append(order)
         seeds.append(0 if not has_orders and seeds_are == "orders" else seed)
         values.append(math.nan if states and states[row] not in ("finished", "") else value)

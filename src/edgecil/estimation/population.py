@@ -40,6 +40,7 @@ _SHARES: Floats = (np.arange(8, dtype=np.float64) + 0.5) / 8.0
 _COARSE, _FINE = 90, 48
 _STEPS = 44
 _SQUARES = 41
+_ROUNDING = 200
 _OPEN = 4.0  # the prior falls off so much more slowly above the range than below it
 _TINY = 1e-12
 
@@ -431,7 +432,8 @@ def orders_for(
     """Return how many more orders bring the mean's interval to a half-width with an assurance.
 
     After m more orders the sum of squares has grown by σ² χ² with m degrees of freedom, and σ has
-    its posterior; the half-width then follows from the model. One sample only, no batch.
+    its posterior; the half-width then follows from the model. One sample only, no batch. Numbers
+    of 200 and more are within half a per cent of the least that suffices.
 
     Args:
         known: what the runs say so far.
@@ -454,14 +456,17 @@ def orders_for(
         largest = np.exp(np.interp(target, widths, np.log(squares)))
         return float(weights @ chdtr(more, largest / variance))
 
-    if float(known.half_width()) <= target:
+    width = float(known.half_width())
+    if width <= target:
         return 0
-    low, high = 0, 1
+    # The half-width falls with the root of the number of orders.
+    guess = known.evidence.order_count * ((width / target) ** 2 - 1.0)
+    low, high = 0, int(np.clip(guess, 1.0, most))
     while probability(high) < assurance:
         if high >= most:
             return None
-        low, high = high, min(2 * high, most)
-    while high - low > 1:
+        low, high = high, min(high + high // 2 + 1, most)
+    while high - low > max(1, high // _ROUNDING):
         middle = (low + high) // 2
         low, high = (low, middle) if probability(middle) >= assurance else (middle, high)
     return high
