@@ -33,6 +33,14 @@ def test_edge_gives_hard_median_and_easy_with_their_profiles(cli, matrix) -> Non
     assert made[0]["profile"]["z"] < 0 < made[2]["profile"]["z"]
 
 
+def test_edge_names_its_encoder_and_that_the_paper_s_is_another(cli: Cli) -> None:
+    asked = ("sequences", "cifar100", "--tasks", 10, "--protocol", "random,edge")
+    (note,) = cli(*asked, "--json").json["notes"]
+    assert "minilm-bundled" in note
+    assert "not from clip-vit-b-16" in note
+    assert cli(*asked).out.splitlines()[-1] == note
+
+
 @pytest.mark.parametrize("size", [("cifar100", 10), ("ham10000", 7)])
 def test_optimal_has_a_bound_and_a_gap(cli, size) -> None:
     hard, median, easy = runs(cli, size[0], "--tasks", size[1], "--protocol", "optimal")

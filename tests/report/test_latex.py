@@ -17,7 +17,6 @@ from tests.report.made_up import page_of, steady, varied, write_run
 from tests.report.test_page import HOSTILE
 
 PDFLATEX = shutil.which("pdflatex")
-needs_latex = pytest.mark.skipif(PDFLATEX is None, reason="pdflatex is not installed")
 
 NAMES = ("<script>", '"', "a'b`c", "$c_1$ & d", "[e] *", "50 % ~^\\{}#")
 
@@ -25,6 +24,12 @@ NAMES = ("<script>", '"', "a'b`c", "$c_1$ & d", "[e] *", "50 % ~^\\{}#")
 def has_package(name: str) -> bool:
     found = subprocess.run(["kpsewhich", f"{name}.sty"], capture_output=True, check=False)
     return found.returncode == 0
+
+
+needs_latex = pytest.mark.skipif(
+    PDFLATEX is None or not has_package("booktabs"),
+    reason="pdflatex or the package booktabs is not installed",
+)
 
 
 @pytest.fixture(scope="module")

@@ -70,6 +70,7 @@ def _show_sequences(answer: ListedSequences) -> Iterator[Table | str]:
         "S: similarity of neighbouring tasks (mean over class pairs times classes per task).\n"
         "z: standard deviations of S from the mean of all sequences (exact)."
     )
+    yield from answer.notes
 
 
 VERBS = (

@@ -25,12 +25,15 @@ def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
     from edgecil.report.summary import rank
     from edgecil.report.table import latex_lines
     from edgecil.report.tables import terminal_tables
+    from edgecil.sequences.protocols import origin_sentences
 
     for dataset in answer.datasets:
         yield f"{headline(dataset)}\n"
         yield "".join(f"{sentence}\n" for sentence in describe_dataset(dataset))
         if noise := noise_sentences(dataset, rank(dataset)):
             yield f"{' '.join(noise)}\n"
+        if origins := origin_sentences(dataset.provenance):
+            yield "".join(f"{sentence}\n" for sentence in origins)
         yield from (tables := terminal_tables(dataset))
         yield "\n".join(["The first table in LaTeX:", *latex_lines(tables[0]), ""])
     yield from describe_overall(answer.over_datasets)

@@ -15,7 +15,7 @@ from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.config_values import build_config
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.engine.plan import Prefix
-from edgecil.engine.record import digest_of, meaning
+from edgecil.engine.record import Identity, digest_of, meaning
 from edgecil.engine.results import RunResult, Summary
 from edgecil.engine.runs import FAILED, FINISHED, PENDING, Runs
 from edgecil.engine.seeds import repeat_of
@@ -246,12 +246,7 @@ class Experiment:
         `constructor` and the source of its similarity (`encoder`, `template`, `version` of the
         weights, `file`); for certified orders the `objective`, and by label `z`, `gap`, `exact`.
         """
-        prefix = "protocol "
-        return {
-            name.removeprefix(prefix): value
-            for name, value in self.identity.items()
-            if name.startswith(prefix)
-        }
+        return Identity.of(self.identity).protocols
 
     def notes(self) -> list[str]:
         """Return one sentence if calls of `run` used different similarities."""

@@ -61,12 +61,14 @@ class Identity:
         methods: by method, its settings.
         code: by method that is not one of edgecil's, where its program is and its digest.
         weights: by network, the digest of its pre-trained weights.
+        protocols: by protocol with constructed orders, what these come from.
     """
 
     settings: dict[str, Any] = field(default_factory=dict)
     methods: dict[str, Any] = field(default_factory=dict)
     code: dict[str, Any] = field(default_factory=dict)
     weights: dict[str, Any] = field(default_factory=dict)
+    protocols: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> Identity:
@@ -77,6 +79,7 @@ class Identity:
         """
         identity = cls()
         prefixes = {"method ": "methods", "code of ": "code", "weights ": "weights"}
+        prefixes["protocol "] = "protocols"
         for name, value in stored.items():
             prefix = next((prefix for prefix in prefixes if name.startswith(prefix)), "")
             getattr(identity, prefixes.get(prefix, "settings"))[name.removeprefix(prefix)] = value

@@ -14,12 +14,13 @@ from edgecil.engine.config import Execution, ExperimentConfig
 from edgecil.engine.config_values import build_config
 from edgecil.engine.plan import Node, Plan, Prefix
 from edgecil.engine.progress import RunningTask, read_progress
+from edgecil.engine.record import Identity
 from edgecil.engine.results import RunResult
 from edgecil.engine.seeds import PER_ORDER, SEEDS, repeat_of, training_seed
 from edgecil.engine.store import StoreReader
 from edgecil.io.notebook import show_printed
 from edgecil.io.numbers import format_duration
-from edgecil.sequences.protocols import LabelledSequence
+from edgecil.sequences.protocols import LabelledSequence, origin_sentences
 from edgecil.sequences.sequence import format_tasks
 
 _BAR = 40  # characters
@@ -89,6 +90,7 @@ class Status:
             workers of the last call; None if no training has finished yet.
         shard: the part of the plan that this directory is for, such as `3/8`; None for all of it.
         unmeasured: methods that have no finished training yet; their time is not in `seconds_left`.
+        origins: sentences on what constructed orders come from: encoder, template and weights.
     """
 
     directory: Path
@@ -101,12 +103,13 @@ class Status:
     seconds_left: float | None = None
     shard: str | None = None
     unmeasured: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Status of {self.directory}: {self.finished} of {self.planned} runs>"
 
     def __str__(self) -> str:
-        """Return at most five lines: runs, a bar, what is under way, the time left, failures."""
+        """Return runs, a bar, what is under way, the time left, failures and the orders' origin."""
         return "\n".join(self._lines())
 
     _repr_pretty_ = show_printed
@@ -133,6 +136,7 @@ class Status:
         if self.failures:
             more = f" (and {len(self.failures) - 1} more)" if len(self.failures) > 1 else ""
             yield f"Failed{more}: {self.failures[0]}"
+        yield from self.origins
 
     @property
     def planned(self) -> int:
@@ -205,6 +209,7 @@ def read_status(store: StoreReader, configs: Sequence[ExperimentConfig]) -> Stat
         left,
         shard,
         tuple(dict.fromkeys(it.method for it in remaining if it.method not in measured)),
+        tuple(origin_sentences(Identity.of(store.identity()).protocols)),
     )
 
 

@@ -196,6 +196,15 @@ class DatasetAnalysis:
         chosen = {name for method in self.methods.values() for name in method.chosen_by}
         return tuple(name for name in self.table.protocols if name in chosen)
 
+    @property
+    def provenance(self) -> dict[str, dict[str, Any]]:
+        """By protocol with constructed orders, what these come from, as of an experiment."""
+        return {
+            name: source
+            for record in self.experiments
+            for name, source in record.identity.protocols.items()
+        }
+
 
 @dataclass(frozen=True)
 class AnalysisOptions:

@@ -88,10 +88,12 @@ class ListedSequences:
     Attributes:
         names: the N class names.
         sequences: one for each label.
+        notes: what constructed orders come from, and labels that stand for the same order.
     """
 
     names: list[str]
     sequences: list[ScoredSequence]
+    notes: tuple[str, ...] = ()
 
 
 def sequences(
@@ -118,7 +120,7 @@ def sequences(
         from edgecil.report.sequences import draw_sequences
 
         draw_sequences(chosen.similarity, chosen, plot)
-    return ListedSequences(list(chosen.similarity.names), list(chosen))
+    return ListedSequences(list(chosen.similarity.names), list(chosen), chosen.notes)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from edgecil.io.files import check_new, replace_file
 from edgecil.paper.published import Ranking, rank_numbers
 from edgecil.report.metrics import metric_words
 from edgecil.report.table import escape_latex
+from edgecil.sequences.protocols import origin_sentences
 
 if TYPE_CHECKING:
     from edgecil.estimation.sources import Source
@@ -101,7 +102,11 @@ def paper_tables(
             f"{analysis.source} has no runs of {', '.join(missing)}; it has {', '.join(ran)}."
         )
     title = escape_latex(metric_words(analysis.datasets[0].metric).title)
-    style = _Style(tuple(protocol), wasserstein_order, bits, title)
+    sources = {name: source for it in analysis.datasets for name, source in it.provenance.items()}
+    origins = origin_sentences({name: sources[name] for name in protocol if name in sources})
+    style = _Style(
+        tuple(protocol), wasserstein_order, bits, title, "".join(f" {it}" for it in origins)
+    )
     datasets = [_Dataset.of(dataset) for dataset in analysis.datasets]
     tables = {"classic": _classic(datasets, style)}
     true = [dataset for dataset in datasets if dataset.has_truth]
@@ -127,6 +132,7 @@ class _Style:
     order: int
     bits: bool
     metric: str
+    origins: str
 
 
 @dataclass(frozen=True)
@@ -213,6 +219,7 @@ def _enumerable(datasets: Sequence[_Dataset], style: _Style) -> str:
         f"Lowest and highest {style.metric} over all class orders (grey) and over the orders of "
         f"each protocol, in per cent; distances between the runs' normal distribution and the "
         f"truth (JSD in {unit}, $W_{style.order}$ in points). The best are bold."
+        f"{escape_latex(style.origins)}"
     )
     return _float("l" + "c" * len(columns), [r"\toprule", *head, *rows], caption, "enumerable")
 
@@ -274,7 +281,7 @@ def _classic(datasets: Sequence[_Dataset], style: _Style) -> str:
     ]
     caption = (
         f"Lowest and highest {style.metric} of the class orders of each protocol, mean and "
-        "standard deviation of these, in per cent."
+        f"standard deviation of these, in per cent.{escape_latex(style.origins)}"
     )
     columns = "ll" + "ccc" * len(datasets)
     return _float(columns, [r"\toprule", *head, *rows], caption, "classic")

@@ -17,7 +17,7 @@ from edgecil.report.metrics import MetricWords
 from edgecil.report.summary import compare_pair
 from edgecil.sequences.counting import count_text
 from edgecil.sequences.given import NAME as GIVEN
-from edgecil.sequences.protocols import PROTOCOLS, find_protocol
+from edgecil.sequences.protocols import PROTOCOLS, describe_origins, find_protocol
 
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -100,7 +100,9 @@ def setup_facts(dataset: DatasetAnalysis) -> dict[str, str]:
         "backbone": _by_method(backbones, len(dataset.methods)),
         "epochs": _by_method(epochs, len(dataset.methods)),
     }
-    if any(find_protocol(name).needs_similarity for name in dataset.table.protocols):
+    facts |= (origins := describe_origins(dataset.provenance))
+    uses = any(find_protocol(name).needs_similarity for name in dataset.table.protocols)
+    if uses and not origins:
         facts["similarity by"] = listed(
             _inside(config, "similarity", "file") or _inside(config, "similarity", "encoder")
             for config in configs

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from edgecil.io.csv_files import Cell
@@ -255,7 +256,7 @@ def boundary_table(dataset: DatasetAnalysis) -> Table:
 
     It has rows if a hard and an easy order were constructed and random ones were run beside them.
     """
-    from edgecil.sequences.protocols import GOALS, find_protocol
+    from edgecil.sequences.protocols import GOALS, find_protocol, origin_sentences
 
     ran = [name for name in dataset.table.protocols if name]
     extreme = {name for name in ran if {*GOALS} <= {*(find_protocol(name).constructed or ())}}
@@ -267,7 +268,7 @@ def boundary_table(dataset: DatasetAnalysis) -> Table:
             if name in extreme | random and len(values):
                 ends = (float(values.min()), float(values.max()))
                 rows.append((method, name, len(values), *ends, values.mean(), values.std()))
-    return Table(
+    table = Table(
         "boundaries",
         "The paper's view: boundaries by protocol",
         "Lowest and highest accuracy of each protocol's orders, and their mean and standard "
@@ -279,6 +280,8 @@ def boundary_table(dataset: DatasetAnalysis) -> Table:
         ),
         tuple(rows),
     )
+    caption = " ".join([table.caption, *origin_sentences(dataset.provenance)])
+    return replace(table, paper=replace(table, caption=caption))
 
 
 def correlations_table(dataset: DatasetAnalysis) -> Table:

@@ -20,6 +20,7 @@ from edgecil.sequences.protocols import (
     PROTOCOLS,
     LabelledSequence,
     draw_protocols,
+    note_sequences,
     parse_protocols,
 )
 from edgecil.sequences.sequence import ClassSequence, Tasks
@@ -62,10 +63,12 @@ class ChosenSequences(Sequence[ScoredSequence]):
     Attributes:
         similarity: over the N classes.
         scored: the sequences with their profiles.
+        notes: what constructed orders come from, and labels that stand for the same order.
     """
 
     similarity: Similarity
     scored: tuple[ScoredSequence, ...]
+    notes: tuple[str, ...] = ()
 
     @overload
     def __getitem__(self, index: int) -> ScoredSequence: ...
@@ -157,7 +160,7 @@ def choose_sequences(
         for name, runs in drawn.items()
         for run in runs
     )
-    return ChosenSequences(matrix, scored)
+    return ChosenSequences(matrix, scored, tuple(note_sequences(drawn).values()))
 
 
 def score_sequence(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
@@ -192,6 +192,32 @@ def describe_source(source: Mapping[str, str]) -> str:
     return f"{source['encoder']} with {template!r}" if "{" in template else source["encoder"]
 
 
+def describe_origins(provenance: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Return what the constructed orders of protocols come from, by `orders of <protocols> from`.
+
+    Encoder, template and weights of the similarity, and whether the paper has another encoder.
+
+    >>> describe_origins({"edge": {"constructor": "edge", "encoder": "minilm", "version": "1"}})
+    {'orders of edge from': 'minilm (weights 1), not from clip-vit-b-16 as in the paper'}
+    """
+    protocols: dict[str, list[str]] = {}
+    for name, source in provenance.items():
+        if "constructor" not in source:
+            continue
+        weights = f" (weights {source['version']})" if source.get("version") else ""
+        published = find_protocol(name).encoder
+        other = published not in (None, source.get("encoder"))
+        note = f", not from {published} as in the paper" if other else ""
+        protocols.setdefault(f"{describe_source(source)}{weights}{note}", []).append(name)
+    return {f"orders of {', '.join(names)} from": text for text, names in protocols.items()}
+
+
+def origin_sentences(provenance: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return :func:`describe_origins` as sentences."""
+    origins = describe_origins(provenance)
+    return [f"The {what.removesuffix(' from')} come from {it}." for what, it in origins.items()]
+
+
 def describe_duplicates(name: str, runs: Iterable[tuple[str, ClassSequence]]) -> str | None:
     """Return one sentence if several labels of a protocol stand for the same sequence, else None.
 
@@ -217,7 +243,7 @@ def describe_duplicates(name: str, runs: Iterable[tuple[str, ClassSequence]]) ->
 def note_sequences(sequences: Mapping[str, Iterable[LabelledSequence]]) -> dict[str, str]:
     """Return sentences about the sequences of protocols, by what they are about.
 
-    Labels that stand for one sequence, and encoders that a protocol was not published with.
+    Labels that stand for one sequence, and what constructed ones come from.
     """
     notes = {}
     for name, runs in sequences.items():
@@ -225,15 +251,11 @@ def note_sequences(sequences: Mapping[str, Iterable[LabelledSequence]]) -> dict[
         same = describe_duplicates(name, ((run.label, run.sequence) for run in labelled))
         if same is not None:
             notes[name] = same
-        published = find_protocol(name).encoder
         source = next((run.source for run in labelled if run.source is not None), None)
         if source is not None and "classes" in source:
             notes["classes"] = (
                 f"{describe_source(source)} has no class names: its rows are taken in label order."
             )
-        if published is not None and source is not None and source.get("encoder") != published:
-            notes[f"encoder of {name}"] = (
-                f"The similarity of {name} comes from {describe_source(source)}, not from "
-                f"{published} as in the paper."
-            )
+        if source is not None:
+            notes[f"source of {name}"] = origin_sentences({name: source})[0]
     return notes
