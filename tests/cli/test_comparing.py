@@ -46,7 +46,7 @@ def test_orders_without_a_result_are_named_in_a_comparison(cli, tmp_path) -> Non
     assert answer["pairs"][0]["comparison"]["n"] == 2
     *_, sentence = answer["notes"]
     assert sentence.startswith("a, latin: ")
-    assert cli("compare", one, two).out.splitlines()[-1] == sentence
+    assert sentence in cli("compare", one, two).out.splitlines()
 
 
 def test_next_says_what_to_run_and_writes_the_orders(cli, tmp_path) -> None:
@@ -116,9 +116,8 @@ def test_a_tie_is_no_win(cli, tmp_path) -> None:
 
 def test_an_unknown_choice_of_orders_is_said_as_by_analyze(cli, tmp_path) -> None:
     file = write_runs(tmp_path / "own.csv", A=[61.2, 58.9, 64.0], B=[60.1, 57.0, 63.5])
-    last = cli("compare", file).out.splitlines()[-1]
-    assert "'given'" in last
-    assert last in cli("analyze", file).err.replace("\n", " ")
+    [said] = [line for line in cli("compare", file).out.splitlines() if "'given'" in line]
+    assert said in cli("analyze", file).err.replace("\n", " ")
 
 
 def test_a_limit_near_zero_has_a_sign_and_digits(cli, tmp_path) -> None:
