@@ -54,19 +54,17 @@ def test_a_program_gets_the_paths(cli, few, tmp_path) -> None:
     }
 
 
-def test_a_csv_needs_a_place_for_its_report(cli, few, tmp_path) -> None:
-    table = read_runs(few)[0]
-    write(rows(table), tmp_path / "a.csv")
-    assert cli("report", tmp_path / "a.csv").code == 2
-    assert "'out'" in cli("report", tmp_path / "a.csv").sentence
-    answer = cli("report", tmp_path / "a.csv", "--out", tmp_path / "r", "--json")
-    assert Path(answer.json["pages"][0]).is_file()
+def test_the_report_of_a_csv_is_named_after_it(cli, few, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(rows(read_runs(few)[0]), tmp_path / "a.csv.gz")
+    assert cli("report", tmp_path / "a.csv.gz", "--json").json["pages"] == ["a-report/index.html"]
+    assert (tmp_path / "a-report" / "index.html").is_file()
 
 
 def test_the_command_that_a_page_on_a_file_prints_repeats_it_with_every_option(cli, few) -> None:
     runs = [replace(run, dataset="quickdraw") for run in rows(read_runs(few)[0])]
     write(runs, "my runs.csv")
-    np.save("D.npy", six_classes().values)
+    np.save("D.npy", six_classes().values + np.eye(6))
     options = ("--similarity", "D.npy", "--predictor", "intra")
     asked = ("report", "my runs.csv", "--out", "r", *options)
     page = Path(cli(*asked, "--json").json["pages"][0])

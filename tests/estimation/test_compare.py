@@ -215,6 +215,7 @@ def test_runs_without_orders_are_paired_by_seed_or_compared_as_samples(
     assert one.interval is not None
     assert (one.interval[1] - one.interval[0] < 1.5) == seeds
     (advice,) = edgecil.next_runs(path, target=0.5)
-    assert (advice.orders, advice.unit) == ((), "run")
+    assert (advice.orders, advice.steps["a"].unit) == ((), "run")
     assert advice.steps["a"].order_count > 4
+    assert str(edgecil.analyze(path)["a"]).startswith("a reaches ")
     assert advice.decisions.keys() == ({"a"} if seeds else set())

@@ -141,12 +141,13 @@ def test_an_analysis_has_its_options_already(small, tmp_path) -> None:
     assert not (tmp_path / "r").exists()
 
 
-def test_each_dataset_has_its_own_page(small, tmp_path) -> None:
+def test_each_dataset_has_its_own_page(small, tmp_path, monkeypatch) -> None:
     runs = rows(small.datasets[0].table)
     write([*runs, *(replace(run, dataset="a b") for run in runs)], tmp_path / "a.csv")
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match="'out' parameter is required"):
-        write_report(tmp_path / "a.csv")
-    pages = write_report(tmp_path / "a.csv", out=tmp_path / "r").pages
-    assert pages[0] == tmp_path / "r" / "made-up" / "index.html"
-    assert pages[1].parent.parent == tmp_path / "r"
+        write_report(["a.csv", "a.csv"])
+    pages = write_report("a.csv").pages
+    assert pages[0] == Path("a-report/made-up/index.html")
+    assert pages[1].parent.parent == Path("a-report")
     assert all(page.is_file() for page in pages)

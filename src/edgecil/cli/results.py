@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
 
 def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
-    from edgecil.estimation.analysis import describe_dataset
-    from edgecil.estimation.sentences import describe_overall
+    from edgecil.estimation.analysis import describe_analysis, describe_dataset
     from edgecil.report.narrative import headline, noise_sentences
     from edgecil.report.summary import rank
     from edgecil.report.table import latex_lines
     from edgecil.report.tables import terminal_tables
     from edgecil.sequences.protocols import origin_sentences
 
+    if answer.over_datasets:
+        yield "".join(f"{sentence}\n" for sentence in describe_analysis(answer))
     for dataset in answer.datasets:
         yield f"{headline(dataset)}\n"
         yield "".join(f"{sentence}\n" for sentence in describe_dataset(dataset))
@@ -36,7 +37,6 @@ def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
             yield "".join(f"{sentence}\n" for sentence in origins)
         yield from (tables := terminal_tables(dataset))
         yield "\n".join(["The first table in LaTeX:", *latex_lines(tables[0]), ""])
-    yield from describe_overall(answer.over_datasets)
 
 
 def _notes(analysis: Analysis) -> Iterator[str]:
@@ -186,7 +186,7 @@ FRONT = (
     Verb(
         "report",
         "write one HTML page, figures (SVG, PNG, PDF) and tables (CSV, Markdown, LaTeX)",
-        ("edgecil report demo --watch", "edgecil report accuracies.csv --out report --open"),
+        ("edgecil report demo --watch", "edgecil report accuracies.csv --open"),
         "edgecil.report.write:write_report",
         lambda answer: (f"Report: {page}" for page in answer.pages),
         arguments=("source",),

@@ -91,6 +91,8 @@ class MethodAnalysis:
     """Everything about one method.
 
     Attributes:
+        name: of the method.
+        metric: what is claimed about: `accuracy`, `last`, ...
         answer: what may be claimed about it, with or without a truth.
         order_effect: how far orders differ by more than training noise.
         next_step: what to run next.
@@ -101,6 +103,8 @@ class MethodAnalysis:
         warnings: sentences.
     """
 
+    name: str
+    metric: str
     answer: Answer
     order_effect: OrderEffect
     next_step: NextStep
@@ -118,13 +122,12 @@ class MethodAnalysis:
         return tuple(name for name in self.runs if name not in every)
 
     def __repr__(self) -> str:
-        return f"<MethodAnalysis: {self.answer}>"
+        return f"<MethodAnalysis: {describe_answer(self.answer, self.name, self.metric)}>"
 
     def __str__(self) -> str:
         """Return what may be claimed, what to run next, and warnings, a line each."""
-        said = str(self.answer)
-        step = f"Next: {describe_step(self.next_step)}"
-        return "\n".join([said[0].upper() + said[1:], step, *self.warnings])
+        said = describe_answer(self.answer, self.name, self.metric)
+        return "\n".join([said, f"Next: {describe_step(self.next_step)}", *self.warnings])
 
     _repr_pretty_ = show_printed
 
@@ -312,8 +315,8 @@ class Analysis:
         return f"<Analysis of {self.source}: {'; '.join(parts)}>"
 
     def __str__(self) -> str:
-        """Return the claims, the comparison, what to run next, and all warnings."""
-        lines = list(describe_overall(self.over_datasets))
+        """Return the claims, the comparisons and all warnings; over all datasets first."""
+        lines = list(describe_analysis(self))
         for dataset in self.datasets:
             lines += [f"{dataset.dataset}:"] if len(self.datasets) > 1 else []
             lines += describe_dataset(dataset)
@@ -361,6 +364,12 @@ def _row(dataset: DatasetAnalysis, name: str) -> dict[str, Any]:
         row |= {} if title == "next" else {title: claim.value}
         row |= {f"{title}_low": low, f"{title}_high": high}
     return {**row, "lowest": said.lowest, "highest": said.highest}
+
+
+def describe_analysis(analysis: Analysis) -> Iterator[str]:
+    """Yield which of two methods is better over several datasets."""
+    higher_is_better = find_metric(analysis.options.metric).higher_is_better
+    return describe_overall(analysis.over_datasets, higher_is_better=higher_is_better)
 
 
 def describe_dataset(dataset: DatasetAnalysis) -> Iterator[str]:
@@ -622,6 +631,8 @@ def _analyze_method(
     sequences, accuracies = unbiased_orders(table, method, truth)
     said = answer(table, method, truth)
     return MethodAnalysis(
+        name=method,
+        metric=table.metric,
         answer=said,
         order_effect=split_variance(representative_orders(table, method).orders.repeats()),
         next_step=advise(table, method, said, seconds=seconds),

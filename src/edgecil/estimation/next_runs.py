@@ -65,6 +65,7 @@ class NextStep:
             of the runs are not recorded.
         replaces: whether the orders that were run were not chosen at random, so that claims will
             rest on the further orders alone.
+        unit: what a further one is called: `order`, or `run` if the orders are unknown.
     """
 
     step: Step
@@ -75,6 +76,7 @@ class NextStep:
     target: float | None = None
     seconds: float | None = None
     replaces: bool = False
+    unit: str = "order"
 
 
 def advise(
@@ -104,7 +106,7 @@ def advise(
     again = 0 if repeated else min(REPEATED_ORDERS, said.order_count)
     if said.mean.validity == "measured":
         return _timed(NextStep("repeats" if again else "nothing", repeats=again), seconds)
-    left = table.space.size - said.order_count
+    left, unit = table.space.size - said.order_count, "order" if table.has_orders else "run"
     # Rows of further orders in a file without protocols are like those before them.
     replaces = not said.blind and set(said.protocols) != {OWN_ORDERS}
     known = None
@@ -112,10 +114,11 @@ def advise(
         known = know_method(table, method, representative_orders(table, method))
     if known is None:
         more = LEAST_ORDERS - (0 if replaces else said.order_count)
-        return _timed(NextStep("orders", min(max(more, 1), left), replaces=replaces), seconds)
+        few = NextStep("orders", min(max(more, 1), left), replaces=replaces, unit=unit)
+        return _timed(few, seconds)
     width = float(known.half_width())
     goal = _NARROWER * width if target is None else target
-    step = NextStep("nothing", repeats=again, half_width=width, target=goal)
+    step = NextStep("nothing", repeats=again, half_width=width, target=goal, unit=unit)
     if width > goal and left:
         most = min(left, _MOST_ORDERS)
         likely, sure = (orders_for(known, goal, assurance, most=most) for assurance in ASSURANCES)
@@ -149,7 +152,6 @@ class NextRuns:
         directory: of the experiment; None for files and several experiments.
         options: of the experiment's latest run that are not the default; empty without an
             experiment.
-        unit: what a further one is called: `order`, or `run` if the orders are unknown.
         notes: how the runs were read and joined, and what is odd about them.
     """
 
@@ -161,7 +163,6 @@ class NextRuns:
     target: float | None = None
     directory: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
-    unit: str = "order"
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -286,7 +287,6 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
         target,
         None if only is None else str(only.directory),
         {} if only is None or only.config is None else _options(only.config),
-        "order" if table.has_orders else "run",
     )
 
 

@@ -235,10 +235,10 @@ def _signed(value: float) -> str:
 def describe_next(dataset: NextRuns) -> Iterator[str]:
     """What to run next on a dataset, as sentences, and the orders."""
     for method, step in dataset.steps.items():
-        yield f"{method}: {describe_step(step, dataset.unit)}"
+        yield f"{method}: {describe_step(step)}"
     for first, others in dataset.decisions.items():
         for second, more in others.items():
-            yield f"{first} − {second}: {_decision(more, dataset.unit)}"
+            yield f"{first} − {second}: {_decision(more, dataset.steps[first].unit)}"
     if dataset.orders:
         yield "Next orders:"
         yield from (f"  {order}" for order in dataset.orders[:_SHOWN])
@@ -258,12 +258,12 @@ def _decision(more: int | None, unit: str) -> str:
     if more is None:
         return f"not expected to be decided by {MOST_ORDERS} more {unit}s."
     return (
-        f"with probability 80 %, {count(more, f'more {unit}')} of both decide which is better; you "
-        f"may look after every {unit}."
+        f"with probability 80 %, {count(more, f'more {unit}')} of both "
+        f"{'decides' if more == 1 else 'decide'} which is better; you may look after every {unit}."
     )
 
 
-def describe_step(step: NextStep, unit: str = "order") -> str:
+def describe_step(step: NextStep) -> str:
     """What to run next for a method, and what it would buy."""
     duration = "" if step.seconds is None else f"; about {format_duration(step.seconds)}"
     now = ""
@@ -276,13 +276,14 @@ def describe_step(step: NextStep, unit: str = "order") -> str:
             f"all orders were run; train {step.repeats} of them once more to separate order from "
             f"training{duration}."
         )
-    more = count(step.order_count, f"more {unit}")
+    more = count(step.order_count, f"more {step.unit}")
     if step.replaces:
         return f"run {more} at random; those run so far were not chosen at random{duration}."
     if step.target is None:
         return f"run {more}; a claim requires {LEAST_ORDERS}{duration}."
     sure = "" if step.sure_count is None else f" ({step.sure_count:,} for 95 %)"
+    bring = "brings" if step.order_count == 1 else "bring"
     return (
-        f"{now}; with probability 80 %, {more} bring it to ± {rounded_limit(step.target)}{sure}"
+        f"{now}; with probability 80 %, {more} {bring} it to ± {rounded_limit(step.target)}{sure}"
         f"{duration}."
     )

@@ -71,8 +71,9 @@ def write_report(
 
     Args:
         source: an :class:`Analysis`, or anything that :func:`edgecil.analyze` accepts.
-        out: the folder; by default `report/` in the experiment directory. With several datasets,
-            each has its own folder inside.
+        out: the folder; by default `report/` in the experiment directory, or for a file
+            `<its name>-report/` in the current directory. With several datasets, each has its own
+            folder inside.
         metrics: further metrics that the page can switch to, each with its own analysis. By
             default A(O), A_last, Ā and forgetting, as far as the source has them; an
             :class:`Analysis`, its JSON file and a live page have none.
@@ -168,12 +169,15 @@ def _analyze_others(
 def _folder(analysis: Analysis, out: str | Path | None) -> Path:
     if out is not None:
         return Path(out)
-    if len(analysis.sources) != 1 or not Path(analysis.source).is_dir():
-        raise UsageError(
-            f"The 'out' parameter is required because {analysis.source!r} is not an experiment "
-            "directory."
-        )
-    return Path(analysis.source) / "report"
+    source = Path(analysis.source)
+    if len(analysis.sources) == 1 and source.is_dir():
+        return source / "report"
+    if len(analysis.sources) == 1 and source.is_file():
+        return Path(f"{source.name.removesuffix('.gz').rpartition('.')[0]}-report")
+    raise UsageError(
+        f"The 'out' parameter is required because {analysis.source!r} is neither one experiment "
+        "directory nor one file."
+    )
 
 
 def page_files(page: Page, folder: Path, *, live: bool = False) -> dict[Path, bytes]:
