@@ -21,7 +21,11 @@ def test_the_authors_code_in_one_word() -> None:
     bound = bind({"as": "authors", "method": "ease,mos", "dataset": "imagenet-r"})
     assert bound["protocol"] == ("random", "edge-released")
     assert bound["metric"] == "last"
-    assert bound["similarity"] == {"encoder": "clip-vit-b-16", "template": "{label}"}
+    assert bound["similarity"] == {
+        "encoder": "clip-vit-b-16",
+        "template": "{label}",
+        "encoder_half": True,
+    }
     training = {"setup": "published", "one_seed": True, "backbone": "vit-b16-in1k"}
     assert bound["training"] == training
     assert bound["data"] == FROZEN

@@ -102,6 +102,7 @@ def test_everything_that_is_missing_is_listed_and_the_work_is_planned_without_it
     assert list(missing) == [
         "dataset cub200",
         "encoder clip-vit-b-16",
+        "tokenizer of CLIP",
         "device",
         "backbone vit-b16-in21k",
     ]

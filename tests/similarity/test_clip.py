@@ -11,8 +11,11 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from edgecil.classes import ClassList
 from edgecil.errors import DataError, PrerequisiteError, UsageError
-from edgecil.similarity import get_encoder, load_clip
+from edgecil.similarity import clip, get_encoder, load_clip, text_similarity
+from edgecil.similarity.clip import ClipEncoder
+from edgecil.similarity.pretrained import locate
 from tests.similarity.tiny_models import (
     CONTEXT,
     HEADS,
@@ -326,3 +329,28 @@ def test_the_caches_and_packages_of_clip_are_used(
     assert folder is not None
     tokens = CLIPTokenizerFast.from_pretrained(folder)("Cat")["input_ids"]
     assert tokens == [514, 513, 515]  # start, "cat</w>", end
+
+
+def test_half_precision_is_used_on_a_gpu_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    for gpu, chosen in ((True, ("cuda", "float16")), (False, ("cpu", "float32"))):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda gpu=gpu: gpu)
+        assert clip.choose_precision(half=True) == chosen
+        assert clip.choose_precision(half=False) == ("cpu", "float32")
+
+
+def test_in_half_precision_the_similarities_are_rounded_as_by_the_authors(
+    tower: Tower, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_hugging_face(*tower)
+    classes = ClassList("pets", ("cat", "dog", "photo of a cat"))
+    files = locate("clip", tower[0], "")
+    single = ClipEncoder("clip", files)
+    monkeypatch.setattr(clip, "choose_precision", lambda half: ("cpu", "float16"))
+    half = ClipEncoder("clip", files, half=True)
+    assert half.version == f"{single.version}, half precision"
+    rounded, exact = (
+        text_similarity(classes, encoder=it, template="{label}").values for it in (half, single)
+    )
+    np.testing.assert_array_equal(rounded, rounded.astype(np.float16))
+    assert not np.array_equal(rounded, exact)
+    np.testing.assert_allclose(rounded, exact, atol=5e-3)

@@ -22,7 +22,7 @@ READINGS: dict[str, dict[str, Any]] = {
     "authors": {
         "protocol": ("random", "edge-released"),
         "metric": "last",
-        "similarity": {"encoder": "clip-vit-b-16", "template": "{label}"},
+        "similarity": {"encoder": "clip-vit-b-16", "template": "{label}", "encoder_half": True},
         "training": {"setup": "published", "one_seed": True},
     },
     "paper": {

@@ -314,7 +314,8 @@ class _Checker:
 
     def _similarity(self) -> None:
         """Note whether the similarity of the classes can be had, if a protocol uses one."""
-        from edgecil.similarity.encoders import encoder_status
+        from edgecil.similarity.clip import tokenizer_status
+        from edgecil.similarity.encoders import ENCODERS, cached_weights, encoder_status
 
         config, asked = self._config, self._config.similarity
         drawn = [PROTOCOLS[it] for it in config.protocol_names if it not in config.sequences]
@@ -329,6 +330,11 @@ class _Checker:
             given = asked.weights is not None and Path(asked.weights).expanduser().exists()
             about = status.sentence if status.available or given else _with_caches(status.sentence)
             self._add(f"encoder {asked.encoder}", about, status.available or given)
+            entry = ENCODERS[ENCODERS.resolve(asked.encoder)]
+            if entry.kind == "clip":
+                weights = Path(str(asked.weights)).expanduser() if given else cached_weights(entry)
+                there, about = tokenizer_status(weights)
+                self._add("tokenizer of CLIP", about, there)
 
     def _device(self, *, trains: bool) -> None:
         if not trains:

@@ -54,6 +54,7 @@ def experiment_similarity(config: ExperimentConfig, classes: ClassList) -> Simil
         template=asked.template,
         captions=None if asked.captions is None else _captions(asked.captions, classes),
         weights=asked.weights,
+        half=asked.encoder_half,
     )
 
 

@@ -41,6 +41,7 @@ def build_similarity(
     template: str | None = None,
     captions: Captions | None = None,
     weights: str | Path | None = None,
+    encoder_half: bool = False,
     features: str | Path | None = None,
     images: str | None = None,
     root: str | Path | None = None,
@@ -66,6 +67,7 @@ def build_similarity(
         captions: file with a text for each class in place of its name, or `bundled` for the
             captions that come with edgecil. In Python also a mapping or a list.
         weights: weights of the encoder: a folder, a file or a hub id.
+        encoder_half: let CLIP use half precision on a GPU, as OpenAI's package does.
         features: .npz file with `features` (n, d) and `labels` (n,), used in place of text.
         images: use the dataset's training images in place of text: `pixels`, or the name of a
             pre-trained network whose features are averaged per class.
@@ -121,6 +123,7 @@ def build_similarity(
             template=TEMPLATE if template is None else template,
             captions=None if captions is None else find_captions(listed_classes, captions),
             weights=weights,
+            half=encoder_half,
         )
     if any(value is not None for value in chosen.values()):
         matrix = matrix.take(select_classes(len(matrix), **chosen))
@@ -159,6 +162,7 @@ def choose_similarity(
             template=asked.template,
             captions=asked.captions,
             weights=asked.weights,
+            encoder_half=asked.encoder_half,
             classes=classes,
             classes_seed=classes_seed,
         )

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from edgecil.errors import DataError, UsageError
 from edgecil.io.files import cache_directory, replace_file
+from edgecil.io.hub import cached_snapshot
 from edgecil.io.weights import WeightFiles
 from edgecil.similarity.clip_weights import clip_settings, read_clip
 from edgecil.similarity.pretrained import (
@@ -40,7 +41,8 @@ class ClipEncoder:
 
     Attributes:
         name: the encoder's name.
-        version: identifies the weights by their content.
+        version: identifies the weights by their content, and half precision.
+        half: whether numbers have half precision.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class ClipEncoder:
         *,
         sizes: tuple[int, int] | None = None,
         activation: str | None = None,
+        half: bool = False,
     ) -> None:
         """See :func:`load_clip`, and :func:`edgecil.similarity.get_encoder` for named ones.
 
@@ -58,9 +61,12 @@ class ClipEncoder:
             files: where weights, settings and tokenizer are.
             sizes: the (width, projection) that the named encoder has; other weights are refused.
             activation: overrides what the settings say.
+            half: use half precision where :func:`choose_precision` does.
         """
         self.name = name
-        self.version = files.version
+        self._device, self._precision = choose_precision(half=half)
+        self.half = self._precision == "float16"
+        self.version = f"{files.version}, half precision" if self.half else files.version
         self._files = files
         self._sizes = sizes
         self._activation = activation
@@ -73,15 +79,20 @@ class ClipEncoder:
         model, tokenizer = self._loaded
 
         def pool(tokens: Any) -> Any:
+            tokens = tokens.to(self._device)
             hidden = model.text_model(tokens.input_ids, tokens.attention_mask)
             end = tokens.attention_mask.sum(dim=1) - 1
             last = hidden.last_hidden_state[torch.arange(len(end)), end]
-            return model.text_projection(last)
+            vectors = model.text_projection(last)
+            if self.half:  # where OpenAI's users divide by the length
+                vectors = vectors / vectors.norm(dim=-1, keepdim=True)
+            return vectors.cpu()
 
         return encode_batches(batches, tokenizer, model.config.max_position_embeddings, pool)
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
+        import torch
         from transformers import CLIPTextConfig, CLIPTextModelWithProjection
 
         weights = read_clip(self._files.weights)
@@ -97,7 +108,7 @@ class ClipEncoder:
             raise DataError(
                 f"{self._files.weights} is not a CLIP text tower: {str(error).splitlines()[-1]}"
             ) from error
-        return model.eval(), tokenizer
+        return model.to(self._device, getattr(torch, self._precision)).eval(), tokenizer
 
     def _check_sizes(self, settings: dict[str, Any]) -> None:
         sizes = (settings["hidden_size"], settings["projection_dim"])
@@ -132,6 +143,18 @@ class ClipEncoder:
         return tokenizer
 
 
+def choose_precision(*, half: bool) -> tuple[str, str]:
+    """Return device and precision: half precision on a GPU if asked for, like OpenAI's package.
+
+    That package uses single precision on processors, where nothing changes.
+    """
+    if not half:
+        return "cpu", "float32"
+    import torch
+
+    return ("cuda", "float16") if torch.cuda.is_available() else ("cpu", "float32")
+
+
 def packaged_tokenizer() -> Path | None:
     """Return a folder with CLIP's tokenizer, made of the vocabulary in a package of CLIP.
 
@@ -140,28 +163,54 @@ def packaged_tokenizer() -> Path | None:
     """
     from transformers.convert_slow_tokenizer import bytes_to_unicode
 
+    path = packaged_merges()
+    if path is None:
+        return None
+    lines = gzip.decompress(path.read_bytes()).decode().split("\n")
+    merges = lines[1 : _MERGES + 1]
+    letters = list(bytes_to_unicode().values())
+    tokens = [*letters, *(f"{letter}</w>" for letter in letters)]
+    tokens += [merge.replace(" ", "") for merge in merges]
+    tokens += ["<|startoftext|>", "<|endoftext|>"]
+    folder = cache_directory() / "tokenizers" / "clip"
+    vocabulary = {token: number for number, token in enumerate(tokens)}
+    for name, text in (
+        ("vocab.json", json.dumps(vocabulary)),
+        ("merges.txt", "\n".join(["#version: 0.2", *merges, ""])),
+    ):
+        with replace_file(folder / name) as file:
+            file.write(text.encode())
+    return folder
+
+
+def packaged_merges() -> Path | None:
+    """Return the file with the merges of byte pairs in an installed package of CLIP."""
     for package in ("clip", "open_clip"):
         spec = find_spec(package)
         for place in (spec and spec.submodule_search_locations) or ():
             path = Path(place) / "bpe_simple_vocab_16e6.txt.gz"
-            if not path.is_file():
-                continue
-            lines = gzip.decompress(path.read_bytes()).decode().split("\n")
-            merges = lines[1 : _MERGES + 1]
-            letters = list(bytes_to_unicode().values())
-            tokens = [*letters, *(f"{letter}</w>" for letter in letters)]
-            tokens += [merge.replace(" ", "") for merge in merges]
-            tokens += ["<|startoftext|>", "<|endoftext|>"]
-            folder = cache_directory() / "tokenizers" / "clip"
-            vocabulary = {token: number for number, token in enumerate(tokens)}
-            for name, text in (
-                ("vocab.json", json.dumps(vocabulary)),
-                ("merges.txt", "\n".join(["#version: 0.2", *merges, ""])),
-            ):
-                with replace_file(folder / name) as file:
-                    file.write(text.encode())
-            return folder
+            if path.is_file():
+                return path
     return None
+
+
+def tokenizer_status(weights: Path | None) -> tuple[bool, str]:
+    """Return whether CLIP's tokenizer is here, and where, or what to do.
+
+    Args:
+        weights: the folder or the file of the weights; None if there are none yet.
+    """
+    beside = weights if weights is None or weights.is_dir() else weights.parent
+    if beside is not None and any((beside / name).is_file() for name in TOKENIZERS):
+        return True, f"beside the weights in {beside}"
+    place = packaged_merges() or cached_snapshot(TOKENIZER, TOKENIZERS)
+    if place is not None:
+        return True, f"in {place}"
+    return False, (
+        f"it is not here: with a network the first use downloads it, else run hf download "
+        f"{TOKENIZER} and copy vocab.json and merges.txt beside the weights, or install "
+        "OpenAI's package clip or open_clip, which have it"
+    )
 
 
 def load_clip(weights: str | Path, *, name: str = "clip") -> ClipEncoder:

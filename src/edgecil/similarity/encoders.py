@@ -98,7 +98,7 @@ def encoder_names(pattern: str = "*") -> tuple[str, ...]:
     return ENCODERS.names(pattern)
 
 
-def get_encoder(name: str, weights: str | Path | None = None) -> Encoder:
+def get_encoder(name: str, weights: str | Path | None = None, *, half: bool = False) -> Encoder:
     """Return a text encoder by name; its files are located or downloaded, but not yet loaded.
 
     Args:
@@ -106,6 +106,7 @@ def get_encoder(name: str, weights: str | Path | None = None) -> Encoder:
         weights: a folder, weight file or hub id in place of the catalogue's. A CLIP encoder
             refuses weights whose width or projection are not those of its name; RN101, ViT-B/32
             and ViT-B/16 have equal sizes and cannot be distinguished.
+        half: let CLIP use half precision on a GPU, as OpenAI's package does.
     """
     name = ENCODERS.resolve(name)
     entry = ENCODERS[name]
@@ -122,7 +123,7 @@ def get_encoder(name: str, weights: str | Path | None = None) -> Encoder:
         return MiniLMEncoder(name, locate(name, given, _remedy(entry)))
     files = locate(name, weights or cached_weights(entry) or entry.hub_id, _remedy(entry))
     openai = "quick_gelu" if weights is None else None
-    return ClipEncoder(name, files, sizes=entry.sizes, activation=openai)
+    return ClipEncoder(name, files, sizes=entry.sizes, activation=openai, half=half)
 
 
 def encoder_status(name: str) -> EncoderStatus:

@@ -12,7 +12,7 @@ from edgecil.similarity.encoders import DEFAULT_ENCODER
 from edgecil.similarity.text import TEMPLATE
 
 FILES = ("file", "embeddings")
-TEXTS = ("names", "encoder", "template", "captions", "weights")
+TEXTS = ("names", "encoder", "template", "captions", "weights", "encoder_half")
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,9 @@ class SimilaritySource(Options):
     )
     weights: str | None = option(
         "weights of the encoder: a folder, a file or a hub id", metavar="PATH"
+    )
+    encoder_half: bool = option(
+        "let CLIP use half precision on a GPU, as OpenAI's package does", False
     )
 
     @classmethod

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from edgecil.classes import ClassList
 from edgecil.errors import UsageError, shown
 from edgecil.similarity.bundled import BundledEncoder
 from edgecil.similarity.cache import encode_cached
 from edgecil.similarity.captions import check_captions
+from edgecil.similarity.clip import ClipEncoder
 from edgecil.similarity.encoders import DEFAULT_ENCODER, Encoder, get_encoder
 from edgecil.similarity.matrix import SimilarityMatrix
 
@@ -23,6 +26,7 @@ def text_similarity(
     template: str = TEMPLATE,
     captions: Mapping[str, str] | Sequence[str] | None = None,
     weights: str | Path | None = None,
+    half: bool = False,
 ) -> SimilarityMatrix:
     """Return the cosine similarity (N, N) of classes, by their words in a template or by captions.
 
@@ -33,13 +37,14 @@ def text_similarity(
             dataset spells it) once; "{name}" alone is the bare name.
         captions: one per class (see :func:`check_captions`); they replace template and name.
         weights: where the named encoder's weights are (see :func:`get_encoder`).
+        half: let CLIP use half precision on a GPU; the similarities then have it, too.
     """
     if captions is None:
         texts = fill_template(template, classes)
     else:
         texts = check_captions(classes, captions)
     if isinstance(encoder, str):
-        encoder = get_encoder(encoder, weights)
+        encoder = get_encoder(encoder, weights, half=half)
     elif weights is not None:
         raise UsageError(
             "'weights' are used with the name of an encoder; the given encoder has its own."
@@ -51,6 +56,9 @@ def text_similarity(
         "template": template if captions is None else "captions",
         "version": encoder.version,
     }
+    if isinstance(encoder, ClipEncoder) and encoder.half:
+        single = vectors.astype(np.float32)  # sums of products are rounded once
+        return SimilarityMatrix(classes.labels, (single @ single.T).astype(np.float16), source)
     return SimilarityMatrix.of_vectors(vectors, classes.labels, source)
 
 
