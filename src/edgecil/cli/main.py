@@ -252,7 +252,7 @@ def _answer(name: str, verb: Verb, options: dict[str, Any], *, json: bool) -> No
         from edgecil.engine.protocol_results import experiment_results
 
         answer, failure = experiment_results(error.experiment), error
-    for sentence in verb.notes(answer):
+    for sentence in dict.fromkeys(verb.notes(answer)):
         note(sentence)
     if json:
         print_json(verb.plain(answer), name)

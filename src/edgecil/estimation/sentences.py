@@ -157,7 +157,8 @@ def describe_pair(
         return f"{better} and {other} are equal on {_all(pair.n)}."
     if pair.grade == "too few":
         runs = "One run" if pair.n == 1 else f"{_NUMBERS.get(pair.n, str(pair.n))} runs"
-        missing = count(LEAST_ORDERS - pair.n, "more order")
+        unit = "run" if "runs" in pair.population else "order"
+        missing = count(LEAST_ORDERS - pair.n, f"more {unit}")
         return (
             f"{runs} of each {'is' if pair.n == 1 else 'are'} too few to compare {better} and "
             f"{other} ({better} is {_points(gain)} ahead{of_metric} so far). Train {missing}: "
