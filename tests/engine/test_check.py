@@ -121,6 +121,8 @@ def test_the_split_is_compared_with_the_published_ones(tmp_path) -> None:
     assert "PILOT's split" in _describe_counts("cub200", 9_430, 2_358)
     assert "another split" in _describe_counts("cub200", 9_430, 2_357)
     assert "split" not in _describe_counts("mine", 6, 2)
+    held_out = _describe_counts("imagenet-r", 24_000, 6_000, ["It has no official split."])
+    assert "PILOT" not in held_out, "as many images, but others"
 
 
 def test_an_experiment_file_may_stand_for_its_options(tmp_path) -> None:

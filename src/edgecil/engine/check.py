@@ -93,7 +93,8 @@ class Check:
         workers: number of trainings at the same time.
         seconds: expected time from start to end; None if a method could not be measured.
         states: number of states of learners that are on disk at the same time, at most.
-        disk: expected bytes of results and states at most; None if no state could be measured.
+        disk: expected bytes of results and states, each as large as after the first task; None if
+            no state could be measured.
     """
 
     requirements: tuple[Requirement, ...]
@@ -145,7 +146,11 @@ class Check:
             known = "" if self.seconds is None else f"about {format_duration(self.seconds)}"
             yield f"Expected time: {known or f'unknown ({why})'}."
             used = "unknown until one was trained"
-            used = used if self.disk is None else f"at most {self.disk / 1e6:,.1f} MB"
+            used = (
+                used
+                if self.disk is None
+                else f"about {self.disk / 1e6:,.1f} MB, more if networks grow"
+            )
             yield f"Expected disk space with {self.states} states of learners: {used}."
         count = len(self.problems)
         yield (
@@ -299,7 +304,8 @@ class _Checker:
         try:
             opened = open_dataset(config.dataset, root=data.root)
             train, test = _split_labels(opened)
-            self._add(name, _describe_counts(opened.name, len(train), len(test)))
+            notes = () if isinstance(opened, Dataset) else opened.notes
+            self._add(name, _describe_counts(opened.name, len(train), len(test), notes))
             every: Sequence[str] = opened.names
         except (PrerequisiteError, DataError) as error:
             if data.download:
@@ -419,9 +425,11 @@ def _split_labels(opened: Dataset | Items) -> tuple[Ints, Ints]:
     return opened.labels[~opened.testing], opened.labels[opened.testing]
 
 
-def _describe_counts(name: str, train: int, test: int) -> str:
-    """Return the sizes of both parts, and whether they are published ones."""
+def _describe_counts(name: str, train: int, test: int, notes: Sequence[str] = ()) -> str:
+    """Return the sizes of both parts, and whether they are published ones, or notes on them."""
     counts = f"{train:,} training and {test:,} test inputs"
+    if notes:
+        return f"{counts}. {' '.join(notes)}"
     published = SPLITS.get(name)
     if published is None:
         return counts
