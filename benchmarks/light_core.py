@@ -171,8 +171,14 @@ def edge(dataset: str, classes: int, target: float) -> list[Row]:
 def optimum(similarity: SimilarityMatrix, space: SequenceSpace) -> list[Row]:
     """The optimum of S on CIFAR-100/10, and plain-Python annealing with as many proposals."""
     optima = {}
+    rng = np.random.default_rng(0)
     ours = timed(
-        lambda: optima.update({goal: find_optimum(similarity, space, goal) for goal in GOALS}), 10
+        lambda: [get_generator("optimal", goal)(similarity, space, rng) for goal in GOALS], 10
+    )
+    certified = timed(
+        lambda: optima.update({goal: find_optimum(similarity, space, goal) for goal in GOALS}),
+        3,
+        clock=time.process_time,
     )
     starts, proposals = optimal._STARTS, optimal._SWEEPS * space.classes
     plain = {}
@@ -201,7 +207,14 @@ def optimum(similarity: SimilarityMatrix, space: SequenceSpace) -> list[Row]:
             "≤ 300 ms",
             ours.median <= 0.3,
             {"seconds": ours.median, "plain_seconds": slow.median, "proposals": starts * proposals},
-        )
+        ),
+        Row(
+            "… with certificates, CPU",
+            str(certified),
+            target="≤ 10 s",
+            met=certified.median <= 10.0,
+            numbers={"seconds": certified.median},
+        ),
     ]
     for goal in GOALS:
         ours_z = profile(similarity, optima[goal].sequence).z

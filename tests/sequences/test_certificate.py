@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from edgecil.classes import get_classes
 from edgecil.errors import UsageError
-from edgecil.sequences import Bounds, SequenceSpace, bounds, get_objective
-from edgecil.similarity import SimilarityMatrix
+from edgecil.sequences import Bounds, SequenceSpace, bounds, certificate, get_objective
+from edgecil.sequences.generators.optimal import find_optimum
+from edgecil.similarity import SimilarityMatrix, text_similarity
 from tests.sequences.oracles import (
     MATRICES,
     SPACES,
@@ -22,8 +24,15 @@ from tests.sequences.oracles import (
 
 
 def check(similarity, values: Floats, sizes: tuple[int, ...], weights: Floats) -> Bounds:
-    space = SequenceSpace(sizes)
-    limits = bounds(similarity, space, get_objective(weights, space))
+    """Every bound holds, however few steps tighten it, and is no wider than that of none."""
+    space, plain = SequenceSpace(sizes), Bounds(-np.inf, np.inf)
+    for steps in (0, 40):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(certificate, "_STEPS", steps)
+            limits = bounds(similarity, space, get_objective(weights, space))
+        assert plain.lower <= limits.lower
+        assert limits.upper <= plain.upper
+        plain = limits
     every = all_values(values, sizes, weights)
     rounding = 1e-13 * np.abs(weights).max() * np.abs(values).max() * len(values) ** 2
     assert limits.lower <= every.min() + rounding
@@ -108,3 +117,17 @@ def test_a_similarity_over_other_classes_is_refused(classes) -> None:
     space = SequenceSpace((2, 2))
     with pytest.raises(UsageError, match=f"{classes} classes.* 4"):
         bounds(SimilarityMatrix.of(matrix("signed", classes)), space, get_objective("intra", space))
+
+
+@pytest.mark.parametrize("objective", ["adjacent", "generalization"])
+def test_at_100_classes_in_10_tasks_the_gap_is_at_most_a_tenth(objective, monkeypatch) -> None:
+    similarity, space = text_similarity(get_classes("cifar100")), SequenceSpace.equal(100, 10)
+    chosen = get_objective(objective, space)
+    tight = bounds(similarity, space, chosen)
+    monkeypatch.setattr(certificate, "_STEPS", 0)
+    plain = bounds(similarity, space, chosen)
+    for goal in ("hard", "easy"):
+        end = chosen.direction(goal)
+        value = find_optimum(similarity, space, goal, objective=chosen).value
+        assert 0 < tight.gap(value, end) <= 0.1
+        assert tight.gap(value, end) < plain.gap(value, end)
