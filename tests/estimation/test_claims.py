@@ -9,6 +9,7 @@ import pytest
 
 from edgecil.engine.runs import Runs
 from edgecil.estimation import analyze_table, compare_pairs
+from edgecil.estimation.calibration import reached_coverage
 from edgecil.estimation.claims import Answer, answer, representative_orders
 from edgecil.estimation.next_runs import NextStep, advise
 from edgecil.sequences.sequence import ClassSequence
@@ -168,6 +169,12 @@ def test_chance_is_named_where_accuracies_are_near_it(
 
 def test_one_seed_for_all_orders_is_said() -> None:
     table = table_of({"m": noisy(0)}, ("random",))
-    assert answer(table, "m").population == "class orders, for one training seed"
-    own = build(replace(run, seed=number) for number, run in enumerate(rows(table)))
-    assert answer(own, "m").population == "class orders and trainings"
+    shared = answer(table, "m")
+    own = answer(build(replace(run, seed=it) for it, run in enumerate(rows(table))), "m")
+    assert shared.population == "class orders, for one training seed"
+    assert own.population == "class orders and trainings"
+    seed = reached_coverage("one seed for all: mean", "random", shared.order_count)
+    new = reached_coverage("mean", "random", own.order_count)
+    assert seed is not None
+    assert new is not None
+    assert (shared.mean.reached, own.mean.reached) == (seed.average, new.average)
