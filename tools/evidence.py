@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[1]
 DATA = ROOT / "src" / "edgecil" / "lab" / "data"
 DRAWINGS, PHOTOGRAPHS = "truths.npz", "photographs.npz"
 # Blocks that are measured on photographs, too; the others are of drawings alone.
-ON_BOTH = ("tables", "calibration", "orders")
+ON_BOTH = ("tables", "calibration", "orders", "default", "leaderboard")
 TABLES = "tables"
 # By name: the page, and the command (without `python`).
 EVIDENCE = {
