@@ -75,8 +75,7 @@ def test_mammoth_gets_the_tasks_intended(tmp_path) -> None:
         "def main(args):\n"
         "    assert args.permute_classes\n"
         "    targets = args.class_order[numpy.arange(100)]\n"
-        "    print([numpy.flatnonzero(targets // 10 == task).tolist() for task in range(10)])\n",
-        encoding="utf-8",
+        "    print([numpy.flatnonzero(targets // 10 == task).tolist() for task in range(10)])\n"
     )
     done = subprocess.run(
         [sys.executable, EXAMPLES / "mammoth_orders.py"],

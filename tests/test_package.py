@@ -20,15 +20,9 @@ from edgecil.io.toml import read_toml
 PLOTS = {"torch", "transformers", "matplotlib"}
 HEAVY = ("scipy", "matplotlib", "torch", "transformers", "rich")
 SUBPACKAGES = (
-    "edgecil",
-    "edgecil.classes",
-    "edgecil.estimation",
-    "edgecil.interop",
-    "edgecil.sequences",
-    "edgecil.sequences.generators",
-    "edgecil.similarity",
-    "edgecil.theory",
-)
+    "edgecil", "edgecil.classes", "edgecil.estimation", "edgecil.interop", "edgecil.sequences",
+    "edgecil.sequences.generators", "edgecil.similarity", "edgecil.theory",
+)  # fmt: skip
 
 
 def loaded_after(code: str) -> set[str]:

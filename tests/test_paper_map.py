@@ -23,17 +23,10 @@ ROWS = [line.strip("| ").split(" | ") for line in TEXT.splitlines() if line.star
 SPANS = re.findall(r"`([^`]+)`", TEXT)
 TYPED = [row for row in ROWS if ROWS.index(row) >= ROWS.index(HEAD)]
 ICARL = {
-    "prefix": "reproduce",
-    "dataset": "cifar100",
-    "memory_size": 2000,
-    "shuffle": True,
-    "init_cls": 10,
-    "increment": 10,
-    "model_name": "icarl",
-    "convnet_type": "resnet32",
-    "device": ["-1"],
-    "seed": [1993],
-}
+    "prefix": "reproduce", "dataset": "cifar100", "memory_size": 2000, "shuffle": True,
+    "init_cls": 10, "increment": 10, "model_name": "icarl", "convnet_type": "resnet32",
+    "device": ["-1"], "seed": [1993],
+}  # fmt: skip
 
 
 def test_every_row_names_its_tests() -> None:
@@ -102,7 +95,7 @@ def test_what_one_types_plans_the_orders(
     """The commands of the table without training: `check` resolves and plans the same options."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "exps").mkdir()
-    (tmp_path / "exps" / "icarl.json").write_text(json.dumps(ICARL), encoding="utf-8")
+    (tmp_path / "exps" / "icarl.json").write_text(json.dumps(ICARL))
     for name in "abcdefghij":
         (tmp_path / "DATA" / "photos" / name).mkdir(parents=True)
         for number in range(4):

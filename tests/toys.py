@@ -8,6 +8,7 @@ import tempfile
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -71,7 +72,7 @@ def _train_vit(path: Path, channels: int) -> None:
         value.backward()
         optimizer.step()
     half = [0.5] * channels
-    path.with_suffix(".json").write_text(json.dumps({"mean": half, "std": half}), encoding="utf-8")
+    path.with_suffix(".json").write_text(json.dumps({"mean": half, "std": half}))
     save_file(network.state_dict(), path)
 
 
@@ -105,9 +106,11 @@ def build(
     return entry.build(entry.configure(schedule, PAPER_MEMORY, settings), environment)
 
 
-def learn_all(method: Method, scenario: Scenario, tasks: Tasks = TASKS, *, seed: int = 0) -> None:
+def learn_all(method: Method, scenario: Scenario, tasks: Tasks = TASKS, *, seed: int = 0) -> Any:
+    """Learn some tasks; the method itself."""
     for end in range(1, len(tasks) + 1):
         learn(method, scenario, tasks[:end], seed=seed)
+    return method
 
 
 def accuracy(method: Method, scenario: Scenario, classes: tuple[int, ...]) -> float:

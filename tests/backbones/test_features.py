@@ -140,7 +140,7 @@ def test_a_file_that_is_cut_or_of_another_making_is_replaced(rows, tmp_path) -> 
 
 def test_a_cache_that_cannot_be_written_costs_one_warning(tmp_path, caplog) -> None:
     network, pixels = Counting(), pictures(6)
-    (tmp_path / "file").write_text("no directory", encoding="utf-8")
+    (tmp_path / "file").write_text("no directory")
     with caplog.at_level(logging.WARNING):
         for name in ("one", "other"):
             bank = feature_bank(tmp_path / "file", name)
@@ -198,7 +198,7 @@ def test_features_are_those_of_their_version(layout, tmp_path) -> None:
     """If this fails, caches hold other features: raise FEATURES_VERSION and add to KNOWN."""
     path = tmp_path / "vit.safetensors"
     save_file(random_vit(layout).state_dict(), path)
-    path.with_suffix(".json").write_text(json.dumps({"layout": asdict(layout)}), encoding="utf-8")
+    path.with_suffix(".json").write_text(json.dumps({"layout": asdict(layout)}))
     pixels = (torch.arange(16 * 20, dtype=torch.int64) % 251).to(torch.uint8).reshape(1, 1, 16, 20)
     rows = frozen_features(str(path), pixels, "cpu", keep=False)
     actual = [*rows[0, :3].tolist(), *rows[0, -3:].tolist()]

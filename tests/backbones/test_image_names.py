@@ -33,7 +33,7 @@ def test_every_image_is_hashed_once(monkeypatch: pytest.MonkeyPatch) -> None:
         hashed.append(content)
         return blake2b(content, digest_size=digest_size)
 
-    monkeypatch.setattr(image_names.hashlib, "blake2b", count)  # type: ignore[attr-defined]
+    monkeypatch.setattr(image_names.hashlib, "blake2b", count)
     whole = PIXELS.clone()
     for chosen in ([0, 1], [1, 2], [0, 1, 2]):
         names_of(take_named(whole, torch.tensor(chosen)))

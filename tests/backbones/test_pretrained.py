@@ -145,7 +145,7 @@ def test_a_hub_id_is_downloaded_once_with_its_settings(copied, monkeypatch, hub)
         snapshot = repository / "snapshots" / "abc"
         snapshot.mkdir(parents=True, exist_ok=True)
         (repository / "refs").mkdir(exist_ok=True)
-        (repository / "refs" / "main").write_text("abc", encoding="utf-8")
+        (repository / "refs" / "main").write_text("abc")
         shutil.copy(copied, snapshot / "model.safetensors")
         shutil.copy(copied.with_suffix(".json"), snapshot / "model.json")
         return str(snapshot)
@@ -168,7 +168,7 @@ def test_the_fingerprint_changes_with_the_weights_and_with_what_is_said_of_them(
     fingerprint.cache_clear()
     seen.add(fingerprint(str(copied)))
     report = json.loads(copied.with_suffix(".json").read_text(encoding="utf-8"))
-    copied.with_suffix(".json").write_text(json.dumps({**report, "mean": [0.3]}), encoding="utf-8")
+    copied.with_suffix(".json").write_text(json.dumps({**report, "mean": [0.3]}))
     fingerprint.cache_clear()
     seen.add(fingerprint(str(copied)))
     assert len(seen) == 3

@@ -262,11 +262,7 @@ def test_quick_gelu_at_known_points() -> None:
     [
         (SMALL, (3, 8, 8), r"2 channel\(s\). Got 3"),
         (SMALL, (2, 9, 8), r"patches of 4×4 pixels.*Got 9×8"),
-        (
-            replace(SMALL, patch=6, stem="convolutions"),
-            (2, 12, 12),
-            "power.*6",
-        ),
+        (replace(SMALL, patch=6, stem="convolutions"), (2, 12, 12), "power.*6"),
     ],
 )
 def test_images_that_do_not_fit_are_told(layout, shape, message) -> None:

@@ -118,7 +118,7 @@ def test_an_open_clip_tower_gives_what_it_gives_written_out(
     else:
         vision = {"width": WIDTH, "layers": DEPTH, "head_width": WIDTH // heads}
         model = {"model_cfg": {"vision_cfg": vision, **config}}
-        (tmp_path / "open_clip_config.json").write_text(json.dumps(model), encoding="utf-8")
+        (tmp_path / "open_clip_config.json").write_text(json.dumps(model))
     assert_same(features(tmp_path, some_images()), tower(some_images(), quick))
 
 
@@ -130,9 +130,7 @@ def test_timms_names_are_taken_key_by_key(tmp_path, timm) -> None:
 
 def test_a_timm_file_gives_what_transformers_gives(tmp_path, timm) -> None:
     folder = save_state(tmp_path / "timm", timm).parent
-    (folder / "config.json").write_text(
-        json.dumps({"num_attention_heads": HEADS}), encoding="utf-8"
-    )
+    (folder / "config.json").write_text(json.dumps({"num_attention_heads": HEADS}))
     expected = transformers_vit(layer_norm_eps=1e-6)(some_images()).last_hidden_state[:, 0]
     assert_same(features(folder, some_images()), expected)
 
@@ -162,7 +160,7 @@ def test_a_clip_tower_under_timms_names_is_known_by_its_first_norm(
             }
     folder = save_state(tmp_path / "timm", timm).parent
     config = {"architecture": f"vit_base_patch16_{network}", "num_attention_heads": HEADS}
-    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    (folder / "config.json").write_text(json.dumps(config))
     assert load_vit(str(folder), SHAPE).layout.norm_eps == 1e-5
     assert_same(features(folder, some_images()), tower(some_images(), quick))
 
@@ -259,7 +257,7 @@ def test_positions_are_bicubic_between_pixel_centres_without_antialiasing(down) 
 def test_statistics_are_read_beside_the_weights(tmp_path, timm, name, held) -> None:
     folder = save_state(tmp_path / "timm", timm).parent
     assert statistics_of(str(folder / "model.safetensors")).mean == (0.5, 0.5, 0.5)
-    (folder / name).write_text(json.dumps(held), encoding="utf-8")
+    (folder / name).write_text(json.dumps(held))
     actual = statistics_of(str(folder))
     assert (actual.mean, actual.std) == ((0.1, 0.2, 0.3), (0.4, 0.5, 0.6))
 
@@ -268,8 +266,8 @@ def without(*names: str) -> Callable[[State], State]:
     return lambda state: {name: value for name, value in state.items() if name not in names}
 
 
-def beside(**more: torch.Tensor) -> Callable[[State], State]:
-    return lambda state: {**state, **{name.replace("_", "."): more[name] for name in more}}
+def having(name: str, tensor: torch.Tensor) -> Callable[[State], State]:
+    return lambda state: {**state, name: tensor}
 
 
 RESNET = {"conv1.weight": torch.zeros(4, 3, 7, 7), "layer1.0.conv1.weight": torch.zeros(4, 4, 3, 3)}
@@ -291,31 +289,16 @@ TEXT = {"text_model.final_layer_norm.weight": torch.zeros(4), "logit_scale": tor
             lambda state: {name: value for name, value in state.items() if "blocks.1" not in name},
             "blocks.1.norm1.weight.*9",
         ),
-        (beside(blocks_0_ls1_gamma=torch.zeros(4)), "blocks.0.ls1.gamma"),
+        (having("blocks.0.ls1.gamma", torch.zeros(4)), "blocks.0.ls1.gamma"),
         (
-            lambda state: {**state, "patch_embed.proj.weight": torch.zeros(WIDTH, 192)},
+            having("patch_embed.proj.weight", torch.zeros(WIDTH, 192)),
             "not embedded by a convolution",
         ),
-        (
-            lambda state: {**state, "pos_embed": torch.zeros(1, 9, WIDTH)},
-            r"embeddings.*\(1, 9, 64\)",
-        ),
-        (
-            lambda state: {**state, "pos_embed": torch.zeros(1, 0, WIDTH)},
-            r"embeddings.*\(1, 0, 64\)",
-        ),
-        (
-            lambda state: {**state, "pos_embed": torch.zeros(WIDTH)},
-            r"embeddings.*\(1, 1, 64\)",
-        ),
-        (
-            lambda state: {**state, "norm.bias": torch.full((WIDTH,), torch.nan)},
-            "norm.bias",
-        ),
-        (
-            lambda state: {**state, "norm.bias": torch.zeros(3)},
-            r"norm.bias.*\(3,\).*\(64,\)",
-        ),
+        (having("pos_embed", torch.zeros(1, 9, WIDTH)), r"embeddings.*\(1, 9, 64\)"),
+        (having("pos_embed", torch.zeros(1, 0, WIDTH)), r"embeddings.*\(1, 0, 64\)"),
+        (having("pos_embed", torch.zeros(WIDTH)), r"embeddings.*\(1, 1, 64\)"),
+        (having("norm.bias", torch.full((WIDTH,), torch.nan)), "norm.bias"),
+        (having("norm.bias", torch.zeros(3)), r"norm.bias.*\(3,\).*\(64,\)"),
     ],
 )
 def test_another_architecture_is_one_sentence(tmp_path, timm, change, message) -> None:
@@ -342,7 +325,7 @@ def test_another_architecture_is_one_sentence(tmp_path, timm, change, message) -
 )
 def test_a_configuration_that_does_not_fit_is_one_sentence(tmp_path, timm, config, message) -> None:
     folder = save_state(tmp_path / "timm", timm).parent
-    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    (folder / "config.json").write_text(json.dumps(config))
     with pytest.raises(DataError, match=message):
         load_vit(str(folder), SHAPE)
 
@@ -351,7 +334,7 @@ def test_a_configuration_that_does_not_fit_is_one_sentence(tmp_path, timm, confi
 def test_what_is_null_says_nothing(tmp_path, timm, config) -> None:
     folder = save_state(tmp_path / "timm", timm).parent
     expected = load_vit(str(folder), SHAPE)
-    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    (folder / "config.json").write_text(json.dumps(config))
     assert load_vit(str(folder), SHAPE).layout == expected.layout
 
 
@@ -362,16 +345,14 @@ def test_what_is_null_says_nothing(tmp_path, timm, config) -> None:
 def test_statistics_that_are_none_are_one_sentence(tmp_path, timm, mean, std) -> None:
     folder = save_state(tmp_path / "timm", timm).parent
     settings = {"image_mean": mean, "image_std": std}
-    (folder / "preprocessor_config.json").write_text(json.dumps(settings), encoding="utf-8")
+    (folder / "preprocessor_config.json").write_text(json.dumps(settings))
     with pytest.raises(DataError, match=r"preprocessor_config.json"):
         load_vit(str(folder), SHAPE)
 
 
 def test_statistics_of_other_channels_are_one_sentence(tmp_path, timm) -> None:
     folder = save_state(tmp_path / "timm", timm).parent
-    (folder / "preprocessor_config.json").write_text(
-        '{"image_mean": [0.5], "image_std": [0.5]}', encoding="utf-8"
-    )
+    (folder / "preprocessor_config.json").write_text('{"image_mean": [0.5], "image_std": [0.5]}')
     with pytest.raises(DataError, match=r"normalisation.*1.*\(s\)"):
         load_vit(str(folder), SHAPE)
 
@@ -391,7 +372,7 @@ def test_what_nobody_says_is_clips_for_clip_and_a_warning_for_others(
 
 def test_a_broken_configuration_is_one_sentence(tmp_path, timm) -> None:
     folder = save_state(tmp_path / "timm", timm).parent
-    (folder / "config.json").write_text("{", encoding="utf-8")
+    (folder / "config.json").write_text("{")
     with pytest.raises(DataError, match=r"config\.json"):
         load_vit(str(folder), SHAPE)
 
@@ -420,7 +401,7 @@ def test_a_description_that_makes_no_sense_is_one_sentence(tmp_path, timm) -> No
         ({"width": 64, "heads": 7}, "7 heads do not divide the width 64"),
         ([1], "is not a configuration: its layout is no JSON object"),
     ):
-        path.with_suffix(".json").write_text(json.dumps({"layout": layout}), encoding="utf-8")
+        path.with_suffix(".json").write_text(json.dumps({"layout": layout}))
         with pytest.raises(DataError, match=message):
             load_vit(str(path), SHAPE)
 
@@ -431,7 +412,7 @@ def test_files_without_weights_are_one_sentence(tmp_path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"nothing")
     with pytest.raises(DataError, match="weight file"):
         load_vit(str(tmp_path), SHAPE)
-    (tmp_path / "text.pt").write_text("hello", encoding="utf-8")
+    (tmp_path / "text.pt").write_text("hello")
     with pytest.raises(DataError, match=r"text\.pt: .*weight file"):
         load_vit(str(tmp_path / "text.pt"), SHAPE)
 

@@ -52,13 +52,11 @@ def test_label_orders_are_the_official_ones(name: str, first: str, last: str) ->
 )
 def test_imagenet_labels_are_in_sorted_wnid_order(name: str) -> None:
     folders = get_classes(name).folders
-    assert folders is not None
     assert list(folders) == sorted(folders)
 
 
 def test_the_two_lists_of_100_are_those_of_podnet_and_lucir() -> None:
     wnids = get_classes("imagenet").folders
-    assert wnids is not None
     assert get_classes("imagenet100-podnet").folders == wnids[:100]
     drawn = np.random.RandomState(1993).choice(wnids, 100, replace=False)
     assert get_classes("imagenet100-lucir").folders == tuple(sorted(drawn))

@@ -12,7 +12,7 @@ from tests.paper.language_server import Messages, serve
 @pytest.fixture
 def names() -> Path:
     """Two classes in pets.txt."""
-    Path("pets.txt").write_text("tabby cat\nbeagle\n", encoding="utf-8")
+    Path("pets.txt").write_text("tabby cat\nbeagle\n")
     return Path("pets.txt")
 
 

@@ -66,11 +66,7 @@ def test_people_see_it_too(cli: Cli, matrix: Path) -> None:
 def test_a_file_describes_what_to_build_and_all_pairs_are_compared(cli: Cli) -> None:
     answers = agreements(cli, "--config", configured(THREE))
     by_pair = {(answer.pop("left"), answer.pop("right")): answer for answer in answers}
-    assert list(by_pair) == [
-        ("names", "captions"),
-        ("names", "drawings"),
-        ("captions", "drawings"),
-    ]
+    assert list(by_pair) == [("names", "captions"), ("names", "drawings"), ("captions", "drawings")]
     sources = {"names": ("--template", "{name}"), "drawings": ("--images", "pixels")}
     for name, options in sources.items():
         cli("similarity", "quickdraw", *options, "--classes", 6, "--out", f"{name}.npz")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import shutil
 import signal
 import subprocess
@@ -16,39 +15,13 @@ import pytest
 
 from edgecil.engine import Experiment
 from tests.cli.conftest import Answer, Cli
-from tests.interop.test_external import is_alive, wait_until
+from tests.interop.test_external import is_alive, program, wait_until
 from tests.paper.language_server import Messages, serve
-
-TRAIN = """
-import json, os, signal, sys
-order_file, result_file, seed = sys.argv[1:4]
-order = json.load(open(order_file))
-assert order["seed"] == int(seed)
-open("ran.txt", "a").write(json.dumps(order["tasks"]) + "\\n")
-print("training on", order["order"])
-first = order["order"][0]
-{extra}
-right = [10 * sum(task) + 1 for task in order["tasks"]]
-rows = [right[: end + 1] for end in range(len(right))]
-json.dump({{"correct": rows, "totals": [200] * len(rows)}}, open(result_file, "w"))
-"""
-
-
-def program(extra: str = "") -> str:
-    """A command that trains: right answers tell which classes a task has."""
-    Path("train.py").write_text(TRAIN.format(extra=extra), encoding="utf-8")
-    return f"{shlex.quote(sys.executable)} train.py {{order_file}} {{result_file}} {{seed}}"
 
 
 def external(cli: Cli, command: str, *more: object) -> Answer:
     asked = ("--classes", 4, "--tasks", 2, "--protocol", "enumerate", "--out", "out", *more)
     return cli("external", "--command", command, *asked)
-
-
-def trained() -> list[str]:
-    return (
-        Path("ran.txt").read_text(encoding="utf-8").splitlines() if Path("ran.txt").exists() else []
-    )
 
 
 def test_the_answer_has_every_run_and_the_same_command_resumes(cli) -> None:

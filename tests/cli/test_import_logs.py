@@ -40,7 +40,7 @@ def test_runs_that_are_left_out_are_noted(cli: Cli) -> None:
 
 
 def test_a_file_that_is_not_a_log_is_one_sentence(cli: Cli) -> None:
-    Path("a.log").write_text("nothing\n", encoding="utf-8")
+    Path("a.log").write_text("nothing\n")
     assert "a.log" in cli("import-logs", "a.log", "--out", "out").sentence
     assert "b.log" in cli("import-logs", "b.log", "--out", "out").sentence
     assert not Path("out").exists()

@@ -3,15 +3,9 @@ from __future__ import annotations
 from tests.cli.conftest import Cli
 
 WORDS = (
-    "lab",
-    "leaderboard",
-    "--budgets",
-    "3",
-    "--draws",
-    "4",
-    "--estimators",
+    "lab", "leaderboard", "--budgets", "3", "--draws", "4", "--estimators",
     "gaussian-c4,smoothed",
-)
+)  # fmt: skip
 
 
 def test_the_leaderboard_is_printed_closest_first(cli: Cli) -> None:

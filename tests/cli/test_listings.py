@@ -14,38 +14,22 @@ from edgecil.methods import get_method
 from tests.cli.conftest import Cli
 
 SIZES = {
-    "cifar100": 100,
-    "cub200": 200,
-    "imagenet-r": 200,
-    "imagenet-a": 200,
-    "ham10000": 7,
-    "eyepacs": 5,
-    "quickdraw": 100,
-    "quickdraw-pretrain": 245,
-}
+    "cifar100": 100, "cub200": 200, "imagenet-r": 200, "imagenet-a": 200, "ham10000": 7,
+    "eyepacs": 5, "quickdraw": 100, "quickdraw-pretrain": 245,
+}  # fmt: skip
 CLIP = {
-    "clip-rn50",
-    "clip-rn101",
-    "clip-rn50x64",
-    "clip-vit-b-32",
-    "clip-vit-b-16",
-    "clip-vit-l-14",
-}
+    "clip-rn50", "clip-rn101", "clip-rn50x64", "clip-vit-b-32", "clip-vit-b-16", "clip-vit-l-14",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("kind", "some"),
     [
-        ("datasets", "apple, aquarium fish, baby"),
-        ("encoders", "minilm-bundled"),
-        ("backbones", "vit-quickdraw"),
-        ("methods", "icarl"),
-        ("protocols", "latin"),
-        ("objectives", "generalization"),
-        ("recipes", "demo"),
-        ("setups", "published"),
+        ("datasets", "apple, aquarium fish, baby"), ("encoders", "minilm-bundled"),
+        ("backbones", "vit-quickdraw"), ("methods", "icarl"), ("protocols", "latin"),
+        ("objectives", "generalization"), ("recipes", "demo"), ("setups", "published"),
     ],
-)
+)  # fmt: skip
 def test_people_see_a_table(cli: Cli, kind: str, some: str) -> None:
     answer = cli("list", kind)
     assert (answer.code, answer.err) == (0, "")

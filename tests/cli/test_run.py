@@ -16,6 +16,7 @@ from edgecil.engine.config_values import CALL_OPTIONS
 from edgecil.errors import EdgecilWarning
 from tests.cli.conftest import Answer, Cli
 from tests.engine import strange
+from tests.engine.test_toolbox_configs import ICARL
 from tests.paper.language_server import serve
 from tests.toys import save_toy
 
@@ -52,9 +53,7 @@ def test_the_directory_may_be_in_the_file(cli, toy) -> None:
         answer = cli("run", "--config", "b.toml", "--json").json
         assert (answer["directory"], answer["reused"]) == ("out", 0)
     assert edgecil.run(config="b.toml", overwrite=False).summary.reused > 0
-    Path("c.toml").write_text(
-        "method = 'instant'\ndataset = 'quickdraw'\ntasks = 2", encoding="utf-8"
-    )
+    Path("c.toml").write_text("method = 'instant'\ndataset = 'quickdraw'\ntasks = 2")
     assert "'out'" in cli("run", "--config", "c.toml").sentence
 
 
@@ -155,37 +154,21 @@ def test_a_config_file_holds_every_option_and_the_command_line_wins(cli, toy) ->
     Path("run.toml").write_text(
         'method = "instant"\ndataset = "toy.npz"\ntasks = 2\nprotocol = "random"\nbudget = 2\n'
         "[execution]\nworkers = 1\n[training]\nepochs = 2\nmemory_per_class = 3\n"
-        "[training.set.instant]\nclasses = [1]\n",
-        encoding="utf-8",
+        "[training.set.instant]\nclasses = [1]\n"
     )
     words = ("run", "--config", "run.toml", "--out", "out")
     [part] = cli(*words, "--budget", 1, "--json").json["results"]
     assert (part["planned"], part["protocol"]) == (1, "random")
     config = Experiment.open("out").config
-    assert config is not None
     training = config.training
     assert (config.budget, training.epochs, training.memory_per_class) == (1, 2, 3)
     assert training.set == {"instant": {"classes": [1]}}
 
 
 def test_a_config_of_pycil_is_read_and_the_command_line_wins(cli, toy) -> None:
-    config = {
-        "prefix": "reproduce",
-        "dataset": str(toy),
-        "memory_size": 8,
-        "memory_per_class": 20,
-        "fixed_memory": False,
-        "shuffle": True,
-        "init_cls": 3,
-        "increment": 1,
-        "model_name": "icarl",
-        "convnet_type": "resnet32",
-        "device": ["0"],
-        "seed": [1993],
-        "T": 3.0,
-        "lamda": 1,
-    }
-    Path("icarl.json").write_text(json.dumps(config), encoding="utf-8")
+    config = {**ICARL, "dataset": str(toy), "memory_size": 8, "init_cls": 3, "increment": 1}
+    config |= {"T": 3.0, "lamda": 1}
+    Path("icarl.json").write_text(json.dumps(config))
     more = ("--backbone", "resnet-tiny", "--device", "cpu", "--epochs", 1, "--workers", 1)
     words = ("run", "--config", "icarl.json", "--protocol", "random", "--budget", 1, "--out", "out")
     with pytest.warns(EdgecilWarning) as remarks:
@@ -197,7 +180,7 @@ def test_a_config_of_pycil_is_read_and_the_command_line_wins(cli, toy) -> None:
     assert method["memory"] == {"total": 8, "per_class": None}
     assert (method["temperature"], method["schedule"]["epochs"]) == (3.0, 1)
     config["increment"], config["init_cls"] = 3, 2
-    Path("icarl.json").write_text(json.dumps(config), encoding="utf-8")
+    Path("icarl.json").write_text(json.dumps(config))
     with pytest.warns(EdgecilWarning):
         [cut] = cli(*words, *more, "--classes", 3, "--overwrite", "--json").json["results"]
     assert [len(task) for task in cut["runs"][0]["tasks"]] == [2, 1], "the rest is the last task"

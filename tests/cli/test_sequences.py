@@ -66,7 +66,7 @@ def test_people_see_names_scores_and_tasks(cli) -> None:
 
 
 def test_names_with_markup_are_shown_as_they_are(cli) -> None:
-    Path("D.csv").write_text("[red]cat[/red],[/x],[bold]\n9,1,2\n1,9,3\n2,3,9\n", encoding="utf-8")
+    Path("D.csv").write_text("[red]cat[/red],[/x],[bold]\n9,1,2\n1,9,3\n2,3,9\n")
     answer = cli("sequences", "--similarity", "D.csv", "--tasks", 3)
     assert answer.code == 0
     for name in ("[red]cat[/red]", "[/x]", "[bold]"):
@@ -148,7 +148,7 @@ def test_unusual_similarities_work(cli, matrix, protocol, kind) -> None:
 
 
 def test_a_csv_from_pandas_is_read(cli) -> None:
-    Path("D.csv").write_text(",0,1,2\n0,1,.1,.2\n1,.1,1,.3\n2,.2,.3,1\n", encoding="utf-8")
+    Path("D.csv").write_text(",0,1,2\n0,1,.1,.2\n1,.1,1,.3\n2,.2,.3,1\n")
     assert len(runs(cli, "--similarity", "D.csv", "--tasks", 3)) == 3
 
 

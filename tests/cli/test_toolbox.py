@@ -37,8 +37,8 @@ def test_a_wrong_setting_is_a_usage_error(cli, config, setting) -> None:
 
 def test_a_gpu_that_is_missing_is_named_before_any_training(cli, config, monkeypatch) -> None:
     Path("libraries/torch").mkdir(parents=True)
-    Path("libraries/torch/cuda.py").write_text("def device_count(): return 2", encoding="utf-8")
-    Path("libraries/torch/__init__.py").write_text("from torch import cuda", encoding="utf-8")
+    Path("libraries/torch/cuda.py").write_text("def device_count(): return 2")
+    Path("libraries/torch/__init__.py").write_text("from torch import cuda")
     monkeypatch.setenv("PYTHONPATH", str(Path("libraries").absolute()))
     answer = drive(cli, config, "--set", "device=[0,2]")
     assert (answer.code, Path("out").exists()) == (2, False)

@@ -138,7 +138,7 @@ def _write_wnids(name: str) -> Callable[[Path], None]:
         for label, folder in enumerate(get_classes(name).folders or ()):
             for index in range(3):
                 save(root / name / folder / f"art_{index}.jpg", label)
-        (root / name / "README.txt").write_text("not a class", encoding="utf-8")
+        (root / name / "README.txt").write_text("not a class")
 
     return write
 

@@ -243,4 +243,4 @@ def test_a_file_that_is_no_array_file_is_told(tmp_path) -> None:
 )
 def test_options_that_make_no_sense_are_told(name, options, message) -> None:
     with pytest.raises(UsageError, match=message):
-        load_dataset(name, **options)  # type: ignore[arg-type]
+        load_dataset(name, **options)

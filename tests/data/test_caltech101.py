@@ -18,8 +18,6 @@ from edgecil.errors import PrerequisiteError
 def builder() -> Any:
     path = Path(__file__).parents[2] / "tools" / "build_caltech101.py"
     spec = spec_from_file_location("build_caltech101", path)
-    assert spec is not None
-    assert spec.loader is not None
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

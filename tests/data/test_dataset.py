@@ -93,11 +93,7 @@ def test_images_that_make_no_sense_are_told(pixels, labels, message) -> None:
         (("a", "b"), Examples(paint([0, 1, 1], side=9), LABELS), "one shape"),
         (("a",), Examples(paint([0, 1, 1]), LABELS), r"\[0, 0\].*1.*training"),
         (("a", "b"), Examples(paint([0, 1, 1]), 2 * LABELS), "2.*labels"),
-        (
-            ("a", "b", "c"),
-            Examples(paint([0, 1, 1]), LABELS),
-            r"Class 2 \('c'\).*no training",
-        ),
+        (("a", "b", "c"), Examples(paint([0, 1, 1]), LABELS), r"Class 2 \('c'\).*no training"),
         (("a", "b"), Examples(paint([0]), LABELS[:1]), r"Class 1 \('b'\).*no test inputs"),
         (("a", "b"), Examples(paint([]), LABELS[:0]), r"Class 0 \('a'\).*no test inputs"),
         (("a", "a"), Examples(paint([0, 1, 1]), LABELS), "must be unique"),

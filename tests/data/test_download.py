@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import hashlib
 import tarfile
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,9 +14,7 @@ from edgecil.registry import Registry
 
 
 @pytest.fixture
-def archive(
-    tmp_path: Path, painted: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> Path:
+def archive(tmp_path, painted, monkeypatch) -> Path:
     """An archive like the official one, at the address that is asked."""
     path = tmp_path / "archive.tar.gz"
     with tarfile.open(path, "w:gz") as members:

@@ -30,14 +30,9 @@ from tests.data.painting import (
 Painted = Callable[[str], Path]
 ARCHIVED = ("cifar10", "cifar100", "cub200")
 OFFICIAL = (
-    *ARCHIVED,
-    "imagenet100",
-    "imagenet100-lucir",
-    "tiny-imagenet",
-    "food101",
-    "fgvc-aircraft",
+    *ARCHIVED, "imagenet100", "imagenet100-lucir", "tiny-imagenet", "food101", "fgvc-aircraft",
     "stanford-cars",
-)
+)  # fmt: skip
 # Labels 0 to 19 of CIFAR-100 as `images` and `labels`; developers who have them name the file.
 FIRST20 = Path(os.environ.get("EDGECIL_TEST_CIFAR20", "not given"))
 
@@ -106,8 +101,8 @@ def test_the_archives_own_folder_may_be_the_root(name: str, painted: Painted) ->
 
 def test_a_folder_that_is_split_stays_split(tmp_path: Path) -> None:
     write_split_folder(tmp_path)
-    (tmp_path / "train" / "ant" / "notes.txt").write_text("not an image", encoding="utf-8")
-    (tmp_path / "train" / "ant" / "._0.png").write_text("not an image", encoding="utf-8")
+    (tmp_path / "train" / "ant" / "notes.txt").write_text("not an image")
+    (tmp_path / "train" / "ant" / "._0.png").write_text("not an image")
     dataset = load_dataset(tmp_path)
     assert dataset.shape == (3, 8, 12)
     assert_painted(dataset, np.arange(3))

@@ -10,10 +10,7 @@ import pytest
 from edgecil.classes import get_classes
 from edgecil.data import Dataset, dataset_status, load_dataset
 
-BUNDLED = {
-    "quickdraw": (100, "ae62be7d83e0"),
-    "quickdraw-pretrain": (245, "d689b9a9acd3"),
-}
+BUNDLED = {"quickdraw": (100, "ae62be7d83e0"), "quickdraw-pretrain": (245, "d689b9a9acd3")}
 
 
 @pytest.fixture(scope="module", params=BUNDLED)

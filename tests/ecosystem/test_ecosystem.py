@@ -39,7 +39,6 @@ def test_timm_models_give_the_same_features_through_the_slot(name: str) -> None:
         assert torch.equal(backbone(images), model(images))
     assert backbone.feature_size == model(images).shape[1]
     statistics, side = slot.model_config(text)
-    assert statistics is not None
     assert (statistics.mean, side) == (tuple(model.pretrained_cfg["mean"]), size[-1])
 
 

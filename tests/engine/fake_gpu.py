@@ -62,4 +62,4 @@ if VARIABLE in os.environ:
     torch.cuda.max_memory_reserved = torch.cuda.memory_reserved = lambda device=None: 1
     torch.cuda.mem_get_info = lambda device=None: (1, 2)
     torch.cuda.reset_peak_memory_stats = lambda device=None: None
-    Scenario.on = on_processor  # type: ignore[method-assign]
+    Scenario.on = on_processor

@@ -127,7 +127,7 @@ def test_the_split_is_compared_with_the_published_ones(tmp_path) -> None:
 
 def test_an_experiment_file_may_stand_for_its_options(tmp_path) -> None:
     file = tmp_path / "mine.toml"
-    file.write_text('method = "finetune"\ndataset = "cub200"\ntasks = 10\n', encoding="utf-8")
+    file.write_text('method = "finetune"\ndataset = "cub200"\ntasks = 10\n')
     assert edgecil.check(dataset=file) == edgecil.check(config=file)
     assert edgecil.check(dataset=str(file), tasks=20).methods[0].tasks == 100
 

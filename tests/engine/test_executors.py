@@ -78,7 +78,6 @@ def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     kept = directory / "root.pt"
     executor.submit(Job(ROOT, None, kept))
     first = executor.wait()
-    assert first is not None
     assert first.outcome.result is not None
     memory = memory_maps(executor)
     enumeration = plan_of("icarl")
@@ -151,14 +150,11 @@ def test_an_only_child_gets_its_parent_state_from_memory_once(tmp_path) -> None:
             (tmp_path / "state").unlink()
         here.submit(Job(child, tmp_path / "state", None))
         finished = here.wait()
-        assert finished is not None
-        assert finished.outcome.result is not None
         results.append(finished.outcome.result.correct)
     assert results[0] == results[1]
     (tmp_path / "state").unlink()
     here.submit(Job(child, tmp_path / "state", None))
     again = here.wait()
-    assert again is not None
     assert again.outcome.damaged
 
 
@@ -206,24 +202,16 @@ def test_a_full_disk_ends_the_run_with_a_sentence(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("build", "error", "message"),
+    ("name", "options", "message"),
     [
-        (lambda context: get_executor("slurm", context, workers=1), UsageError, "Unknown executor"),
-        (
-            lambda context: get_executor("local", context, workers=0),
-            UsageError,
-            "at least 1. Got 0",
-        ),
-        (
-            lambda context: get_executor("local", context, workers=1, address="x"),
-            UsageError,
-            "requires the executor .ray.",
-        ),
+        ("slurm", {"workers": 1}, "Unknown executor"),
+        ("local", {"workers": 0}, "at least 1. Got 0"),
+        ("local", {"workers": 1, "address": "x"}, "requires the executor .ray."),
     ],
 )
-def test_invalid_executors_are_refused(build, error, message) -> None:
-    with pytest.raises(error, match=message):
-        build(make_context({"instant": {}}))
+def test_invalid_executors_are_refused(name, options, message) -> None:
+    with pytest.raises(UsageError, match=message):
+        get_executor(name, make_context({"instant": {}}), **options)
 
 
 def test_a_missing_ray_is_an_error_with_installation_advice(monkeypatch) -> None:
@@ -243,7 +231,7 @@ def pool_for(methods: str, directory: Path, **settings: float) -> local.WorkerPo
     trigger.touch()
     strange = {"classes": [0, 1], "file": str(trigger)}
     context = make_context(dict.fromkeys(methods.split(), strange))
-    return local.WorkerPool(context, 1, **settings)  # type: ignore[arg-type]
+    return local.WorkerPool(context, 1, **settings)
 
 
 @pytest.fixture(scope="module")
@@ -255,7 +243,6 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[local.WorkerPool]
 
 def ended(executor: Executor) -> Outcome:
     finished = executor.wait()
-    assert finished is not None
     return finished.outcome
 
 
@@ -296,8 +283,6 @@ def test_a_worker_that_dies_between_jobs_is_replaced(pool) -> None:
     worker.process.join()
     pool.submit(strange_job("instant"))
     again = ended(pool)
-    assert again.result is not None
-    assert first is not None
     assert again.result.correct == first.correct
 
 
@@ -310,8 +295,6 @@ def test_a_job_is_not_charged_with_the_death_of_a_worker_that_has_not_begun_it(p
     worker.process.kill()
     again = ended(pool)
     assert again.error is None
-    assert first is not None
-    assert again.result is not None
     assert again.result.correct == first.correct
 
 
@@ -398,7 +381,6 @@ def test_messages_of_one_worker_do_not_make_another_one_silent(tmp_path, monkeyp
         pool.submit(Job(Node("sleepy", 0, ((0, 1),)), None, None))
         for _ in range(60):
             finished = pool.wait()
-            assert finished is not None
             assert finished.job.node.method == "instant", finished.outcome.error
             pool.submit(Job(Node("instant", 0, ((0, 1),)), None, None))
 

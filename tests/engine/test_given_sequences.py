@@ -31,9 +31,7 @@ def labelled(out: Path, toy: dict[str, Any], name: str = "given", **options: Any
 
 def test_a_file_of_orders_is_trained_in_place_of_a_protocol(toy, tmp_path) -> None:
     path = tmp_path / "orders.json"
-    path.write_text(
-        json.dumps([[3, 1, 0, 2], {"label": "mine", "tasks": [[0, 1], [2, 3]]}]), encoding="utf-8"
-    )
+    path.write_text(json.dumps([[3, 1, 0, 2], {"label": "mine", "tasks": [[0, 1], [2, 3]]}]))
     out = tmp_path / "out"
     assert labelled(out, toy, sequences=path) == {"1 3|0 2": "1 3|0 2", "mine": "0 1|2 3"}
     again = run(**grouped(out=out, **toy, sequences=path))
@@ -92,10 +90,10 @@ def test_sequences_that_do_not_fit_are_refused(given, complaint, toy, tmp_path) 
 
 def test_a_file_without_sequences_is_refused(toy, tmp_path) -> None:
     path = tmp_path / "orders.json"
-    path.write_text("{}", encoding="utf-8")
+    path.write_text("{}")
     with pytest.raises((DataError, UsageError), match="class sequence"):
         run(**grouped(out=tmp_path / "out", **toy, sequences=path))
-    path.write_text("3", encoding="utf-8")
+    path.write_text("3")
     with pytest.raises(DataError, match="class sequences"):
         run(**grouped(out=tmp_path / "out", **toy, sequences=path))
     for empty in ("[]", '{"next": []}', '{"sequences": []}'):

@@ -67,10 +67,7 @@ def test_a_script_that_defines_none_of_its_learners_needs_no_guard(tmp_path: Pat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("call", "first"),
-    [("run", RESOLVE), ("run", CHECK)],
-)
+@pytest.mark.parametrize(("call", "first"), [("run", RESOLVE), ("run", CHECK)])
 def test_a_script_that_defines_its_learner_ends_with_one_sentence_without_it(
     call: str, first: str, tmp_path: Path
 ) -> None:

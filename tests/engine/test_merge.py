@@ -64,7 +64,6 @@ def test_merged_shards_equal_one_run(options, shards, tmp_path) -> None:
     assert merged.configs == whole.configs
     assert merged.status().complete
     again = edgecil.run(**grouped(out=tmp_path / "merged", **options))
-    assert again.summary is not None
     assert again.summary.trained == 0
 
 

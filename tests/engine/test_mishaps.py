@@ -42,7 +42,7 @@ def test_an_invalid_command_deletes_nothing(finished, wrong) -> None:
 def test_overwrite_keeps_files_of_other_programs(finished) -> None:
     kept = [finished / "notes.txt", finished / "states" / "mine.txt", finished / "states/.gitkeep"]
     for path in kept:
-        path.write_text("precious", encoding="utf-8")
+        path.write_text("precious")
     clear(finished)
     assert all(path.read_text(encoding="utf-8") == "precious" for path in kept)
     assert results(finished) == 0
@@ -53,8 +53,8 @@ def test_a_damaged_state_is_trained_again(tmp_path, capsys, monkeypatch) -> None
     engine = sys.modules["edgecil.engine.scheduler"]
     whole = engine.execute
 
-    def stop_after_one(plan, store, executor, on_finished, *more, **options):  # type: ignore[no-untyped-def]
-        def once(finished):  # type: ignore[no-untyped-def]
+    def stop_after_one(plan, store, executor, on_finished, *more, **options):
+        def once(finished):
             raise KeyboardInterrupt
 
         return whole(plan, store, executor, once)

@@ -40,10 +40,8 @@ def test_unpacking_runs_no_code() -> None:
 def test_a_node_is_tested_on_all_its_tasks() -> None:
     context = make_context({"instant": {}})
     first, state = train_node(context, FIRST, None, keep=True)
-    assert first.result is not None
     assert first.result.totals == (40,)
     second, nothing = train_node(context, SECOND, state, keep=False)
-    assert second.result is not None
     assert nothing is None
     assert second.result.totals == (40, 40)
     assert second.result.seconds > 0.0
@@ -53,8 +51,6 @@ def test_a_node_is_tested_on_all_its_tasks() -> None:
 def test_right_answers_by_hand() -> None:
     context = make_context({"instant": {}})
     outcome, state = train_node(context, FIRST, None, keep=True)
-    assert outcome.result is not None
-    assert state is not None
     method = context.build(FIRST)
     method.restore(unpack(state))
     images = DATASET.test
@@ -62,7 +58,6 @@ def test_right_answers_by_hand() -> None:
         predicted = method.predict(torch.from_numpy(images.inputs), classifier).numpy()
         relevant = (images.labels == 0) | (images.labels == 2)
         assert right == int(((predicted == images.labels) & relevant).sum())
-        assert outcome.result.class_correct is not None
         (by_class,) = outcome.result.class_correct[classifier]
         assert by_class == tuple(
             int(((predicted == images.labels) & (images.labels == label)).sum()) for label in (0, 2)
@@ -71,7 +66,6 @@ def test_right_answers_by_hand() -> None:
 
 def test_the_main_classifier_comes_first_whatever_order_the_method_reads_in() -> None:
     outcome, _ = train_node(make_context({"instant": {}}), FIRST, None, keep=False)
-    assert outcome.result is not None
     assert list(outcome.result.correct) == ["nearest", "farthest"]
 
 
@@ -79,8 +73,6 @@ def test_the_parent_state_matters() -> None:
     context = make_context({"instant": {}})
     _, state = train_node(context, FIRST, None, keep=True)
     one, again = (train_node(context, SECOND, state, keep=True)[1] for _ in range(2))
-    assert one is not None
-    assert again is not None
     assert same(unpack(one), unpack(again))
     assert unpack(one)["seen"] == [0, 2, 1, 3]
 
@@ -107,8 +99,6 @@ def test_wrong_answers_by_the_task_that_they_name() -> None:
     context = make_context({"instant": {}})
     _, state = train_node(context, FIRST, None, keep=True)
     outcome, after = train_node(context, SECOND, state, keep=True)
-    assert outcome.result is not None
-    assert after is not None
     method = context.build(SECOND)
     method.restore(unpack(after))
     expected = {name: [[0, 0, 0], [0, 0, 0]] for name in method.classifiers}
@@ -132,7 +122,6 @@ def test_a_state_handed_on_in_memory_gives_what_the_stored_one_gives() -> None:
     first, second = Node("icarl", 0, ((0, 2),)), Node("icarl", 0, ((0, 2), (1, 3)))
     _, packed = train_node(context, first, None, keep=True, hand_on=True)
     (handed,) = context.handed.values()
-    assert packed is not None
     assert same(unpack(packed), handed)
     _, one = train_node(context, second, packed, keep=True)
     _, other = train_node(context, second, handed, keep=True)
@@ -148,8 +137,6 @@ def test_what_only_predictions_read_is_stored_with_a_final_model_alone() -> None
     model, state = (
         train_node(context, second, start, keep=True, final=it)[1] for it in (True, False)
     )
-    assert model is not None
-    assert state is not None
     assert "boosted" in unpack(model)
     assert "boosted" not in unpack(state)
     ends = [train_node(context, third, before, keep=True)[1] for before in (model, state)]

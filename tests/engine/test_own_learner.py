@@ -36,8 +36,8 @@ def test_a_learner_in_a_file_runs_in_workers_and_its_changes_are_noticed(
         "budget": 2,
         "set": {"NearestMean": {"shrink": 0.1}},
     }
-    one = run(**grouped(out=tmp_path / "one", workers=1, **options))  # type: ignore[arg-type]
-    two = run(**grouped(out=tmp_path / "two", workers=2, **options))  # type: ignore[arg-type]
+    one = run(**grouped(out=tmp_path / "one", workers=1, **options))
+    two = run(**grouped(out=tmp_path / "two", workers=2, **options))
     assert [result.method for result in one.results()] == ["NearestMean"] * 2
     [summary] = experiment_results(one).results
     assert (summary.method, summary.planned, summary.finished) == ("NearestMean", 2, 2)
@@ -50,7 +50,7 @@ def test_a_learner_in_a_file_runs_in_workers_and_its_changes_are_noticed(
         (path.parent / "shapes.py").read_text(encoding="utf-8") + "# new\n", encoding="utf-8"
     )
     with pytest.raises(EdgecilError, match=r"shapes\.py|code of NearestMean"):
-        run(**grouped(out=tmp_path / "one", workers=1, **options))  # type: ignore[arg-type]
+        run(**grouped(out=tmp_path / "one", workers=1, **options))
 
 
 def test_a_learner_of_a_notebook_trains_in_its_process_and_its_changes_are_noticed(
@@ -62,8 +62,8 @@ def test_a_learner_of_a_notebook_trains_in_its_process_and_its_changes_are_notic
     options = {"dataset": str(data), "tasks": 2, "protocol": "random", "budget": 2}
     out = tmp_path / "run"
     learner = run_cell(text, monkeypatch).NearestMean
-    here = run(**grouped(method=learner, out=out, **options)).results()  # type: ignore[arg-type]
-    again = run(**grouped(method=learner, out=out, **options)).results()  # type: ignore[arg-type]
+    here = run(**grouped(method=learner, out=out, **options)).results()
+    again = run(**grouped(method=learner, out=out, **options)).results()
     from_file = run(
         **grouped(method=f"{path}:NearestMean", out=tmp_path / "file", workers=1, **options)
     ).results()
@@ -71,10 +71,10 @@ def test_a_learner_of_a_notebook_trains_in_its_process_and_its_changes_are_notic
     assert accuracies[0] == accuracies[1] == accuracies[2]
     for given in ({"workers": 2}, {"executor": "ray"}):
         with pytest.raises(UsageError, match=r"NearestMean .*'workers'"):
-            run(**grouped(method=learner, out=tmp_path / "two", **given, **options))  # type: ignore[arg-type]
+            run(**grouped(method=learner, out=tmp_path / "two", **given, **options))
     changed = run_cell(text.replace("def predict", "# new\n    def predict"), monkeypatch)
     with pytest.raises(EdgecilError, match="NearestMean"):
-        run(**grouped(method=changed.NearestMean, out=out, **options))  # type: ignore[arg-type]
+        run(**grouped(method=changed.NearestMean, out=out, **options))
 
 
 def run_cell(text: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:

@@ -35,7 +35,6 @@ def test_the_file_says_what_is_running_and_ends(tmp_path) -> None:
         clock.now += 5.0
         writer.begin(NODE)
         progress = read_progress(tmp_path)
-        assert progress is not None
         assert progress.alive
         assert [(task.node, task.started) for task in progress.running] == [(NODE, 1005.0)]
         assert (progress.workers, progress.shard, progress.started) == (2, "1/4", 1000.0)
@@ -43,10 +42,8 @@ def test_the_file_says_what_is_running_and_ends(tmp_path) -> None:
         writer.end(NODE)
         writer.begin(OTHER)
         progress = read_progress(tmp_path)
-        assert progress is not None
         assert [task.node for task in progress.running] == [OTHER]
     progress = read_progress(tmp_path)
-    assert progress is not None
     assert (progress.alive, progress.ended, progress.running) == (False, True, ())
 
 
@@ -76,7 +73,7 @@ def test_a_killed_process_is_detected() -> None:
 
 def test_a_damaged_file_is_no_progress(tmp_path) -> None:
     assert read_progress(tmp_path) is None
-    (tmp_path / PROGRESS_FILE).write_text("{", encoding="utf-8")
+    (tmp_path / PROGRESS_FILE).write_text("{")
     assert read_progress(tmp_path) is None
 
 
@@ -133,7 +130,6 @@ def test_a_clock_that_is_set_back_does_not_stop_the_progress(tmp_path) -> None:
         clock.now -= 3600.0
         writer.begin(NODE)
         progress = read_progress(tmp_path)
-        assert progress is not None
         assert [task.node for task in progress.running] == [NODE]
 
 

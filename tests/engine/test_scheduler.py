@@ -18,6 +18,7 @@ from edgecil.errors import EdgecilError, PrerequisiteError
 from edgecil.sequences import ClassSequence, SequenceSpace
 
 ENUMERATION = list(SequenceSpace.equal(6, 3).enumerate())
+PLAN = Plan(["m"], lambda _: [0], ENUMERATION)
 
 
 def result_of(node: Node) -> NodeResult:
@@ -82,18 +83,20 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def test_everything_is_trained_once_and_no_state_is_left(store) -> None:
-    plan = Plan(["m"], lambda _: [0], ENUMERATION)
     fake = Fake(store)
-    assert execute(plan, store, fake) == Summary(195, 0, ())
-    assert sorted(fake.trained, key=repr) == sorted(plan, key=repr)
-    assert store.done() == {node: result_of(node) for node in plan}
+    assert execute(PLAN, store, fake) == Summary(195, 0, ())
+    assert sorted(fake.trained, key=repr) == sorted(PLAN, key=repr)
+    assert store.done() == {node: result_of(node) for node in PLAN}
     assert states(store) == []
     assert fake.closed
+    again = Fake(store)
+    assert execute(PLAN, store, again) == Summary(0, 195, ())
+    assert again.trained == []
 
 
 def test_deep_nodes_go_first(store) -> None:
     fake = Fake(store)
-    execute(Plan(["m"], lambda _: [0], ENUMERATION), store, fake)
+    execute(PLAN, store, fake)
     assert [len(node.prefix) for node in fake.trained[:5]] == [1, 2, 3, 2, 3]
     assert fake.most_states <= 2
 
@@ -101,8 +104,7 @@ def test_deep_nodes_go_first(store) -> None:
 @pytest.mark.parametrize("newest_first", [False, True])
 def test_several_at_a_time(store, newest_first) -> None:
     fake = Fake(store, capacity=3, newest_first=newest_first)
-    plan = Plan(["m"], lambda _: [0], ENUMERATION)
-    assert execute(plan, store, fake).trained == 195
+    assert execute(PLAN, store, fake).trained == 195
     assert len(set(fake.trained)) == 195
     assert fake.most_states <= 3 * 3
     assert states(store) == []
@@ -110,41 +112,31 @@ def test_several_at_a_time(store, newest_first) -> None:
 
 def test_a_failure_costs_what_is_below_it_and_nothing_else(store) -> None:
     broken = Node("m", 0, ((0, 1), (2, 3)))
-    plan = Plan(["m"], lambda _: [0], ENUMERATION)
     finished_jobs: list[Finished] = []
     fake = Fake(store, fails=lambda node: node == broken)
-    summary = execute(plan, store, fake, finished_jobs.append)
+    summary = execute(PLAN, store, fake, finished_jobs.append)
     assert summary == Summary(195 - 2, 0, (broken,))
     assert len(finished_jobs) == 194
     assert store.failures() == {broken: ("ValueError: no", "story")}
-    assert set(plan) - set(store.done()) == {broken, *plan.children(broken)}
+    assert set(PLAN) - set(store.done()) == {broken, *PLAN.children(broken)}
     assert len(states(store)) == 1, "its parent's state is still needed"
 
     repaired = Fake(store)
-    assert execute(plan, store, repaired) == Summary(2, 193, ())
-    assert repaired.trained == [broken, *plan.children(broken)]
+    assert execute(PLAN, store, repaired) == Summary(2, 193, ())
+    assert repaired.trained == [broken, *PLAN.children(broken)]
     assert store.failures() == {}
     assert states(store) == []
 
 
 def test_an_interrupted_plan_resumes(store) -> None:
-    plan = Plan(["m"], lambda _: [0], ENUMERATION)
     first = Fake(store, capacity=2, stop_after=50)
     with pytest.raises(KeyboardInterrupt):
-        execute(plan, store, first)
+        execute(PLAN, store, first)
     assert first.closed
     second = Fake(store, capacity=2)
-    assert execute(plan, store, second) == Summary(145, 50, ())
+    assert execute(PLAN, store, second) == Summary(145, 50, ())
     assert not set(first.trained) & set(second.trained)
     assert states(store) == []
-
-
-def test_a_finished_plan_is_not_touched(store) -> None:
-    plan = Plan(["m"], lambda _: [0], ENUMERATION)
-    execute(plan, store, Fake(store))
-    fake = Fake(store)
-    assert execute(plan, store, fake) == Summary(0, 195, ())
-    assert fake.trained == []
 
 
 def test_more_methods_and_sequences_reuse_results(store) -> None:
@@ -175,20 +167,19 @@ def test_what_a_dying_worker_left_behind_is_removed(store) -> None:
 
 
 def test_a_lost_state_file(store) -> None:
-    plan = Plan(["m"], lambda _: [0], ENUMERATION)
     with pytest.raises(KeyboardInterrupt):
-        execute(plan, store, Fake(store, stop_after=50))
+        execute(PLAN, store, Fake(store, stop_after=50))
     lost = states(store)
     assert lost
     for path in lost:
         path.unlink()
     before = len(store.done())
     fake = Fake(store)
-    summary = execute(plan, store, fake)
+    summary = execute(PLAN, store, fake)
     assert summary.failed == ()
     assert before == 50
     assert summary.trained == 195 - 50 + len(lost)
-    assert set(store.done()) == set(plan)
+    assert set(store.done()) == set(PLAN)
 
 
 def test_when_training_again_fails_the_result_stays(store) -> None:
@@ -209,7 +200,7 @@ def test_when_results_can_no_longer_be_stored_the_executor_is_closed(store, monk
     monkeypatch.setattr(store, "record", full)
     fake = Fake(store)
     with pytest.raises(EdgecilError, match="The disk is full"):
-        execute(Plan(["m"], lambda _: [0], ENUMERATION), store, fake)
+        execute(PLAN, store, fake)
     assert fake.closed
     assert len(fake.trained) == 1
 
@@ -217,22 +208,21 @@ def test_when_results_can_no_longer_be_stored_the_executor_is_closed(store, monk
 def damage(store: Store) -> int:
     """Give every state another content; how many there are."""
     for path in states(store):
-        path.write_text("wrong", encoding="utf-8")
+        path.write_text("wrong")
     return len(states(store))
 
 
 @pytest.mark.parametrize("capacity", [1, 3])
 def test_damaged_states_are_trained_again_within_the_run(store, capacity) -> None:
-    plan = Plan(["m"], lambda _: [0], ENUMERATION)
     with pytest.raises(KeyboardInterrupt):
-        execute(plan, store, Fake(store, capacity=capacity, stop_after=50))
+        execute(PLAN, store, Fake(store, capacity=capacity, stop_after=50))
     assert damage(store) > 0
     before = len(store.done())
     fake = Fake(store, capacity=capacity)
-    summary = execute(plan, store, fake)
+    summary = execute(PLAN, store, fake)
     assert summary.failed == ()
     assert summary.trained >= 195 - before
-    assert store.done() == {node: result_of(node) for node in plan}
+    assert store.done() == {node: result_of(node) for node in PLAN}
     assert states(store) == []
 
 
@@ -246,7 +236,7 @@ def test_a_disk_that_damages_every_state_is_a_failure_not_a_loop(store) -> None:
         damage(store)
         return finished
 
-    fake.wait = damaging  # type: ignore[method-assign]
+    fake.wait = damaging
     summary = execute(plan, store, fake)
     assert [len(node.prefix) for node in summary.failed] == [2]
     assert [len(node.prefix) for node in fake.trained].count(1) == 1 + 3, "three repairs"
@@ -282,11 +272,11 @@ def test_retries_end(store, monkeypatch) -> None:
 
 def test_a_refused_worker_ends_the_run(store) -> None:
     fake = Fake(store)
-    fake.wait = lambda seconds=None: Finished(  # type: ignore[method-assign]
+    fake.wait = lambda seconds=None: Finished(
         fake.jobs.popleft(), Outcome(error="torch is 1 instead of 2.", refused=True)
     )
     with pytest.raises(PrerequisiteError, match=r"1.*2.*'allow_mismatch'"):
-        execute(Plan(["m"], lambda _: [0], ENUMERATION), store, fake)
+        execute(PLAN, store, fake)
     assert fake.closed
     assert store.done() == {}
 
@@ -302,10 +292,7 @@ def test_what_differs_is_recorded_with_each_result(store) -> None:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
-    data=st.data(),
-    capacity=st.integers(1, 3),
-    stop=st.integers(0, 20),
-    newest_first=st.booleans(),
+    data=st.data(), capacity=st.integers(1, 3), stop=st.integers(0, 20), newest_first=st.booleans()
 )
 def test_whatever_happens_in_between_the_end_is_the_same(
     tmp_path_factory, data, capacity, stop, newest_first

@@ -189,7 +189,7 @@ def test_a_database_with_a_hole(tmp_path) -> None:
 
 
 def test_a_directory_that_cannot_be_created(tmp_path) -> None:
-    (tmp_path / "file").write_text("", encoding="utf-8")
+    (tmp_path / "file").write_text("")
     with pytest.raises(EdgecilError, match="file/run"):
         Store(tmp_path / "file" / "run")
 

@@ -32,14 +32,14 @@ ICARL = {
 def read(tmp_path: Path, **changes: Any) -> tuple[ExperimentConfig, list[str]]:
     path = tmp_path / "icarl.json"
     config = {key: value for key, value in {**ICARL, **changes}.items() if value is not None}
-    path.write_text(json.dumps(config), encoding="utf-8")
+    path.write_text(json.dumps(config))
     values, remarks = translate_config(path)
     return build_config(values), remarks
 
 
 def test_a_config_is_read_without_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "icarl.json"
-    path.write_text(json.dumps({**ICARL, "dataset": "quickdraw", "prefix": "x"}), encoding="utf-8")
+    path.write_text(json.dumps({**ICARL, "dataset": "quickdraw", "prefix": "x"}))
     with pytest.warns(EdgecilWarning) as caught:
         config = edgecil.engine.toolbox_configs.read_toolbox_config(
             path, options={"data": {"classes": 8}}
@@ -59,7 +59,7 @@ def test_a_config_is_read_without_the_command_line(tmp_path: Path) -> None:
 
 def test_the_path_of_a_json_file_is_a_configuration(tmp_path: Path) -> None:
     path = tmp_path / "icarl.json"
-    path.write_text(json.dumps({**ICARL, "dataset": "quickdraw"}), encoding="utf-8")
+    path.write_text(json.dumps({**ICARL, "dataset": "quickdraw"}))
     options: dict[str, Any] = {"data": {"classes": 8}, "tasks": None}
     with pytest.warns(EdgecilWarning):
         values = config_values(path, options=options)
@@ -209,7 +209,7 @@ def test_what_cannot_be_meant_is_one_sentence(tmp_path, changes, sentence) -> No
 
 
 def test_a_file_that_is_no_object(tmp_path) -> None:
-    (tmp_path / "a.json").write_text("[1]", encoding="utf-8")
+    (tmp_path / "a.json").write_text("[1]")
     with pytest.raises(DataError, match="must contain a JSON object"):
         translate_config(tmp_path / "a.json")
 
@@ -593,7 +593,7 @@ def test_what_only_the_toolbox_has_parses_and_is_refused_with_its_verb(
     tmp_path, changes: dict[str, Any], reason: str
 ) -> None:
     path = tmp_path / "config.json"
-    path.write_text(json.dumps({**ICARL, **changes}), encoding="utf-8")
+    path.write_text(json.dumps({**ICARL, **changes}))
     values, _ = translate_config(path)
     assert len(values["method"]) == 1
     with pytest.raises(UsageError, match=rf"{reason}.*edgecil toolbox"):

@@ -56,15 +56,10 @@ def test_what_is_no_goal_is_refused(text) -> None:
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
-        ("icarl - ewc > 0", True),
-        ("ewc - icarl > 0", False),
-        ("icarl - ewc < 0", False),
-        ("icarl - ewc > 20", None),
-        ("ewc < 50", True),
-        ("mean ± 5", True),
-        ("mean ± 0.1", None),
+        ("icarl - ewc > 0", True), ("ewc - icarl > 0", False), ("icarl - ewc < 0", False),
+        ("icarl - ewc > 20", None), ("ewc < 50", True), ("mean ± 5", True), ("mean ± 0.1", None),
     ],
-)
+)  # fmt: skip
 def test_a_goal_is_decided_by_the_interval(text, answer) -> None:
     status = check_goal(parse_goal(text), CLEAR)
     assert (status.answer, status.order_count) == (answer, 12)
@@ -86,11 +81,9 @@ def options(tmp_path: Path) -> dict[str, object]:
 @pytest.mark.slow
 def test_a_run_adds_orders_until_the_goal_is_decided(options, tmp_path) -> None:
     experiment = edgecil.run(**grouped(out=tmp_path / "x", until="finetune > -500", **options))
-    assert experiment.goal is not None
     assert (experiment.goal.answer, len(experiment.sequences()["random"])) == (True, 5)
     assert experiment.goal.order_count == 5  # seed 42 gives the order of seed 0 and is left out
     limited = edgecil.run(**grouped(out=tmp_path / "x", until="mean ± 0.0001", budget=7, **options))
-    assert limited.goal is not None
     assert (limited.goal.answer, len(limited.sequences()["random"])) == (None, 7)
 
 

@@ -172,7 +172,6 @@ def test_arrays_in_python_are_a_dataset_for_workers_and_resuming(tmp_path) -> No
         for workers in (1, 2)
     )
     again = edgecil.run(**grouped(dataset=dict(arrays), out=tmp_path / "1", budget=3, **options))
-    assert again.summary is not None
     assert (again.summary.reused, again.summary.trained) == (6, 3)
     counts, others = (
         {run.sequence: run.nodes[-1].class_correct for run in experiment.results()}

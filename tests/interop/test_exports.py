@@ -98,21 +98,15 @@ def mammoth(*, applies: bool = True) -> Path:
     return root
 
 
-@pytest.mark.parametrize(
-    ("tool", "protocol", "runs"), [("pycil", "edge", 3), ("pilot", "random", 2)]
-)
-def test_the_toolboxes_train_what_was_exported(tool: Any, protocol: str, runs: int) -> None:
+@pytest.mark.parametrize("tool", ["pycil", "pilot"])
+def test_the_toolboxes_train_what_was_exported(tool: Any) -> None:
     config = write_toolbox(Path("box"), tool)
-    orders = {**ORDERS, "dataset": "quickdraw", "protocol": protocol, "budget": runs}
-    exported = export(tool, "box", config=config, out="exps", orders=orders)
-    assert len(exported.runs) == runs
-    assert exported.notes == plan_toolbox("box", config=config, out="own", orders=orders).notes
-    assert any("minilm-bundled" in note for note in exported.notes) == (protocol == "edge")
+    exported = export(tool, "box", config=config, out="exps", orders=ORDERS)
+    assert len(exported.runs) == 2
     assert run_all(exported).returncode == 0
     assert run_all(exported).returncode == 0  # resumes: nothing is left
     experiment = import_logs(["exps"], out="back")
-    alone = run_toolbox("box", config=config, out="own", orders=orders, progress=False)
-    assert experiment.provenance == alone.provenance
+    alone = run_toolbox("box", config=config, out="own", orders=ORDERS, progress=False)
     results = {run.sequence: run.accuracy for run in alone.results()}
     assert {run.sequence: run.accuracy for run in experiment.results()} == results
     assert experiment.sequences() == alone.sequences()

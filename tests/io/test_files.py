@@ -44,7 +44,7 @@ def test_a_second_process_is_told_that_the_directory_is_taken(tmp_path) -> None:
 
 def test_a_failure_leaves_the_old_file_and_no_other(tmp_path) -> None:
     path = tmp_path / "x.txt"
-    path.write_text("old", encoding="utf-8")
+    path.write_text("old")
     with pytest.raises(EdgecilError, match="No space left"):
         _run_out_of_space(path)
     assert path.read_text(encoding="utf-8") == "old"

@@ -43,7 +43,7 @@ def test_fifos_devices_and_folders_are_refused(tmp_path, read) -> None:
 @pytest.mark.parametrize("read", READERS[:4])
 def test_long_texts_are_refused_unless_the_limit_is_raised(tmp_path, read, monkeypatch) -> None:
     path = tmp_path / "long"
-    path.write_text("1" * 100, encoding="utf-8")
+    path.write_text("1" * 100)
     monkeypatch.setenv("EDGECIL_MAX_TEXT_BYTES", "99")
     with pytest.raises(DataError, match="EDGECIL_MAX_TEXT_BYTES"):
         read(path)
@@ -121,13 +121,13 @@ def test_arrays_come_back_as_they_were(tmp_path, array) -> None:
 
 def test_deep_nesting_is_one_sentence(tmp_path) -> None:
     path = tmp_path / "deep"
-    path.write_text("[" * 200_000, encoding="utf-8")
+    path.write_text("[" * 200_000)
     with pytest.raises(DataError, match="nested too deeply"):
         read_json(path)
-    path.write_text("x = " + "[" * 200_000, encoding="utf-8")
+    path.write_text("x = " + "[" * 200_000)
     with pytest.raises(DataError, match=r"nested too deeply|not valid TOML"):
         read_toml(path)
-    path.write_text("x = " + "9" * 5000, encoding="utf-8")
+    path.write_text("x = " + "9" * 5000)
     with pytest.raises(DataError, match="not valid TOML"):
         read_toml(path)
 
@@ -168,11 +168,11 @@ def test_control_characters_do_not_reach_the_terminal(text, shown) -> None:
 @pytest.mark.parametrize("hold", [locked, lambda path: waiting_lock(path / "lock")])
 def test_a_lock_that_is_a_link_is_not_followed(tmp_path, hold) -> None:
     victim = tmp_path / "victim"
-    victim.write_text("untouched", encoding="utf-8")
+    victim.write_text("untouched")
     home = tmp_path / "home"
     home.mkdir()
     (home / "lock").symlink_to(victim)
-    with pytest.raises(EdgecilError, match="link"), hold(home):  # type: ignore[attr-defined]
+    with pytest.raises(EdgecilError, match="link"), hold(home):
         pass
     assert victim.read_text(encoding="utf-8") == "untouched"
 

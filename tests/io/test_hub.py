@@ -31,7 +31,7 @@ def test_what_cannot_be_had_is_one_sentence(monkeypatch, given, installed, probl
 def test_an_earlier_download_is_used_without_asking(hub) -> None:
     repository = hub / "models--us--tiny"
     (repository / "refs").mkdir(parents=True)
-    (repository / "refs" / "main").write_text("abc", encoding="utf-8")
+    (repository / "refs" / "main").write_text("abc")
     for commit in ("abc", "def"):
         (repository / "snapshots" / commit).mkdir(parents=True)
         (repository / "snapshots" / commit / NAME).write_bytes(b"weights")

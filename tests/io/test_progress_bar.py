@@ -26,10 +26,7 @@ def test_one_line_per_minute_with_the_time_left(capsys) -> None:
             clock.now += 25.0
             progress.advance("icarl")
     lines = capsys.readouterr().err.splitlines()
-    assert lines == [
-        "7 of 14 tasks, 0:02:55 left, icarl",
-        "10 of 14 tasks, 0:01:40 left, icarl",
-    ]
+    assert lines == ["7 of 14 tasks, 0:02:55 left, icarl", "10 of 14 tasks, 0:01:40 left, icarl"]
 
 
 def test_the_time_left_may_be_estimated_otherwise(capsys) -> None:

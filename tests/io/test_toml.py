@@ -16,7 +16,7 @@ def test_a_file_says_what_it_holds(tmp_path: Path) -> None:
 
 def test_what_is_not_toml_is_told_with_its_place(tmp_path: Path) -> None:
     path = tmp_path / "a.toml"
-    path.write_text("tasks =\n", encoding="utf-8")
+    path.write_text("tasks =\n")
     with pytest.raises(DataError, match=r"a\.toml.*TOML.*1"):
         read_toml(path)
 

@@ -29,19 +29,14 @@ _INDEXING = (
     _ATEN._index_put_impl_.default,
 )
 _PRODUCTS = (
-    _ATEN.convolution.default,
-    _ATEN.mm.default,
-    _ATEN.addmm.default,
-    _ATEN.bmm.default,
-    _ATEN._linalg_eigh.default,
-    _ATEN._linalg_solve_ex.default,
-    _ATEN._linalg_svd.default,
-)
+    _ATEN.convolution.default, _ATEN.mm.default, _ATEN.addmm.default, _ATEN.bmm.default,
+    _ATEN._linalg_eigh.default, _ATEN._linalg_solve_ex.default, _ATEN._linalg_svd.default,
+)  # fmt: skip
 _seeds: set[int] = set()  # of the generators on the device
 _autocasting: list[bool] = []  # of the blocks around the current operation: on for the device
 
 
-class FakeTensor(torch.Tensor):  # type: ignore[misc]
+class FakeTensor(torch.Tensor):
     """A tensor on the device."""
 
     @staticmethod
@@ -70,7 +65,7 @@ class FakeTensor(torch.Tensor):  # type: ignore[misc]
         return _run(function, args, kwargs or {})
 
 
-class FakeGenerator(torch.Generator):  # type: ignore[misc]
+class FakeGenerator(torch.Generator):
     """A generator on the device; torch passes on the one inside, which its seed tells."""
 
     @property
@@ -78,7 +73,7 @@ class FakeGenerator(torch.Generator):  # type: ignore[misc]
         return torch.device(NAME)
 
 
-class FakeDevice(TorchDispatchMode):  # type: ignore[misc]
+class FakeDevice(TorchDispatchMode):
     """Inside the `with` block, tensors may be made on the device and moved to it.
 
     Attributes:

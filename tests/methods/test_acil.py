@@ -13,10 +13,9 @@ SIZE, RIDGE = 40, 0.3
 
 
 def trained(tasks: Tasks = TASKS) -> ACIL:
-    method = build("acil", DATASET, settings={"projection": SIZE, "ridge": RIDGE})
-    assert isinstance(method, ACIL)
-    learn_all(method, SCENARIO, tasks)
-    return method
+    return learn_all(
+        build("acil", DATASET, settings={"projection": SIZE, "ridge": RIDGE}), SCENARIO, tasks
+    )
 
 
 def test_the_recursion_of_the_paper_gives_the_same_weights() -> None:

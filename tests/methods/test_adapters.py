@@ -29,9 +29,7 @@ SCHEDULE = replace(QUICK, epochs=2, optimizer="adam", learning_rate=0.01)
 
 
 def owner() -> PretrainedMethod:
-    method = build("ranpac", DATASET)
-    assert isinstance(method, PretrainedMethod)
-    return method
+    return build("ranpac", DATASET)
 
 
 def generator() -> torch.Generator:

@@ -26,10 +26,9 @@ KINDS = ("components", "keys", "attention")
 
 
 def trained(tasks: int = 1, **settings: object) -> CODAPrompt:
-    method = build("coda-prompt", DATASET, schedule=BRIEF, settings=settings)
-    assert isinstance(method, CODAPrompt)
-    learn_all(method, SCENARIO, TASKS[:tasks])
-    return method
+    return learn_all(
+        build("coda-prompt", DATASET, schedule=BRIEF, settings=settings), SCENARIO, TASKS[:tasks]
+    )
 
 
 def noise(*shape: int, seed: int = 0) -> torch.Tensor:
@@ -141,7 +140,7 @@ def test_gram_schmidt_is_orthogonal_where_the_old_rows_are() -> None:
 
 def test_an_unknown_start_is_refused() -> None:
     with pytest.raises(UsageError, match="'random'"):
-        CODAPromptConfig(start="random")  # type: ignore[arg-type]
+        CODAPromptConfig(start="random")
 
 
 def test_without_room_for_orthogonality_components_are_random_unit_vectors() -> None:

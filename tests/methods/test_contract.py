@@ -96,8 +96,7 @@ def test_keeps_the_contract_for_all_learners(name, check) -> None:
 def test_another_seed_gives_another_result(name) -> None:
     states = []
     for seed in (0, 1):
-        method = build_brief(name, seed=seed)
-        learn_all(method, TINY_SCENARIO, TASKS[:1], seed=seed)
+        method = learn_all(build_brief(name, seed=seed), TINY_SCENARIO, TASKS[:1], seed=seed)
         states.append(method.state())
     assert same(*states) == (name in CLOSED_FORM)
 
@@ -175,13 +174,10 @@ def test_sharing_with_other_sequences_changes_nothing(name, tmp_path, monkeypatc
     """A result cached by another sequence equals the result computed alone."""
     monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path / "cache"))
     pixels, tasks = TINY_SCENARIO.test.inputs, TASKS[:2]
-    alone = build_brief(name)
-    learn_all(alone, TINY_SCENARIO, tasks)
-    other = build_brief(name, shared=tmp_path)
-    learn_all(other, TINY_SCENARIO, tasks[::-1])
+    alone = learn_all(build_brief(name), TINY_SCENARIO, tasks)
+    other = learn_all(build_brief(name, shared=tmp_path), TINY_SCENARIO, tasks[::-1])
     other.classify(pixels)
-    sharing = build_brief(name, shared=tmp_path)
-    learn_all(sharing, TINY_SCENARIO, tasks)
+    sharing = learn_all(build_brief(name, shared=tmp_path), TINY_SCENARIO, tasks)
     assert same(sharing.state(), alone.state())
     assert same(sharing.classify(pixels), alone.classify(pixels))
 

@@ -9,7 +9,7 @@ from edgecil.backbones import GrowingLinear
 from edgecil.methods import Schedule
 from edgecil.methods.der import DER
 from edgecil.methods.task import Scenario
-from tests.toys import QUICK, TASKS, accuracy, build, learn, learn_all, toy_dataset
+from tests.toys import QUICK, TASKS, accuracy, build, learn_all, toy_dataset
 
 DATASET = toy_dataset(contrast=60)
 SCENARIO = Scenario(DATASET)
@@ -17,14 +17,11 @@ BRIEF = replace(QUICK, epochs=1)  # for what does not depend on learning well
 
 
 def der(schedule: Schedule = QUICK, **settings: object) -> DER:
-    method = build("der", DATASET, schedule=schedule, settings=settings)
-    assert isinstance(method, DER)
-    return method
+    return build("der", DATASET, schedule=schedule, settings=settings)
 
 
 def test_the_loss_is_cross_entropy_and_that_of_the_auxiliary_head() -> None:
-    method = der(BRIEF, auxiliary=0.5)
-    learn(method, SCENARIO, TASKS[:1])
+    method = learn_all(der(BRIEF, auxiliary=0.5), SCENARIO, TASKS[:1])
     images = torch.randn(5, *DATASET.shape, generator=torch.Generator().manual_seed(0))
     labels = torch.tensor([0, 1, 2, 3, 3])
     with SCENARIO.task(TASKS[:2], 0) as task:
@@ -49,8 +46,7 @@ def test_a_first_task_is_plain_training() -> None:
 
 
 def test_balancing_teaches_the_head_all_classes_and_moves_nothing_else() -> None:
-    method = der(memory={"per_class": 4}, balancing=6)
-    learn_all(method, SCENARIO, TASKS[:2])
+    method = learn_all(der(memory={"per_class": 4}, balancing=6), SCENARIO, TASKS[:2])
     backbone = method.network.backbone.state_dict()
     before = {name: value.clone() for name, value in backbone.items()}
     fresh = GrowingLinear.of(method.network.head.feature_size, 4, torch.Generator().manual_seed(0))

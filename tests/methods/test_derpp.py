@@ -15,10 +15,9 @@ BRIEF = replace(QUICK, epochs=1, augment=())
 
 
 def trained(tasks: int, **settings: object) -> DERpp:
-    method = build("derpp", DATASET, schedule=BRIEF, settings=settings)
-    assert isinstance(method, DERpp)
-    learn_all(method, SCENARIO, TASKS[:tasks])
-    return method
+    return learn_all(
+        build("derpp", DATASET, schedule=BRIEF, settings=settings), SCENARIO, TASKS[:tasks]
+    )
 
 
 def test_logits_are_those_of_the_end_of_the_task_and_stay() -> None:
@@ -67,12 +66,7 @@ def test_the_loss_by_hand() -> None:
 
 
 def test_the_first_task_is_plain_training() -> None:
-    plain = build("finetune", DATASET, schedule=BRIEF)
-    learn_all(plain, SCENARIO, TASKS[:1])
+    plain = learn_all(build("finetune", DATASET, schedule=BRIEF), SCENARIO, TASKS[:1])
     method = trained(1)
-    for one, other in zip(
-        method.network.parameters(),
-        plain.network.parameters(),  # type: ignore[attr-defined]
-        strict=True,
-    ):
+    for one, other in zip(method.network.parameters(), plain.network.parameters(), strict=True):
         assert torch.equal(one, other)

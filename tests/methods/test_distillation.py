@@ -28,7 +28,6 @@ def test_least_where_the_student_agrees() -> None:
     teacher = torch.tensor([[1.0, -2.0, 0.5]])
     student = teacher.clone().requires_grad_()
     distil(student, teacher, 2.0).backward()
-    assert student.grad is not None
     assert student.grad.abs().max().item() < 1e-7
 
 

@@ -18,10 +18,9 @@ BRIEF = replace(QUICK, epochs=1, optimizer="adam", learning_rate=0.01, weight_de
 
 
 def trained(tasks: int = 1, **settings: object) -> DualPrompt:
-    method = build("dualprompt", DATASET, schedule=BRIEF, settings=settings)
-    assert isinstance(method, DualPrompt)
-    learn_all(method, SCENARIO, TASKS[:tasks])
-    return method
+    return learn_all(
+        build("dualprompt", DATASET, schedule=BRIEF, settings=settings), SCENARIO, TASKS[:tasks]
+    )
 
 
 def test_each_task_adds_expert_prompts_and_trains_the_general_ones() -> None:

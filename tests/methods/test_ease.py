@@ -26,10 +26,9 @@ BRIEF = replace(QUICK, epochs=1, optimizer="adam", learning_rate=0.01)
 
 
 def trained(tasks: Tasks = TASKS, shared: Path | None = None, **settings: object) -> EASE:
-    method = build("ease", DATASET, schedule=BRIEF, settings=settings, shared=shared)
-    assert isinstance(method, EASE)
-    learn_all(method, SCENARIO, tasks)
-    return method
+    return learn_all(
+        build("ease", DATASET, schedule=BRIEF, settings=settings, shared=shared), SCENARIO, tasks
+    )
 
 
 def unit(vector: np.ndarray) -> np.ndarray:

@@ -16,10 +16,7 @@ SCENARIO = Scenario(DATASET)
 
 
 def trained(tasks: int = 1, **settings: object) -> EWC:
-    method = build("ewc", DATASET, settings=settings)
-    assert isinstance(method, EWC)
-    learn_all(method, SCENARIO, TASKS[:tasks])
-    return method
+    return learn_all(build("ewc", DATASET, settings=settings), SCENARIO, TASKS[:tasks])
 
 
 def weights(method: NetworkMethod) -> dict[str, torch.Tensor]:
@@ -76,7 +73,6 @@ def test_fisher_information_against_another_computation(batch) -> None:
     state = trained(2).state()
     schedule = replace(QUICK, batch_size=batch)
     method = build("ewc", DATASET, schedule=schedule, settings={"fisher_cap": 1e9})
-    assert isinstance(method, EWC)
     method.restore(state)
     with SCENARIO.task(TASKS[:2], 0) as task:
         actual = method.estimate_fisher(task)
@@ -109,7 +105,6 @@ def test_fisher_information_is_capped_and_leaves_nothing_behind() -> None:
 
 def test_old_and_new_information_merge_by_their_share_of_classes(monkeypatch) -> None:
     method = build("ewc", DATASET, settings={"strength": 0.1})  # a large information needs little
-    assert isinstance(method, EWC)
     values = iter([6.0, 12.0, 30.0])
 
     def constant(task: Task) -> dict[str, torch.Tensor]:
@@ -133,9 +128,7 @@ def test_the_anchor_is_where_the_last_task_ended() -> None:
 
 
 def test_the_first_task_is_plain_fine_tuning() -> None:
-    plain = build("finetune", DATASET)
-    assert isinstance(plain, NetworkMethod)
-    learn(plain, SCENARIO, TASKS[:1])
+    plain = learn_all(build("finetune", DATASET), SCENARIO, TASKS[:1])
     assert same(plain.state()["network"], trained().state()["network"])
 
 
@@ -156,6 +149,5 @@ def test_the_penalty_holds_weights_back() -> None:
 
 
 def test_without_strength_it_is_fine_tuning() -> None:
-    plain = build("finetune", DATASET)
-    learn_all(plain, SCENARIO, TASKS[:2])
+    plain = learn_all(build("finetune", DATASET), SCENARIO, TASKS[:2])
     assert same(plain.state()["network"], trained(2, strength=0.0).state()["network"])

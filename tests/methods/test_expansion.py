@@ -141,15 +141,12 @@ def test_a_state_of_any_size_loads_into_a_fresh_network(classes) -> None:
 
 
 def expanding(name: str, **settings: object) -> ExpandingMethod:
-    method = build(name, DATASET, schedule=BRIEF, settings=settings)
-    assert isinstance(method, ExpandingMethod)
-    return method
+    return build(name, DATASET, schedule=BRIEF, settings=settings)
 
 
 @pytest.mark.parametrize("name", EXPANDING)
 def test_after_a_task_the_weights_of_new_classes_are_as_long_as_those_of_old_ones(name) -> None:
-    method = expanding(name, balancing=0)
-    learn_all(method, SCENARIO, TASKS)
+    method = learn_all(expanding(name, balancing=0), SCENARIO, TASKS)
     lengths = method.network.head.weight.norm(dim=1)
     assert lengths[4:].mean().item() == pytest.approx(lengths[:4].mean().item(), rel=1e-5)
 

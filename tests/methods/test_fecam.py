@@ -14,10 +14,7 @@ SCENARIO = Scenario(DATASET)
 
 
 def trained(tasks: Tasks = TASKS, **settings: object) -> FeCAM:
-    method = build("fecam", DATASET, settings=settings)
-    assert isinstance(method, FeCAM)
-    learn_all(method, SCENARIO, tasks)
-    return method
+    return learn_all(build("fecam", DATASET, settings=settings), SCENARIO, tasks)
 
 
 def test_distances_by_the_formulas_of_the_paper() -> None:

@@ -21,10 +21,9 @@ BRIEF = replace(QUICK, epochs=1)
 
 
 def foster(tasks: Tasks = (), *, schedule: Schedule = BRIEF, **settings: object) -> FOSTER:
-    method = build("foster", DATASET, schedule=schedule, settings=settings)
-    assert isinstance(method, FOSTER)
-    learn_all(method, SCENARIO, tasks)
-    return method
+    return learn_all(
+        build("foster", DATASET, schedule=schedule, settings=settings), SCENARIO, tasks
+    )
 
 
 def probabilities(logits: torch.Tensor, temperature: float = 1.0) -> np.ndarray:
@@ -62,7 +61,6 @@ def test_a_class_without_images_has_no_weight() -> None:
 def test_twenty_images_and_more_are_counted_as_they_are() -> None:
     dataset = toy_dataset(train=26)
     method = build("foster", dataset, schedule=BRIEF, settings={"memory": {"per_class": 23}})
-    assert isinstance(method, FOSTER)
     learn(method, Scenario(dataset), TASKS[:1])
     with Scenario(dataset).task(TASKS[:2], 0) as task:
         actual = method.class_weights(task, 0.96)
@@ -119,7 +117,7 @@ def test_the_student_learns_what_the_boosted_network_says(monkeypatch: pytest.Mo
         if options.get("stage") == "compress":
             teachers.append(self.network)
             students.append(copy.deepcopy(network))
-        plain(self, network, *rest, **options)  # type: ignore[arg-type]
+        plain(self, network, *rest, **options)
 
     monkeypatch.setattr(FOSTER, "train", watch)
     learn(method, SCENARIO, TASKS[:2])
@@ -148,7 +146,7 @@ def test_the_compression_loss_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
             given = probabilities(student.eval()(batch), 2.0)
             expected.append(-(wanted * np.log(given)).sum(axis=1).mean())
             actual.append(loss(batch, labels).item())
-        plain(self, student, loss, *rest, **more)  # type: ignore[arg-type]
+        plain(self, student, loss, *rest, **more)
 
     monkeypatch.setattr(FOSTER, "train", watch)
     learn(method, SCENARIO, TASKS[:2])

@@ -43,11 +43,9 @@ SCENARIO = Scenario(DATASET)
 
 
 def network_method(name: str, **settings: object) -> NetworkMethod:
-    method = build(
+    return build(
         name, DATASET, schedule=BRIEF, settings={"memory": {"per_class": KEPT}, **settings}
     )
-    assert isinstance(method, NetworkMethod)
-    return method
 
 
 def tensors_in(value: object) -> Iterator[torch.Tensor]:
@@ -225,7 +223,7 @@ def learn_twice(name: str, backbone: str) -> None:
         values.append(loss(*args))
         return values[-1]
 
-    method.loss = note  # type: ignore[method-assign]
+    method.loss = note
     for tasks in (((0, 1),), ((0, 1), (2,))):
         learn(method, scenario, tasks)
     assert len(values) >= 2

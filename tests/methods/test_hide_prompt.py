@@ -22,10 +22,9 @@ BRIEF = replace(QUICK, epochs=1, optimizer="adam", weight_decay=0.0, augment=())
 
 def trained(tasks: int = 1, **settings: object) -> HiDePrompt:
     brief = {"alignment": {"epochs": 1}, **settings}
-    method = build("hide-prompt", DATASET, schedule=BRIEF, settings=brief)
-    assert isinstance(method, HiDePrompt)
-    learn_all(method, SCENARIO, TASKS[:tasks])
-    return method
+    return learn_all(
+        build("hide-prompt", DATASET, schedule=BRIEF, settings=brief), SCENARIO, TASKS[:tasks]
+    )
 
 
 def prefixes(method: HiDePrompt) -> list[torch.Tensor]:

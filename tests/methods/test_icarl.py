@@ -18,9 +18,7 @@ SCENARIO = Scenario(DATASET)
 
 
 def icarl(**settings: object) -> ICaRL:
-    method = build("icarl", DATASET, settings=settings)
-    assert isinstance(method, ICaRL)
-    return method
+    return build("icarl", DATASET, settings=settings)
 
 
 def unit(features: torch.Tensor) -> np.ndarray:
@@ -29,8 +27,7 @@ def unit(features: torch.Tensor) -> np.ndarray:
 
 
 def test_exemplars_are_herded_in_the_new_feature_space() -> None:
-    method = icarl(memory={"per_class": 5})
-    learn_all(method, SCENARIO, TASKS[:2])
+    method = learn_all(icarl(memory={"per_class": 5}), SCENARIO, TASKS[:2])
     for label, class_ in enumerate((0, 3, 1, 4)):
         pixels = SCENARIO.train.only((class_,)).inputs
         if label >= 2:  # the older ones were chosen by an older network
@@ -42,8 +39,7 @@ def test_exemplars_are_herded_in_the_new_feature_space() -> None:
 
 
 def test_the_nearest_mean_by_hand() -> None:
-    method = icarl(memory={"per_class": 3})
-    learn_all(method, SCENARIO, TASKS[:2])
+    method = learn_all(icarl(memory={"per_class": 3}), SCENARIO, TASKS[:2])
     means = []
     for label in range(4):
         mean = unit(method.features(method.memory.of_class(label))).mean(axis=0)
@@ -56,8 +52,7 @@ def test_the_nearest_mean_by_hand() -> None:
 
 
 def test_head_and_nearest_mean_are_two_classifiers() -> None:
-    method = icarl()
-    learn_all(method, SCENARIO, TASKS)
+    method = learn_all(icarl(), SCENARIO, TASKS)
     logits = method.network.head(method.features(SCENARIO.test.inputs))
     read = method.classify(SCENARIO.test.inputs)
     assert torch.equal(read["head"], logits.argmax(dim=1))
@@ -73,8 +68,7 @@ def test_replaying_exemplars_keeps_old_classes_alive() -> None:
 
 
 def test_training_data_are_the_task_and_the_exemplars() -> None:
-    method = icarl(memory={"per_class": 4})
-    learn(method, SCENARIO, TASKS[:1])
+    method = learn_all(icarl(memory={"per_class": 4}), SCENARIO, TASKS[:1])
     with SCENARIO.task(TASKS[:2], 0) as task:
         pixels, labels = method.training_data(task)
         assert torch.equal(pixels[:24], task.inputs)
@@ -84,8 +78,7 @@ def test_training_data_are_the_task_and_the_exemplars() -> None:
 
 
 def test_the_loss_is_cross_entropy_and_distillation_of_the_network_before() -> None:
-    method = icarl(temperature=2.0)
-    learn(method, SCENARIO, TASKS[:1])
+    method = learn_all(icarl(temperature=2.0), SCENARIO, TASKS[:1])
     before = copy.deepcopy(method.network)
     images = torch.randn(5, *DATASET.shape, generator=torch.Generator().manual_seed(0))
     labels = torch.tensor([0, 1, 2, 3, 3])
@@ -102,7 +95,6 @@ def test_the_loss_is_cross_entropy_and_distillation_of_the_network_before() -> N
 
 
 def test_a_memory_too_small_for_its_classes_is_refused_before_training() -> None:
-    method = icarl(memory={"total": 3})
-    learn(method, SCENARIO, TASKS[:1])
+    method = learn_all(icarl(memory={"total": 3}), SCENARIO, TASKS[:1])
     with pytest.raises(UsageError, match=r"3.*20.*classes"):
         learn(method, SCENARIO, TASKS[:2])

@@ -36,10 +36,7 @@ def test_centre_crops_store_larger_images_than_a_network_sees(
     method: str, image_size: int | None, stored: int, seen: int
 ) -> None:
     dataset, shape = fit_images(
-        small(),
-        networks([method]),
-        image_size=image_size,
-        preparation="centre-crop",
+        small(), networks([method]), image_size=image_size, preparation="centre-crop"
     )
     assert dataset.shape == (3, stored, stored)
     assert shape == (3, seen, seen)

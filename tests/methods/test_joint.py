@@ -44,6 +44,5 @@ def test_starts_over_at_every_task() -> None:
 
 
 def test_forgets_nothing() -> None:
-    method = build("joint", DATASET)
-    learn_all(method, SCENARIO, TASKS)
+    method = learn_all(build("joint", DATASET), SCENARIO, TASKS)
     assert all(accuracy(method, SCENARIO, task) >= 0.9 for task in TASKS)

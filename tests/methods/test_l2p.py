@@ -18,10 +18,9 @@ BRIEF = replace(QUICK, epochs=1, optimizer="adam", weight_decay=0.0, augment=())
 
 
 def trained(tasks: int = 1, **settings: object) -> L2P:
-    method = build("l2p", DATASET, schedule=BRIEF, settings=settings)
-    assert isinstance(method, L2P)
-    learn_all(method, SCENARIO, TASKS[:tasks])
-    return method
+    return learn_all(
+        build("l2p", DATASET, schedule=BRIEF, settings=settings), SCENARIO, TASKS[:tasks]
+    )
 
 
 def test_the_prompts_are_those_whose_keys_are_nearest_to_the_query() -> None:

@@ -17,10 +17,9 @@ BRIEF = replace(QUICK, epochs=1)
 
 
 def trained(tasks: int, **settings: object) -> LUCIR:
-    method = build("lucir", DATASET, schedule=BRIEF, settings=settings)
-    assert isinstance(method, LUCIR)
-    learn_all(method, SCENARIO, TASKS[:tasks])
-    return method
+    return learn_all(
+        build("lucir", DATASET, schedule=BRIEF, settings=settings), SCENARIO, TASKS[:tasks]
+    )
 
 
 def test_weights_of_old_classes_are_fixed() -> None:
@@ -59,16 +58,13 @@ def test_margins_by_brute_force() -> None:
 def test_the_loss_by_hand() -> None:
     """Three old classes and one new one: the strength is multiplied by √3."""
     tasks = ((0, 1, 2), (3,))
-    method = build("lucir", DATASET, schedule=BRIEF)
-    assert isinstance(method, LUCIR)
-    learn_all(method, SCENARIO, tasks[:1])
+    method = learn_all(build("lucir", DATASET, schedule=BRIEF), SCENARIO, tasks[:1])
     images = torch.randn(4, *DATASET.shape, generator=torch.Generator().manual_seed(0))
     labels = torch.tensor([0, 3, 2, 3])
     with SCENARIO.task(tasks, 0) as task:
         method.begin(task)
         method.grow(task)
         actual = method.loss(images, labels, task)
-    assert method.teacher is not None
     network = method.network
     features, before = network.backbone(images), method.teacher.backbone(images)
     cosines = normalize(features, dim=1) @ normalize(network.head.weight, dim=1).T

@@ -11,7 +11,7 @@ from edgecil.data import Dataset, Examples
 from edgecil.errors import UsageError
 from edgecil.methods.memo import MEMO
 from edgecil.methods.task import Scenario, Task
-from tests.toys import QUICK, TASKS, build, learn, same, toy_dataset
+from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
 
 DATASET = toy_dataset(contrast=60)
 SCENARIO = Scenario(DATASET)
@@ -19,9 +19,7 @@ BRIEF = replace(QUICK, epochs=1)
 
 
 def memo(**settings: object) -> MEMO:
-    method = build("memo", DATASET, schedule=BRIEF, settings=settings)
-    assert isinstance(method, MEMO)
-    return method
+    return build("memo", DATASET, schedule=BRIEF, settings=settings)
 
 
 def count(module: torch.nn.Module) -> int:
@@ -38,8 +36,7 @@ def test_one_shared_stem_and_a_last_stage_per_task() -> None:
 
 
 def test_specialised_stages_are_frozen_and_the_generalised_part_goes_on_learning() -> None:
-    method = memo()
-    learn(method, SCENARIO, TASKS[:1])
+    method = learn_all(memo(), SCENARIO, TASKS[:1])
     before = method.state()["network"]
     learn(method, SCENARIO, TASKS[:2])
     after = method.state()["network"]
@@ -72,8 +69,7 @@ def test_shared_stages_stand_still_after_the_first_task_if_they_are_not_to_learn
 
 
 def test_the_loss_is_cross_entropy_and_that_of_the_auxiliary_head() -> None:
-    method = memo(auxiliary=0.5)
-    learn(method, SCENARIO, TASKS[:1])
+    method = learn_all(memo(auxiliary=0.5), SCENARIO, TASKS[:1])
     images = torch.randn(5, *DATASET.shape, generator=torch.Generator().manual_seed(0))
     labels = torch.tensor([0, 1, 2, 3, 3])
     with SCENARIO.task(TASKS[:2], 0) as task:
@@ -106,7 +102,6 @@ def test_counted_fairly_model_and_exemplars_never_use_more_than_a_fixed_model(
     method = build(
         "memo", dataset, schedule=BRIEF, settings={"count_growth": True, "memory": memory}
     )
-    assert isinstance(method, MEMO)
     fixed, held, loss = 4 * count(method.network.backbone), [], MEMO.loss
 
     def within(seen: int) -> None:
@@ -127,8 +122,7 @@ def test_counted_fairly_model_and_exemplars_never_use_more_than_a_fixed_model(
 
 
 def test_a_model_that_has_eaten_up_its_exemplars_is_refused_before_training() -> None:
-    method = memo(count_growth=True)
-    learn(method, SCENARIO, TASKS[:1])
+    method = learn_all(memo(count_growth=True), SCENARIO, TASKS[:1])
     before = method.state()
     said = r"2 last stages use the memory of 1544 of the 80 exemplars of 4 classes"
     with pytest.raises(UsageError, match=said):

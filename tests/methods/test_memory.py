@@ -46,15 +46,10 @@ def herd_by_brute_force(features: np.ndarray, count: int) -> list[int]:
 @pytest.mark.parametrize(
     ("total", "per_class", "seen", "quota"),
     [
-        (2000, 20, 10, 20),
-        (2000, 20, 100, 20),
-        (2000, 20, 200, 10),
-        (2000, None, 10, 200),
-        (2000, None, 3, 666),
-        (None, 20, 1000, 20),
-        (5, None, 6, 0),
+        (2000, 20, 10, 20), (2000, 20, 100, 20), (2000, 20, 200, 10), (2000, None, 10, 200),
+        (2000, None, 3, 666), (None, 20, 1000, 20), (5, None, 6, 0),
     ],
-)
+)  # fmt: skip
 def test_quota(total, per_class, seen, quota) -> None:
     assert MemoryBudget(total, per_class).quota(seen) == quota
 

@@ -24,10 +24,7 @@ STILL = replace(BRIEF, learning_rate=1e-30)
 
 def trained(tasks: Tasks = TASKS, schedule: Schedule = BRIEF, **settings: object) -> MOS:
     settings = {"alignment": {"epochs": 2}, **settings}
-    method = build("mos", DATASET, schedule=schedule, settings=settings)
-    assert isinstance(method, MOS)
-    learn_all(method, SCENARIO, tasks)
-    return method
+    return learn_all(build("mos", DATASET, schedule=schedule, settings=settings), SCENARIO, tasks)
 
 
 def constant(value: float) -> nn.ModuleList:

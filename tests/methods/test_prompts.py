@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from edgecil.backbones import features
-from edgecil.methods.prompts import PromptHead, PromptMethod
+from edgecil.methods.prompts import PromptHead
 from edgecil.methods.task import Scenario
 from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
 
@@ -27,8 +27,7 @@ def test_new_weights_are_small_and_old_ones_stay() -> None:
 
 @pytest.mark.parametrize("name", ["l2p", "coda-prompt", "hide-prompt"])
 def test_a_restored_state_is_left_alone_by_further_training(name) -> None:
-    first = build(name, DATASET, schedule=BRIEF)
-    learn_all(first, SCENARIO, TASKS[:1])
+    first = learn_all(build(name, DATASET, schedule=BRIEF), SCENARIO, TASKS[:1])
     state, expected = first.state(), first.state()
     second = build(name, DATASET, schedule=BRIEF)
     second.restore(state)
@@ -38,9 +37,7 @@ def test_a_restored_state_is_left_alone_by_further_training(name) -> None:
 
 @pytest.mark.parametrize("name", ["l2p", "coda-prompt", "hide-prompt"])
 def test_queries_of_images_seen_before_are_not_computed_again(name, monkeypatch) -> None:
-    method = build(name, DATASET, schedule=BRIEF)
-    assert isinstance(method, PromptMethod)
-    learn(method, SCENARIO, TASKS[:1])
+    method = learn_all(build(name, DATASET, schedule=BRIEF), SCENARIO, TASKS[:1])
     before = method.classify(SCENARIO.test.inputs)
     monkeypatch.setattr(features, "in_full_batches", lambda *_: pytest.fail("computed again"))
     assert same(method.classify(SCENARIO.test.inputs), before)

@@ -19,15 +19,11 @@ SIZE = 50
 
 
 def ranpac(seed: int = 0, size: int = SIZE) -> RanPAC:
-    method = build("ranpac", DATASET, schedule=BRIEF, settings={"projection": size}, seed=seed)
-    assert isinstance(method, RanPAC)
-    return method
+    return build("ranpac", DATASET, schedule=BRIEF, settings={"projection": size}, seed=seed)
 
 
 def trained(tasks: Tasks = TASKS) -> RanPAC:
-    method = ranpac()
-    learn_all(method, SCENARIO, tasks)
-    return method
+    return learn_all(ranpac(), SCENARIO, tasks)
 
 
 def ridge_by_brute_force(features: np.ndarray, targets: np.ndarray, ridge: float) -> np.ndarray:
@@ -39,8 +35,7 @@ def ridge_by_brute_force(features: np.ndarray, targets: np.ndarray, ridge: float
 
 
 def test_only_the_first_task_trains_anything(monkeypatch) -> None:
-    method = ranpac()
-    learn(method, SCENARIO, TASKS[:1])
+    method = learn_all(ranpac(), SCENARIO, TASKS[:1])
     adapted = adapters_state(method.adapters)
     assert any(bool(value.any()) for name, value in adapted.items() if "up_weight" in name)
     monkeypatch.setattr(adapters_module, "fit", None)
@@ -75,8 +70,7 @@ def test_the_order_does_not_matter_where_the_least_penalty_is_best() -> None:
     first, second, third = TASKS
     methods = []
     for tasks in ((first, second, third), (first, third, second)):
-        method = ranpac(size=600)
-        learn_all(method, SCENARIO, tasks)
+        method = learn_all(ranpac(size=600), SCENARIO, tasks)
         method.errors = torch.arange(float(len(RIDGES)), dtype=torch.float64) + 1.0
         methods.append(method)
     one, other = methods

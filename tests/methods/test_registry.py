@@ -76,10 +76,7 @@ def test_a_budget_may_be_without_one_of_its_limits() -> None:
     [
         ({"temprature": 1.0}, "'temprature'.*'temperature'"),
         ({"memory": {"totl": 1}}, "icarl.memory.*'totl'"),
-        (
-            {"temperature": "hot"},
-            "'icarl.temperature'.*'hot'",
-        ),
+        ({"temperature": "hot"}, "'icarl.temperature'.*'hot'"),
         ({"temperature": None}, "'icarl.temperature'"),
         ({"memory": 20}, "'icarl.memory'"),
         ({"memory": {"total": True}}, "'icarl.memory.total'"),

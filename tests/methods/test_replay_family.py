@@ -19,9 +19,7 @@ SCENARIO = Scenario(DATASET)
 
 
 def after_one(name: str, **settings: Any) -> Any:
-    method = build(name, DATASET, settings=settings)
-    learn(method, SCENARIO, TASKS[:1])
-    return method
+    return learn_all(build(name, DATASET, settings=settings), SCENARIO, TASKS[:1])
 
 
 @pytest.mark.parametrize(("name", "share"), [("lwf", None), ("wa", 0.5), ("bic", 0.5)])
@@ -91,16 +89,14 @@ def test_bic_trains_on_no_held_out_image() -> None:
 def test_simplecil_does_not_depend_on_the_order() -> None:
     means = []
     for tasks in (TASKS, TASKS[::-1]):
-        method: Any = build("simplecil", DATASET)
-        learn_all(method, SCENARIO, tasks)
+        method = learn_all(build("simplecil", DATASET), SCENARIO, tasks)
         assert accuracy(method, SCENARIO, tuple(range(6))) > 0.9
         means.append({class_: method.prototypes[i] for i, class_ in enumerate(method.seen)})
     assert all(torch.equal(means[0][class_], means[1][class_]) for class_ in range(6))
 
 
 def test_aper_puts_adapted_features_beside_the_frozen_ones() -> None:
-    method: Any = build("aper", DATASET)
-    learn(method, SCENARIO, TASKS[:1])
+    method = learn_all(build("aper", DATASET), SCENARIO, TASKS[:1])
     features = method.features(SCENARIO.test.inputs[:3])
     width = method.vit.feature_size
     assert features.shape == (3, 2 * width)

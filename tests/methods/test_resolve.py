@@ -128,7 +128,7 @@ def test_settings_are_the_constructor_s_parameters(tmp_path) -> None:
     assert (entry.name, entry.summary) == ("NearestMean", "The class with the nearest mean image.")
     assert entry.config().shrink == 0.0
     built = Subject(entry, {"shrink": 0.5}).build(toy_dataset())
-    assert built.learner.shrink == 0.5  # type: ignore[attr-defined]
+    assert built.learner.shrink == 0.5
     with pytest.raises(UsageError, match="'shrnk'"):
         Subject(entry, {"shrnk": 0.5}).build(toy_dataset())
 
@@ -138,7 +138,7 @@ def test_identity_follows_the_module_and_its_local_imports(tmp_path) -> None:
     before = get_method(spec_of(path)).identity
     assert set(before) == {"learner.py", "shapes.py"}
     assert get_method(spec_of(path)).identity == before
-    (tmp_path / "unrelated.py").write_text("x = 1\n", encoding="utf-8")
+    (tmp_path / "unrelated.py").write_text("x = 1\n")
     assert get_method(spec_of(path)).identity == before
     (tmp_path / "shapes.py").write_text(
         (tmp_path / "shapes.py").read_text(encoding="utf-8") + "# changed\n", encoding="utf-8"

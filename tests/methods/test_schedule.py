@@ -58,7 +58,7 @@ def test_every_backbone_that_is_always_here_has_a_fast_recipe(backbone: str) -> 
 )
 def test_nonsense_is_refused_before_any_training(change: dict[str, object], message: str) -> None:
     with pytest.raises(UsageError, match=message.replace("?", r"\?")):
-        replace(PAPER, **change)  # type: ignore[arg-type]
+        replace(PAPER, **change)
 
 
 def test_unknown_recipes_and_backbones_without_one() -> None:

@@ -19,10 +19,9 @@ BRIEF = replace(QUICK, epochs=2)
 
 
 def trained(tasks: int, **settings: object) -> SLCA:
-    method = build("slca", DATASET, schedule=BRIEF, settings=settings)
-    assert isinstance(method, SLCA)
-    learn_all(method, SCENARIO, TASKS[:tasks])
-    return method
+    return learn_all(
+        build("slca", DATASET, schedule=BRIEF, settings=settings), SCENARIO, TASKS[:tasks]
+    )
 
 
 def test_the_backbone_learns_slowly_from_the_second_task_on(monkeypatch) -> None:

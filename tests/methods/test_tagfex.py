@@ -22,14 +22,11 @@ def seeded(seed: int = 0) -> torch.Generator:
 
 
 def tagfex(**settings: object) -> TagFex:
-    method = build("tagfex", DATASET, schedule=BRIEF, settings=settings)
-    assert isinstance(method, TagFex)
-    return method
+    return build("tagfex", DATASET, schedule=BRIEF, settings=settings)
 
 
 def test_a_new_extractor_starts_between_the_last_and_the_task_agnostic_one() -> None:
-    method = tagfex(inherited=0.75)
-    learn(method, SCENARIO, TASKS[:1])
+    method = learn_all(tagfex(inherited=0.75), SCENARIO, TASKS[:1])
     with SCENARIO.task(TASKS[:2], 0) as task:
         method.grow(task)
     old, new = method.network.backbone.extractors
@@ -40,8 +37,7 @@ def test_a_new_extractor_starts_between_the_last_and_the_task_agnostic_one() -> 
 
 
 def test_old_classes_start_without_a_say_of_the_new_extractor() -> None:
-    method = tagfex()
-    learn(method, SCENARIO, TASKS[:1])
+    method = learn_all(tagfex(), SCENARIO, TASKS[:1])
     pixels = torch.randn(4, *DATASET.shape, generator=seeded())
     before = method.network.eval()(pixels)
     with SCENARIO.task(TASKS[:2], 0) as task:
@@ -121,8 +117,7 @@ def test_transfer_takes_place_only_from_the_better_to_the_worse() -> None:
     teaching, silent, gradients = {}, {}, []
     for losses, spoil in ((teaching, 1.0), (silent, 50.0)):
         for weight in (0.0, 1.0):
-            method = tagfex(transfer=weight)
-            learn(method, SCENARIO, TASKS[:1])
+            method = learn_all(tagfex(transfer=weight), SCENARIO, TASKS[:1])
             with SCENARIO.task(TASKS[:2], 0) as task:
                 method.begin(task)
                 method.grow(task)
@@ -142,8 +137,7 @@ def test_transfer_takes_place_only_from_the_better_to_the_worse() -> None:
 
 
 def test_a_batch_without_new_classes_has_a_finite_loss_and_gradient() -> None:
-    method = tagfex()
-    learn(method, SCENARIO, TASKS[:1])
+    method = learn_all(tagfex(), SCENARIO, TASKS[:1])
     with SCENARIO.task(TASKS[:2], 0) as task:
         method.begin(task)
         method.grow(task)
@@ -156,8 +150,7 @@ def test_a_batch_without_new_classes_has_a_finite_loss_and_gradient() -> None:
 
 def test_the_transfer_teaches_no_task_to_the_agnostic_extractor() -> None:
     """Without the contrast, nothing at all reaches it."""
-    method = tagfex(contrast=0.0)
-    learn(method, SCENARIO, TASKS[:1])
+    method = learn_all(tagfex(contrast=0.0), SCENARIO, TASKS[:1])
     _, _, actual, _ = prepared(method)
     actual.backward()
     for value in method.network.agnostic.parameters():
@@ -165,8 +158,7 @@ def test_the_transfer_teaches_no_task_to_the_agnostic_extractor() -> None:
 
 
 def test_the_agnostic_extractor_goes_on_learning_and_old_extractors_do_not() -> None:
-    method = tagfex()
-    learn(method, SCENARIO, TASKS[:1])
+    method = learn_all(tagfex(), SCENARIO, TASKS[:1])
     before = method.state()["network"]
     learn(method, SCENARIO, TASKS[:2])
     after = method.state()["network"]
@@ -178,6 +170,5 @@ def test_the_agnostic_extractor_goes_on_learning_and_old_extractors_do_not() -> 
 
 
 def test_nothing_that_only_training_needs_outlives_it() -> None:
-    method = tagfex()
-    learn_all(method, SCENARIO, TASKS[:2])
+    method = learn_all(tagfex(), SCENARIO, TASKS[:2])
     assert not hasattr(method, "old")

@@ -60,7 +60,7 @@ def test_tasks_may_be_written_in_any_order() -> None:
 
 def test_numpy_ids_do_not_change_the_seed() -> None:
     ids = np.array([0, 3])
-    with SCENARIO.task((tuple(ids),), 0) as one, SCENARIO.task(((0, 3),), 0) as other:  # type: ignore[arg-type]
+    with SCENARIO.task((tuple(ids),), 0) as one, SCENARIO.task(((0, 3),), 0) as other:
         assert one.seed == other.seed
 
 
@@ -114,10 +114,7 @@ def test_purposes_have_randomness_of_their_own() -> None:
 
 
 def test_classes_that_the_dataset_does_not_have() -> None:
-    with (
-        pytest.raises(UsageError, match=r"7.*'painted'.*7"),
-        SCENARIO.task(((0, 7),), 0),
-    ):
+    with pytest.raises(UsageError, match=r"7.*'painted'.*7"), SCENARIO.task(((0, 7),), 0):
         pass
 
 

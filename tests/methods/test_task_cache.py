@@ -128,7 +128,7 @@ def test_a_damaged_result_is_computed_again(tmp_path) -> None:
 
 
 def test_a_place_that_cannot_be_used_is_named(tmp_path) -> None:
-    (tmp_path / "tasks").write_text("a file", encoding="utf-8")
+    (tmp_path / "tasks").write_text("a file")
     with pytest.raises(EdgecilError, match=r"^Cannot use .*tasks: "):
         make(((4, 5),), Counter(), tmp_path)
 

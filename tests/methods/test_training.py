@@ -56,7 +56,7 @@ def test_momentum_and_weight_decay_are_used() -> None:
 @pytest.mark.parametrize("changes", [{}, {"clip": 0.5}, {"clip": 0.5, "accumulate": 2}])
 def test_scaled_gradients_give_the_same_weights(changes, monkeypatch) -> None:
     """On CUDA mixed precision scales the loss, here on the CPU by a power of two."""
-    schedule, scaler = replace(PLAIN, **changes), torch.amp.GradScaler  # type: ignore[arg-type]
+    schedule, scaler = replace(PLAIN, **changes), torch.amp.GradScaler
     plain, _ = watch(schedule)
     monkeypatch.setattr(torch.amp, "GradScaler", lambda device, enabled: scaler(device))
     scaled, _ = watch(schedule)

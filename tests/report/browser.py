@@ -63,8 +63,10 @@ class Browser:
         """Whether pages may run JavaScript."""
         self.cdp("Emulation.setScriptExecutionDisabled", value=not allowed)
 
-    def open(self, page: Path) -> None:
-        """Load a page from a file."""
+    def open(self, page: Path, *size: int, dark: bool = False) -> None:
+        """Load a page from a file, on a screen of some size."""
+        if size:
+            self.resize(*size, dark=dark)
         self.log("browser")
         self.log("performance")
         self._driver.get(page.resolve().as_uri())

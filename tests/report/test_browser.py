@@ -171,8 +171,7 @@ def brightness(colour: str) -> float:
 @pytest.mark.parametrize("width", [1600, 1280, 800, 390])
 def test_nothing_sticks_out_and_nothing_is_requested(browser, file, table_file, width) -> None:
     for page in (file, table_file):
-        browser.resize(width)
-        browser.open(page)
+        browser.open(page, width)
         seen = browser.run(FACTS)
         assert seen["needed"] <= seen["width"] <= width
         figures = {"figure-overview", "figure-pairs", "figure-prediction"}
@@ -190,14 +189,12 @@ def test_nothing_sticks_out_and_nothing_is_requested(browser, file, table_file, 
 @pytest.mark.parametrize("width", [1600, 1280, 1000, 700, 390])
 def test_no_column_is_clipped(browser, file, metrics_file, crowd_file, width) -> None:
     for page in (file, metrics_file, crowd_file):
-        browser.resize(width)
-        browser.open(page)
+        browser.open(page, width)
         assert browser.run(CLIPPED) == []
 
 
 def test_the_switch_changes_curves_and_classes(browser, metrics_file, metrics) -> None:
-    browser.resize(1280)
-    browser.open(metrics_file)
+    browser.open(metrics_file, 1280)
     browser.run(CLICK, ".tabs-bar button", 1)
     for place, (metric, dataset) in enumerate(metrics.items()):
         browser.run(CLICK, "input[name=metric]", place)
@@ -214,8 +211,7 @@ def test_the_switch_changes_curves_and_classes(browser, metrics_file, metrics) -
 
 
 def test_heat_maps_can_be_read_with_the_keyboard(browser, metrics_file, metrics) -> None:
-    browser.resize(1280)
-    browser.open(metrics_file)
+    browser.open(metrics_file, 1280)
     browser.run(
         'const all = [...document.querySelectorAll("#classes svg.wide")];'
         "all.find((one) => one.getClientRects().length).focus()"
@@ -231,8 +227,7 @@ def test_heat_maps_can_be_read_with_the_keyboard(browser, metrics_file, metrics)
 
 
 def test_confusion_is_shown_where_it_is_stored(browser, metrics_file, file) -> None:
-    browser.resize(1280)
-    browser.open(metrics_file)
+    browser.open(metrics_file, 1280)
     assert browser.run(SHOWN, "#classes h3")[-1] == "Confusion of old with new"
     assert "wrong, later task" in browser.run(TEXTS, "#figure-confusion")
     browser.open(file)
@@ -240,8 +235,7 @@ def test_confusion_is_shown_where_it_is_stored(browser, metrics_file, file) -> N
 
 
 def test_every_order_can_be_reached(browser, crowd_file) -> None:
-    browser.resize(1280)
-    browser.open(crowd_file)
+    browser.open(crowd_file, 1280)
     box = 'const box = document.querySelector("#table-orders .scroll");'
     for _ in range(6):
         browser.run(
@@ -267,8 +261,7 @@ def test_every_order_can_be_reached(browser, crowd_file) -> None:
 
 
 def test_rows_are_one_stop_of_the_tab_key_and_are_reached_with_arrows(browser, crowd_file) -> None:
-    browser.resize(1280)
-    browser.open(crowd_file)
+    browser.open(crowd_file, 1280)
     stops = 'return document.querySelectorAll("#table-orders tbody tr[tabindex=\\"0\\"]").length'
     browser.run('document.querySelector("#table-orders tbody tr").focus()')
     for _ in range(2):
@@ -282,8 +275,7 @@ def test_rows_are_one_stop_of_the_tab_key_and_are_reached_with_arrows(browser, c
 
 
 def test_orders_can_be_sorted_on_a_phone(browser, crowd_file) -> None:
-    browser.resize(390)
-    browser.open(crowd_file)
+    browser.open(crowd_file, 390)
     assert browser.run(SHOWN, ".tools .sorting")
     browser.run(
         'const by = document.querySelector(".sorting"); by.value = "2 down";'
@@ -308,18 +300,15 @@ def test_the_first_screen_has_the_chart_the_next_step_and_the_buttons(
         .map((one) => one.getBoundingClientRect().bottom)))
     """
     for page in (file, crowd_file):
-        browser.resize(1280, 800)
-        browser.open(page)
+        browser.open(page, 1280, 800)
         assert max(browser.run(bottoms)) < 800
-    browser.resize(390, 800)
-    browser.open(crowd_file)
+    browser.open(crowd_file, 390, 800)
     assert max(browser.run(bottoms)[:3]) < 800
 
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_answer_is_on_the_first_screen(browser, file, width) -> None:
-    browser.resize(width, 800)
-    browser.open(file)
+    browser.open(file, width, 800)
     top = browser.run(
         'return [...document.querySelectorAll("h1")].find((one) => one.getClientRects().length)'
         ".getBoundingClientRect().bottom"
@@ -328,16 +317,14 @@ def test_the_answer_is_on_the_first_screen(browser, file, width) -> None:
 
 
 def test_the_page_follows_the_dark_theme(browser, file) -> None:
-    browser.resize(800, dark=True)
-    browser.open(file)
+    browser.open(file, 800, dark=True)
     seen = browser.run(FACTS)
     assert brightness(seen["paper"]) < 0.2
     assert brightness(seen["ink"]) > 0.8
 
 
 def test_hovering_a_dot_shows_its_order(browser, file, dataset) -> None:
-    browser.resize(1280)
-    browser.open(file)
+    browser.open(file, 1280)
     orders = OrderTable.of(dataset)
     for method in ("varied", "steady"):
         x, y, place = browser.run(DOT, method)
@@ -361,8 +348,7 @@ def test_hostile_names_are_text_and_have_tooltips(browser, tmp_path) -> None:
     dataset = analyze(build(runs), similarity={}).datasets[0]
     path = tmp_path / "index.html"
     path.write_text(compose_page(dataset, Origin(("a.csv",))).html, encoding="utf-8")
-    browser.resize(1280)
-    browser.open(path)
+    browser.open(path, 1280)
     assert browser.run('return document.querySelectorAll("img, main b").length') == 0
     for name in (" learner", names[1]):
         x, y, _ = browser.run(DOT, name)
@@ -373,8 +359,7 @@ def test_hostile_names_are_text_and_have_tooltips(browser, tmp_path) -> None:
 
 
 def test_dots_can_be_read_with_the_keyboard(browser, file) -> None:
-    browser.resize(1280)
-    browser.open(file)
+    browser.open(file, 1280)
     browser.run('document.querySelector("#figure-overview svg.wide").focus()')
     tips = []
     for _ in range(3):
@@ -384,8 +369,7 @@ def test_dots_can_be_read_with_the_keyboard(browser, file) -> None:
 
 
 def test_a_chosen_dot_marks_its_row_and_a_row_its_dots(browser, file) -> None:
-    browser.resize(1280)
-    browser.open(file)
+    browser.open(file, 1280)
     x, y, _ = browser.run(DOT, "varied")
     browser.move(x, y, click=True)
     selected = 'return document.querySelectorAll("#table-orders tr[aria-current=true]").length'
@@ -397,8 +381,7 @@ def test_a_chosen_dot_marks_its_row_and_a_row_its_dots(browser, file) -> None:
 
 
 def test_the_table_of_orders_sorts_and_filters(browser, file) -> None:
-    browser.resize(1280)
-    browser.open(file)
+    browser.open(file, 1280)
     place = browser.run(HEADERS).index("varied")
     browser.run('document.querySelector("#table-orders .scroll").scrollTop = 1e6')
     if place:
@@ -418,8 +401,7 @@ def test_the_table_of_orders_sorts_and_filters(browser, file) -> None:
 def test_the_metric_switch_changes_the_page_to_the_numbers_of_that_analysis(
     browser, file, directory
 ) -> None:
-    browser.resize(1280)
-    browser.open(file)
+    browser.open(file, 1280)
     (before,) = browser.run(FACTS)["answer"]
     browser.run(CLICK, "input[name=metric]", 1)
     (after,) = browser.run(FACTS)["answer"]
@@ -437,8 +419,7 @@ def test_the_metric_switch_changes_the_page_to_the_numbers_of_that_analysis(
 
 
 def test_two_chosen_learners_are_shown_on_their_common_orders(browser, file) -> None:
-    browser.resize(1280)
-    browser.open(file)
+    browser.open(file, 1280)
     names = browser.run(
         'const [a, b] = document.querySelectorAll("#compare .tools select");'
         '[a.value, b.value] = [b.value, a.value]; a.dispatchEvent(new Event("input"));'
@@ -453,8 +434,7 @@ def test_two_chosen_learners_are_shown_on_their_common_orders(browser, file) -> 
 def test_answer_and_charts_are_shown_without_javascript(browser, file) -> None:
     browser.scripts(allowed=False)
     try:
-        browser.resize(1280)
-        browser.open(file)
+        browser.open(file, 1280)
     finally:
         browser.scripts(allowed=True)
     seen = browser.run(FACTS)
@@ -465,8 +445,7 @@ def test_answer_and_charts_are_shown_without_javascript(browser, file) -> None:
 
 
 def test_print_shows_what_the_screen_folds_and_hides(browser, file) -> None:
-    browser.resize(800)
-    browser.open(file)
+    browser.open(file, 800)
     browser.media("print")
     try:
         seen = browser.run(PRINTED)

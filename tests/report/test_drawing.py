@@ -101,7 +101,6 @@ def test_a_pdf_has_its_width_and_embeds_its_font() -> None:
     scene = Scene(200.0, 100.0, (Text(10.0, 50.0, "accuracy"),))
     pdf = paint(scene, ["pdf"], inches=3.4)["pdf"]
     box = re.search(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]", pdf)
-    assert box is not None
     assert float(box[1]) == pytest.approx(3.4 * 72.0)
     assert b"/FontFile2" in pdf  # a TrueType font, as publishers ask for
     assert b"/Type3" not in pdf

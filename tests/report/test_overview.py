@@ -55,12 +55,7 @@ def test_every_order_is_one_dot_of_its_method_on_the_shared_axis(
 
 def test_dots_have_the_colour_of_the_protocol_that_chose_them(figure) -> None:
     styles = {(mark.colour, mark.shape) for mark in dots_of(figure.wide, "varied")}
-    assert styles == {
-        ("c0", "circle"),
-        ("c3", "up"),
-        ("c2", "square"),
-        ("faint", "circle"),
-    }
+    assert styles == {("c0", "circle"), ("c3", "up"), ("c2", "square"), ("faint", "circle")}
 
 
 def test_dots_stay_in_their_row(figure) -> None:

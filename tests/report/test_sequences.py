@@ -119,7 +119,7 @@ def test_another_suffix_is_refused_before_anything_is_drawn(tmp_path, name) -> N
 
 
 def test_a_path_that_cannot_be_written_is_named(tmp_path) -> None:
-    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    (tmp_path / "file").write_text("in the way")
     path = tmp_path / "file" / "figure.png"
     with pytest.raises(EdgecilError, match=r"Cannot write .*figure\.png"):
         draw_sequences(SIMILARITY, edge_runs(), path)

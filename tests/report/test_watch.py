@@ -21,7 +21,7 @@ def test_the_page_is_written_until_the_run_ends_and_then_whole(monkeypatch, tmp_
     experiment = SimpleNamespace(status=lambda: SimpleNamespace(alive=next(alive)))
     monkeypatch.setattr(Experiment, "open", lambda source: experiment)
     monkeypatch.setattr(watch, "write_report", write)
-    assert watch.watch_report(tmp_path, seconds=0.0, open=True) == "report"  # type: ignore[comparison-overlap]
+    assert watch.watch_report(tmp_path, seconds=0.0, open=True) == "report"
     assert [(it.get("live", False), it["open"]) for it in written] == [
         (True, True),
         (True, True),

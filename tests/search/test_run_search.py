@@ -158,7 +158,7 @@ def test_the_answer_is_one_sentence() -> None:
     sequence = ClassSequence([[0, 1], [2, 3]])
     result = SearchResult(
         "ewc", "worst", "accuracy", sequence, 38.0, (41.0, 41.5, 41.1), 0.97, (), 20, (), None
-    )  # type: ignore[arg-type]
+    )
     assert re.findall(r"[\d.|]+", str(result)) == [
         "0", "1|2", "3", "41.2", "90", "40.8", "41.6", "3", "97",
     ]  # fmt: skip

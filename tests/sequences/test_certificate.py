@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from edgecil.classes import get_classes
-from edgecil.errors import UsageError
 from edgecil.sequences import Bounds, SequenceSpace, bounds, certificate, get_objective
 from edgecil.sequences.generators.optimal import find_optimum
 from edgecil.similarity import SimilarityMatrix, text_similarity
@@ -110,13 +109,6 @@ def test_a_gap_is_the_share_of_the_range_that_is_left() -> None:
     assert limits.gap(0.0, "max") == 0.75
     assert limits.gap(-1.0, "min") == limits.gap(3.0, "max") == 0
     assert Bounds(2.0, 2.0).gap(2.0, "min") == 0
-
-
-@pytest.mark.parametrize("classes", [3, 5])
-def test_a_similarity_over_other_classes_is_refused(classes) -> None:
-    space = SequenceSpace((2, 2))
-    with pytest.raises(UsageError, match=f"{classes} classes.* 4"):
-        bounds(SimilarityMatrix.of(matrix("signed", classes)), space, get_objective("intra", space))
 
 
 @pytest.mark.parametrize("objective", ["adjacent", "generalization"])

@@ -22,13 +22,7 @@ from edgecil.sequences.generators.edge import (
     granularities,
 )
 from edgecil.similarity import SimilarityMatrix, text_similarity
-from tests.sequences.oracles import (
-    Floats,
-    matrices,
-    matrix,
-    near_equal,
-    score_by_loops,
-)
+from tests.sequences.oracles import Floats, matrices, matrix, near_equal, score_by_loops
 
 GOALS = ("hard", "easy")
 PAPER_DATASETS = ("cifar100", "cub200", "imagenet-r", "imagenet-a")
@@ -37,8 +31,6 @@ PAPER_DATASETS = ("cifar100", "cub200", "imagenet-r", "imagenet-a")
 def load_transcription() -> Any:
     path = Path(__file__).parents[2] / "benchmarks" / "paper_algorithm.py"
     spec = spec_from_file_location("paper_algorithm", path)
-    assert spec is not None
-    assert spec.loader is not None
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from edgecil.errors import UsageError
 from edgecil.sequences import Moments, SequenceSpace, get_objective, moments
 from edgecil.similarity import SimilarityMatrix
 from tests.sequences.oracles import (
@@ -88,15 +87,6 @@ def test_a_common_offset_shifts_the_mean_and_keeps_the_spread() -> None:
 def test_z_is_zero_where_nothing_varies() -> None:
     assert Moments(mean=2.0, std=0.0).z(5.0) == 0
     assert Moments(mean=2.0, std=0.5).z(3.0) == 2
-
-
-@pytest.mark.parametrize("classes", [3, 5])
-def test_a_similarity_over_other_classes_is_refused(classes) -> None:
-    space = SequenceSpace((2, 2))
-    with pytest.raises(UsageError, match=f"{classes} classes.* 4"):
-        moments(
-            SimilarityMatrix.of(matrix("signed", classes)), space, get_objective("intra", space)
-        )
 
 
 @pytest.mark.parametrize(("offset", "scale"), [(1.0, 1e-7), (1e6, 1.0), (-3.0, 1e-9)])

@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given, strategies as st
 
 from edgecil.errors import UsageError
-from edgecil.sequences import OBJECTIVES, ClassSequence, Objective, SequenceSpace, get_objective
+from edgecil.sequences import (
+    OBJECTIVES,
+    ClassSequence,
+    Objective,
+    SequenceSpace,
+    bounds,
+    get_objective,
+    moments,
+    sample_scores,
+    score_orders,
+)
 from edgecil.sequences.objective import (
     adjacent,
     applicable_objectives,
@@ -249,6 +259,17 @@ def test_tasks_of_one_class_have_no_inside() -> None:
     assert set(applicable_objectives(space)) == set(OBJECTIVES) - {"intra"}
 
 
-def test_a_similarity_over_other_classes_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"5.*sequence.*4"):
-        task_similarity(SimilarityMatrix.of(np.zeros((5, 5))), ClassSequence([[0, 1], [2, 3]]))
+@pytest.mark.parametrize("classes", [3, 5])
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda it, space: bounds(it, space, intra(space)),
+        lambda it, space: moments(it, space, intra(space)),
+        lambda it, space: score_orders(it, space, np.arange(4)[None]),
+        lambda it, space: sample_scores(it, space, 3, np.random.default_rng(0)),
+        lambda it, space: task_similarity(it, next(space.enumerate())),
+    ],
+)
+def test_a_similarity_over_other_classes_is_refused(use, classes) -> None:
+    with pytest.raises(UsageError, match=rf"\b{classes}\b.*classes|{classes} classes"):
+        use(SimilarityMatrix.of(matrix("signed", classes)), SequenceSpace((2, 2)))

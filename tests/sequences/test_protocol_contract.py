@@ -125,17 +125,11 @@ def test_a_sound_protocol_passes() -> None:
 @pytest.mark.parametrize(
     ("kind", "check"),
     [
-        (Same, "random"),
-        (Skewed, "random"),
-        (Mirrored, "independent"),
-        (Restless, "sequences"),
-        (Short, "sequences"),
-        (OneLabel, "budget"),
-        (Unsteady, "constructed"),
-        (Absent, "constructed"),
-        (Nameless, "description"),
+        (Same, "random"), (Skewed, "random"), (Mirrored, "independent"), (Restless, "sequences"),
+        (Short, "sequences"), (OneLabel, "budget"), (Unsteady, "constructed"),
+        (Absent, "constructed"), (Nameless, "description"),
     ],
-)
+)  # fmt: skip
 def test_the_contract_finds_what_is_wrong(kind, check) -> None:
     with pytest.raises(AssertionError, match="broken"):
         CHECKS[check](kind())
@@ -159,7 +153,7 @@ def test_a_registered_protocol_can_be_drawn_by_name_and_replaced() -> None:
     register_protocol(Same())
     assert isinstance(PROTOCOLS["broken"], Same)
     with pytest.raises(UsageError, match="Got"):
-        register_protocol(Broken)  # type: ignore[arg-type]
+        register_protocol(Broken)
 
 
 class Point:

@@ -81,15 +81,6 @@ def test_what_are_no_orders_of_the_space_is_refused(orders, sentence) -> None:
         score_orders(similarity, SequenceSpace((2, 2)), orders)
 
 
-@pytest.mark.parametrize("classes", [3, 5])
-def test_a_similarity_over_other_classes_is_refused(classes) -> None:
-    similarity, space = SimilarityMatrix.of(matrix("signed", classes)), SequenceSpace((2, 2))
-    with pytest.raises(UsageError, match=f"covers {classes} classes"):
-        score_orders(similarity, space, np.array([[0, 1, 2, 3]]))
-    with pytest.raises(UsageError, match=f"covers {classes} classes"):
-        sample_scores(similarity, space, 3, np.random.default_rng(0))
-
-
 def test_weights_for_other_tasks_are_refused() -> None:
     similarity, space = SimilarityMatrix.of(matrix("signed", 4)), SequenceSpace((2, 2))
     three_tasks = get_objective("to-last", SequenceSpace((1, 1, 2)))

@@ -64,7 +64,6 @@ def test_they_are_plain_data_that_json_carries() -> None:
 def test_the_certificate_names_its_objective() -> None:
     hard, _, _ = choose_sequences(SIMILARITY, tasks=3, protocol="optimal", objective="to-last")
     optimum = find_optimum(SIMILARITY, SequenceSpace.equal(6, 3), "hard", objective="to-last")
-    assert hard.certificate is not None
     assert (hard.certificate.objective, hard.certificate.value) == ("to-last", optimum.value)
     assert hard.certificate.exact
 
@@ -90,7 +89,7 @@ TASKS = [[0, 1], [3, 4], [2, 5]]
 )
 def test_every_way_to_write_an_order_is_the_same_sequence(tmp_path, content, options) -> None:
     path = tmp_path / "orders.json"
-    path.write_text(json.dumps(content), encoding="utf-8")
+    path.write_text(json.dumps(content))
     given = {"label": options} if isinstance(options, str) else options
     assert read_sequence(path, classes=6, **given) == ClassSequence(TASKS)
 
@@ -110,7 +109,7 @@ def test_every_way_to_write_an_order_is_the_same_sequence(tmp_path, content, opt
 )
 def test_what_is_wrong_with_a_file_is_one_sentence(tmp_path, content, options, words) -> None:
     path = tmp_path / "orders.json"
-    path.write_text(json.dumps(content), encoding="utf-8")
+    path.write_text(json.dumps(content))
     with pytest.raises(UsageError, match=words) as error:
         read_sequence(path, classes=6, **options)
     assert "--" not in str(error.value)

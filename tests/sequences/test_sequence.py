@@ -89,18 +89,13 @@ def test_classes_need_not_be_numbered_from_zero_until_a_matrix_is_indexed() -> N
 @pytest.mark.parametrize(
     ("tasks", "sentence"),
     [
-        ([], "at least one task"),
-        ([[0], []], "at least one class"),
-        ([[0, 1], [1]], "1.*appears"),
-        ([[0, 0]], "0.*appears"),
-        ([[0], [-1]], "0 or more. Got -1"),
-        ([[0.0], [1]], "0.0 is not an integer"),
-        ([[True], [0]], "integer"),
-        ([["cat"], ["dog"]], "'cat'"),
-        ([0, 1], "list of tasks"),
+        ([], "at least one task"), ([[0], []], "at least one class"),
+        ([[0, 1], [1]], "1.*appears"), ([[0, 0]], "0.*appears"),
+        ([[0], [-1]], "0 or more. Got -1"), ([[0.0], [1]], "0.0 is not an integer"),
+        ([[True], [0]], "integer"), ([["cat"], ["dog"]], "'cat'"), ([0, 1], "list of tasks"),
         (None, "list of tasks"),
     ],
-)
+)  # fmt: skip
 def test_refuses_what_is_no_sequence(tasks, sentence) -> None:
     with pytest.raises(UsageError, match=sentence):
         ClassSequence(tasks)

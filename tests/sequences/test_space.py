@@ -98,7 +98,6 @@ def test_sizes_that_do_not_divide_come_with_a_way_out(classes, tasks) -> None:
     with pytest.raises(UsageError, match="increment") as error:
         SequenceSpace.equal(classes, tasks)
     offered = re.search(r"'tasks' to ([\d or]+)", str(error.value))
-    assert offered is not None
     for count in re.findall(r"\d+", offered[1]):
         assert SequenceSpace.equal(classes, int(count)).tasks == int(count)
 
@@ -132,9 +131,7 @@ def test_one_way_to_describe_the_tasks_is_enough(way, sizes) -> None:
 
 
 @pytest.mark.parametrize(
-    "way",
-    [{}, {"tasks": 2, "increment": 3}, {"tasks": 2, "base": 3}],
-    ids=str,
+    "way", [{}, {"tasks": 2, "increment": 3}, {"tasks": 2, "base": 3}], ids=str
 )
 def test_two_ways_or_none_are_refused(way) -> None:
     with pytest.raises(UsageError, match="'sizes'"):

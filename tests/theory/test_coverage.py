@@ -9,12 +9,7 @@ import numpy as np
 import pytest
 
 from edgecil.errors import UsageError
-from edgecil.theory import (
-    expected_share_inside,
-    tolerance_runs,
-    tolerance_share,
-    worse_probability,
-)
+from edgecil.theory import expected_share_inside, tolerance_runs, tolerance_share, worse_probability
 from edgecil.theory.coverage import _confidence
 
 

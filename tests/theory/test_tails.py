@@ -14,12 +14,7 @@ from scipy import stats
 
 from edgecil.errors import UsageError
 from edgecil.sequences.counting import count_sequences
-from edgecil.theory import (
-    gaussian_tail,
-    miss_probability,
-    miss_probability_paper,
-    runs_to_hit,
-)
+from edgecil.theory import gaussian_tail, miss_probability, miss_probability_paper, runs_to_hit
 
 HUGE = count_sequences([1] * 21_841)
 
@@ -140,10 +135,7 @@ def test_runs_to_hit_by_hand() -> None:
         (lambda: gaussian_tail(-1), "'deviations'.*0.*-1"),
         (lambda: miss_probability(1.5, 3), r"'share'.*\[0, 1\]"),
         (lambda: miss_probability(0.5, 0), "'runs'.*1.*0"),
-        (
-            lambda: miss_probability(0.5, 91, 90),
-            r"'runs'.*\[1, 90\]",
-        ),
+        (lambda: miss_probability(0.5, 91, 90), r"'runs'.*\[1, 90\]"),
         (lambda: miss_probability(0.5, 1, 0), "'size'.*1.*0"),
         (lambda: miss_probability_paper(-0.1, 3), "'share'"),
         (lambda: runs_to_hit(0.5, 1), r"'confidence'.*\(0, 1\)"),

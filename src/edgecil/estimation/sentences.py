@@ -65,8 +65,7 @@ def describe_answer(said: Answer, name: str = "", metric: str = DEFAULT_METRIC) 
     if said.tail.value is not None and about.higher_is_better:
         exceeded = f"{rounded(said.tail.value)}{_bracket(said.tail.interval)}"
         parts.append(f"95 % of runs exceed {exceeded}")
-    remedy = " Train each order with a seed of its own to include other trainings."
-    return "; ".join([*parts, orders]) + f"{probes}.{remedy if said.shared_seeds == 1 else ''}"
+    return "; ".join([*parts, orders]) + f"{probes}."
 
 
 def _bracket(interval: Interval | None) -> str:

@@ -30,7 +30,7 @@ from edgecil.interop.external import ExternalPlan
 from edgecil.interop.orders import Orders, choose_orders
 from edgecil.interop.toolbox import Toolbox, choose_toolbox_orders
 from edgecil.io.files import check_new, read_json
-from edgecil.sequences.protocols import LabelledSequence, note_sequences
+from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.scored import ScoredSequence, choose_sequences
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.similarity import Similarity, SimilaritySource
@@ -133,7 +133,6 @@ class Exported:
         runs: names of the runs, each with an order and a training seed.
         run_all: the command that trains all of them; it resumes.
         bring_back: the command that makes an experiment of the results.
-        notes: what constructed orders come from, and labels that stand for the same order.
     """
 
     tool: str
@@ -141,14 +140,12 @@ class Exported:
     runs: tuple[str, ...]
     run_all: str
     bring_back: str
-    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        lines = [
-            f"Wrote {len(self.runs)} runs to {self.folder}.\nTrain them: {self.run_all}",
-            f"Then bring the results back: {self.bring_back}",
-        ]
-        return "\n".join([*lines, *self.notes])
+        return (
+            f"Wrote {len(self.runs)} runs to {self.folder}.\nTrain them: {self.run_all}\n"
+            f"Then bring the results back: {self.bring_back}"
+        )
 
 
 def export(
@@ -232,9 +229,7 @@ def export(
     if plan.orders.similarity is not None:
         save_experiment_similarity(folder, plan.orders.similarity)
     back = f"edgecil import-logs {shlex.quote(str(out))} --out {shlex.quote(str(out))}-results"
-    run_all = f"sh {shlex.quote(f'{out}/run.sh')}"
-    notes = tuple(note_sequences(plan.sequences).values())
-    return Exported(tool, Path(out), tuple(runs), run_all, back, notes)
+    return Exported(tool, Path(out), tuple(runs), f"sh {shlex.quote(f'{out}/run.sh')}", back)
 
 
 def _checkout(tool: str, checkout: str | Path | None, *parts: str) -> Path:
@@ -300,10 +295,7 @@ def _manifest(plan: ExternalPlan, runs: Mapping[str, Node]) -> dict[str, Any]:
         "identity": plan.full_identity(),
         "method": plan.method,
         "sequences": {
-            protocol: [
-                {"label": it.label, "tasks": it.sequence.tasks, "source": it.source}
-                for it in members
-            ]
+            protocol: [{"label": it.label, "tasks": it.sequence.tasks} for it in members]
             for protocol, members in plan.sequences.items()
         },
         "runs": {name: {"seed": node.seed, "tasks": node.prefix} for name, node in runs.items()},
@@ -339,10 +331,7 @@ def import_results(folder: str | Path, *, out: str | Path, overwrite: bool = Fal
     with writing(out, overwrite=overwrite) as store:
         store.check_identity(manifest["identity"])
         for protocol, members in manifest["sequences"].items():
-            labelled = [
-                LabelledSequence(it["label"], ClassSequence(it["tasks"]), source=it.get("source"))
-                for it in members
-            ]
+            labelled = [LabelledSequence(it["label"], ClassSequence(it["tasks"])) for it in members]
             store.add_sequences(protocol, labelled)
         store.record_all(finished)
         if (folder / SIMILARITY_FILE).exists() and not (Path(out) / SIMILARITY_FILE).exists():

@@ -21,7 +21,6 @@ from edgecil.errors import UsageError, shown
 from edgecil.interop import toolbox_driver
 from edgecil.interop.external import ExternalPlan, ExternalRun, train
 from edgecil.interop.orders import ChosenOrders, Orders, choose_orders
-from edgecil.sequences.protocols import note_sequences
 from edgecil.similarity import SimilaritySource
 
 _CLASS_SOURCES = ("names", "file", "embeddings")
@@ -206,18 +205,15 @@ class ToolboxPlan:
         method: the learner's name in the toolbox.
         stored: number of runs whose results are there.
         commands: the command of each run that is missing.
-        notes: what constructed orders come from, and labels that stand for the same order.
     """
 
     method: str
     stored: int
     commands: tuple[str, ...]
-    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         total = f"{self.method}: {self.stored} runs stored, {len(self.commands)} to train"
-        first = f", the first one by:\n{self.commands[0]}" if self.commands else "."
-        return "\n".join([f"{total}{first}", *self.notes])
+        return f"{total}, the first one by:\n{self.commands[0]}" if self.commands else f"{total}."
 
 
 def plan_toolbox(
@@ -247,9 +243,7 @@ def plan_toolbox(
     nodes = plan.nodes()
     missing = [node for node in nodes if node not in done]
     words = [plan.command(ExternalRun(node, Path(out).absolute() / "…")) for node in missing]
-    notes = tuple(note_sequences(plan.sequences).values())
-    stored = len(nodes) - len(missing)
-    return ToolboxPlan(plan.method, stored, tuple(map(shlex.join, words)), notes)
+    return ToolboxPlan(plan.method, len(nodes) - len(missing), tuple(map(shlex.join, words)))
 
 
 def choose_toolbox_orders(
