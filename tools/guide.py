@@ -60,9 +60,11 @@ def refresh(page: Path, folder: Path) -> str:
 
 def matches(expected: str, printed: str) -> bool:
     """Return whether a text is the expected one, in which dots stand for anything."""
-    lines = re.escape(expected.rstrip("\n"))
-    anything = lines.replace(r"\n\.\.\.\n", r"\n(?s:.*)\n").replace(r"\.\.\.", ".*")
-    return re.fullmatch(anything, printed.rstrip("\n")) is not None
+    lines = (
+        "(?:.*\n)*?" if line == "..." else re.escape(line).replace(r"\.\.\.", ".*") + "\n"
+        for line in expected.rstrip("\n").split("\n")
+    )
+    return re.fullmatch("".join(lines), printed.rstrip("\n") + "\n") is not None
 
 
 def _run_console(body: str) -> Iterator[str]:

@@ -18,6 +18,7 @@ from edgecil.backbones.pretrained import (
     find_pretrained,
     fingerprint,
     fitting_size,
+    frozen_backbone,
     frozen_vit,
     image_size_of,
     is_pretrained,
@@ -39,7 +40,7 @@ ON_THE_HUB = [name for name in PRETRAINED if name != BUNDLED]
 def _forgotten() -> Iterator[None]:
     """Nothing is remembered of other tests' files."""
     yield
-    for remembered in (frozen_vit, statistics_of, fingerprint):
+    for remembered in (frozen_backbone, statistics_of, fingerprint):
         remembered.cache_clear()
 
 

@@ -34,7 +34,7 @@ ASKED = {
     "edgecil run --eval latin,edge-": "latin,edge-released",
     "edgecil run --setup pa": "paper",
     "edgecil run --executor _": "local ray",
-    "edgecil run --config recipe:dem": "recipe:demo",
+    "edgecil run --config recipe:dem": "recipe:demo recipe:demo-quickdraw",
     "edgecil run --config ow": "own.toml",
     "edgecil run --out ol": "older old.csv",
     "edgecil run --root ol": "older",

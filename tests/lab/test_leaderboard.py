@@ -49,7 +49,7 @@ def test_latin_orders_are_closer_than_random_ones_where_positions_decide() -> No
     for budget in (3, 6):
         assert board.row("random", "gaussian-c4", budget).relative.mean == 1.0
         latin = board.row("latin", "smoothed", budget)
-        assert latin.relative.mean < 0.8
+        assert latin.relative.mean < 0.85
         assert latin.wasserstein.low is not None
         assert 0.8 < latin.mean_coverage.mean <= 1.0
     assert (

@@ -113,7 +113,8 @@ def _share_interval(means: Floats, sizes: Floats, within: float, freedom: int) -
     count, tail = len(means), (1.0 - LEVEL) / 2.0
 
     def statistic(share: float) -> float:
-        weights = (1.0 - share) / (share + (1.0 - share) / sizes)  # 1/(τ + 1/n)
+        noise = max(1.0 - share, 1e-12)
+        weights = noise / (share + noise / sizes)  # 1/(τ + 1/n)
         centre = float(weights @ means / weights.sum())
         return float(weights @ (means - centre) ** 2) / (count - 1) / within
 

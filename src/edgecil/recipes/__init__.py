@@ -4,7 +4,7 @@ A recipe is a TOML file. Most are configurations of :func:`edgecil.run`; the rec
 `text-images-*` and `captions-*` name similarities to compare.
 
 >>> read_recipe("demo")["method"]
-['finetune', 'icarl', 'ease', 'ranpac']
+['finetune', 'er', 'lwf', 'acil']
 """
 
 from __future__ import annotations
