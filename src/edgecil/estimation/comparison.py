@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, TypeVar, Unpack
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from typing_extensions import Unpack
 
 from edgecil.engine.metrics import DEFAULT_METRIC, find_metric
 from edgecil.engine.runs import Runs

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal, Unpack
+from typing import Any, Literal
 
 import numpy as np
+from typing_extensions import Unpack
 
 from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.runs import Runs

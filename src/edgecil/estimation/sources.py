@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias, TypedDict, Unpack
+from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
+from typing_extensions import Unpack
 
 from edgecil.classes import get_classes
 from edgecil.engine.experiment import Experiment

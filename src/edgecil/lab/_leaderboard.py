@@ -363,7 +363,8 @@ def _rows(cells: Sequence[_Cell]) -> tuple[LeaderboardRow, ...]:
     rows = []
     for (protocol, estimator, budget, scale), some in by_row.items():
         tables = {cell.table for cell in some}
-        reference = [cell for cell in by_row[(*REFERENCE, budget, scale)] if cell.table in tables]
+        same = (*REFERENCE, budget, scale)
+        reference = [cell for cell in by_row[same] if cell.table in tables]
         rows.append(
             LeaderboardRow(
                 protocol,

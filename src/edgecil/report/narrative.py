@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any
 
 import numpy as np
@@ -66,7 +66,7 @@ def moment(dataset: DatasetAnalysis, *, live: bool = False) -> str:
     finished, planned = (sum(counts.values()) for counts in _count_runs(dataset))
     if finished == planned:
         return ""
-    when = f" at {datetime.now(UTC):%H:%M:%S} UTC" if live else ""
+    when = f" at {datetime.now(timezone.utc):%H:%M:%S} UTC" if live else ""
     again = "; it loads itself again" if live else ""
     return f"This page shows {finished:,} of {planned:,} runs, all read{when} at once{again}."
 

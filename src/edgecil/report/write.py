@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
+
+from typing_extensions import Unpack
 
 from edgecil.errors import EdgecilError, UsageError
 from edgecil.estimation.analysis import SCHEMA, Analysis
