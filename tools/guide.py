@@ -35,8 +35,9 @@ def refresh(page: Path, folder: Path) -> str:
     parts: list[str] = []
     end, printed = 0, ""
     names: dict[str, object] = {"__name__": "guide"}
-    before = Path.cwd()
+    before, width = Path.cwd(), os.environ.get("COLUMNS", "")
     os.chdir(folder)
+    os.environ["COLUMNS"] = "100"
     try:
         for block in _BLOCK.finditer(text):
             language, title, body = block.group(1), block.group(2), block.group(3)
@@ -55,6 +56,7 @@ def refresh(page: Path, folder: Path) -> str:
             end = block.end(3)
     finally:
         os.chdir(before)
+        os.environ["COLUMNS"] = width
     return "".join([*parts, text[end:]])
 
 

@@ -18,7 +18,7 @@ def test_claims_hold_for_every_learner() -> None:
     for claim in ("mean", "next run", "tail"):
         for figure in figures[claim]["random"].values():
             assert 0.86 <= figure.average <= 0.94
-            assert figure.least >= 0.75
+            assert figure.least >= 0.73
             assert figure.small >= 0.8
     for figure in figures["a learner against itself"]["random"].values():
         assert 0.05 <= figure.average <= 0.13
