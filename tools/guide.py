@@ -23,6 +23,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
@@ -35,9 +36,10 @@ def refresh(page: Path, folder: Path) -> str:
     parts: list[str] = []
     end, printed = 0, ""
     names: dict[str, object] = {"__name__": "guide"}
-    before, width = Path.cwd(), os.environ.get("COLUMNS", "")
+    before = Path.cwd()
     os.chdir(folder)
-    os.environ["COLUMNS"] = "100"
+    width = patch.dict(os.environ, COLUMNS="100")
+    width.start()
     try:
         for block in _BLOCK.finditer(text):
             language, title, body = block.group(1), block.group(2), block.group(3)
@@ -55,8 +57,8 @@ def refresh(page: Path, folder: Path) -> str:
             parts += [text[end : block.start(3)], body]
             end = block.end(3)
     finally:
+        width.stop()
         os.chdir(before)
-        os.environ["COLUMNS"] = width
     return "".join([*parts, text[end:]])
 
 
