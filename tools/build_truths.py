@@ -5,7 +5,7 @@
     python tools/build_truths.py check RUNS      train a sample of each packed learner again
 
 Drawings take about half an hour of two cores for each set of six classes and repeat over all
-twelve learners; photographs, which are vectors, take one hour of one core for all tables. Training
+twelve learners; photographs, which are vectors, take two hours of one core for all tables. Training
 is resumable: every task training is stored below RUNS at once, one directory `SET-METHOD` for each
 set of classes and learner, and the same command continues. Learners that the bundled file has are
 neither trained again nor lost when other directories are packed. `check` trains the first order of
@@ -115,13 +115,13 @@ SETS = (
             photographs(6, seed, 3, 90),
             PHOTO_LEARNERS,
         )
-        for seed in range(4)
+        for seed in range(10)
     ),
-    ClassSet("photos-20", "caltech101-20-seed-1", photographs(20, 1, 10, 50), PHOTO_LEARNERS),
+    ClassSet("photos-20", "caltech101-20-seed-1", photographs(20, 1, 10, 300), PHOTO_LEARNERS),
     ClassSet(
         "photos-100",
         "caltech101-100",
-        {"dataset": PHOTOGRAPHS, "tasks": 10, "protocol": "random:100", "repeats": 2},
+        {"dataset": PHOTOGRAPHS, "tasks": 10, "protocol": "random:1000", "repeats": 2},
         PHOTO_LEARNERS,
         structured=True,
     ),
