@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
-from typing import Generic, TypeVar
+from typing import Any, TypeVar
 
 from edgecil.errors import unknown, warn
 
 T = TypeVar("T")
 
 
-class Registry(Generic[T]):
+class Registry(Mapping[str, T]):
     """Entries by name; case, blanks, `-` and `_` in a name do not matter.
 
     Args:
@@ -63,15 +63,9 @@ class Registry(Generic[T]):
         """Return names that match a shell pattern such as `*vit*`, in the order of registration."""
         return tuple(name for name in self if fnmatchcase(name.lower(), pattern.lower()))
 
-    def items(self) -> list[tuple[str, T]]:
-        """Return names and entries, in the order of registration."""
-        self._load_plugins()
-        return list(self._entries.items())
-
-    def values(self) -> list[T]:
-        """Return entries, in the order of registration."""
-        self._load_plugins()
-        return list(self._entries.values())
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return an entry, or the default if there is none of that name."""
+        return self[name] if name in self else default  # noqa: SIM401
 
     def __getitem__(self, name: str) -> T:
         return self._entries[self.resolve(name)]
@@ -88,13 +82,9 @@ class Registry(Generic[T]):
         return len(self._entries)
 
     def _find(self, name: str) -> str | None:
-        if name in self._entries:
-            return name
-        canonical = self._by_key(name)
-        if canonical is None and self._plugins is not None:
+        if name not in self._entries and self._by_key(name) is None:
             self._load_plugins()
-            canonical = self._by_key(name)
-        return canonical
+        return name if name in self._entries else self._by_key(name)
 
     def _load_plugins(self) -> None:
         """Load the entries of other packages, once."""

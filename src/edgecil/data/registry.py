@@ -16,7 +16,7 @@ from edgecil.classes.registry import ALIASES, CLASS_LISTS
 from edgecil.data.dataset import Dataset
 from edgecil.data.formats import arrays, bundled, cifar, folder, hugging_face
 from edgecil.data.formats.hugging_face import SHARDS, find_shards
-from edgecil.data.formats.photographs import LISTINGS
+from edgecil.data.formats.photographs import LISTINGS, read_advice
 from edgecil.data.items import Items
 from edgecil.data.slot import adapt, dataset_text, installed_datasets, is_slot, open_slot
 from edgecil.data.store import resize_dataset
@@ -57,10 +57,8 @@ _FORMATS = {
     },
     bundled.CALTECH: DatasetFormat(bundled.read_caltech101, vectors=True),
     **{
-        name: DatasetFormat(
-            partial(listing.list_files, name, advice=listing.advice), listing.advice
-        )
-        for name, listing in LISTINGS.items()
+        name: DatasetFormat(partial(LISTINGS[name], name, advice=advice), advice)
+        for name, advice in read_advice().items()
     },
 }
 IMAGE_DATASETS: Registry[DatasetFormat] = Registry("image dataset", _FORMATS, aliases=ALIASES)
@@ -108,7 +106,15 @@ def load_dataset(
     if size is not None and size < 1:
         raise UsageError(f"'image_size' must be at least 1. Got {size} instead.")
     opened = open_dataset(name, root=root, download=download)
-    return _read(opened, partial(select_classes, count=count, seed=seed, ids=ids), size, storage)
+    chosen = select_classes(len(opened.names), count=count, seed=seed, ids=ids)
+    if isinstance(opened, Dataset):
+        return resize_dataset(opened.take(chosen), size, storage)
+    dataset = opened.read(chosen, size, storage)
+    if size is not None and not dataset.channels:
+        return resize_dataset(dataset, size, storage)
+    for note in dataset.notes:
+        warn(note)
+    return dataset
 
 
 def open_dataset(
@@ -117,39 +123,22 @@ def open_dataset(
     """Return a dataset; image files are listed and not decoded. See :func:`load_dataset`."""
     name = dataset_text(name)
     opened = _open(name)
-    if opened is not None:
-        _refuse_directory(name, root)
-        if download:
-            raise _no_download(name)
+    form = None if opened is not None else IMAGE_DATASETS[_resolve(name)]
+    if root is not None and (form is None or not form.advice):
+        raise UsageError(f"{name} does not use 'root'. Got {root}; leave it out.")
+    if download and (form is None or form.download is None):
+        able = [name for name, form in IMAGE_DATASETS.items() if form.download is not None]
+        raise UsageError(f"Only {' and '.join(able)} can be downloaded. Got {name} instead.")
+    if form is None:
+        assert opened is not None
         return opened
-    resolved = _resolve(str(name))
-    form = IMAGE_DATASETS[resolved]
-    if download and form.download is None:
-        raise _no_download(resolved)
-    if not form.advice:
-        _refuse_directory(name, root)
-    home = _directory(resolved, form, root) if form.advice else Path()
+    home = _directory(name, form, root) if form.advice else Path()
     if download and form.download is not None:
         try:
             (form.find or form.open)(home)
         except (PrerequisiteError, DataError):
             form.download(home)
     return form.open(home)
-
-
-def _read(
-    opened: Dataset | Items, chosen: Callable[[int], Ints], size: int | None, storage: str
-) -> Dataset:
-    """Return the chosen classes of a dataset, with a warning about each choice made on reading."""
-    ids = chosen(len(opened.names))
-    if isinstance(opened, Dataset):
-        return resize_dataset(opened.take(ids), size, storage)
-    dataset = opened.read(ids, size, storage)
-    if size is not None and not dataset.channels:
-        return resize_dataset(dataset, size, storage)
-    for note in dataset.notes:
-        warn(note)
-    return dataset
 
 
 def _open(name: str) -> Dataset | Items | None:
@@ -159,9 +148,11 @@ def _open(name: str) -> Dataset | Items | None:
     path = dataset_path(name)
     if path is None:
         return None
-    if path.suffix.lower() == _ARRAYS and not path.is_dir():
-        return arrays.read_arrays(path)
-    return _list_images(path)
+    return arrays.read_arrays(path) if _is_array_file(path) else _list_images(path)
+
+
+def _is_array_file(path: Path) -> bool:
+    return path.suffix.lower() == _ARRAYS and not path.is_dir()
 
 
 def _list_images(path: Path) -> Items:
@@ -196,13 +187,11 @@ def dataset_path(name: str | Path) -> Path | None:
     """
     text = os.fspath(name)
     path = Path(text).expanduser()
-    if path.suffix.lower() in (_ARRAYS, *SHARDS):
+    is_path = isinstance(name, Path) or "/" in text or os.sep in text
+    if is_path or path.suffix.lower() in (_ARRAYS, *SHARDS):
         return path
-    if not isinstance(name, Path) and "/" not in text and os.sep not in text:
-        if text in IMAGE_DATASETS or text in CLASS_LISTS or not path.is_dir():
-            return None
-        return path
-    return path
+    is_name = text in IMAGE_DATASETS or text in CLASS_LISTS
+    return None if is_name or not path.is_dir() else path
 
 
 def dataset_classes(name: Any) -> ClassList:
@@ -214,7 +203,7 @@ def dataset_classes(name: Any) -> ClassList:
     path = dataset_path(name)
     if path is None:
         return get_classes(name)
-    if path.suffix.lower() == _ARRAYS and not path.is_dir():
+    if _is_array_file(path):
         return arrays.read_array_classes(path)
     files = _list_images(path)
     return ClassList(files.name, files.names)
@@ -257,13 +246,3 @@ def _directory(name: str, form: DatasetFormat, root: str | Path | None) -> Path:
     raise PrerequisiteError(
         f"The images of {name!r} must be in a local directory; set 'root' ({form.advice})."
     )
-
-
-def _refuse_directory(name: str | Path, root: str | Path | None) -> None:
-    if root is not None:
-        raise UsageError(f"{name} does not use 'root'. Got {root}; leave it out.")
-
-
-def _no_download(name: str) -> UsageError:
-    able = [name for name, form in IMAGE_DATASETS.items() if form.download is not None]
-    return UsageError(f"Only {' and '.join(able)} can be downloaded. Got {name} instead.")

@@ -23,7 +23,7 @@ from edgecil.data.decode import Readable
 from edgecil.data.formats import hugging_face
 from edgecil.data.formats.arrays import PARTS, WHOLE, arrays_dataset, as_labels, class_names
 from edgecil.data.items import Items
-from edgecil.data.split import TEST_SHARE, hold_out
+from edgecil.data.split import held_out_note, hold_out
 from edgecil.errors import DataError, UsageError
 from edgecil.io.code import load_code, locate_code, locate_module
 from edgecil.registry import Registry
@@ -70,21 +70,13 @@ def open_slot(text: str) -> Dataset | Items:
             )
         return adapt(_objects[text], text.removeprefix(_GIVEN).rpartition("-")[0])
     if text.startswith(_HUB):
-        return adapt(hugging_face.load(text.removeprefix(_HUB)), _hub_name(text))
+        hub_id = text.removeprefix(_HUB)
+        return adapt(hugging_face.load(hub_id), hub_id.partition("?")[0].rpartition("/")[2])
     installed = installed_datasets()
     if text in installed:
-        point = installed[text]
-        source = locate_module(point.module, point.attr)
-    else:
-        source = locate_code(text)
-    load = load_code(source)
-    try:
-        given = load()
-    except TypeError as error:
-        raise UsageError(
-            f"{text} must be a function without required parameters: {error}."
-        ) from None
-    return adapt(given, text if text in installed else source.attribute)
+        return adapt(load_code(locate_module(installed[text].module, installed[text].attr)), text)
+    source = locate_code(text)
+    return adapt(load_code(source), source.attribute)
 
 
 def installed_datasets() -> Registry[EntryPoint]:
@@ -101,16 +93,15 @@ def adapt(given: Any, name: str) -> Dataset | Items:
         if any(it.default is it.empty and it.kind not in (2, 4) for it in needed):
             raise UsageError(f"The function {name} must load the dataset without arguments.")
         return adapt(given(), name)
-    if isinstance(given, Mapping) and not hugging_face.is_dataset(given):
-        if not (given.keys() >= set(PARTS) or given.keys() >= set(WHOLE)):
-            raise _unusable(given)
-        content = {str(key): _array(value, str(key)) for key, value in given.items()}
-        return arrays_dataset(name, "the given arrays", content)
     if isinstance(given, (tuple, list)) and given and all(_is_array(part) for part in given):
         keys = {2: WHOLE, 4: PARTS}.get(len(given))
         if keys is None:
             raise UsageError(f"'dataset' must be 2 or 4 arrays. Got {len(given)}; use {FORMS}.")
-        content = {key: _array(part, key) for key, part in zip(keys, given, strict=True)}
+        given = dict(zip(keys, given, strict=True))
+    if isinstance(given, Mapping) and not hugging_face.is_dataset(given):
+        if not (given.keys() >= set(PARTS) or given.keys() >= set(WHOLE)):
+            raise _unusable(given)
+        content = {str(key): _array(value, str(key)) for key, value in given.items()}
         return arrays_dataset(name, "the given arrays", content)
     if hugging_face.is_dataset(given):
         given = hugging_face.splits(given)
@@ -173,10 +164,7 @@ def _list_parts(parts: Sequence[Any], name: str) -> Items:
         testing = np.arange(len(items)) >= len(parts[0])
         return Items(name, names, items, labels, testing, key=key)
     testing = hold_out(labels)
-    note = (
-        f"{name} has no test part: {testing.sum()} of its {len(items)} items, {TEST_SHARE:.0%} of "
-        "each class, are held out for testing (always the same ones)."
-    )
+    note = held_out_note(f"{name} has no test part", testing, "items")
     return Items(name, names, items, labels, testing, notes=(note,), key=key)
 
 
@@ -191,14 +179,13 @@ def _labels(part: Any, items: Sequence[_Item], columns: tuple[str, str] | None) 
         values = np.asarray(listed)
         if values.shape == (len(items),) and values.dtype.kind in "iu":
             return list(values.tolist())
-    return [_plain(item.parts()[1], item) for item in items]
-
-
-def _plain(label: Any, item: _Item) -> Any:
-    value = label.item() if hasattr(label, "item") else label
-    if isinstance(value, bool) or not isinstance(value, (int, str)):
-        raise DataError(f"{item} must have an integer or a text as its label.")
-    return value
+    own = []
+    for item in items:
+        label = item.parts()[1]
+        own.append(label.item() if hasattr(label, "item") else label)
+        if isinstance(own[-1], bool) or not isinstance(own[-1], (int, str)):
+            raise DataError(f"{item} must have an integer or a text as its label.")
+    return own
 
 
 def _numbered(given: Sequence[Any], names: tuple[str, ...] | None) -> tuple[Any, tuple[str, ...]]:
@@ -306,10 +293,6 @@ def _title(given: Any) -> str:
         return "arrays"
     named = getattr(given, "__name__", None) if callable(given) else None
     return named or hugging_face.title(given) or type(given).__name__.lower()
-
-
-def _hub_name(text: str) -> str:
-    return text.removeprefix(_HUB).partition("?")[0].rpartition("/")[2]
 
 
 def _unusable(given: Any) -> UsageError:

@@ -69,3 +69,11 @@ def hold_out(
         taken = np.count_nonzero(before < wanted)
         held[drawn[: min(taken, len(drawn) - 1)]] = True
     return held[group]
+
+
+def held_out_note(reason: str, testing: NDArray[np.bool_], what: str) -> str:
+    """Return the sentence that says what :func:`hold_out` did, and why."""
+    return (
+        f"{reason}: {testing.sum()} of its {len(testing)} {what}, {TEST_SHARE:.0%} of each class, "
+        "are held out for testing (always the same ones)."
+    )

@@ -1,14 +1,13 @@
 """One store of inputs: an array in memory, or a memory map in the user's cache.
 
-A memory map is filled in order, so that decoding resumes where it was interrupted. Its name is what
-determines its content, such as the files and their times; without such a name it is temporary.
+A memory map grows block by block, so that decoding resumes where it was interrupted. Its name is
+what determines its content, such as the files and their times; without one it is temporary.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-import os
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -16,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from edgecil.data.dataset import Dataset, Examples
 from edgecil.data.decode import resize_images
@@ -26,10 +24,10 @@ from edgecil.io.device import free_memory
 from edgecil.io.files import cache_directory, replace_file
 from edgecil.io.locks import waiting_lock
 
-STORE_VERSION = 3  # increase it when the same source is decoded to other inputs
+STORE_VERSION = 4  # increase it when the same source is decoded to other inputs
 STORAGES = ("auto", "memory", "disk")
 
-_AT_ONCE = 256  # inputs between two notes of the progress
+_AT_ONCE = 256  # inputs of a block
 _SPARE = 2**28  # bytes that stay free on the disk
 _temporary: list[tempfile.TemporaryDirectory[str]] = []  # removed with this process
 
@@ -61,34 +59,41 @@ def store_dataset(
         notes: sentences about choices made on reading.
         announced: whether a warning says how much is written to the disk.
     """
-    train, test = labels
-    kind = np.dtype(np.uint8 if len(shape) == 3 else np.float32)
-    whole = (len(train) + len(test), *shape)
-    if not keeps_on_disk(storage, math.prod(whole) * kind.itemsize):
-        inputs = np.empty(whole, dtype=kind)
-        for begin in range(0, len(inputs), _AT_ONCE):
-            inputs[begin : begin + _AT_ONCE] = read(begin, min(begin + _AT_ONCE, len(inputs)))
-        parts = inputs[: len(train)], inputs[len(train) :]
-        return Dataset(name, names, Examples(parts[0], train), Examples(parts[1], test), notes)
-    directory = _directory(key(), whole)
-    if _done(directory) < len(train) + len(test):
-        _announce(name, whole, kind, directory, announced)
-        with waiting_lock(directory / "lock"):
-            _fill(directory, whole, kind, read)
-    parts = (
-        _rows(directory, kind, 0, (len(train), *shape)),
-        _rows(directory, kind, len(train), (len(test), *shape)),
-    )
-    dataset = Dataset(name, names, Examples(parts[0], train), Examples(parts[1], test), notes)
-    _compare(directory, dataset)
-    return dataset
-
-
-def keeps_on_disk(storage: str, size: int) -> bool:
-    """Return whether inputs of a size in bytes are kept on disk."""
     if storage not in STORAGES:
         raise unknown("storage", storage, STORAGES)
-    return storage == "disk" or (storage == "auto" and size > free_memory() / 2)
+    train, test = labels
+    kind: np.dtype[Any] = np.dtype(np.uint8 if len(shape) == 3 else np.float32)
+    whole = (len(train) + len(test), *shape)
+    size = math.prod(whole) * kind.itemsize
+    blocks = range(0, whole[0], _AT_ONCE)
+    if storage == "memory" or (storage == "auto" and size <= free_memory() / 2):
+        inputs = np.empty(whole, dtype=kind)
+        for begin in blocks:
+            inputs[begin : begin + _AT_ONCE] = read(begin, min(begin + _AT_ONCE, whole[0]))
+        parts = Examples(inputs[: len(train)], train), Examples(inputs[len(train) :], test)
+        return Dataset(name, names, *parts, notes)
+    path = _directory(key(), whole) / "inputs"
+    written = path.stat().st_size if path.exists() else 0
+    if written < size:
+        _announce(name, whole, size, size - written, path.parent, announced)
+        with waiting_lock(path.parent / "lock"), path.open("ab") as file:
+            block_size = size // whole[0] * _AT_ONCE
+            done = file.tell() // block_size if file.tell() < size else len(blocks)
+            file.truncate(min(size, done * block_size))  # what was half written is read again
+            for begin in blocks[done:]:
+                block = read(begin, min(begin + _AT_ONCE, whole[0]))
+                file.write(np.ascontiguousarray(block, dtype=kind).tobytes())
+                file.flush()
+    offset = len(train) * (size // whole[0])
+    dataset = Dataset(
+        name,
+        names,
+        Examples(np.memmap(path, kind, "r", 0, (len(train), *shape)), train),
+        Examples(np.memmap(path, kind, "r", offset, (len(test), *shape)), test),
+        notes,
+    )
+    _compare(path.parent, dataset)
+    return dataset
 
 
 def _directory(key: object, shape: tuple[int, ...]) -> Path:
@@ -101,16 +106,9 @@ def _directory(key: object, shape: tuple[int, ...]) -> Path:
     return home / hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _rows(directory: Path, kind: DTypeLike, begin: int, shape: tuple[int, ...]) -> Inputs:
-    offset = begin * math.prod(shape[1:]) * np.dtype(kind).itemsize
-    return np.memmap(directory / "inputs", kind, "r", offset, shape)
-
-
 def _announce(
-    name: str, shape: tuple[int, ...], kind: np.dtype[Any], directory: Path, announced: bool
+    name: str, shape: tuple[int, ...], size: int, needed: int, directory: Path, announced: bool
 ) -> None:
-    size = math.prod(shape) * kind.itemsize
-    needed = size - _done(directory) * (size // shape[0])
     home = next(folder for folder in directory.parents if folder.is_dir())
     free = shutil.disk_usage(home).free
     text = (
@@ -127,53 +125,18 @@ def _announce(
         warn(f"{text}.")
 
 
-def _fill(
-    directory: Path, shape: tuple[int, ...], kind: np.dtype[Any], read: Callable[[int, int], Inputs]
-) -> None:
-    path, count = directory / "inputs", shape[0]
-    row = math.prod(shape[1:]) * kind.itemsize
-    start = _done(directory) if path.exists() else 0
-    with path.open("r+b" if path.exists() else "w+b") as file:
-        file.truncate(count * row)
-        file.seek(start * row)
-        for begin in range(start, count, _AT_ONCE):
-            end = min(begin + _AT_ONCE, count)
-            file.write(np.ascontiguousarray(read(begin, end), dtype=kind).tobytes())
-            file.flush()
-            os.fsync(file.fileno())
-            _write(directory / "done", str(end))
-
-
-def _done(directory: Path) -> int:
-    """Return the number of inputs that are on disk."""
-    text = _read(directory / "done")
-    return int(text) if text.isdecimal() else 0
-
-
 def _compare(directory: Path, dataset: Dataset) -> None:
     """Raise an error if a dataset differs from what its file held when it was written."""
     content = repr(dataset.names).encode("utf-8", "surrogatepass")
     content += dataset.train.labels.tobytes() + dataset.test.labels.tobytes()
     path = directory / f"fingerprint-{hashlib.sha256(content).hexdigest()[:32]}"
-    kept = _read(path)
-    if not kept:
-        _write(path, dataset.fingerprint)
-    elif kept != dataset.fingerprint:
+    if not path.exists():
+        with replace_file(path) as file:
+            file.write(dataset.fingerprint.encode())
+    elif path.read_text(encoding="utf-8", errors="replace") != dataset.fingerprint:
         raise DataError(
             f"The inputs in {directory} are damaged; delete the directory, and they are read again."
         )
-
-
-def _write(path: Path, text: str) -> None:
-    with replace_file(path) as file:
-        file.write(text.encode())
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        return ""
 
 
 RESIZE_VERSION = 1  # increase it when the same images are resized to other pixels

@@ -5,9 +5,9 @@ returns the same; nothing reads the global random state.
 """
 
 from edgecil.data.augment.pipeline import Pipeline, parse_steps, step_names
+from edgecil.data.augment.policy import auto_augment
 from edgecil.data.augment.steps import (
     Normalise,
-    auto_augment,
     channel_statistics,
     colour_jitter,
     cutout,

@@ -9,35 +9,30 @@ from functools import partial
 import torch
 
 from edgecil.data.augment import steps
-from edgecil.data.augment.steps import Normalise, auto_augment, to_float
+from edgecil.data.augment.policy import auto_augment
+from edgecil.data.augment.steps import Normalise, to_float
 from edgecil.errors import UsageError, shown, unknown
 
 Apply = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
 
 
-@dataclass(frozen=True)
-class StepEntry:
-    """What a step's name stands for.
-
-    Attributes:
-        apply: `(images, generator, **options) -> images`.
-        option: the keyword that a number behind the name sets ("" takes none).
-        kind: type of that number.
-    """
-
-    apply: Callable[..., torch.Tensor]
-    option: str = ""
-    kind: type[int] | type[float] = int
-
-
-STEPS = {
-    "crop": StepEntry(steps.random_crop, "padding"),
-    "flip": StepEntry(steps.horizontal_flip),
-    "colour": StepEntry(steps.colour_jitter, "brightness", float),
-    "cutout": StepEntry(steps.cutout, "size"),
-    "resized-crop": StepEntry(steps.resized_crop, "least", float),
-    "affine": StepEntry(steps.random_affine, "degrees", float),
-    "autoaugment": StepEntry(auto_augment),
+# Each takes images and a generator on their device.
+STEPS: dict[str, Callable[..., torch.Tensor]] = {
+    "crop": steps.random_crop,
+    "flip": steps.horizontal_flip,
+    "colour": steps.colour_jitter,
+    "cutout": steps.cutout,
+    "resized-crop": steps.resized_crop,
+    "affine": steps.random_affine,
+    "autoaugment": auto_augment,
+}
+# The option that a number behind a step's name sets, and the number's type.
+_NUMBERS: dict[str, tuple[str, type[int] | type[float]]] = {
+    "crop": ("padding", int),
+    "colour": ("brightness", float),
+    "cutout": ("size", int),
+    "resized-crop": ("least", float),
+    "affine": ("degrees", float),
 }
 
 
@@ -73,12 +68,7 @@ class Pipeline:
         object.__setattr__(self, "_normalise", Normalise(self.mean, self.std))
 
     def __call__(self, pixels: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        """Return augmented and normalised floats for training.
-
-        Args:
-            pixels: (n, c, h, w) uint8.
-            generator: on the device of the pixels.
-        """
+        """Return augmented and normalised floats for training, from (n, c, h, w) uint8 pixels."""
         if not self.mean:
             return pixels
         images = to_float(pixels)
@@ -93,9 +83,8 @@ class Pipeline:
         return self._normalise(to_float(self._cropped(pixels)))
 
     def _step(self, text: str) -> Apply:
-        apply: Callable[..., torch.Tensor] = _parse_step(text)
         resizes = text.partition(":")[0] == "resized-crop"
-        return partial(apply, size=self.size) if resizes else apply
+        return partial(_parse_step(text), size=self.size) if resizes else _parse_step(text)
 
     def _cropped(self, images: torch.Tensor) -> torch.Tensor:
         """Return the centre of images that are larger than `size`."""
@@ -122,23 +111,22 @@ def parse_steps(text: str) -> tuple[str, ...]:
     return names
 
 
-def _parse_step(text: str) -> Apply:
+def _parse_step(text: str) -> Callable[..., torch.Tensor]:
     name, colon, number = text.partition(":")
     if name not in STEPS:
         raise unknown("augmentation step", name, STEPS)
-    entry = STEPS[name]
     if not colon:
-        return entry.apply
-    if not entry.option:
+        return STEPS[name]
+    if name not in _NUMBERS:
         raise UsageError(f"Augmentation step {name!r} takes no number. Got {shown(text)}.")
+    option, kind = _NUMBERS[name]
     try:
-        value = entry.kind(number)
+        value = kind(number)
     except ValueError:
         value = -1
     if not 0 <= value < float("inf"):
-        kind = "an integer" if entry.kind is int else "a number"
         raise UsageError(
-            f"The {entry.option} of step {name!r} must be {kind}, 0 or more, as in "
-            f"'{name}:4'. Got {shown(text)} instead."
+            f"The {option} of step {name!r} must be {'an integer' if kind is int else 'a number'}, "
+            f"0 or more, as in '{name}:4'. Got {shown(text)} instead."
         )
-    return partial(entry.apply, **{entry.option: value})
+    return partial(STEPS[name], **{option: value})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -19,10 +18,7 @@ def random_crop(
 ) -> torch.Tensor:
     """Cut each image out of itself padded with `padding` zeros on every side.
 
-    Args:
-        images: (n, c, h, w) floats.
-        generator: one offset per image, uniform over the (2 · padding + 1)² possible ones.
-        padding: largest shift in pixels.
+    The offset is uniform over the (2 · padding + 1)² possible ones.
     """
     n, _, height, width = images.shape
     padded = functional.pad(images, (padding,) * 4)
@@ -45,12 +41,7 @@ def resized_crop(
     The rectangle's area is uniform from `least` to 1 of the image's, the logarithm of its ratio of
     width to height is uniform from log 3/4 to log 4/3. A rectangle that does not fit is reduced to
     the image's width or height; torchvision draws again up to ten times and takes the centre then.
-
-    Args:
-        images: (n, c, h, w) floats.
-        generator: four numbers per image.
-        least: least area as a share of the image's, in (0, 1].
-        size: height and width of the result; the images' own by default.
+    The result has the height and width `size`, by default those of the images.
     """
     n, _, height, width = images.shape
     down, across = size or (height, width)
@@ -83,13 +74,10 @@ def colour_jitter(
     brightness: float = 63 / 255,
     contrast: float = 0.0,
 ) -> torch.Tensor:
-    """Change brightness, then contrast, each by a factor uniform in 1 ± its range.
+    """Change brightness, then contrast, each by a factor uniform in 1 ± its range in [0, 1].
 
-    Args:
-        images: (n, c, h, w) floats in [0, 1]; results are clamped to it.
-        generator: two factors per image.
-        brightness: range in [0, 1]; the default is that of class-incremental work on CIFAR.
-        contrast: range in [0, 1]; contrast changes around the image's mean grey value.
+    The default is that of class-incremental work on CIFAR. Contrast changes around the image's mean
+    grey value.
     """
     ranges = constant(((brightness,), (contrast,)), images)
     draws = torch.rand(2, len(images), generator=generator, device=images.device)
@@ -103,11 +91,7 @@ def cutout(
 ) -> torch.Tensor:
     """Blacken a square whose centre lies anywhere in the image (DeVries and Taylor, 2017).
 
-    Args:
-        images: (n, c, h, w) floats.
-        generator: one centre per image, uniform over the pixels.
-        size: side of the square, of which what lies outside the image has no effect; without it
-            half the shorter side, 16 on CIFAR.
+    The side `size` is by default half the shorter side of the image, 16 on CIFAR.
     """
     n, _, height, width = images.shape
     side = min(height, width) // 2 if size is None else size
@@ -134,7 +118,7 @@ def random_affine(
 
     Args:
         images: (n, c, h, w) floats.
-        generator: four numbers per image.
+        generator: on the device of the images.
         degrees: largest angle, either way.
         translate: largest shift, as a share of the height and of the width.
         scale: smallest and largest magnification.
@@ -154,13 +138,9 @@ def random_affine(
 def warp(
     images: torch.Tensor, theta: torch.Tensor, *, mode: str = "bilinear", fill: float = 0.0
 ) -> torch.Tensor:
-    """Read each image where an affine map says.
+    """Read each image where an affine map says; `fill` is what is outside the image.
 
-    Args:
-        images: (n, c, h, w) floats in [0, 1].
-        theta: (n, 2, 3) maps from output to input (x, y), both with the image spanning [-1, 1].
-        mode: `bilinear` or `nearest`.
-        fill: what is outside the image.
+    The maps `theta` (n, 2, 3) lead from output to input (x, y); an image spans [-1, 1] in both.
     """
     grid = functional.affine_grid(theta, list(images.shape), align_corners=False)
     moved = functional.grid_sample(
@@ -266,184 +246,3 @@ def channel_statistics(pixels: torch.Tensor) -> Normalise:
     return Normalise(
         tuple(total / count / 255 for total in sums), tuple(s / 255 or 1.0 for s in spread)
     )
-
-
-FILL = 128 / 255  # what geometric operations leave outside the image
-LEVELS = 9
-_FARTHEST = 150 / 331  # largest shift, as a share of the image
-
-Operation = tuple[str, float, int]
-
-CIFAR10_POLICY: tuple[tuple[Operation, Operation], ...] = (
-    (("invert", 0.1, 0), ("contrast", 0.2, 6)),
-    (("rotate", 0.7, 2), ("translate-x", 0.3, 9)),
-    (("sharpness", 0.8, 1), ("sharpness", 0.9, 3)),
-    (("shear-y", 0.5, 8), ("translate-y", 0.7, 9)),
-    (("autocontrast", 0.5, 0), ("equalise", 0.9, 0)),
-    (("shear-y", 0.2, 7), ("posterise", 0.3, 7)),
-    (("colour", 0.4, 3), ("brightness", 0.6, 7)),
-    (("sharpness", 0.3, 9), ("brightness", 0.7, 9)),
-    (("equalise", 0.6, 0), ("equalise", 0.5, 0)),
-    (("contrast", 0.6, 7), ("sharpness", 0.6, 5)),
-    (("colour", 0.7, 7), ("translate-x", 0.5, 8)),
-    (("equalise", 0.3, 0), ("autocontrast", 0.4, 0)),
-    (("translate-y", 0.4, 3), ("sharpness", 0.2, 6)),
-    (("brightness", 0.9, 6), ("colour", 0.2, 8)),
-    (("solarise", 0.5, 2), ("invert", 0.0, 0)),
-    (("equalise", 0.2, 0), ("autocontrast", 0.6, 0)),
-    (("equalise", 0.2, 0), ("equalise", 0.6, 0)),
-    (("colour", 0.9, 9), ("equalise", 0.6, 0)),
-    (("autocontrast", 0.8, 0), ("solarise", 0.2, 8)),
-    (("brightness", 0.1, 3), ("colour", 0.7, 0)),
-    (("solarise", 0.4, 5), ("autocontrast", 0.9, 0)),
-    (("translate-y", 0.9, 9), ("translate-y", 0.7, 9)),
-    (("autocontrast", 0.9, 0), ("solarise", 0.8, 3)),
-    (("equalise", 0.8, 0), ("invert", 0.1, 0)),
-    (("translate-y", 0.7, 9), ("autocontrast", 0.9, 0)),
-)
-
-
-def auto_augment(images: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Change each image (n, c, h, w), floats in [0, 1], by a random sub-policy."""
-    n, device = len(images), images.device
-    kinds, chances, levels = _tables(device)
-    drawn = torch.randint(len(CIFAR10_POLICY), (n,), generator=generator, device=device)
-    done = torch.rand(n, 2, generator=generator, device=device) < chances[drawn]
-    signs = 2 * torch.randint(2, (n, 2), generator=generator, device=device) - 1
-    strengths = levels[drawn] * signs
-    images = images.clone()
-    for slot in (0, 1):
-        chosen = torch.where(done[:, slot], kinds[drawn, slot], -1)
-        for kind, name in enumerate(OPERATIONS):
-            where = (chosen == kind).nonzero().view(-1)
-            if len(where):
-                images[where] = OPERATIONS[name](images[where], strengths[where, slot])
-    return images
-
-
-def _invert(images: torch.Tensor, strength: torch.Tensor) -> torch.Tensor:
-    return 1 - images
-
-
-def _solarise(images: torch.Tensor, strength: torch.Tensor) -> torch.Tensor:
-    """Invert what is at least as bright as a threshold, which falls from white with the level."""
-    return torch.where(images >= 1 - _each(strength.abs()), 1 - images, images)
-
-
-def _posterise(images: torch.Tensor, strength: torch.Tensor) -> torch.Tensor:
-    """Keep the upper 8 to 4 bits of each byte."""
-    step = 2 ** torch.round(4 * _each(strength.abs()))
-    return (torch.floor(_bytes(images) / step) * step) / 255
-
-
-def _autocontrast(images: torch.Tensor, strength: torch.Tensor) -> torch.Tensor:
-    """Stretch each channel to [0, 1]; a constant channel stays."""
-    low, high = images.amin(dim=(2, 3), keepdim=True), images.amax(dim=(2, 3), keepdim=True)
-    stretched = (images - low) / torch.where(high > low, high - low, 1.0)
-    return torch.where(high > low, stretched, images)
-
-
-def _equalise(images: torch.Tensor, strength: torch.Tensor) -> torch.Tensor:
-    """Make each channel's histogram of 256 bytes flat, by the integer rule of Pillow."""
-    values = _bytes(images).long().flatten(2)
-    counts = torch.zeros(*values.shape[:2], 256, dtype=torch.long, device=images.device)
-    counts.scatter_add_(2, values, torch.ones_like(values))
-    brightest = counts.gather(2, values.amax(dim=2, keepdim=True))
-    step = (values.shape[2] - brightest) // 255
-    below = counts.cumsum(dim=2) - counts
-    table = ((below + step // 2) // step.clamp(min=1)).clamp_(max=255)
-    levelled = (table.gather(2, values) / 255).view_as(images).to(images.dtype)
-    return torch.where((step > 0)[..., None], levelled, images)
-
-
-def _brightness(images: torch.Tensor, strength: torch.Tensor) -> torch.Tensor:
-    return blend(torch.zeros_like(images), images, _factor(strength))
-
-
-def _contrast(images: torch.Tensor, strength: torch.Tensor) -> torch.Tensor:
-    return blend(mean_grey(images), images, _factor(strength))
-
-
-def _colour(images: torch.Tensor, strength: torch.Tensor) -> torch.Tensor:
-    return blend(grey(images), images, _factor(strength))
-
-
-def _sharpness(images: torch.Tensor, strength: torch.Tensor) -> torch.Tensor:
-    """Move away from, or towards, a 3×3 smoothing; the border of one pixel stays."""
-    channels = images.shape[1]
-    kernel = torch.ones(channels, 1, 3, 3, dtype=images.dtype, device=images.device)
-    kernel[:, :, 1, 1] = 5
-    smooth = images.clone()
-    if min(images.shape[2:]) >= 3:
-        smooth[:, :, 1:-1, 1:-1] = functional.conv2d(images, kernel / 13, groups=channels)
-    return blend(smooth, images, _factor(strength))
-
-
-def _rotate(images: torch.Tensor, strength: torch.Tensor) -> torch.Tensor:
-    ratio = images.shape[2] / images.shape[3]
-    angle = strength * math.radians(30)
-    cos, sin = angle.cos(), angle.sin()
-    return _moved(images, xx=cos, xy=-sin * ratio, yx=sin / ratio, yy=cos)
-
-
-def _shear_y(images: torch.Tensor, strength: torch.Tensor) -> torch.Tensor:
-    """Slide columns down or up in proportion to their distance from the left edge."""
-    slope = 0.3 * strength * (images.shape[3] / images.shape[2])
-    return _moved(images, yx=slope, y=slope)
-
-
-def _translate_x(images: torch.Tensor, strength: torch.Tensor) -> torch.Tensor:
-    return _moved(images, x=2 * _FARTHEST * strength)
-
-
-def _translate_y(images: torch.Tensor, strength: torch.Tensor) -> torch.Tensor:
-    return _moved(images, y=2 * _FARTHEST * strength)
-
-
-# Each takes images (k, c, h, w) and signed strengths (k,) in [-1, 1].
-OPERATIONS: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
-    "invert": _invert,
-    "solarise": _solarise,
-    "posterise": _posterise,
-    "autocontrast": _autocontrast,
-    "equalise": _equalise,
-    "brightness": _brightness,
-    "contrast": _contrast,
-    "colour": _colour,
-    "sharpness": _sharpness,
-    "rotate": _rotate,
-    "shear-y": _shear_y,
-    "translate-x": _translate_x,
-    "translate-y": _translate_y,
-}
-
-
-@cache
-def _tables(device: torch.device) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Operation numbers, probabilities and strengths in [0, 1], each (25, 2)."""
-    number = {name: i for i, name in enumerate(OPERATIONS)}
-    kinds = [[number[name] for name, _, _ in pair] for pair in CIFAR10_POLICY]
-    chances = [[chance for _, chance, _ in pair] for pair in CIFAR10_POLICY]
-    levels = [[level / LEVELS for _, _, level in pair] for pair in CIFAR10_POLICY]
-    made = [torch.tensor(table, device=device) for table in (kinds, chances, levels)]
-    return made[0], made[1], made[2]
-
-
-def _moved(images: torch.Tensor, **entries: torch.Tensor) -> torch.Tensor:
-    """Warp by the identity with some entries replaced, each (k,); nearest pixel, grey outside."""
-    zero = images.new_zeros(len(images))
-    identity = {"xx": zero + 1, "xy": zero, "x": zero, "yx": zero, "yy": zero + 1, "y": zero}
-    theta = torch.stack(list((identity | entries).values()), dim=1).view(-1, 2, 3)
-    return warp(images, theta, mode="nearest", fill=FILL)
-
-
-def _factor(strength: torch.Tensor) -> torch.Tensor:
-    return 1 + 0.9 * strength
-
-
-def _each(values: torch.Tensor) -> torch.Tensor:
-    return values.view(-1, 1, 1, 1)
-
-
-def _bytes(images: torch.Tensor) -> torch.Tensor:
-    return torch.round(images * 255)

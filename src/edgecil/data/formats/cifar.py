@@ -7,10 +7,10 @@ Reference:
 from __future__ import annotations
 
 import hashlib
-import tempfile
+import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,26 +21,13 @@ from edgecil.errors import DataError, PrerequisiteError
 from edgecil.io.files import replace_file
 from edgecil.io.pickles import read_pickle
 
-_CHUNK = 1 << 20
 _TIMEOUT = 60  # seconds without a byte
 _SIDE = 32
 
 
 @dataclass(frozen=True)
 class CifarLayout:
-    """The official files of a CIFAR dataset.
-
-    Attributes:
-        name: the dataset's name.
-        url: the official archive.
-        md5: the archive's published checksum.
-        folder: the folder that the archive unpacks to.
-        train: files with training images.
-        test: files with test images.
-        meta: the file with the class names.
-        labels: the key of the labels in the image files.
-        names: the key of the class names in `meta`.
-    """
+    """The official archive of a CIFAR dataset, its files, and the keys inside them."""
 
     name: str
     url: str
@@ -101,82 +88,52 @@ def read_cifar(layout: CifarLayout, root: Path) -> Dataset:
             f"{home / layout.meta} does not list the {len(classes)} classes of {layout.name} in "
             f"order; {layout.advice}."
         )
-    train, test = (
-        _join([_read_part(layout, home / file) for file in files])
-        for files in (layout.train, layout.test)
-    )
-    return Dataset(classes.name, classes.labels, train, test)
+    parts = []
+    for files in (layout.train, layout.test):
+        pixels, labels = zip(*(_read_part(layout, home / file) for file in files), strict=True)
+        parts.append(Examples(np.concatenate(pixels), np.concatenate(labels)))
+    return Dataset(classes.name, classes.labels, parts[0], parts[1])
 
 
-def download_cifar(layout: CifarLayout, root: Path) -> Path:
-    """Download the official archive (about 170 MB), verify it and unpack it below `root`.
-
-    Each file is written completely or not at all; the archive itself is not kept.
-    """
+def download_cifar(layout: CifarLayout, root: Path) -> None:
+    """Download the official archive (about 170 MB), verify it and unpack it below `root`."""
+    import tarfile
     import urllib.request
     from http.client import HTTPException
 
-    with tempfile.TemporaryFile() as archive:
-        digest = hashlib.md5(usedforsecurity=False)
-        try:
-            with urllib.request.urlopen(layout.url, timeout=_TIMEOUT) as reply:
-                while chunk := reply.read(_CHUNK):
-                    digest.update(chunk)
-                    archive.write(chunk)
-        except (OSError, HTTPException) as error:
-            raise PrerequisiteError(
-                f"Cannot download {layout.url}: {error}; get it by hand and unpack it in {root}."
-            ) from error
-        if digest.hexdigest() != layout.md5:
-            raise DataError(
-                f"The download of {layout.url} has the MD5 sum {digest.hexdigest()}, not "
-                f"{layout.md5}; nothing was unpacked: try again, or get it by hand."
-            )
-        archive.seek(0)
-        _unpack(layout, archive, root / layout.folder)
-    return root / layout.folder
-
-
-def _unpack(layout: CifarLayout, archive: IO[bytes], home: Path) -> None:
-    """The needed files and no others, always into `home`."""
-    import tarfile
-
-    with tarfile.open(fileobj=archive) as members:
-        for name in layout.files:
-            source = members.extractfile(f"{layout.folder}/{name}")
-            if source is None:
-                raise DataError(f"{layout.folder}/{name} in {layout.url} is not a file.")
-            with replace_file(home / name) as target:
-                while chunk := source.read(_CHUNK):
-                    target.write(chunk)
-
-
-def _read_part(layout: CifarLayout, path: Path) -> Examples:
-    content = _read(layout, path)
-    pixels, labels = content.get("data"), content.get(layout.labels)
-    if (
-        not isinstance(pixels, np.ndarray)
-        or pixels.dtype != np.uint8
-        or pixels.ndim != 2
-        or pixels.shape[1] != 3 * _SIDE * _SIDE
-        or not isinstance(labels, list)
-        or not all(type(label) is int for label in labels)
-    ):
+    try:
+        with urllib.request.urlopen(layout.url, timeout=_TIMEOUT) as reply:
+            content = reply.read()
+    except (OSError, HTTPException) as error:
+        raise PrerequisiteError(
+            f"Cannot download {layout.url}: {error}; get it by hand and unpack it in {root}."
+        ) from error
+    digest = hashlib.md5(content, usedforsecurity=False).hexdigest()
+    if digest != layout.md5:
         raise DataError(
-            f"{path} does not hold the arrays of {layout.name}, 'data' (n x {3 * _SIDE * _SIDE} "
-            f"bytes) and {layout.labels!r} (n integers); {layout.advice}."
+            f"The download of {layout.url} has the MD5 sum {digest}, not {layout.md5}; nothing was "
+            "unpacked: try again, or get it by hand."
         )
-    shaped = pixels.reshape(-1, 3, _SIDE, _SIDE)
-    return Examples(shaped, np.array(labels, dtype=np.int64))
+    with tarfile.open(fileobj=io.BytesIO(content)) as members:
+        for name in layout.files:  # and no others
+            source = members.extractfile(f"{layout.folder}/{name}")
+            assert source is not None
+            with replace_file(root / layout.folder / name) as target:
+                target.write(source.read())
 
 
-def _join(parts: list[Examples]) -> Examples:
-    if len(parts) == 1:
-        return parts[0]
-    return Examples(
-        np.concatenate([part.inputs for part in parts]),
-        np.concatenate([part.labels for part in parts]),
-    )
+def _read_part(layout: CifarLayout, path: Path) -> tuple[Any, Any]:
+    content = _read(layout, path)
+    pixels: Any = content.get("data")
+    labels = content.get(layout.labels)
+    is_pixels = isinstance(pixels, np.ndarray) and pixels.dtype == np.uint8 and pixels.ndim == 2
+    is_labels = isinstance(labels, list) and all(type(label) is int for label in labels)
+    if not is_pixels or pixels.shape[1] != 3 * _SIDE**2 or not is_labels:
+        raise DataError(
+            f"{path} does not hold the arrays of {layout.name}, 'data' (n x {3 * _SIDE**2} bytes) "
+            f"and {layout.labels!r} (n integers); {layout.advice}."
+        )
+    return pixels.reshape(-1, 3, _SIDE, _SIDE), np.array(labels, dtype=np.int64)
 
 
 def _read(layout: CifarLayout, path: Path) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from edgecil.data.decode import SUFFIXES
 from edgecil.data.items import Items
-from edgecil.data.split import TEST_SHARE, hold_out
+from edgecil.data.split import held_out_note, hold_out
 from edgecil.errors import DataError, PrerequisiteError
 from edgecil.io.arrays import Ints
 
@@ -46,10 +46,7 @@ def list_folder(root: Path) -> Items:
     files = list_class_folders(class_name(root.resolve().name), root, folders, names)
     if train is not None:
         return files
-    note = (
-        f"{root} has no train and test folders: {files.testing.sum()} of its {len(files.items)} "
-        f"images, {TEST_SHARE:.0%} of each class, are held out for testing (always the same ones)."
-    )
+    note = held_out_note(f"{root} has no train and test folders", files.testing, "images")
     return replace(files, notes=(note,))
 
 
@@ -125,7 +122,7 @@ def class_files(part: Path, folders: Sequence[str]) -> tuple[list[Path], Ints]:
     for folder in folders:
         if not (part / folder).is_dir():
             raise DataError(f"The class folder {part / folder} is missing.")
-        images = image_paths(part / folder)
+        images = _image_paths(part / folder)
         if not images:
             raise DataError(
                 f"The class folder {part / folder} contains no images ({', '.join(SUFFIXES)})."
@@ -135,11 +132,11 @@ def class_files(part: Path, folders: Sequence[str]) -> tuple[list[Path], Ints]:
     return paths, np.repeat(np.arange(len(folders), dtype=np.int64), counts)
 
 
-def image_paths(folder: Path) -> list[Path]:
+def _image_paths(folder: Path) -> list[Path]:
     """Image files in a folder and in folders below it, sorted; hidden ones are left out."""
     paths = []
     for directory, inner, files in os.walk(folder):
-        inner[:] = sorted(name for name in inner if not name.startswith("."))
+        inner[:] = [name for name in inner if not name.startswith(".")]
         paths += [
             Path(directory, name)
             for name in files

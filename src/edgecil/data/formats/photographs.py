@@ -3,9 +3,8 @@
 Where labels of test images are not public, the validation images are tested on (ImageNet,
 Tiny-ImageNet), or the training images are split 80/20 inside each class with seed 0 (ImageNet-R and
 -A, HAM10000, EyePACS), photographs of one lesion or patient on the same side. ImageNet-R and -A,
-CUB-200,
-ObjectNet, OmniBenchmark and VTAB are read as PILOT distributes them, too. Class names are those of
-the bundled lists, or of the copy (DomainNet, ObjectNet, OmniBenchmark, VTAB).
+CUB-200, ObjectNet, OmniBenchmark and VTAB are read as PILOT distributes them, too. Class names are
+those of the bundled lists, or of the copy (DomainNet, ObjectNet, OmniBenchmark, VTAB).
 
 References:
     Wah et al., The Caltech-UCSD Birds-200-2011 Dataset (2011).
@@ -28,7 +27,7 @@ References:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +44,7 @@ from edgecil.io.arrays import Ints
 from edgecil.io.csv_files import check_header, parse_rows
 from edgecil.io.files import check_file, read_text
 from edgecil.io.limits import PICKLE
+from edgecil.io.toml import read_toml
 
 Part = tuple[Sequence[Path], Ints]  # files and labels
 
@@ -57,19 +57,6 @@ SUBSETS = {
     "omnibenchmark": (300, "omnibenchmark"),
     "vtab": (50, "vtab-cil/vtab"),
 }
-
-
-@dataclass(frozen=True)
-class Listing:
-    """How a dataset is got and listed.
-
-    Attributes:
-        advice: how to get the images, a clause for errors.
-        list_files: (name of the dataset, directory, advice) to the images there.
-    """
-
-    advice: str
-    list_files: Callable[..., Items]
 
 
 def list_cub(name: str, root: Path, advice: str) -> Items:
@@ -294,75 +281,26 @@ def list_eyepacs(name: str, root: Path, advice: str) -> Items:
     return _split(name, names, [there[it] for it in images], labels, hold_out(labels, patients))
 
 
-_IMAGENET = Listing(
-    "get ILSVRC2012 from https://www.image-net.org and put its images in train/<wnid> and "
-    "val/<wnid> there",
-    list_imagenet,
-)
-LISTINGS = {
-    "cub200": Listing(
-        "get CUB_200_2011.tgz from https://www.vision.caltech.edu/datasets/cub_200_2011/ "
-        "and unpack it there",
-        list_cub,
-    ),
-    "caltech101-images": Listing(
-        "get caltech-101.zip from https://doi.org/10.22002/D1.20086 (CaltechDATA) and unpack it "
-        "and the archive 101_ObjectCategories inside it there",
-        list_caltech101,
-    ),
-    **{
-        name: Listing(
-            f"get {name}.tar from https://people.eecs.berkeley.edu/~hendrycks/{name}.tar "
-            "and unpack it there",
-            list_imagenet_variant,
-        )
-        for name in ("imagenet-r", "imagenet-a")
-    },
-    **dict.fromkeys(("imagenet", "imagenet100", "imagenet100-lucir"), _IMAGENET),
-    "tiny-imagenet": Listing(
-        "get http://cs231n.stanford.edu/tiny-imagenet-200.zip and unpack it there",
-        list_tiny_imagenet,
-    ),
-    "food101": Listing(
-        "get food-101.tar.gz from https://data.vision.ee.ethz.ch/cvl/datasets_extra/food-101/ and "
-        "unpack it there",
-        list_food101,
-    ),
-    "fgvc-aircraft": Listing(
-        "get fgvc-aircraft-2013b.tar.gz from "
-        "https://www.robots.ox.ac.uk/~vgg/data/fgvc-aircraft/ and unpack it there",
-        list_aircraft,
-    ),
-    "stanford-cars": Listing(
-        "get cars_train, cars_test, devkit and cars_test_annos_withlabels.mat of Stanford Cars "
-        "(https://www.kaggle.com/datasets/rickyyyyyyy/torchvision-stanford-cars holds them) and "
-        "put them there",
-        list_cars,
-    ),
-    **{
-        name: Listing(
-            f"get the copy of {name} with train and test folders that "
-            "https://github.com/LAMDA-CL/LAMDA-PILOT links to, and unpack it there",
-            list_subset,
-        )
-        for name in SUBSETS
-    },
-    "domainnet": Listing(
-        "get the images and the lists of one or more domains, such as real.zip, real_train.txt and "
-        "real_test.txt, from http://ai.bu.edu/M3SDA/ and unpack them there",
-        list_domainnet,
-    ),
-    "ham10000": Listing(
-        "get HAM10000_metadata and the two parts of the images from "
-        "https://doi.org/10.7910/DVN/DBW86T and unpack them there",
-        list_ham10000,
-    ),
-    "eyepacs": Listing(
-        "get trainLabels.csv and train/*.jpeg from "
-        "https://www.kaggle.com/c/diabetic-retinopathy-detection and unpack them there",
-        list_eyepacs,
-    ),
+# Each takes the dataset's name, a directory and how to get the images.
+LISTINGS: dict[str, Callable[..., Items]] = {
+    "cub200": list_cub,
+    "caltech101-images": list_caltech101,
+    **dict.fromkeys(("imagenet-r", "imagenet-a"), list_imagenet_variant),
+    **dict.fromkeys(("imagenet", "imagenet100", "imagenet100-lucir"), list_imagenet),
+    "tiny-imagenet": list_tiny_imagenet,
+    "food101": list_food101,
+    "fgvc-aircraft": list_aircraft,
+    "stanford-cars": list_cars,
+    **dict.fromkeys(SUBSETS, list_subset),
+    "domainnet": list_domainnet,
+    "ham10000": list_ham10000,
+    "eyepacs": list_eyepacs,
 }
+
+
+def read_advice() -> dict[str, str]:
+    """Return how to get each of these datasets, a clause for errors."""
+    return read_toml(Path(__file__).parent / "photographs.toml")
 
 
 def _split(
