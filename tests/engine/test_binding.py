@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 import edgecil
+from edgecil.classes import get_classes
 from edgecil.engine.binding import READINGS, bind, stated_accuracies
 from edgecil.engine.protocol_results import experiment_results
 from edgecil.errors import EdgecilWarning, UsageError
 from edgecil.methods import setups
 from edgecil.methods.setups import PUBLISHED, Stated
+from edgecil.similarity.text import fill_template
 
 FROZEN = {"preparation": "centre-crop", "normalisation": "none", "image_size": 224}
 
@@ -39,7 +41,8 @@ def test_the_paper_in_one_word(method, backbone, data) -> None:
     bound = bind({"as": "paper", "method": [method], "dataset": "cub200"})
     assert bound["protocol"] == ("random", "edge")
     assert bound["metric"] == "accuracy"
-    assert bound["similarity"] == {"encoder": "clip-vit-b-16", "template": "{name}"}
+    assert bound["similarity"] == {"encoder": "clip-vit-b-16", "template": "{label}"}
+    assert fill_template("{label}", get_classes("cifar100"))[1] == "aquarium_fish"
     assert bound["training"] == {"setup": "paper", "backbone": backbone}
     assert bound.get("data") == data
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from edgecil.engine.experiment import Experiment
 
 READINGS: dict[str, dict[str, Any]] = {
-    # Raw labels, one training seed and the accuracy over all images, as the authors' forks have it.
+    # One training seed and the accuracy over all images, as the authors' forks have it.
     "authors": {
         "protocol": ("random", "edge-released"),
         "metric": "last",
@@ -28,7 +28,7 @@ READINGS: dict[str, dict[str, Any]] = {
     "paper": {
         "protocol": ("random", "edge"),
         "metric": "accuracy",
-        "similarity": {"encoder": "clip-vit-b-16", "template": "{name}"},
+        "similarity": {"encoder": "clip-vit-b-16", "template": "{label}"},
         "training": {"setup": "paper"},
     },
 }

@@ -33,7 +33,7 @@ class SimilaritySource(Options):
     )
     encoder: str = option("text encoder of the class similarity", DEFAULT_ENCODER)
     template: str = option(
-        "text around class names; the paper uses the name alone, `{name}`",
+        "text around class names (`{name}`) or around the labels of the dataset (`{label}`)",
         TEMPLATE,
         metavar="TEXT",
     )
