@@ -29,7 +29,7 @@ from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult
 from edgecil.engine.run_files import read_runs
 from edgecil.engine.store import Store
-from edgecil.engine.toolbox_configs.translate import translate_config
+from edgecil.engine.toolbox_configs import translate_config
 from edgecil.estimation import Analysis
 from edgecil.estimation.analysis import analyze
 from edgecil.interop.contract import read_result

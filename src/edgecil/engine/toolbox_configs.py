@@ -1,35 +1,31 @@
-"""Translate the flat JSON configs of PyCIL and PILOT to settings of an experiment.
+"""Config files of PyCIL and PILOT, flat JSON, as options of an experiment.
 
-Tables map their keys to settings; keys without a setting are reported to the user.
+The tables in `toolbox_keys.toml` map their keys to settings; keys without a setting are reported.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from edgecil.classes import get_classes
 from edgecil.engine.config import Data, Training
-from edgecil.engine.toolbox_configs.keys import (
-    BACKBONES,
-    COVARIANCES,
-    ELSEWHERE,
-    FIRST_TASK,
-    FIXED,
-    FROZEN,
-    KINDS,
-    MEANINGLESS,
-    METHODS,
-    OWN_SETTINGS,
-    PRETRAINED,
-    RESIDUAL,
-    SCHEDULES,
-    SHARED,
-    TRAINING,
-)
 from edgecil.errors import DataError, UsageError, shown, unknown, warn
 from edgecil.io.files import read_json
+from edgecil.io.toml import read_toml
+
+KEYS = read_toml(Path(__file__).with_name("toolbox_keys.toml"))
+# Keys whose values are checked here; the configuration checks all others.
+_KINDS: dict[str, type] = {
+    "fixed_memory": bool,
+    "convnet_type": str,
+    "backbone_type": str,
+    "scheduler": str,
+    "milestones": list,
+    "ca_storage_efficient_method": str,
+}
 
 
 def read_flat_config(path: str | Path) -> dict[str, Any]:
@@ -43,95 +39,107 @@ def read_flat_config(path: str | Path) -> dict[str, Any]:
     return data
 
 
-def translate_config(
+def read_toolbox_config(
     path: str | Path, *, options: Mapping[str, Any] | None = None
-) -> tuple[dict[str, Any], list[str]]:
-    """Return a toolbox's config as a configuration of :func:`edgecil.run`.
+) -> dict[str, Any]:
+    """Return a config of PyCIL or PILOT as a mapping that `edgecil.run` takes as `config`.
 
-    The setup is the published one of the method; keys of the file change it.
+    The tasks are cut as the toolbox does: the last task takes what is left. Keys without an effect
+    are an :class:`~edgecil.errors.EdgecilWarning`, as are values that are not from the file.
 
     Args:
         path: a flat JSON file.
-        options: options that take precedence over the file, as `edgecil.run` takes them.
-
-    Returns:
-        The values, and sentences: on each group of keys that has no effect, and on the values that
-        are not from the file.
+        options: the options that are given to `edgecil.run` beside it; they may change the number
+            of classes or the tasks.
     """
-    from edgecil.engine.toolbox_configs.setups import (  # they import torch
-        choose_setup,
-        describe_setup,
-        trains_nothing,
-    )
+    given = {name: value for name, value in (options or {}).items() if value is not None}
+    values, remarks = translate_config(path, options=given)
+    _check_here(path, given)
+    for remark in remarks:
+        warn(f"{path}: {remark}")
+    if given.keys().isdisjoint(("tasks", "base", "increment", "sizes")):
+        dataset, data = given.get("dataset", values["dataset"]), Data.given(given.get("data"))
+        values = cut_tasks(values, _class_count(dataset, data))
+    return values
 
+
+def translate_config(
+    path: str | Path, *, options: Mapping[str, Any] | None = None
+) -> tuple[dict[str, Any], list[str]]:
+    """Return a toolbox's config as options of `edgecil.run`, and remarks on it.
+
+    The setup is the published one of the method; keys of the file change it.
+    """
     given = options or {}
-    own_training = Training.given(given.get("training"))
-    other = given.get("method") is not None
     config = read_flat_config(path)
-    _check_kinds(path, config)
+    for key, kind in _KINDS.items():
+        if not isinstance(config.get(key, kind()), kind):
+            got = shown(config[key])
+            raise UsageError(f"{path}: {key!r} must be a {kind.__name__}. Got {got}.")
     method = _method(config)
-    training = {
-        name: next(key for key in keys if key in config)
-        for name, keys in TRAINING.items()
-        if any(key in config for key in keys)
-    }
-    first = {
-        name: next(key for key in keys if key in config)
-        for name, keys in FIRST_TASK.items()
-        if any(key in config for key in keys) and name in training
-    }
+    training, first = _keys_in(config, "training"), _keys_in(config, "first_task")
+    first = {name: key for name, key in first.items() if name in training}
     own, settings = _own_settings(method, config)
     network, vit = _network(config)
     dataset = toolbox_dataset(config["dataset"]) or config["dataset"]
-    untrained = trains_nothing(method)
-    changes = _with_first_task(
-        _training({name: config[key] for name, key in training.items()}, method),
-        _training({name: config[key] for name, key in first.items()}, method),
-    )
+    setup, source, untrained = _setup(method, dataset, vit=vit)
+    changes = _training({name: config[key] for name, key in training.items()}, method)
+    at_first = _training({name: config[key] for name, key in first.items()}, method)
+    at_first = {name: value for name, value in at_first.items() if changes.get(name) != value}
+    changes |= {"first": at_first} if at_first else {}
+    changed: dict[str, Any] = {
+        "memory": _memory(config),
+        "backbone": network,
+        "device": _device(config.get("device")),
+        "setup": setup,
+        "schedule": None if untrained else changes,
+        "set": {method: settings} if settings else None,
+    }
     values: dict[str, Any] = {
         "method": [method],
         "dataset": dataset,
         "base": config.get("init_cls"),
         "increment": config.get("increment"),
         "data": _preparation(config, method) if vit else None,
+        "training": {name: value for name, value in changed.items() if value is not None},
     }
-    changed: dict[str, Any] = {
-        "memory": _memory(config),
-        "backbone": network,
-        "device": _device(config.get("device")),
-        "setup": choose_setup(method, dataset, vit=vit),
-        "schedule": None if untrained else changes,
-        "set": {method: settings} if settings else None,
-    }
-    used = {*SHARED, *MEANINGLESS, *training.values(), *first.values(), *own}
-    values["training"] = {name: value for name, value in changed.items() if value is not None}
-    values = {name: value for name, value in values.items() if value is not None}
-    remarks = _remarks(path, config, [key for key in config if key not in used])
-    for name, value in FIXED.get(method, {}).items():
-        remarks.append(f"{path}: {method}.{name} = {value}, as in PILOT's code.")
-    if untrained and (training or first):
-        keys = [key for key in config if key in {*training.values(), *first.values()}]
-        remarks.append(f"{path}: {method} trains nothing; {', '.join(keys)} have no effect.")
-    elif not (other or "setup" in own_training):
-        sentence = describe_setup(method, values["training"], changed=own_training)
-        remarks += [] if sentence is None else [f"{path}: {sentence}"]
-    return values, remarks
+    remarks = []
+    meaningless = [key for key in KEYS["meaningless"] if key in config]
+    if meaningless:
+        remarks.append(
+            f"{', '.join(meaningless)} have no effect; the protocol chooses the class orders "
+            "(PyCIL's own are those of 'random-legacy' with its seed as 'order_seed')."
+        )
+    scheduled = {*training.values(), *first.values()}
+    used = {*KEYS["shared"], *meaningless, *scheduled, *own}
+    unused = [key for key in config if key not in used]
+    if unused:
+        remarks.append(f"these keys have no setting in edgecil: {', '.join(unused)}.")
+    for name, value in KEYS["fixed"].get(method, {}).items():
+        remarks.append(f"{method}.{name} = {value}, as in PILOT's code.")
+    if untrained and scheduled:
+        keys = [key for key in config if key in scheduled]
+        remarks.append(f"{method} trains nothing; {', '.join(keys)} have no effect.")
+    elif given.get("method") is None and "setup" not in Training.given(given.get("training")):
+        remarks.append(f"values that the file lacks are those of the setup {setup!r}{source}.")
+    return {name: value for name, value in values.items() if value is not None}, remarks
 
 
 def _check_here(path: str | Path, options: Mapping[str, Any]) -> None:
     """Raise an error if edgecil lacks the learner of a config, or its network."""
-    from edgecil.methods import METHODS as LEARNERS  # it imports torch
+    from edgecil.methods import METHODS  # it imports torch
 
     if options.get("method") is not None:
         return
     config = read_flat_config(path)
     method, given = _method(config), config.get("convnet_type", config.get("backbone_type"))
+    divides, frozen = method in KEYS["residual"], method in KEYS["frozen"]
     vit = _network(config)[1]
-    if method not in LEARNERS:
+    if method not in METHODS:
         reason = f"the learner {config['model_name']!r} does not exist in edgecil"
     elif "backbone" in Training.given(options.get("training")):
         return
-    elif given in ELSEWHERE or (method in RESIDUAL and vit) or (method in FROZEN and not vit):
+    elif given in KEYS["elsewhere"] or (divides and vit) or (frozen and not vit):
         reason = f"{method!r} does not work on {given!r} in edgecil; give another 'backbone'"
     else:
         return
@@ -139,25 +147,6 @@ def _check_here(path: str | Path, options: Mapping[str, Any]) -> None:
         f"{path}: {reason}. To train it in its own toolbox, run: edgecil toolbox CHECKOUT --config "
         f"{path} --out DIR"
     )
-
-
-def _method(config: Mapping[str, Any]) -> str:
-    """Return the name in edgecil of a config's learner."""
-    name = str(config["model_name"]).lower().replace("_", "-")
-    return METHODS.get(name, name)
-
-
-def _remarks(path: str | Path, config: Mapping[str, Any], unused: list[str]) -> list[str]:
-    remarks = []
-    meaningless = [key for key in MEANINGLESS if key in config]
-    if meaningless:
-        remarks.append(
-            f"{path}: {', '.join(meaningless)} have no effect; the protocol chooses the "
-            "class orders (PyCIL's own are those of 'random-legacy' with its seed as 'order_seed')."
-        )
-    if unused:
-        remarks.append(f"{path}: these keys have no setting in edgecil: {', '.join(unused)}.")
-    return remarks
 
 
 def toolbox_sizes(first: int, increment: int, classes: int) -> tuple[int, ...]:
@@ -171,45 +160,8 @@ def toolbox_sizes(first: int, increment: int, classes: int) -> tuple[int, ...]:
     return tuple(end - start for start, end in zip(starts, ends, strict=True))
 
 
-def read_toolbox_config(
-    path: str | Path,
-    *,
-    options: Mapping[str, Any] | None = None,
-    on_remark: Callable[[str], None] | None = None,
-) -> dict[str, Any]:
-    """Return a config of PyCIL or PILOT as a mapping that `edgecil.run` takes as `config`.
-
-    The tasks are cut as the toolbox does: the last task takes what is left.
-
-    Args:
-        path: a flat JSON file.
-        options: the options that are given to `edgecil.run` beside it; they may change the number
-            of classes or the tasks.
-        on_remark: called with a sentence on each group of keys that has no effect, and on the
-            values that are not from the file; by default each is an
-            :class:`~edgecil.errors.EdgecilWarning`.
-    """
-    given = {name: value for name, value in (options or {}).items() if value is not None}
-    values, remarks = translate_config(path, options=given)
-    _check_here(path, given)
-    for remark in remarks:
-        if on_remark is None:
-            warn(remark)
-        else:
-            on_remark(remark)
-    if given.keys().isdisjoint(("tasks", "base", "increment", "sizes")):
-        dataset, data = given.get("dataset", values["dataset"]), Data.given(given.get("data"))
-        values = cut_tasks(values, _class_count(dataset, data))
-    return values
-
-
 def cut_tasks(values: Mapping[str, Any], classes: int | None) -> dict[str, Any]:
-    """Return the values with tasks cut as the toolboxes do, if the number of classes is known.
-
-    Args:
-        values: with `base` and `increment`, which become `sizes`.
-        classes: the number of classes.
-    """
+    """Return the values with `sizes` for `base` and `increment`, if the classes are known."""
     first, increment = (values.get(name) for name in ("base", "increment"))
     if classes is None or type(first) is not int or type(increment) is not int:
         return dict(values)
@@ -242,6 +194,37 @@ def toolbox_dataset(name: str) -> str | None:
         return None
 
 
+def _method(config: Mapping[str, Any]) -> str:
+    name = str(config["model_name"]).lower().replace("_", "-")
+    return str(KEYS["methods"].get(name, name))
+
+
+def _keys_in(config: Mapping[str, Any], table: str) -> dict[str, str]:
+    """Return for each field of a schedule the first of its keys that a config has."""
+    listed = {name: [key for key in keys if key in config] for name, keys in KEYS[table].items()}
+    return {name: keys[0] for name, keys in listed.items() if keys}
+
+
+def _setup(method: str, dataset: str, *, vit: bool) -> tuple[str, str, bool]:
+    """Return the setup that a config changes, its source, and whether the method trains nothing.
+
+    Learners that train a whole ViT have PILOT's settings in the setup for ImageNet-R, whatever the
+    dataset.
+    """
+    from edgecil.methods import METHODS  # it imports torch
+    from edgecil.methods.setups import PUBLISHED
+
+    entry = None
+    if method in METHODS:
+        entry = METHODS[method]
+    if vit and entry is not None and not entry.pretrained:
+        dataset = "imagenet-r"
+    setup = PUBLISHED.get(method, {}).get(dataset)
+    untrained = entry is not None and "schedule" not in {it.name for it in fields(entry.config)}
+    name, source = ("published", "") if setup is None else (setup.name, f" ({setup.source})")
+    return name, source, untrained
+
+
 def _memory(config: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the exemplar budget: a number per class, or a total shared by all classes seen."""
     if config.get("fixed_memory"):
@@ -252,14 +235,15 @@ def _memory(config: Mapping[str, Any]) -> dict[str, Any] | None:
 def _network(config: Mapping[str, Any]) -> tuple[str | None, bool]:
     """Return the network, and whether it is a ViT, which learners freeze or train further."""
     name = config.get("convnet_type", config.get("backbone_type"))
-    if name is None:
+    if name is None or name in KEYS["elsewhere"]:
         return None, False
-    if name in BACKBONES or name in ELSEWHERE:
-        return BACKBONES.get(str(name)), False
-    for prefix, model in PRETRAINED.items():
-        if str(name).startswith(prefix):
+    if name in KEYS["backbones"]:
+        return KEYS["backbones"][name], False
+    for prefix, model in KEYS["pretrained"].items():
+        if name.startswith(prefix):
             return model, True
-    raise unknown("backbone in a toolbox's config", str(name), (*BACKBONES, *PRETRAINED))
+    known = (*KEYS["backbones"], *KEYS["pretrained"])
+    raise unknown("backbone in a toolbox's config", name, known)
 
 
 def _preparation(config: Mapping[str, Any], method: str) -> dict[str, str]:
@@ -288,9 +272,9 @@ def _training(values: Mapping[str, Any], method: str) -> dict[str, Any]:
         changes["milestones"] = tuple(changes["milestones"])
     if "schedule" in changes:
         schedule = changes["schedule"]
-        if schedule not in SCHEDULES:
-            raise unknown("scheduler in a toolbox's config", schedule, SCHEDULES)
-        changes["schedule"] = SCHEDULES[schedule]
+        if schedule not in KEYS["schedules"]:
+            raise unknown("scheduler in a toolbox's config", schedule, KEYS["schedules"])
+        changes["schedule"] = KEYS["schedules"][schedule]
         if (method, schedule) == ("coda-prompt", "cosine"):
             changes["schedule"] = "quarter-cosine"
         if schedule == "constant":
@@ -298,22 +282,14 @@ def _training(values: Mapping[str, Any], method: str) -> dict[str, Any]:
     return changes
 
 
-def _with_first_task(later: dict[str, Any], first: Mapping[str, Any]) -> dict[str, Any]:
-    """Return changes to a schedule, and to that of the first task where it differs."""
-    differing = {name: value for name, value in first.items() if later.get(name) != value}
-    return {**later, "first": differing} if differing else later
-
-
 def _own_settings(method: str, config: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
     """Return the keys of a method's own settings, and the settings by name."""
     used: list[str] = []
-    settings: dict[str, Any] = dict(FIXED.get(method, {}))
-    for key, path in OWN_SETTINGS.get(method, {}).items():
+    settings: dict[str, Any] = dict(KEYS["fixed"].get(method, {}))
+    for key, path in KEYS["own"].get(method, {}).items():
         if key in config:
-            *parts, name = path.split(".")
-            inside = settings
-            for part in parts:
-                inside = inside.setdefault(part, {})
+            group, _, name = path.rpartition(".")
+            inside = settings.setdefault(group, {}) if group else settings
             inside[name] = config[key]
             used.append(key)
     if "compression" in settings:
@@ -325,22 +301,22 @@ def _own_settings(method: str, config: Mapping[str, Any]) -> tuple[list[str], di
     if method == "ease" and "use_init_ptm" in config:
         settings["unmodified"] = config.get("beta", 0) if config["use_init_ptm"] else 0
         used += ["use_init_ptm", "beta"]
-    if method == "mos" and config.get("ca_storage_efficient_method") in COVARIANCES:
-        settings["covariance"] = COVARIANCES[config["ca_storage_efficient_method"]]
+    if method == "mos" and config.get("ca_storage_efficient_method") in KEYS["covariances"]:
+        settings["covariance"] = KEYS["covariances"][config["ca_storage_efficient_method"]]
         used.append("ca_storage_efficient_method")
+    alignment: dict[str, Any] = {}
     if method == "mos":  # its alignment has five times the batch and the same weight decay
-        batch, decay = config.get("batch_size"), config.get("weight_decay")
-        alignment = {} if type(batch) is not int else {"batch_size": 5 * batch}
-        alignment |= {} if decay is None else {"weight_decay": decay}
-        if alignment:
-            settings["alignment"] = {**settings.get("alignment", {}), **alignment}
+        batch = config.get("batch_size")
+        alignment["batch_size"] = 5 * batch if type(batch) is int else None
+        alignment["weight_decay"] = config.get("weight_decay")
     if method == "slca":  # its alignment has the head's rate and weight decay
-        same = {"learning_rate": config.get("lrate"), "weight_decay": config.get("weight_decay")}
-        alignment = {name: value for name, value in same.items() if value is not None}
-        if alignment:
-            settings["alignment"] = {**settings.get("alignment", {}), **alignment}
+        alignment["learning_rate"] = config.get("lrate")
+        alignment["weight_decay"] = config.get("weight_decay")
         if settings.get("temperature") == 0:
             settings["temperature"] = None
+    alignment = {name: value for name, value in alignment.items() if value is not None}
+    if alignment:
+        settings["alignment"] = {**settings.get("alignment", {}), **alignment}
     return used, settings
 
 
@@ -373,11 +349,3 @@ def _prompt_settings(config: Mapping[str, Any]) -> dict[str, Any]:
         "length": int(length),
         "orthogonality": float(orthogonality),
     }
-
-
-def _check_kinds(path: str | Path, config: Mapping[str, Any]) -> None:
-    for key, kind in KINDS.items():
-        if not isinstance(config.get(key, kind()), kind):
-            raise UsageError(
-                f"{path}: {key!r} must be a {kind.__name__}. Got {shown(config[key])}."
-            )
