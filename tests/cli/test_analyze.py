@@ -27,7 +27,7 @@ def test_the_answer_has_methods(cli: Cli, accuracies: Path) -> None:
     [dataset] = answer["datasets"]
     first = dataset["methods"]["first"]
     assert len(first["truth"]["accuracies"]) == 90
-    assert first["predictor"] == "adjacent"
+    assert dataset["predictor"]["name"] == "adjacent"
     assert dataset["comparisons"]["first"]["second"]["n"] == 90
 
 
@@ -54,7 +54,7 @@ def test_without_a_similarity_a_note_says_so(cli: Cli, accuracies: Path) -> None
     answer = cli("analyze", accuracies, "--json")
     assert "made-up" in answer.err
     first = answer.json["datasets"][0]["methods"]["first"]
-    assert (first["predictor"], first["correlations"]) == (None, {})
+    assert first["correlation"] is None
 
 
 def test_several_datasets_and_several_sources(cli: Cli, accuracies: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_column_can_predict(cli: Cli, accuracies: Path) -> None:
     rows = [f"{line},{len(line) + place % 7}" for place, line in enumerate(lines[1:])]
     Path("hint.csv").write_text("\n".join([lines[0] + ",hint", *rows]), encoding="utf-8")
     hint = cli("analyze", "hint.csv", "--predictor", "hint", "--json").json
-    assert hint["datasets"][0]["methods"]["first"]["predictor"] == "hint"
+    assert hint["datasets"][0]["predictor"]["name"] == "hint"
     metric = cli("analyze", "hint.csv", "--metric", "hint", "--json").json
     assert metric["datasets"][0]["metric"] == "hint"
 

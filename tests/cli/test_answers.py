@@ -26,7 +26,7 @@ LIGHT = (
 def test_every_verb_names_its_schema() -> None:
     assert answer_types().keys() == all_verbs().keys()
     assert None not in answer_types().values()
-    assert schema_name("analyze") == SCHEMA == "edgecil.analysis/5"
+    assert schema_name("analyze") == SCHEMA == "edgecil.analysis/6"
     assert schema_name("paper space") == "edgecil.paper-space/1"
 
 

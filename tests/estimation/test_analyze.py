@@ -62,7 +62,7 @@ def test_a_saved_analysis_is_a_source(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match=f"has {name} "):
             analyze(tmp_path / "saved.json", **{name: value})
     (tmp_path / "other.json").write_text('{"schema": "edgecil.analysis/0"}', encoding="utf-8")
-    with pytest.raises(DataError, match=r"edgecil.analysis/5"):
+    with pytest.raises(DataError, match=r"edgecil.analysis/6"):
         analyze(tmp_path / "other.json")
 
 
@@ -94,7 +94,7 @@ def test_experiments_have_one_shape_whatever_their_number(tmp_path: Path, count:
 
 
 def test_what_is_saved_has_the_members_of_the_json_schema() -> None:
-    schema = json_schema(Analysis, "edgecil.analysis/5")
+    schema = json_schema(Analysis, "edgecil.analysis/6")
     plain = to_plain(quick(table_of({"m": noisy(0)})))
     assert set(plain) == set(schema["properties"]) - {"schema"}
     for name, value in (
@@ -152,13 +152,12 @@ def test_sources_with_other_classes_or_task_sizes_are_refused(tmp_path: Path) ->
         analyze([])
 
 
-def test_the_similarity_may_be_a_file_or_several_by_name(tmp_path: Path) -> None:
+def test_the_similarity_may_be_a_file(tmp_path: Path) -> None:
     table = table_of({"m": noisy(0)})
     save_similarity(SIMILARITY, tmp_path / "D.npz")
-    from_file = analyze(table, similarity=tmp_path / "D.npz")
-    assert to_plain(from_file["m"].correlations) == to_plain(quick(table)["m"].correlations)
-    both = analyze(table, similarity={"a": SIMILARITY, "b": six_classes(1)})["m"]
-    assert {"adjacent", "b adjacent"} <= set(both.correlations)
+    assert analyze(table, similarity=tmp_path / "D.npz")["m"].correlation == (
+        quick(table)["m"].correlation
+    )
 
 
 def test_an_analysis_loads_no_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,7 +169,7 @@ def test_an_analysis_loads_no_encoder(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(Experiment, "similarity", None)
     (dataset,) = analyze(experiment).datasets
     assert any("clip-vit-b-16" in note for note in dataset.notes)
-    assert "adjacent" in dataset.methods["m"].correlations
+    assert dataset.methods["m"].correlation is not None
     save_similarity(SIMILARITY, experiment.directory / SIMILARITY_FILE)
     assert experiment.required_encoder is None
 
@@ -199,10 +198,9 @@ def test_the_predictor_is_summed_up_for_every_sequence() -> None:
     predictor = dataset.predictor
     assert predictor is not None
     assert (predictor.name, predictor.label, predictor.sign) == ("adjacent", "S", 1)
-    values = [predictor.value(sequence) for sequence in SPACE.enumerate()]
-    assert np.mean(values) == pytest.approx(0.0, abs=1e-9)  # type: ignore[arg-type]
-    assert np.std(values) == pytest.approx(1.0)  # type: ignore[arg-type]
-    assert predictor.value(ClassSequence([[0], [1]])) is None
+    assert len(predictor.z) == len(dataset.table.sequences) == SPACE.size
+    assert predictor.z.mean() == pytest.approx(0.0, abs=1e-9)
+    assert predictor.z.std() == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
@@ -236,7 +234,7 @@ def test_analysing_a_csv_loads_neither_torch_nor_images(tmp_path: Path) -> None:
         "import sys\n"
         "from edgecil.estimation import analyze\n"
         f"analysis = analyze({str(tmp_path / 'a.csv')!r})\n"
-        "assert analysis['m'].predictor == 'adjacent'\n"
+        "assert analysis.datasets[0].predictor.name == 'adjacent'\n"
         "heavy = [name for name in ('torch', 'PIL', 'edgecil.data') if name in sys.modules]\n"
         "sys.exit(', '.join(heavy) or 0)"
     )

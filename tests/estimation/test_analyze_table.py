@@ -31,7 +31,7 @@ def against_s(sequence: ClassSequence) -> float:
 
 
 def analysed(table: Runs, **options: object) -> DatasetAnalysis:
-    return analyze_table(table, similarities={"text": SIMILARITY}, **options)  # type: ignore[arg-type]
+    return analyze_table(table, similarity=SIMILARITY, **options)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -53,10 +53,10 @@ def test_a_backward_and_a_weak_predictor_are_warned_of(whole: DatasetAnalysis) -
     assert whole.methods["noise"].warnings
 
 
-def test_correlations_are_of_every_objective(whole: DatasetAnalysis) -> None:
-    result = whole.methods["falls"].correlations
-    assert set(result) == {"adjacent", "intra", "to-last", "generalization"}
-    assert result["adjacent"].pearson == pytest.approx(-0.97, abs=0.03)
+def test_the_correlation_is_that_of_the_predictor(whole: DatasetAnalysis) -> None:
+    result = whole.methods["falls"].correlation
+    assert result is not None
+    assert result.pearson == pytest.approx(-0.97, abs=0.03)
 
 
 def test_comparisons_pair_the_orders_that_both_ran(whole: DatasetAnalysis) -> None:
@@ -84,7 +84,7 @@ def test_an_enumeration_with_a_few_failures_is_still_the_truth_with_a_warning() 
 def test_without_truth_and_similarity_there_is_a_note() -> None:
     result = analyze_table(table_of({"m": noisy(0)}, ("edge",)))
     method = result.methods["m"]
-    assert (method.truth, method.predictor, method.correlations) == (None, None, {})
+    assert (method.truth, method.correlation) == (None, None)
     assert "No similarity" in result.notes[0]
 
 
@@ -92,7 +92,7 @@ def test_one_sequence_is_judged_as_far_as_it_can_be() -> None:
     one = build(rows(table_of({"m": noisy(0)}, ("edge",)))[:1])
     method = analysed(one).methods["m"]
     assert method.answer.order_count == 1
-    assert method.correlations["adjacent"].pearson is None
+    assert method.correlation.pearson is None
 
 
 def test_a_method_that_failed_throughout_is_left_out_and_told() -> None:
@@ -104,11 +104,11 @@ def test_a_method_that_failed_throughout_is_left_out_and_told() -> None:
 def test_what_another_method_drew_blindly_says_nothing_of_ones_own_extremes() -> None:
     extreme, whole = table_of({"m": along_s}, ("edge",)), table_of({"w": noisy(1)}, ("enumerate",))
     result = analysed(build(rows(extreme) + rows(whole))).methods
-    assert (result["m"].correlations["adjacent"].n, result["w"].correlations["adjacent"].n) == (
+    assert (result["m"].correlation.n, result["w"].correlation.n) == (
         0,
         90,
     )
-    assert result["m"].correlations["adjacent"].pearson is None
+    assert result["m"].correlation.pearson is None
 
 
 def test_one_training_with_two_accuracies_is_noted_and_counts_as_repeated() -> None:
@@ -158,7 +158,7 @@ def test_repeated_seeds_split_the_variance() -> None:
 
 def test_equal_accuracies_everywhere_have_no_correlation() -> None:
     method = analysed(table_of({"m": lambda sequence: 50.0})).methods["m"]
-    assert "accuracy that differs" in str(method.correlations["adjacent"].reason)
+    assert "accuracy that differs" in str(method.correlation.reason)
 
 
 def test_where_s_decides_accuracy_nothing_is_warned_of(whole: DatasetAnalysis) -> None:

@@ -60,40 +60,25 @@ def details(directory: Path, **options: object) -> DatasetAnalysis:
 
 
 def test_curves_are_the_accuracy_on_all_classes_seen(tmp_path: Path) -> None:
-    curve = details(tmp_path).curves["m"]["random"]
+    curve = details(tmp_path).details["m"].curve
+    assert curve is not None
     assert curve.order_count == 2
     # after both tasks: 24 and 26 of 40 (mean of two seeds) on one order, 20 of 40 on the other
     assert curve.mean.tolist() == [100.0, 56.25]
-    assert curve.std.tolist() == [0.0, 6.25]
-    assert (curve.min[1], curve.max[1], curve.quantiles["0.5"][1]) == (50.0, 62.5, 56.25)
+    assert (curve.low[1], curve.high[1]) == pytest.approx((50.625, 61.875))
 
 
 def test_classes_by_position(tmp_path: Path) -> None:
-    positions = details(tmp_path).class_positions["m"]
-    assert positions.order_counts.tolist() == [[1, 1]] * 4
-    assert positions.mean.tolist() == [[30.0, 90.0], [10.0, 80.0], [30.0, 100.0], [40.0, 70.0]]
-    assert positions.std.max() == 0.0
-    assert positions.cost_of_first.tolist() == [60.0, 70.0, 70.0, 30.0]
-    assert np.isnan(positions.cost_error).all(), "each class was in each task once"
+    means = details(tmp_path).details["m"].by_position
+    assert means is not None
+    assert means.tolist() == [[30.0, 90.0], [10.0, 80.0], [30.0, 100.0], [40.0, 70.0]]
 
 
 def test_positions_that_no_order_has_are_missing() -> None:
-    places = np.array([[0, 1], [0, 1]])
-    positions = _by_position(np.array([[10.0, 20.0], [30.0, 20.0]]), places, 2)
-    assert positions.mean[0].tolist()[0] == 20.0
-    assert positions.std[0, 0] == 10.0
-    assert np.isnan(positions.mean[0, 1])
-    assert positions.order_counts.tolist() == [[2, 0], [0, 2]]
-    assert np.isnan(positions.cost_of_first).all()
-
-
-def test_the_cost_of_coming_first_has_the_error_of_a_difference_of_means() -> None:
-    first, last = [10.0, 14.0, 12.0], [30.0, 34.0]
-    values = np.array([[value] for value in first + last])
-    positions = _by_position(values, np.array([[0]] * 3 + [[1]] * 2), 2)
-    assert positions.cost_of_first.tolist() == [20.0]
-    expected = np.sqrt(np.var(first, ddof=1) / 3 + np.var(last, ddof=1) / 2)
-    assert positions.cost_error[0] == pytest.approx(expected)
+    orders = ClassSequence([[0], [1], [2]]), ClassSequence([[0], [2], [1]])
+    values = np.array([10.0, 20.0, np.nan]), np.array([30.0, 40.0, 5.0])
+    expected = [[20.0, np.nan, np.nan], [np.nan, 20.0, 40.0], [np.nan, 5.0, np.nan]]
+    np.testing.assert_equal(_by_position(dict(zip(orders, values, strict=True)), 3), expected)
 
 
 def test_a_class_keeps_its_name_across_experiments_that_number_classes_differently(
@@ -104,13 +89,16 @@ def test_a_class_keeps_its_name_across_experiments_that_number_classes_different
     both = analyze([first, other]).datasets[0]
     assert both.table.names == NAMES
     # ant is class 3 of the second experiment: 40, then 70
-    assert both.class_positions["m"].mean[0].tolist() == [35.0, 80.0]
-    assert both.class_positions["m"].order_counts[0].tolist() == [1, 1]
+    means = both.details["m"].by_position
+    assert means is not None
+    assert means[0].tolist() == [35.0, 80.0]
 
 
 def test_another_classifier(tmp_path: Path) -> None:
     dataset = details(tmp_path, classifier="nme")
-    assert dataset.curves["m"]["random"].mean.tolist() == [50.0, 50.0]
+    curve = dataset.details["m"].curve
+    assert curve is not None
+    assert curve.mean.tolist() == [50.0, 50.0]
     assert dataset.table.orders("m").accuracies.tolist() == [50.0, 50.0]
     with pytest.raises(UsageError, match="'foot'"):
         details(tmp_path, classifier="foot")
@@ -125,46 +113,32 @@ def test_a_file_has_no_classifiers(tmp_path: Path) -> None:
 def test_classes_follow_the_metric(tmp_path: Path) -> None:
     # ant: 100, then 20 or 40 on the first order; 90 in the last task of the other
     expected = {
-        "last": ([30.0, 90.0], 60.0),
-        "average": ([65.0, 90.0], 25.0),
-        "forgetting": ([70.0, np.nan], np.nan),
-        "bwt": ([-70.0, np.nan], np.nan),
+        "last": [30.0, 90.0],
+        "average": [65.0, 90.0],
+        "forgetting": [70.0, np.nan],
+        "bwt": [-70.0, np.nan],
     }
-    for metric, (mean, cost) in expected.items():
-        positions = details(tmp_path / metric, metric=metric).class_positions["m"]
-        np.testing.assert_equal(positions.mean[0], np.array(mean))
-        np.testing.assert_equal(positions.cost_of_first[0], cost)
-
-
-def test_more_forgetting_is_a_cost() -> None:
-    values = np.array([[30.0, np.nan, 10.0], [10.0, 30.0, np.nan]])
-    places = np.array([[0, 2, 1], [1, 0, 2]])
-    positions = _by_position(values, places, 3, higher_is_better=False)
-    assert positions.cost_of_first[0] == 20.0
-    assert positions.order_counts.tolist() == [[1, 1, 0], [1, 0, 0], [0, 1, 0]]
+    for metric, mean in expected.items():
+        means = details(tmp_path / metric, metric=metric).details["m"].by_position
+        assert means is not None
+        np.testing.assert_equal(means[0], np.array(mean))
 
 
 def test_the_orders_of_an_answer_have_one_curve(tmp_path: Path) -> None:
     experiment = write(tmp_path)
     with closing(Store(tmp_path)) as store:
         store.add_sequences("latin", [LabelledSequence("latin-1", ClassSequence(BACK))])
-    together = {"m": ("random", "latin")}
-    curves, _, _ = describe_runs(experiment.table(), [experiment], together=together)
-    assert {name: curve.order_count for name, curve in curves["m"].items()} == {
-        "random": 2,
-        "latin": 1,
-        "random + latin": 2,
-    }
+    for protocols, orders in ((("random",), 2), (("latin",), 1), (("random", "latin"), 2)):
+        curve = describe_runs(experiment.table(), [experiment], {"m": protocols})["m"].curve
+        assert curve is not None
+        assert curve.order_count == orders
 
 
 def test_confusion_is_averaged_over_seeds_and_orders(tmp_path: Path) -> None:
-    confusion = details(tmp_path).confusion["m"]
-    assert confusion.order_count == 2
-    assert confusion.right.tolist() == [27.5, 85.0]
-    assert confusion.earlier.tolist() == [0.0, 12.5]
-    assert confusion.same.tolist() == [22.5, 2.5]
-    assert confusion.later.tolist() == [50.0, 0.0]
-    assert details(tmp_path / "nme", classifier="nme").confusion == {}
+    confusion = details(tmp_path).details["m"].confusion
+    assert confusion is not None
+    assert confusion.tolist() == [[27.5, 0.0, 22.5, 50.0], [85.0, 12.5, 2.5, 0.0]]
+    assert details(tmp_path / "nme", classifier="nme").details["m"].confusion is None
 
 
 def test_every_metric_is_analysed(tmp_path: Path) -> None:

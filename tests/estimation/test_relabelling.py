@@ -66,8 +66,8 @@ def test_a_real_relation_is_detected_and_adjusted_over_methods() -> None:
     predictor = objective_predictor(six_classes(), SPACE)
     values = dict(zip(ORDERS, predictor.z(ORDERS).tolist(), strict=True))
     models = {"follows": lambda sequence: 50.0 + 3.0 * values[sequence], "other": noisy(0)}
-    result = analyze_table(table_of(models), similarities={"text": six_classes()})
-    follows, other = (result.methods[name].correlations["adjacent"] for name in models)
+    result = analyze_table(table_of(models), similarity=six_classes())
+    follows, other = (result.methods[name].correlation for name in models)
     assert follows.pearson == pytest.approx(1.0)
     assert follows.p_value is not None
     assert follows.adjusted_p == pytest.approx(2.0 * follows.p_value)
@@ -90,5 +90,5 @@ def test_a_real_relation_is_detected_and_adjusted_over_methods() -> None:
 def test_a_predictor_is_judged_only_where_it_was_used_and_can_be(protocols, warned) -> None:
     """Three runs say nothing about S, and without hard and easy orders it does not matter."""
     table = table_of({"m": noisy(0)}, protocols)
-    analysis = analyze_table(table, similarities={"text": six_classes()})
+    analysis = analyze_table(table, similarity=six_classes())
     assert any("correlation" in one for one in analysis.methods["m"].warnings) == warned

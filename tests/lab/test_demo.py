@@ -31,7 +31,7 @@ def measure() -> Any:
             "std": method.answer.std.value,
             "tail": method.answer.tail.value,
             "share": method.order_effect.order_share,
-            "correlation": method.correlations["adjacent"].pearson,
+            "correlation": method.correlation.pearson,
             "shapiro_p": tests[name].shapiro_p,
             "averages": to_plain(audited[name].averages),
             "outside": to_plain(audited[name].outside_range),

@@ -84,7 +84,7 @@ def write_reported(directory: Path, accuracies: dict[str, float]) -> Path:
 
 def analysis_of(directory: Path, similarity: SimilarityMatrix | None = None) -> Analysis:
     """The analysis of a directory, with few draws."""
-    return analyze(directory, similarity=similarity or {})
+    return analyze(directory, similarity=similarity)
 
 
 def page_of(directory: Path, similarity: SimilarityMatrix | None = None) -> Page:

@@ -157,7 +157,7 @@ def crowd_file(tmp_path_factory) -> Path:
         for n in range(12)
         for i, order in enumerate(orders)
     ]
-    dataset = analyze(build(runs), similarity={}).datasets[0]
+    dataset = analyze(build(runs)).datasets[0]
     path = tmp_path_factory.mktemp("crowd") / "index.html"
     path.write_text(compose_page(dataset, Origin(("a.csv",))).html, encoding="utf-8")
     return path
@@ -200,10 +200,10 @@ def test_the_switch_changes_curves_and_classes(browser, metrics_file, metrics) -
         browser.run(CLICK, "input[name=metric]", place)
         texts = browser.run(TEXTS, "#curves")
         for name in ("varied", "steady"):
-            curve = dataset.curves[name][" + ".join(dataset.methods[name].answer.protocols)]
+            curve = dataset.details[name].curve
             value = curve.mean.mean() if metric == "average" else curve.mean[-1]
             assert f"{name} {value:.1f}".replace("-", "−") in texts
-        mean = dataset.class_positions["varied"].mean
+        mean = dataset.details["varied"].by_position
         numbers = {f"{value:.0f}".replace("-", "−") for value in mean[np.isfinite(mean)]}
         assert numbers <= set(browser.run(TEXTS, "#classes .tab"))
         assert browser.run(SHOWN, "#classes [aria-pressed=true]") == ["varied"]
@@ -221,7 +221,7 @@ def test_heat_maps_can_be_read_with_the_keyboard(browser, metrics_file, metrics)
     tip = browser.run(TIP)
     class_ = tip.split(", in task 2: ")[0]
     name = browser.run(SHOWN, "#classes [aria-pressed=true]")[0]
-    values = metrics["accuracy"].class_positions[name].mean
+    values = metrics["accuracy"].details[name].by_position
     names = metrics["accuracy"].table.names
     assert tip == f"{class_}, in task 2: {values[names.index(class_), 1]:.1f} %"
 
@@ -345,7 +345,7 @@ def test_hostile_names_are_text_and_have_tooltips(browser, tmp_path) -> None:
         for name in names
         for place, order in enumerate(orders)
     ]
-    dataset = analyze(build(runs), similarity={}).datasets[0]
+    dataset = analyze(build(runs)).datasets[0]
     path = tmp_path / "index.html"
     path.write_text(compose_page(dataset, Origin(("a.csv",))).html, encoding="utf-8")
     browser.open(path, 1280)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from edgecil.estimation.details import Confusion, TaskCurve
+from edgecil.estimation.details import TaskCurve
 from edgecil.report.charts import (
     draw_class_map,
     draw_confusion,
@@ -39,8 +39,7 @@ def test_curves_end_at_their_last_accuracy(width) -> None:
     curves = {}
     for place in range(12):
         mean = np.linspace(90.0, 50.0 + 0.1 * place, 10)
-        bands = {"0.05": mean - 2, "0.95": mean + 2}
-        curves[f"learner {place}"] = TaskCurve(5, mean, mean, mean, mean, bands)
+        curves[f"learner {place}"] = TaskCurve(5, mean, mean - 2, mean + 2)
     scene = draw_curves(curves, WORDS, width=width)
     inside(scene)
     lines = {mark.tip: mark for mark in of(Line, scene) if mark.tip}
@@ -51,8 +50,7 @@ def test_curves_end_at_their_last_accuracy(width) -> None:
 
 def test_few_curves_have_bands_of_ninety_per_cent() -> None:
     mean = np.array([90.0, 60.0])
-    quantiles = {"0.05": mean - 5.0, "0.95": mean + 5.0}
-    scene = draw_curves({"icarl": TaskCurve(9, mean, mean, mean, mean, quantiles)}, WORDS)
+    scene = draw_curves({"icarl": TaskCurve(9, mean, mean - 5.0, mean + 5.0)}, WORDS)
     (band,) = [mark for mark in of(Line, scene) if mark.fill]
     (line,) = [mark for mark in of(Line, scene) if mark.tip == "icarl 60.0"]
     low, high = band.points[:2], band.points[:1:-1]
@@ -97,8 +95,8 @@ def test_every_order_is_a_dot_at_its_predictor_and_accuracy() -> None:
 
 
 def test_confusion_fills_a_bar_for_each_task() -> None:
-    right, earlier, same, later = np.array([[50.0, 80.0], [0.0, 15.0], [10.0, 5.0], [40.0, 0.0]])
-    scene = draw_confusion({"icarl": Confusion(3, right, earlier, same, later)})
+    answers = np.array([[50.0, 0.0, 10.0, 40.0], [80.0, 15.0, 5.0, 0.0]])
+    scene = draw_confusion({"icarl": answers})
     bars = [mark for mark in scene.marks if isinstance(mark, Line) and mark.tip]
     heights = [bar.points[2][1] - bar.points[0][1] for bar in bars]
     assert len(bars) == 8

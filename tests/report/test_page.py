@@ -170,7 +170,7 @@ def test_a_page_holds_every_one_of_very_many_orders() -> None:
     runs = [
         Run("m", "d", "random", f"seed-{i}", one, 0, 50.0 + i) for i, one in enumerate(distinct[:3])
     ]
-    dataset = analyze(build(runs), similarity={}).datasets[0]
+    dataset = analyze(build(runs)).datasets[0]
     count = len(distinct)
     orders = OrderTable(
         np.arange(count),

@@ -15,13 +15,13 @@ MODELS = {"low": noisy(0), "high": noisy(1, mean=60.0)}
 
 @pytest.fixture(scope="module")
 def enumerated():
-    return analyze_table(table_of(MODELS), similarities={"text": six_classes()})
+    return analyze_table(table_of(MODELS), similarity=six_classes())
 
 
 @pytest.fixture(scope="module")
 def few():
     table = table_of(MODELS, ("random", "edge"))
-    return analyze_table(table, similarities={"text": six_classes()})
+    return analyze_table(table, similarity=six_classes())
 
 
 def test_the_highest_mean_comes_first(enumerated) -> None:
@@ -53,7 +53,7 @@ def test_every_order_is_listed_once_with_all_who_chose_it(enumerated) -> None:
     hard = next(i for i, choices in enumerate(orders.choices) if ("edge", "hard") in choices)
     assert "enumerate" in {protocol for protocol, _ in orders.choices[hard]}
     sequence = orders.sequences[hard]
-    assert orders.z[hard] == enumerated.predictor.value(sequence)
+    assert orders.z[hard] == enumerated.predictor.z[orders.places[hard]]
     assert orders.values["low"][hard] == enumerated.table.orders("low").by_sequence()[sequence]
     again = orders.values_of(enumerated)
     assert all((again[name] == orders.values[name]).all() for name in MODELS)

@@ -6,11 +6,9 @@ import csv
 import io
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from edgecil.estimation.analysis import analyze
-from edgecil.estimation.comparison import compare_accuracies
 from edgecil.report import tables
 from edgecil.report.orders import OrderTable
 from edgecil.report.table import as_csv, as_latex, as_markdown
@@ -29,7 +27,7 @@ def test_the_summary_has_mean_range_and_ends_with_the_highest_mean_first(dataset
     truth = dataset.methods["varied"].truth.accuracies
     assert varied["mean"] == pytest.approx(truth.mean())
     assert (varied["worst"], varied["best"], varied["orders"]) == (40.0, 80.0, 90)
-    assert varied["r"] == dataset.methods["varied"].correlations["adjacent"].pearson
+    assert varied["r"] == dataset.methods["varied"].correlation.pearson
 
 
 def test_every_order_is_in_the_table_and_in_its_csv(dataset) -> None:
@@ -73,16 +71,6 @@ def test_the_paper_s_view_has_the_ends_and_the_population_std_of_each_protocol(d
 def test_latex_of_every_table_is_ascii(page) -> None:
     for table in page.tables:
         assert as_latex(table).isascii(), table.name
-
-
-def test_correlations_have_the_p_values_of_the_relabelling_test(dataset) -> None:
-    rows = rows_of(tables.correlations_table(dataset))
-    tested = 0
-    for row in rows:
-        own = dataset.methods[row["method"]].correlations[row["predictor"]]
-        assert (row["p"], row["p, Holm"]) == (own.p_value, own.adjusted_p)
-        tested += own.p_value is not None
-    assert tested > 0
 
 
 def bold_cells(table):
@@ -155,32 +143,21 @@ def test_the_least_forgetting_is_the_best_order(dataset) -> None:
     assert summary_table(forgetting).title == "Forgetting over class orders"
 
 
-def test_a_tiny_p_value_is_not_zero() -> None:
-    gain = np.random.default_rng(0).normal(20.0, 1.0, 90)
-    up, down = compare_accuracies(gain, 0.0 * gain), compare_accuracies(0.0 * gain, gain)
-    assert 0.0 < up.p_value < 1e-9
-    assert down.p_value == pytest.approx(up.p_value, rel=1e-9)
-
-
 def test_correlations_of_fewer_than_eight_orders_are_left_out() -> None:
     few = analyze(table_of({"m": noisy(0)}, ("latin",)), similarity=six_classes()).datasets[0]
-    assert few.methods["m"].correlations["adjacent"].pearson is not None
-    assert tables.correlations_table(few).rows[0][2:] == (3, *(None,) * 6)
+    assert few.methods["m"].correlation.pearson is not None
     summary = summary_table(few)
     assert "r" not in summary.headers
     assert "correlation" not in summary.caption
     many = analyze(table_of({"m": noisy(0)}), similarity=six_classes()).datasets[0]
     assert "r" in summary_table(many).headers
-    assert tables.correlations_table(many).rows[0][3] is not None
 
 
-@pytest.mark.parametrize(("others", "counted"), [((), 3), (("search",), 3)])
-def test_orders_chosen_by_results_are_run_but_do_not_count(others, counted) -> None:
+def test_orders_chosen_by_results_are_run_but_do_not_count() -> None:
     runs = runs_of("m", "latin", noisy(0))[:3]
     seen = {run.sequence for run in runs}
     free = next(order for order in SPACE.enumerate() if order not in seen)
-    chosen = [replace(runs[0], protocol=name, label="1", sequence=free) for name in others]
-    (dataset,) = analyze(build((*runs, *chosen))).datasets
-    table = summary_table(dataset)
-    assert dataset.methods["m"].answer.order_count == counted
-    assert rows_of(table)[0]["orders"] == counted + len(others)
+    chosen = replace(runs[0], protocol="search", label="1", sequence=free)
+    (dataset,) = analyze(build((*runs, chosen))).datasets
+    assert dataset.methods["m"].answer.order_count == 3
+    assert rows_of(summary_table(dataset))[0]["orders"] == 4

@@ -238,7 +238,7 @@ def _kind(annotation: str, default: Any) -> str | None:
     for start, kind in _KINDS.items():
         if first.startswith(start):
             return kind
-    return "str" if re.search(r"\b(str|Source|Similarities)\b", annotation) else None
+    return "str" if re.search(r"\b(str|Source|SimilarityLike)\b", annotation) else None
 
 
 def _choices(annotation: str, names: Mapping[str, Any]) -> tuple[str, ...]:

@@ -30,15 +30,14 @@ from edgecil.estimation.comparison import (
 from edgecil.estimation.correlation import (
     Correlation,
     Predictor,
-    Relabelled,
     column_predictor,
     correlate,
     objective_predictor,
     predictor_label,
-    relabel,
+    relabelled_values,
     warn_of_predictor,
 )
-from edgecil.estimation.details import ClassPositions, Confusion, TaskCurve, describe_runs
+from edgecil.estimation.details import RunDetails, describe_runs
 from edgecil.estimation.next_runs import NextStep, advise, run_seconds
 from edgecil.estimation.plausibility import warn_of_failures, warn_of_truth
 from edgecil.estimation.samples import representative_orders, unbiased_sequences
@@ -50,10 +49,10 @@ from edgecil.estimation.sentences import (
     describe_step,
 )
 from edgecil.estimation.similarities import (
-    Similarities,
+    SimilarityLike,
     describe_given,
     describe_similarity,
-    find_similarities,
+    find_similarity,
 )
 from edgecil.estimation.sources import (
     DatasetRuns,
@@ -80,7 +79,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Name and version of the JSON form of an analysis; a changed field is a new version.
-SCHEMA = "edgecil.analysis/5"
+SCHEMA = "edgecil.analysis/6"
 
 MOST_NAMED = 4
 """Methods that a sentence names."""
@@ -99,8 +98,7 @@ class MethodAnalysis:
         next_step: what to run next.
         truth: None if the table does not contain it.
         runs: how many orders each protocol ran.
-        predictor: name of the predictor used; None without one.
-        correlations: of accuracy with every predictor, by name.
+        correlation: of accuracy with the predictor; None without one.
         warnings: sentences.
     """
 
@@ -111,8 +109,7 @@ class MethodAnalysis:
     next_step: NextStep
     truth: Truth | None
     runs: dict[str, int]
-    predictor: str | None
-    correlations: dict[str, Correlation]
+    correlation: Correlation | None
     warnings: tuple[str, ...]
 
     @property
@@ -133,7 +130,7 @@ class MethodAnalysis:
     _repr_pretty_ = show_printed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PredictorSummary:
     """A predictor of accuracy, and its value for every sequence that was run.
 
@@ -142,19 +139,15 @@ class PredictorSummary:
         label: what figures and tables call it: `S` for the paper's objective, `adjacent`.
         origin: what it is computed from, in a few words; None if that is not recorded.
         sign: of the correlation with accuracy that its construction claims, +1 or -1; None if none.
-        z: by sequence as text (`0 1|2 3`), its value in standard deviations from the mean over all
-            sequences; sequences for which it has no value are absent.
+        z: its value for each of the table's `sequences`, in standard deviations from the mean over
+            all sequences; NaN where it has none.
     """
 
     name: str
     label: str
     origin: str | None
     sign: int | None
-    z: dict[str, float]
-
-    def value(self, sequence: ClassSequence) -> float | None:
-        """Return the predictor's z for a sequence; None if it has none."""
-        return self.z.get(str(sequence))
+    z: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,12 +164,7 @@ class DatasetAnalysis:
         notes: what was left out, and why.
         experiments: those that the runs come from, each with its directory, its configurations and
             what determines its results; empty for a file.
-        curves: by method and protocol, the metric after each task, and its spread over orders; also
-            for the protocols of a method's answer together, joined by " + "; empty for a file.
-        class_positions: by method, the metric of each class by the task in which it comes; empty
-            where counts per class are unknown.
-        confusion: by method, for earlier, the same or later tasks the images of each task are taken
-            after the last task; empty where the runs did not store it.
+        details: by method, what its runs show by task and by class; empty for a file.
         training_seconds: by method, the duration of all its trainings and tests; empty where it is
             not recorded.
     """
@@ -189,9 +177,7 @@ class DatasetAnalysis:
     predictor: PredictorSummary | None = None
     notes: tuple[str, ...] = ()
     experiments: tuple[ExperimentRecord, ...] = ()
-    curves: dict[str, dict[str, TaskCurve]] = field(default_factory=dict)
-    class_positions: dict[str, ClassPositions] = field(default_factory=dict)
-    confusion: dict[str, Confusion] = field(default_factory=dict)
+    details: dict[str, RunDetails] = field(default_factory=dict)
     training_seconds: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -417,7 +403,7 @@ def analyze(
     *,
     metric: str | None = None,
     classifier: str | None = None,
-    similarity: Similarities | None = None,
+    similarity: SimilarityLike | None = None,
     predictor: str | None = None,
     **reading: Unpack[Reading],
 ) -> Analysis:
@@ -434,7 +420,7 @@ def analyze(
             exemplars); methods without it are left out. By default each method's main one.
         similarity: file with the similarity of the classes, for predictors. By default that of the
             experiment's sequences or, for a CSV file, that of the dataset's class names. In Python
-            also a similarity, or several by the name of their source.
+            also a similarity.
         predictor: predictor of accuracy to show beside the orders: an objective, or a column of
             the CSV file; by default `adjacent`, the paper's S.
         reading: see :class:`~edgecil.estimation.sources.Reading`.
@@ -498,32 +484,25 @@ def _load(source: Any, given: Mapping[str, str]) -> Analysis:
 
 
 def _analyze_dataset(
-    runs: DatasetRuns, options: AnalysisOptions, similarity: Similarities | None
+    runs: DatasetRuns, options: AnalysisOptions, given: SimilarityLike | None
 ) -> DatasetAnalysis:
-    similarities, notes, why_none = find_similarities(runs, similarity)
-    seconds = {name: run_seconds(runs, name) for name in runs.table.methods}
+    similarity, notes, why_none = find_similarity(runs, given)
     analysis = analyze_table(
         runs.table,
-        similarities=similarities,
+        similarity=similarity,
         predictor=options.predictor,
         why_none=why_none,
-        seconds=seconds,
+        seconds={name: run_seconds(runs, name) for name in runs.table.methods},
     )
-    together = {name: own.answer.protocols for name, own in analysis.methods.items()}
-    experiments = runs.experiments
-    spent = [experiment.training_seconds() for experiment in experiments]
+    answered = {name: own.answer.protocols for name, own in analysis.methods.items()}
+    spent = [experiment.training_seconds() for experiment in runs.experiments]
     totals = {name: sum(one.get(name, 0.0) for one in spent) for name in analysis.methods}
-    curves, positions, confusion = describe_runs(
-        analysis.table, experiments, options.classifier, options.metric, together
-    )
     return replace(
         analysis,
         table=replace(analysis.table, names=class_names(runs.table), by_class=None),
         notes=(*runs.notes, *notes, *analysis.notes),
-        experiments=tuple(map(_record, experiments)),
-        curves=curves,
-        class_positions=positions,
-        confusion=confusion,
+        experiments=tuple(map(_record, runs.experiments)),
+        details=describe_runs(analysis.table, runs.experiments, answered, options.classifier),
         training_seconds={name: total for name, total in totals.items() if total > 0.0},
     )
 
@@ -539,7 +518,7 @@ def _record(experiment: Experiment) -> ExperimentRecord:
 def analyze_table(
     table: Runs,
     *,
-    similarities: Mapping[str, Similarity] | None = None,
+    similarity: Similarity | None = None,
     predictor: str = "adjacent",
     why_none: str = "No similarity of the classes was given.",
     seconds: Mapping[str, float | None] | None = None,
@@ -548,88 +527,89 @@ def analyze_table(
 
     Args:
         table: the runs on one dataset.
-        similarities: by source (`text`, `images`), over the table's N classes in ascending order of
-            their ids; objectives of the first have their bare names, objectives of the others have
-            the source as a prefix.
+        similarity: over the table's N classes in ascending order of their ids.
         predictor: the predictor of accuracy to show beside the orders: an objective's name, or a
             column of the table.
-        why_none: a sentence on why there are no similarities, for the notes.
+        why_none: a sentence on why there is no similarity, for the notes.
         seconds: mean duration of a run, by method.
     """
     if table.missing == len(table):
         raise DataError(f"No run on {table.dataset!r} has an accuracy to analyse.")
     table = table.renumbered()
-    predictors = build_predictors(table, similarities or {}, predictor)
-    notes: list[str] = []
-    methods: dict[str, MethodAnalysis] = {}
-    relabelled: Relabelled = {}
-    for method in table.methods:
-        if len(table.orders(method)):
-            own = (seconds or {}).get(method)
-            methods[method] = _analyze_method(table, method, predictors, predictor, relabelled, own)
-        else:
-            notes.append(f"{method} is left out: none of its runs has an accuracy.")
-    sign = predictors[predictor].sign if predictor in predictors else 1
-    methods = adjust_correlations(methods, predictor, sign)
-    if predictor not in predictors and table.has_orders:
+    shown = _predictor(table, similarity, predictor)
+    truths = {it: find_truth(table, it) for it in table.methods if len(table.orders(it))}
+    correlations = {} if shown is None else correlate_methods(table, truths, shown)
+    methods = {
+        name: _analyze_method(
+            table, name, truth, shown, correlations.get(name), (seconds or {}).get(name)
+        )
+        for name, truth in truths.items()
+    }
+    lost = [name for name in table.methods if name not in truths]
+    notes = [f"{name} is left out: none of its runs has an accuracy." for name in lost]
+    if shown is None and table.has_orders:
         notes.append(
             f"{why_none} Therefore the correlation of accuracy with the similarity of tasks (S) "
             "is unknown."
         )
-    origins = (describe_similarity(similarity) for similarity in (similarities or {}).values())
+    summary = None
+    if shown is not None:
+        of_similarity = similarity is not None and shown.name in OBJECTIVES
+        origin = describe_similarity(similarity) if similarity and of_similarity else None
+        label = predictor_label(shown.name)
+        summary = PredictorSummary(shown.name, label, origin, shown.sign, shown.z(table.sequences))
     return DatasetAnalysis(
         table.dataset,
         table.metric,
         table,
         methods,
         compare_pairs(table, tuple(methods)),
-        _summarize(table, predictors.get(predictor), next(origins, None)),
+        summary,
         tuple(notes),
     )
 
 
-def _summarize(
-    table: Runs, predictor: Predictor | None, origin: str | None
-) -> PredictorSummary | None:
-    """Return what a report needs of a predictor: its z for every sequence of the table."""
-    if predictor is None:
+def _predictor(table: Runs, similarity: Similarity | None, name: str) -> Predictor | None:
+    """Return an objective of the similarity, if there is one, or a column of the table."""
+    if name not in OBJECTIVES:
+        return column_predictor(table, name)
+    if similarity is None or name not in applicable_objectives(table.space):
         return None
-    values = zip(table.sequences, predictor.z(table.sequences).tolist(), strict=True)
-    return PredictorSummary(
-        predictor.name,
-        predictor_label(predictor.name),
-        origin if predictor.name in OBJECTIVES else None,
-        predictor.sign,
-        {str(sequence): z for sequence, z in values if np.isfinite(z)},
-    )
+    return objective_predictor(similarity, table.space, name)
 
 
-def build_predictors(
-    table: Runs, similarities: Mapping[str, Similarity], predictor: str
-) -> dict[str, Predictor]:
-    """Return every objective of every similarity, and the column that is asked for, by name."""
-    predictors = {}
-    for place, (source, similarity) in enumerate(similarities.items()):
-        for objective in applicable_objectives(table.space).values():
-            name = objective.name if place == 0 else f"{source} {objective.name}"
-            predictors[name] = objective_predictor(similarity, table.space, objective, name=name)
-    if predictor not in predictors and predictor not in OBJECTIVES:
-        predictors[predictor] = column_predictor(table, predictor)
-    return predictors
+def correlate_methods(
+    table: Runs, truths: Mapping[str, Truth | None], predictor: Predictor
+) -> dict[str, Correlation]:
+    """Return each method's correlation with a predictor; p is adjusted over the methods."""
+    made: dict[str, Correlation] = {}
+    last: tuple[ClassSequence, ...] | None = None
+    relabelled: Floats | None = None
+    for method, truth in truths.items():
+        sequences, accuracies = unbiased_orders(table, method, truth)
+        if sequences != last:  # methods that ran the same orders share the relabellings
+            last, relabelled = sequences, relabelled_values(predictor, sequences)
+        made[method] = correlate(predictor.z(sequences), accuracies, relabelled)
+    adjusted = holm({method: one.p_value for method, one in made.items()})
+    return {method: replace(one, adjusted_p=adjusted[method]) for method, one in made.items()}
 
 
 def _analyze_method(
     table: Runs,
     method: str,
-    predictors: Mapping[str, Predictor],
-    chosen: str,
-    relabelled: Relabelled,
+    truth: Truth | None,
+    predictor: Predictor | None,
+    correlation: Correlation | None,
     seconds: float | None,
 ) -> MethodAnalysis:
-    truth = find_truth(table, method)
     named = (name for name in table.protocols if not find_protocol(name).repeats)
-    ran = ((name, len(table.orders(method, name))) for name in named)
-    sequences, accuracies = unbiased_orders(table, method, truth)
+    ran = {name: len(table.orders(method, name)) for name in named}
+    warnings = warn_of_truth(truth) + warn_of_failures(table, method, truth)
+    chose = any(orders and find_protocol(name).needs_similarity for name, orders in ran.items())
+    if chose and predictor is not None and correlation is not None and correlation.stable:
+        label = predictor_label(predictor.name)
+        weak = warn_of_predictor(label, predictor.sign, correlation)
+        warnings += [weak] if weak is not None and correlation.pearson is not None else []
     said = answer(table, method, truth)
     return MethodAnalysis(
         name=method,
@@ -638,13 +618,9 @@ def _analyze_method(
         order_effect=split_variance(representative_orders(table, method).orders.repeats()),
         next_step=advise(table, method, said, seconds=seconds),
         truth=None if truth is None else truth.without_sequences(),
-        runs={name: orders for name, orders in ran if orders},
-        predictor=chosen if chosen in predictors else None,
-        correlations={
-            name: correlate(other.z(sequences), accuracies, relabel(other, sequences, relabelled))
-            for name, other in predictors.items()
-        },
-        warnings=tuple(warn_of_truth(truth) + warn_of_failures(table, method, truth)),
+        runs={name: orders for name, orders in ran.items() if orders},
+        correlation=correlation,
+        warnings=tuple(warnings),
     )
 
 
@@ -657,33 +633,3 @@ def unbiased_orders(
     orders, unbiased = table.orders(method), set(unbiased_sequences(table, method))
     kept = orders.take(np.array([it in unbiased for it in orders.sequences], dtype=bool))
     return kept.sequences, kept.accuracies
-
-
-def adjust_correlations(
-    methods: Mapping[str, MethodAnalysis], predictor: str, sign: int | None
-) -> dict[str, MethodAnalysis]:
-    """Adjust the p-values over all methods, and add a warning of a weak predictor.
-
-    Args:
-        methods: by name.
-        predictor: the one that is shown.
-        sign: of the correlation that it claims; None if none.
-    """
-    names = dict.fromkeys(name for method in methods.values() for name in method.correlations)
-    adjusted = {
-        name: holm({key: method.correlations[name].p_value for key, method in methods.items()})
-        for name in names
-    }
-    made = {}
-    for key, method in methods.items():
-        correlations = {
-            name: replace(one, adjusted_p=adjusted[name][key])
-            for name, one in method.correlations.items()
-        }
-        warnings, own = method.warnings, correlations.get(predictor)
-        chose = any(find_protocol(name).needs_similarity for name in method.runs)
-        if chose and own is not None and own.pearson is not None and own.stable:
-            warning = warn_of_predictor(predictor_label(predictor), sign, own)
-            warnings += () if warning is None else (warning,)
-        made[key] = replace(method, correlations=correlations, warnings=warnings)
-    return made

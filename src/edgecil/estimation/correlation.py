@@ -42,9 +42,8 @@ class Predictor:
         mean: over all sequences, Ω.
         std: over Ω, population; 0 if the predictor is constant.
         sign: of the correlation with accuracy that its construction claims, +1 or -1; None if none.
-        of_orders: the same as `values` for orders as an array, shape (n, N), each of which holds
-            the classes 0 … N-1 once; None if there is none.
-        of_labels: the same for n orders under B relabellings of the classes, both arrays; (B, n).
+        relabelled: its values, (B, n), for n orders of the classes 0 … N-1, (n, N), under B
+            relabellings of the classes, (B, N); None if `values` has to be asked.
     """
 
     name: str
@@ -52,8 +51,7 @@ class Predictor:
     mean: float
     std: float
     sign: int | None = None
-    of_orders: Callable[[Ints], Floats] | None = None
-    of_labels: Callable[[Ints, Ints], Floats] | None = None
+    relabelled: Callable[[Ints, Ints], Floats] | None = None
 
     def z(self, sequences: Iterable[ClassSequence]) -> Floats:
         """Return values in standard deviations from the mean over Ω, shape (n,); 0 if constant."""
@@ -62,29 +60,26 @@ class Predictor:
 
 
 def objective_predictor(
-    similarity: Similarity,
-    space: SequenceSpace,
-    objective: str | Objective = "adjacent",
-    *,
-    name: str | None = None,
+    similarity: Similarity, space: SequenceSpace, objective: str | Objective = "adjacent"
 ) -> Predictor:
     """Return an objective of a similarity (S by default) as a predictor, with exact moments."""
     chosen = get_objective(objective, space)
     exact = moments(similarity, space, chosen)
 
-    def of_orders(orders: Ints) -> Floats:
-        return score_orders(similarity, space, orders, chosen, check=False)
-
-    def of_labels(orders: Ints, labels: Ints) -> Floats:
-        values = similarity.submatrix(np.arange(space.classes))
-        return relabelled_sums(values, space, orders, chosen.weights, labels)
+    def relabelled(orders: Ints, labels: Ints) -> Floats:
+        if len(orders) > _MANY:
+            values = similarity.submatrix(np.arange(space.classes))
+            return relabelled_sums(values, space, orders, chosen.weights, labels)
+        every = labels.take(orders, axis=1).reshape(-1, space.classes)
+        scores = score_orders(similarity, space, every, chosen, check=False)
+        return scores.reshape(len(labels), len(orders))
 
     def values(sequences: Sequence[ClassSequence]) -> Floats:
         orders = np.array([one.order for one in sequences], dtype=np.int64)
         return score_orders(similarity, space, orders.reshape(-1, space.classes), chosen)
 
     sign = 1 if chosen.hard == "min" else -1
-    return Predictor(name or chosen.name, values, exact.mean, exact.std, sign, of_orders, of_labels)
+    return Predictor(chosen.name, values, exact.mean, exact.std, sign, relabelled)
 
 
 def column_predictor(table: Runs, column: str) -> Predictor:
@@ -204,16 +199,11 @@ def correlate(
 
 
 def trust_in(sign: int | None, correlation: Correlation) -> Trust:
-    """Return how far a predictor can be trusted.
+    """Return how far a predictor that claims a sign can be trusted.
 
-    Args:
-        sign: of the correlation that the predictor's construction claims; None if none.
-        correlation: of the predictor with accuracy.
-
-    Returns:
-        `unknown` without a correlation, `undecided` if the relabelling test, adjusted for the
-        number of methods, has p >= 0.05, or without it if the interval contains 0 or is missing,
-        `backward` if it has the wrong sign, `weak` if |r| < 0.3, else `good`.
+    It is `unknown` without a correlation, `undecided` if the relabelling test, adjusted for the
+    number of methods, has p >= 0.05, or without it if the interval contains 0 or is missing,
+    `backward` if it has the wrong sign, `weak` if |r| < 0.3, else `good`.
     """
     if correlation.pearson is None:
         return "unknown"
@@ -229,13 +219,7 @@ def trust_in(sign: int | None, correlation: Correlation) -> Trust:
 
 
 def warn_of_predictor(name: str, sign: int | None, correlation: Correlation) -> str | None:
-    """Return one sentence unless the predictor can be trusted.
-
-    Args:
-        name: of the predictor.
-        sign: that its construction claims; None if none.
-        correlation: of the predictor with accuracy.
-    """
+    """Return one sentence unless the predictor can be trusted."""
     trust = trust_in(sign, correlation)
     if correlation.pearson is None:
         return f"The correlation of {name} with accuracy is unknown: it {correlation.reason}."
@@ -287,13 +271,10 @@ def _around(r: float, reach: float) -> tuple[float, float]:
     return float(np.tanh(np.arctanh(r) - reach)), float(np.tanh(np.arctanh(r) + reach))
 
 
-Relabelled = dict[str, tuple[tuple[ClassSequence, ...], "Floats | None"]]
-
 MOST = 999
 _FEWEST_RELABELLINGS = 199
 _SCORES = 100_000
-_MANY = 100  # orders for which a matrix product is faster
-_CELLS = 2_000_000  # of an array of relabelled orders
+_MANY = 20  # orders from which a matrix product is faster
 
 
 def relabelled_values(
@@ -302,45 +283,26 @@ def relabelled_values(
     """Evaluate the predictor for n sequences under relabellings of the classes, (B, n).
 
     Up to six classes all relabellings but the identity are made; else 999 random ones, fewer (but
-    at least 199) where there are more than 100 orders.
+    at least 199) where there are more than 100 orders. None if it has no value for some of them.
 
     Args:
         predictor: what is tested.
         sequences: the orders, with classes numbered 0 … N-1.
         seed: of the random relabellings.
-
-    Returns:
-        None if the predictor has no value for some relabelled sequence.
     """
     if len(sequences) < 2:
         return None
     orders = np.array([sequence.order for sequence in sequences], dtype=np.int64)
     labels = _relabellings(orders.shape[1], len(orders), seed)
-    if predictor.of_labels is not None and len(orders) > _MANY:
-        return predictor.of_labels(orders, labels)
+    if predictor.relabelled is not None:
+        return predictor.relabelled(orders, labels)
     sizes = sequences[0].sizes
     values = np.empty((len(labels), len(orders)))
-    block = max(1, _CELLS // orders.size)
-    for start in range(0, len(labels), block):
-        relabelled = labels[start : start + block].take(orders, axis=1).reshape(-1, orders.shape[1])
-        if predictor.of_orders is not None:
-            scores = predictor.of_orders(relabelled)
-        else:
-            scores = predictor.values([ClassSequence.from_order(row, sizes) for row in relabelled])
-        if not np.isfinite(scores).all():
+    for row, label in zip(values, labels, strict=True):
+        row[:] = predictor.values([ClassSequence.from_order(own, sizes) for own in label[orders]])
+        if not np.isfinite(row).all():
             return None
-        values[start : start + block] = scores.reshape(-1, len(orders))
     return values
-
-
-def relabel(
-    predictor: Predictor, sequences: tuple[ClassSequence, ...], done: Relabelled
-) -> Floats | None:
-    """:func:`relabelled_values`, computed once for methods that ran the same orders in a row."""
-    last = done.get(predictor.name)
-    if last is None or last[0] != sequences:
-        last = done[predictor.name] = sequences, relabelled_values(predictor, sequences)
-    return last[1]
 
 
 def _relabellings(classes: int, orders: int, seed: int) -> Ints:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeAlias
 
@@ -12,7 +11,7 @@ from edgecil.classes import ClassList, get_classes
 from edgecil.classes.registry import CLASS_LISTS
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.runs import Runs
-from edgecil.errors import EdgecilError, UsageError, shown, wrong_value
+from edgecil.errors import EdgecilError, UsageError, wrong_value
 from edgecil.estimation.samples import describe_unknown_choice, random_protocols
 from edgecil.estimation.sources import DatasetRuns, class_names
 from edgecil.similarity import align, read_similarity, text_similarity
@@ -29,22 +28,15 @@ UNKNOWN_ORDERS = (
     "other orders; --seeds-are orders, trainings or both states it."
 )
 
-Similarities: TypeAlias = "Similarity | str | Path | Mapping[str, Similarity]"
+SimilarityLike: TypeAlias = "Similarity | str | Path"
 
 
-def describe_given(similarity: Similarities | None) -> str | None:
+def describe_given(similarity: SimilarityLike | None) -> str | None:
     """Return where the given similarity comes from; None if none was given."""
-    if similarity is None:
-        return None
-    if isinstance(similarity, (str, Path)):
-        return str(similarity)
-    if isinstance(similarity, Mapping):
-        for name, one in similarity.items():
-            if not hasattr(one, "source"):
-                raise wrong_value(f"similarity[{shown(name)}]", "a similarity", one)
-        return ", ".join(similarity)
+    if similarity is None or isinstance(similarity, (str, Path)):
+        return None if similarity is None else str(similarity)
     if not hasattr(similarity, "source"):
-        raise wrong_value("similarity", "a file, a similarity, or several by name", similarity)
+        raise wrong_value("similarity", "a file or a similarity", similarity)
     return describe_similarity(similarity) or "given"
 
 
@@ -54,34 +46,31 @@ def describe_similarity(similarity: Similarity) -> str | None:
     return ", ".join(repr(part) if "{" in part else part for part in parts if part) or None
 
 
-def find_similarities(
-    runs: DatasetRuns, given: Similarities | None
-) -> tuple[dict[str, Similarity], list[str], str]:
-    """Return similarities of the table's classes by source, notes, and why there are none."""
+def find_similarity(
+    runs: DatasetRuns, given: SimilarityLike | None
+) -> tuple[Similarity | None, list[str], str]:
+    """Return the similarity of the table's classes, notes, and why there is none."""
     table = runs.table
     if isinstance(given, (str, Path)):
-        return {"file": _select(read_similarity(given), table, str(given))}, [], ""
-    if isinstance(given, Mapping):
-        return {name: _select(matrix, table, repr(name)) for name, matrix in given.items()}, [], ""
+        return _select(read_similarity(given), table, str(given)), [], ""
     if given is not None:
-        return {"given": _select(given, table, "The similarity")}, [], ""
+        return _select(given, table, "The similarity"), [], ""
     notes: list[str] = []
     if not table.has_orders:
-        return {}, [] if table.seeds_are else [UNKNOWN_ORDERS], ""
+        return None, [] if table.seeds_are else [UNKNOWN_ORDERS], ""
     if not runs.experiments:
         random = random_protocols(table)
         chosen = [name for name in table.protocols if name not in random]
         notes += filter(None, [describe_unknown_choice(chosen)])
     if not runs.experiments and not table.dataset and table.names is None:
-        return {}, notes, NO_CLASS_NAMES
+        return None, notes, NO_CLASS_NAMES
     try:
         if runs.experiments:
-            experiment = runs.experiments[0]
-            similarity, own = _experiment_similarity(experiment)
-            return {"text": similarity}, [*notes, *own], ""
-        return {"text": _text_similarity(table)}, notes, ""
+            similarity, own = _experiment_similarity(runs.experiments[0])
+            return similarity, [*notes, *own], ""
+        return _text_similarity(table), notes, ""
     except EdgecilError as error:
-        return {}, notes, f"The similarity of the classes is unknown: {error}"
+        return None, notes, f"The similarity of the classes is unknown: {error}"
 
 
 def _experiment_similarity(experiment: Experiment) -> tuple[Similarity, list[str]]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from edgecil.estimation.analysis import Analysis, DatasetAnalysis
 from edgecil.estimation.comparison import Comparison, Profile
-from edgecil.estimation.details import Confusion, TaskCurve
+from edgecil.estimation.details import TaskCurve
 from edgecil.io.arrays import Floats
 from edgecil.report.drawing import (
     NARROW,
@@ -41,47 +41,35 @@ from edgecil.report.text import class_names, signed, slug
 from edgecil.report.theme import SHADES, category, is_dark_shade, shade_of
 
 _MOST_BANDS = 6
-_BAND = ("0.05", "0.95")
 _HALF = 620.0  # pixels of a heat map on a desk
 _MOST_NAMED = 60  # classes; beyond, names appear on hover only
 _MOST_NUMBERED = 20
 _MOST_DOTS = 800
-# Parts of a bar of the confusion from the bottom to the top: attribute, legend, colour.
+# Parts of a bar of the confusion from the bottom to the top: column, legend, colour.
 _CONFUSED = (
-    ("right", "right", "truth"),
-    ("same", "wrong, same task", "c4"),
-    ("earlier", "wrong, earlier task", "c0"),
-    ("later", "wrong, later task", "c1"),
+    (0, "right", "truth"),
+    (2, "wrong, same task", "c4"),
+    (1, "wrong, earlier task", "c0"),
+    (3, "wrong, later task", "c1"),
 )
 
 
 def build_curves(
     dataset: DatasetAnalysis, words: MetricWords, *, name: str = "curves"
 ) -> ReportFigure | None:
-    """A metric after each task; None if no method has it after at least two tasks.
-
-    Each method's curve is that of the orders on which its answer is based.
-    """
-    chosen = {}
-    for method in dataset.methods:
-        by_protocol = dataset.curves.get(method)
-        if by_protocol:
-            answer = " + ".join(dataset.methods[method].answer.protocols)
-            most = max(by_protocol, key=lambda key: by_protocol[key].order_count)
-            protocol = answer if answer in by_protocol else most
-            chosen[method] = (protocol, by_protocol[protocol], protocol == answer)
-    if not chosen or any(np.isfinite(curve.mean).sum() < 2 for _, curve, _ in chosen.values()):
+    """A metric after each task; None if no method has it after at least two tasks."""
+    details = {name: own.curve for name, own in dataset.details.items()}
+    curves = {name: curve for name, curve in details.items() if curve is not None}
+    if not curves or any(np.isfinite(curve.mean).sum() < 2 for curve in curves.values()):
         return None
-    protocols = " and ".join(dict.fromkeys(protocol for protocol, _, _ in chosen.values()))
-    orders = _order_counts(curve.order_count for _, curve, _ in chosen.values())
-    same = all(is_answer for _, _, is_answer in chosen.values())
-    basis = "behind the answer above" if same else "which are not behind the answer above"
-    band = " The bands hold 90 % of these orders." if len(chosen) <= _MOST_BANDS else ""
+    answers = (dataset.methods[method].answer for method in curves)
+    protocols = " and ".join(dict.fromkeys(" + ".join(said.protocols) for said in answers))
+    orders = _order_counts(curve.order_count for curve in curves.values())
+    band = " The bands hold 90 % of these orders." if len(curves) <= _MOST_BANDS else ""
     caption = (
         f"{words.step[0].upper()}{words.step[1:]}, after each task: mean over the {orders} "
-        f"{basis} ({protocols}).{band} {words.line}"
+        f"behind the answer above ({protocols}).{band} {words.line}"
     ).strip()
-    curves = {method: curve for method, (_, curve, _) in chosen.items()}
     return ReportFigure.of(name, caption, lambda width: draw_curves(curves, words, width))
 
 
@@ -91,8 +79,8 @@ def draw_curves(curves: Mapping[str, TaskCurve], words: MetricWords, width: floa
     lines = {}
     for name, curve in curves.items():
         value = curve.mean.mean() if words.name == "average" else curve.mean[-1]
-        low, high = (curve.quantiles[key][tasks] for key in _BAND)
         label = f"{name} {value:.1f}".replace("-", "−")
+        low, high = curve.low[tasks], curve.high[tasks]
         lines[label] = (np.float64(1.0) + tasks, curve.mean[tasks], low, high)
     return _draw_lines(lines, f"{words.step}, {words.unit}", "tasks learned", width)
 
@@ -197,12 +185,15 @@ def build_class_map(
     dataset: DatasetAnalysis, method: str, *, suffix: str = ""
 ) -> ReportFigure | None:
     """A method's heat map of classes by task; None if no result has counts per class."""
-    positions = dataset.class_positions.get(method)
-    if positions is None or np.isnan(positions.mean).all():
+    maps = {name: own.by_position for name, own in dataset.details.items()}
+    means = maps.get(method)
+    if means is None or np.isnan(means).all():
         return None
     words = metric_words(dataset.metric)
-    order = np.argsort(-np.nan_to_num(positions.cost_of_first), kind="stable")
-    every = np.concatenate([own.mean for own in dataset.class_positions.values()])
+    last = np.flatnonzero(~np.isnan(means).all(axis=0))[-1]
+    gain = means[:, last] - means[:, 0]
+    order = np.argsort(np.nan_to_num(-gain if words.higher_is_better else gain), kind="stable")
+    every = np.concatenate([own for own in maps.values() if own is not None])
     low = float(10.0 * np.floor(np.nanmin(every) / 10.0))
     high = max(float(10.0 * np.ceil(np.nanmax(every) / 10.0)), low + 10.0)
     limits = (low, high) if words.higher_is_better else (high, low)
@@ -212,7 +203,7 @@ def build_class_map(
     )
     names = class_names(dataset.table)
     labels = [names[place] for place in order.tolist()]
-    values = positions.mean[order]
+    values = means[order]
     return ReportFigure.of(
         f"classes-{slug(method)}{suffix}",
         caption,
@@ -274,24 +265,25 @@ def draw_class_map(
 
 def build_confusion(dataset: DatasetAnalysis) -> ReportFigure | None:
     """What images of each task are taken for, a panel per method; None if no run stored it."""
-    shown = {method: own for method in dataset.methods if (own := dataset.confusion.get(method))}
+    shown = {
+        name: own.confusion for name, own in dataset.details.items() if own.confusion is not None
+    }
     if not shown:
         return None
-    orders = _order_counts(own.order_count for own in shown.values())
     caption = (
         "Predictions for the test images of each task after the last task, in per cent of its "
-        f"images: mean over {orders}. A wrong prediction names a class of the same, an earlier or "
+        "images: mean over orders. A wrong prediction names a class of the same, an earlier or "
         "a later task: an old class taken for a new one is 'wrong, later task'."
     )
     return ReportFigure.of("confusion", caption, lambda width: draw_confusion(shown, width))
 
 
-def draw_confusion(methods: Mapping[str, Confusion], width: float = WIDE) -> Scene:
+def draw_confusion(methods: Mapping[str, Floats], width: float = WIDE) -> Scene:
     """Draw a bar for each task: right answers, and wrong ones by the task that they name."""
 
     def draw(method: str, box: Box) -> list[Mark]:
         own = methods[method]
-        tasks = len(own.right)
+        tasks = len(own)
         up = Scale(0.0, 100.0, box.bottom, box.top)
         step = (box.right - box.left) / tasks
         gap = min(0.16 * step, 4.0)
@@ -304,7 +296,7 @@ def draw_confusion(methods: Mapping[str, Confusion], width: float = WIDE) -> Sce
                 marks.append(Text(middle, box.bottom + 15.0, str(task + 1), 11.0, "middle"))
             below = 0.0
             for part, label, colour in _CONFUSED:
-                share = float(getattr(own, part)[task])
+                share = float(own[task, part])
                 height = up(below) - up(below + share)
                 tip = f"task {task + 1}: {label} {share:.0f} %"
                 marks.append(bar(x, up(below + share), step - gap, height, colour, tip))
@@ -327,10 +319,10 @@ def build_prediction(
     clouds: dict[str, tuple[Floats, Floats, list[int], str]] = {}
     for method, analysis in dataset.methods.items():
         own = np.flatnonzero(~np.isnan(orders.z) & ~np.isnan(values[method]))
-        if analysis.predictor is None or not own.size:
+        correlation = analysis.correlation
+        if correlation is None or not own.size:
             continue
         own = own[:: -(-len(own) // _MOST_DOTS)]
-        correlation = analysis.correlations[analysis.predictor]
         r = correlation.pearson if correlation.stable else None
         text = "no r" if r is None else f"r = {signed(r, 2)}"
         clouds[method] = (orders.z[own], values[method][own], own.tolist(), text)

@@ -57,8 +57,7 @@ class OrderTable:
         sequences = tuple(table.sequences[place] for place in places.tolist())
         z = None
         if dataset.predictor is not None:
-            numbers = [dataset.predictor.value(sequence) for sequence in sequences]
-            z = np.array([np.nan if one is None else one for one in numbers])
+            z = dataset.predictor.z[places]
         return cls(
             places,
             sequences,

@@ -54,11 +54,8 @@ def summary_table(
     paper: list[tuple[Cell, ...]] = []
     for name in shown:
         method = dataset.methods[name]
-        said, share, ran = (
-            method.answer,
-            method.order_effect.order_share,
-            dataset.table.orders(name),
-        )
+        said, share, relation = method.answer, method.order_effect.order_share, method.correlation
+        ran = dataset.table.orders(name)
         ends = (float(ran.accuracies.min()), float(ran.accuracies.max()))
         own = {f"{it.protocol} {it.label}": it.value for it in named[name]}
         rows.append(
@@ -71,7 +68,7 @@ def summary_table(
                 *(own.get(label) for label in labels),
                 *ends,
                 None if share is None else 100.0 * share,
-                _pearson(method),
+                None if relation is None or not relation.stable else relation.pearson,
                 len(ran),
                 _basis(method),
             )
@@ -181,13 +178,6 @@ def _basis(method: MethodAnalysis) -> str:
     return f"all {orders}" if is_measured else f"{orders} of {' + '.join(said.protocols)}"
 
 
-def _pearson(method: MethodAnalysis) -> float | None:
-    if method.predictor is None:
-        return None
-    correlation = method.correlations[method.predictor]
-    return correlation.pearson if correlation.stable else None
-
-
 def comparisons_table(dataset: DatasetAnalysis) -> Table:
     """Pairs of methods on the orders that both ran."""
     pairs = [
@@ -282,35 +272,6 @@ def boundary_table(dataset: DatasetAnalysis) -> Table:
     )
     caption = " ".join([table.caption, *origin_sentences(dataset.provenance)])
     return replace(table, paper=replace(table, caption=caption))
-
-
-def correlations_table(dataset: DatasetAnalysis) -> Table:
-    """Correlation of every method's accuracy with every predictor."""
-    rows: list[tuple[Cell, ...]] = []
-    for name, method in dataset.methods.items():
-        for predictor, one in method.correlations.items():
-            if not one.stable:
-                rows.append((name, predictor, one.n, *(None,) * 6))
-                continue
-            interval = one.pearson_interval or (None, None)
-            numbers = (one.pearson, *interval, one.spearman, one.p_value, one.adjusted_p)
-            rows.append((name, predictor, one.n, *numbers))
-    few = " Fewer than 8 orders have no correlation." if any(row[3] is None for row in rows) else ""
-    return Table(
-        "correlations",
-        "Correlation of accuracy with each predictor",
-        "Pearson's r over orders with its 95 % interval, and Spearman's ρ; 'adjacent' is the "
-        "paper's S. p is the share of relabellings of the classes that give an |r| at least as "
-        f"large; 'p, Holm' is adjusted for the number of methods.{few}",
-        (
-            Column("method"),
-            Column("predictor"),
-            Column("orders", 0),
-            *(Column(title, 2, signed=True) for title in ("r", "from", "to", "ρ")),
-            *(Column(title, 3) for title in ("p", "p, Holm")),
-        ),
-        tuple(rows),
-    )
 
 
 def orders_table(dataset: DatasetAnalysis, orders: OrderTable) -> Table:

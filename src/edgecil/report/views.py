@@ -83,7 +83,6 @@ def build_view(
         "orders": tables.orders_table(dataset, replace(orders, values=dict(values))),
         "boundaries": tables.boundary_table(dataset),
         "comparisons": tables.comparisons_table(dataset),
-        "correlations": tables.correlations_table(dataset),
     }
     filled = {
         key: replace(table, name=f"{table.name}{suffix}") if table.rows else None
@@ -93,11 +92,7 @@ def build_view(
     prediction = None
     if len(orders) >= _LEAST_DOTS:
         prediction = build_prediction(dataset, orders, values, name=f"prediction{suffix}")
-    parts = (
-        Part("Predictors of accuracy", prediction) if prediction else Part(),
-        Part(table=filled["correlations"], folded="Correlations with every predictor"),
-    )
-    details = tuple(part for part in parts if part.figure or part.table)
+    details = [Part("Predictors of accuracy", prediction)] if prediction else []
     return MetricView(
         words,
         narrative.answer(dataset, ranked, words),
@@ -111,7 +106,7 @@ def build_view(
         {name: one for name, one in maps.items() if one is not None},
         filled,
         (
-            *([Section("details", "Details", "", details)] if details else ()),
+            *([Section("details", "Details", "", tuple(details))] if details else ()),
             *added_sections(dataset, suffix),
         ),
     )

@@ -23,7 +23,7 @@ from edgecil.report.text import slug
 from edgecil.report.views import datasets_section
 
 if TYPE_CHECKING:
-    from edgecil.estimation.similarities import Similarities
+    from edgecil.estimation.similarities import SimilarityLike
     from edgecil.estimation.sources import Reading, Source
 
 _ANALYSIS_FILE = "analysis.json"
@@ -61,7 +61,7 @@ def write_report(
     metrics: Sequence[str] | None = None,
     metric: str | None = None,
     classifier: str | None = None,
-    similarity: Similarities | None = None,
+    similarity: SimilarityLike | None = None,
     predictor: str | None = None,
     live: bool = False,
     open: bool = False,
