@@ -130,6 +130,11 @@ def wrong_value(name: str, allowed: str, value: object) -> UsageError:
     return UsageError(f"The '{name}' parameter must be {allowed}. Got {shown(value)} instead.")
 
 
+def first_line(error: BaseException) -> str:
+    """Return what an error of another library says, on one line of at most 200 characters."""
+    return (str(error).splitlines() or [""])[0][:200] or type(error).__name__
+
+
 def is_integer(value: object) -> bool:
     """Return whether a value is an integer of Python or NumPy, and no truth value."""
     return isinstance(value, Integral) and not isinstance(value, bool)

@@ -19,7 +19,6 @@ from edgecil.backbones.features import (
     content_name,
     feature_bank,
     frozen_features,
-    in_full_batches,
     network_name,
 )
 from edgecil.backbones.initialise import build
@@ -183,13 +182,13 @@ def test_rows_do_not_depend_on_their_company(layout) -> None:
     pixels = torch.randint(256, (BATCH + 9, 1, 12, 12), generator=generator, dtype=torch.uint8)
     network = random_vit(layout)
 
-    def compute(part: torch.Tensor) -> torch.Tensor:
-        return network(part / 255.0)
+    def rows(part: torch.Tensor) -> torch.Tensor:
+        return FeatureBank(None).rows(part, lambda images: network(images / 255.0))
 
-    together = in_full_batches(pixels, compute)
-    alone = torch.cat([in_full_batches(image[None], compute) for image in pixels])
+    together = rows(pixels)
+    alone = torch.cat([rows(image[None]) for image in pixels])
     assert torch.equal(together, alone)
-    assert torch.equal(in_full_batches(pixels.flip(0), compute).flip(0), together)
+    assert torch.equal(rows(pixels.flip(0)).flip(0), together)
     assert not together.requires_grad
 
 

@@ -314,11 +314,11 @@ def test_another_architecture_is_one_sentence(tmp_path, timm, change, message) -
     [
         ({"num_hidden_layers": 12}, "3.*configuration.*12"),
         ({"hidden_size": 768}, "64.*configuration.*768"),
-        ({"hidden_act": "relu"}, "'relu'.*quick_gelu"),
+        ({"hidden_act": "relu"}, "config.json.*'relu'.*activation"),
         ({"num_attention_heads": 7}, r"number of attention heads"),
-        ({"num_attention_heads": "two"}, "config.json.*'two'"),
-        ({"num_attention_heads": 0}, "config.json.*0"),
-        ({"layer_norm_eps": "small"}, "config.json.*norm_eps.*'small'"),
+        ({"num_attention_heads": "two"}, "config.json.*int.*str.*heads"),
+        ({"num_attention_heads": 0}, "config.json.*below 1"),
+        ({"layer_norm_eps": "small"}, "config.json.*float.*str.*norm_eps"),
         ({"vision_config": [1]}, "config.json.*vision_config"),
         ([], "no JSON object"),
     ],
@@ -395,11 +395,9 @@ def test_images_that_do_not_fit_are_one_sentence(tmp_path, timm) -> None:
 def test_a_description_that_makes_no_sense_is_one_sentence(tmp_path, timm) -> None:
     path = save_state(tmp_path / "timm", timm)
     for layout, message in (
-        ({"colour": 3}, "does not describe a vision transformer: .*colour"),
-        ({"width": "64"}, "does not describe a vision transformer: width = '64'"),
-        ({"width": 64.0}, "does not describe a vision transformer: width = 64.0"),
+        ({"width": "64"}, "does not describe a vision transformer: .*width"),
         ({"width": 64, "heads": 7}, "7 heads do not divide the width 64"),
-        ([1], "is not a configuration: its layout is no JSON object"),
+        ([1], "is not a configuration: layout is no JSON object"),
     ):
         path.with_suffix(".json").write_text(json.dumps({"layout": layout}))
         with pytest.raises(DataError, match=message):

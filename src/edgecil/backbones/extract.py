@@ -75,7 +75,7 @@ def features(
     from edgecil.backbones.slot import backbone_text
     from edgecil.data import load_dataset
     from edgecil.data.augment import Normalise, Pipeline
-    from edgecil.data.store import resize_dataset, store_dataset
+    from edgecil.data.store import derive_dataset, resize_dataset
 
     name = canonical_backbone(backbone_text(backbone))
     check_backbone(name)
@@ -98,28 +98,23 @@ def features(
             f"of {images.name!r} have {images.channels}."
         )
     prepare = Pipeline((), stated.mean, stated.std)
-    train, test = images.train, images.test
-    total = len(train) + len(test)
+    total = len(images.train) + len(images.test)
 
     with Progress("images", shown=progress) as bar:
 
-        def read(begin: int, end: int) -> Inputs:
-            later = test.inputs[max(0, begin - len(train)) : max(0, end - len(train))]
-            inputs = torch.from_numpy(np.concatenate([train.inputs[begin:end], later]))
+        def compute(inputs: Inputs, done: int) -> Inputs:
             with torch.no_grad():
                 rows = [
                     network(prepare.plain(part.to(device))).float().cpu()
-                    for part in inputs.split(batch_size)
+                    for part in torch.from_numpy(inputs).split(batch_size)
                 ]
-            bar.update(end, total)
+            bar.update(done, total)
             return np.asarray(torch.cat(rows).numpy())
 
-        vectors = store_dataset(
-            images.name,
-            images.names,
-            (train.labels, test.labels),
+        vectors = derive_dataset(
+            images,
             (network.feature_size,),
-            read,
+            compute,
             storage="disk",
             key=lambda: ("features", fingerprint(name), images.fingerprint, device, batch_size),
             announced=False,

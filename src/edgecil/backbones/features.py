@@ -54,13 +54,9 @@ class FeatureBank:
         compute: Callable[[torch.Tensor], torch.Tensor],
         device: str | torch.device = "cpu",
     ) -> torch.Tensor:
-        """Return the rows (n, …) of images, on a device.
+        """Return the rows (n, …) of uint8 images (n, c, h, w), which may be on another device.
 
-        Args:
-            inputs: uint8 (n, c, h, w), on any device; they are moved 32 at a time.
-            compute: uint8 images (32, c, h, w) on the device to rows (32, …), each from its own
-                image alone.
-            device: device to compute on.
+        `compute` maps 32 images on the device to rows (32, …), each from its own image alone.
         """
         if not len(inputs):
             raise ValueError("'inputs' must have at least one image. Got 0.")
@@ -70,7 +66,13 @@ class FeatureBank:
         places = {name: place for place, name in enumerate(names) if name not in self._rows}
         if places:
             missed = torch.tensor(list(places.values()), device=inputs.device)
-            rows = in_full_batches(inputs, compute, device, chosen=missed).cpu()
+            computed = []
+            for indices in missed.split(BATCH):
+                part = inputs[indices]
+                blank = part.new_zeros((BATCH - len(part), *part.shape[1:]))
+                with torch.no_grad():
+                    computed.append(compute(torch.cat([part, blank]).to(device))[: len(part)])
+            rows = torch.cat(computed).cpu()
             self._hold(list(places), rows)
             self._write(list(places), rows)
         return torch.stack([self._rows[name] for name in names]).to(device)
@@ -163,15 +165,10 @@ def frozen_features(
     prepare: Pipeline | None = None,
     precision: str = "float32",
 ) -> torch.Tensor:
-    """Return features (n, d) of the unmodified pre-trained network `name`, on the device.
+    """Return features (n, d) of uint8 images (n, c, h, w) by an unmodified pre-trained network.
 
-    Args:
-        name: in `PRETRAINED`, or a path or hub id.
-        inputs: uint8 (n, c, h, w), on any device.
-        device: device to compute on.
-        keep: whether to cache rows on disk.
-        prepare: preparation of the images; by default the model's normalisation at their own size.
-        precision: see :func:`edgecil.io.device.check_precision`.
+    `keep` caches them on disk. By default images are normalised as the model's were and keep their
+    own size.
     """
     if prepare is None:
         channels = inputs.shape[1]
@@ -187,32 +184,6 @@ def frozen_features(
             return network(prepare.plain(part)).float()
 
     return bank.rows(inputs, compute, device)
-
-
-def in_full_batches(
-    inputs: torch.Tensor,
-    compute: Callable[[torch.Tensor], torch.Tensor],
-    device: str | torch.device = "cpu",
-    *,
-    chosen: torch.Tensor | None = None,
-) -> torch.Tensor:
-    """Return rows (n, …) of images, computed without gradients, always 32 at a time.
-
-    Args:
-        inputs: uint8 (m, c, h, w), on any device; the last batch is padded with blank images.
-        compute: images (32, c, h, w) on the device to rows (32, …).
-        device: device to compute on.
-        chosen: indices (n,) of the images; all by default.
-    """
-    if chosen is None:
-        chosen = torch.arange(len(inputs), device=inputs.device)
-    rows = []
-    for indices in chosen.split(BATCH):
-        part = inputs[indices]
-        blank = part.new_zeros((BATCH - len(part), *part.shape[1:]))
-        with torch.no_grad():
-            rows.append(compute(torch.cat([part, blank]).to(device))[: len(part)])
-    return torch.cat(rows)
 
 
 def content_name(*parts: object) -> str:

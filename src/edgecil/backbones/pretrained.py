@@ -11,7 +11,7 @@ import hashlib
 import logging
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -31,6 +31,7 @@ from edgecil.data.augment import Normalise
 from edgecil.errors import DataError, UsageError, unknown
 from edgecil.io.files import cache_directory, replace_file
 from edgecil.io.hub import cached_snapshot, is_hub_id
+from edgecil.io.toml import read_toml
 from edgecil.io.weights import WEIGHTS, WeightFiles, locate_weights, tensor_names
 from edgecil.registry import Registry
 
@@ -38,9 +39,9 @@ Shape = tuple[int, ...]
 
 _log = logging.getLogger(__name__)
 
-_HALF = Normalise((0.5, 0.5, 0.5), (0.5, 0.5, 0.5))
 _IMAGENET = Normalise((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 _CLIP = Normalise((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711))
+_STATISTICS = {"half": Normalise((0.5,) * 3, (0.5,) * 3), "imagenet": _IMAGENET, "clip": _CLIP}
 
 
 @dataclass(frozen=True)
@@ -62,64 +63,21 @@ class PretrainedModel:
     image_size: int | None = None
 
 
-# Sources, statistics and sizes follow timm's default_cfgs and transformers' preprocessor files.
-# timm 0.6.12, which PILOT requires, has `augreg_in21k_ft_in1k` as its vit_base_patch16_224.
-_MODELS = (
-    PretrainedModel(
-        "vit-quickdraw",
-        str(Path(__file__).parent / "data" / "vit-quickdraw.safetensors"),
-        "small ViT, 245 classes of drawings that quickdraw does not hold",
-        image_size=28,
-    ),
-    PretrainedModel(
-        "vit-b16-in21k",
-        "timm/vit_base_patch16_224.augreg_in21k",
-        "ViT-B/16, ImageNet-21k (Steiner et al. 2022)",
-        _HALF,
-        224,
-    ),
-    PretrainedModel(
-        "vit-b16-in1k",
-        "timm/vit_base_patch16_224.augreg_in21k_ft_in1k",
-        "ViT-B/16, ImageNet-21k, then ImageNet-1k (Steiner et al. 2022)",
-        _HALF,
-        224,
-    ),
-    PretrainedModel(
-        "vit-b16-in21k-google",
-        "google/vit-base-patch16-224-in21k",
-        "ViT-B/16, ImageNet-21k (Dosovitskiy et al. 2021)",
-        _HALF,
-        224,
-    ),
-    PretrainedModel(
-        "vit-b16-dino",
-        "timm/vit_base_patch16_224.dino",
-        "ViT-B/16, ImageNet-1k without labels (Caron et al. 2021)",
-        _IMAGENET,
-        224,
-    ),
-    PretrainedModel(
-        "vit-b16-clip",
-        "openai/clip-vit-base-patch16",
-        "ViT-B/16, CLIP's image tower (Radford et al. 2021)",
-        _CLIP,
-        224,
-    ),
-    PretrainedModel(
-        "resnet18-in1k",
-        "timm/resnet18.tv_in1k",
-        "ResNet-18, ImageNet-1k, torchvision's weights (He et al. 2016)",
-        _IMAGENET,
-        224,
-    ),
-)
+_DATA = Path(__file__).parent / "data"
 _RESNETS = ("resnet18-in1k",)
 _IMAGENET_SIZE = 224
-PRETRAINED: Registry[PretrainedModel] = Registry(
-    "pre-trained model", {model.name: model for model in _MODELS}
-)
 
+
+def _read_models() -> dict[str, PretrainedModel]:
+    models = {}
+    for name, entry in read_toml(_DATA / "pretrained.toml").items():
+        statistics = _STATISTICS.get(entry.pop("statistics", ""))
+        models[name] = PretrainedModel(name, statistics=statistics, **entry)
+    bundled = models["vit-quickdraw"]
+    return {**models, bundled.name: replace(bundled, source=str(_DATA / bundled.source))}
+
+
+PRETRAINED: Registry[PretrainedModel] = Registry("pre-trained model", _read_models())
 
 _supplied: dict[str, Path] = {}  # folders with weights that another process sent, by model
 
@@ -127,7 +85,7 @@ _supplied: dict[str, Path] = {}  # folders with weights that another process sen
 def weight_contents(name: str) -> dict[str, bytes]:
     """Return the files of pre-trained weights that other machines require; none if bundled."""
     model = find_pretrained(name)
-    if is_slot_model(name) or Path(model.source).is_relative_to(Path(__file__).parent):
+    if is_slot_model(name) or Path(model.source).is_relative_to(_DATA):
         return {}
     files = _locate(name)
     paths = [files.weights, *(files.folder / setting for setting in files.settings)]
@@ -197,10 +155,7 @@ def pretrained_status(name: str) -> tuple[bool, str]:
 def load_pretrained(name: str, shape: Shape, seed: int = 0) -> Backbone:
     """Return a new network with pre-trained weights, trainable, in float32, on the CPU.
 
-    Args:
-        name: in `PRETRAINED` or of the slot, or a path or hub id.
-        shape: channels, height and width of the images.
-        seed: under which the function of a model of the slot is called.
+    The function of a model of the slot is called under the seed.
     """
     if is_slot_model(name):
         return build_model(name, shape, seed)
@@ -218,10 +173,7 @@ def is_resnet(name: str) -> bool:
 def load_vit(name: str, shape: Shape) -> ViT:
     """Return a new vision transformer with pre-trained weights, trainable, in float32, on the CPU.
 
-    Args:
-        name: in `PRETRAINED`, or a path or hub id.
-        shape: channels, height and width of the images; position embeddings are interpolated if
-            the size differs from that of the weights.
+    Position embeddings are interpolated if the images' size differs from that of the weights.
     """
     if find_pretrained(name).name in _RESNETS:
         raise UsageError(
@@ -314,10 +266,6 @@ def fitting_size(name: str, shape: Shape) -> int | None:
     Position embeddings can be interpolated, but images far from the training size give poor
     features: at 32 pixels, ViT-B/16 sees a grid of 2×2 patches. Images fit if both sides differ
     from the training size by at most an eighth of it.
-
-    Args:
-        name: in `PRETRAINED`, or a path or hub id.
-        shape: channels, height and width of the images.
     """
     size = image_size_of(name)
     fits = size is None or all(8 * abs(side - size) <= size for side in shape[1:])

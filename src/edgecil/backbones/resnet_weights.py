@@ -30,10 +30,6 @@ def load_resnet(files: WeightFiles, shape: tuple[int, ...]) -> ResNet:
     """Return a new ResNet-18 with the weights in a file, trainable, in float32, on the CPU.
 
     Its stem is that of ImageNet networks for images of any size.
-
-    Args:
-        files: where the weights are.
-        shape: channels, height and width of the images.
     """
     tensors = _without_prefix(read_tensors(files.weights))
     channels = tensors["conv1.weight"].shape[1] if "conv1.weight" in tensors else shape[0]
@@ -46,7 +42,9 @@ def load_resnet(files: WeightFiles, shape: tuple[int, ...]) -> ResNet:
         network = imagenet_resnet18(shape[0])
     network.to_empty(device="cpu")
     state = network.state_dict()
-    translated = _translate(tensors, state)
+    counters = [name for name in state if name.endswith(_COUNTER)]  # old files have none
+    translated = {name: torch.zeros((), dtype=torch.int64) for name in counters}
+    translated |= {_our_name(name): tensor for name, tensor in tensors.items()}
     missing = [name for name in state if name not in translated]
     strange = [name for name in translated if name not in state]
     wrong = [
@@ -69,17 +67,6 @@ def _without_prefix(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tens
     prefix = next((one for one in _PREFIXES if f"{one}conv1.weight" in tensors), "")
     own = {name.removeprefix(prefix): tensor for name, tensor in tensors.items()}
     return {name: tensor for name, tensor in own.items() if not name.startswith(_CLASSIFIER)}
-
-
-def _translate(
-    tensors: Mapping[str, torch.Tensor], state: Mapping[str, torch.Tensor]
-) -> dict[str, torch.Tensor]:
-    """Return the tensors by our names; old files have no counters of batches, which start at 0."""
-    translated = {_our_name(name): tensor for name, tensor in tensors.items()}
-    for name, tensor in state.items():
-        if name.endswith(_COUNTER):
-            translated.setdefault(name, torch.zeros_like(tensor, device="cpu"))
-    return translated
 
 
 def _our_name(name: str) -> str:

@@ -29,8 +29,16 @@ from torch import nn
 
 from edgecil.backbones.resnet import Backbone
 from edgecil.data.augment import Normalise
-from edgecil.errors import PrerequisiteError, UsageError, unknown
-from edgecil.io.code import Source, load_code, locate_code, locate_module, locate_object
+from edgecil.errors import PrerequisiteError, UsageError, first_line, shown, unknown
+from edgecil.io.code import (
+    Source,
+    check_no_parameters,
+    load_code,
+    locate_code,
+    locate_module,
+    locate_object,
+    names_code,
+)
 from edgecil.registry import Registry
 
 ENTRY_POINTS = "edgecil.backbones"
@@ -87,10 +95,9 @@ class SlotBackbone(Backbone):
         except UsageError:
             raise
         except Exception as error:
-            line = (str(error).splitlines() or [""])[0][:160] or type(error).__name__
             raise UsageError(
-                f"The backbone {name!r} does not take inputs of the shape {shape} ({line}); use "
-                "another one, or set 'image_size'."
+                f"The backbone {name!r} does not take inputs of the shape {shape} "
+                f"({first_line(error)}); use another one, or set 'image_size'."
             ) from error
         inner.train(training)
         self.feature_size = features.shape[1]
@@ -104,10 +111,9 @@ class SlotBackbone(Backbone):
             if isinstance(found, torch.Tensor) and found.ndim == 3:  # the class token
                 found = found[:, 0]
         if not isinstance(found, torch.Tensor) or found.ndim != 2 or len(found) != len(inputs):
-            shape = getattr(found, "shape", type(found).__name__)
             raise UsageError(
                 f"The backbone {self._name!r} must map {len(inputs)} inputs to features "
-                f"({len(inputs)}, d). Got {tuple(shape) if not isinstance(shape, str) else shape}."
+                f"({len(inputs)}, d). Got {shown(found)}."
             )
         return found
 
@@ -143,9 +149,7 @@ def is_slot_model(name: str) -> bool:
     """Return whether a text names a model of the slot."""
     if name in _models or name.startswith((TIMM, HUB, _GIVEN)):
         return True
-    target, colon, attribute = name.rpartition(":")
-    by_code = bool(colon) and attribute.isidentifier() and len(target) > 1
-    return by_code or name in installed_backbones()
+    return names_code(name) or name in installed_backbones()
 
 
 @cache
@@ -162,17 +166,13 @@ def find_model(name: str) -> SlotModel:
         raise UsageError(
             f"The backbone {name!r} was a module in Python; call edgecil.run with it again."
         )
-    if name.startswith((TIMM, HUB)):
-        model = SlotModel(name)
-    else:
-        installed = installed_backbones()
-        if name in installed:
-            source = locate_module(installed[name].module, installed[name].attr)
-        else:
-            source = locate_code(name)
-        model = SlotModel(name, source)
-    _models[name] = model
-    return model
+    source = None
+    if name in (installed := installed_backbones()):
+        source = locate_module(installed[name].module, installed[name].attr)
+    elif not name.startswith((TIMM, HUB)):
+        source = locate_code(name)
+    _models[name] = SlotModel(name, source)
+    return _models[name]
 
 
 def model_name(name: str) -> str:
@@ -201,9 +201,7 @@ def _make(name: str) -> nn.Module:
         return _from_transformers(name.removeprefix(HUB))
     assert model.source is not None
     make: Any = _factories.get(name) or load_code(model.source)
-    needed = inspect.signature(make).parameters.values()
-    if any(it.default is it.empty and it.kind not in (2, 4) for it in needed):
-        raise UsageError(f"The backbone {name!r} must be a function without required parameters.")
+    check_no_parameters(make, f"The backbone {name!r}")
     made = make()
     if not isinstance(made, nn.Module):
         raise UsageError(
@@ -225,10 +223,9 @@ def _from_timm(text: str) -> nn.Module:
         if option != "weights":
             raise unknown("option of a timm model", option, ("weights",))
     weights = options.get("weights")
-    path = None if weights in (None, "none") else str(Path(weights or "").expanduser())
     settings: dict[str, Any] = {"num_classes": 0, "pretrained": weights is None}
-    if path is not None:
-        settings["checkpoint_path"] = path
+    if weights not in (None, "none"):
+        settings["checkpoint_path"] = str(Path(weights or "").expanduser())
     if name not in timm.list_models() and name.partition(".")[0] not in timm.list_models():
         raise unknown("model of timm", name, timm.list_models())
     try:
@@ -265,8 +262,7 @@ class _ImageTower(nn.Module):  # type: ignore[misc]
 
 
 def _unloadable(name: str, error: Exception) -> PrerequisiteError:
-    line = (str(error).splitlines() or [""])[0][:200] or type(error).__name__
-    return PrerequisiteError(f"The backbone {name!r} cannot be loaded ({line}).")
+    return PrerequisiteError(f"The backbone {name!r} cannot be loaded ({first_line(error)}).")
 
 
 @cache

@@ -9,60 +9,54 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import msgspec
 import torch
 from torch.nn import functional
 
 from edgecil.backbones.resnet_weights import holds_resnet
 from edgecil.backbones.vit import ViT, ViTLayout
 from edgecil.data.augment import Normalise
-from edgecil.errors import DataError, name_some, shown
+from edgecil.errors import DataError, UsageError, name_some
 from edgecil.io.files import read_json
+from edgecil.io.toml import read_toml
 from edgecil.io.weights import WeightFiles, read_tensors
 
 _HEADS = {1280: 16, 1408: 16, 1664: 16}  # heads of ViT-H, g and G by width, which are wider
 _PATCHES, _FIRST_MLP = "patch_embed.proj.weight", "blocks.0.mlp.fc1.weight"
 
-
 CONFIG, OPEN_CLIP_CONFIG = "config.json", "open_clip_config.json"
 PREPROCESSOR = "preprocessor_config.json"
 SETTINGS = (CONFIG, OPEN_CLIP_CONFIG, PREPROCESSOR)
 HEAD_WIDTH = 64  # default width of an attention head
-_LARGE = 1e9  # no setting is larger
 
 
-def described_layout(files: WeightFiles) -> ViTLayout | None:
+def _described_layout(files: WeightFiles) -> ViTLayout | None:
     """Return the layout in edgecil's own description of the weights, if there is one."""
     path = _description(files)
     described = _inside(path, "layout")
-    try:
-        return ViTLayout(**_of_right_kinds(path, described)) if described else None
-    except TypeError as error:
-        raise DataError(f"{path} does not describe a vision transformer: {error}.") from error
+    return _valid_layout(path, described) if described else None
 
 
-def configured_layout(config: Path) -> dict[str, Any]:
+def _configured_layout(config: Path) -> dict[str, Any]:
     """Read the fields of a ViTLayout from a configuration of transformers, timm or open_clip."""
-    held = _read_json(config)
-    if not held:
-        return {}
+    held = _inside(config)
     if config.name == OPEN_CLIP_CONFIG:
         model = _inside(config, "model_cfg") or held
         vision = _inside(config, "model_cfg", "vision_cfg") or _inside(config, "vision_cfg")
         configured = {
             "width": vision.get("width"),
             "depth": vision.get("layers"),
-            "heads": _heads(vision),
+            "heads": _open_clip_heads(vision),
             "activation": "quick_gelu" if model.get("quick_gelu") else "gelu",
         }
     else:
         vision = _inside(config, "vision_config") or held
-        quick = "quickgelu" in str(
-            held.get("architecture")
-        )  # part of the architecture's name in timm
+        quick = "quickgelu" in str(held.get("architecture"))  # a part of the name in timm
         configured = {
             "width": vision.get("hidden_size"),
             "depth": vision.get("num_hidden_layers"),
@@ -70,8 +64,19 @@ def configured_layout(config: Path) -> dict[str, Any]:
             "norm_eps": vision.get("layer_norm_eps"),
             "activation": "quick_gelu" if quick else vision.get("hidden_act"),
         }
-    configured = {name: value for name, value in configured.items() if value is not None}
-    return _of_right_kinds(config, configured)
+    configured = {name: value for name, value in configured.items() if held and value is not None}
+    _valid_layout(config, configured)
+    return configured
+
+
+def _valid_layout(path: Path, configured: dict[str, Any]) -> ViTLayout:
+    try:
+        layout = msgspec.convert(configured, ViTLayout)
+    except msgspec.ValidationError as error:
+        raise DataError(f"{path} does not describe a vision transformer: {error}.") from error
+    if min(layout.width, layout.depth, layout.heads, layout.norm_eps) <= 0:
+        raise DataError(f"{path} does not describe a vision transformer: a size is below 1.")
+    return layout
 
 
 def configured_statistics(files: WeightFiles) -> Normalise | None:
@@ -91,36 +96,19 @@ def configured_statistics(files: WeightFiles) -> Normalise | None:
 
 
 def _normalise(path: Path, mean: Any, std: Any) -> Normalise:
-    lists = isinstance(mean, list) and isinstance(std, list) and len(mean) == len(std) > 0
-    if not lists or not all(map(_is_number, mean + std)) or min(std) <= 0:
-        raise DataError(
-            f"{path} has no valid normalisation: it requires lists of means and of standard "
-            f"deviations above 0, one value per channel. Got {shown(mean)} and {shown(std)}."
-        )
-    return Normalise(tuple(mean), tuple(std))
-
-
-def _of_right_kinds(path: Path, configured: dict[str, Any]) -> dict[str, Any]:
-    """Return the configured fields of a ViTLayout, if all have valid values."""
-    for entry in fields(ViTLayout):
-        value, kind = configured.get(entry.name, entry.default), type(entry.default)
-        fits = _is_number(value) if kind is float else type(value) is kind
-        if not fits or (_is_number(value) and value <= 0):
-            raise DataError(
-                f"{path} does not describe a vision transformer: {entry.name} = {value!r}."
-            )
-    return configured
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and abs(value) < _LARGE
+    try:
+        if not any(msgspec.convert([mean, std], list[list[float]])):
+            raise UsageError("Both lists are empty.")
+        return Normalise(tuple(mean), tuple(std))
+    except (msgspec.ValidationError, UsageError) as error:
+        raise DataError(f"{path} has no valid normalisation: {error}") from error
 
 
 def _description(files: WeightFiles) -> Path:
     return files.weights.with_suffix(".json")
 
 
-def _heads(vision: Mapping[str, Any]) -> Any:
+def _open_clip_heads(vision: Mapping[str, Any]) -> Any:
     """Return the number of attention heads of an open_clip image tower, if its width is given."""
     width, head_width = vision.get("width"), vision.get("head_width", HEAD_WIDTH)
     if type(width) is not int or type(head_width) is not int or head_width < 1:
@@ -130,21 +118,12 @@ def _heads(vision: Mapping[str, Any]) -> Any:
 
 def _inside(path: Path, *names: str) -> dict[str, Any]:
     """Return the object at a path of names in a JSON file; empty if there is none."""
-    held = _read_json(path)
-    for name in names:
-        held = {} if held.get(name) is None else held[name]
+    held = read_json(path) if path.is_file() else {}
+    for name in ("", *names):
+        if name:
+            held = {} if held.get(name) is None else held[name]
         if not isinstance(held, dict):
-            raise DataError(f"{path} is not a configuration: its {name} is no JSON object.")
-    return held
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    """Return the JSON object in a file; empty if the file does not exist."""
-    if not path.is_file():
-        return {}
-    held = read_json(path)
-    if not isinstance(held, dict):
-        raise DataError(f"{path} is not a configuration: it contains no JSON object.")
+            raise DataError(f"{path} is not a configuration: {name or 'it'} is no JSON object.")
     return held
 
 
@@ -156,17 +135,10 @@ _LEFT_OUT = ("head.", "pre_logits.", "pooler.", "proj", "embeddings.position_ids
 
 @dataclass(frozen=True)
 class Naming:
-    """How one family of files names the tensors of an image tower.
-
-    Attributes:
-        mark: a tensor name that identifies the family; earlier families take precedence.
-        parts: pairs (theirs, ours) of parts of names, replaced in this order.
-        layout: default fields of :class:`~edgecil.backbones.vit.ViTLayout`.
-        config: name of the configuration file beside the weights, which overrides them.
-    """
+    """How one family of files names the tensors of an image tower; see data/vit_names.toml."""
 
     mark: str
-    parts: tuple[tuple[str, str], ...] = ()
+    parts: Mapping[str, str] = field(default_factory=dict)
     layout: Mapping[str, Any] = field(default_factory=dict)
     config: str = CONFIG
 
@@ -186,96 +158,20 @@ class Naming:
         return ours
 
     def _our_name(self, name: str) -> str:
-        for theirs, ours in self.parts:
+        for theirs, ours in self.parts.items():
             name = name.replace(theirs, ours)
         return name
 
 
-_CLIP = {"norm_eps": 1e-5, "activation": "quick_gelu"}
-NAMINGS = (
-    Naming("norm_pre.weight", layout={"norm_eps": 1e-5}),  # timm's CLIP
-    Naming("cls_token"),  # timm, DINO
-    Naming(  # transformers' ViT
-        "embeddings.cls_token",
-        (
-            ("embeddings.cls_token", "cls_token"),
-            ("embeddings.position_embeddings", "pos_embed"),
-            ("embeddings.patch_embeddings.projection.", "patch_embed.proj."),
-            ("encoder.layer.", "blocks."),
-            (".layernorm_before.", ".norm1."),
-            (".layernorm_after.", ".norm2."),
-            (".attention.attention.query.", ".attn.q."),
-            (".attention.attention.key.", ".attn.k."),
-            (".attention.attention.value.", ".attn.v."),
-            (".attention.output.dense.", ".attn.proj."),
-            (".intermediate.dense.", ".mlp.fc1."),
-            (".output.dense.", ".mlp.fc2."),
-            ("layernorm.", "norm."),
-        ),
-        {"norm_eps": 1e-12},
-    ),
-    Naming(  # transformers' CLIP
-        "embeddings.class_embedding",
-        (
-            ("embeddings.class_embedding", "cls_token"),
-            ("embeddings.position_embedding.weight", "pos_embed"),
-            ("embeddings.patch_embedding.", "patch_embed.proj."),
-            ("pre_layrnorm.", "norm_pre."),
-            ("post_layernorm.", "norm."),
-            ("encoder.layers.", "blocks."),
-            (".layer_norm1.", ".norm1."),
-            (".layer_norm2.", ".norm2."),
-            (".self_attn.q_proj.", ".attn.q."),
-            (".self_attn.k_proj.", ".attn.k."),
-            (".self_attn.v_proj.", ".attn.v."),
-            (".self_attn.out_proj.", ".attn.proj."),
-        ),
-        _CLIP,
-    ),
-    Naming(  # OpenAI's CLIP, open_clip
-        "class_embedding",
-        (
-            ("class_embedding", "cls_token"),
-            ("positional_embedding", "pos_embed"),
-            ("conv1.", "patch_embed.proj."),
-            ("ln_pre.", "norm_pre."),
-            ("ln_post.", "norm."),
-            ("transformer.resblocks.", "blocks."),
-            (".ln_1.", ".norm1."),
-            (".ln_2.", ".norm2."),
-            (".attn.in_proj_", ".attn.qkv."),
-            (".attn.out_proj.", ".attn.proj."),
-            (".mlp.c_fc.", ".mlp.fc1."),
-            (".mlp.c_proj.", ".mlp.fc2."),
-        ),
-        _CLIP,
-        OPEN_CLIP_CONFIG,
-    ),
-)
+@cache
+def namings() -> tuple[Naming, ...]:
+    """Return the families that are known."""
+    table = read_toml(Path(__file__).parent / "data" / "vit_names.toml")
+    return tuple(Naming(**entry) for entry in table["naming"])
 
 
-def image_tower(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Return the tensors of the image tower, without its prefix."""
-    for tower in _TOWERS:
-        inside = {name.removeprefix(tower) for name in tensors if name.startswith(tower)}
-        tensors = {name: tensors[tower + name] for name in inside} or tensors
-    return dict(tensors)
-
-
-def recognise(tensors: Mapping[str, torch.Tensor]) -> Naming | None:
-    """Return the family of an image tower's tensor names, or None."""
-    return next((naming for naming in NAMINGS if naming.mark in tensors), None)
-
-
-@dataclass(frozen=True, eq=False)
-class ViTWeights:
-    """A vision transformer read from a file.
-
-    Attributes:
-        layout: its sizes.
-        tensors: the complete state of a :class:`~edgecil.backbones.vit.ViT` with this layout, for
-            the image size of its training.
-    """
+class ViTWeights(NamedTuple):
+    """A layout, and the complete state of a ViT with it for the image size of its training."""
 
     layout: ViTLayout
     tensors: dict[str, torch.Tensor]
@@ -288,10 +184,12 @@ def read_vit(files: WeightFiles) -> ViTWeights:
     names of their tensors.
     """
     tensors = read_tensors(files.weights)
-    if described := described_layout(files):
+    if described := _described_layout(files):
         return _checked(files, described, tensors)
-    tensors = image_tower(tensors)
-    naming = recognise(tensors)
+    for tower in _TOWERS:
+        inside = [name.removeprefix(tower) for name in tensors if name.startswith(tower)]
+        tensors = {name: tensors[tower + name] for name in inside} or tensors
+    naming = next((naming for naming in namings() if naming.mark in tensors), None)
     if naming is None:
         other = (
             "it is a ResNet; use a learner on features, such as 'simplecil', or another backbone."
@@ -334,18 +232,13 @@ def _read_layout(
     blocks = [int(block[1]) for name in tensors if (block := re.match(r"blocks\.(\d+)\.", name))]
     seen = {"width": width, "depth": 1 + max(blocks)}
     config = files.folder / naming.config
-    configured = configured_layout(config)
+    configured = _configured_layout(config)
     for size, value in seen.items():
         if configured.get(size, value) != value:
             raise DataError(
                 f"{files.weights} does not belong to {config}: its {size} is {value}, the "
                 f"configuration's {configured[size]}."
             )
-    if configured.get("activation", "gelu") not in ("gelu", "quick_gelu"):
-        raise DataError(
-            f"{config} has the activation {configured['activation']!r}; only gelu and quick_gelu "
-            "are supported."
-        )
     heads = configured.get("heads") or _HEADS.get(width, width / HEAD_WIDTH)
     if heads != int(heads) or width % heads:
         raise DataError(

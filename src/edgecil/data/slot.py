@@ -7,7 +7,6 @@ arrays; a :class:`Dataset`; a function that returns one of these.
 
 from __future__ import annotations
 
-import inspect
 import uuid
 import zlib
 from collections.abc import Mapping, Sequence
@@ -25,7 +24,13 @@ from edgecil.data.formats.arrays import PARTS, WHOLE, arrays_dataset, as_labels,
 from edgecil.data.items import Items
 from edgecil.data.split import held_out_note, hold_out
 from edgecil.errors import DataError, UsageError
-from edgecil.io.code import load_code, locate_code, locate_module
+from edgecil.io.code import (
+    check_no_parameters,
+    load_code,
+    locate_code,
+    locate_module,
+    names_code,
+)
 from edgecil.registry import Registry
 
 ENTRY_POINTS = "edgecil.datasets"
@@ -55,9 +60,8 @@ def dataset_text(given: Any) -> str:
 
 def is_slot(text: str) -> bool:
     """Return whether a text stands for something that this module opens."""
-    target, colon, attribute = text.rpartition(":")
-    by_code = bool(colon) and attribute.isidentifier() and "/" not in attribute and len(target) > 1
-    return text.startswith((_GIVEN, _HUB)) or by_code or text in installed_datasets()
+    is_object_or_hub = text.startswith((_GIVEN, _HUB))
+    return is_object_or_hub or names_code(text) or text in installed_datasets()
 
 
 def open_slot(text: str) -> Dataset | Items:
@@ -89,9 +93,7 @@ def adapt(given: Any, name: str) -> Dataset | Items:
     if isinstance(given, (Dataset, Items)):
         return given
     if callable(given) and not hasattr(given, "__getitem__"):
-        needed = inspect.signature(given).parameters.values()
-        if any(it.default is it.empty and it.kind not in (2, 4) for it in needed):
-            raise UsageError(f"The function {name} must load the dataset without arguments.")
+        check_no_parameters(given, f"The dataset {name!r}")
         return adapt(given(), name)
     if isinstance(given, (tuple, list)) and given and all(_is_array(part) for part in given):
         keys = {2: WHOLE, 4: PARTS}.get(len(given))

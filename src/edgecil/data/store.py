@@ -19,7 +19,7 @@ import numpy as np
 from edgecil.data.dataset import Dataset, Examples
 from edgecil.data.decode import resize_images
 from edgecil.errors import DataError, UsageError, unknown, warn
-from edgecil.io.arrays import Inputs, Ints, Pixels
+from edgecil.io.arrays import Inputs, Ints
 from edgecil.io.device import free_memory
 from edgecil.io.files import cache_directory, replace_file
 from edgecil.io.locks import waiting_lock
@@ -148,20 +148,42 @@ def resize_dataset(dataset: Dataset, size: int | None, storage: str = "auto") ->
         return dataset
     if not dataset.channels:
         raise UsageError(f"{dataset.name!r} has vectors, not images; leave 'image_size' out.")
-    train, test = dataset.train, dataset.test
-    middle = len(train)
+    return derive_dataset(
+        dataset,
+        (dataset.channels, size, size),
+        lambda inputs, _: resize_images(inputs, size),
+        storage=storage,
+        key=lambda: (RESIZE_VERSION, size, dataset.fingerprint),
+    )
 
-    def read(begin: int, end: int) -> Pixels:
-        later = test.inputs[max(0, begin - middle) : max(0, end - middle)]
-        return resize_images(np.concatenate([train.inputs[begin:end], later]), size)
+
+def derive_dataset(
+    dataset: Dataset,
+    shape: tuple[int, ...],
+    change: Callable[[Inputs, int], Inputs],
+    *,
+    storage: str,
+    key: Callable[[], object],
+    announced: bool = True,
+) -> Dataset:
+    """Return a dataset of changed inputs; see :func:`store_dataset`.
+
+    `change` takes some inputs and how many there are up to the last of them.
+    """
+    train, test = dataset.train.inputs, dataset.test.inputs
+
+    def read(begin: int, end: int) -> Inputs:
+        later = test[max(0, begin - len(train)) : max(0, end - len(train))]
+        return change(np.concatenate([train[begin:end], later]), end)
 
     return store_dataset(
         dataset.name,
         dataset.names,
-        (train.labels, test.labels),
-        (dataset.channels, size, size),
+        (dataset.train.labels, dataset.test.labels),
+        shape,
         read,
         storage=storage,
-        key=lambda: (RESIZE_VERSION, size, dataset.fingerprint),
+        key=key,
         notes=dataset.notes,
+        announced=announced,
     )

@@ -134,6 +134,19 @@ def locate_code(spec: str) -> Source:
     return locate_module(target, attribute)
 
 
+def names_code(text: str) -> bool:
+    """Return whether a text has the form of :func:`locate_code`."""
+    target, _, attribute = text.rpartition(":")
+    return len(target) > 1 and attribute.isidentifier()
+
+
+def check_no_parameters(given: Callable[..., Any], what: str) -> None:
+    """Raise an error if a function cannot be called without arguments."""
+    for parameter in inspect.signature(given).parameters.values():
+        if parameter.default is parameter.empty and parameter.kind not in (2, 4):
+            raise UsageError(f"{what} must be a function without required parameters.")
+
+
 def locate_object(given: Callable[..., Any]) -> Source:
     """Return the source of a class or function of a module, a script or a notebook."""
     module = sys.modules.get(given.__module__)

@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 
 from edgecil.data.decode import SUFFIXES
 from edgecil.data.formats.folder import TEST, TRAIN
-from edgecil.errors import DataError, PrerequisiteError, UsageError, unknown
+from edgecil.errors import DataError, PrerequisiteError, UsageError, first_line, unknown
 
 SHARDS = {".parquet": "parquet", ".arrow": "arrow", ".tar": "webdataset"}
 
@@ -42,7 +42,7 @@ def load(text: str) -> Any:
             found = library.load_dataset(name, options.get("name"))
     except Exception as error:  # no network, no such dataset, a script that is not run
         raise PrerequisiteError(
-            f"The dataset {name!r} of the hub cannot be loaded ({_first_line(error)})."
+            f"The dataset {name!r} of the hub cannot be loaded ({first_line(error)})."
         ) from error
     return _named(found, options, name)
 
@@ -60,7 +60,7 @@ def load_shards(path: Path, shards: Sequence[Path]) -> Any:
     try:
         found = library.load_dataset(SHARDS[shards[0].suffix.lower()], data_files=texts)
     except Exception as error:
-        cause = _first_line(error.__cause__ or error)
+        cause = first_line(error.__cause__ or error)
         raise DataError(f"Cannot read the shards in {path} ({cause}).") from error
     return _named(found, {}, str(path))
 
@@ -191,10 +191,6 @@ def _named_first(kinds: dict[str, str], preferred: Sequence[str]) -> str | None:
 def _words(root: Path, path: Path) -> set[str]:
     inner = path.relative_to(root) if root.is_dir() else Path(path.name)
     return set(re.split(r"[^a-z]+", inner.with_suffix("").as_posix().lower()))
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [""])[0][:200] or type(error).__name__
 
 
 def _library() -> Any:
