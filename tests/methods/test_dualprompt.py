@@ -2,13 +2,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
 from edgecil.backbones.vit import Sockets
-from edgecil.errors import UsageError
-from edgecil.methods.dualprompt import DualPrompt, DualPromptConfig
+from edgecil.methods.dualprompt import DualPrompt
 from edgecil.methods.task import Scenario
 from tests.toys import QUICK, TASKS, build, learn, learn_all, toy_dataset
 
@@ -93,8 +91,3 @@ def test_the_loss_by_hand() -> None:
     entropy = cross_entropy(method.head(features)[:, 2:], labels - 2)
     pulled = torch.cosine_similarity(queries, method.prompts[1]["key"][None]).mean()
     torch.testing.assert_close(loss, entropy - 0.1 * pulled)
-
-
-def test_impossible_settings_are_refused() -> None:
-    with pytest.raises(UsageError, match="general"):
-        DualPromptConfig(general=0)

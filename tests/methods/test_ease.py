@@ -12,8 +12,9 @@ from edgecil.backbones.initialise import build as build_network
 from edgecil.backbones.vit import ViT, ViTLayout
 from edgecil.data import Dataset
 from edgecil.methods import ease as ease_module, get_method
-from edgecil.methods.adapters import adapt, adapters_state
+from edgecil.methods.adapters import adapt
 from edgecil.methods.ease import CACHE_VERSION, EASE, EASEConfig, complete_prototypes
+from edgecil.methods.method import saved
 from edgecil.methods.schedule import Schedule
 from edgecil.methods.task import Scenario
 from tests.toys import QUICK, TASKS, Tasks, build, learn_all, same, toy_dataset, toy_environment
@@ -80,13 +81,13 @@ def test_completed_prototypes_lie_in_the_subspace_that_they_are_for() -> None:
 
 def test_adapters_depend_on_their_own_task_alone() -> None:
     early, late = trained((TASKS[1],)), trained((TASKS[0], TASKS[1]))
-    assert same(adapters_state(early.adapters[0]), adapters_state(late.adapters[1]))
-    assert not same(adapters_state(late.adapters[0]), adapters_state(late.adapters[1]))
+    assert same(saved(early.adapters[0]), saved(late.adapters[1]))
+    assert not same(saved(late.adapters[0]), saved(late.adapters[1]))
 
 
 def test_later_tasks_leave_earlier_adapters_and_prototypes_alone() -> None:
     one, three = trained(TASKS[:1]), trained(TASKS)
-    assert same(adapters_state(one.adapters[0]), adapters_state(three.adapters[0]))
+    assert same(saved(one.adapters[0]), saved(three.adapters[0]))
     assert torch.equal(one.prototypes[0], three.prototypes[0])
     assert not any(value.requires_grad for value in three.adapters[-1].parameters())
 
@@ -110,7 +111,7 @@ def test_another_recipe_dataset_or_network_never_gets_adapters_of_this_one(tmp_p
     ) -> dict[str, torch.Tensor]:
         method = build("ease", dataset, schedule=replace(BRIEF, **changes), shared=shared)
         learn_all(method, Scenario(dataset), TASKS[:1])
-        return adapters_state(method.adapters[0])
+        return saved(method.adapters[0])
 
     first_adapters()
     faint = toy_dataset(train=6, test=4, contrast=20)
@@ -129,7 +130,7 @@ def test_adapters_are_those_of_their_version(tmp_path) -> None:
     schedule = Schedule(epochs=2, learning_rate=50.0, batch_size=8, augment=("crop:1", "flip"))
     method = entry.build(EASEConfig(schedule, bottleneck=4), environment)
     learn_all(method, SCENARIO, TASKS[:1])
-    actual = adapters_state(method.adapters[0])["0.up_weight"][:2].flatten().tolist()
+    actual = saved(method.adapters[0])["0.up_weight"][:2].flatten().tolist()
     assert actual == pytest.approx(KNOWN[CACHE_VERSION], abs=5e-4)
 
 

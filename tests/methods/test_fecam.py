@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from edgecil.errors import UsageError
 from edgecil.methods.fecam import FeCAM, correlation_root
 from edgecil.methods.task import Scenario
 from tests.toys import TASKS, Tasks, build, learn_all, toy_dataset
@@ -44,8 +43,3 @@ def test_the_order_does_not_matter() -> None:
 @pytest.mark.parametrize("count", [1, 3])
 def test_a_class_of_equal_images_has_no_correlations(count: int) -> None:
     assert torch.equal(correlation_root(torch.ones(count, 4), 1.0), torch.eye(4).double())
-
-
-def test_without_shrinkage_few_images_have_no_inverse() -> None:
-    with pytest.raises(UsageError, match="shrinkage"):
-        trained((), shrinkage=0.0)

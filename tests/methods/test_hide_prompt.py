@@ -7,10 +7,9 @@ import torch
 
 from edgecil.backbones.vit import Sockets
 from edgecil.data.augment import Pipeline
-from edgecil.errors import UsageError
 from edgecil.methods import class_statistics
 from edgecil.methods.class_statistics import align, separation_loss
-from edgecil.methods.hide_prompt import HiDePrompt, HiDePromptConfig
+from edgecil.methods.hide_prompt import HiDePrompt
 from edgecil.methods.task import Scenario
 from edgecil.methods.training import in_batches
 from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
@@ -139,11 +138,3 @@ def test_the_transformer_never_changes() -> None:
     frozen = {name: value.clone() for name, value in method.vit.state_dict().items()}
     learn(method, SCENARIO, TASKS[:2])
     assert same(dict(method.vit.state_dict()), frozen)
-
-
-@pytest.mark.parametrize(
-    "settings", [{"inference_batch": 0}, {"temperature": 0.0}, {"ensemble": 1.5}]
-)
-def test_impossible_settings_are_refused(settings: dict[str, float]) -> None:
-    with pytest.raises(UsageError, match=r"length.*ensemble.*\[0, 1\]"):
-        HiDePromptConfig(**settings)

@@ -7,8 +7,7 @@ import torch
 
 from edgecil.backbones.vit import Sockets
 from edgecil.data.augment import Pipeline
-from edgecil.errors import UsageError
-from edgecil.methods.l2p import L2P, L2PConfig
+from edgecil.methods.l2p import L2P
 from edgecil.methods.task import Scenario
 from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
 
@@ -91,9 +90,3 @@ def test_one_pool_is_trained_by_all_tasks_and_the_transformer_by_none() -> None:
     assert torch.equal(first["head"]["weight"], second["head"]["weight"][:2])
     assert same(dict(method.vit.state_dict()), frozen)
     assert not any(value.requires_grad for value in method.vit.parameters())
-
-
-@pytest.mark.parametrize("settings", [{"chosen": 11}, {"chosen": 0}, {"length": 0}])
-def test_impossible_pools_are_refused(settings: dict[str, int]) -> None:
-    with pytest.raises(UsageError, match=r"requires.*1.*1"):
-        L2PConfig(**settings)

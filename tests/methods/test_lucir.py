@@ -6,7 +6,6 @@ import pytest
 import torch
 from torch.nn.functional import cosine_embedding_loss, cross_entropy, normalize
 
-from edgecil.errors import UsageError
 from edgecil.methods.lucir import LUCIR, margin_loss
 from edgecil.methods.task import Scenario
 from tests.toys import QUICK, TASKS, build, learn, learn_all, toy_dataset
@@ -74,8 +73,3 @@ def test_the_loss_by_hand() -> None:
     torch.testing.assert_close(actual, entropy + 5.0 * 3**0.5 * kept + margins)
     actual.backward()
     assert not network.head.weight.grad[:3].any()
-
-
-def test_impossible_settings_are_refused() -> None:
-    with pytest.raises(UsageError, match="rivals"):
-        trained(0, rivals=0)

@@ -177,7 +177,7 @@ def test_state_and_back() -> None:
     memory = ExemplarMemory(MemoryBudget(total=5, per_class=None))
     memory.update(task_of(((0, 1),)), backwards)
     other = ExemplarMemory(memory.budget)
-    other.restore(memory.state())
+    other.restore(memory.state(), "cpu")
     assert len(other) == len(memory) == 4
     assert all(torch.equal(other.of_class(label), memory.of_class(label)) for label in (0, 1))
 

@@ -9,8 +9,8 @@ import torch
 from scipy.special import softmax
 from torch import nn
 
-from edgecil.errors import UsageError
-from edgecil.methods.adapters import Adapter, adapters_state
+from edgecil.methods.adapters import Adapter
+from edgecil.methods.method import saved
 from edgecil.methods.mos import MOS, merge
 from edgecil.methods.schedule import Schedule
 from edgecil.methods.task import Scenario
@@ -52,7 +52,7 @@ def test_new_adapters_begin_as_the_last_ones() -> None:
     method = trained(TASKS[:2], merging=0.0)
     method.schedule = STILL
     learn(method, SCENARIO, TASKS)
-    first, second, third = (adapters_state(adapters) for adapters in method.adapters)
+    first, second, third = (saved(adapters) for adapters in method.adapters)
     torch.testing.assert_close(third, second)
     assert not torch.allclose(third["0.down_weight"], first["0.down_weight"])
 
@@ -62,7 +62,7 @@ def test_adapters_are_merged_at_every_step_and_at_the_end() -> None:
     method = trained(TASKS[:2])
     method.schedule = replace(STILL, batch_size=4)  # three batches of the twelve images
     learn(method, SCENARIO, TASKS)
-    first, second, third = (adapters_state(adapters) for adapters in method.adapters)
+    first, second, third = (saved(adapters) for adapters in method.adapters)
     for name, reached in third.items():
         mean = (first[name] + second[name]) / 2
         expected = mean + 0.9 ** (3 + 1) * (second[name] - mean)
@@ -72,9 +72,9 @@ def test_adapters_are_merged_at_every_step_and_at_the_end() -> None:
 def test_only_the_newest_adapters_and_the_head_learn() -> None:
     method = trained(TASKS[:1])
     weights = {name: value.clone() for name, value in method.vit.state_dict().items()}
-    before = adapters_state(method.adapters[0])
+    before = saved(method.adapters[0])
     learn(method, SCENARIO, TASKS[:2])
-    assert same(adapters_state(method.adapters[0]), before)
+    assert same(saved(method.adapters[0]), before)
     assert same(dict(method.vit.state_dict()), weights)
     assert not any(value.requires_grad for value in method.adapters[1].parameters())
 
@@ -158,8 +158,3 @@ def test_rows_of_adapters_that_no_other_sequence_has_leave_no_files(tmp_path: Pa
     pixels = SCENARIO.test.only((0, 3, 1, 4)).inputs
     assert torch.equal(sharing.predict(pixels), method.predict(pixels))
     assert list(tmp_path.rglob("*.npz")) == []
-
-
-def test_settings_out_of_range_are_refused() -> None:
-    with pytest.raises(UsageError, match=r"MOS.*\[0, 1\].*1\.5"):
-        trained((), merging=1.5)

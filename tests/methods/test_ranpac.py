@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from edgecil.methods import adapters as adapters_module
-from edgecil.methods.adapters import adapters_state
+from edgecil.methods.method import saved
 from edgecil.methods.ranpac import RIDGES, RanPAC, held_out_errors, last_task_errors
 from edgecil.methods.task import Scenario
 from tests.toys import QUICK, TASKS, Tasks, build, learn, learn_all, same, toy_dataset
@@ -36,11 +36,11 @@ def ridge_by_brute_force(features: np.ndarray, targets: np.ndarray, ridge: float
 
 def test_only_the_first_task_trains_anything(monkeypatch) -> None:
     method = learn_all(ranpac(), SCENARIO, TASKS[:1])
-    adapted = adapters_state(method.adapters)
+    adapted = saved(method.adapters)
     assert any(bool(value.any()) for name, value in adapted.items() if "up_weight" in name)
     monkeypatch.setattr(adapters_module, "fit", None)
     learn(method, SCENARIO, TASKS[:2])
-    assert same(adapters_state(method.adapters), adapted)
+    assert same(saved(method.adapters), adapted)
 
 
 def test_it_is_the_ridge_regression_on_the_images_of_all_tasks() -> None:

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 import torch
 
-from edgecil.errors import UsageError
 from edgecil.methods import slca
 from edgecil.methods.class_statistics import ClassStatistics
 from edgecil.methods.slca import SLCA, NormalisedLogits
@@ -79,8 +78,3 @@ def test_aligning_prefers_no_task() -> None:
     aligned = method.classify(pixels)["head"]
     counts = [torch.bincount(labels // 2, minlength=3).max() for labels in (plain, aligned)]
     assert counts[1] < counts[0]
-
-
-def test_impossible_settings_are_refused() -> None:
-    with pytest.raises(UsageError, match="slow"):
-        trained(0, slow=0.0)

@@ -13,34 +13,20 @@ from dataclasses import dataclass
 
 import torch
 
-from edgecil.errors import UsageError
-from edgecil.methods.method import Need
 from edgecil.methods.random_regression import RandomRegression
 from edgecil.methods.registry import register_method
 from edgecil.methods.schedule import Schedule
 from edgecil.methods.seeds import derive_generator
+from edgecil.methods.settings import Count, Positive, Settings
 from edgecil.methods.task import Task
 
 
 @dataclass(frozen=True)
-class ACILConfig:
-    """Hyper-parameters of ACIL; the defaults are the authors' for CIFAR-100.
+class ACILConfig(Settings):
+    """Hyper-parameters of ACIL; the defaults are the authors' for CIFAR-100."""
 
-    Attributes:
-        projection: number M of random features, the authors' buffer size; the Gram matrix holds M²
-            numbers.
-        ridge: γ, the penalty.
-    """
-
-    projection: int = 8192
-    ridge: float = 0.1
-
-    def __post_init__(self) -> None:
-        if self.projection < 1 or not self.ridge > 0.0:
-            raise UsageError(
-                f"ACIL requires projection >= 1 and ridge > 0. Got {self.projection} and "
-                f"{self.ridge}."
-            )
+    projection: Count = 8192  # random features, the authors' buffer size; the square is stored
+    ridge: Positive = 0.1  # γ, the penalty
 
 
 @register_method(
@@ -54,11 +40,7 @@ class ACIL(RandomRegression):
     """Ridge regression with a fixed penalty on projected frozen features."""
 
     config: ACILConfig
-
-    @classmethod
-    def needs(cls, config: ACILConfig) -> Need:
-        """Any features will do."""
-        return "features"
+    need = "features"
 
     def draw_projection(self, size: int) -> torch.Tensor:
         """Return weights (d, M) as of a linear layer: uniform in ± 1 / √d."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import torch
 from torch import nn
@@ -28,11 +27,7 @@ _DROPOUT = 0.1
 
 
 class Adapter(nn.Module):  # type: ignore[misc]
-    """A bottleneck with a ReLU, scaled by 0.1: tokens (…, d) to tokens (…, d).
-
-    Attributes:
-        noise: generator of the dropout inside the bottleneck; None disables dropout.
-    """
+    """A bottleneck with a ReLU, scaled by 0.1: tokens (…, d) to tokens (…, d)."""
 
     def __init__(self, width: int, bottleneck: int) -> None:
         super().__init__()
@@ -40,7 +35,7 @@ class Adapter(nn.Module):  # type: ignore[misc]
         self.down_bias = nn.Parameter(torch.zeros(bottleneck))
         self.up_weight = nn.Parameter(torch.zeros(width, bottleneck))
         self.up_bias = nn.Parameter(torch.zeros(width))
-        self.noise: torch.Generator | None = None
+        self.noise: torch.Generator | None = None  # of the dropout inside the bottleneck
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         """Return the term to add to the MLP's output, (…, d)."""
@@ -68,16 +63,10 @@ def fresh_adapters(vit: ViT, bottleneck: int, generator: torch.Generator) -> nn.
 
 
 def load_adapters(vit: ViT, bottleneck: int, state: dict[str, torch.Tensor]) -> nn.ModuleList:
-    """Return frozen adapters with weights from :func:`adapters_state`."""
+    """Return frozen adapters with the given weights."""
     adapters = blank_adapters(vit, bottleneck)
     adapters.load_state_dict(state)
     return adapters
-
-
-def adapters_state(adapters: nn.ModuleList) -> dict[str, torch.Tensor]:
-    """Return a copy of the adapters' weights on the CPU."""
-    weights: dict[str, Any] = adapters.state_dict()
-    return {name: value.to("cpu", copy=True) for name, value in weights.items()}
 
 
 @contextmanager

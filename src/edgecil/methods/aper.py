@@ -7,16 +7,16 @@ concatenated; after the first task nothing is trained.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 
-from edgecil.errors import UsageError
 from edgecil.methods.adapters import adapt, blank_adapters
 from edgecil.methods.method import Environment
 from edgecil.methods.registry import register_method
 from edgecil.methods.schedule import Schedule
-from edgecil.methods.setups import published_schedule
+from edgecil.methods.settings import Count, Settings
+from edgecil.methods.setups import fast_schedule, published_schedule
 from edgecil.methods.simplecil import PrototypeMethod
 from edgecil.methods.task import Task
 
@@ -24,36 +24,21 @@ PUBLISHED = published_schedule("aper")
 
 
 @dataclass(frozen=True)
-class APERConfig:
-    """Hyper-parameters of APER with adapters; the defaults are PILOT's.
+class APERConfig(Settings):
+    """Hyper-parameters of APER with adapters; the defaults are PILOT's."""
 
-    Attributes:
-        schedule: schedule of the adaptation to the first task.
-        bottleneck: width of the adapters.
-    """
-
-    schedule: Schedule = PUBLISHED
-    bottleneck: int = 64
-
-    def __post_init__(self) -> None:
-        if self.bottleneck < 1:
-            raise UsageError(f"APER requires bottleneck >= 1. Got {self.bottleneck}.")
+    schedule: Schedule = PUBLISHED  # of the adaptation to the first task
+    bottleneck: Count = 64  # width of the adapters
 
 
 @register_method(
     "aper",
     APERConfig,
     "class means of frozen and first-task features (2024)",
-    fast=replace(
-        PUBLISHED, epochs=1, optimizer="adam", weight_decay=0.0, batch_size=24, augment=()
-    ),
+    fast=fast_schedule("aper"),
 )
 class APER(PrototypeMethod):
-    """Prototypes of concatenated features.
-
-    Attributes:
-        adapters: adapters trained on the first task.
-    """
+    """Prototypes of concatenated features."""
 
     config: APERConfig
     kept = (*PrototypeMethod.kept, "adapters")

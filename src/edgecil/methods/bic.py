@@ -7,60 +7,36 @@ and a shift of the new classes' logits) are fitted on a small balanced set of he
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
 from edgecil.backbones import Backbone, GrowingLinear
-from edgecil.errors import UsageError, unknown
-from edgecil.methods.memory import ExemplarMemory, MemoryBudget
-from edgecil.methods.network import Network
+from edgecil.methods.memory import ExemplarMemory
+from edgecil.methods.network import Network, ReplayConfig
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import PAPER, Schedule
-from edgecil.methods.setups import PAPER_MEMORY
+from edgecil.methods.settings import Range
 from edgecil.methods.task import Task
 from edgecil.methods.teacher import TeacherMethod
 from edgecil.methods.training import minimise
 
-CORRECTIONS = ("logits", "double-softmax")
-
 
 @dataclass(frozen=True)
-class BiCConfig:
-    """Hyper-parameters of BiC.
+class BiCConfig(ReplayConfig):
+    """Hyper-parameters of BiC; the correction has the schedule of a task."""
 
-    Attributes:
-        schedule: schedule of each task and of the correction.
-        memory: exemplar budget.
-        temperature: distillation temperature.
-        held_out: share of a class's exemplars that is held out for the correction, at least one.
-        correction: the correction is fitted by the cross-entropy of the `logits`, as in the
-            publication, or by PyCIL's: `double-softmax` applies softmax to the logits before the
-            cross-entropy, which applies it again.
-    """
-
-    schedule: Schedule = PAPER
-    memory: MemoryBudget = PAPER_MEMORY
-    temperature: float = 2.0
-    held_out: float = 0.1
+    temperature: float = 2.0  # of the distillation
+    # share of a class's exemplars that is held out for the correction, at least one
+    held_out: Annotated[float, Range(0.0, 1.0, open=True)] = 0.1
+    # The correction is fitted by the cross-entropy of the logits, as in the publication, or as in
+    # PyCIL, which applies softmax before the cross-entropy applies it again.
     correction: Literal["logits", "double-softmax"] = "logits"
-
-    def __post_init__(self) -> None:
-        if self.correction not in CORRECTIONS:
-            raise unknown("correction of BiC", self.correction, CORRECTIONS)
-        if not 0.0 < self.held_out < 1.0:
-            raise UsageError(f"'held_out' must be between 0 and 1. Got {self.held_out} instead.")
 
 
 class CorrectedNetwork(Network):
-    """A network whose logits are scaled and shifted per class.
-
-    Attributes:
-        scales: (classes,), 1 for classes without correction.
-        shifts: (classes,), 0 for classes without correction.
-    """
+    """A network whose logits are scaled (1 without correction) and shifted (0) per class."""
 
     scales: torch.Tensor
     shifts: torch.Tensor

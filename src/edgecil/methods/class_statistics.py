@@ -45,24 +45,14 @@ class ClassStatistics(ABC):
 
 
 class ClassGaussians(ClassStatistics):
-    """The features of each class as one Gaussian.
-
-    Attributes:
-        means: (classes, d).
-        roots: lower Cholesky factors of the covariances, (classes, d, d).
-    """
+    """Each class as one Gaussian: means (classes, d), Cholesky factors `roots` (classes, d, d)."""
 
     def __init__(self, width: int, device: str | torch.device) -> None:
         self.means = torch.zeros(0, width, device=device)
         self.roots = torch.zeros(0, width, width, device=device)
 
     def add(self, *classes: torch.Tensor, diagonal: bool = False) -> None:
-        """Add the next classes from their features.
-
-        Args:
-            classes: features (n, d) of each class.
-            diagonal: whether to keep the variances alone.
-        """
+        """Add the next classes from features (n, d) of each; `diagonal` keeps variances alone."""
         means = [features.mean(dim=0) for features in classes]
         pairs = zip(classes, means, strict=True)
         roots = [_root(features - mean, diagonal=diagonal) for features, mean in pairs]
@@ -100,15 +90,10 @@ class ClassGaussians(ClassStatistics):
 
 
 class ClassMixtures(ClassStatistics):
-    """The features of each class as a mixture of axis-parallel Gaussians.
+    """Each class as k axis-parallel Gaussians: means and variances (classes, k, d).
 
-    Attributes:
-        means: (classes, k, d).
-        variances: (classes, k, d).
-        shares: share of a class's features in each Gaussian, (classes, k); 0 for unused Gaussians
-            of a class with fewer than k features.
-        equal: whether features are drawn equally from all Gaussians of more than one feature,
-            instead of by their shares.
+    Features are drawn by each Gaussian's share of a class's features (classes, k), which is 0 for
+    unused ones, or equally from all Gaussians of more than one feature (`equal`).
     """
 
     def __init__(
@@ -162,15 +147,8 @@ def align(
 ) -> None:
     """Train a classifier on sampled features, with equal numbers from all classes seen.
 
-    The features of an epoch are sampled at its start.
-
-    Args:
-        classifier: features (n, d) to logits (n, classes).
-        statistics: statistics of the same classes.
-        schedule: epochs, learning rates, batch size.
-        task: the source of all seeds.
-        batches: batches per epoch.
-        stage: name that distinguishes several alignments within one task.
+    The features of an epoch, so many `batches`, are sampled at its start. The stage distinguishes
+    several alignments within one task.
     """
     count, classes = schedule.batch_size * batches, len(task.seen)
     features = statistics.means.new_empty(count, statistics.means.shape[-1])
@@ -223,12 +201,7 @@ def pack_triangle(matrices: torch.Tensor) -> torch.Tensor:
 
 
 def unpack_triangle(packed: torch.Tensor, size: int, *, symmetric: bool = False) -> torch.Tensor:
-    """Return matrices (…, d, d) from :func:`pack_triangle`.
-
-    Args:
-        packed: (…, d (d + 1) / 2).
-        size: d.
-        symmetric: whether the upper triangle mirrors the lower one, in place of zeros.
+    """Return matrices (…, d, d) from :func:`pack_triangle`, zero or symmetric above the diagonal.
 
     >>> unpack_triangle(torch.tensor([1, 2, 3]), 2, symmetric=True).tolist()
     [[1, 2], [2, 3]]

@@ -7,22 +7,23 @@ query times its attention vector. Components are initialised and regularised to 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
 from torch.nn.functional import normalize
 
 from edgecil.backbones.vit import Prefix, Sockets
-from edgecil.errors import UsageError, unknown
+from edgecil.errors import UsageError
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.prompts import PromptMethod
 from edgecil.methods.registry import register_method
 from edgecil.methods.schedule import Schedule
 from edgecil.methods.seeds import derive_generator
-from edgecil.methods.setups import published_schedule
+from edgecil.methods.settings import Count, Range, Settings
+from edgecil.methods.setups import fast_schedule, published_schedule
 from edgecil.methods.task import Task
 
 PUBLISHED = published_schedule("coda-prompt")
@@ -31,12 +32,7 @@ PUBLISHED = published_schedule("coda-prompt")
 def orthogonal_rows(count: int, old: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """Draw unit rows (layers, count, d), orthogonal to each other and to the old in each layer.
 
-    Rows beyond the d orthogonal ones are random unit vectors.
-
-    Args:
-        count: number of new rows.
-        old: (layers, M, d), on the CPU.
-        generator: on the CPU.
+    The old ones are (layers, M, d). Rows beyond the d orthogonal ones are random unit vectors.
     """
     drawn = torch.randn(len(old), count, old.shape[2], generator=generator)
     basis = torch.linalg.qr(torch.cat([old, drawn], dim=1).mT).Q.mT
@@ -47,12 +43,7 @@ def orthogonal_rows(count: int, old: torch.Tensor, generator: torch.Generator) -
 def gram_schmidt_rows(count: int, old: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """Draw unit rows (layers, count, d), less their projections on each row before them.
 
-    As in PILOT; the rows are orthogonal only if the old ones are.
-
-    Args:
-        count: number of new rows.
-        old: (layers, M, d), on the CPU.
-        generator: on the CPU.
+    As in PILOT; the rows are orthogonal only if the old ones (layers, M, d) are.
     """
     rows = old
     for drawn in torch.randn(count, len(old), old.shape[2], generator=generator):
@@ -62,55 +53,31 @@ def gram_schmidt_rows(count: int, old: torch.Tensor, generator: torch.Generator)
     return normalize(rows[:, old.shape[1] :], dim=-1)
 
 
-STARTS = {"orthogonal": orthogonal_rows, "gram-schmidt": gram_schmidt_rows}
-
-
 @dataclass(frozen=True)
-class CODAPromptConfig:
-    """Hyper-parameters of CODA-Prompt.
-
-    Attributes:
-        schedule: schedule of each task.
-        components: components per task; 10 give the published 100 in ten tasks.
-        length: tokens of a prompt; the first half extends the keys, the second half the values.
-        layers: number of blocks with prompts, counted from the first; at most the depth.
-        orthogonality: λ; the published 0.1 times the factor 1e-6 in the authors' code.
-        start: how new components begin: `orthogonal` to all earlier ones, or by PILOT's
-            `gram-schmidt`, which subtracts the projections on earlier components as if these were
-            still orthogonal to each other. Training has made them alike, so that new components
-            lean towards or away from what they have in common.
-    """
+class CODAPromptConfig(Settings):
+    """Hyper-parameters of CODA-Prompt."""
 
     schedule: Schedule = PUBLISHED
-    components: int = 10
-    length: int = 8
-    layers: int = 5
-    orthogonality: float = 1e-7
+    components: Count = 10  # per task; 10 give the published 100 in ten tasks
+    length: Annotated[int, Range(2)] = 8  # tokens: half extend the keys, half the values
+    layers: Count = 5  # number of blocks with prompts, counted from the first; at most the depth
+    orthogonality: float = 1e-7  # λ; the published 0.1 times the factor 1e-6 in the authors' code
+    # How new components begin: orthogonal to all earlier ones, or as in PILOT, which subtracts the
+    # projections on earlier components as if these were still orthogonal to each other. Training
+    # has made them alike, so that new ones lean towards or away from what they have in common.
     start: Literal["orthogonal", "gram-schmidt"] = "orthogonal"
 
     def __post_init__(self) -> None:
-        if self.start not in STARTS:
-            raise unknown("start of CODA-Prompt's components", self.start, STARTS)
-        if self.components < 1 or self.layers < 1 or self.length < 2 or self.length % 2:
-            raise UsageError(
-                "CODA-Prompt requires components >= 1, layers >= 1 and an even length >= 2. Got "
-                f"{self.components}, {self.layers} and {self.length}."
-            )
+        super().__post_init__()
+        if self.length % 2:
+            raise UsageError(f"CODA-Prompt requires an even length. Got {self.length}.")
 
 
 @register_method(
     "coda-prompt",
     CODAPromptConfig,
     "prompts mixed from growing orthogonal components (2023)",
-    fast=replace(
-        PUBLISHED,
-        epochs=5,
-        learning_rate=0.005,
-        schedule="cosine",
-        batch_size=16,
-        augment=(),
-        drop_last=False,
-    ),
+    fast=fast_schedule("coda-prompt"),
     published_settings={"orthogonality": 0.0, "start": "gram-schmidt"},
 )
 class CODAPrompt(PromptMethod):
@@ -135,7 +102,8 @@ class CODAPrompt(PromptMethod):
         for name, shape in shapes.items():
             before = [prompts[name].detach().cpu().flatten(2) for prompts in self.prompts]
             old = torch.cat([torch.empty(self.layers, 0, prod(shape)), *before], dim=1)
-            rows = STARTS[self.config.start](self.config.components, old, generator)
+            start = orthogonal_rows if self.config.start == "orthogonal" else gram_schmidt_rows
+            rows = start(self.config.components, old, generator)
             new[name] = rows.unflatten(-1, shape)
         self.add_prompts(**new)
 
@@ -144,11 +112,7 @@ class CODAPrompt(PromptMethod):
         return torch.cat([prompts[name] for prompts in self.prompts], dim=1)
 
     def prefixes(self, queries: torch.Tensor) -> dict[int, Prefix]:
-        """Return extra keys and values of each prompted block, (n, length/2, d).
-
-        Args:
-            queries: (n, d).
-        """
+        """Return keys and values (n, length/2, d) by prompted block, given queries (n, d)."""
         components = self.stacked("components")
         weights = component_weights(queries, self.stacked("keys"), self.stacked("attention"))
         prompts = torch.einsum("lnm,lmtd->lntd", weights, components)
@@ -177,10 +141,7 @@ def component_weights(
 ) -> torch.Tensor:
     """Return the cosine of a key and the query times its attention vector, (layers, n, M).
 
-    Args:
-        queries: (n, d).
-        keys: (layers, M, d).
-        attention: (layers, M, d).
+    Queries are (n, d); keys and attention vectors (layers, M, d).
     """
     attended = normalize(queries[None, :, None] * attention[:, None], dim=-1)
     return torch.einsum("lnmd,lmd->lnm", attended, normalize(keys, dim=-1))

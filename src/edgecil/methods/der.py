@@ -7,20 +7,13 @@ a different method.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from edgecil.methods.expansion import ExpandingConfig, ExpandingMethod
 from edgecil.methods.registry import register_method
 
 
-@dataclass(frozen=True)
-class DERConfig(ExpandingConfig):
-    """Hyper-parameters of DER; see :class:`ExpandingConfig`."""
-
-
 @register_method(
     "der",
-    DERConfig,
+    ExpandingConfig,
     "a new extractor per task, the old ones frozen (2021)",
     fast_settings={"balancing": 30},
 )

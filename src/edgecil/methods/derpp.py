@@ -10,52 +10,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import torch
 from torch.nn.functional import cross_entropy
 
-from edgecil.methods.memory import ExemplarMemory, MemoryBudget, draw
+from edgecil.methods.memory import ExemplarMemory, draw
 from edgecil.methods.method import Environment
-from edgecil.methods.network import NetworkMethod
+from edgecil.methods.network import NetworkMethod, ReplayConfig
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import PAPER, Schedule
-from edgecil.methods.setups import PAPER_MEMORY
 from edgecil.methods.task import Task
 
 
 @dataclass(frozen=True)
-class DERppConfig:
-    """Hyper-parameters of DER++; the defaults are Mammoth's for CIFAR-100.
+class DERppConfig(ReplayConfig):
+    """Hyper-parameters of DER++; the defaults are Mammoth's for CIFAR-100."""
 
-    Attributes:
-        schedule: schedule of each task.
-        memory: exemplar budget.
-        alpha: α, weight of the squared distance from the stored logits.
-        beta: β, weight of the cross-entropy on exemplars.
-    """
-
-    schedule: Schedule = PAPER
-    memory: MemoryBudget = PAPER_MEMORY
-    alpha: float = 0.3
-    beta: float = 0.5
+    alpha: float = 0.3  # weight of the squared distance from the stored logits
+    beta: float = 0.5  # weight of the cross-entropy on exemplars
 
 
 @register_method("derpp", DERppConfig, "dark experience replay: labels and logits (2020)")
 class DERpp(NetworkMethod):
-    """Trains on the task's images, and in every step on two batches of exemplars.
-
-    Attributes:
-        memory: the exemplars.
-        logits: logits of each class's exemplars, (m, classes seen when they were stored).
-    """
+    """Trains on the task's images, and in every step on two batches of exemplars."""
 
     config: DERppConfig
+    kept = (*NetworkMethod.kept, "logits")
     classifiers = ("head", "nme")
     memory: ExemplarMemory
 
     def __init__(self, config: DERppConfig, environment: Environment) -> None:
         super().__init__(config, environment)
+        # of each class's exemplars, (m, classes seen when they were stored)
         self.logits: list[torch.Tensor] = []
 
     def begin(self, task: Task) -> None:
@@ -66,12 +51,10 @@ class DERpp(NetworkMethod):
             torch.nn.functional.pad(part, (0, task.old_count - part.shape[1]), value=torch.nan)
             for part in self.logits
         ]
-        self._logits = torch.cat(rows).to(task.device) if rows else torch.zeros(0)
+        self._logits = torch.cat(rows) if rows else torch.zeros(0)
         schedule = self.schedule.at(task.index)
-        self._batch, self._prepare = (
-            schedule.batch_size,
-            self.environment.pipeline(schedule.augment),
-        )
+        self._batch = schedule.batch_size
+        self._prepare = self.environment.pipeline(schedule.augment)
         self._generator = task.generator("replay")
 
     def training_data(self, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
@@ -103,29 +86,15 @@ class DERpp(NetworkMethod):
         """Choose exemplars of the new classes at random, and store their logits."""
         memory.update(task, partial(draw, generator=task.generator("exemplars")))
         kept = zip(self.logits, range(task.old_count), strict=True)
-        self.logits = [logits[: len(memory.of_class(label))] for logits, label in kept]
+        self.logits = [logits[: len(memory.of_class(label))].clone() for logits, label in kept]
         with torch.no_grad():
             for label in range(task.old_count, len(task.seen)):
                 features = self.features(memory.of_class(label))
-                self.logits.append(self.network.head(features).cpu())
-
-    def state(self) -> dict[str, Any]:
-        """Return the network, the exemplars and their logits."""
-        return {**super().state(), "logits": [logits.clone() for logits in self.logits]}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Load a state from :meth:`state`."""
-        super().restore(state)
-        self.logits = list(state["logits"])
+                self.logits.append(self.network.head(features))
 
 
 def logit_distance(outputs: torch.Tensor, stored: torch.Tensor) -> torch.Tensor:
-    """Return the mean squared distance of logits (n, k) from stored ones, where these are numbers.
-
-    Args:
-        outputs: (n, k).
-        stored: (n, k); NaN for classes that came later.
-    """
+    """Return the mean squared distance of logits (n, k) from stored ones that are not NaN."""
     known = ~stored.isnan()
     apart = torch.where(known, outputs - stored, 0.0)
     return apart.square().sum() / known.sum()

@@ -7,62 +7,47 @@ prompts of one task: the image's own in training, those of the nearest key in te
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch.nn.functional import cosine_similarity, normalize
 
 from edgecil.backbones.vit import Prefix, Sockets
-from edgecil.errors import UsageError
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.prompts import PromptMethod
 from edgecil.methods.registry import register_method
 from edgecil.methods.schedule import Schedule
 from edgecil.methods.seeds import derive_generator
-from edgecil.methods.setups import published_schedule
+from edgecil.methods.settings import Count, Settings
+from edgecil.methods.setups import fast_schedule, published_schedule
 from edgecil.methods.task import Task
 
 PUBLISHED = published_schedule("dualprompt")
 
 
 @dataclass(frozen=True)
-class DualPromptConfig:
-    """Hyper-parameters of DualPrompt; the defaults are PILOT's.
-
-    Attributes:
-        schedule: schedule of each task.
-        length: tokens that a prompt adds to the keys and to the values of a block.
-        general: number of first blocks with general prompts; at most all but one.
-        expert: number of blocks after them with expert prompts.
-        pull: λ, weight of the term that pulls a task's key towards the queries.
-        batchwise: whether all images of a test batch get the prompts that most of them choose, as
-            in PILOT. Predictions then depend on which images are tested together.
-        mixed: whether the first half of a batch gets an expert prompt's key tokens as keys and as
-            values, and the other half its value tokens, as PILOT's code arranges them.
-    """
+class DualPromptConfig(Settings):
+    """Hyper-parameters of DualPrompt; the defaults are PILOT's."""
 
     schedule: Schedule = PUBLISHED
-    length: int = 5
-    general: int = 2
-    expert: int = 3
-    pull: float = 0.1
+    length: Count = 5  # tokens that a prompt adds to the keys and to the values of a block
+    general: Count = 2  # number of first blocks with general prompts; at most all but one
+    expert: Count = 3  # number of blocks after them with expert prompts
+    pull: float = 0.1  # λ, weight of the term that pulls a task's key towards the queries
+    # All images of a test batch get the prompts that most of them choose, as in PILOT. Predictions
+    # then depend on which images are tested together.
     batchwise: bool = False
+    # The first half of a batch gets an expert prompt's key tokens as keys and as values, the other
+    # half its value tokens, as PILOT's code arranges them.
     mixed: bool = False
-
-    def __post_init__(self) -> None:
-        counts = (self.length, self.general, self.expert)
-        if min(counts) < 1:
-            raise UsageError(f"DualPrompt requires length, general and expert >= 1. Got {counts}.")
 
 
 @register_method(
     "dualprompt",
     DualPromptConfig,
     "general prompts, and expert prompts by task (2022)",
-    fast=replace(
-        PUBLISHED, epochs=4, learning_rate=0.01, schedule="cosine", batch_size=16, augment=()
-    ),
+    fast=fast_schedule("dualprompt"),
     published_settings={"batchwise": True, "mixed": True},
 )
 class DualPrompt(PromptMethod):

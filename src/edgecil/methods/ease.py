@@ -17,15 +17,15 @@ from torch import nn
 from torch.nn.functional import normalize, softmax
 
 from edgecil.backbones.features import content_name
-from edgecil.errors import UsageError
 from edgecil.io.files import replace_file
 from edgecil.io.locks import waiting_lock
-from edgecil.methods.adapters import adapt, adapters_state, class_means, load_adapters
-from edgecil.methods.method import Environment
+from edgecil.methods.adapters import adapt, class_means, load_adapters
+from edgecil.methods.method import Environment, saved
 from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.registry import register_method
 from edgecil.methods.schedule import Schedule
-from edgecil.methods.setups import published_schedule
+from edgecil.methods.settings import Count, NotNegative, Settings
+from edgecil.methods.setups import fast_schedule, published_schedule
 from edgecil.methods.task import Task
 
 State = dict[str, Any]
@@ -72,64 +72,45 @@ PUBLISHED = published_schedule("ease")
 
 
 @dataclass(frozen=True)
-class EASEConfig:
-    """Hyper-parameters of EASE.
-
-    Attributes:
-        schedule: schedule of each task's adapters.
-        bottleneck: width of the adapters.
-        others: α, the total weight of all other subspaces relative to a class's own.
-        unmodified: β, the weight of the transformer without adapters, as a subspace of all classes;
-            0 leaves it out. The authors use it on CUB-200.
-    """
+class EASEConfig(Settings):
+    """Hyper-parameters of EASE."""
 
     schedule: Schedule = PUBLISHED
-    bottleneck: int = 64
-    others: float = 0.1
-    unmodified: float = 0.0
-
-    def __post_init__(self) -> None:
-        if self.bottleneck < 1 or self.others < 0.0 or self.unmodified < 0.0:
-            raise UsageError(
-                "EASE requires bottleneck >= 1, others >= 0 and unmodified >= 0. Got "
-                f"{self.bottleneck}, {self.others} and {self.unmodified}."
-            )
+    bottleneck: Count = 64  # width of the adapters
+    others: NotNegative = 0.1  # α, weight of all other subspaces relative to a class's own
+    # β, weight of the transformer without adapters, as a subspace of all classes; the authors use
+    # it on CUB-200
+    unmodified: NotNegative = 0.0
 
 
 @register_method(
     "ease",
     EASEConfig,
     "adapters per task, prototypes completed in their subspaces (2024)",
-    fast=replace(PUBLISHED, epochs=4, learning_rate=2.0, augment=()),
+    fast=fast_schedule("ease"),
 )
 class EASE(PretrainedMethod):
-    """An ensemble of cosine classifiers, one per subspace.
-
-    Attributes:
-        adapters: by task; each set depends on its own task only.
-        prototypes: by task, class means in the subspaces of this and all earlier tasks,
-            (subspaces so far, classes of the task, d).
-        unmodified: class means without adapters, (classes seen, d); empty if they are not used.
-    """
+    """An ensemble of cosine classifiers, one per subspace."""
 
     config: EASEConfig
     kept = ("adapters", "prototypes", "unmodified")
 
     def __init__(self, config: EASEConfig, environment: Environment) -> None:
         super().__init__(config, environment)
-        self.adapters: list[nn.ModuleList] = []
+        self.adapters: list[nn.ModuleList] = []  # by task; each depends on its own task only
+        # by task: class means in the subspaces of this and earlier tasks, (subspaces, classes, d)
         self.prototypes: list[torch.Tensor] = []
+        # class means without adapters, (classes seen, d); empty if they are not used
         self.unmodified = torch.zeros(0, self.vit.feature_size, device=environment.device)
 
     def learn(self, task: Task) -> None:
         """Train adapters for the task and compute its class prototypes in every subspace."""
         schedule = self.schedule.at(task.index)
         kind = ("ease adapters", replace(self.config, schedule=schedule), self.network)
-        self.add_adapters(
-            compute_once(
-                kind, task, self.environment, lambda alone: self.train_adapters(alone, schedule)
-            )
+        weights = compute_once(
+            kind, task, self.environment, lambda alone: self.train_adapters(alone, schedule)
         )
+        self.adapters.append(load_adapters(self.vit, self.config.bottleneck, weights))
         labels = task.alone().labels
         means = [class_means(features, labels) for features in self.subspaces(task.inputs)]
         self.prototypes.append(torch.stack(means))
@@ -141,11 +122,8 @@ class EASE(PretrainedMethod):
     def train_adapters(self, task: Task, schedule: Schedule) -> State:
         """Return weights of adapters trained to classify the classes of one task."""
         adapters = adapt(self.vit, self.config.bottleneck, task, schedule, self.environment)
-        return adapters_state(adapters)
-
-    def add_adapters(self, weights: State) -> None:
-        """Append the adapters of a task."""
-        self.adapters.append(load_adapters(self.vit, self.config.bottleneck, weights))
+        weights: State = saved(adapters)
+        return weights
 
     def subspaces(self, inputs: torch.Tensor) -> Iterator[torch.Tensor]:
         """Return features (n, d) of images in each subspace, in the order of tasks."""
@@ -171,9 +149,10 @@ class EASE(PretrainedMethod):
     def restore(self, state: dict[str, Any]) -> None:
         """Load a state from :meth:`state`."""
         super().restore(state)
-        self.adapters = []
-        for weights in state["adapters"]:
-            self.add_adapters(weights)
+        self.adapters = [
+            load_adapters(self.vit, self.config.bottleneck, weights)
+            for weights in state["adapters"]
+        ]
 
 
 def complete_prototypes(prototypes: list[torch.Tensor]) -> torch.Tensor:

@@ -12,38 +12,22 @@ from typing import Any, Literal
 
 import torch
 
-from edgecil.errors import unknown
 from edgecil.methods.method import Environment
-from edgecil.methods.network import NetworkMethod, new_classes_only
+from edgecil.methods.network import NetworkConfig, NetworkMethod, new_classes_only
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import PAPER, Schedule
 from edgecil.methods.task import Task
 from edgecil.methods.training import feed, shuffle
 
-FISHER_IMAGES = ("plain", "training")
-
 
 @dataclass(frozen=True)
-class EWCConfig:
-    """Hyper-parameters of EWC.
+class EWCConfig(NetworkConfig):
+    """Hyper-parameters of EWC."""
 
-    Attributes:
-        schedule: schedule of each task.
-        strength: λ, the weight of the penalty.
-        fisher_cap: upper limit of the Fisher information of a weight.
-        fisher_images: `plain` computes the Fisher information in evaluation mode from images
-            without augmentation; `training` in training mode from augmented images, as in PyCIL,
-            which also updates the statistics of batch normalisation once more.
-    """
-
-    schedule: Schedule = PAPER
-    strength: float = 1000.0
-    fisher_cap: float = 1e-4
+    strength: float = 1000.0  # λ, the weight of the penalty
+    fisher_cap: float = 1e-4  # upper limit of the Fisher information of a weight
+    # The Fisher information is computed in evaluation mode from images without augmentation, or in
+    # training mode from augmented ones, as in PyCIL, which updates batch statistics once more.
     fisher_images: Literal["plain", "training"] = "plain"
-
-    def __post_init__(self) -> None:
-        if self.fisher_images not in FISHER_IMAGES:
-            raise unknown("kind of images for EWC's Fisher", self.fisher_images, FISHER_IMAGES)
 
 
 @register_method(
@@ -56,7 +40,7 @@ class EWC(NetworkMethod):
     """Fine-tuning with a quadratic penalty on every weight."""
 
     config: EWCConfig
-    kept = ("fisher",)
+    kept = (*NetworkMethod.kept, "fisher")
 
     def __init__(self, config: EWCConfig, environment: Environment) -> None:
         super().__init__(config, environment)

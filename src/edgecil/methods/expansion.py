@@ -19,10 +19,9 @@ from torch.nn.functional import cross_entropy
 from edgecil.backbones import Backbone, GrowingLinear, ResNet
 from edgecil.backbones.registry import BACKBONES, ON_VECTORS
 from edgecil.errors import UsageError
-from edgecil.methods.memory import ExemplarMemory, MemoryBudget
-from edgecil.methods.network import Network, NetworkMethod
-from edgecil.methods.schedule import PAPER, Schedule
-from edgecil.methods.setups import PAPER_MEMORY
+from edgecil.methods.memory import ExemplarMemory
+from edgecil.methods.network import Network, NetworkMethod, ReplayConfig
+from edgecil.methods.settings import Whole
 from edgecil.methods.task import Task
 from edgecil.methods.training import minimise
 
@@ -30,12 +29,7 @@ from edgecil.methods.training import minimise
 class ExpandingBackbone(Backbone):
     """A shared part followed by parallel extractors; only the newest extractor is trained.
 
-    Attributes:
-        shared: layers before the extractors.
-        train_shared: whether the shared part is still trained after the first task.
-        extractors: one per task, oldest first.
-        extractor_size: length of one extractor's features.
-        feature_size: length of all extractors' features together.
+    The shared part is trained after the first task too if `train_shared` is set.
     """
 
     def __init__(
@@ -49,9 +43,9 @@ class ExpandingBackbone(Backbone):
         super().__init__()
         self.shared = shared
         self.train_shared = train_shared
-        self.extractors = nn.ModuleList([extractor])
+        self.extractors = nn.ModuleList([extractor])  # one per task, oldest first
         self.extractor_size = extractor_size
-        self.feature_size = extractor_size
+        self.feature_size = extractor_size  # of all extractors together
 
     @classmethod
     def whole(cls, backbone: Backbone) -> ExpandingBackbone:
@@ -90,12 +84,9 @@ class ExpandingBackbone(Backbone):
 
 
 class ExpandingNetwork(Network):
-    """An expanding backbone and its heads.
+    """An expanding backbone, its head, and an auxiliary head on the newest extractor's features.
 
     A state with any number of extractors can be loaded into a network with one.
-
-    Attributes:
-        auxiliary: head on the newest extractor's features; replaced with every new extractor.
     """
 
     backbone: ExpandingBackbone
@@ -128,11 +119,6 @@ class ExpandingNetwork(Network):
 
         The auxiliary head has one output per new class and one for all old classes together, so
         that the newest extractor learns features that the others lack.
-
-        Args:
-            features: (n, feature_size).
-            labels: new labels (n,).
-            old_count: number of classes in earlier tasks.
         """
         value = cross_entropy(self.head(features), labels)
         if not old_count:
@@ -151,24 +137,11 @@ class ExpandingNetwork(Network):
 
 
 @dataclass(frozen=True)
-class ExpandingConfig:
-    """Hyper-parameters of every method that gains an extractor with each task.
+class ExpandingConfig(ReplayConfig):
+    """Hyper-parameters of every method that gains an extractor with each task."""
 
-    Attributes:
-        schedule: schedule of each task.
-        memory: exemplar budget.
-        auxiliary: weight of the auxiliary loss.
-        balancing: epochs of fine-tuning the head on exemplars; 0 disables it.
-    """
-
-    schedule: Schedule = PAPER
-    memory: MemoryBudget = PAPER_MEMORY
-    auxiliary: float = 1.0
-    balancing: int = 0
-
-    def __post_init__(self) -> None:
-        if self.balancing < 0:
-            raise UsageError(f"'balancing' must be 0 or more epochs. Got {self.balancing} instead.")
+    auxiliary: float = 1.0  # weight of the auxiliary loss
+    balancing: Whole = 0  # epochs of fine-tuning the head on exemplars
 
 
 class ExpandingMethod(NetworkMethod):

@@ -12,31 +12,24 @@ from dataclasses import dataclass
 import torch
 from torch.nn.functional import normalize
 
-from edgecil.errors import UsageError
 from edgecil.methods.class_statistics import ClassGaussians
-from edgecil.methods.method import Environment, Need
+from edgecil.methods.method import Environment
 from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.registry import register_method
 from edgecil.methods.schedule import Schedule
+from edgecil.methods.settings import Positive, Settings
 from edgecil.methods.task import Task
 
 _LEAST = 1e-12  # variance of a class whose features are all equal
 
 
 @dataclass(frozen=True)
-class FeCAMConfig:
-    """Hyper-parameters of FeCAM; the default is the authors' for a pre-trained transformer.
+class FeCAMConfig(Settings):
+    """Hyper-parameters of FeCAM; the default is the authors' for a pre-trained transformer."""
 
-    Attributes:
-        shrinkage: multiple of a class's mean variance that is added to each of its variances. It
-            makes the covariance of few images invertible.
-    """
-
-    shrinkage: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not self.shrinkage > 0.0:
-            raise UsageError(f"FeCAM requires shrinkage > 0. Got {self.shrinkage}.")
+    # multiple of a class's mean variance that is added to each of its variances, which makes the
+    # covariance of few images invertible
+    shrinkage: Positive = 1.0
 
 
 @register_method(
@@ -46,19 +39,11 @@ class FeCAMConfig:
     fast=Schedule(epochs=1, augment=()),  # unused
 )
 class FeCAM(PretrainedMethod):
-    """Means and correlations of each class's features, scaled to unit length.
-
-    Attributes:
-        gaussians: class means, and the roots of the shrunk covariances scaled to unit variances.
-    """
+    """Class means of features of unit length, and roots of shrunk covariances of unit variances."""
 
     config: FeCAMConfig
     kept = ("gaussians",)
-
-    @classmethod
-    def needs(cls, config: FeCAMConfig) -> Need:
-        """Any features will do."""
-        return "features"
+    need = "features"
 
     def __init__(self, config: FeCAMConfig, environment: Environment) -> None:
         super().__init__(config, environment)

@@ -17,13 +17,11 @@ from torch.nn.functional import cross_entropy
 from edgecil.backbones import Backbone
 from edgecil.errors import UsageError
 from edgecil.methods.expansion import ExpandingBackbone, ExpandingNetwork
-from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.method import Environment
-from edgecil.methods.network import NetworkMethod
+from edgecil.methods.network import NetworkMethod, ReplayConfig
 from edgecil.methods.registry import register_method
 from edgecil.methods.schedule import PAPER, Schedule
 from edgecil.methods.seeds import derive_generator
-from edgecil.methods.setups import PAPER_MEMORY
 from edgecil.methods.task import Task
 from edgecil.methods.teacher import distil
 from edgecil.methods.training import in_batches
@@ -36,26 +34,15 @@ _PAPER = replace(PAPER, schedule="cosine")  # the authors' schedule
 
 
 @dataclass(frozen=True)
-class FOSTERConfig:
-    """Hyper-parameters of FOSTER.
-
-    Attributes:
-        schedule: schedule of the first task and of boosting in later tasks.
-        memory: exemplar budget.
-        boosting_beta: β₁ of the class weights that align the logits during boosting.
-        compression_beta: β₂ of the class weights that balance the compression.
-        distillation: λ, weight of the distillation of old outputs during boosting.
-        temperature: temperature of both distillations.
-        compression: epochs of the compression as a share of the schedule's epochs.
-    """
+class FOSTERConfig(ReplayConfig):
+    """Hyper-parameters of FOSTER; the schedule is that of boosting."""
 
     schedule: Schedule = _PAPER
-    memory: MemoryBudget = PAPER_MEMORY
-    boosting_beta: float = 0.96
-    compression_beta: float = 0.97
-    distillation: float = 1.0
-    temperature: float = 2.0
-    compression: float = 130 / 170
+    boosting_beta: float = 0.96  # β₁ of the class weights that align the logits during boosting
+    compression_beta: float = 0.97  # β₂ of the class weights that balance the compression
+    distillation: float = 1.0  # λ, weight of the distillation of old outputs during boosting
+    temperature: float = 2.0  # of both distillations
+    compression: float = 130 / 170  # epochs of the compression as a share of the schedule's
 
 
 @register_method(
@@ -68,13 +55,11 @@ class FOSTER(NetworkMethod):
     """Two extractors while a task is trained, one afterwards.
 
     The classifier `boosted` is the network before compression, which the publication calls B4 and
-    PyCIL reports.
-
-    Attributes:
-        boosted: the network with two extractors after the last task; None after the first task.
+    PyCIL reports; there is none after the first task.
     """
 
     config: FOSTERConfig
+    kept = (*NetworkMethod.kept, "boosted")
     classifiers = ("head", "nme", "boosted")
     only_for_predictions = ("boosted",)
     network: ExpandingNetwork
@@ -145,22 +130,12 @@ class FOSTER(NetworkMethod):
             "boosted": in_batches(boosted, inputs, self.environment),
         }
 
-    def state(self) -> dict[str, Any]:
-        """Return the compressed and the boosted network, the exemplars and the classes seen."""
-        if self.boosted is None:
-            return super().state()
-        weights = self.boosted.state_dict()
-        copies = {name: value.to("cpu", copy=True) for name, value in weights.items()}
-        return {**super().state(), "boosted": copies}
-
     def restore(self, state: dict[str, Any]) -> None:
         """Load a state from :meth:`state`."""
         super().restore(state)
         self.boosted = None
         if "boosted" in state:
             fresh = self.assemble(self.fresh_backbone("weights")).to(self.environment.device)
-            outputs = len(state["boosted"]["auxiliary.weight"])
-            fresh.renew_auxiliary(outputs, derive_generator("cpu", 0, "enhancement"))
             fresh.load_state_dict(state["boosted"])
             self.boosted = fresh.requires_grad_(False).eval()
 
@@ -173,14 +148,10 @@ class FOSTER(NetworkMethod):
 
 
 def effective_weights(counts: torch.Tensor, beta: float) -> torch.Tensor:
-    """Return class weights (k,) with mean 1, inverse to the effective numbers of images.
+    """Return class weights (k,) with mean 1, inverse to the effective numbers of images (k,).
 
     Cui et al. (CVPR 2019), "Class-balanced loss based on effective number of samples": n images
-    count as (1 − βⁿ) / (1 − β).
-
-    Args:
-        counts: images per class (k,), 1 or more.
-        beta: β in [0, 1); 0 gives equal weights.
+    count as (1 − βⁿ) / (1 − β); β = 0 gives equal weights.
     """
     if not (counts >= 1).all():
         raise UsageError(

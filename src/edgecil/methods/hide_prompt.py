@@ -16,7 +16,6 @@ from torch import nn
 from edgecil.backbones import GrowingLinear
 from edgecil.backbones.initialise import build
 from edgecil.backbones.vit import MLP, Sockets, ViTLayout
-from edgecil.errors import UsageError
 from edgecil.methods.class_statistics import ClassMixtures, align, separation_loss
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
@@ -24,7 +23,8 @@ from edgecil.methods.prompts import PromptHead, PromptMethod
 from edgecil.methods.registry import register_method
 from edgecil.methods.schedule import Schedule
 from edgecil.methods.seeds import derive_generator
-from edgecil.methods.setups import published_schedule
+from edgecil.methods.settings import Count, Positive, Settings, Share
+from edgecil.methods.setups import fast_schedule, published_schedule
 from edgecil.methods.task import Task
 from edgecil.methods.training import in_batches
 
@@ -40,67 +40,34 @@ ALIGNMENT = Schedule(
 
 
 @dataclass(frozen=True)
-class HiDePromptConfig:
-    """Hyper-parameters of HiDe-Prompt; the defaults are those of Split CIFAR-100.
-
-    Attributes:
-        schedule: schedule of each task's prompt.
-        alignment: setup of the head and the task-identity inference on sampled features,
-            with one batch per old class in an epoch.
-        inference_batch: batch size of the task-identity inference.
-        inference_rate: learning rate of the task-identity inference; the authors' is 0.005 · 24 /
-            256 (they scale it by the batch size there, but not for the head).
-        small_inference: whether new weights of the task-identity inference are normal with std
-            0.02, as the authors', in place of uniform in ± √(3 / d).
-        length: number of tokens that a prompt adds to the keys and to the values.
-        layers: number of blocks with prompts, counted from the first; at most the depth.
-        ensemble: share of the mean of all earlier prompts in a new prompt.
-        contrast: weight of the contrastive regularisation.
-        temperature: temperature of the contrastive regularisation.
-        centroids: Gaussians per class.
-        equal_centroids: whether features are drawn equally from a class's Gaussians, as in the
-            authors' code, instead of by their shares of the class's images.
-    """
+class HiDePromptConfig(Settings):
+    """Hyper-parameters of HiDe-Prompt; the defaults are those of Split CIFAR-100."""
 
     schedule: Schedule = PUBLISHED
-    alignment: Schedule = ALIGNMENT
-    inference_batch: int = 24
+    alignment: Schedule = ALIGNMENT  # one batch per old class in an epoch
+    inference_batch: Count = 24  # batch size of the task-identity inference
+    # learning rate of the task-identity inference; the authors' is 0.005 · 24 / 256 (they scale it
+    # by the batch size there, but not for the head)
     inference_rate: float = 0.005
+    # New weights of the task-identity inference are normal with std 0.02, as the authors', in
+    # place of uniform in ± √(3 / d).
     small_inference: bool = False
-    length: int = 5
-    layers: int = 5
-    ensemble: float = 0.01
-    contrast: float = 0.1
-    temperature: float = 0.8
-    centroids: int = 10
+    length: Count = 5  # tokens that a prompt adds to the keys and to the values
+    layers: Count = 5  # number of blocks with prompts, counted from the first; at most the depth
+    ensemble: Share = 0.01  # share of the mean of all earlier prompts in a new prompt
+    contrast: float = 0.1  # weight of the contrastive regularisation
+    temperature: Positive = 0.8  # of the contrastive regularisation
+    centroids: Count = 10  # Gaussians per class
+    # Features are drawn equally from a class's Gaussians, as in the authors' code, instead of by
+    # their shares of the class's images.
     equal_centroids: bool = False
-
-    def __post_init__(self) -> None:
-        counts = (self.length, self.layers, self.centroids, self.inference_batch)
-        if min(counts) < 1 or not self.temperature > 0.0 or not 0.0 <= self.ensemble <= 1.0:
-            raise UsageError(
-                "HiDe-Prompt requires length, layers, centroids and inference_batch >= 1, "
-                "temperature > 0 and ensemble in [0, 1]. "
-                f"Got {counts}, {self.temperature} and {self.ensemble}."
-            )
 
 
 @register_method(
     "hide-prompt",
     HiDePromptConfig,
     "a prompt per task, inferred; heads aligned by statistics (2023)",
-    fast=replace(
-        PUBLISHED,
-        epochs=4,
-        learning_rate=0.01,
-        schedule="cosine",
-        milestones=(30,),
-        batch_size=16,
-        augment=(),
-        head_factor=1.0,
-        clip=None,
-        accumulate=1,
-    ),
+    fast=fast_schedule("hide-prompt"),
     published_settings={
         "inference_rate": 0.00046875,
         "small_inference": True,

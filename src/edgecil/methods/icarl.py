@@ -8,37 +8,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 import torch
 
-from edgecil.errors import unknown
-from edgecil.methods.memory import ExemplarMemory, MemoryBudget, draw
+from edgecil.methods.memory import ExemplarMemory, draw
+from edgecil.methods.network import ReplayConfig
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import PAPER, Schedule
-from edgecil.methods.setups import PAPER_MEMORY
 from edgecil.methods.task import Task
 from edgecil.methods.teacher import TeacherMethod
 
 
 @dataclass(frozen=True)
-class ICaRLConfig:
-    """Hyper-parameters of iCaRL.
+class ICaRLConfig(ReplayConfig):
+    """Hyper-parameters of iCaRL."""
 
-    Attributes:
-        schedule: schedule of each task.
-        memory: exemplar budget.
-        selection: how exemplars are chosen, `herding` or `random`.
-        temperature: distillation temperature.
-    """
-
-    schedule: Schedule = PAPER
-    memory: MemoryBudget = PAPER_MEMORY
-    selection: str = "herding"
-    temperature: float = 2.0
-
-    def __post_init__(self) -> None:
-        if self.selection not in ("herding", "random"):
-            raise unknown("selection of exemplars", self.selection, ("herding", "random"))
+    selection: Literal["herding", "random"] = "herding"  # how exemplars are chosen
+    temperature: float = 2.0  # of the distillation
 
 
 @register_method("icarl", ICaRLConfig, "exemplar replay, distillation, nearest mean (2017)")

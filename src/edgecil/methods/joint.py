@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 
-from edgecil.methods.network import NetworkMethod
+from edgecil.methods.network import NetworkConfig, NetworkMethod
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import PAPER, Schedule
 from edgecil.methods.task import Task
 
 
-@dataclass(frozen=True)
-class JointConfig:
-    """Hyper-parameters of joint training: the setup."""
-
-    schedule: Schedule = PAPER
-
-
-@register_method("joint", JointConfig, "a new network on all data seen so far: the upper bound")
+@register_method("joint", NetworkConfig, "a new network on all data seen so far: the upper bound")
 class Joint(NetworkMethod):
     """Cross-entropy over all classes, from scratch at every task."""
 

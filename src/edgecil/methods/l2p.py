@@ -6,7 +6,7 @@ frozen; the pool, its keys and the head are trained.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch.nn.functional import normalize
@@ -18,42 +18,35 @@ from edgecil.methods.prompts import PromptMethod
 from edgecil.methods.registry import register_method
 from edgecil.methods.schedule import Schedule
 from edgecil.methods.seeds import derive_generator
-from edgecil.methods.setups import published_schedule
+from edgecil.methods.settings import Count, Settings
+from edgecil.methods.setups import fast_schedule, published_schedule
 from edgecil.methods.task import Task
 
 PUBLISHED = published_schedule("l2p")
 
 
 @dataclass(frozen=True)
-class L2PConfig:
-    """Hyper-parameters of L2P.
-
-    Attributes:
-        schedule: schedule of each task.
-        pool: number of prompts.
-        length: tokens of a prompt.
-        chosen: prompts per image, N.
-        pull: λ, weight of the term that pulls the chosen keys towards the query.
-        batchwise: whether all images of a batch get the prompts that most of them choose, in
-            training and in testing, as in the authors' code and in PILOT. Predictions then depend
-            on which images are tested together: the schedule's batch size, in order of arrival.
-        positions: whether the class token's position embedding is added to the prompts, as in the
-            PyTorch port and in PILOT.
-    """
+class L2PConfig(Settings):
+    """Hyper-parameters of L2P."""
 
     schedule: Schedule = PUBLISHED
-    pool: int = 10
-    length: int = 5
-    chosen: int = 5
-    pull: float = 0.1
+    pool: int = 10  # number of prompts
+    length: Count = 5  # tokens of a prompt
+    chosen: Count = 5  # prompts per image, N
+    pull: float = 0.1  # λ, weight of the term that pulls the chosen keys towards the query
+    # All images of a batch get the prompts that most of them choose, in training and in testing,
+    # as in the authors' code and in PILOT. Predictions then depend on which images are tested
+    # together: the schedule's batch size, in order of arrival.
     batchwise: bool = False
+    # The class token's position embedding is added to the prompts, as in the PyTorch port and in
+    # PILOT.
     positions: bool = False
 
     def __post_init__(self) -> None:
-        if not (1 <= self.chosen <= self.pool and self.length >= 1):
+        super().__post_init__()
+        if self.chosen > self.pool:
             raise UsageError(
-                "L2P requires length >= 1 and chosen from 1 to pool. Got length "
-                f"{self.length}, chosen {self.chosen} and pool {self.pool}."
+                f"L2P requires 'chosen' to be from 1 to the pool of {self.pool}. Got {self.chosen}."
             )
 
 
@@ -61,7 +54,7 @@ class L2PConfig:
     "l2p",
     L2PConfig,
     "a pool of prompts, chosen by key and query (2022)",
-    fast=replace(PUBLISHED, learning_rate=0.01, schedule="cosine", augment=()),
+    fast=fast_schedule("l2p"),
     published_settings={"batchwise": True, "positions": True},
 )
 class L2P(PromptMethod):

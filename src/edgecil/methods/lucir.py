@@ -14,39 +14,21 @@ from torch.nn.functional import cosine_similarity, cross_entropy, linear, normal
 
 from edgecil.backbones import Backbone
 from edgecil.backbones.heads import CosineHead
-from edgecil.errors import UsageError
-from edgecil.methods.memory import MemoryBudget
-from edgecil.methods.network import Network
+from edgecil.methods.network import Network, ReplayConfig
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import PAPER, Schedule
-from edgecil.methods.setups import PAPER_MEMORY
+from edgecil.methods.settings import Count
 from edgecil.methods.task import Task
 from edgecil.methods.teacher import TeacherMethod
 
 
 @dataclass(frozen=True)
-class LUCIRConfig:
-    """Hyper-parameters of LUCIR; the defaults are the authors' for CIFAR-100.
+class LUCIRConfig(ReplayConfig):
+    """Hyper-parameters of LUCIR; the defaults are the authors' for CIFAR-100."""
 
-    Attributes:
-        schedule: schedule of each task.
-        memory: exemplar budget.
-        strength: weight of the old features' directions, times √(old classes / new classes).
-        ranking: weight of the margin between an exemplar's class and new classes.
-        margin: least difference of the two cosines.
-        rivals: number of new classes, the most similar ones, that the margin applies to.
-    """
-
-    schedule: Schedule = PAPER
-    memory: MemoryBudget = PAPER_MEMORY
-    strength: float = 5.0
-    ranking: float = 1.0
-    margin: float = 0.5
-    rivals: int = 2
-
-    def __post_init__(self) -> None:
-        if self.rivals < 1:
-            raise UsageError(f"LUCIR requires rivals >= 1. Got {self.rivals}.")
+    strength: float = 5.0  # weight of old features' directions, times √(old classes / new classes)
+    ranking: float = 1.0  # weight of the margin between an exemplar's class and new classes
+    margin: float = 0.5  # least difference of the two cosines
+    rivals: Count = 2  # number of new classes, the most similar ones, that the margin applies to
 
 
 @register_method("lucir", LUCIRConfig, "cosine classifier, fixed directions, margins (2019)")
@@ -102,14 +84,7 @@ def margin_loss(
 ) -> torch.Tensor:
     """Return how far images of old classes miss a margin over their most similar new classes.
 
-    The mean over images of old classes and rivals; 0 without such images.
-
-    Args:
-        cosines: (n, classes).
-        labels: (n,).
-        old: number of old classes; the others are new.
-        rivals: number of new classes per image; at most all.
-        margin: least difference.
+    The mean over images of the `old` classes, given cosines (n, classes); 0 without such images.
     """
     own = cosines.gather(1, labels[:, None])
     others = cosines[:, old:].topk(min(rivals, cosines.shape[1] - old), dim=1).values

@@ -10,26 +10,18 @@ from dataclasses import dataclass
 
 import torch
 
-from edgecil.methods.network import new_classes_only
+from edgecil.methods.network import NetworkConfig, new_classes_only
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import PAPER, Schedule
 from edgecil.methods.task import Task
 from edgecil.methods.teacher import TeacherMethod
 
 
 @dataclass(frozen=True)
-class LwFConfig:
-    """Hyper-parameters of LwF; the defaults are PyCIL's.
+class LwFConfig(NetworkConfig):
+    """Hyper-parameters of LwF; the defaults are PyCIL's."""
 
-    Attributes:
-        schedule: schedule of each task.
-        strength: λ, weight of the distillation.
-        temperature: distillation temperature.
-    """
-
-    schedule: Schedule = PAPER
-    strength: float = 3.0
-    temperature: float = 2.0
+    strength: float = 3.0  # λ, weight of the distillation
+    temperature: float = 2.0  # of the distillation
 
 
 @register_method("lwf", LwFConfig, "distillation of the old outputs, no exemplars (2016)")

@@ -19,22 +19,17 @@ from edgecil.methods.expansion import (
     ExpandingNetwork,
     residual,
 )
-from edgecil.methods.method import Need
 from edgecil.methods.registry import register_method
 from edgecil.methods.task import Task
 
 
 @dataclass(frozen=True)
 class MEMOConfig(ExpandingConfig):
-    """Hyper-parameters of MEMO, beside those of every expanding method.
+    """Hyper-parameters of MEMO, beside those of every expanding method."""
 
-    Attributes:
-        train_shared: whether the shared stages are still trained after the first task.
-        count_growth: whether additional last stages reduce the exemplar memory by the same number
-            of bytes, for comparisons at equal memory as in the publication.
-    """
-
-    train_shared: bool = True
+    train_shared: bool = True  # whether the shared stages are trained after the first task
+    # Additional last stages reduce the exemplar memory by the same number of bytes, for comparisons
+    # at equal memory as in the publication.
     count_growth: bool = False
 
 
@@ -48,11 +43,7 @@ class MEMO(ExpandingMethod):
     """Generalised blocks shared by all tasks, and one specialised block per task."""
 
     config: MEMOConfig
-
-    @classmethod
-    def needs(cls, config: object) -> Need:
-        """It takes the stages of a residual network apart."""
-        return "residual"
+    need = "residual"
 
     def assemble(self, backbone: Backbone) -> ExpandingNetwork:
         """Return a network with a shared shallow part and last stages as extractors."""

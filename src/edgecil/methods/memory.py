@@ -10,29 +10,23 @@ import torch
 from torch.nn.functional import normalize
 
 from edgecil.errors import UsageError
+from edgecil.methods.settings import Settings, Whole
 from edgecil.methods.task import Task
 
 
 @dataclass(frozen=True)
-class MemoryBudget:
-    """How many images a learner may keep.
+class MemoryBudget(Settings):
+    """How many images a learner may keep."""
 
-    Attributes:
-        total: maximum over all classes, divided evenly among the classes seen so far.
-        per_class: maximum for one class.
-    """
-
-    total: int | None = 2000
-    per_class: int | None = 20
+    total: Whole | None = 2000  # divided evenly among the classes seen so far
+    per_class: Whole | None = 20
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.total is None and self.per_class is None:
             raise UsageError(
                 "A memory budget requires 'total', 'per_class' or both. Got None for both."
             )
-        for name, value in (("total", self.total), ("per_class", self.per_class)):
-            if value is not None and value < 0:
-                raise UsageError(f"The memory's {name!r} must be 0 or more. Got {value} instead.")
 
     def less(self, images: int, seen: int) -> MemoryBudget:
         """Return the budget that remains for `seen` classes when something else uses part of it.
@@ -126,7 +120,7 @@ class ExemplarMemory:
         """Return the exemplars, class by class."""
         return [inputs.cpu() for inputs in self._inputs]
 
-    def restore(self, state: list[Any]) -> None:
+    def restore(self, state: list[Any], _: object) -> None:
         """Load a state from :meth:`state`; exemplars stay in host memory."""
         self._inputs = list(state)
 

@@ -94,6 +94,7 @@ class Method(ABC):
             upper bounds only.
         only_for_predictions: entries of the state that no later task reads; they are stored with a
             final model alone.
+        need: what it needs of its network.
         seen: original ids of the classes learnt so far, in order of arrival.
     """
 
@@ -101,11 +102,12 @@ class Method(ABC):
     kept: ClassVar[tuple[str, ...]] = ()
     sees_everything: ClassVar[bool] = False
     only_for_predictions: ClassVar[tuple[str, ...]] = ()
+    need: ClassVar[Need] = "features"
 
     @classmethod
     def needs(cls, config: Any) -> Need:
         """Return what a learner with these settings needs of its network."""
-        return "features"
+        return cls.need
 
     def __init__(self, environment: Environment) -> None:
         self.environment = environment
@@ -128,8 +130,10 @@ class Method(ABC):
         return torch.tensor(self.seen, device=labels.device)[labels]
 
     def state(self) -> dict[str, Any]:
-        """Return everything needed to resume: CPU tensors and plain values."""
-        return {"seen": list(self.seen), **{name: saved(getattr(self, name)) for name in self.kept}}
+        """Return everything needed to resume: CPU tensors and plain values; None is left out."""
+        kept = {name: getattr(self, name) for name in self.kept}
+        values = {name: saved(value) for name, value in kept.items() if value is not None}
+        return {"seen": list(self.seen), **values}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Load a state from :meth:`state`; predictions are then bit-identical."""
@@ -162,7 +166,7 @@ def restored(current: Any, value: Any, device: str | torch.device) -> Any:
     """Return a value from what :func:`saved` returned, given the attribute of a new learner."""
     if isinstance(current, torch.nn.Module):
         current.load_state_dict(value)
-        return current
+        return current.eval()
     if hasattr(current, "restore"):
         current.restore(value, device)
         return current

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
@@ -19,7 +19,6 @@ from torch.nn.functional import normalize, softmax
 from edgecil.backbones import GrowingLinear
 from edgecil.backbones.heads import SmallLinear
 from edgecil.backbones.vit import Sockets
-from edgecil.errors import UsageError, unknown
 from edgecil.methods.adapters import (
     class_means,
     dropout,
@@ -33,87 +32,47 @@ from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.registry import register_method
 from edgecil.methods.schedule import Schedule
 from edgecil.methods.seeds import derive_generator
-from edgecil.methods.setups import published_schedule
+from edgecil.methods.settings import Count, Positive, Settings, Share
+from edgecil.methods.setups import fast_schedule, published_schedule
 from edgecil.methods.task import Task
 from edgecil.methods.training import fit
 
 PUBLISHED = published_schedule("mos")
-MERGING_RULES = ("step", "use")
-COVARIANCES = ("full", "diagonal")
 ALIGNMENT = Schedule(epochs=30, learning_rate=0.005, schedule="cosine", batch_size=240, augment=())
 
 
 @dataclass(frozen=True)
-class MOSConfig:
-    """Hyper-parameters of MOS.
-
-    Attributes:
-        schedule: schedule of each task's adapters.
-        alignment: setup of the head on sampled features, with one batch per class in an
-            epoch.
-        bottleneck: width of the adapters.
-        merging: α, the share of the mean of all earlier adapters.
-        merging_rule: when adapters are merged. `step`: once per training step. `use`: whenever a
-            block uses them, as in the authors' code, which also merges when it computes class
-            statistics and in testing; after a few batches, the adapters in use are the mean of the
-            earlier ones, which is what this rule computes with.
-        contrast: weight of the contrastive regularisation.
-        temperature: temperature of the contrastive regularisation.
-        refinements: maximum number of times that an image's adapters are chosen.
-        covariance: of the classes' Gaussians; `diagonal` keeps variances alone, as the authors do
-            on ImageNet-A.
-        small_head: whether new weights of the head are uniform in ± √(1 / d), as in the authors'
-            code, or in ± √(3 / d).
-    """
+class MOSConfig(Settings):
+    """Hyper-parameters of MOS."""
 
     schedule: Schedule = PUBLISHED
-    alignment: Schedule = ALIGNMENT
-    bottleneck: int = 16
-    merging: float = 0.1
+    alignment: Schedule = ALIGNMENT  # one batch per class in an epoch
+    bottleneck: Count = 16  # width of the adapters
+    merging: Share = 0.1  # α, the share of the mean of all earlier adapters
+    # When adapters are merged: once per training step, or whenever a block uses them, as in the
+    # authors' code, which also merges when it computes class statistics and in testing; after a few
+    # batches, the adapters in use are the mean of the earlier ones, which `use` computes with.
     merging_rule: Literal["step", "use"] = "step"
-    contrast: float = 0.1
-    temperature: float = 0.8
-    refinements: int = 4
+    contrast: float = 0.1  # weight of the contrastive regularisation
+    temperature: Positive = 0.8  # of the contrastive regularisation
+    refinements: Count = 4  # maximum number of times that an image's adapters are chosen
+    # of the classes' Gaussians; `diagonal` keeps variances alone, as the authors do on ImageNet-A
     covariance: Literal["full", "diagonal"] = "full"
+    # New weights of the head are uniform in ± √(1 / d), as the authors', in place of ± √(3 / d).
     small_head: bool = False
-
-    def __post_init__(self) -> None:
-        counts = (self.bottleneck, self.refinements)
-        if min(counts) < 1 or not 0.0 <= self.merging <= 1.0 or not self.temperature > 0.0:
-            raise UsageError(
-                "MOS requires bottleneck and refinements >= 1, merging in [0, 1] and temperature > "
-                f"0. Got {counts}, {self.merging} and {self.temperature}."
-            )
-        if self.merging_rule not in MERGING_RULES:
-            raise unknown("merging rule of MOS", self.merging_rule, MERGING_RULES)
-        if self.covariance not in COVARIANCES:
-            raise unknown("covariance of MOS", self.covariance, COVARIANCES)
 
 
 @register_method(
     "mos",
     MOSConfig,
     "merged adapters, retrieved for each image and corrected (2025)",
-    fast=replace(
-        PUBLISHED,
-        epochs=4,
-        learning_rate=0.003,
-        optimizer="adam",
-        weight_decay=0.0,
-        augment=(),
-        head_factor=1.0,
-    ),
+    fast=fast_schedule("mos"),
     published_settings={"merging_rule": "use", "small_head": True},
 )
 class MOS(PretrainedMethod):
     """Prototypes with the first task's adapters, combined with a head on the retrieved adapters.
 
-    Attributes:
-        adapters: by task.
-        head: head over the classes seen so far, for features with each class's own adapters.
-        gaussians: Gaussians of each class's features with its own adapters.
-        prototypes: class means with the first task's adapters, (classes seen, d).
-        task_of_class: index of the task by new label.
+    The head and the Gaussians are those of features with each class's own adapters.
     """
 
     config: MOSConfig
@@ -122,12 +81,12 @@ class MOS(PretrainedMethod):
     def __init__(self, config: MOSConfig, environment: Environment) -> None:
         super().__init__(config, environment)
         width, device = self.vit.feature_size, environment.device
-        self.adapters: list[nn.ModuleList] = []
+        self.adapters: list[nn.ModuleList] = []  # by task
         head = SmallLinear(width) if config.small_head else GrowingLinear(width)
         self.head = head.to(device)
         self.gaussians = ClassGaussians(width, device)
-        self.prototypes = torch.zeros(0, width, device=device)
-        self.task_of_class: list[int] = []
+        self.prototypes = torch.zeros(0, width, device=device)  # with the first task's adapters
+        self.task_of_class: list[int] = []  # by new label
 
     def learn(self, task: Task) -> None:
         """Train adapters for the task, store class statistics, and align the head."""
@@ -202,12 +161,8 @@ class MOS(PretrainedMethod):
     def refine(self, first: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
         """Return logits (n, classes) with the adapters retrieved for each image.
 
-        The adapters are those of the predicted class's task. Prediction and retrieval alternate
-        until the adapters no longer change, or `refinements` times.
-
-        Args:
-            first: logits for the first retrieval, (n, classes).
-            logits: logits with the adapters of each task, (tasks, n, classes).
+        The adapters are those of the predicted class's task. Prediction (at first by logits (n,
+        classes)) and retrieval among the logits of all tasks (tasks, n, classes) alternate.
         """
         task_of_class = torch.tensor(self.task_of_class, device=first.device)
         images = torch.arange(len(first), device=first.device)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import torch
 from torch.nn.functional import cross_entropy, normalize
@@ -11,10 +12,26 @@ from torch.nn.functional import cross_entropy, normalize
 from edgecil.backbones import Backbone, GrowingLinear, build_backbone
 from edgecil.methods.memory import ExemplarMemory, MemoryBudget, herd
 from edgecil.methods.method import Environment, Method, suited_to
-from edgecil.methods.schedule import Schedule
+from edgecil.methods.schedule import PAPER, Schedule
 from edgecil.methods.seeds import derive_generator
+from edgecil.methods.settings import Settings
+from edgecil.methods.setups import PAPER_MEMORY
 from edgecil.methods.task import Task
 from edgecil.methods.training import Loss, fit, in_batches
+
+
+@dataclass(frozen=True)
+class NetworkConfig(Settings):
+    """Hyper-parameters of every learner that trains a network."""
+
+    schedule: Schedule = PAPER
+
+
+@dataclass(frozen=True)
+class ReplayConfig(NetworkConfig):
+    """Hyper-parameters of every learner that keeps exemplars."""
+
+    memory: MemoryBudget = PAPER_MEMORY
 
 
 class Network(torch.nn.Module):  # type: ignore[misc]
@@ -38,15 +55,11 @@ class Network(torch.nn.Module):  # type: ignore[misc]
 class NetworkMethod(Method):
     """Trains a network on each task; a subclass defines the loss and optional hooks.
 
-    Attributes:
-        schedule: schedule of each task.
-        network: the network that is trained and that predicts.
-        memory: exemplars, used in training and for the nearest-mean classifier; None if the method
-            keeps none.
-        views: number of augmented views per image; see :func:`fit`.
+    With a budget in its config it keeps exemplars, for training and the nearest-mean classifier.
     """
 
-    views = 1
+    kept: ClassVar[tuple[str, ...]] = ("network", "memory")
+    views = 1  # augmented views per image; see :func:`fit`
 
     def __init__(self, config: Any, environment: Environment) -> None:
         super().__init__(suited_to(environment.backbone, environment))
@@ -149,21 +162,6 @@ class NetworkMethod(Method):
         with torch.no_grad():
             logits: torch.Tensor = self.network.head(features)
         return logits.argmax(dim=1)
-
-    def state(self) -> dict[str, Any]:
-        """Return the network's weights, the exemplars and the classes seen."""
-        weights = self.network.state_dict()
-        copies = {name: value.to("cpu", copy=True) for name, value in weights.items()}
-        state = {**super().state(), "network": copies}
-        return state if self.memory is None else {**state, "memory": self.memory.state()}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Load a state from :meth:`state`."""
-        super().restore(state)
-        self.network.load_state_dict(state["network"])
-        self.network.eval()
-        if self.memory is not None:
-            self.memory.restore(state["memory"])
 
 
 def new_classes_only(logits: torch.Tensor, labels: torch.Tensor, old_count: int) -> torch.Tensor:

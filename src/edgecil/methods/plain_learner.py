@@ -53,9 +53,6 @@ class PlainMethod(Method):
     The global generators of Python, NumPy and torch are seeded from the run seed and the tasks
     while the learner works, and restored afterwards. Results are therefore reproducible although
     the learner uses global randomness.
-
-    Attributes:
-        learner: the plain learner.
     """
 
     def __init__(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -21,16 +21,9 @@ from edgecil.methods.schedule import PAPER, Schedule
 
 
 class PretrainedMethod(Method):
-    """Learns on the features of a frozen network, which all methods in a process share.
+    """Learns on the features of a frozen network, which all methods in a process share."""
 
-    Attributes:
-        schedule: schedule of prompts, adapters and heads.
-    """
-
-    @classmethod
-    def needs(cls, config: Any) -> Need:
-        """Prompts and adapters require sockets."""
-        return "sockets"
+    need: ClassVar[Need] = "sockets"  # of prompts and adapters
 
     def __init__(self, config: Any, environment: Environment) -> None:
         super().__init__(suited_to(environment.backbone, environment))
@@ -70,19 +63,14 @@ class PretrainedMethod(Method):
         return network.feature_size
 
     def frozen_features(self, inputs: torch.Tensor) -> torch.Tensor:
-        """Return features (n, d) of the unmodified network; prompt methods use them as queries.
-
-        Args:
-            inputs: images uint8 (n, c, h, w), or vectors (n, d), which are returned.
-        """
+        """Return features (n, d) of the unmodified network for images, or the vectors given."""
         if self.on_vectors:
             return inputs.to(self.environment.device)
-        keep = self.environment.shared is not None
         return frozen_features(
             self.environment.backbone,
             inputs,
             self.environment.device,
-            keep=keep,
+            keep=self.environment.shared is not None,
             prepare=self._prepare,
             precision=self.environment.precision,
         )
@@ -90,13 +78,10 @@ class PretrainedMethod(Method):
     def adapted_features(
         self, inputs: torch.Tensor, adapters: torch.nn.ModuleList, *, share: bool = True
     ) -> torch.Tensor:
-        """Return features (n, d) of the transformer with fixed adapters.
+        """Return features (n, d) of the transformer with fixed adapters, one per block.
 
-        Args:
-            inputs: uint8 (n, c, h, w).
-            adapters: one per block; rows are cached by the adapters' content.
-            share: whether to cache rows on disk, which pays if several sequences have the same
-                adapters.
+        Rows are cached by the adapters' content; on disk too (`share`), which pays if several
+        sequences have the same adapters.
         """
         shared = self.environment.shared if share else None
         directory = None if shared is None else Path(shared) / "features"

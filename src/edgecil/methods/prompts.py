@@ -22,10 +22,6 @@ class PromptMethod(PretrainedMethod):
 
     An image's query is its feature vector without prompts. Queries are computed from images without
     augmentation, so each is computed once.
-
-    Attributes:
-        head: head over the classes seen so far.
-        prompts: sets of tensors by name, in the order of tasks; only the last set is trained.
     """
 
     kept: ClassVar[tuple[str, ...]] = ("head", "prompts")
@@ -33,6 +29,7 @@ class PromptMethod(PretrainedMethod):
     def __init__(self, config: Any, environment: Environment) -> None:
         super().__init__(config, environment)
         self.head = PromptHead(self.vit.feature_size).to(environment.device)
+        # sets of tensors by name, in the order of tasks; only the last set is trained
         self.prompts: list[dict[str, nn.Parameter]] = []
 
     def learn(self, task: Task) -> None:

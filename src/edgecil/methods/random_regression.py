@@ -19,13 +19,9 @@ _AT_ONCE = 4096  # images whose projections are in memory at once
 class RandomRegression(PretrainedMethod):
     """Ridge regression from additive statistics of projected features, in double precision.
 
-    Statistics are on the device if it supports double precision.
-
-    Attributes:
-        projection: random projection (d, M); it depends on the run's seed only.
-        gram: sum of outer products of all projected features, (M, M). It is symmetric to the last
-            bit, because a state holds its lower triangle alone.
-        class_sums: sums of projected features by class, (classes seen, M).
+    Statistics are on the device if it supports double precision: the sum of outer products of all
+    projected features (M, M), symmetric to the last bit because a state holds its lower triangle
+    alone, and the sums of projected features by class.
     """
 
     def __init__(self, config: Any, environment: Environment) -> None:
@@ -35,7 +31,7 @@ class RandomRegression(PretrainedMethod):
         self._device = torch.device("cpu") if device.type == "mps" else device
         self.projection = self.draw_projection(size).to(self._device)
         self.gram = torch.zeros(size, size, dtype=torch.float64).to(self._device)
-        self.class_sums = self.gram[:0]
+        self.class_sums = self.gram[:0]  # (classes seen, M)
 
     @abstractmethod
     def draw_projection(self, size: int) -> torch.Tensor:

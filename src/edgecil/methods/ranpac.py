@@ -8,79 +8,55 @@ except with the published rule (`ridge = "last-task"`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
 from torch.nn import functional
 
-from edgecil.errors import UsageError, unknown
-from edgecil.methods.adapters import adapt, adapters_state, blank_adapters, load_adapters
+from edgecil.methods.adapters import adapt, blank_adapters
 from edgecil.methods.method import Environment, Need
 from edgecil.methods.random_regression import RandomRegression
 from edgecil.methods.registry import register_method
 from edgecil.methods.schedule import Schedule
 from edgecil.methods.seeds import derive_generator
-from edgecil.methods.setups import published_schedule
+from edgecil.methods.settings import Count, Settings, Whole
+from edgecil.methods.setups import fast_schedule, published_schedule
 from edgecil.methods.task import Task
 
 PUBLISHED = published_schedule("ranpac")
-RULES = ("leave-one-out", "last-task")
 
 _EQUAL = 1e-6  # errors with a smaller relative difference count as equal
 _LEAST = 1e3 * 2.0**-52  # least ridge as a share of the trace: a thousand rounding errors
 
 
 @dataclass(frozen=True)
-class RanPACConfig:
-    """Hyper-parameters of RanPAC.
+class RanPACConfig(Settings):
+    """Hyper-parameters of RanPAC."""
 
-    Attributes:
-        schedule: schedule of the adaptation to the first task.
-        bottleneck: width of the adapters; 0 for none, so that any features will do.
-        projection: number M of random features; the Gram matrix holds M² numbers.
-        ridge: how the penalty is chosen. `leave-one-out`: the least leave-one-out error within
-            each task, summed over all tasks, so that the order of tasks has no effect.
-            `last-task`: the least error on a random fifth of the last task's images, as published.
-        cosine: whether the regression's weights are scaled to unit length, as in PILOT.
-    """
-
-    schedule: Schedule = PUBLISHED
-    bottleneck: int = 64
-    projection: int = 10_000
+    schedule: Schedule = PUBLISHED  # of the adaptation to the first task
+    bottleneck: Whole = 64  # width of the adapters; 0 for none, so that any features will do
+    projection: Count = 10_000  # number M of random features; the Gram matrix holds M² numbers
+    # How the penalty is chosen: by the leave-one-out error within each task, summed over all tasks,
+    # so that the order of tasks has no effect; or by the error on a random fifth of the last task's
+    # images, as published.
     ridge: Literal["leave-one-out", "last-task"] = "leave-one-out"
-    cosine: bool = False
-
-    def __post_init__(self) -> None:
-        if self.ridge not in RULES:
-            raise unknown("rule for RanPAC's ridge", self.ridge, RULES)
-        if self.bottleneck < 0 or self.projection < 1:
-            raise UsageError(
-                "RanPAC requires bottleneck >= 0 and projection >= 1. Got "
-                f"{self.bottleneck} and {self.projection}."
-            )
+    cosine: bool = False  # whether the regression's weights have unit length, as in PILOT
 
 
 @register_method(
     "ranpac",
     RanPACConfig,
     "ridge regression on random projections of adapted features (2023)",
-    fast=replace(
-        PUBLISHED, epochs=1, optimizer="adam", weight_decay=0.0, batch_size=24, augment=()
-    ),
+    fast=fast_schedule("ranpac"),
     fast_settings={"projection": 500},
     published_settings={"ridge": "last-task"},
 )
 class RanPAC(RandomRegression):
-    """Ridge regression on projected features of adapters, with a penalty chosen from the data.
-
-    Attributes:
-        adapters: adapters trained on the first task; None without a bottleneck.
-        errors: squared error on held-out images for each ridge: summed over the tasks, or of the
-            last task alone (`last-task`).
-    """
+    """Ridge regression on projected features of adapters, with a penalty chosen from the data."""
 
     config: RanPACConfig
+    kept = ("adapters",)
 
     @classmethod
     def needs(cls, config: RanPACConfig) -> Need:
@@ -92,6 +68,7 @@ class RanPAC(RandomRegression):
         self.adapters: torch.nn.ModuleList | None = None
         if config.bottleneck:
             self.adapters = blank_adapters(self.vit, config.bottleneck)
+        # squared error on held-out images by ridge: summed over the tasks, or of the last task
         self.errors = torch.zeros(len(RIDGES), dtype=torch.float64)
 
     def draw_projection(self, size: int) -> torch.Tensor:
@@ -139,17 +116,11 @@ class RanPAC(RandomRegression):
 
     def state(self) -> dict[str, Any]:
         """Return the adapters and the statistics."""
-        return {
-            **super().state(),
-            **({} if self.adapters is None else {"adapters": adapters_state(self.adapters)}),
-            "errors": self.errors,
-        }
+        return {**super().state(), "errors": self.errors}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Load a state from :meth:`state`."""
         super().restore(state)
-        if self.adapters is not None:
-            self.adapters = load_adapters(self.vit, self.config.bottleneck, state["adapters"])
         self.errors = state["errors"]
 
 
@@ -160,13 +131,9 @@ _KEPT = 0.8  # share of a task's images that RanPAC's published rule fits on; it
 
 
 def last_task_errors(features: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-    """Return the squared error on the last fifth of the images for each of `RIDGES`.
+    """Return the squared error on the last fifth of features (n, M) for each of `RIDGES`.
 
-    One eigendecomposition of the smaller Gram matrix serves all ridges.
-
-    Args:
-        features: (n, M), in random order.
-        targets: one-hot, (n, classes).
+    One eigendecomposition of the smaller Gram matrix serves all ridges. Targets are (n, classes).
     """
     kept = int(_KEPT * len(features))
     (fitted, tested), (goals, expected) = (
@@ -184,14 +151,10 @@ def last_task_errors(features: torch.Tensor, targets: torch.Tensor) -> torch.Ten
 
 
 def held_out_errors(features: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-    """Leave-one-out squared error of ridge regression for each of `RIDGES`.
+    """Leave-one-out squared error of regressing targets (n, classes) on features (n, M), by ridge.
 
     One singular value decomposition suffices: the leave-one-out residual of an image is its
     residual divided by one minus its leverage.
-
-    Args:
-        features: (n, M).
-        targets: one-hot, (n, classes).
     """
     if len(features) <= features.shape[1] and features.numel() > _LARGE:
         squares, left = torch.linalg.eigh(features @ features.T)

@@ -91,7 +91,9 @@ class Setup:
 
 
 def _schedule(values: Mapping[str, Any]) -> Schedule:
-    fields = {name: tuple(it) if isinstance(it, list) else it for name, it in values.items()}
+    fields: dict[str, Any] = {
+        name: tuple(it) if isinstance(it, list) else it for name, it in values.items()
+    }
     first = fields.pop("first", None)
     return Schedule(**fields, first=None if first is None else _schedule({**fields, **first}))
 
@@ -125,7 +127,7 @@ PUBLISHED = {
     for method, rows in _TABLES["setup"].items()
 }
 NAMED = {setup.name: setup for rows in PUBLISHED.values() for setup in rows.values()}
-_FAST = {backbone: _schedule(values) for backbone, values in _TABLES["fast"].items()}
+_FAST = {name: _schedule(values) for name, values in _TABLES["fast"]["backbone"].items()}
 
 
 def _paper(backbone: str) -> tuple[Schedule, MemoryBudget]:
@@ -169,6 +171,11 @@ def get_schedule(name: str, backbone: str) -> tuple[Schedule, MemoryBudget]:
 def published_schedule(method: str) -> Schedule:
     """Return the schedule that a method is published with for CIFAR-100."""
     return PUBLISHED[method]["cifar100"].schedule
+
+
+def fast_schedule(method: str) -> Schedule:
+    """Return the schedule `fast` of a method on a frozen network."""
+    return _schedule(_TABLES["fast"]["method"][method])
 
 
 def find_setup(method: str, name: str, dataset: str | None = None) -> Setup | None:

@@ -6,37 +6,28 @@ Generalizability and Adaptivity are All You Need". Nothing is trained.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
 from torch.nn.functional import normalize
 
 from edgecil.methods.adapters import class_means
-from edgecil.methods.method import Environment, Need
+from edgecil.methods.method import Environment
 from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.registry import register_method
 from edgecil.methods.schedule import Schedule
+from edgecil.methods.settings import Settings
 from edgecil.methods.task import Task
 
 
-@dataclass(frozen=True)
-class SimpleCILConfig:
-    """SimpleCIL has no hyper-parameters."""
-
-
 class PrototypeMethod(PretrainedMethod):
-    """Classifies by the cosine similarity to class means.
-
-    Attributes:
-        prototypes: class means, (classes seen, d).
-    """
+    """Classifies by the cosine similarity to class means."""
 
     kept: ClassVar[tuple[str, ...]] = ("prototypes",)
 
     def __init__(self, config: Any, environment: Environment) -> None:
         super().__init__(config, environment)
-        self.prototypes = torch.zeros(0, 0, device=environment.device)
+        self.prototypes = torch.zeros(0, 0, device=environment.device)  # (classes seen, d)
 
     def features(self, inputs: torch.Tensor) -> torch.Tensor:
         """Return features (n, d) of uint8 images (n, c, h, w)."""
@@ -57,14 +48,11 @@ class PrototypeMethod(PretrainedMethod):
 
 @register_method(
     "simplecil",
-    SimpleCILConfig,
+    Settings,  # none
     "class means of frozen features, nothing trained (2024)",
     fast=Schedule(epochs=1, augment=()),  # unused
 )
 class SimpleCIL(PrototypeMethod):
     """Prototypes of the frozen model's features."""
 
-    @classmethod
-    def needs(cls, config: SimpleCILConfig) -> Need:
-        """Any features will do."""
-        return "features"
+    need = "features"

@@ -16,13 +16,13 @@ from torch import nn
 
 from edgecil.backbones import Backbone, GrowingLinear
 from edgecil.backbones.pretrained import is_pretrained
-from edgecil.errors import UsageError
 from edgecil.methods.class_statistics import ClassGaussians, align
 from edgecil.methods.method import Environment
-from edgecil.methods.network import Network, NetworkMethod, new_classes_only
+from edgecil.methods.network import Network, NetworkConfig, NetworkMethod, new_classes_only
 from edgecil.methods.prompts import PromptHead
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import PAPER, Schedule
+from edgecil.methods.schedule import Schedule
+from edgecil.methods.settings import Positive
 from edgecil.methods.task import Task
 from edgecil.methods.training import Loss, fit
 
@@ -31,51 +31,31 @@ _SHRINKAGE = 0.1  # of the oldest means: features have moved since they were sto
 
 
 @dataclass(frozen=True)
-class SLCAConfig:
-    """Hyper-parameters of SLCA; the defaults are PILOT's.
+class SLCAConfig(NetworkConfig):
+    """Hyper-parameters of SLCA; the defaults are PILOT's. The schedule's rate is the head's."""
 
-    Attributes:
-        schedule: schedule of each task; its learning rate is the head's.
-        slow: learning rate of the backbone relative to the head's. A backbone that is not
-            pre-trained learns its first task at the full rate.
-        alignment: schedule of the head on sampled features, with one batch per class in an
-            epoch.
-        temperature: logits are divided by this and by their norm, the mean over the tasks, while
-            the head is aligned; None leaves them as they are.
-    """
-
-    schedule: Schedule = PAPER
-    slow: float = 0.01
-    alignment: Schedule = ALIGNMENT
-    temperature: float | None = 0.1
-
-    def __post_init__(self) -> None:
-        if not self.slow > 0.0 or not (self.temperature is None or self.temperature > 0.0):
-            raise UsageError(
-                f"SLCA requires slow > 0 and temperature > 0 or none. Got {self.slow} and "
-                f"{self.temperature}."
-            )
+    # learning rate of the backbone relative to the head's; a backbone that is not pre-trained
+    # learns its first task at the full rate
+    slow: Positive = 0.01
+    alignment: Schedule = ALIGNMENT  # one batch per class in an epoch
+    # While the head is aligned, logits are divided by this and by their norm, the mean over the
+    # tasks; None leaves them as they are.
+    temperature: Positive | None = 0.1
 
 
 @register_method("slca", SLCAConfig, "slow backbone, head aligned by class statistics (2023)")
 class SLCA(NetworkMethod):
-    """Fine-tunes slowly, and predicts with an aligned copy of the head.
-
-    Attributes:
-        aligned: the head that predicts.
-        gaussians: Gaussians of each class's features at the end of its task.
-        sizes: number of classes by task.
-    """
+    """Fine-tunes slowly, and predicts with an aligned copy of the head."""
 
     config: SLCAConfig
-    kept = ("aligned", "gaussians", "sizes")
+    kept = (*NetworkMethod.kept, "aligned", "gaussians", "sizes")
     only_for_predictions = ("aligned",)
 
     def __init__(self, config: SLCAConfig, environment: Environment) -> None:
         super().__init__(config, environment)
         self.aligned = copy.deepcopy(self.network.head)
         self.gaussians = ClassGaussians(self.network.head.feature_size, environment.device)
-        self.sizes: list[int] = []
+        self.sizes: list[int] = []  # number of classes by task
 
     def assemble(self, backbone: Backbone) -> Network:
         """Return a network whose new outputs begin small."""

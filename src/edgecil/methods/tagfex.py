@@ -25,7 +25,7 @@ from edgecil.methods.expansion import (
     ExpandingNetwork,
     residual,
 )
-from edgecil.methods.method import Environment, Need
+from edgecil.methods.method import Environment
 from edgecil.methods.registry import register_method
 from edgecil.methods.seeds import derive_generator
 from edgecil.methods.task import Task
@@ -34,31 +34,19 @@ from edgecil.methods.teacher import distil
 
 @dataclass(frozen=True)
 class TagFexConfig(ExpandingConfig):
-    """Hyper-parameters of TagFex, beside those of every expanding method.
-
-    Attributes:
-        duration: share of the schedule's epochs per task; an epoch has two views per image.
-        contrast: weight of the task-agnostic extractor's loss.
-        contrast_distillation: weight of the distillation within that loss.
-        contrast_temperature: temperature of the cosines between views.
-        transfer: weight of the distillation of merged features' logits.
-        transfer_temperature: temperature of that distillation.
-        attention_heads: number of heads of the merging attention.
-        projector: hidden and output size of the projector in multiples of the feature size (2048
-            and 1024 on ResNet-18).
-        inherited: share of the last extractor in the initial weights of a new one; the rest comes
-            from the task-agnostic extractor.
-    """
+    """Hyper-parameters of TagFex, beside those of every expanding method."""
 
     auxiliary: float = 2.0
-    duration: float = 1.0
-    contrast: float = 1.0
-    contrast_distillation: float = 2.0
-    contrast_temperature: float = 0.2
-    transfer: float = 1.0
-    transfer_temperature: float = 2.0
-    attention_heads: int = 8
-    projector: tuple[int, int] = (4, 2)
+    duration: float = 1.0  # share of the schedule's epochs; an epoch has two views per image
+    contrast: float = 1.0  # weight of the task-agnostic extractor's loss
+    contrast_distillation: float = 2.0  # weight of the distillation within that loss
+    contrast_temperature: float = 0.2  # of the cosines between views
+    transfer: float = 1.0  # weight of the distillation of merged features' logits
+    transfer_temperature: float = 2.0  # of that distillation
+    attention_heads: int = 8  # of the merging attention
+    projector: tuple[int, int] = (4, 2)  # hidden and output size, in multiples of the feature size
+    # share of the last extractor in the initial weights of a new one; the rest comes from the
+    # task-agnostic extractor
     inherited: float = 0.95
 
 
@@ -104,12 +92,8 @@ class MergeAttention(nn.Module):  # type: ignore[misc]
 class TagFexNetwork(ExpandingNetwork):
     """The expanding network with a task-agnostic extractor and its heads.
 
-    Attributes:
-        agnostic: the task-agnostic extractor.
-        projector: maps its features to the input of the contrastive loss.
-        predictor: predicts its features before the task from its current ones.
-        attention: merges its maps with the newest extractor's; reinitialised with every task.
-        transfer: head on the merged features over the task's classes; replaced with every task.
+    The projector gives the input of the contrastive loss, the predictor the agnostic features
+    before the task; attention and transfer (a head on merged features) are new in every task.
     """
 
     def __init__(
@@ -157,14 +141,10 @@ class TagFex(ExpandingMethod):
     """An expanding network guided by a self-supervised extractor."""
 
     views = 2
+    need = "residual"
     config: TagFexConfig
     network: TagFexNetwork
     old: nn.ModuleList
-
-    @classmethod
-    def needs(cls, config: object) -> Need:
-        """It takes the stages of a residual network apart."""
-        return "residual"
 
     def __init__(self, config: TagFexConfig, environment: Environment) -> None:
         super().__init__(config, environment)
@@ -227,14 +207,8 @@ class TagFex(ExpandingMethod):
 def info_nce(anchors: torch.Tensor, candidates: torch.Tensor, temperature: float) -> torch.Tensor:
     """InfoNCE (van den Oord et al. 2018) of two views of each image, with cosine similarities.
 
-    Row i of both inputs is the same view of the same image, and row i + n / 2 (or i − n / 2) is
-    its other view. A view is not a candidate for itself.
-
-    Args:
-        anchors: (n, d), n even: all images in one view, then all in the other.
-        candidates: (n, d), in the same order: the anchors themselves, or the features of the same
-            images from another network.
-        temperature: divisor of the cosines.
+    Both inputs are (n, d): all images in one view, then all in the other. The candidates are the
+    anchors themselves or come from another network. A view is not a candidate for itself.
     """
     cosines = normalize(anchors, dim=1) @ normalize(candidates, dim=1).T
     itself = torch.eye(len(cosines), dtype=torch.bool, device=cosines.device)

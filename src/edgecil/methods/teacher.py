@@ -12,13 +12,9 @@ from edgecil.methods.task import Task
 
 
 class TeacherMethod(NetworkMethod):
-    """Keeps a frozen copy of the old network while a task is trained.
+    """Keeps a frozen copy of the old network while a task is trained."""
 
-    Attributes:
-        teacher: the network before the task; None for the first task and between tasks.
-    """
-
-    teacher: torch.nn.Module | None = None
+    teacher: torch.nn.Module | None = None  # for the first task and between tasks
 
     def begin(self, task: Task) -> None:
         """Keep a frozen copy of the network as teacher, from the second task on."""
@@ -57,14 +53,9 @@ def distil(
     temperature: float,
     weights: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Cross-entropy from the teacher's softened probabilities to the student's, averaged.
+    """Mean cross-entropy from a teacher's softened probabilities to those of logits (n, k).
 
-    Args:
-        logits: logits of the student, (n, k).
-        teacher: logits of the teacher, (n, k), without gradient.
-        temperature: T; both logits are divided by it.
-        weights: class weights (k,); the teacher's probabilities are multiplied by them and
-            normalised to a sum of 1.
+    The teacher's probabilities may be multiplied by class weights (k,) and normalised to sum 1.
     """
     target = torch.softmax(teacher / temperature, dim=1)
     if weights is not None:

@@ -10,27 +10,17 @@ from dataclasses import dataclass
 
 import torch
 
-from edgecil.methods.memory import MemoryBudget
+from edgecil.methods.network import ReplayConfig
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import PAPER, Schedule
-from edgecil.methods.setups import PAPER_MEMORY
 from edgecil.methods.task import Task
 from edgecil.methods.teacher import TeacherMethod
 
 
 @dataclass(frozen=True)
-class WAConfig:
-    """Hyper-parameters of WA.
+class WAConfig(ReplayConfig):
+    """Hyper-parameters of WA."""
 
-    Attributes:
-        schedule: schedule of each task.
-        memory: exemplar budget.
-        temperature: distillation temperature.
-    """
-
-    schedule: Schedule = PAPER
-    memory: MemoryBudget = PAPER_MEMORY
-    temperature: float = 2.0
+    temperature: float = 2.0  # of the distillation
 
 
 @register_method("wa", WAConfig, "replay, distillation, weight alignment (2020)")
