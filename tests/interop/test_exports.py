@@ -13,7 +13,7 @@ import pytest
 from edgecil.errors import DataError, EdgecilWarning, UsageError
 from edgecil.interop import export, import_logs, run_toolbox
 from edgecil.interop.exports import Exported
-from edgecil.interop.toolbox import plan_toolbox, pycil_tasks
+from edgecil.interop.toolbox import pycil_tasks
 from tests.cli.conftest import Cli, cli  # noqa: F401  (a fixture)
 from tests.interop.miniature import write_toolbox
 
@@ -201,11 +201,12 @@ def test_what_a_tool_requires_is_asked_for() -> None:
 
 def test_a_dry_run_of_a_toolbox_writes_nothing() -> None:
     config = write_toolbox(Path("box"), "pycil")
-    plan = plan_toolbox("box", config=config, out="out", orders=ORDERS)
+    options = {"config": config, "out": "out", "orders": ORDERS}
+    plan = run_toolbox("box", **options, dry_run=True)
     assert (plan.method, plan.stored, len(plan.commands)) == ("drifting", 0, 2)
     assert not Path("out").exists()
-    run_toolbox("box", config=config, out="out", orders=ORDERS, progress=False)
-    again = plan_toolbox("box", config=config, out="out", orders=ORDERS)
+    run_toolbox("box", **options, progress=False)
+    again = run_toolbox("box", **options, dry_run=True)
     assert (again.stored, again.commands) == (2, ())
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from edgecil.cli.training import results_type, show_trained, trained_by
-from edgecil.cli.verb import Option, Verb, load
+from edgecil.cli.verb import Verb, load
 
 
 def _toolbox(*, dry_run: bool | None = None, **options: Any) -> Any:
     if dry_run:
-        plan = load("edgecil.interop.toolbox:plan_toolbox")(**options)
+        plan = load("edgecil.interop.toolbox:run_toolbox")(dry_run=True, **options)
         return results_type()(options["out"], "runs", 0, plan.stored, [], [], planned=str(plan))
     return trained_by("edgecil.interop.toolbox:run_toolbox")(**options)
 
@@ -41,7 +41,6 @@ VERBS = (
         "edgecil.interop.toolbox:run_toolbox",
         lambda it: (it.planned,) if it.planned else show_trained(it),
         arguments=("checkout", "dataset"),
-        further=(Option("dry_run", "say what would be trained; train nothing", "switch"),),
         call=_toolbox,
         answer=results_type,
     ),

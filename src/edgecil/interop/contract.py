@@ -18,24 +18,40 @@ all results of a run must have the same classifiers.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
+import msgspec
 import numpy as np
 
 from edgecil.engine.results import NodeResult, Reported, WholeRun
-from edgecil.errors import DataError, shown
+from edgecil.errors import DataError
 from edgecil.io.files import read_json, replace_file
 from edgecil.sequences.sequence import ClassSequence
 
 MAIN = "main"
-KEYS = ("correct", "totals", "matrix", "accuracy", "last", "average", "order")
+_Count = Annotated[int, msgspec.Meta(ge=0)]
+_PerCent = Annotated[float, msgspec.Meta(ge=0.0, le=100.0)]
+_Counts: TypeAlias = list[list[_Count]]
+_Matrix: TypeAlias = list[list[_PerCent]]
 
 
-def write_order(path: Path, sequence: ClassSequence, ids: Sequence[int], seed: int) -> None:
-    """Write the order file.
+class _Result(msgspec.Struct, forbid_unknown_fields=True):
+    """The content of a result file; the module's docstring describes it."""
+
+    correct: dict[str, _Counts] | _Counts | None = None
+    totals: list[Annotated[int, msgspec.Meta(gt=0)]] | None = None
+    matrix: dict[str, _Matrix] | _Matrix | None = None
+    accuracy: dict[str, _PerCent] | _PerCent | None = None
+    last: dict[str, _PerCent] | _PerCent | None = None
+    average: dict[str, _PerCent] | _PerCent | None = None
+    order: list[int] | None = None
+
+
+def write_order(path: Path, sequence: ClassSequence, ids: Sequence[int], seed: int) -> list[int]:
+    """Write the order file, and return the order in it.
 
     Args:
         path: the file.
@@ -47,6 +63,7 @@ def write_order(path: Path, sequence: ClassSequence, ids: Sequence[int], seed: i
     order = [id_ for task in tasks for id_ in task]
     with replace_file(path) as file:
         file.write(json.dumps({"order": order, "tasks": tasks, "seed": seed}).encode())
+    return order
 
 
 def read_result(path: Path, tasks: int, *, order: Sequence[int] | None = None) -> WholeRun:
@@ -57,21 +74,15 @@ def read_result(path: Path, tasks: int, *, order: Sequence[int] | None = None) -
         tasks: number of tasks.
         order: the class order that was asked for; a result that names another is refused.
     """
-    data = read_json(path)
-    if not isinstance(data, dict):
-        raise DataError(f"{path} must contain a JSON object. Got {json.dumps(data)[:60]}.")
-    strange = [key for key in data if key not in KEYS]
-    if strange:
-        raise DataError(f"{path} may contain only {', '.join(KEYS)}. Got {', '.join(strange)}.")
-    trained = data.get("order")
-    if trained is not None and order is not None and trained != list(order):
-        raise DataError(f"{path} is the result of another class order than the one asked for.")
     try:
-        if "correct" in data:
-            return _counted(data, tasks)
-        return WholeRun((NodeResult({}, (), 0.0, 0),), _reported(data, tasks))
-    except ValueError as error:
-        raise DataError(f"{path}: {error}") from error
+        result = msgspec.convert(read_json(path), _Result)
+        if order is not None and result.order not in (None, list(order)):
+            raise ValueError("it is the result of another class order than the one asked for")
+        if result.correct is not None:
+            return _counted(result, tasks)
+        return WholeRun((NodeResult({}, (), 0.0, 0),), _reported(result, tasks))
+    except ValueError as error:  # of msgspec, too
+        raise DataError(f"{path}: {error}.") from error
 
 
 def with_cost(run: WholeRun, seconds: float, peak_memory: int) -> WholeRun:
@@ -80,27 +91,16 @@ def with_cost(run: WholeRun, seconds: float, peak_memory: int) -> WholeRun:
     return replace(run, nodes=(*before, replace(last, seconds=seconds, peak_memory=peak_memory)))
 
 
-def _counted(data: Mapping[str, Any], tasks: int) -> WholeRun:
-    totals = data.get("totals")
-    if (
-        not isinstance(totals, list)
-        or len(totals) != tasks
-        or not all(map(_is_count, totals))
-        or 0 in totals
-    ):
-        raise ValueError(f"'totals' must be {tasks} integers, the test images of each task.")
-    correct = {
-        name: _triangle(rows, tasks, f"'correct' ({name})")
-        for name, rows in _by_classifier(data["correct"]).items()
-    }
+def _counted(result: _Result, tasks: int) -> WholeRun:
+    totals = result.totals
+    if totals is None or len(totals) != tasks:
+        raise ValueError(f"'totals' must be {tasks} integers, the test images of each task")
+    correct = _by_classifier(result.correct)
     for name, rows in correct.items():
-        for row in rows:
-            for right, total in zip(row, totals, strict=False):
-                if not _is_count(right) or right > total:
-                    raise ValueError(
-                        f"'correct' ({name}) must contain integers up to the task's total. "
-                        f"Got {shown(right)} of {total}."
-                    )
+        _check_triangle(rows, tasks, f"'correct' ({name})")
+        for right, total in (pair for row in rows for pair in zip(row, totals, strict=False)):
+            if right > total:
+                raise ValueError(f"'correct' ({name}) is {right} of {total} test images")
     nodes = [
         NodeResult(
             {name: tuple(rows[task]) for name, rows in correct.items()},
@@ -113,66 +113,44 @@ def _counted(data: Mapping[str, Any], tasks: int) -> WholeRun:
     return WholeRun(tuple(nodes))
 
 
-def _reported(data: Mapping[str, Any], tasks: int) -> dict[str, Reported]:
-    kind = "matrix" if "matrix" in data else "accuracy"
-    if kind not in data:
-        raise ValueError("it must contain one of 'correct', 'matrix' and 'accuracy'.")
-    main = _by_classifier(data[kind])
-    last, average = (_beside(data, name, main) for name in ("last", "average"))
+def _reported(result: _Result, tasks: int) -> dict[str, Reported]:
+    given = result.accuracy if result.matrix is None else result.matrix
+    if given is None:
+        raise ValueError("it must contain one of 'correct', 'matrix' and 'accuracy'")
+    main = _by_classifier(given)
+    last, average = _by_classifier(result.last), _by_classifier(result.average)
+    strange = [name for name in (*last, *average) if name not in main]
+    if strange:
+        raise ValueError(
+            f"'last' and 'average' must be given by classifier, as one of {', '.join(main)}"
+        )
     reported = {}
     for name, value in main.items():
         rows: tuple[tuple[float, ...], ...] = ()
-        if kind == "matrix":
-            triangle = _triangle(value, tasks, f"'matrix' ({name})")
-            rows = tuple(tuple(_per_cent(entry, "matrix") for entry in row) for row in triangle)
+        if result.matrix is not None:
+            _check_triangle(value, tasks, f"'matrix' ({name})")
+            rows = tuple(map(tuple, value))
         reported[name] = Reported(
             tasks,
-            accuracy=float(np.mean(rows[-1])) if rows else _per_cent(value, "accuracy"),
-            last=None if last.get(name) is None else _per_cent(last[name], "last"),
-            average=None if average.get(name) is None else _per_cent(average[name], "average"),
+            accuracy=float(np.mean(rows[-1])) if rows else value,
+            last=last.get(name),
+            average=average.get(name),
             rows=rows,
         )
     best = max(max((one.accuracy, *(max(row) for row in one.rows))) for one in reported.values())
     if 0.0 < best <= 1.0:
-        raise ValueError(f"accuracies must be in per cent, not in [0, 1]. The best is {best:g}.")
+        raise ValueError(f"accuracies must be in per cent, not in [0, 1]. The best is {best:g}")
     return reported
-
-
-def _beside(data: Mapping[str, Any], name: str, main: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of `last` or `average` by classifier; empty if not given."""
-    if data.get(name) is None:
-        return {}
-    values = _by_classifier(data[name])
-    strange = [classifier for classifier in values if classifier not in main]
-    if strange:
-        given = "a bare number" if strange == [MAIN] else ", ".join(strange)
-        raise ValueError(
-            f"{name!r} must be given by classifier, as one of {', '.join(main)}. Got {given}."
-        )
-    return values
 
 
 def _by_classifier(value: Any) -> dict[str, Any]:
     """Return a value for each classifier; a bare one is that of the only classifier."""
-    return dict(value) if isinstance(value, Mapping) and value else {MAIN: value}
+    if value is None:
+        return {}
+    return value if isinstance(value, dict) and value else {MAIN: value}
 
 
-def _triangle(rows: Any, tasks: int, what: str) -> list[list[Any]]:
-    """Return rows of 1, 2, … entries, one after each task."""
-    lengths = (
-        [len(row) if isinstance(row, list) else 0 for row in rows] if isinstance(rows, list) else []
-    )
-    if lengths != list(range(1, tasks + 1)):
-        raise ValueError(f"{what} must be {tasks} lists, of 1 to {tasks} numbers.")
-    triangle: list[list[Any]] = rows
-    return triangle
-
-
-def _per_cent(value: Any, what: str) -> float:
-    if type(value) not in (int, float) or not 0.0 <= value <= 100.0:
-        raise ValueError(f"{what!r} must be in per cent, from 0 to 100. Got {shown(value)}.")
-    return float(value)
-
-
-def _is_count(value: Any) -> bool:
-    return type(value) is int and value >= 0
+def _check_triangle(rows: Any, tasks: int, what: str) -> None:
+    """Raise unless there are rows of 1, 2, … entries, one after each task."""
+    if not isinstance(rows, list) or [len(row) for row in rows] != list(range(1, tasks + 1)):
+        raise ValueError(f"{what} must be {tasks} lists, of 1 to {tasks} numbers")

@@ -12,7 +12,7 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import dropwhile
 from pathlib import Path
@@ -28,7 +28,7 @@ from edgecil.interop import mammoth_driver, toolbox_driver
 from edgecil.interop.contract import read_result, write_order
 from edgecil.interop.external import ExternalPlan
 from edgecil.interop.orders import Orders, choose_orders
-from edgecil.interop.toolbox import Toolbox, choose_toolbox_orders
+from edgecil.interop.toolbox import plan_toolbox, toolbox_settings
 from edgecil.io.files import check_new, read_json
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.scored import ScoredSequence, choose_sequences
@@ -192,8 +192,8 @@ def export(
     interpreter = python or sys.executable
     if tool in ("pycil", "pilot"):
         root = _checkout(tool, checkout, "trainer.py")
-        toolbox = Toolbox.open(root, config or root / "exps" / "finetune.json", set or {})
-        plan = toolbox.plan(folder, choose_toolbox_orders(toolbox, asked, source, folder), repeats)
+        settings = toolbox_settings(root, config or root / "exps" / "finetune.json", set or {})
+        plan = plan_toolbox(root, settings, folder, asked, source, repeats=repeats)
         words = ["launch.py", str(root), "data", "work/$run", "settings.json"]
         words += ["orders/$run.json", "results/$run.json"]
         launcher = Path(toolbox_driver.__file__).read_text("utf-8")
@@ -205,9 +205,10 @@ def export(
         options = shlex.split(command)
         if tool == "mammoth":  # without `python main.py`
             options = list(dropwhile(lambda word: not word.startswith("-"), options))
+        model = re.search(r"--model[ =](\S+)", command)
         plan = ExternalPlan(
-            method=method or _option(options, "--model") or tool,
-            command=lambda run: [],
+            method=method or (tool if model is None else model[1]),
+            command=lambda node, folder: [],
             dataset=asked.dataset or "",
             orders=choose_orders(asked, source, out=folder),
             repeats=repeats,
@@ -222,8 +223,18 @@ def export(
             words, files = [*options, "orders/$run.py", "results/$run.json"], {}
     runs = _write_orders(folder, plan, _MODULES.get(tool))
     start = "" if tool in _MODULES else f"{shlex.quote(interpreter)} "
-    files["run.sh"] = _script(runs, start + " ".join(map(_quote, words)), plan.environment)
-    files[MANIFEST] = json.dumps(_manifest(plan, runs))
+    quoted = (f'"{word}"' if "$run" in word else shlex.quote(word) for word in words)
+    files["run.sh"] = _script(runs, start + " ".join(quoted), plan.environment)
+    manifest = {
+        "identity": plan.full_identity(),
+        "method": plan.method,
+        "sequences": {
+            protocol: [{"label": it.label, "tasks": it.sequence.tasks} for it in members]
+            for protocol, members in plan.orders.sequences.items()
+        },
+        "runs": {name: {"seed": node.seed, "tasks": node.prefix} for name, node in runs.items()},
+    }
+    files[MANIFEST] = json.dumps(manifest)
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
     if plan.orders.similarity is not None:
@@ -242,24 +253,10 @@ def _checkout(tool: str, checkout: str | Path | None, *parts: str) -> Path:
     return root
 
 
-def _option(words: Sequence[str], name: str) -> str | None:
-    """Return the value of an option in a command, `--model derpp` or `--model=derpp`."""
-    for word, following in zip(words, [*words[1:], ""], strict=True):
-        if word == name:
-            return following
-        if word.startswith(f"{name}="):
-            return word.partition("=")[2]
-    return None
-
-
-def _quote(word: str) -> str:
-    return f'"{word}"' if "$run" in word else shlex.quote(word)
-
-
 def _write_orders(folder: Path, plan: ExternalPlan, module: str | None) -> dict[str, Node]:
     """Write the order of every run, and return the runs by name."""
     labels: dict[ClassSequence, str] = {}
-    for protocol, members in plan.sequences.items():
+    for protocol, members in plan.orders.sequences.items():
         for labelled in members:
             labels.setdefault(labelled.sequence, f"{protocol}-{labelled.label}")
     runs: dict[str, Node] = {}
@@ -288,18 +285,6 @@ def _script(runs: Mapping[str, Node], command: str, environment: Mapping[str, st
         '        || { failed=1; echo "$run failed; see $PWD/logs/$run.txt" >&2; }\n'
         "done\nexit $failed\n"
     )
-
-
-def _manifest(plan: ExternalPlan, runs: Mapping[str, Node]) -> dict[str, Any]:
-    return {
-        "identity": plan.full_identity(),
-        "method": plan.method,
-        "sequences": {
-            protocol: [{"label": it.label, "tasks": it.sequence.tasks} for it in members]
-            for protocol, members in plan.sequences.items()
-        },
-        "runs": {name: {"seed": node.seed, "tasks": node.prefix} for name, node in runs.items()},
-    }
 
 
 def import_results(folder: str | Path, *, out: str | Path, overwrite: bool = False) -> Experiment:

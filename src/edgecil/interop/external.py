@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import shlex
+import signal
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
@@ -29,39 +30,13 @@ from edgecil.interop.process import (
     require_process_groups,
     signals_interrupt,
 )
-from edgecil.io.files import read_json
 from edgecil.io.progress_bar import Progress
-from edgecil.sequences.protocols import LabelledSequence, note_sequences
+from edgecil.sequences.protocols import note_sequences
 from edgecil.sequences.sequence import ClassSequence, format_tasks
 from edgecil.similarity import SimilaritySource
 
-
-@dataclass(frozen=True)
-class ExternalRun:
-    """One run for another program.
-
-    Attributes:
-        node: the method's name, the training seed, and all tasks.
-        folder: where the order file, the result file and the log are.
-    """
-
-    node: Node
-    folder: Path
-
-    @property
-    def order_file(self) -> Path:
-        """The order to train; see `edgecil.interop.contract`."""
-        return self.folder / "order.json"
-
-    @property
-    def result_file(self) -> Path:
-        """Where the program leaves its result."""
-        return self.folder / "result.json"
-
-    @property
-    def log(self) -> Path:
-        """Everything that the program printed."""
-        return self.folder / "log.txt"
+# In the folder of a run; the first two are described in `edgecil.interop.contract`.
+ORDER_FILE, RESULT_FILE, LOG = "order.json", "result.json", "log.txt"
 
 
 @dataclass(frozen=True)
@@ -70,7 +45,7 @@ class ExternalPlan:
 
     Attributes:
         method: name under which the results are stored.
-        command: the words of the command that trains one run.
+        command: the words of the command that trains a node with all tasks, by its folder.
         dataset: name of the dataset.
         orders: the classes and their orders.
         repeats: how often to train each order, each time with its own training seed.
@@ -80,7 +55,7 @@ class ExternalPlan:
     """
 
     method: str
-    command: Callable[[ExternalRun], Sequence[str]]
+    command: Callable[[Node, Path], Sequence[str]]
     dataset: str
     orders: ChosenOrders
     repeats: int
@@ -88,28 +63,22 @@ class ExternalPlan:
     cwd: Path
     environment: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def sequences(self) -> Mapping[str, Sequence[LabelledSequence]]:
-        """The sequences of every protocol."""
-        return self.orders.sequences
-
     def nodes(self) -> list[Node]:
         """Return every sequence with every training seed, each once."""
-        distinct = dict.fromkeys(run.sequence for runs in self.sequences.values() for run in runs)
+        every = (run.sequence for runs in self.orders.sequences.values() for run in runs)
         return [
             Node(self.method, training_seed(sequence.tasks, repeat), sequence.tasks)
-            for sequence in distinct
+            for sequence in dict.fromkeys(every)
             for repeat in range(self.repeats)
         ]
 
     def full_identity(self) -> dict[str, Any]:
         """Return what decides the results, as the store keeps it."""
-        first = next(run.sequence for runs in self.sequences.values() for run in runs)
         return {
             "edgecil": edgecil.__version__,
             "dataset": {"name": self.dataset, "classes": list(self.orders.names)},
             "class_ids": list(self.orders.ids),
-            "sizes": list(first.sizes),
+            "sizes": list(self.orders.sizes),
             SEEDS: PER_ORDER,
             f"method {self.method}": dict(self.identity),
         }
@@ -144,7 +113,10 @@ def run_external(
         similarity: where the similarity of the classes comes from.
         orders: which class orders to train.
     """
-    words = _split(command) if isinstance(command, str) else list(command)
+    try:
+        words = shlex.split(command) if isinstance(command, str) else list(command)
+    except ValueError as error:
+        raise UsageError(f"'command' cannot be parsed: {error}. Got {shown(command)}.") from error
     asked = Orders(**Orders.given(orders))
     source = SimilaritySource(**SimilaritySource.given(similarity))
     plan = ExternalPlan(
@@ -157,37 +129,20 @@ def run_external(
         cwd=Path.cwd(),
     )
     return train(
-        plan,
-        out,
-        workers=workers,
-        timeout=timeout,
-        overwrite=overwrite,
-        progress=progress,
+        plan, out, workers=workers, timeout=timeout, overwrite=overwrite, progress=progress
     )
 
 
-def _split(command: str) -> list[str]:
-    try:
-        if "\0" in command:
-            raise ValueError("it has a null character")
-        return shlex.split(command)
-    except ValueError as error:
-        raise UsageError(f"'command' cannot be parsed: {error}. Got {shown(command)}.") from error
-
-
-def fill_in(words: Sequence[str]) -> Callable[[ExternalRun], list[str]]:
+def fill_in(words: Sequence[str]) -> Callable[[Node, Path], list[str]]:
     """Return the command of a run, with `{order_file}`, `{result_file}` and `{seed}` replaced."""
     for needed in ("{order_file}", "{result_file}"):
         if not any(needed in word for word in words):
             raise UsageError(f"'command' must contain {needed}. Got {shown(' '.join(words))}.")
 
-    def fill(run: ExternalRun) -> list[str]:
-        values = {
-            "{order_file}": str(run.order_file),
-            "{result_file}": str(run.result_file),
-            "{seed}": str(run.node.seed),
-        }
-        return [_replace(word, values) for word in words]
+    def fill(node: Node, folder: Path) -> list[str]:
+        order, result, seed = str(folder / ORDER_FILE), str(folder / RESULT_FILE), str(node.seed)
+        filled = (word.replace("{order_file}", order) for word in words)
+        return [it.replace("{result_file}", result).replace("{seed}", seed) for it in filled]
 
     return fill
 
@@ -216,12 +171,12 @@ def train(
     out = Path(out).absolute()
     with writing(out, overwrite=overwrite) as store:
         store.check_identity(plan.full_identity())
-        for name, runs in plan.sequences.items():
+        for name, runs in plan.orders.sequences.items():
             store.add_sequences(name, runs)
         if plan.orders.similarity is not None:
             save_experiment_similarity(out, plan.orders.similarity)
         with signals_interrupt(), Progress("runs", shown=progress) as bar:
-            for name, sentence in note_sequences(plan.sequences).items():
+            for name, sentence in note_sequences(plan.orders.sequences).items():
                 bar.note(sentence, once=name)
             summary = _train_missing(plan, store, workers, timeout, bar)
     experiment = Experiment(out, summary)
@@ -239,17 +194,18 @@ def _train_missing(
     bar: Progress,
 ) -> Summary:
     done, nodes = store.whole_runs(), plan.nodes()
-    missing = [ExternalRun(node, _folder(store, node)) for node in nodes if node not in done]
+    missing = [node for node in nodes if node not in done]
     bar.start(len(nodes), len(nodes) - len(missing))
     processes, failed = Processes(), []
     results = [result for node, result in done.items() if node.method == plan.method]
     with ThreadPoolExecutor(workers) as pool:
-        futures: dict[Future[WholeRun], ExternalRun] = {
-            pool.submit(_train_run, plan, run, processes, timeout): run for run in missing
+        futures: dict[Future[WholeRun], Node] = {
+            pool.submit(_train_run, plan, node, _folder(store, node), processes, timeout): node
+            for node in missing
         }
         try:
             for future in as_completed(futures):
-                node = futures[future].node
+                node = futures[future]
                 error = future.exception() or _other_classifiers(future.result(), results[:1])
                 if error is None:
                     results.append(future.result())
@@ -280,58 +236,43 @@ class ProgramError(EdgecilError):
 
 
 def _train_run(
-    plan: ExternalPlan, run: ExternalRun, processes: Processes, timeout: float | None
+    plan: ExternalPlan, node: Node, folder: Path, processes: Processes, timeout: float | None
 ) -> WholeRun:
     """Train one run, from order file to result file."""
-    run.folder.mkdir(parents=True)
-    sequence = ClassSequence(run.node.prefix)
-    write_order(run.order_file, sequence, plan.orders.ids, run.node.seed)
-    words = list(plan.command(run))
-    try:
-        ended = processes.run(
-            words, run.log, cwd=plan.cwd, environment=plan.environment, timeout=timeout
-        )
-    except OSError as error:
-        message = f"{words[0]!r} cannot be started: {error.strerror or error}."
-        raise ProgramError(message, message) from error
-    last_line, tail = last_log_line(run.log)
-    if ended.timed_out:
+    folder.mkdir(parents=True)
+    order = write_order(folder / ORDER_FILE, ClassSequence(node.prefix), plan.orders.ids, node.seed)
+    words, log = plan.command(node, folder), folder / LOG
+    ended = processes.run(words, log, cwd=plan.cwd, environment=plan.environment, timeout=timeout)
+    last_line, tail = last_log_line(log)
+    if timeout is not None and ended.code == -signal.SIGKILL and ended.seconds >= timeout:
         raise ProgramError(f"The program was stopped after {timeout:g} seconds{last_line}", tail)
     if ended.code != 0:
         raise ProgramError(f"The program ended with {ended.how}{last_line}", tail)
     try:
-        asked = read_json(run.order_file)["order"]
-        result = read_result(run.result_file, len(sequence), order=asked)
+        result = read_result(folder / RESULT_FILE, len(node.prefix), order=order)
     except EdgecilError as error:
         message = f"The program ended with exit code 0, but its result is not valid: {error}"
-        if not run.result_file.exists():
+        if not (folder / RESULT_FILE).exists():
             message = f"The program ended with exit code 0 but wrote no result file{last_line}"
         raise ProgramError(message, tail) from error
     return with_cost(result, ended.seconds, ended.peak_memory)
 
 
 def _other_classifiers(result: WholeRun, first: Sequence[WholeRun]) -> ProgramError | None:
-    """Raise an error if a result has other classifiers than the first result of the experiment."""
-    for other in first:
-        if result.classifiers != other.classifiers:
-            message = (
-                f"The result has the classifiers {', '.join(result.classifiers)} where the first "
-                f"one has {', '.join(other.classifiers)}; all sequences must have the same."
-            )
-            return ProgramError(message, message)
-    return None
+    """Return an error if a result has other classifiers than the first of the experiment."""
+    if not first or result.classifiers == first[0].classifiers:
+        return None
+    message = (
+        f"The result has the classifiers {', '.join(result.classifiers)} where the first one has "
+        f"{', '.join(first[0].classifiers)}; all sequences must have the same."
+    )
+    return ProgramError(message, message)
 
 
 def _folder(store: Store, node: Node) -> Path:
-    """Create a folder for the next attempt at a run, into which no earlier attempt can write."""
+    """Return a folder for the next attempt at a run, into which no earlier attempt can write."""
     key = hashlib.sha256(format_tasks(node.prefix).encode()).hexdigest()[:12]
     method = re.sub(r"[^\w.-]", "_", node.method)
     home = store.directory / "trainings" / f"{method}-{node.seed}-{key}"
     attempts = [int(path.name) for path in home.glob("*") if path.name.isdigit()]
     return home / str(max(attempts, default=0) + 1)
-
-
-def _replace(word: str, values: Mapping[str, str]) -> str:
-    for name, value in values.items():
-        word = word.replace(name, value)
-    return word

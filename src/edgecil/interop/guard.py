@@ -1,7 +1,8 @@
 """Runs a command, and kills it with all its children once the process that started this one ends.
 
-Started as `python guard.py WORD …` as the leader of a process group of its own, with a pipe as its
-standard input that the starting process keeps open. It ends as the command ended.
+Started as `python guard.py SECONDS WORD …` as the leader of a process group of its own, with a pipe
+as its standard input that the starting process keeps open. It ends as the command ended; after so
+many seconds, unless they are 0, it stops the command and its children.
 """
 
 from __future__ import annotations
@@ -13,16 +14,23 @@ import sys
 import threading
 
 PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
+GRACE = 5.0  # seconds between SIGTERM and SIGKILL
 
 
-def main(command: list[str]) -> None:
+def main(seconds: float, command: list[str]) -> None:
     """Run the command to its end."""
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent)
     # A signal to the group is for the command; the guard waits for its effect.
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda number, frame: None)
     threading.Thread(target=kill_when_orphaned, daemon=True).start()
-    code = child.wait()
+    try:
+        code = child.wait(seconds or None)
+    except subprocess.TimeoutExpired:
+        os.killpg(0, signal.SIGTERM)
+        threading.Timer(GRACE, os.killpg, (0, signal.SIGKILL)).start()
+        child.wait()
+        os.killpg(0, signal.SIGKILL)
     if code >= 0:
         os._exit(code)
     if -code != signal.SIGKILL:
@@ -46,4 +54,4 @@ def kill_when_orphaned() -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(float(sys.argv[1]), sys.argv[2:])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable
 from pathlib import Path
 
 import edgecil
@@ -17,10 +16,8 @@ from edgecil.engine.toolbox_configs import toolbox_dataset
 from edgecil.errors import DataError, UsageError, warn
 from edgecil.interop.exports import MANIFEST, import_results
 from edgecil.interop.logs import PROTOCOL, LoggedRun, NoResultError, read_log
-from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, find_protocol
-from edgecil.sequences.sequence import ClassSequence, Tasks, format_tasks
-from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity import TEMPLATE, text_similarity
+from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
+from edgecil.sequences.sequence import Tasks, format_tasks
 
 # Settings that do not decide the result of one order; `eval` is the forks' choice of orders.
 _NOT_IDENTITY = ("config", "prefix", "seed", "device", "nb_classes", "nb_tasks", "eval")
@@ -32,29 +29,26 @@ def import_logs(
     out: str | Path,
     protocol: str | None = None,
     overwrite: bool = False,
-    on_left_out: Callable[[str], None] | None = None,
 ) -> Experiment:
     """Make an experiment of log files, or of what :func:`edgecil.interop.export` wrote.
 
     All logs must have the same classes and task sizes. A method's further runs on one order count
-    as repeats. Incomplete runs, and copies of a run, are left out.
+    as repeats. Incomplete runs, and copies of a run, are left out; each is an
+    :class:`~edgecil.errors.EdgecilWarning`.
 
     Args:
         paths: the log files, or the folder of exported runs.
         out: the experiment directory.
         protocol: the protocol that chose the orders. By default the one that the logs of the EDGE
-            authors' forks name, or else `logs`, whose orders do not count as random. Orders that
-            the protocol chooses by the bundled embeddings get its labels, such as `hard`.
+            authors' forks name, or else `logs`, whose orders do not count as random.
         overwrite: delete existing results and start over.
-        on_left_out: called with a sentence on each run that is left out; by default each is an
-            :class:`~edgecil.errors.EdgecilWarning`.
     """
     files = [Path(path) for path in paths]
     if len(files) == 1 and (files[0] / MANIFEST).exists():
         return import_results(files[0], out=out, overwrite=overwrite)
     if protocol is not None and protocol != PROTOCOL:
         protocol = PROTOCOLS.resolve(protocol)
-    runs = _complete_runs(files, on_left_out or _warn)
+    runs = _complete_runs(files)
     groups: dict[str, list[LoggedRun]] = {}
     for run, _ in runs:
         groups.setdefault(protocol or run.protocol, []).append(run)
@@ -63,18 +57,13 @@ def import_logs(
             store.check_identity(identity)
         stored = store.sequences()
         for name, members in groups.items():
-            chosen = _chosen_labels(name, members[0])
-            store.add_sequences(name, _label_orders(stored.get(name, []), members, chosen))
+            store.add_sequences(name, _label_orders(stored.get(name, []), members))
         _record(store, runs)
     return Experiment.open(out)
 
 
-def _warn(reason: str) -> None:
-    warn(f"Left out: {reason}")
-
-
 def _complete_runs(
-    paths: Iterable[str | Path], on_left_out: Callable[[str], None]
+    paths: Iterable[str | Path],
 ) -> list[tuple[LoggedRun, dict[str, Reported]]]:
     """Return the runs that have a result, each once."""
     complete: list[tuple[LoggedRun, dict[str, Reported]]] = []
@@ -83,14 +72,14 @@ def _complete_runs(
     for run in (run for path in paths for run in read_log(path)):
         if run.content in first_path:
             same = first_path[run.content]
-            on_left_out(f"{run.path}: the run {run.label} is a copy of the one in {same}.")
+            warn(f"Left out: {run.path}: the run {run.label} is a copy of the one in {same}.")
             continue
         first_path[run.content] = run.path
         try:
             complete.append((run, run.reported()))
         except NoResultError as error:
             reason = reason or str(error)
-            on_left_out(str(error))
+            warn(f"Left out: {error}")
     if not complete:
         raise DataError(f"No run in these logs has a result. The first: {reason}")
     return complete
@@ -115,49 +104,20 @@ def _record(store: Store, runs: Iterable[tuple[LoggedRun, dict[str, Reported]]])
     store.record_all(results)
 
 
-def _chosen_labels(name: str, run: LoggedRun) -> dict[ClassSequence, str]:
-    """Return the labels of the orders that a protocol chooses for the classes of a run.
-
-    They are empty unless the protocol depends on the similarity alone and the classes are known.
-    """
-    listed = toolbox_dataset(run.settings.get("dataset", ""))
-    protocol = find_protocol(name)
-    by_similarity = protocol.needs_similarity and not protocol.asks_model
-    if not by_similarity or listed is None or "eval" in run.settings:
-        return {}
-    classes, space = get_classes(listed), SequenceSpace(run.sequence.sizes)
-    if len(classes) != space.classes:
-        return {}
-    labels = {}
-    with suppress(UsageError):  # a protocol that has no orders of these tasks gives no labels
-        for template in ("{name}", TEMPLATE):
-            similarity = text_similarity(classes, template=template)
-            for labelled in protocol.draw(space, similarity=similarity):
-                labels[labelled.sequence] = labelled.label
-    return labels
-
-
 def _label_orders(
-    stored: Iterable[LabelledSequence],
-    runs: Iterable[LoggedRun],
-    chosen: Mapping[ClassSequence, str],
+    stored: Iterable[LabelledSequence], runs: Iterable[LoggedRun]
 ) -> list[LabelledSequence]:
     """Return every order once: the stored ones, then those of the runs, no two with one label.
 
     Other versions of the toolboxes, or of NumPy, may draw another order from the same seed.
-
-    Args:
-        stored: of the experiment.
-        runs: in the logs.
-        chosen: labels that the protocol gives to its orders.
     """
     labels = {run.sequence: run.label for run in stored}
     taken = set(labels.values())
     for run in runs:
         sequence = run.sequence
         if sequence not in labels:
-            label = chosen.get(sequence, run.label)
-            labels[sequence] = f"{label}-{run.order_hash}" if label in taken else label
+            again = f"-{run.order_hash}" if run.label in taken else ""
+            labels[sequence] = f"{run.label}{again}"
             taken.add(labels[sequence])
     return [LabelledSequence(label, sequence) for sequence, label in labels.items()]
 

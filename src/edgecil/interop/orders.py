@@ -8,6 +8,7 @@ from pathlib import Path
 
 from edgecil.classes import select_classes
 from edgecil.engine.experiment import stored_answers
+from edgecil.engine.toolbox_configs import toolbox_sizes
 from edgecil.errors import UsageError
 from edgecil.options import Options, option
 from edgecil.sequences import PROTOCOLS, SequenceSpace
@@ -66,12 +67,14 @@ class ChosenOrders:
         names: of the N classes that take part.
         ids: the dataset's own ids of these.
         similarity: between these; None if no protocol needs it and no option describes it.
+        sizes: of the tasks.
         sequences: over classes 0 … N-1, by protocol.
     """
 
     names: tuple[str, ...]
     ids: tuple[int, ...]
     similarity: Similarity | None
+    sizes: tuple[int, ...]
     sequences: dict[str, list[LabelledSequence]]
 
 
@@ -98,16 +101,13 @@ def choose_orders(
     ids = select_classes(len(labels), count=asked.classes, seed=asked.classes_seed)
     similarity = None if similarity is None else similarity.take(ids)
     means = None
-    from_file = source.file or source.embeddings
-    if (
-        asked.dataset is not None
-        and not from_file
-        and any(PROTOCOLS[name].by_inputs for name in protocols)
-    ):
+    by_inputs = any(PROTOCOLS[name].by_inputs for name in protocols)
+    if by_inputs and asked.dataset is not None and not (source.file or source.embeddings):
         means = class_means(asked.dataset, ids=ids)
+    space = _space(asked, len(ids), default_sizes)
     sequences = draw_protocols(
         protocols,
-        _space(asked, len(ids), default_sizes),
+        space,
         similarity=similarity,
         class_means=means,
         budget=asked.budget,
@@ -115,9 +115,8 @@ def choose_orders(
         objective=asked.objective,
         answered={} if overwrite else stored_answers(out),
     )
-    return ChosenOrders(
-        tuple(labels[id_] for id_ in ids), tuple(ids.tolist()), similarity, sequences
-    )
+    names = tuple(labels[id_] for id_ in ids)
+    return ChosenOrders(names, tuple(ids.tolist()), similarity, space.sizes, sequences)
 
 
 def _classes(
@@ -143,8 +142,6 @@ def _classes(
 
 
 def _space(asked: Orders, classes: int, default_sizes: tuple[int, int] | None) -> SequenceSpace:
-    from edgecil.engine.toolbox_configs import toolbox_sizes
-
     if default_sizes is not None and not asked.has_sizes:
         return SequenceSpace(toolbox_sizes(*default_sizes, classes))
     return SequenceSpace.choose(

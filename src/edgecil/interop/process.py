@@ -5,9 +5,7 @@ Each program runs below :mod:`edgecil.interop.guard`, which kills it if this pro
 
 from __future__ import annotations
 
-import errno
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,11 +15,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from edgecil.errors import PrerequisiteError
 from edgecil.interop import guard
 
-GRACE = 5.0  # seconds between SIGTERM and SIGKILL
+GRACE = guard.GRACE
 _TAIL = 4000
 
 
@@ -33,13 +32,11 @@ class Ended:
         code: the exit code; minus the signal's number if a signal ended the program.
         seconds: wall-clock time.
         peak_memory: most memory used, in bytes.
-        timed_out: whether the program was stopped because of the timeout.
     """
 
     code: int
     seconds: float
     peak_memory: int
-    timed_out: bool
 
     @property
     def how(self) -> str:
@@ -56,7 +53,6 @@ class Processes:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._alive: set[int] = set()
-        self._expired: set[int] = set()
         self._stopped = False
 
     def run(
@@ -76,18 +72,14 @@ class Processes:
             cwd: the working directory.
             environment: variables in addition to those of this process.
             timeout: seconds after which the program and its children are stopped.
-
-        Raises:
-            OSError: the program cannot be started.
         """
-        _require_program(command[0], cwd)
         start = time.perf_counter()
         with log.open("wb") as file:
             with self._lock:
                 if self._stopped:
                     raise InterruptedError("stopped before it began")
                 process = subprocess.Popen(
-                    [sys.executable, "-I", "-S", guard.__file__, *command],
+                    [sys.executable, "-I", "-S", guard.__file__, str(timeout or 0), *command],
                     stdin=subprocess.PIPE,
                     stdout=file,
                     stderr=subprocess.STDOUT,
@@ -96,50 +88,30 @@ class Processes:
                     start_new_session=True,
                 )
                 self._alive.add(process.pid)
-            alarm = threading.Timer(timeout or threading.TIMEOUT_MAX, self._expire, [process.pid])
-            alarm.daemon = True
-            alarm.start()
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
             assert process.stdin is not None
             process.stdin.close()
-            alarm.cancel()
             with self._lock:
                 self._alive.remove(process.pid)
-                timed_out = process.pid in self._expired
-                self._expired.discard(process.pid)
         unit = 1 if sys.platform == "darwin" else 1024
-        return Ended(
-            process.returncode,
-            time.perf_counter() - start,
-            usage.ru_maxrss * unit,
-            timed_out,
-        )
+        return Ended(process.returncode, time.perf_counter() - start, usage.ru_maxrss * unit)
 
     def stop(self) -> None:
-        """Stop all running programs with their children, and start no more."""
+        """Stop all running programs with their children, and start no more.
+
+        Those that remain after GRACE seconds are killed.
+        """
         with self._lock:
             self._stopped = True
             alive = set(self._alive)
-        self._end(alive)
-
-    def _expire(self, pid: int) -> None:
-        """Stop a program that has reached its timeout, with its children."""
-        with self._lock:
-            if pid not in self._alive:
-                return
-            self._expired.add(pid)
-        self._end({pid})
-
-    def _end(self, pids: set[int]) -> None:
-        """Terminate programs and their children, and kill those that remain after GRACE seconds."""
-        _signal_groups(pids, signal.SIGTERM)
+        _signal_groups(alive, signal.SIGTERM)
         deadline = time.monotonic() + GRACE
         try:
-            while pids & self._alive and time.monotonic() < deadline:
+            while alive & self._alive and time.monotonic() < deadline:
                 time.sleep(0.02)
         finally:
-            _signal_groups(pids, signal.SIGKILL)
+            _signal_groups(alive, signal.SIGKILL)
 
 
 def require_process_groups() -> None:
@@ -149,14 +121,6 @@ def require_process_groups() -> None:
             "Training with another program requires Linux or macOS. Got Windows; train in WSL or "
             "on another machine, and analyse the results here."
         )
-
-
-def _require_program(name: str, cwd: Path) -> None:
-    """Raise an OSError if the program cannot be started from this directory."""
-    path = str(cwd / name) if "/" in name else name
-    if shutil.which(path) is None:
-        code = errno.EACCES if Path(path).exists() else errno.ENOENT
-        raise OSError(code, os.strerror(code), name)
 
 
 def _signal_groups(pids: set[int], number: signal.Signals) -> None:
@@ -171,14 +135,13 @@ def signals_interrupt() -> Iterator[None]:
 
     A signal that is ignored (`nohup`) stays ignored. Only the main thread receives signals.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
+    before: dict[signal.Signals, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
 
     def interrupt(number: int, frame: object) -> None:
         raise KeyboardInterrupt
 
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         for number, handler in before.items():
             if handler != signal.SIG_IGN:

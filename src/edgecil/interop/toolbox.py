@@ -19,182 +19,14 @@ from edgecil.engine.store import StoreReader
 from edgecil.engine.toolbox_configs import read_flat_config, toolbox_dataset
 from edgecil.errors import UsageError, shown
 from edgecil.interop import toolbox_driver
-from edgecil.interop.external import ExternalPlan, ExternalRun, train
-from edgecil.interop.orders import ChosenOrders, Orders, choose_orders
+from edgecil.interop.external import ORDER_FILE, RESULT_FILE, ExternalPlan, train
+from edgecil.interop.orders import Orders, choose_orders
 from edgecil.similarity import SimilaritySource
 
 _CLASS_SOURCES = ("names", "file", "embeddings")
 _PARTS = ("trainer.py", "utils/data_manager.py", "utils/factory.py", "models/base.py")
 _NOT_CODE = ("data", "logs")
 _COUNTING = 120.0  # seconds that counting the GPUs may take
-
-
-@dataclass(frozen=True)
-class Toolbox:
-    """A checkout and the settings to train with.
-
-    Attributes:
-        root: the checkout.
-        settings: the toolbox's flat config, with changes.
-        python: the interpreter of the toolbox's environment.
-        threads: threads of each training.
-    """
-
-    root: Path
-    settings: Mapping[str, Any]
-    python: str = sys.executable
-    threads: int = 1
-
-    @classmethod
-    def open(
-        cls,
-        root: str | Path,
-        config: str | Path,
-        changes: Mapping[str, Any],
-        *,
-        python: str | None = None,
-        threads: int = 1,
-    ) -> Toolbox:
-        """Return a checkout with one of its config files, and changes to that by key."""
-        root = Path(root).absolute()
-        missing = [part for part in _PARTS if not (root / part).is_file()]
-        if missing:
-            raise UsageError(f"{root} is not a checkout of PyCIL or PILOT: it has no {missing[0]}.")
-        for key in ("seed", "shuffle"):
-            if key in changes:
-                raise UsageError(
-                    f"Setting {key!r} has no effect: the protocol chooses the class orders "
-                    "('protocol', 'order_seed'), and 'repeats' says how often each is trained."
-                )
-        settings = {**read_flat_config(config), **changes}
-        settings["device"] = device_list(settings.get("device", [-1]))
-        given = python or sys.executable
-        return cls(root, settings, str(Path(given).absolute()) if "/" in given else given, threads)
-
-    @property
-    def method(self) -> str:
-        """The learner's name in the toolbox."""
-        return str(self.settings["model_name"])
-
-    @property
-    def first_and_increment(self) -> tuple[int, int]:
-        """Sizes of the first and of each further task in the config."""
-        first, increment = (self.settings.get(key) for key in ("init_cls", "increment"))
-        if type(first) is not int or type(increment) is not int or min(first, increment) < 1:
-            raise UsageError(
-                "The toolbox's config must give init_cls and increment, integers of at least 1. "
-                f"Got {shown(first)} and {shown(increment)}."
-            )
-        return first, increment
-
-    def check_gpus(self) -> None:
-        """Raise if the config asks for a GPU that the toolbox's own torch does not have."""
-        gpus = [int(one) for one in self.settings["device"] if str(one).isdecimal()]
-        if not gpus:
-            return
-        count = "import torch; print(torch.cuda.device_count())"
-        try:
-            done = subprocess.run(
-                [self.python, "-c", count], capture_output=True, text=True, timeout=_COUNTING
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            return  # the training fails with its own message
-        available = done.stdout.strip()
-        if available.isdecimal() and max(gpus) >= int(available):
-            raise UsageError(
-                f"The toolbox's config asks for GPU {max(gpus)}, and its torch has {available} "
-                "GPUs here. To train on the CPU, give 'set' device=-1."
-            )
-
-    def plan(self, out: str | Path, orders: ChosenOrders, repeats: int) -> ExternalPlan:
-        """Return what the toolbox is to train.
-
-        Args:
-            out: the experiment's directory.
-            orders: the classes, by the toolbox's own ids, and their orders.
-            repeats: how often to train each order.
-        """
-        out = Path(out).absolute()
-        first = next(run.sequence for runs in orders.sequences.values() for run in runs)
-        settings = {"prefix": "edgecil", **self.settings, **pycil_tasks(first.sizes)}
-
-        def command(run: ExternalRun) -> list[str]:
-            file = run.folder / "settings.json"
-            if run.folder.exists():
-                file.write_text(json.dumps(settings), encoding="utf-8")
-            files = (run.folder / "checkout", file, run.order_file, run.result_file)
-            driver = [toolbox_driver.__file__, str(self.root), str(out / "data")]
-            return [self.python, *driver, *map(str, files)]
-
-        return ExternalPlan(
-            method=self.method,
-            command=command,
-            dataset=str(self.settings["dataset"]),
-            orders=orders,
-            repeats=repeats,
-            identity={
-                "toolbox": fingerprint(self.root),
-                "settings": settings,
-                "threads": self.threads,
-            },
-            cwd=out,
-            environment={
-                "PYTHONHASHSEED": "0",
-                "PYTHONDONTWRITEBYTECODE": "1",
-                "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
-                "OMP_NUM_THREADS": str(self.threads),
-                "MKL_NUM_THREADS": str(self.threads),
-            },
-        )
-
-
-def run_toolbox(
-    checkout: str | Path,
-    *,
-    config: str | Path,
-    out: str | Path,
-    set: Mapping[str, Any] | None = None,
-    python: str | None = None,
-    threads: int = 1,
-    repeats: int = 1,
-    workers: int = 1,
-    timeout: float | None = None,
-    overwrite: bool = False,
-    progress: bool = True,
-    similarity: SimilaritySource | Mapping[str, Any] | str | Path | None = None,
-    orders: Orders | Mapping[str, Any] | None = None,
-) -> Experiment:
-    """Have an unmodified checkout of PyCIL or PILOT train class orders, or resume.
-
-    Args:
-        checkout: folder of PyCIL or PILOT; the EDGE authors' forks are supported as well.
-        config: one of the toolbox's own JSON files.
-        out: the experiment directory.
-        set: changes to the config file, by key.
-        python: Python interpreter of the toolbox's environment; the current one by default.
-        threads: number of threads of each training.
-        repeats: number of trainings of each order, each with its own training seed.
-        workers: number of trainings at the same time.
-        timeout: seconds after which a training counts as failed.
-        overwrite: delete existing results and start over.
-        progress: show progress on stderr.
-        similarity: where the similarity of the classes comes from.
-        orders: which class orders to train. The dataset and the task sizes are those of the config
-            unless given.
-    """
-    toolbox = Toolbox.open(checkout, config, set or {}, python=python, threads=threads)
-    toolbox.check_gpus()
-    asked = Orders(**Orders.given(orders))
-    source = SimilaritySource(**SimilaritySource.given(similarity))
-    chosen = choose_toolbox_orders(toolbox, asked, source, out, overwrite=overwrite)
-    return train(
-        toolbox.plan(out, chosen, repeats),
-        out,
-        workers=workers,
-        timeout=timeout,
-        overwrite=overwrite,
-        progress=progress,
-    )
 
 
 @dataclass(frozen=True)
@@ -216,7 +48,7 @@ class ToolboxPlan:
         return f"{total}, the first one by:\n{self.commands[0]}" if self.commands else f"{total}."
 
 
-def plan_toolbox(
+def run_toolbox(
     checkout: str | Path,
     *,
     config: str | Path,
@@ -225,40 +57,158 @@ def plan_toolbox(
     python: str | None = None,
     threads: int = 1,
     repeats: int = 1,
+    workers: int = 1,
+    timeout: float | None = None,
     overwrite: bool = False,
+    dry_run: bool = False,
+    progress: bool = True,
     similarity: SimilaritySource | Mapping[str, Any] | str | Path | None = None,
     orders: Orders | Mapping[str, Any] | None = None,
-    **_: object,
-) -> ToolboxPlan:
-    """Return what :func:`run_toolbox` with the same arguments would train; nothing is written."""
-    toolbox = Toolbox.open(checkout, config, set or {}, python=python, threads=threads)
-    asked = Orders(**Orders.given(orders))
-    source = SimilaritySource(**SimilaritySource.given(similarity))
-    chosen = choose_toolbox_orders(toolbox, asked, source, out, overwrite=overwrite)
-    plan = toolbox.plan(out, chosen, repeats)
+) -> Experiment | ToolboxPlan:
+    """Have an unmodified checkout of PyCIL or PILOT train class orders, or resume.
+
+    Args:
+        checkout: folder of PyCIL or PILOT; the EDGE authors' forks are supported as well.
+        config: one of the toolbox's own JSON files.
+        out: the experiment directory.
+        set: changes to the config file, by key.
+        python: Python interpreter of the toolbox's environment; the current one by default.
+        threads: number of threads of each training.
+        repeats: number of trainings of each order, each with its own training seed.
+        workers: number of trainings at the same time.
+        timeout: seconds after which a training counts as failed.
+        overwrite: delete existing results and start over.
+        dry_run: say what would be trained; train nothing.
+        progress: show progress on stderr.
+        similarity: where the similarity of the classes comes from.
+        orders: which class orders to train. The dataset and the task sizes are those of the config
+            unless given.
+    """
+    settings = toolbox_settings(checkout, config, set or {})
+    plan = plan_toolbox(
+        checkout,
+        settings,
+        out,
+        Orders(**Orders.given(orders)),
+        SimilaritySource(**SimilaritySource.given(similarity)),
+        python=python,
+        threads=threads,
+        repeats=repeats,
+        overwrite=overwrite,
+    )
+    if dry_run:
+        return _missing_runs(plan, Path(out).absolute(), overwrite=overwrite)
+    _check_gpus(settings, python or sys.executable)
+    return train(
+        plan, out, workers=workers, timeout=timeout, overwrite=overwrite, progress=progress
+    )
+
+
+def toolbox_settings(
+    checkout: str | Path, config: str | Path, changes: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return one of a checkout's config files, with changes by key."""
+    root = Path(checkout).absolute()
+    missing = [part for part in _PARTS if not (root / part).is_file()]
+    if missing:
+        raise UsageError(f"{root} is not a checkout of PyCIL or PILOT: it has no {missing[0]}.")
+    for key in ("seed", "shuffle"):
+        if key in changes:
+            raise UsageError(
+                f"Setting {key!r} has no effect: the protocol chooses the class orders "
+                "('protocol', 'order_seed'), and 'repeats' says how often each is trained."
+            )
+    settings = {"prefix": "edgecil", **read_flat_config(config), **changes}
+    settings["device"] = device_list(settings.get("device", [-1]))
+    return settings
+
+
+def plan_toolbox(
+    checkout: str | Path,
+    settings: Mapping[str, Any],
+    out: str | Path,
+    asked: Orders,
+    source: SimilaritySource,
+    *,
+    python: str | None = None,
+    threads: int = 1,
+    repeats: int = 1,
+    overwrite: bool = False,
+) -> ExternalPlan:
+    """Return what a toolbox is to train; dataset and task sizes are the config's unless given."""
+    out, root = Path(out).absolute(), Path(checkout).absolute()
+    given = python or sys.executable
+    interpreter = str(Path(given).absolute()) if "/" in given else given
+    if asked.dataset is None and source.changed().keys().isdisjoint(_CLASS_SOURCES):
+        asked = replace(asked, dataset=toolbox_dataset(str(settings["dataset"])))
+    sizes = None if asked.has_sizes else _first_and_increment(settings)
+    orders = choose_orders(asked, source, out=out, overwrite=overwrite, default_sizes=sizes)
+    settings = {**settings, **pycil_tasks(orders.sizes)}
+
+    def command(node: Node, folder: Path) -> list[str]:
+        file = folder / "settings.json"
+        if folder.exists():
+            file.write_text(json.dumps(settings), encoding="utf-8")
+        files = (folder / "checkout", file, folder / ORDER_FILE, folder / RESULT_FILE)
+        driver = [toolbox_driver.__file__, str(root), str(out / "data")]
+        return [interpreter, *driver, *map(str, files)]
+
+    return ExternalPlan(
+        method=str(settings["model_name"]),
+        command=command,
+        dataset=str(settings["dataset"]),
+        orders=orders,
+        repeats=repeats,
+        identity={"toolbox": fingerprint(root), "settings": settings, "threads": threads},
+        cwd=out,
+        environment={
+            "PYTHONHASHSEED": "0",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
+            "OMP_NUM_THREADS": str(threads),
+            "MKL_NUM_THREADS": str(threads),
+        },
+    )
+
+
+def _missing_runs(plan: ExternalPlan, out: Path, *, overwrite: bool) -> ToolboxPlan:
     done: Mapping[Node, Any] = {}
-    if (Path(out) / DATABASE).exists() and not overwrite:
-        with StoreReader(Path(out)) as store:
+    if (out / DATABASE).exists() and not overwrite:
+        with StoreReader(out) as store:
             done = store.whole_runs()
     nodes = plan.nodes()
     missing = [node for node in nodes if node not in done]
-    words = [plan.command(ExternalRun(node, Path(out).absolute() / "…")) for node in missing]
-    return ToolboxPlan(plan.method, len(nodes) - len(missing), tuple(map(shlex.join, words)))
+    commands = tuple(shlex.join(plan.command(node, out / "…")) for node in missing)
+    return ToolboxPlan(plan.method, len(nodes) - len(missing), commands)
 
 
-def choose_toolbox_orders(
-    toolbox: Toolbox,
-    asked: Orders,
-    source: SimilaritySource,
-    out: str | Path,
-    *,
-    overwrite: bool = False,
-) -> ChosenOrders:
-    """Return the orders; the dataset and the task sizes are those of the config unless given."""
-    if asked.dataset is None and source.changed().keys().isdisjoint(_CLASS_SOURCES):
-        asked = replace(asked, dataset=toolbox_dataset(str(toolbox.settings["dataset"])))
-    sizes = None if asked.has_sizes else toolbox.first_and_increment
-    return choose_orders(asked, source, out=out, overwrite=overwrite, default_sizes=sizes)
+def _check_gpus(settings: Mapping[str, Any], python: str) -> None:
+    """Raise if the config asks for a GPU that the toolbox's own torch does not have."""
+    gpus = [int(one) for one in settings["device"] if str(one).isdecimal()]
+    if not gpus:
+        return
+    count = [python, "-c", "import torch; print(torch.cuda.device_count())"]
+    try:
+        done = subprocess.run(count, capture_output=True, text=True, timeout=_COUNTING)
+    except (OSError, subprocess.TimeoutExpired):
+        return  # the training fails with its own message
+    available = done.stdout.strip()
+    if available.isdecimal() and max(gpus) >= int(available):
+        raise UsageError(
+            f"The toolbox's config asks for GPU {max(gpus)}, and its torch has {available} "
+            "GPUs here. To train on the CPU, give 'set' device=-1."
+        )
+
+
+def _first_and_increment(settings: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the sizes of the first and of each further task in the config."""
+    first, increment = (settings.get(key) for key in ("init_cls", "increment"))
+    if type(first) is not int or type(increment) is not int or min(first, increment) < 1:
+        raise UsageError(
+            "The toolbox's config must give init_cls and increment, integers of at least 1. "
+            f"Got {shown(first)} and {shown(increment)}."
+        )
+    return first, increment
 
 
 def device_list(device: Any) -> list[Any]:
@@ -274,20 +224,11 @@ def device_list(device: Any) -> list[Any]:
 def fingerprint(root: Path) -> str:
     """SHA-256 over the Python files of a checkout, with their names."""
     digest = hashlib.sha256()
-    for path in sorted(path for part in _parts(root) for path in _python_files(part)):
+    parts = [it for it in root.iterdir() if it.name[0] != "." and it.name not in _NOT_CODE]
+    files = [it for part in parts for it in ([part] if part.is_file() else part.rglob("*.py"))]
+    for path in sorted(path for path in files if path.suffix == ".py"):
         digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes() + b"\0")
     return digest.hexdigest()
-
-
-def _parts(root: Path) -> list[Path]:
-    """Return files and folders at the top of a checkout, without hidden ones."""
-    return [path for path in root.iterdir() if not path.name.startswith(".")]
-
-
-def _python_files(part: Path) -> list[Path]:
-    if part.is_dir():
-        return [] if part.name in _NOT_CODE else list(part.rglob("*.py"))
-    return [part] if part.suffix == ".py" else []
 
 
 def pycil_tasks(sizes: Sequence[int]) -> dict[str, int]:
