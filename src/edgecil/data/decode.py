@@ -83,12 +83,7 @@ def choose_shape(
 def decode_images(paths: Sequence[Item], shape: tuple[int, ...]) -> Pixels:
     """Return the pixels of image files, scaled by their shorter side and cropped at the centre.
 
-    Args:
-        paths: n files that Pillow can read, or other items, which are read one after another.
-        shape: (channels, height, width) to bring each to; 1 channel is grey, 3 are RGB.
-
-    Returns:
-        (n, channels, height, width) uint8.
+    The shape of each is (channels, height, width); 1 channel is grey, 3 are RGB.
     """
     channels, height, width = shape
     pixels = np.empty((len(paths), *shape), dtype=np.uint8)
@@ -96,14 +91,15 @@ def decode_images(paths: Sequence[Item], shape: tuple[int, ...]) -> Pixels:
     def decode(index: int) -> None:
         with _opened(paths[index]) as image:
             image.draft(None, (_MARGIN * width, _MARGIN * height))
-            fitted = _fit(_coloured(image, channels), height, width)
+            if image.mode == "P" and channels == 3:  # transparency has no meaning in RGB
+                image = image.convert("RGBA")
+            fitted = _fit(image.convert("L" if channels == 1 else "RGB"), height, width)
             decoded = np.asarray(fitted).reshape(height, width, channels)
         pixels[index] = decoded.transpose(2, 0, 1)
 
-    files = all(isinstance(path, Path) for path in paths)
+    files = all(isinstance(path, Path) for path in paths)  # others are read one after another
     with ThreadPoolExecutor(os.cpu_count() if files else 1) as pool:
-        for _ in pool.map(decode, range(len(paths))):
-            pass
+        list(pool.map(decode, range(len(paths))))
     return pixels
 
 
@@ -119,8 +115,7 @@ def resize_images(pixels: Pixels, size: int) -> Pixels:
             resized[index, channel] = np.asarray(_fit(fromarray(grey), size, size))
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for _ in pool.map(resize, range(len(pixels))):
-            pass
+        list(pool.map(resize, range(len(pixels))))
     return resized
 
 
@@ -133,15 +128,16 @@ def _opened(path: Item) -> Iterator[Image]:
     limit = limits.PIXELS.value
     if PIL.Image.MAX_IMAGE_PIXELS is not None and limit > PIL.Image.MAX_IMAGE_PIXELS:
         PIL.Image.MAX_IMAGE_PIXELS = limit  # the user has raised ours above Pillow's
-    content = _checked(path) if isinstance(path, Path) else path.read()
-    if isinstance(content, np.ndarray):
+    file: Any = path if isinstance(path, Path) else path.read()
+    if isinstance(file, Path):
+        check_file(file)
+    if isinstance(file, np.ndarray):
         raise DataError(f"{path} is a vector, but others of the dataset are images.")
-    if isinstance(content, PIL.Image.Image):
-        yield _shallow(path, content)
+    if isinstance(file, PIL.Image.Image):
+        yield _shallow(path, file)
         return
-    if isinstance(content, bytes):
-        limits.IMAGE.check(str(path), len(content))
-    file = BytesIO(content) if isinstance(content, bytes) else content
+    if isinstance(file, bytes):
+        file = BytesIO(file)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PIL.Image.DecompressionBombWarning)
@@ -172,19 +168,6 @@ def _shallow(path: Item, image: Image) -> Image:
     return image
 
 
-def _checked(path: Path) -> Path:
-    """Return the path of a regular file that exists."""
-    try:
-        check_file(path)
-    except DataError as error:
-        if path.exists():
-            raise
-        raise DataError(
-            f"{path} belongs to the dataset but does not exist; this copy is incomplete."
-        ) from error
-    return path
-
-
 @cache
 def _formats() -> tuple[str, ...]:
     """Return the allowed formats that this Pillow was built with."""
@@ -192,14 +175,6 @@ def _formats() -> tuple[str, ...]:
 
     PIL.Image.init()
     return tuple(name for name in _FORMATS if name in PIL.Image.OPEN)
-
-
-def _coloured(image: Image, channels: int) -> Image:
-    if channels == 1:
-        return image.convert("L")
-    if image.mode == "P":  # a palette's transparency has no meaning in RGB
-        image = image.convert("RGBA")
-    return image.convert("RGB")
 
 
 def _fit(image: Image, height: int, width: int) -> Image:

@@ -58,10 +58,9 @@ class Items:
         test = np.flatnonzero((label_of >= 0) & self.testing)
         chosen = [self.items[index] for index in (*train, *test)]
         notes = self.notes
-        first = None if isinstance(chosen[0], Path) else chosen[0].read()
         shape: tuple[int, ...]
-        if isinstance(first, np.ndarray):
-            shape = first.shape
+        if (vector := first_vector(chosen)) is not None:
+            shape = vector.shape
         elif size is None or self.channels is None:
             shape, note = choose_shape(chosen, size)
             notes += () if note is None else (note,)
@@ -89,6 +88,12 @@ class Items:
         if len(files) == len(chosen):
             return files
         return None if self.key is None else (self.key, [str(item) for item in chosen])
+
+
+def first_vector(items: Sequence[Item]) -> Inputs | None:
+    """Return the first item if it is a vector; None if items are images."""
+    content = None if isinstance(items[0], Path) else items[0].read()
+    return content if isinstance(content, np.ndarray) else None
 
 
 def _vectors(items: Sequence[Item], shape: tuple[int, ...]) -> Inputs:

@@ -9,15 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from edgecil.classes import ClassList, get_classes, select_classes
 from edgecil.classes.registry import ALIASES, CLASS_LISTS
 from edgecil.data.dataset import Dataset
 from edgecil.data.formats import arrays, bundled, cifar, folder, hugging_face
 from edgecil.data.formats.hugging_face import SHARDS, find_shards
 from edgecil.data.formats.photographs import LISTINGS, read_advice
-from edgecil.data.items import Items
+from edgecil.data.items import Items, first_vector
 from edgecil.data.slot import adapt, dataset_text, installed_datasets, is_slot, open_slot
 from edgecil.data.store import resize_dataset
 from edgecil.errors import DataError, PrerequisiteError, UsageError, unknown, warn
@@ -175,8 +173,7 @@ def has_vectors(name: Any) -> bool:
         return name in IMAGE_DATASETS and IMAGE_DATASETS[name].vectors
     if isinstance(opened, Dataset):
         return not opened.channels
-    first = opened.items[0]
-    return not isinstance(first, Path) and isinstance(first.read(), np.ndarray)
+    return first_vector(opened.items) is not None
 
 
 def dataset_path(name: str | Path) -> Path | None:

@@ -51,15 +51,14 @@ def check_owner(directory: str | Path, kind: str) -> None:
             return
         if not path.is_dir():
             raise UsageError(f"{path} is a file; give a directory as 'out'.")
-        marker = path / MARKER
-        if marker.exists():
-            written = marked_kind(path)
+        if (path / MARKER).exists():
+            written = _marked_kind(path)
             if written != kind:
                 raise UsageError(
                     f"{path} is {_a(written)}, not {_a(kind)}; give another directory as 'out'."
                 )
             return
-        others = [name for name in names_in(path) if not _UNCLAIMED.fullmatch(name)]
+        others = [it.name for it in path.iterdir() if not _UNCLAIMED.fullmatch(it.name)]
     except OSError as error:
         raise EdgecilError(f"Cannot use {path}: {reason(error)}.") from error
     if others:
@@ -90,7 +89,7 @@ def held(directory: str | Path) -> Iterator[None]:
         raise EdgecilError(f"Cannot use {directory}: {reason(error)}.") from error
 
 
-def marked_kind(directory: Path) -> str:
+def _marked_kind(directory: Path) -> str:
     """Return the kind that a directory's marker states."""
     try:
         content = read_json(directory / MARKER)
@@ -98,11 +97,6 @@ def marked_kind(directory: Path) -> str:
         content = None
     kind = content.get("kind") if isinstance(content, Mapping) else None
     return kind if isinstance(kind, str) else "something unknown"
-
-
-def names_in(directory: Path) -> list[str]:
-    """Return names of the files and folders in a directory."""
-    return [path.name for path in directory.iterdir()]
 
 
 def _a(kind: str) -> str:

@@ -11,7 +11,7 @@ import tempfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -46,21 +46,16 @@ def read_text(path: Path) -> str:
     """Read a UTF-8 text file, which is unpacked if its name ends in `.gz`."""
     check_file(path, limits.TEXT)
     try:
-        if path.suffix == ".gz":
-            return _decompress(path).decode("utf-8-sig")
-        return path.read_text(encoding="utf-8-sig")
+        if path.suffix != ".gz":
+            return path.read_text(encoding="utf-8-sig")
+        with gzip.open(path) as file:
+            content = file.read(limits.TEXT.value + 1)
+        limits.TEXT.check(str(path), len(content))
+        return content.decode("utf-8-sig")
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"Cannot read {path}: {reason(error)}.") from error
     except UnicodeDecodeError as error:
         raise DataError(f"Cannot read {path}: it is not UTF-8 text; save it as UTF-8.") from error
-
-
-def _decompress(path: Path) -> bytes:
-    """Return the content of a gzip file, of which no more is unpacked than the limit of texts."""
-    with gzip.open(path) as file:
-        content = file.read(limits.TEXT.value + 1)
-    limits.TEXT.check(str(path), len(content))
-    return content
 
 
 def read_json(path: Path) -> Any:
@@ -173,23 +168,11 @@ def replace_files(files: Iterable[tuple[Path, bytes | bytearray]]) -> None:
     No older file is replaced before the last new one is complete. A kill during the renaming leaves
     each file complete, old or new. No other process may write the same files at the same time.
     """
-    written: list[tuple[Path, Path]] = []
-    try:
+    with ExitStack() as stack:
         for path, content in files:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            remove_abandoned(path)
-            handle, temporary = _new_temporary(path)
-            written.append((temporary, path))
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            temporary.chmod(0o666 & ~_umask())
-        for temporary, path in written:
-            temporary.replace(path)
-    except OSError as error:
-        raise EdgecilError(f"Cannot write {path}: {reason(error)}.") from error
-    finally:
-        for temporary, _ in written:
-            temporary.unlink(missing_ok=True)
+            file = stack.enter_context(replace_file(path))
+            file.write(content)
+            file.flush()  # a full disk must show before the first file is renamed
 
 
 def remove_abandoned(path: Path) -> None:
@@ -230,21 +213,13 @@ def cache_directory() -> Path:
 
 def user_cache() -> Path:
     """Return the user's cache directory; a temporary one for a user without a home."""
-    return user_directory("XDG_CACHE_HOME", ".cache")
-
-
-def user_directory(variable: str, name: str) -> Path:
-    """Return a directory of the user's by its variable, else by its name below the user's home.
-
-    It is a temporary one for a user without a home.
-    """
-    if base := os.environ.get(variable):
+    if base := os.environ.get("XDG_CACHE_HOME"):
         return Path(base)
     try:
-        return Path.home() / name
+        return Path.home() / ".cache"
     except RuntimeError:
         user = os.getuid() if hasattr(os, "getuid") else 0
-        return Path(tempfile.gettempdir()) / f"{name.lstrip('.')}-{user}"
+        return Path(tempfile.gettempdir()) / f"cache-{user}"
 
 
 def reason(error: Exception) -> str:

@@ -35,11 +35,7 @@ def to_json(value: Any, schema: str, *, indent: int = 0) -> bytes:
 
 
 def checked_json(value: Any, schema: str) -> bytearray:
-    """Return what :func:`to_json` writes, with a checksum, without a second copy in memory.
-
-    >>> checked_json({}, "example/1") == with_checksum(to_json({}, "example/1"))
-    True
-    """
+    """Return what :func:`to_json` writes, with a checksum, without a second copy in memory."""
     data = bytearray()
     members = {"schema": schema, **_members(value)}
     msgspec.json.Encoder(enc_hook=_encode).encode_into(members, data)

@@ -10,13 +10,7 @@ from edgecil.errors import DataError, UsageError, shown
 
 @dataclass(frozen=True)
 class Limit:
-    """A size that untrusted files must not exceed.
-
-    Attributes:
-        variable: the environment variable that changes it.
-        default: the limit without that variable.
-        unit: what is counted.
-    """
+    """A size that untrusted files must not exceed, and the environment variable that changes it."""
 
     variable: str
     default: int
@@ -42,5 +36,4 @@ class Limit:
 TEXT = Limit("EDGECIL_MAX_TEXT_BYTES", 2**28, "bytes")
 ARRAYS = Limit("EDGECIL_MAX_ARRAY_BYTES", 2**32, "bytes when unpacked")
 PIXELS = Limit("EDGECIL_MAX_IMAGE_PIXELS", 64_000_000, "pixels")
-IMAGE = Limit("EDGECIL_MAX_IMAGE_BYTES", 2**28, "bytes")
 PICKLE = Limit("EDGECIL_MAX_PICKLE_BYTES", 2**29, "bytes")

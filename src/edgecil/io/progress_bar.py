@@ -15,11 +15,7 @@ _REFRESH = 1.0  # seconds between two estimates on a terminal
 
 
 class Progress:
-    """Counts what is done and estimates the time that is left.
-
-    Attributes:
-        shown: whether anything is shown.
-    """
+    """Counts what is done and estimates the time that is left."""
 
     def __init__(
         self,
@@ -107,14 +103,10 @@ class Progress:
         if not self._before < self._done < self._total:
             return ""
         passed = self._clock() - self._begun
-        if self._estimate is None:
-            seconds = passed / (self._done - self._before) * (self._total - self._done)
-        else:
-            estimated = self._estimate(passed)
-            if estimated is None:
-                return ""
-            seconds = estimated
-        return f"{timedelta(seconds=round(seconds))} left"
+        seconds: float | None = passed / (self._done - self._before) * (self._total - self._done)
+        if self._estimate is not None:
+            seconds = self._estimate(passed)
+        return "" if seconds is None else f"{timedelta(seconds=round(seconds))} left"
 
     def note(self, sentence: str, *, once: str) -> None:
         """Write a remark, if anything is shown; only the first one under a name."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import warnings
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from edgecil.errors import DataError, EdgecilError
+from edgecil.errors import DataError, EdgecilError, first_line
 from edgecil.io.files import check_file
 from edgecil.io.hub import hub_folder
 from edgecil.io.pickles import is_torchscript, read_torchscript
@@ -86,43 +87,40 @@ def read_tensors(path: Path, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
     No code from the file is run: TorchScript is never loaded by torch, and pickles only hold
     tensors and plain containers.
     """
-    check_file(path)
-    try:
-        safe = path.suffix == ".safetensors"
-        tensors = _read_safetensors(path, leave_out) if safe else _read_torch(path)
-    except EdgecilError:
-        raise
-    except Exception as error:  # torch raises anything for a damaged pickle, also KeyError(101)
-        reason = str(error).partition("\n")[0]
-        raise DataError(
-            f"Cannot read the weights in {path}: the file is cut short, damaged, or not a weight "
-            f"file ({reason if ' ' in reason else type(error).__name__})."
-        ) from error
-    tensors = {name.removeprefix("module."): tensor for name, tensor in tensors.items()}
-    try:
+    with _readable(path):
+        if path.suffix == ".safetensors":
+            tensors = _read_safetensors(path, leave_out)
+        else:
+            tensors = _read_torch(path)
+        tensors = {name.removeprefix("module."): tensor for name, tensor in tensors.items()}
         return {
             name: held.float() for name, held in tensors.items() if not name.startswith(leave_out)
         }
-    except RuntimeError as error:  # no memory
-        raise DataError(
-            f"Cannot read the weights in {path}: {str(error).splitlines()[0]}."
-        ) from error
 
 
 def tensor_names(path: Path) -> tuple[str, ...]:
     """Read the names of the tensors in a weight file; of .safetensors only the header is read."""
     if path.suffix != ".safetensors":
         return tuple(read_tensors(path))
-    from safetensors import SafetensorError, safe_open
+    from safetensors import safe_open
 
+    with _readable(path), safe_open(path, framework="pt") as file:
+        return tuple(file.keys())
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Check that a path is a file, and make one sentence of whatever is raised while it is read."""
     check_file(path)
     try:
-        with safe_open(path, framework="pt") as file:
-            return tuple(file.keys())
-    except (OSError, SafetensorError) as error:
+        yield
+    except EdgecilError:
+        raise
+    except Exception as error:  # torch raises anything for a damaged pickle, also KeyError(101)
+        reason = first_line(error)
         raise DataError(
             f"Cannot read the weights in {path}: the file is cut short, damaged, or not a weight "
-            f"file ({error})."
+            f"file ({reason if ' ' in reason else type(error).__name__})."
         ) from error
 
 
@@ -156,13 +154,9 @@ def _checked(state: dict[Any, Any], size: int) -> dict[str, Any]:
     """Return the named tensors of a state dict, which must not be much larger than their file."""
     import torch
 
-    if not state or not all(isinstance(name, str) for name in state):
+    named = all(isinstance(name, str) for name in state)
+    if not state or not named or not all(isinstance(it, torch.Tensor) for it in state.values()):
         raise ValueError("it contains no state dict of named tensors")
-    for name, tensor in state.items():
-        if not isinstance(tensor, torch.Tensor):
-            raise ValueError("it contains no state dict of named tensors")
-        if tensor.is_sparse or tensor.is_quantized or tensor.device.type != "cpu":
-            raise ValueError(f"{name} is not a plain tensor")
     if sum(tensor.numel() * tensor.element_size() for tensor in state.values()) > _MOST * size:
         raise ValueError("its tensors are larger than what is stored of them")
     return dict(state)
