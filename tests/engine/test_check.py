@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import edgecil
-from edgecil.engine.check import _describe_counts, _with_first_times
+from edgecil.engine.check import _describe_counts
 from edgecil.engine.plan import Node, Plan
-from edgecil.engine.status import elapsed_seconds, expected_seconds, seconds_left
+from edgecil.engine.status import elapsed_seconds, expected_seconds
 from edgecil.errors import UsageError
 from edgecil.io.device import _PORTABLE_KERNELS, kernel_variables
 from edgecil.sequences import SequenceSpace
@@ -24,22 +24,21 @@ FIRST, SECOND, THIRD = (Node("m", 0, tuple((label,) for label in range(n))) for 
 def test_the_expected_time_is_the_mean_at_the_same_place() -> None:
     other = Node("m", 1, ((4,),))
     measured = {FIRST: 2.0, other: 4.0, SECOND: 5.0}
-    expected = expected_seconds([Node("m", 2, ((7,),)), THIRD, Node("n", 0, ((1,),))], measured)
-    assert list(expected.values()) == pytest.approx([3.0, 7.0, None])
-
-
-def test_places_without_measurement_get_at_least_the_smallest_mean() -> None:
+    expected = expected_seconds([Node("m", 2, ((7,),)), THIRD], measured)
+    assert list(expected.values()) == pytest.approx([3.0, 7.0])
     assert expected_seconds([SECOND], {FIRST: 2.0}) == {SECOND: 2.0}
-    assert expected_seconds([THIRD], {FIRST: 4.0, SECOND: 1.0}) == {THIRD: 1.0}
+    assert expected_seconds([THIRD], {FIRST: 4.0, SECOND: 1.0}) == {THIRD: 1.0}, "not below"
+    unmeasured = Node("n", 0, ((1,),))
+    slowest = {**measured, Node("slow", 0, ((0,),)): 9.0}
+    assert expected_seconds([unmeasured], slowest) == {unmeasured: 9.0}
+    assert expected_seconds([unmeasured], {}) == {}
 
 
 def test_time_is_shared_by_workers_but_not_below_the_longest_sequence() -> None:
     plan = Plan(["m"], lambda _: [0], SequenceSpace.equal(6, 3).enumerate())
-    expected: dict[Node, float | None] = dict.fromkeys(plan, 2.0)
-    assert elapsed_seconds(expected, 1) == 390.0
-    assert elapsed_seconds(expected, 10) == 39.0
-    assert elapsed_seconds(expected, 1000) == 6.0
-    assert elapsed_seconds({**expected, THIRD: None}, 1) is None
+    expected = dict.fromkeys(plan, 2.0)
+    times = [elapsed_seconds(expected, workers) for workers in (1, 10, 1000)]
+    assert times == [390.0, 39.0, 6.0]
     assert elapsed_seconds({}, 2) == 0.0
 
 
@@ -132,16 +131,6 @@ def test_an_experiment_file_may_stand_for_its_options(tmp_path) -> None:
     assert edgecil.check(dataset=str(file), tasks=20).methods[0].tasks == 100
 
 
-def test_what_tasks_cost_once_is_spread_over_all_trainings() -> None:
-    plan = Plan(["m", "n"], lambda _: [0], SequenceSpace.equal(6, 3).enumerate())
-    expected: dict[Node, float | None] = dict.fromkeys(plan, 2.0)
-    added = _with_first_times(expected, {"m": 10.0})
-    assert sum(seconds or 0.0 for seconds in added.values()) == pytest.approx(
-        2 * 195 * 2.0 + 15 * 10.0
-    ), "there are 15 different tasks"
-    assert _with_first_times({FIRST: None}, {}) == {FIRST: None}
-
-
 def test_a_trial_that_fails_says_why(options, tmp_path) -> None:
     file = tmp_path / "strike"
     file.touch()
@@ -192,13 +181,3 @@ def test_a_check_uses_the_kernels_of_a_run(options, tmp_path, monkeypatch) -> No
         monkeypatch.delenv(name, raising=False)
     edgecil.check(**grouped(out=tmp_path / "out", **options))
     assert kernel_variables() == _PORTABLE_KERNELS
-
-
-def test_a_method_without_measurement_is_expected_to_be_as_slow_as_the_slowest() -> None:
-    fast, slow, unmeasured = (
-        [Node(method, seed, ((0,),)) for seed in range(3)] for method in ("a", "b", "c")
-    )
-    remaining, measured = {*fast[1:], *slow[1:], *unmeasured}, {fast[0]: 1.0}
-    assert seconds_left(remaining, measured, 1) is None, "one training does not stand for all"
-    assert seconds_left(remaining, {**measured, slow[0]: 8.0}, 1) == 2 * 1.0 + 5 * 8.0
-    assert seconds_left(remaining, {**measured, slow[0]: 8.0}, 2) == 21.0

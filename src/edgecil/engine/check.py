@@ -7,10 +7,10 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from edgecil.sequences.space import SequenceSpace
 
 if TYPE_CHECKING:
     from edgecil.data.items import Items
+    from edgecil.engine.node_training import WorkerContext
 
 _SECONDS = 8.0  # until a trial must have ended
 _ROW = 2000  # bytes of a result in the database
@@ -125,10 +126,8 @@ class Check:
             f"{'found  ' if it.available else 'MISSING'} {it.name}: {it.about}"
             for it in self.requirements
         ]
-        lines += (
-            f"{it.method}: {it.runs} runs, {it.tasks} tasks, {it.stored} of them stored"
-            for it in self.methods
-        )
+        for it in self.methods:
+            lines.append(f"{it.method}: {it.runs} runs, {it.tasks} tasks, {it.stored} stored")
         return "\n".join([*lines, *self.sentences()])
 
     _repr_pretty_ = show_printed
@@ -146,18 +145,12 @@ class Check:
             known = "" if self.seconds is None else f"about {format_duration(self.seconds)}"
             yield f"Expected time: {known or f'unknown ({why})'}."
             used = "unknown until one was trained"
-            used = (
-                used
-                if self.disk is None
-                else f"about {self.disk / 1e6:,.1f} MB, more if networks grow"
-            )
+            if self.disk is not None:
+                used = f"about {self.disk / 1e6:,.1f} MB, more if networks grow"
             yield f"Expected disk space with {self.states} states of learners: {used}."
         count = len(self.problems)
-        yield (
-            "Everything that the run requires was found."
-            if self.ready
-            else f"{count} requirement{'' if count == 1 else 's'} missing."
-        )
+        missing = f"{count} requirement{'' if count == 1 else 's'} missing."
+        yield missing if count else "Everything that the run requires was found."
 
 
 def check(
@@ -183,239 +176,230 @@ def check(
         overwrite: plan as if `out` held no results.
         options: the other keywords of :func:`edgecil.run`.
     """
-    start = time.monotonic()
+    end = time.monotonic() + _SECONDS
     refuse_while_importing()
-    if config is None and isinstance(dataset, (str, Path)) and _is_config(str(dataset)):
+    text = str(dataset).lower()
+    if config is None and (text.startswith("recipe:") or text.endswith((".toml", ".json"))):
         dataset, config = None, dataset
     given = {"dataset": dataset, **options}
     asked = resolve(config, given, out=out, overwrite=overwrite, needs_out=False)
-    return _Checker(asked, start).check()
+    return _check(asked, end)
 
 
-def _is_config(text: str) -> bool:
-    return text.startswith("recipe:") or text.lower().endswith((".toml", ".json"))
+class _Found(list[Requirement]):
+    """The requirements that were looked for."""
 
-
-class _Checker:
-    """Collects requirements, and plans from whatever is there."""
-
-    def __init__(self, asked: Resolved, start: float) -> None:
-        self._config, self._execution = asked.config, asked.execution
-        self._out = None if asked.overwrite and not asked.out.parts else asked.out
-        self._overwrite, self._goal = asked.overwrite, asked.goal
-        self._start = start
-        self._found: list[Requirement] = []
-
-    def check(self) -> Check:
-        """Look for everything, plan, and measure what can be measured."""
-        config, training = self._config, self._config.training
-        missing = missing_packages(TRAINING)
-        if missing:
-            self._add("packages", f"{' and '.join(missing)}: pip install 'edgecil[train]'", False)
-        else:
-            use_portable_kernels(precision=training.precision, device=training.device)
-        opened, names = self._dataset()
-        self._similarity()
-        self._device(trains=not missing)
-        if self._out is not None:
-            with self._trying("directory"):
-                check_directory(self._out)
-        if names is None:
-            return Check(tuple(self._found))
-        space = config.space(len(names))
-        if self._goal is not None and config.budget is not None:
-            config = self._config = replace(config, budget=min(config.budget, space.size))
-        orders = _plan_orders(config, space, names)
-        every = [sequence for group in orders.values() for sequence in group]
-        plan = Plan(config.method_names, config.seeds, every)
-        if self._execution.part is not None:
-            plan = plan.shard(*self._execution.part)
-        backbones = {} if missing else self._backbones(opened)
-        measured, sizes = self._stored(space, backbones)
-        stored = measured.keys() & set(plan)
-        once: dict[str, float] = {}
-        unknown: dict[str, str] = {}
-        known = {node.method for node in measured}
-        methods = [name for name in config.method_names if name not in known]
-        if methods and opened is not None and not any(not it.available for it in self._found):
-            with self._trying("methods"):
-                trial = _Trial(config, self._execution, opened, plan, self._start + _SECONDS)
-                for number, method in enumerate(methods):
-                    unknown[method] = trial.measure(method, len(methods) - number)
-                measured, once = {**measured, **trial.seconds}, trial.once
-                sizes += trial.sizes
-        remaining = [node for node in plan if node not in stored]
-        expected = _with_first_times(expected_seconds(remaining, measured), once)
-        threads = max(1, cores() // training.threads)
-        workers = self._execution.workers or (threads if training.device != "cuda" else 1)
-        depth = max((len(run.prefix) for run in plan.runs), default=0)
-        states = workers * max(depth - 1, 0)
-        sizes = sizes or self._expected_sizes(backbones, _shape(opened, config))
-        disk = None
-        if sizes or not states:
-            disk = states * max(sizes, default=0) + _ROW * len(plan)
-            place = Path(self._out or ".").absolute()
-            while not place.exists():
-                place = place.parent
-            free = shutil.disk_usage(place).free
-            self._add("disk", f"{free / 1e9:,.1f} GB are free", free > disk)
-        parts = []
-        for method in config.method_names:
-            nodes = [node for node in plan if node.method == method]
-            durations = [expected[node] for node in nodes if node not in stored]
-            timed = None not in durations
-            reason = unknown.get(method) or "nothing could be measured yet"
-            parts.append(
-                PlannedMethod(
-                    method,
-                    sum(run.method == method for run in plan.runs),
-                    len(nodes),
-                    sum(node in stored for node in nodes),
-                    sum(seconds or 0.0 for seconds in durations) if timed else None,
-                    "" if timed else reason,
-                )
-            )
-        return Check(
-            tuple(self._found),
-            tuple(parts),
-            {name: len(group) for name, group in orders.items()},
-            workers,
-            elapsed_seconds(expected, workers),
-            states,
-            disk,
-        )
-
-    def _add(self, name: str, about: str, available: bool = True) -> None:
-        self._found.append(Requirement(name, available, about))
+    def add(self, name: str, about: str, available: bool = True) -> None:
+        self.append(Requirement(name, available, about))
 
     @contextmanager
-    def _trying(self, name: str) -> Iterator[None]:
+    def trying(self, name: str) -> Iterator[None]:
         """Note an error as something that is missing."""
         try:
             yield
         except EdgecilError as error:
-            self._add(name, str(error), False)
+            self.add(name, str(error), False)
 
-    def _dataset(self) -> tuple[Dataset | Items | None, tuple[str, ...] | None]:
-        """Return the dataset as far as it is here, and the names of the experiment's classes."""
-        config, data = self._config, self._config.data
-        name = f"dataset {config.dataset}"
-        opened = None
+
+def _check(asked: Resolved, end: float) -> Check:
+    """Look for everything, plan from what is there, and measure until a moment."""
+    config, execution, training = asked.config, asked.execution, asked.config.training
+    out = None if asked.overwrite and not asked.out.parts else asked.out
+    found = _Found()
+    missing = missing_packages(TRAINING)
+    if missing:
+        found.add("packages", f"{' and '.join(missing)}: pip install 'edgecil[train]'", False)
+    else:
+        use_portable_kernels(precision=training.precision, device=training.device)
+    opened, names = _find_dataset(config, found)
+    _find_similarity(config, found)
+    if not missing:
+        _find_device(config, execution, found)
+    if out is not None:
+        with found.trying("directory"):
+            check_directory(out)
+    if names is None:
+        return Check(tuple(found))
+    space = config.space(len(names))
+    if asked.goal is not None and config.budget is not None:
+        config = replace(config, budget=min(config.budget, space.size))
+    orders = _plan_orders(config, space, names)
+    plan = Plan(config.method_names, config.seeds, [it for own in orders.values() for it in own])
+    if execution.part is not None:
+        plan = plan.shard(*execution.part)
+    shape = _shape(opened, config)
+    backbones = {} if missing else _find_backbones(config, shape, found)
+    measured: dict[Node, float] = {}
+    sizes: list[int] = []
+    if out is not None and not asked.overwrite:
+        with found.trying("directory"), suppress(NoExperimentError):
+            measured, sizes = _read_stored(config, space, backbones, out)
+    stored = measured.keys() & set(plan)
+    timed: dict[str, _Timed] = {}
+    first = {root.method: root for root in reversed(plan.roots)}
+    new = [name for name in first if name not in {it.method for it in measured}]
+    if new and opened is not None and all(it.available for it in found):
+        with found.trying("methods"):
+            timed = _try_methods(config, opened, plan.roots[0].prefix[0], new, end)
+    sizes += [it.size for it in timed.values() if it.size]
+    measured |= {first[name]: it.seconds for name, it in timed.items() if it.seconds is not None}
+    known = {node.method for node in measured}
+    expected = expected_seconds([it for it in plan if it not in stored], measured)
+    for node in {(it.method, it.prefix[-1]): it for it in expected}.values():
+        if (own := timed.get(node.method)) is not None and own.seconds is not None:
+            expected[node] += max(0.0, own.first - own.seconds)
+    threads = max(1, cores() // training.threads)
+    workers = execution.workers or (threads if training.device != "cuda" else 1)
+    states = workers * max(max((len(run.prefix) for run in plan.runs), default=1) - 1, 0)
+    sizes = sizes or _network_sizes(backbones, shape)
+    disk = None
+    if sizes or not states:
+        disk = states * max(sizes, default=0) + _ROW * len(plan)
+        place = Path(out or ".").absolute()
+        while not place.exists():
+            place = place.parent
+        free = shutil.disk_usage(place).free
+        found.add("disk", f"{free / 1e9:,.1f} GB are free", free > disk)
+    parts = []
+    for method in config.method_names:
+        nodes = [node for node in plan if node.method == method]
+        left = [node for node in nodes if node not in stored]
+        seconds = sum(expected[node] for node in left) if method in known or not left else None
+        reason = timed[method].unknown if method in timed else "nothing could be measured yet"
+        parts.append(
+            PlannedMethod(
+                method,
+                sum(run.method == method for run in plan.runs),
+                len(nodes),
+                len(nodes) - len(left),
+                seconds,
+                reason if seconds is None else "",
+            )
+        )
+    all_known = all(part.seconds is not None for part in parts)
+    return Check(
+        tuple(found),
+        tuple(parts),
+        {name: len(own) for name, own in orders.items()},
+        workers,
+        elapsed_seconds(expected, workers) if all_known else None,
+        states,
+        disk,
+    )
+
+
+def _find_dataset(
+    config: ExperimentConfig, found: _Found
+) -> tuple[Dataset | Items | None, tuple[str, ...] | None]:
+    """Return the dataset as far as it is here, and the names of the experiment's classes."""
+    name, opened = f"dataset {config.dataset}", None
+    try:
+        opened = open_dataset(config.dataset, root=config.data.root)
+        train, test = _split_labels(opened)
+        notes = () if isinstance(opened, Dataset) else opened.notes
+        found.add(name, _describe_counts(opened.name, len(train), len(test), notes))
+        every: Sequence[str] = opened.names
+    except (PrerequisiteError, DataError) as error:
+        download = config.data.download
+        found.add(
+            name, "it is not here yet; the run downloads it" if download else str(error), download
+        )
         try:
-            opened = open_dataset(config.dataset, root=data.root)
-            train, test = _split_labels(opened)
-            notes = () if isinstance(opened, Dataset) else opened.notes
-            self._add(name, _describe_counts(opened.name, len(train), len(test), notes))
-            every: Sequence[str] = opened.names
-        except (PrerequisiteError, DataError) as error:
-            if data.download:
-                self._add(name, "it is not here yet; the run downloads it")
-            else:
-                self._add(name, str(error), False)
-            try:
-                every = dataset_classes(config.dataset).labels
-            except EdgecilError:
-                return None, None
-        return opened, tuple(every[index] for index in data.select(len(every)))
+            every = dataset_classes(config.dataset).labels
+        except EdgecilError:
+            return None, None
+    return opened, tuple(every[index] for index in config.data.select(len(every)))
 
-    def _similarity(self) -> None:
-        """Note whether the similarity of the classes can be had, if a protocol uses one."""
-        from edgecil.similarity.clip import tokenizer_status
-        from edgecil.similarity.encoders import ENCODERS, cached_weights, encoder_status
 
-        config, asked = self._config, self._config.similarity
-        drawn = [PROTOCOLS[it] for it in config.protocol_names if it not in config.sequences]
-        if not any(it.needs_similarity for it in drawn):
-            return
-        for path in (asked.file, asked.embeddings, asked.names):
-            if isinstance(path, str):
-                is_there = Path(path).is_file()
-                self._add(f"similarity {path}", "" if is_there else "no such file", is_there)
-        if asked.file is None and asked.embeddings is None:
-            status = encoder_status(asked.encoder)
-            given = asked.weights is not None and Path(asked.weights).expanduser().exists()
-            about = status.sentence if status.available or given else _with_caches(status.sentence)
-            self._add(f"encoder {asked.encoder}", about, status.available or given)
-            entry = ENCODERS[ENCODERS.resolve(asked.encoder)]
-            if entry.kind == "clip":
-                weights = Path(str(asked.weights)).expanduser() if given else cached_weights(entry)
-                there, about = tokenizer_status(weights)
-                self._add("tokenizer of CLIP", about, there)
+def _find_similarity(config: ExperimentConfig, found: _Found) -> None:
+    """Note whether the similarity of the classes can be had, if a protocol uses one."""
+    from edgecil.similarity.clip import tokenizer_status
+    from edgecil.similarity.encoders import ENCODERS, cached_weights, encoder_status
 
-    def _device(self, *, trains: bool) -> None:
-        if not trains:
-            return
-        wanted = self._config.training.device
-        with self._trying("device"):
-            remote = self._execution.executor == "ray"
-            device = wanted if remote else choose_device(wanted)
-            about = "of the Ray cluster" if remote else f"{cores()} processor cores, no GPU is used"
-            if device.startswith("cuda") and not remote:
-                import torch
+    asked = config.similarity
+    drawn = [PROTOCOLS[it] for it in config.protocol_names if it not in config.sequences]
+    if not any(it.needs_similarity for it in drawn):
+        return
+    for path in (asked.file, asked.embeddings, asked.names):
+        if isinstance(path, str):
+            is_there = Path(path).is_file()
+            found.add(f"similarity {path}", "" if is_there else "no such file", is_there)
+    if asked.file is None and asked.embeddings is None:
+        status = encoder_status(asked.encoder)
+        given = asked.weights is not None and Path(asked.weights).expanduser().exists()
+        about = status.sentence if status.available or given else _with_caches(status.sentence)
+        found.add(f"encoder {asked.encoder}", about, status.available or given)
+        entry = ENCODERS[ENCODERS.resolve(asked.encoder)]
+        if entry.kind == "clip":
+            weights = Path(str(asked.weights)).expanduser() if given else cached_weights(entry)
+            there, about = tokenizer_status(weights)
+            found.add("tokenizer of CLIP", about, there)
 
-                free, total = torch.cuda.mem_get_info()
-                about = f"{torch.cuda.get_device_name()}, {free / 1e9:.0f} of {total / 1e9:.0f} GB"
-            self._add(f"device {device}", about)
 
-    def _backbones(self, opened: Dataset | Items | None) -> dict[str, str]:
-        """Return the network of each method, and note whether its weights are here."""
-        from edgecil.backbones import backbone_status
-        from edgecil.engine.prepare import choose_backbone
-        from edgecil.methods import get_method
+def _find_device(config: ExperimentConfig, execution: Execution, found: _Found) -> None:
+    device, about = config.training.device, "of the Ray cluster"
+    with found.trying("device"):
+        if execution.executor != "ray":
+            device = choose_device(device)
+            about = f"{cores()} processor cores, no GPU is used"
+        if device.startswith("cuda") and execution.executor != "ray":
+            import torch
 
-        backbones: dict[str, str] = {}
-        for spec in self._config.method:
-            with self._trying(f"method {spec}"):
-                entry = get_method(spec)
-                shape = _shape(opened, self._config)
-                backbones[entry.name] = choose_backbone(entry, self._config, shape)
-        for name in dict.fromkeys(backbones.values()):
-            with self._trying(f"backbone {name}"):
-                available, about = backbone_status(name)
-                about = about if available else _with_caches(about)
-                self._add(f"backbone {name}", about, available)
-        return backbones
+            free, total = torch.cuda.mem_get_info()
+            about = f"{torch.cuda.get_device_name()}, {free / 1e9:.0f} of {total / 1e9:.0f} GB"
+        found.add(f"device {device}", about)
 
-    def _stored(
-        self, space: SequenceSpace, backbones: Mapping[str, str]
-    ) -> tuple[dict[Node, float], list[int]]:
-        """Return seconds of the stored task trainings, and the sizes of stored states in bytes."""
-        if self._out is None or self._overwrite:
-            return {}, []
-        from edgecil.engine.prepare import configure
-        from edgecil.methods import get_method
 
-        config = self._config
-        identity: dict[str, Any] = {
-            "sizes": list(space.sizes),
-            SEEDS: SHARED if config.shares_seed else PER_ORDER,
-        }
-        for spec in config.method if backbones else ():
+def _find_backbones(
+    config: ExperimentConfig, shape: tuple[int, ...], found: _Found
+) -> dict[str, str]:
+    """Return the network of each method, and note whether its weights are here."""
+    from edgecil.backbones import backbone_status
+    from edgecil.engine.prepare import choose_backbone
+    from edgecil.methods import get_method
+
+    backbones: dict[str, str] = {}
+    for spec in config.method:
+        with found.trying(f"method {spec}"):
             entry = get_method(spec)
-            with self._trying(f"method {entry.name}"):
-                own = configure(entry, config, backbones[entry.name])
-                identity[f"method {entry.name}"] = asdict(own)
-        with (
-            self._trying("directory"),
-            suppress(NoExperimentError),
-            StoreReader(self._out) as store,
-        ):
-            store.compare_identity(identity)
-            seconds = {node: result.seconds for node, result in store.done().items()}
-            states = (self._out / "states").glob("*.pt")
-            return seconds, [path.stat().st_size for path in states]
-        return {}, []
+            backbones[entry.name] = choose_backbone(entry, config, shape)
+    for name in dict.fromkeys(backbones.values()):
+        with found.trying(f"backbone {name}"):
+            available, about = backbone_status(name)
+            found.add(f"backbone {name}", about if available else _with_caches(about), available)
+    return backbones
 
-    def _expected_sizes(self, backbones: Mapping[str, str], shape: tuple[int, ...]) -> list[int]:
-        """Return the bytes of the networks that are trained from scratch, which states contain."""
-        from edgecil.backbones.registry import BACKBONES, build_backbone
 
-        sizes = []
-        for name in set(backbones.values()) & set(BACKBONES):
-            with suppress(EdgecilError):
-                network = build_backbone(name, shape)
-                sizes.append(4 * sum(parameter.numel() for parameter in network.parameters()))
-        return sizes
+def _read_stored(
+    config: ExperimentConfig, space: SequenceSpace, backbones: Mapping[str, str], out: Path
+) -> tuple[dict[Node, float], list[int]]:
+    """Return seconds of the stored task trainings, and the sizes of stored states in bytes."""
+    from edgecil.engine.prepare import configure
+    from edgecil.methods import get_method
+
+    identity: dict[str, Any] = {
+        "sizes": list(space.sizes),
+        SEEDS: SHARED if config.shares_seed else PER_ORDER,
+    }
+    for spec in config.method if backbones else ():
+        entry = get_method(spec)
+        identity[f"method {entry.name}"] = asdict(configure(entry, config, backbones[entry.name]))
+    with StoreReader(out) as store:
+        store.compare_identity(identity)
+        seconds = {node: result.seconds for node, result in store.done().items()}
+    return seconds, [path.stat().st_size for path in (out / "states").glob("*.pt")]
+
+
+def _network_sizes(backbones: Mapping[str, str], shape: tuple[int, ...]) -> list[int]:
+    """Return the bytes of the networks that are trained from scratch, which states contain."""
+    from edgecil.backbones.registry import BACKBONES, build_backbone
+
+    sizes = []
+    for name in set(backbones.values()) & set(BACKBONES):
+        with suppress(EdgecilError):
+            network = build_backbone(name, shape)
+            sizes.append(4 * sum(parameter.numel() for parameter in network.parameters()))
+    return sizes
 
 
 def _split_labels(opened: Dataset | Items) -> tuple[Ints, Ints]:
@@ -482,132 +466,94 @@ def _plan_orders(
     return orders
 
 
-def _with_first_times(
-    expected: Mapping[Node, float | None], once: Mapping[str, float]
-) -> dict[Node, float | None]:
-    """Add what each different task costs once to the expected seconds, spread evenly."""
-    nodes: dict[str, list[Node]] = {}
-    for node in expected:
-        nodes.setdefault(node.method, []).append(node)
-    added = {
-        method: once.get(method, 0.0) * len({node.prefix[-1] for node in own}) / len(own)
-        for method, own in nodes.items()
-    }
-    return {
-        node: None if seconds is None else seconds + added[node.method]
-        for node, seconds in expected.items()
-    }
+class _Timed(NamedTuple):
+    """A first task: its seconds, those when it is trained for the first time, bytes, or why not."""
+
+    seconds: float | None
+    first: float = 0.0
+    size: int = 0
+    unknown: str = ""
 
 
-class _Trial:
-    """Trains a first task on few of its inputs, and scales the time to all of them.
+def _try_methods(
+    config: ExperimentConfig,
+    opened: Dataset | Items,
+    classes: Sequence[int],
+    methods: Sequence[str],
+    end: float,
+) -> dict[str, _Timed]:
+    """Train a first task on few of its inputs until a moment; times are scaled to all of them."""
+    from edgecil.engine.prepare import load_context
 
-    It is trained twice: the second time, what sequences share (features, adapters) is there
-    already. A training that does not end in time is scaled by its steps.
-
-    Attributes:
-        seconds: by the first node of a run of each method.
-        once: seconds that a task costs in addition when it is trained for the first time.
-        sizes: bytes of the states.
-    """
-
-    def __init__(
-        self,
-        config: ExperimentConfig,
-        execution: Execution,
-        opened: Dataset | Items,
-        plan: Plan,
-        end: float,
-    ) -> None:
-        from edgecil.engine.prepare import load_context
-
-        self._first = {root.method: root for root in reversed(plan.roots)}
-        self._end, self._share = end, execution.share
-        ids = config.data.select(len(opened.names))[list(plan.roots[0].prefix[0])]
-        self._inputs = int(np.isin(_split_labels(opened)[0], ids).sum())
-        most = _ARRAYS if isinstance(opened, Dataset) else _FILES
-        few = _few(opened, ids, max(2, most // len(ids)), config)
-        self._scale = self._inputs / len(few.train)
-        _, _, _, self._context = load_context(config, images=few, storage="memory")
-        self.seconds: dict[Node, float] = {}
-        self.once: dict[str, float] = {}
-        self.sizes: list[int] = []
-
-    def measure(self, method: str, methods: int) -> str:
-        """Measure a method, one of so many that are left; return why it could not be measured."""
-        from torch.optim.optimizer import register_optimizer_step_post_hook
-
-        from edgecil.engine.node_training import TooLongError, at_most, train_node
-
-        if method not in self._first:
-            return ""
-        limit = max(0.5, (self._end - time.monotonic()) / methods)
-        node = Node(method, 0, (tuple(range(len(self._context.scenario.names))),))
-        self._context.prepare()
-        times: list[float] = []
-        steps: list[float] = []
-        hook = register_optimizer_step_post_hook(lambda *_: steps.append(time.perf_counter()))
+    ids = config.data.select(len(opened.names))[list(classes)]
+    inputs = int(np.isin(_split_labels(opened)[0], ids).sum())
+    most = _ARRAYS if isinstance(opened, Dataset) else _FILES
+    few = _few(opened, ids, max(2, most // len(ids)), config.data.image_size)
+    context = load_context(config, images=few, storage="memory")[-1]
+    context.prepare()
+    timed = {}
+    for number, method in enumerate(methods):
+        limit = max(0.5, (end - time.monotonic()) / (len(methods) - number))
         with tempfile.TemporaryDirectory(prefix="edgecil-") as folder:
-            shared = folder if self._share else None
-            environment = replace(self._context.environment, shared=shared)
-            context = replace(self._context, environment=environment)
-            try:
-                with at_most(limit):
-                    for _ in range(2):
-                        outcome, state = train_node(context, node, None, keep=True)
-                        if outcome.permanent:  # a run would refuse it, too
-                            raise UsageError((outcome.error or "").partition(": ")[2])
-                        if outcome.result is None or state is None:
-                            return f"a trial failed with {outcome.error}"
-                        times.append(self._scale * outcome.result.seconds)
-                        self.sizes.append(len(state))
-            except TooLongError:
-                pass
-            finally:
-                hook.remove()
-        if not times:
-            total = _steps(context.configs[method], self._inputs)
-            if len(steps) < 2 or total is None:
-                return "its first task took too long to be measured"
-            times = [total * (steps[-1] - steps[0]) / (len(steps) - 1)]
-        self.seconds[self._first[method]] = times[-1]
-        self.once[method] = max(0.0, times[0] - times[-1])
-        return ""
+            own = replace(context, environment=replace(context.environment, shared=folder))
+            timed[method] = _try_method(own, method, inputs, inputs / len(few.train), limit)
+    return timed
 
 
-def _few(opened: Dataset | Items, ids: Ints, each: int, config: ExperimentConfig) -> Dataset:
+def _try_method(
+    context: WorkerContext, method: str, inputs: int, scale: float, limit: float
+) -> _Timed:
+    """Train twice: the second time, what sequences share (features, adapters) is there already.
+
+    A training that does not end in time is scaled by its steps.
+    """
+    from torch.optim.optimizer import register_optimizer_step_post_hook
+
+    from edgecil.engine.node_training import TooLongError, at_most, train_node
+
+    node = Node(method, 0, (tuple(range(len(context.scenario.names))),))
+    times: list[float] = []
+    steps: list[float] = []
+    size = 0
+    hook = register_optimizer_step_post_hook(lambda *_: steps.append(time.perf_counter()))
+    with ExitStack() as stack:
+        stack.callback(hook.remove)
+        stack.enter_context(suppress(TooLongError))
+        stack.enter_context(at_most(limit))
+        for _ in range(2):
+            outcome, state = train_node(context, node, None, keep=True)
+            if outcome.permanent:  # a run would refuse it, too
+                raise UsageError((outcome.error or "").partition(": ")[2])
+            if outcome.result is None or state is None:
+                return _Timed(None, unknown=f"a trial failed with {outcome.error}")
+            times.append(scale * outcome.result.seconds)
+            size = len(state)
+    schedule = getattr(context.configs[method], "schedule", None)
+    if not times and schedule is not None and len(steps) > 1:
+        total = schedule.epochs * -(-inputs // schedule.batch_size)
+        times = [total * (steps[-1] - steps[0]) / (len(steps) - 1)]
+    if not times:
+        return _Timed(None, unknown="its first task took too long to be measured")
+    return _Timed(times[-1], times[0], size)
+
+
+def _few(opened: Dataset | Items, ids: Ints, each: int, size: int | None) -> Dataset:
     """Return at most `each` training and test inputs of some classes."""
     if isinstance(opened, Dataset):
         taken = opened.take(ids)
-        parts = (_first(taken.train.labels, each), _first(taken.test.labels, each))
         train, test = (
             Examples(part.inputs[kept], part.labels[kept])
-            for part, kept in zip((taken.train, taken.test), parts, strict=True)
+            for part in (taken.train, taken.test)
+            for kept in [_first(part.labels, each)]
         )
         return Dataset(taken.name, taken.names, train, test)
-    kept = np.zeros(len(opened.labels), dtype=bool)
-    for part in (opened.testing, ~opened.testing):
-        places = np.flatnonzero(part)
-        kept[places[_first(opened.labels[places], each)]] = True
-    chosen = np.flatnonzero(kept)
-    few = replace(
-        opened,
-        items=[opened.items[int(index)] for index in chosen],
-        labels=opened.labels[chosen],
-        testing=opened.testing[chosen],
-    )
-    return few.read(ids, config.data.image_size, "memory")
+    kept = _first(2 * opened.labels + opened.testing, each)
+    items = [opened.items[int(index)] for index in kept]
+    few = replace(opened, items=items, labels=opened.labels[kept], testing=opened.testing[kept])
+    return few.read(ids, size, "memory")
 
 
 def _first(labels: Ints, each: int) -> Ints:
     """Return the places of the first inputs of each class, in their order."""
     by_class = (np.flatnonzero(labels == label)[:each] for label in np.unique(labels))
     return np.sort(np.concatenate(list(by_class)))
-
-
-def _steps(config: Any, inputs: int) -> int | None:
-    """Return the training steps of a task, by the schedule among a method's settings."""
-    for value in vars(config).values():
-        if hasattr(value, "epochs") and hasattr(value, "batch_size"):
-            return int(value.epochs) * -(-inputs // int(value.batch_size))
-    return None

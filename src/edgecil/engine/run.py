@@ -27,7 +27,7 @@ from edgecil.engine.experiment import (
 from edgecil.engine.main_guard import refuse_while_importing
 from edgecil.engine.plan import Node
 from edgecil.engine.progress import ProgressWriter
-from edgecil.engine.status import seconds_left
+from edgecil.engine.status import elapsed_seconds, expected_seconds
 from edgecil.engine.stored_similarity import SIMILARITY_FILE, save_experiment_similarity
 from edgecil.engine.until import FIRST_LOOK, Goal, check_goal, parse_goal
 from edgecil.errors import UsageError, unknown, wrong_value
@@ -135,11 +135,14 @@ def run(
     remaining: set[Node] = set()
     measured: dict[Node, float] = {}
     workers = 1
-    with Progress(
-        "tasks",
-        shown=resolved.execution.progress,
-        estimate=lambda passed: seconds_left(remaining, measured, workers),
-    ) as bar:
+
+    def seconds_left(passed: float) -> float | None:
+        if len(measured) < 2:  # one training does not stand for all
+            return None
+        return elapsed_seconds(expected_seconds(remaining, measured), workers)
+
+    shown = resolved.execution.progress
+    with Progress("tasks", shown=shown, estimate=seconds_left) as bar:
 
         def start(prepared: Prepared, store: Store, capacity: int) -> None:
             if bar.shown:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -89,7 +89,6 @@ class Status:
         seconds_left: expected time until all is finished, from the trainings so far and the
             workers of the last call; None if no training has finished yet.
         shard: the part of the plan that this directory is for, such as `3/8`; None for all of it.
-        unmeasured: methods that have no finished training yet; their time is not in `seconds_left`.
         origins: sentences on what constructed orders come from: encoder, template and weights.
     """
 
@@ -102,7 +101,6 @@ class Status:
     running: tuple[RunningTask, ...] = ()
     seconds_left: float | None = None
     shard: str | None = None
-    unmeasured: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -129,8 +127,7 @@ class Status:
         elif self.remaining and not self.alive:
             yield "Not running; run the experiment again with the same options to resume."
         if self.remaining and self.seconds_left is not None:
-            without = f", without {', '.join(self.unmeasured)}" if self.unmeasured else ""
-            yield f"Expected time left: {format_duration(self.seconds_left)}{without}"
+            yield f"Expected time left: {format_duration(self.seconds_left)}"
         elif self.alive:
             yield "Expected time left: unknown until the first training has finished"
         if self.failures:
@@ -187,16 +184,13 @@ def read_status(store: StoreReader, configs: Sequence[ExperimentConfig]) -> Stat
     alive = progress is not None and progress.alive
     running = progress.running if progress is not None and alive else ()
     remaining = [node for node in Plan.of(missing) if node not in done]
-    measured = {node.method for node in done}
     left = None
     if configs and done and not whole_runs:  # another tool trains whole sequences
         seconds = {node: result.seconds for node, result in done.items()}
-        timed = [node for node in remaining if node.method in measured]
-        expected = expected_seconds(timed, seconds)
+        expected = expected_seconds(remaining, seconds)
         for task in running:
-            if (own := expected.get(task.node)) is not None:
-                past = max(0.0, time.time() - task.started)  # the clock may have been set back
-                expected[task.node] = max(0.0, own - past)
+            past = max(0.0, time.time() - task.started)  # the clock may have been set back
+            expected[task.node] = max(0.0, expected.get(task.node, 0.0) - past)
         left = elapsed_seconds(expected, 1 if progress is None else progress.workers)
     return Status(
         store.directory,
@@ -208,7 +202,6 @@ def read_status(store: StoreReader, configs: Sequence[ExperimentConfig]) -> Stat
         running,
         left,
         shard,
-        tuple(dict.fromkeys(it.method for it in remaining if it.method not in measured)),
         tuple(origin_sentences(Identity.of(store.identity()).protocols)),
     )
 
@@ -312,16 +305,12 @@ def _planned(
     return planned
 
 
-# Seconds of task trainings, by method and number of the task (1 for the first).
-Measured = Mapping[Node, float]
-
-
-def expected_seconds(nodes: Iterable[Node], measured: Measured) -> dict[Node, float | None]:
-    """Estimate the duration of each task training; None for a method without a measurement.
+def expected_seconds(nodes: Iterable[Node], measured: Mapping[Node, float]) -> dict[Node, float]:
+    """Estimate the duration of each task training; empty if nothing was measured.
 
     It is the mean over measured trainings of the same method at the same place in the sequence. A
     place without measurement gets the value of a line through the means of the other places, but
-    at least the smallest of them; with a single place, its mean.
+    at least the smallest of them. A method without measurement is as slow as the slowest.
     """
     rows: dict[str, dict[int, list[float]]] = {}
     for node, seconds in measured.items():
@@ -330,43 +319,21 @@ def expected_seconds(nodes: Iterable[Node], measured: Measured) -> dict[Node, fl
         method: {place: fmean(values) for place, values in places.items()}
         for method, places in rows.items()
     }
-    return {node: _at(means.get(node.method), len(node.prefix)) for node in nodes}
-
-
-def _at(means: Mapping[int, float] | None, place: int) -> float | None:
     if not means:
-        return None
-    if place in means:
-        return means[place]
-    if len(means) == 1:
-        return next(iter(means.values()))
+        return {}
+    slowest = max(means.values(), key=lambda places: fmean(places.values()))
+    return {node: _at(means.get(node.method, slowest), len(node.prefix)) for node in nodes}
+
+
+def _at(means: Mapping[int, float], place: int) -> float:
+    if place in means or len(means) == 1:
+        return means.get(place, next(iter(means.values())))
     slope, start = np.polyfit(list(means), list(means.values()), 1)
     return max(float(slope * place + start), min(means.values()))
 
 
-def seconds_left(remaining: Collection[Node], measured: Measured, workers: int) -> float | None:
-    """Return the time that remains; a method without a measurement is as slow as the slowest.
-
-    None if less than two trainings were measured.
-
-    >>> first, other = Node("a", 0, ((0,),)), Node("a", 1, ((0,),))
-    >>> seconds_left([Node("b", 0, ((0,),)), Node("a", 2, ((0,),))], {first: 1.0, other: 3.0}, 1)
-    4.0
-    """
-    if len(measured) < 2:
-        return None
-    rows: dict[str, list[float]] = {}
-    for node, seconds in measured.items():
-        rows.setdefault(node.method, []).append(seconds)
-    slowest = max(rows, key=lambda method: fmean(rows[method]))
-    stand_ins = {it: Node(slowest, it.seed, it.prefix) for it in remaining if it.method not in rows}
-    expected = expected_seconds(remaining, measured)
-    others = expected_seconds(stand_ins.values(), measured)
-    return elapsed_seconds(expected | {it: others[own] for it, own in stand_ins.items()}, workers)
-
-
-def elapsed_seconds(expected: Mapping[Node, float | None], workers: int) -> float | None:
-    """Return the time until all of these trainings are done by some workers; None if it is unknown.
+def elapsed_seconds(expected: Mapping[Node, float], workers: int) -> float:
+    """Return the time until all of these trainings are done by some workers.
 
     A training starts after that of the tasks before it, so the time is at least that of the
     longest sequence.
@@ -375,10 +342,6 @@ def elapsed_seconds(expected: Mapping[Node, float | None], workers: int) -> floa
     >>> elapsed_seconds({first: 2.0, second: 3.0}, workers=2)
     5.0
     """
-    if any(seconds is None for seconds in expected.values()):
-        return None
-    durations = {node: seconds or 0.0 for node, seconds in expected.items()}
-    total = sum(durations.values())
-    ends = durations.keys() - {node.parent for node in durations}
-    chains = (sum(durations.get(step, 0.0) for step in node.path) for node in ends)
-    return max([total / workers, *chains])
+    ends = expected.keys() - {node.parent for node in expected}
+    chains = (sum(expected.get(step, 0.0) for step in node.path) for node in ends)
+    return max([sum(expected.values()) / workers, *chains])
