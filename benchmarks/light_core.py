@@ -28,9 +28,10 @@ from rich.table import Table
 
 from edgecil import ClassSequence, SequenceSpace, SimilarityMatrix
 from edgecil.classes import get_classes
-from edgecil.sequences import find_optimum, get_generator, profile, sample_scores
-from edgecil.sequences.generators import optimal
-from edgecil.sequences.generators.edge import VARIANTS
+from edgecil.sequences import PROTOCOLS, find_optimum, optimal, profile, sample_scores
+from edgecil.sequences.edge import VARIANTS
+from edgecil.sequences.objective import adjacent
+from edgecil.sequences.protocols.extremes import EDGE
 from edgecil.similarity import text_similarity
 
 GOALS = ("hard", "easy")
@@ -98,8 +99,10 @@ def variants() -> list[Row]:
     spaces = [SequenceSpace.equal(len(matrix), 10) for matrix in matrices]
 
     def generate(name: str, goal: str) -> Callable[[SimilarityMatrix, SequenceSpace], object]:
-        build = get_generator(name, goal)
-        return lambda matrix, space: build(matrix, space, np.random.default_rng(0))
+        if name == "optimal":
+            return lambda matrix, space: find_optimum(matrix, space, goal).sequence
+        build = PROTOCOLS[name].construct
+        return lambda matrix, space: build(matrix, space, goal, np.random.default_rng(0))
 
     rows = []
     for goal in GOALS:
@@ -134,7 +137,7 @@ def edge(dataset: str, classes: int, target: float) -> list[Row]:
     papers = {"hard": paper_algorithm.hard_sequence, "easy": paper_algorithm.easy_sequence}
     cpu = time.process_time  # one thread each, so that other work does not count
     ours = timed(
-        lambda: [get_generator("edge", goal)(similarity, space, rng) for goal in GOALS],
+        lambda: [EDGE.construct(similarity, space, goal, rng) for goal in GOALS],
         20,
         clock=cpu,
     )
@@ -150,7 +153,7 @@ def edge(dataset: str, classes: int, target: float) -> list[Row]:
         )
     ]
     for goal in GOALS:
-        reached = profile(similarity, get_generator("edge", goal)(similarity, space, rng))
+        reached = profile(similarity, EDGE.construct(similarity, space, goal, rng))
         theirs = profile(similarity, ClassSequence(papers[goal](D, 10)))
         rows.append(
             Row(
@@ -172,8 +175,9 @@ def optimum(similarity: SimilarityMatrix, space: SequenceSpace) -> list[Row]:
     """The optimum of S on CIFAR-100/10, and plain-Python annealing with as many proposals."""
     optima = {}
     rng = np.random.default_rng(0)
+    weights = adjacent(space).weights
     ours = timed(
-        lambda: [get_generator("optimal", goal)(similarity, space, rng) for goal in GOALS], 10
+        lambda: [optimal.search(similarity, space, sign * weights, rng) for sign in (1.0, -1.0)], 10
     )
     certified = timed(
         lambda: optima.update({goal: find_optimum(similarity, space, goal) for goal in GOALS}),

@@ -16,8 +16,9 @@ import numpy as np
 
 from edgecil import ClassSequence, SequenceSpace, SimilarityMatrix
 from edgecil.classes import get_classes
-from edgecil.sequences import get_generator, profile
-from edgecil.sequences.generators.edge import VARIANTS, Variant
+from edgecil.sequences import profile
+from edgecil.sequences.edge import VARIANTS, Variant
+from edgecil.sequences.protocols.extremes import EDGE
 from edgecil.similarity import text_similarity
 
 DATASETS = ("cifar100", "cub200", "imagenet-r", "imagenet-a")
@@ -47,7 +48,7 @@ def main() -> None:
         numberings = [np.arange(space.classes), *(rng.permutation(space.classes) for rng in draws)]
         reached = {}
         for goal in SIGNS:
-            sequence = get_generator("edge", goal)(similarity, space, np.random.default_rng(0))
+            sequence = EDGE.construct(similarity, space, goal, np.random.default_rng(0))
             reached[goal] = profile(similarity, sequence).z
             cells.setdefault(f"{goal} edge", []).append(f"{reached[goal]:+.1f}")
         for name, variant in VARIANTS.items():

@@ -21,7 +21,7 @@ PLOTS = {"torch", "transformers", "matplotlib"}
 HEAVY = ("scipy", "matplotlib", "torch", "transformers", "rich")
 SUBPACKAGES = (
     "edgecil", "edgecil.classes", "edgecil.estimation", "edgecil.interop", "edgecil.sequences",
-    "edgecil.sequences.generators", "edgecil.similarity", "edgecil.theory",
+    "edgecil.similarity", "edgecil.theory",
 )  # fmt: skip
 
 

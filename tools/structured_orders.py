@@ -12,9 +12,7 @@ import numpy as np
 
 from edgecil.classes.lists import ClassList
 from edgecil.data.registry import load_dataset
-from edgecil.paper import protocols as protocols  # registers the paper's generators
-from edgecil.sequences.generators import get_generator
-from edgecil.sequences.generators.optimal import find_optimum
+from edgecil.sequences import PROTOCOLS, find_optimum
 from edgecil.sequences.objective import OBJECTIVES
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
@@ -22,7 +20,7 @@ from edgecil.similarity import text_similarity
 from edgecil.similarity.images import image_similarity
 
 GOALS = ("hard", "easy")
-GENERATORS = ("edge", "edge-released", "adversarial", "maxcover")
+CONSTRUCTORS = ("edge", "edge-released", "adversarial", "maxcover")
 SHARES = (20, 40, 60, 80)
 
 
@@ -50,9 +48,9 @@ def structured_orders(dataset: str, tasks: int) -> dict[str, ClassSequence]:
                         np.flatnonzero(task == place).tolist() for place in range(tasks)
                     )
         for goal in GOALS:
-            for name in GENERATORS:
-                made[f"{name} {goal} {source}"] = get_generator(name, goal)(
-                    similarity, space, np.random.default_rng(0)
+            for name in CONSTRUCTORS:
+                made[f"{name} {goal} {source}"] = PROTOCOLS[name].construct(
+                    similarity, space, goal, np.random.default_rng(0)
                 )
         grouped = made[f"intra max {source}"].tasks
         for number in range(1, 4):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from edgecil.paper.baselines import COVER, POOL, cover
+from edgecil.paper import protocols
+from edgecil.paper.protocols import COVER, MAXCOVER, POOL, cover
 from edgecil.sequences import ClassSequence, SequenceSpace
-from edgecil.sequences.generators import get_generator
 from edgecil.similarity import SimilarityMatrix
 from tests.sequences.oracles import Floats, matrix, score_by_loops
 
@@ -28,12 +28,12 @@ def walk(values: Floats, start: int, choose) -> list[int]:
 @pytest.mark.parametrize("sizes", [(3, 3, 3), (1, 5, 4), (1,) * 7], ids=str)
 def test_every_class_is_the_one_that_the_greedy_walk_comes_to(goal, choose, kind, sizes) -> None:
     values, space = matrix(kind, sum(sizes)), SequenceSpace(sizes)
-    build = get_generator("adversarial", goal).build
     walks = {
         ClassSequence.from_order(walk(values, start, choose), sizes) for start in range(sum(sizes))
     }
     sequence = {
-        build(SimilarityMatrix.of(values), space, np.random.default_rng(seed)) for seed in range(60)
+        protocols.walk(SimilarityMatrix.of(values), space, goal, np.random.default_rng(seed))
+        for seed in range(60)
     }
     assert sequence == walks, "any class may be the start, and nothing else is left to chance"
 
@@ -44,9 +44,8 @@ def test_the_walk_goes_by_all_chosen_classes_not_by_the_last() -> None:
     for pair, value in {(0, 1): 0.1, (0, 2): 0.4, (0, 3): 0.9, (1, 2): 0.5, (1, 3): 0.1}.items():
         values[pair] = values[pair[::-1]] = value
     start_at_0 = next(seed for seed in range(99) if np.random.default_rng(seed).integers(4) == 0)
-    sequence = get_generator("adversarial", "hard").build(
-        SimilarityMatrix.of(values), SequenceSpace((1,) * 4), np.random.default_rng(start_at_0)
-    )
+    similarity, rng = SimilarityMatrix.of(values), np.random.default_rng(start_at_0)
+    sequence = protocols.walk(similarity, SequenceSpace((1,) * 4), "hard", rng)
     assert sequence.order == (0, 1, 2, 3)
 
 
@@ -93,7 +92,7 @@ def test_hard_and_easy_are_the_ends_of_the_cover(sizes) -> None:
     chosen = cover(space, COVER, np.random.default_rng(1))
     scores = [score_by_loops(values, sequence.tasks) for sequence in chosen]
     hard, easy = (
-        get_generator("maxcover", goal).build(similarity, space, np.random.default_rng(1))
+        MAXCOVER.construct(similarity, space, goal, np.random.default_rng(1))
         for goal in ("hard", "easy")
     )
     assert score_by_loops(values, hard.tasks) == pytest.approx(min(scores))

@@ -12,7 +12,9 @@ import pytest
 from edgecil.errors import DataError, PrerequisiteError
 from edgecil.paper.language_model import UnusableAnswerError
 from edgecil.paper.llm import read_tasks
-from edgecil.sequences import ClassSequence, SequenceSpace, get_generator, protocol, score
+from edgecil.paper.protocols import LLM_1, LLM_5
+from edgecil.sequences import ClassSequence, SequenceSpace, protocol, score
+from edgecil.sequences.protocols import Request
 from edgecil.similarity import SimilarityMatrix
 from tests.paper.language_server import Messages, serve
 from tests.sequences.oracles import matrix
@@ -50,7 +52,8 @@ def named(answer: str, messages: Messages) -> str:
 
 def generate(server, monkeypatch, name: str, goal: str) -> ClassSequence:
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-    return get_generator(name, goal)(SIMILARITY, SPACE, np.random.default_rng(0))
+    request = Request(SPACE, 2, similarity=SIMILARITY)
+    return {"llm-1": LLM_1, "llm-5": LLM_5}[name].extreme(goal, request, request.rng()).sequence
 
 
 WANTED = in_order("fox", "apple", "bus", "elm", "cat", "dog")

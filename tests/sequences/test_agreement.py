@@ -17,8 +17,8 @@ from edgecil.sequences import (
     SequenceSpace,
     compare_similarities,
     consistency,
-    get_generator,
 )
+from edgecil.sequences.protocols.extremes import EDGE
 from edgecil.similarity import SimilarityMatrix
 from tests.sequences.oracles import Floats, matrix
 
@@ -118,8 +118,7 @@ def test_csg_compares_the_edge_sequences_of_the_two_matrices() -> None:
     agreement = agree(left, right, space)
     for goal in ("hard", "easy"):
         first, second = (
-            get_generator("edge", goal)(form, space, np.random.default_rng(0))
-            for form in (left, right)
+            EDGE.construct(form, space, goal, np.random.default_rng(0)) for form in (left, right)
         )
         stay = sum(len(set(a) & set(b)) for a, b in zip(first.tasks, second.tasks, strict=True))
         assert agreement.csg[goal].position == stay / 12

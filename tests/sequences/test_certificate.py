@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from edgecil.classes import get_classes
 from edgecil.sequences import Bounds, SequenceSpace, bounds, certificate, get_objective
-from edgecil.sequences.generators.optimal import find_optimum
+from edgecil.sequences.optimal import find_optimum
 from edgecil.similarity import SimilarityMatrix, text_similarity
 from tests.sequences.oracles import (
     MATRICES,

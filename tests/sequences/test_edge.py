@@ -13,14 +13,15 @@ from hypothesis import given, settings, strategies as st
 
 from edgecil.classes import get_classes
 from edgecil.classes.registry import BUNDLED
-from edgecil.sequences import ClassSequence, SequenceSpace, get_generator, score
-from edgecil.sequences.generators.edge import (
+from edgecil.sequences import ClassSequence, SequenceSpace, score
+from edgecil.sequences.edge import (
     VARIANTS,
     _clusters,
     _deal,
     block_counts,
     granularities,
 )
+from edgecil.sequences.protocols.extremes import EDGE
 from edgecil.similarity import SimilarityMatrix, text_similarity
 from tests.sequences.oracles import Floats, matrices, matrix, near_equal, score_by_loops
 
@@ -38,7 +39,7 @@ def load_transcription() -> Any:
 
 def edge(goal: str, values: Floats | SimilarityMatrix, sizes: Any) -> ClassSequence:
     similarity = values if isinstance(values, SimilarityMatrix) else SimilarityMatrix.of(values)
-    return get_generator("edge", goal)(similarity, SequenceSpace(sizes), np.random.default_rng(0))
+    return EDGE.construct(similarity, SequenceSpace(sizes), goal, np.random.default_rng(0))
 
 
 def clustered(

@@ -14,12 +14,12 @@ from edgecil.sequences import (
     SequenceSpace,
     bounds,
     find_optimum,
-    get_generator,
     get_objective,
     moments,
     score,
 )
-from edgecil.sequences.generators.optimal import _Search
+from edgecil.sequences.optimal import search
+from edgecil.sequences.protocols.extremes import EDGE
 from edgecil.similarity import SimilarityMatrix, text_similarity
 from tests.sequences.oracles import (
     MATRICES,
@@ -87,8 +87,8 @@ def test_annealing_alone_nearly_always_finds_what_is_proved_elsewhere() -> None:
         named = [objective.weights for objective in named_objectives(sizes).values()]
         for weights, sign in product((*named, symmetric(len(sizes))), (1.0, -1.0)):
             every = sign * all_values(values, sizes, weights)
-            search = _Search(similarity, space, sign * weights, np.random.default_rng(0))
-            value = sign * get_objective(weights, space).value(similarity, search.run())
+            sequence = search(similarity, space, sign * weights, np.random.default_rng(0))
+            value = sign * get_objective(weights, space).value(similarity, sequence)
             assert value >= every.min() - 1e-9
             lost.append((value - every.min()) / max(float(np.ptp(every)), 1e-9))
     assert len(lost) > 300
@@ -103,16 +103,6 @@ def test_the_hard_end_is_the_objectives_to_name() -> None:
             find_optimum(similarity, space, goal, objective=name).value for goal in ("hard", "easy")
         )
         assert (hard < easy) is hard_is_low
-
-
-def test_generators_return_the_sequence_of_the_optimum() -> None:
-    similarity, space = SimilarityMatrix.of(matrix("positive", 7)), SequenceSpace((2, 3, 2))
-    for goal in ("hard", "easy"):
-        for objective in ("adjacent", "to-last", symmetric(3)):
-            built = get_generator("optimal", goal)(
-                similarity, space, np.random.default_rng(0), objective=objective
-            )
-            assert built == find_optimum(similarity, space, goal, objective=objective).sequence
 
 
 def test_one_task_leaves_nothing_to_choose() -> None:
@@ -144,7 +134,7 @@ def test_on_real_names_the_optimum_beats_edge_and_keeps_its_bound(name, space) -
     limits = bounds(similarity, space, get_objective("adjacent", space))
     for goal, sign in (("hard", 1), ("easy", -1)):
         optimum = find_optimum(similarity, space, goal)
-        edge = get_generator("edge", goal)(similarity, space, np.random.default_rng(0))
+        edge = EDGE.construct(similarity, space, goal, np.random.default_rng(0))
         assert optimum.sequence in space
         assert sign * optimum.value <= sign * score(similarity, edge)
         assert optimum.value == pytest.approx(score(similarity, optimum.sequence))

@@ -235,8 +235,8 @@ def test_protocols_may_have_budgets_of_their_own() -> None:
             parse_protocols(text)
 
 
-# Words that are also names of protocols: a way to choose exemplars, a goal of generators.
-_OTHER_MEANINGS = {("methods/icarl.py", "random"), ("sequences/generators/registry.py", "random")}
+# A word that is also the name of a protocol: a way to choose exemplars.
+_OTHER_MEANINGS = {("methods/icarl.py", "random")}
 
 
 def test_no_protocols_name_stands_in_a_condition() -> None:

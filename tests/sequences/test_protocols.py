@@ -13,7 +13,6 @@ from edgecil.sequences import (
     SequenceSpace,
     bounds,
     find_optimum,
-    get_generator,
     get_objective,
     moments,
     protocol,
@@ -87,14 +86,6 @@ def test_the_seed_is_that_of_what_is_random(name) -> None:
     medians = {runs_of(name, space, order_seed=seed)[1].sequence for seed in range(4)}
     assert len(medians) == 4
     assert runs_of(name, space) == runs_of(name, space, order_seed=0)
-
-
-def test_edge_runs_are_the_generators() -> None:
-    hard, _, easy = runs_of("edge")
-    for run, goal in ((hard, "hard"), (easy, "easy")):
-        generate = get_generator("edge", goal)
-        assert run.sequence == generate(similarity_for(SIX), SIX, np.random.default_rng(0))
-        assert run.optimum is None
 
 
 @pytest.mark.parametrize("name", ["edge", "optimal"])

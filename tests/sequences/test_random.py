@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 import pytest
-from scipy.stats import chi2
 
-from edgecil.sequences import ClassSequence, SequenceSpace, get_generator, seeded
-from edgecil.similarity import SimilarityMatrix
+from edgecil.sequences import ClassSequence, SequenceSpace, seeded
 
 SIZES = [(10,) * 10, (50, 10, 10, 10, 10, 10), (2, 2, 2), (1, 1), (3, 1, 2)]
 
@@ -27,11 +23,6 @@ def cut(order, sizes) -> ClassSequence:
 def test_a_seed_stands_for_numpys_permutation(sizes, seed) -> None:
     order = np.random.default_rng(seed).permutation(sum(sizes))
     assert seeded(SequenceSpace(sizes), seed) == cut(order, sizes)
-
-
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
-@pytest.mark.parametrize("seed", [0, 42, 1993, 7])
-def test_a_legacy_seed_stands_for_the_global_streams_permutation(sizes, seed) -> None:
     state = np.random.get_state()  # noqa: NPY002
     np.random.seed(seed)  # noqa: NPY002
     order = np.random.permutation(sum(sizes))  # noqa: NPY002
@@ -54,14 +45,3 @@ def test_the_global_stream_is_left_alone() -> None:
 def test_at_six_classes_seeds_0_and_42_are_one_sequence() -> None:
     space = SequenceSpace((2, 2, 2))
     assert seeded(space, 0) == seeded(space, 42) != seeded(space, 1993)
-
-
-@pytest.mark.parametrize("name", ["random", "random-legacy"])
-def test_the_generator_draws_uniformly(name) -> None:
-    space, rng = SequenceSpace((2, 1, 2)), np.random.default_rng(0)
-    similarity = SimilarityMatrix.of(np.zeros((5, 5)))
-    build = get_generator(name, "random")
-    seen = Counter(build(similarity, space, rng) for _ in range(3000))
-    counts = np.array([seen[sequence] for sequence in space.enumerate()])
-    assert counts.sum() == 3000
-    assert 1e-3 < chi2.sf(np.sum((counts - 100) ** 2 / 100), 29) < 1 - 1e-3

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.errors import UsageError
-from edgecil.sequences.generators.registry import register
+from edgecil.io.arrays import Floats
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity
@@ -35,41 +35,30 @@ ASSUMED_CLASSES = 200
 BLOCK_COUNTS = (10, 20, 50, 100, 200)
 
 Singles = NDArray[np.float32]
-Doubles = NDArray[np.float64]
 
 
-@register(
-    "edge-released",
-    "hard",
-    "the hard order of the authors' published code, which is not that of the paper",
-    most_classes=ASSUMED_CLASSES,
-    numbered=True,
-)
-def released_hard(
-    similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
-) -> ClassSequence:
-    """Return the least mean similarity of neighbouring tasks among blocks of dissimilar classes."""
-    values = _singles(similarity)
-    tasks = _scored_tasks(space)
+def released_sequence(similarity: Similarity, space: SequenceSpace, goal: str) -> ClassSequence:
+    """Return an order of the published code.
+
+    Hard has the least mean similarity of neighbouring tasks among blocks of dissimilar classes,
+    easy is the last candidate among blocks of similar classes, whatever its score.
+    """
+    space.require_similarity(similarity)
+    first = space.sizes[0]
+    if space.classes > ASSUMED_CLASSES or space.classes % first:
+        raise UsageError(
+            f"The authors' published code supports at most {ASSUMED_CLASSES} classes, and requires "
+            "a first task whose size divides their number. Got a first task of "
+            f"{first} of {space.classes} classes."
+        )
+    values = similarity.values.astype(np.float32)
+    if goal == "easy":
+        order = block_order(values, BLOCK_COUNTS[-1], pack_similar=True)
+        return ClassSequence.from_order(order, space.sizes)
     orders = [block_order(values, count, pack_similar=False) for count in BLOCK_COUNTS]
+    tasks = space.classes // first  # as the published code computes it
     scores = [_mean_between_neighbours(values, order, tasks) for order in orders]
     return ClassSequence.from_order(orders[int(np.argmin(scores))], space.sizes)
-
-
-@register(
-    "edge-released",
-    "easy",
-    "the easy order of the authors' published code, which is not that of the paper",
-    most_classes=ASSUMED_CLASSES,
-    numbered=True,
-)
-def released_easy(
-    similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
-) -> ClassSequence:
-    """Return the last candidate among blocks of similar classes, whatever its score."""
-    _scored_tasks(space)
-    order = block_order(_singles(similarity), BLOCK_COUNTS[-1], pack_similar=True)
-    return ClassSequence.from_order(order, space.sizes)
 
 
 def block_order(values: Singles, count: int, *, pack_similar: bool) -> list[int]:
@@ -94,21 +83,6 @@ def block_order(values: Singles, count: int, *, pack_similar: bool) -> list[int]
         sequence.append(following)
         free[following] = False
     return [class_ for block in sequence for class_ in blocks[block]]
-
-
-def _singles(similarity: Similarity) -> Singles:
-    return similarity.submatrix(np.arange(len(similarity))).astype(np.float32)
-
-
-def _scored_tasks(space: SequenceSpace) -> int:
-    """Return the number of tasks that the published code computes from the first one's size."""
-    first = space.sizes[0]
-    if space.classes % first:
-        raise UsageError(
-            "The authors' published code requires a first task whose size divides the number of "
-            f"classes. Got a first task of {first} of {space.classes} classes."
-        )
-    return space.classes // first
 
 
 def _clusters(distances: Singles, count: int) -> list[list[int]]:
@@ -138,7 +112,7 @@ def _fill(clusters: Sequence[Sequence[int]], count: int) -> list[list[int]]:
     return blocks
 
 
-def _mean_between(values: Singles, blocks: Sequence[Sequence[int]]) -> Doubles:
+def _mean_between(values: Singles, blocks: Sequence[Sequence[int]]) -> Floats:
     """Return the mean similarity between blocks (g, g); 0 for empty blocks and on the diagonal."""
     between = np.zeros((len(blocks), len(blocks)))
     for i, first in enumerate(blocks):

@@ -11,11 +11,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from edgecil.classes import words_of
-from edgecil.paper.language_model import Conversation, LanguageModel, UnusableAnswerError
-from edgecil.sequences.generators.registry import Goal, register
+from edgecil.paper.language_model import Conversation, UnusableAnswerError
 from edgecil.sequences.profile import profile
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
@@ -35,47 +32,20 @@ with nothing but a JSON list of tasks, each a list of class numbers."""
 _FEEDBACK = """Your sequence scores S = {score:.4f}, {z:+.2f} standard deviations from the mean of \
 all sequences. S is the similarity between the classes of neighbouring tasks; the more {goal} a \
 sequence, the more {extreme} its S. Improve it. Answer with nothing but the JSON list of tasks."""
-_EXTREME: dict[Goal, str] = {"hard": "low", "easy": "high"}
-
-
-_ROUNDS = {
-    "llm-1": (1, "a language model's first answer (LLM-1)"),
-    "llm-5": (5, "its fifth answer, after feedback on S (LLM-5)"),
-}
-
-
-def _register(name: str, goal: Goal) -> None:
-    rounds, about = _ROUNDS[name]
-
-    @register(name, goal, about, asks_model=True)
-    def ask(
-        similarity: Similarity,
-        space: SequenceSpace,
-        rng: np.random.Generator,
-        conversation: Conversation | None = None,
-    ) -> ClassSequence:
-        """Return the model's last answer; all randomness is the model's."""
-        return propose(similarity, space, goal, rounds=rounds, conversation=conversation)
+_EXTREME = {"hard": "low", "easy": "high"}
 
 
 def propose(
     similarity: Similarity,
     space: SequenceSpace,
-    goal: Goal,
-    *,
+    goal: str,
     rounds: int,
-    conversation: Conversation | None = None,
+    conversation: Conversation,
 ) -> ClassSequence:
     """Ask a language model several times, with feedback on the score; return its last answer.
 
-    Args:
-        similarity: the model sees its names; feedback uses its values.
-        space: N classes and their task sizes.
-        goal: `hard` or `easy`.
-        rounds: how many answers to ask for.
-        conversation: a new one with the model that the environment names, by default.
+    The model sees the names of the classes; feedback uses their similarities.
     """
-    conversation = conversation or Conversation(LanguageModel.from_environment())
     read = partial(read_tasks, space=space)
     names = enumerate(map(words_of, similarity.names))
     question = _PROMPT.format(
@@ -151,8 +121,3 @@ def _check_tasks(tasks: list[list[Any]], space: SequenceSpace) -> ClassSequence:
 
 def _number(class_: Any) -> Any:
     return int(class_) if isinstance(class_, str) and class_.strip().isdecimal() else class_
-
-
-for _name in _ROUNDS:
-    for _goal in _EXTREME:
-        _register(_name, _goal)

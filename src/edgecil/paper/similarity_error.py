@@ -21,7 +21,6 @@ import numpy as np
 
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Floats
-from edgecil.sequences.generators import get_generator
 from edgecil.sequences.moments import moments
 from edgecil.sequences.objective import (
     OVERPARAMETERIZATION,
@@ -30,6 +29,7 @@ from edgecil.sequences.objective import (
     task_similarity,
 )
 from edgecil.sequences.profile import score
+from edgecil.sequences.protocols.extremes import EDGE, GOALS
 from edgecil.sequences.sampling import sample_scores
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
@@ -100,7 +100,7 @@ def check_theorem_3(
     objective = adjacent(space)
     exact = moments(similarity, space, objective)
     largest = float(similarity.submatrix(np.arange(N)).max())
-    hard, easy = (get_generator("edge", goal)(similarity, space, rng) for goal in ("hard", "easy"))
+    hard, easy = (EDGE.construct(similarity, space, goal, rng) for goal in GOALS)
     deviation = min(exact.mean - score(similarity, hard), score(similarity, easy) - exact.mean)
     scores = sample_scores(similarity, space, samples, rng, objective)
     error = generalization(space, ratio)

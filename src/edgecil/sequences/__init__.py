@@ -2,12 +2,10 @@
 
 from edgecil.sequences.agreement import Agreement, Consistency, compare_similarities, consistency
 from edgecil.sequences.certificate import Bounds, bounds
-from edgecil.sequences.generators import GENERATORS, generators, get_generator
-from edgecil.sequences.generators.optimal import Certificate, Optimum, find_optimum
-from edgecil.sequences.generators.random import seeded
 from edgecil.sequences.latin import latin
 from edgecil.sequences.moments import Moments, moments
 from edgecil.sequences.objective import OBJECTIVES, Objective, get_objective
+from edgecil.sequences.optimal import Certificate, Optimum, find_optimum
 from edgecil.sequences.profile import Profile, profile, score
 from edgecil.sequences.protocols import (
     PROTOCOLS,
@@ -16,6 +14,7 @@ from edgecil.sequences.protocols import (
     protocol,
     register_protocol,
 )
+from edgecil.sequences.protocols.random import seeded
 from edgecil.sequences.sampling import sample_scores, score_orders
 from edgecil.sequences.scored import (
     ChosenSequences,
@@ -29,7 +28,6 @@ from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
 __all__ = [
-    "GENERATORS",
     "OBJECTIVES",
     "PROTOCOLS",
     "Agreement",
@@ -51,8 +49,6 @@ __all__ = [
     "compare_similarities",
     "consistency",
     "find_optimum",
-    "generators",
-    "get_generator",
     "get_objective",
     "latin",
     "moments",

@@ -12,7 +12,7 @@ import numpy as np
 
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Floats, Ints
-from edgecil.sequences.generators import get_generator
+from edgecil.sequences.protocols.extremes import EDGE, GOALS
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.files import read_similarity
@@ -137,9 +137,9 @@ def _compare(
 ) -> Agreement:
     rho, p_value, permuted = _mantel(left[1], right[1], rng)
     csg = {}
-    for goal in ("hard", "easy"):
-        generator = get_generator("edge", goal)
-        csg[goal] = consistency(generator(left[1], space, rng), generator(right[1], space, rng))
+    for goal in GOALS:
+        first, second = (EDGE.construct(it, space, goal, rng) for it in (left[1], right[1]))
+        csg[goal] = consistency(first, second)
     mae = float(np.abs(left[1].pairs() - right[1].pairs()).mean())
     return Agreement(left[0], right[0], mae, rho, p_value, permuted, csg)
 

@@ -1,17 +1,38 @@
 """A numbering of the classes that depends on their similarities alone.
 
-Generators work on classes in this order and translate back, so relabelling a dataset relabels
-the sequences and changes nothing else: ties, seeds and rounding cannot see the labels.
+Sequences are constructed of classes in this order and translated back, so relabelling a dataset
+relabels the sequences and changes nothing else: ties, seeds and rounding cannot see the labels.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
+from edgecil.errors import UsageError
 from edgecil.io.arrays import Floats, Ints
+from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity
 
+_MOST_CLASSES = 5000
 _READ_AT_MOST = 10_000_000
+
+
+def construct(
+    similarity: Similarity, space: SequenceSpace, build: Callable[[Similarity], ClassSequence]
+) -> ClassSequence:
+    """Return a sequence built of the classes in canonical order, with their own numbers."""
+    space.require_similarity(similarity)
+    if space.classes > _MOST_CLASSES:
+        raise UsageError(
+            f"At most {_MOST_CLASSES:,} classes can be arranged by their similarity. Got "
+            f"{space.classes:,}; the protocol 'random' supports any number."
+        )
+    ids = canonical_order(similarity)
+    sequence = build(similarity.take(ids))
+    return ClassSequence(ids[list(task)].tolist() for task in sequence.tasks)
 
 
 def canonical_order(similarity: Similarity) -> Ints:

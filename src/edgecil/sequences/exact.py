@@ -24,11 +24,6 @@ _ENUMERABLE = 20_000
 _AT_ONCE = 2_000_000
 
 
-def is_solvable(space: SequenceSpace, objective: Objective) -> bool:
-    """Return whether :func:`solve_exactly` finds the extremes of the objective on the space."""
-    return _chain(objective, space) is not None or _is_enumerable(space)
-
-
 def solve_exactly(
     similarity: Similarity, space: SequenceSpace, objective: Objective, direction: Direction
 ) -> ClassSequence | None:
@@ -38,21 +33,11 @@ def solve_exactly(
     if chain is not None:
         own, reach, link = (sign * part for part in chain)
         return _solve(similarity, space, own, reach, link)
-    if _is_enumerable(space):
-        return _best_of_all(similarity, space, objective, sign)
+    if space.ln_size < np.log(_ENUMERABLE) + 1.0 and space.size <= _ENUMERABLE:
+        orders = np.array([sequence.order for sequence in space.enumerate()])
+        best = int(np.argmin(sign * score_orders(similarity, space, orders, objective)))
+        return ClassSequence.from_order(orders[best].tolist(), space.sizes)
     return None
-
-
-def _is_enumerable(space: SequenceSpace) -> bool:
-    return bool(space.ln_size < np.log(_ENUMERABLE) + 1.0 and space.size <= _ENUMERABLE)
-
-
-def _best_of_all(
-    similarity: Similarity, space: SequenceSpace, objective: Objective, sign: float
-) -> ClassSequence:
-    orders = np.array([sequence.order for sequence in space.enumerate()])
-    best = int(np.argmin(sign * score_orders(similarity, space, orders, objective)))
-    return ClassSequence.from_order(orders[best].tolist(), space.sizes)
 
 
 def _chain(objective: Objective, space: SequenceSpace) -> tuple[Floats, Floats, Floats] | None:

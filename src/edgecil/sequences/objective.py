@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgecil.errors import UsageError
+from edgecil.errors import UsageError, shown
 from edgecil.io.arrays import Floats
 from edgecil.registry import Registry
 from edgecil.sequences.sequence import ClassSequence
@@ -57,6 +57,8 @@ class Objective:
 
     def direction(self, goal: str) -> Direction:
         """Return whether the sequence called `goal` (hard or easy) minimises or maximises this."""
+        if goal not in ("hard", "easy"):
+            raise UsageError(f"The 'goal' parameter must be 'hard' or 'easy'. Got {shown(goal)}.")
         if goal == "hard":
             return self.hard
         return "max" if self.hard == "min" else "min"

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from edgecil.classes.registry import CLASS_LISTS
 from edgecil.errors import UsageError, unknown
 from edgecil.io.files import read_json
-from edgecil.sequences.generators.optimal import Certificate
 from edgecil.sequences.objective import Objective
+from edgecil.sequences.optimal import Certificate
 from edgecil.sequences.profile import Profile, profile
 from edgecil.sequences.protocols import (
     DEFAULT_PROTOCOL,

@@ -7,43 +7,29 @@ from types import MappingProxyType
 
 import numpy as np
 
-from edgecil.sequences.generators import get_generator
-from edgecil.sequences.generators.optimal import find_optimum
-from edgecil.sequences.generators.random import seeded
+from edgecil.sequences import canonical
+from edgecil.sequences.edge import edge_sequence
 from edgecil.sequences.objective import get_objective
+from edgecil.sequences.optimal import find_optimum
 from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol, Request
-from edgecil.sequences.protocols.random import PAPER_SEEDS
+from edgecil.sequences.protocols.random import PAPER_SEEDS, seeded
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
+from edgecil.similarity.matrix import Similarity
 
 GOALS = ("hard", "easy")
 PAPER_ENCODER = "clip-vit-b-16"
 
 
 class Extremes(Protocol):
-    """A generator's hard and easy sequence, and random ones up to the budget.
+    """A hard and an easy sequence, and random ones up to the budget.
 
-    Args:
-        name: of the protocol and of its generators.
-        summary: one line.
-        seeded: whether the generator's sequences depend on the seed.
-        encoder: the text encoder that it was published with.
+    A subclass implements :meth:`construct`.
     """
 
     constructed: tuple[str, ...] | None = GOALS
     needs_similarity = True
     least_budget = 2
-
-    def __init__(
-        self,
-        name: str,
-        summary: str,
-        *,
-        seeded: bool = False,
-        encoder: str | None = None,
-    ) -> None:
-        self.name, self.summary = name, summary
-        self.seeded, self.encoder = seeded, encoder
 
     def choose(self, request: Request) -> Iterator[LabelledSequence]:
         """Yield hard, then random ones (called median if there is only one), then easy."""
@@ -58,15 +44,38 @@ class Extremes(Protocol):
         yield easy
 
     def extreme(self, goal: str, request: Request, rng: np.random.Generator) -> LabelledSequence:
-        """Return the hard or the easy sequence."""
+        """Return the hard or the easy sequence with its label."""
         assert request.similarity is not None
-        generate = get_generator(self.name, goal)
-        return LabelledSequence(goal, generate(request.similarity, request.space, rng))
+        sequence = self.construct(request.similarity, request.space, goal, rng)
+        return LabelledSequence(goal, sequence)
+
+    def construct(
+        self, similarity: Similarity, space: SequenceSpace, goal: str, rng: np.random.Generator
+    ) -> ClassSequence:
+        """Return the hard or the easy sequence."""
+        raise NotImplementedError
+
+
+class Edge(Extremes):
+    """See :mod:`edgecil.sequences.edge`."""
+
+    name = "edge"
+    summary = "the paper's EDGE: hard, median, easy; a larger budget adds random orders"
+    encoder = PAPER_ENCODER
+
+    def construct(
+        self, similarity: Similarity, space: SequenceSpace, goal: str, rng: np.random.Generator
+    ) -> ClassSequence:
+        """Return the paper's hard or easy sequence: neighbouring tasks unlike or alike."""
+        return canonical.construct(similarity, space, lambda own: edge_sequence(own, space, goal))
 
 
 class Optimal(Extremes):
     """Both ends of an objective, each with a certificate; annealing finds those of large spaces."""
 
+    name = "optimal"
+    summary = "both extremes of an objective, with a certificate, and a median"
+    seeded = True
     objective = "adjacent"
     takes_objective = True
 
@@ -136,12 +145,6 @@ def _unseen(
             yield drawn
 
 
-EDGE = Extremes(
-    "edge",
-    "the paper's EDGE: hard, median, easy; a larger budget adds random orders",
-    encoder=PAPER_ENCODER,
-)
-OPTIMAL = Optimal(
-    "optimal", "both extremes of an objective, with a certificate, and a median", seeded=True
-)
+EDGE = Edge()
+OPTIMAL = Optimal()
 PROBES = Probes()

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Floats
-from edgecil.sequences.generators.optimal import Optimum
 from edgecil.sequences.objective import Objective
+from edgecil.sequences.optimal import Optimum
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity

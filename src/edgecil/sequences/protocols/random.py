@@ -5,12 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count, islice
 
-from edgecil.sequences.generators.random import seeded
+import numpy as np
+
+from edgecil.errors import UsageError
 from edgecil.sequences.overlap import unevenness
 from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol, Request
 from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.space import SequenceSpace
 
 PAPER_SEEDS = (0, 42, 1993)
+
+
+def seeded(space: SequenceSpace, seed: int, *, legacy: bool = False) -> ClassSequence:
+    """Return the sequence that a seed stands for.
+
+    Args:
+        space: N classes and their task sizes.
+        seed: as people quote it (0, 42, 1993).
+        legacy: the permutation after `numpy.random.seed(seed)`, which PyCIL, PILOT and FACIL users
+            know, instead of `numpy.random.default_rng(seed).permutation`.
+    """
+    if not 0 <= seed < (2**32 if legacy else 2**63):
+        limit = "2^32, which is all that numpy.random.seed takes" if legacy else "2^63"
+        raise UsageError(f"The 'seed' parameter must be 0 or more and below {limit}. Got {seed}.")
+    stream = np.random.RandomState(seed) if legacy else np.random.default_rng(seed)
+    return ClassSequence.from_order(stream.permutation(space.classes), space.sizes)
 
 
 class Random(Protocol):

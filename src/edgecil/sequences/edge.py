@@ -20,8 +20,7 @@ import numpy as np
 
 from edgecil.io.arrays import Floats, Ints
 from edgecil.registry import Registry
-from edgecil.sequences.canonical import canonical_order
-from edgecil.sequences.generators.registry import MOST_CLASSES, register
+from edgecil.sequences.canonical import construct
 from edgecil.sequences.objective import adjacent, neighbours
 from edgecil.sequences.sampling import score_orders, weighted_sums
 from edgecil.sequences.sequence import ClassSequence
@@ -33,9 +32,8 @@ _EVERY_BLOCK_COUNT_UP_TO = 128
 _GRID = 64
 _AT_ONCE = 4_000_000
 
-Goal = Literal["hard", "easy"]
 Similar = Literal["similar", "dissimilar"]
-Fill = Literal["printed", "coherent", "dealt"]
+Fill = Literal["printed", "coherent", "dealt", "released"]
 
 
 @dataclass(frozen=True)
@@ -45,43 +43,37 @@ class Variant:
     Attributes:
         name: its name in :data:`VARIANTS`.
         goal: `hard` minimises S over the granularities, `easy` maximises it.
-        summary: where it comes from, in one line.
         cluster: whether a cluster holds similar classes (complete linkage on 1 - D) or dissimilar
             ones (on D).
         fill: how clusters become tasks. `printed`: whole clusters, or pieces as large as a task, to
             the smallest task, then what is too much moves on. `coherent`: always the largest
             cluster to the roomiest task, and what fits least is cut off. `dealt`: one class after
-            another to all tasks in turn, so that a cluster is spread over the tasks.
-        blocks: whether g clusters become g blocks, which are ordered and then cut into K tasks, as
-            in the released code, in place of K tasks at once.
-        by_fit: whether the classes of a cluster are sorted by how well they fit in before it is
-            divided; else they stay in the order of the matrix.
+            another to all tasks in turn, so that a cluster is spread over the tasks. `released`: as
+            printed, but g clusters become g blocks, which are ordered and then cut into K tasks;
+            classes of a cluster stay in the order of the matrix, while the other fills sort them by
+            how well they fit in before it is divided.
         start: whether the first task is the one `least` or `most` similar to all others.
         follow: whether the next task is the `least` or `most` similar one …
         to: … to `all` chosen tasks (the pseudo-code) or to the `last` one (the text).
+        summary: where it comes from, in one line.
     """
 
     name: str
-    goal: Goal
-    summary: str
+    goal: str
     cluster: Similar
     fill: Fill
-    blocks: bool
-    by_fit: bool
     start: Literal["least", "most"]
     follow: Literal["least", "most"]
     to: Literal["all", "last"]
+    summary: str
 
     def __call__(self, similarity: Similarity, space: SequenceSpace) -> ClassSequence:
         """Return the variant's sequence; how the classes are numbered has no influence on it."""
-        space.require_similarity(similarity)
-        ids = canonical_order(similarity)
-        return _to_sequence(ids[self.build(similarity.take(ids), space)], space)
+        return construct(similarity, space, lambda own: _to_sequence(self.build(own, space), space))
 
     def build(self, similarity: Similarity, space: SequenceSpace) -> Ints:
         """Return the variant's order, shape (N,); the numbers of the classes break ties."""
-        values = similarity.submatrix(np.arange(space.classes))
-        return _search(values, space, [self])[0]
+        return _search(similarity.values, space, [self])[0]
 
 
 _TEXT_ORDER = "with the next task by its similarity to the last one, as in the text"
@@ -91,63 +83,41 @@ algorithm-1               | hard | similar    | printed  | least least all  | Al
 algorithm-1-text-order    | hard | similar    | printed  | least least last | Algorithm 1 {text}
 text-hard                 | hard | similar    | coherent | least least last | the text: large clusters stay whole
 text-hard-printed-order   | hard | similar    | coherent | least least all  | the text with the printed order
-released-hard             | hard | similar    | blocks   | most least all   | the released construct_max {blocks}
-released-hard-least-first | hard | similar    | blocks   | least least all  | the same from the least similar block
-released-hard-text-order  | hard | similar    | blocks   | least least last | the same {text}
+released-hard             | hard | similar    | released | most least all   | the released construct_max {blocks}
+released-hard-least-first | hard | similar    | released | least least all  | the same from the least similar block
+released-hard-text-order  | hard | similar    | released | least least last | the same {text}
 algorithm-2               | easy | dissimilar | printed  | least least all  | Algorithm 2 as printed
 algorithm-2-similar-order | easy | dissimilar | printed  | most most all    | Algorithm 2 with the most similar task next
 algorithm-2-text-order    | easy | dissimilar | printed  | most most last   | Algorithm 2 {text}
 text-easy                 | easy | similar    | dealt    | most most last   | the text: similar classes in different tasks
 text-easy-printed-order   | easy | similar    | dealt    | most most all    | the text with the printed order
-released-easy             | easy | dissimilar | blocks   | most most all    | the released construct_min {blocks}
-released-easy-least-first | easy | dissimilar | blocks   | least most all   | the same from the least similar block
-released-easy-text-order  | easy | dissimilar | blocks   | most most last   | the same {text}
+released-easy             | easy | dissimilar | released | most most all    | the released construct_min {blocks}
+released-easy-least-first | easy | dissimilar | released | least most all   | the same from the least similar block
+released-easy-text-order  | easy | dissimilar | released | most most last   | the same {text}
 """  # noqa: E501
 VARIANTS: Registry[Variant] = Registry("variant of EDGE")
 """Every variant of the paper's algorithms by name."""
 
 for _line in _READINGS.strip().splitlines():
     _name, _goal, _cluster, _fill, _ways, _summary = (cell.strip() for cell in _line.split("|"))
-    _blocks = _fill == "blocks"
-    VARIANTS.add(
-        _name,
-        Variant(
-            _name,
-            _goal,  # type: ignore[arg-type]
-            _summary.format(text=_TEXT_ORDER, blocks=_OF_BLOCKS),
-            _cluster,  # type: ignore[arg-type]
-            "printed" if _blocks else _fill,  # type: ignore[arg-type]
-            _blocks,
-            not _blocks,
-            *_ways.split(),  # type: ignore[arg-type]
-        ),
-    )
+    _about = _summary.format(text=_TEXT_ORDER, blocks=_OF_BLOCKS)
+    _parts = (_name, _goal, _cluster, _fill, *_ways.split(), _about)
+    VARIANTS.add(_name, Variant(*_parts))  # type: ignore[arg-type]
 
 
-@register(
-    "edge",
-    "hard",
-    "the least S among all readings of the paper's Algorithm 1",
-    most_classes=MOST_CLASSES,
-)
-def edge_hard(
-    similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
-) -> ClassSequence:
-    """Return the paper's hard sequence: low similarity between neighbouring tasks."""
-    return _extreme(similarity, space, "hard")
+def edge_sequence(similarity: Similarity, space: SequenceSpace, goal: str) -> ClassSequence:
+    """Return the least (hard) or greatest (easy) S of all readings.
 
-
-@register(
-    "edge",
-    "easy",
-    "the greatest S among all readings of the paper's Algorithm 2",
-    most_classes=MOST_CLASSES,
-)
-def edge_easy(
-    similarity: Similarity, space: SequenceSpace, rng: np.random.Generator
-) -> ClassSequence:
-    """Return the paper's easy sequence: high similarity between neighbouring tasks."""
-    return _extreme(similarity, space, "easy")
+    The numbers of the classes break ties; :func:`~edgecil.sequences.canonical.construct` gives
+    them numbers that do not depend on their labels.
+    """
+    variants = [variant for variant in VARIANTS.values() if variant.goal == goal]
+    candidates = np.array(_search(similarity.values, space, variants))
+    if space.tasks == 1:
+        return _to_sequence(candidates[0], space)
+    scores = _rounded(score_orders(similarity, space, candidates, adjacent(space)))
+    chosen = np.argmin(scores) if goal == "hard" else np.argmax(scores)
+    return _to_sequence(candidates[int(chosen)], space)
 
 
 def granularities(classes: int, tasks: int) -> list[int]:
@@ -170,29 +140,18 @@ def _grid(classes: int) -> list[int]:
     return grid
 
 
-def _extreme(similarity: Similarity, space: SequenceSpace, goal: Goal) -> ClassSequence:
-    values = similarity.submatrix(np.arange(space.classes))
-    variants = [variant for variant in VARIANTS.values() if variant.goal == goal]
-    candidates = np.array(_search(values, space, variants))
-    if space.tasks == 1:
-        return _to_sequence(candidates[0], space)
-    scores = _rounded(score_orders(similarity, space, candidates, adjacent(space)))
-    chosen = np.argmin(scores) if goal == "hard" else np.argmax(scores)
-    return _to_sequence(candidates[int(chosen)], space)
-
-
 def _search(values: Floats, space: SequenceSpace, variants: Iterable[Variant]) -> list[Ints]:
     """Return the best order of each group of variants that share their clusters and tasks."""
 
-    def key(variant: Variant) -> tuple[Goal, Similar, Fill, bool, bool]:
-        return variant.goal, variant.cluster, variant.fill, variant.blocks, variant.by_fit
+    def key(variant: Variant) -> tuple[str, Similar, Fill]:
+        return variant.goal, variant.cluster, variant.fill
 
     orders = []
-    for (goal, cluster, fill, blocks, by_fit), group in groupby(sorted(variants, key=key), key=key):
+    for (goal, cluster, fill), group in groupby(sorted(variants, key=key), key=key):
+        blocks = fill == "released"
         tried = block_counts(space.classes) if blocks else granularities(space.classes, space.tasks)
         counts = np.array(tried[::-1])
-        fit = (1.0 if cluster == "similar" else -1.0) if by_fit else 0.0
-        divided = _divide(values, space, cluster, counts, fill, blocks, fit)
+        divided = _divide(values, space, cluster, counts, fill)
         ways = np.array(
             [(_sign(one.start), _sign(one.follow), float(one.to == "all")) for one in group]
         )
@@ -225,33 +184,29 @@ def _sign(word: str) -> float:
 
 
 def _divide(
-    values: Floats,
-    space: SequenceSpace,
-    cluster: str,
-    counts: Ints,
-    fill: Fill,
-    blocks: bool,
-    fit: float,
+    values: Floats, space: SequenceSpace, cluster: Similar, counts: Ints, fill: Fill
 ) -> list[Ints]:
     """Return the task (or block) of each class, shape (N,), for numbers of clusters.
 
-    The classes stand in a line, cluster by cluster, the largest cluster first; those of a cluster
-    by how well they fit in: `fit` is 1 where similar classes do, -1 where dissimilar ones do, and 0
-    where they stay in order of their numbers.
+    The classes stand in a line, cluster by cluster, the largest cluster first.
     """
+    fit = {"similar": 1.0, "dissimilar": -1.0}[cluster] if fill != "released" else 0.0
     first, inside = _clusters(values, cluster, counts)
     size = np.array([np.bincount(row, minlength=space.classes)[row] for row in first])
     divided = []
     for row, line in enumerate(np.lexsort((-fit * inside, first, -size), axis=-1)):
         owner = first[row, line]
         starts = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]])
-        sizes = _near_equal(space.classes, int(counts[row])) if blocks else space.sizes
+        sizes = space.sizes
+        if fill == "released":  # blocks that differ by one at most, larger ones first
+            own, more = divmod(space.classes, int(counts[row]))
+            sizes = (own + 1,) * more + (own,) * (int(counts[row]) - more)
         if fill == "dealt":
             places = _deal(sizes)
-        elif fill == "printed":
-            places = _fill_as_printed(size[row, line[starts]].tolist(), sizes)
-        else:
+        elif fill == "coherent":
             places = _fill_coherently(values, line, [*starts.tolist(), len(line)], sizes, fit)
+        else:
+            places = _fill_as_printed(size[row, line[starts]].tolist(), sizes)
         task = np.empty(len(line), dtype=np.int64)
         task[line[places]] = np.repeat(np.arange(len(sizes)), sizes)
         divided.append(task)
@@ -288,12 +243,6 @@ def _clusters(values: Floats, cluster: str, counts: Ints) -> tuple[Ints, Floats]
             first[joined] = min(first[left[0]], first[right[0]])
             members.append(joined)
     return np.array(firsts), np.array(insides)
-
-
-def _near_equal(classes: int, count: int) -> tuple[int, ...]:
-    """Return sizes of `count` blocks that differ by one at most, larger ones first."""
-    size, more = divmod(classes, count)
-    return (size + 1,) * more + (size,) * (count - more)
 
 
 @cache
