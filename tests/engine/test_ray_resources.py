@@ -32,7 +32,7 @@ def looking_driver(
     driver: Any = object.__new__(RayDriver)
     driver._ray = SimpleNamespace(nodes=lambda: nodes)
     driver._workers, driver._request = workers, Request(2)
-    driver.head, driver._possible = "127.0.0.1:1", time.monotonic()
+    driver._head, driver._possible = "127.0.0.1:1", time.monotonic()
     return driver
 
 
@@ -55,7 +55,7 @@ def test_a_request_that_no_node_can_satisfy_ends_after_the_deadline(monkeypatch)
     nodes = [{"Alive": True, "Resources": {"CPU": 1.0}}]
     driver = looking_driver(nodes, monkeypatch, 1)
     driver.look()
-    driver._possible -= ray.PATIENCE
+    driver._possible -= ray.DEADLINE
     with pytest.raises(EdgecilError, match=r"2 processors.*resume"):
         driver.look()
 

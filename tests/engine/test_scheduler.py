@@ -49,7 +49,7 @@ class Fake:
         assert len(self.jobs) < self.capacity
         self.jobs.append(job)
 
-    def wait(self, seconds: float | None = None) -> Finished:
+    def wait(self) -> Finished:
         if len(self.trained) == self.stop_after:
             raise KeyboardInterrupt
         job = self.jobs.pop() if self.newest_first else self.jobs.popleft()
@@ -231,8 +231,8 @@ def test_a_disk_that_damages_every_state_is_a_failure_not_a_loop(store) -> None:
     fake = Fake(store)
     whole = fake.wait
 
-    def damaging(seconds: float | None = None) -> Finished:
-        finished = whole(seconds)
+    def damaging() -> Finished:
+        finished = whole()
         damage(store)
         return finished
 
@@ -272,7 +272,7 @@ def test_retries_end(store, monkeypatch) -> None:
 
 def test_a_refused_worker_ends_the_run(store) -> None:
     fake = Fake(store)
-    fake.wait = lambda seconds=None: Finished(
+    fake.wait = lambda: Finished(
         fake.jobs.popleft(), Outcome(error="torch is 1 instead of 2.", refused=True)
     )
     with pytest.raises(PrerequisiteError, match=r"1.*2.*'allow_mismatch'"):

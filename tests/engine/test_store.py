@@ -237,14 +237,6 @@ def test_a_state_that_cannot_be_written_leaves_the_old_one(store, monkeypatch) -
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_leftovers_of_a_killed_run_are_removed(store) -> None:
-    path = store.state_path(FIRST)
-    save_state(path, b"whole")
-    (path.parent / f".{path.name}.x7g2_abc").write_bytes(b"ha")
-    store.remove_leftovers()
-    assert list(path.parent.iterdir()) == [path]
-
-
 def test_a_whole_run_of_another_tool_shares_nothing(store) -> None:
     """Two orders with one first task: each has a result of its own for it."""
     one, other = (Node("m", 0, ((0, 1), task)) for task in ((2, 3), (4, 5)))

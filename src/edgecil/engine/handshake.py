@@ -78,15 +78,6 @@ def differences(expected: Mapping[str, str], given: Mapping[str, str]) -> dict[s
     }
 
 
-def describe_differences(unequal: Mapping[str, str]) -> str:
-    """Return differences as the words of a sentence.
-
-    >>> describe_differences({"torch": "2.5 instead of 2.4"})
-    'torch is 2.5 instead of 2.4'
-    """
-    return ", ".join(f"{name} is {text}" for name, text in unequal.items())
-
-
 def _weights_digest(name: str) -> str:
     try:
         return fingerprint(name)

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from edgecil.errors import EdgecilError, UsageError
+from edgecil.errors import UsageError
 from edgecil.io.interpreter import safe_path
 
 if TYPE_CHECKING:
@@ -30,12 +30,7 @@ _ADVICE = (
 
 
 def start_worker(process: Any, context: WorkerContext) -> None:
-    """Start a process that trains in this context.
-
-    By default a new process imports the main script. If the script defines no method or network, it
-    need not, and a script may train without `if __name__ == "__main__":`. The search path for
-    modules is that of this process, in which the working directory need not be.
-    """
+    """Start a process, which imports the main script only if that may define what it trains."""
     with safe_path(), _without_interrupts():
         needs_script = any(model.is_of_script for model in context.models.values()) or any(
             _may_be_in_script(name, context) for name in context.configs
@@ -111,11 +106,3 @@ def check_exit(code: int | None) -> None:
     """Raise an error if a worker ended because the main script trains while it is imported."""
     if code == UNGUARDED:
         raise UsageError(_ADVICE)
-
-
-def start_error(ended: int, cause: str) -> EdgecilError:
-    """Return the error for worker processes of which none became ready."""
-    return EdgecilError(
-        f"{ended} worker processes in a row ended before they were ready. {cause} Set 'workers' to "
-        "1 to train in the main process, which shows the whole error."
-    )

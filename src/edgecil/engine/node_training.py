@@ -20,12 +20,7 @@ import torch
 
 from edgecil.backbones.pretrained import supply_weights
 from edgecil.backbones.slot import SlotModel, supply_model
-from edgecil.engine.handshake import (
-    describe_differences,
-    differences,
-    gpu_identity,
-    worker_identity,
-)
+from edgecil.engine.handshake import differences, gpu_identity, worker_identity
 from edgecil.engine.plan import Node
 from edgecil.engine.results import ClassCounts, NodeResult, TaskConfusion
 from edgecil.errors import EdgecilError
@@ -74,7 +69,10 @@ class WorkerContext:
         configure_compilation()
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.set_num_threads(self.threads)
-        torch.use_deterministic_algorithms(True, warn_only=True)
+        if self.environment.compile:
+            torch.use_deterministic_algorithms(True, warn_only=True)
+        else:  # the same without the compiler, whose import takes seconds
+            torch.set_deterministic_debug_mode("warn")
         # Results are the same, and small networks train 5 to 15 % faster.
         torch.utils.deterministic.fill_uninitialized_memory = False
         for name, files in self.weights.items():
@@ -85,20 +83,11 @@ class WorkerContext:
     @cached_property
     def unequal(self) -> dict[str, str]:
         """In what this process differs from the expected identity."""
-        return self.differences()
-
-    def differences(self, *, gpu: bool = True) -> dict[str, str]:
-        """Return in what this process differs from the expected identity."""
         if self.expected is None:
             return {}
-        with_dataset = "dataset" in self.expected
-        given = worker_identity(self.networks, self.scenario if with_dataset else None)
-        expected = dict(self.expected)
-        if gpu:
-            given |= gpu_identity(self.environment.device)
-        else:
-            expected.pop("gpu", None)
-        return differences(expected, given)
+        scenario = self.scenario if "dataset" in self.expected else None
+        given = worker_identity(self.networks, scenario) | gpu_identity(self.environment.device)
+        return differences(self.expected, given)
 
     @property
     def interactive(self) -> list[str]:
@@ -138,9 +127,8 @@ class Outcome:
         permanent: whether another attempt cannot succeed.
         refused: whether the worker was refused because its identity differs.
         worker: in what the worker's identity differs, if that was allowed.
-        memory: peak memory of the task on the worker's device, in bytes; 0 if unknown. On a
-            processor it is the peak of the worker so far.
-        rest: bytes on the worker's GPU that are free or held by torch in this process.
+        memory: peak memory of the task on the worker's device, in bytes. On a processor it is the
+            peak of the worker so far.
         out_of_memory: whether the device had too little memory.
     """
 
@@ -152,8 +140,14 @@ class Outcome:
     refused: bool = False
     worker: Mapping[str, str] = field(default_factory=dict)
     memory: int = 0
-    rest: int | None = None
     out_of_memory: bool = False
+
+
+def failure(message: str, *, damaged: bool = False, refused: bool = False) -> Outcome:
+    """Return the outcome of a training that failed outside the learner."""
+    return Outcome(
+        error=message, trace=message, damaged=damaged, permanent=refused, refused=refused
+    )
 
 
 def train_node(
@@ -173,11 +167,9 @@ def train_node(
     """
     start = time.perf_counter()
     if context.unequal and not context.allow_mismatch:
-        message = (
-            f"The worker on {platform.node()} was refused because its results would differ: "
-            f"{describe_differences(context.unequal)}."
-        )
-        return Outcome(error=message, trace=message, permanent=True, refused=True), None
+        unequal = ", ".join(f"{name} is {text}" for name, text in context.unequal.items())
+        message = f"The worker on {platform.node()} was refused because its results would differ"
+        return failure(f"{message}: {unequal}.", refused=True), None
     on_gpu = context.environment.device.startswith("cuda")
     if on_gpu:
         torch.cuda.reset_peak_memory_stats()
@@ -190,7 +182,7 @@ def train_node(
                 raise
             except Exception:
                 message = "The state after the previous task is damaged; run again to repair it."
-                return Outcome(error=message, trace=traceback.format_exc(), damaged=True), None
+                return failure(message, damaged=True), None
             method.restore(state_before)
         scenario = context.scenario.on(context.environment.device)
         everything = method.sees_everything
@@ -219,11 +211,8 @@ def train_node(
     seconds = time.perf_counter() - start
     peak = _peak_memory()
     result = NodeResult.per_class(correct, totals, seconds, peak, confusion)
-    if not on_gpu:
-        return Outcome(result, worker=context.unequal, memory=peak), packed
-    memory = torch.cuda.max_memory_reserved()
-    rest = torch.cuda.mem_get_info()[0] + torch.cuda.memory_reserved()
-    return Outcome(result, worker=context.unequal, memory=memory, rest=rest), packed
+    memory = torch.cuda.max_memory_reserved() if on_gpu else peak
+    return Outcome(result, worker=context.unequal, memory=memory), packed
 
 
 class TooLongError(BaseException):

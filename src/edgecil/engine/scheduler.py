@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 
+from edgecil.engine.directory import remove_leftovers
 from edgecil.engine.executors import Executor, Finished, Job
 from edgecil.engine.plan import Node, Plan
 from edgecil.engine.results import Summary
@@ -48,9 +49,9 @@ def execute(
                 if on_started is not None:
                     on_started(job)
             if not queue.running:
-                time.sleep(queue.seconds_to_next() or 0.0)
+                time.sleep(queue.seconds_to_next())
                 continue
-            finished = executor.wait(queue.seconds_to_next())
+            finished = executor.wait()
             if finished is None:
                 continue
             node, outcome = finished.job.node, finished.outcome
@@ -88,7 +89,7 @@ def execute(
                 on_finished(finished)
     finally:
         executor.close()
-    store.remove_leftovers()  # of workers that died while saving
+    remove_leftovers(store.directory)  # of workers that died while saving
     return Summary(trained, queue.reused, tuple(failed))
 
 
@@ -100,7 +101,6 @@ class _Queue:
     ) -> None:
         self._plan, self._store = plan, store
         self._keep_states, self._keep_models = keep_states, keep_models
-        store.remove_leftovers()
         self._remaining = self._find_remaining()
         self.reused = len(plan) - len(self._remaining)
         self.running: set[Node] = set()
@@ -125,9 +125,9 @@ class _Queue:
             self._ready.append(heapq.heappop(self._later)[2])
         return bool(self._ready)
 
-    def seconds_to_next(self) -> float | None:
-        """Return the time until a postponed node may start; None if there is none."""
-        return max(0.0, self._later[0][0] - time.monotonic()) if self._later else None
+    def seconds_to_next(self) -> float:
+        """Return the time until the first postponed node may start."""
+        return max(0.0, self._later[0][0] - time.monotonic()) if self._later else 0.0
 
     def postpone(self, node: Node, seconds: float) -> None:
         """Let a node start again after some time."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -241,11 +240,6 @@ class Store(StoreReader):
         """Return the file with a node's state, which exists while nodes below it are unfinished."""
         return self._states / f"{node_key(node)}.pt"
 
-    def remove_leftovers(self) -> None:
-        """Delete half-written states of a process that was killed."""
-        for folder in (self._states, self.directory / "models"):
-            _unlink(folder, r"\.[0-9a-f]{32}\.pt\.[a-z0-9_]{8}")
-
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """Return a transaction in a database that still has its file; a failure is one sentence."""
@@ -286,10 +280,3 @@ def save_state(path: Path, state: bytes) -> None:
 
 def _key(node: Node) -> tuple[str, int, str]:
     return node.method, node.seed, format_tasks(node.prefix)
-
-
-def _unlink(directory: Path, pattern: str) -> None:
-    """Delete the files of a directory whose whole name matches a pattern."""
-    for path in list(directory.iterdir()) if directory.is_dir() else []:
-        if re.fullmatch(pattern, path.name) and path.is_file():
-            path.unlink(missing_ok=True)

@@ -55,8 +55,8 @@ class Executor(Protocol):
     def submit(self, job: Job) -> None:
         """Start a job and return at once."""
 
-    def wait(self, seconds: float | None = None) -> Finished | None:
-        """Return the next job to end; None if none ends within some seconds or more can run."""
+    def wait(self) -> Finished | None:
+        """Return the next job to end; None if none ends within seconds."""
 
     def close(self) -> None:
         """Cancel all running jobs; closing again does nothing."""

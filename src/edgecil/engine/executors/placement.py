@@ -8,18 +8,16 @@ from edgecil.errors import UsageError
 from edgecil.io.device import cores, free_memory, why_unusable
 
 _SHARE = 0.9  # of a device's free memory that jobs may use
+_CONTEXT = 2**29  # bytes of a GPU that a process uses besides torch's own memory
 
 
 class Placement:
     """Sends each job to the device with the fewest jobs.
 
     Without a given number, a GPU starts with one job at a time, and a processor with `most`. The
-    memory of finished jobs then determines how many fit, at most `most`: the largest peak so far,
-    because later tasks may need more, and what a process needs besides torch's own memory (the
-    context of the GPU), which is measured while a job is alone on a device. A job that runs out of
-    memory beside others lowers the number. On all devices together there are at most `total`.
-
-    A job is on one device; one order is never distributed over several.
+    largest peak of finished jobs then determines how many fit, at most `most`, because later tasks
+    may need more. A job that runs out of memory beside others lowers the number. On all devices
+    together there are at most `total`.
 
     Attributes:
         devices: their names, such as `cuda:1`.
@@ -45,7 +43,6 @@ class Placement:
         # Devices whose number is given, or for which measurements were too optimistic.
         self._fixed = set(self.devices if per_device is not None else ())
         self._largest = dict.fromkeys(self.devices, 0)  # peak of a job
-        self._besides = dict.fromkeys(self.devices, 0)  # memory of a process besides
         self.limits = {
             name: per_device or (most if name.startswith("cpu") else 1) for name in self.devices
         }
@@ -66,15 +63,11 @@ class Placement:
         free = [name for name in self.devices if running.get(name, 0) < self.limits[name]]
         return min(free, key=lambda name: (running.get(name, 0), -self._room[name]), default=None)
 
-    def learn(self, device: str, memory: int, *, rest: int | None = None, running: int = 1) -> None:
+    def learn(self, device: str, memory: int) -> None:
         """Determine the number of jobs of a device from the memory of a finished one."""
-        if memory <= 0:
-            return
-        if rest is not None and running == 1:
-            self._besides[device] = max(0, self._room[device] - rest)
         self._largest[device] = max(self._largest[device], memory)
-        if device not in self._fixed:
-            need = self._largest[device] + self._besides[device]
+        if memory > 0 and device not in self._fixed:
+            need = self._largest[device] + (0 if device.startswith("cpu") else _CONTEXT)
             self.limits[device] = max(1, min(self._most, int(_SHARE * self._room[device] // need)))
 
     def lower(self, device: str, running: int) -> bool:
