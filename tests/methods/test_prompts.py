@@ -39,5 +39,5 @@ def test_a_restored_state_is_left_alone_by_further_training(name) -> None:
 def test_queries_of_images_seen_before_are_not_computed_again(name, monkeypatch) -> None:
     method = learn_all(build(name, DATASET, schedule=BRIEF), SCENARIO, TASKS[:1])
     before = method.classify(SCENARIO.test.inputs)
-    monkeypatch.setattr(features, "in_full_batches", lambda *_: pytest.fail("computed again"))
+    monkeypatch.setattr(features.FeatureBank, "_hold", lambda *_: pytest.fail("computed again"))
     assert same(method.classify(SCENARIO.test.inputs), before)

@@ -42,7 +42,7 @@ def _described_layout(files: WeightFiles) -> ViTLayout | None:
     return _valid_layout(path, described) if described else None
 
 
-def _configured_layout(config: Path) -> dict[str, Any]:
+def configured_layout(config: Path) -> dict[str, Any]:
     """Read the fields of a ViTLayout from a configuration of transformers, timm or open_clip."""
     held = _inside(config)
     if config.name == OPEN_CLIP_CONFIG:
@@ -232,7 +232,7 @@ def _read_layout(
     blocks = [int(block[1]) for name in tensors if (block := re.match(r"blocks\.(\d+)\.", name))]
     seen = {"width": width, "depth": 1 + max(blocks)}
     config = files.folder / naming.config
-    configured = _configured_layout(config)
+    configured = configured_layout(config)
     for size, value in seen.items():
         if configured.get(size, value) != value:
             raise DataError(
