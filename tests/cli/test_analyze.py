@@ -64,12 +64,10 @@ def test_several_datasets_and_several_sources(cli: Cli, accuracies: Path) -> Non
     assert [dataset["dataset"] for dataset in answer["datasets"]] == ["made-up", "other"]
 
 
-def test_a_column_can_predict(cli: Cli, accuracies: Path) -> None:
+def test_a_column_can_be_the_metric(cli: Cli, accuracies: Path) -> None:
     lines = accuracies.read_text(encoding="utf-8").splitlines()
     rows = [f"{line},{len(line) + place % 7}" for place, line in enumerate(lines[1:])]
     Path("hint.csv").write_text("\n".join([lines[0] + ",hint", *rows]), encoding="utf-8")
-    hint = cli("analyze", "hint.csv", "--predictor", "hint", "--json").json
-    assert hint["datasets"][0]["predictor"]["name"] == "hint"
     metric = cli("analyze", "hint.csv", "--metric", "hint", "--json").json
     assert metric["datasets"][0]["metric"] == "hint"
 

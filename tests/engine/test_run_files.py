@@ -191,7 +191,6 @@ def test_another_metric_is_read_from_its_column(tmp_path) -> None:
     path.write_text(header + "m,d,edge,hard,0|1,0,-3.5,50\n", encoding="utf-8")
     (table,) = read_runs(path, metric="forgetting")
     assert (table.metric, table.values[0]) == ("forgetting", -3.5)
-    assert table.more == {"accuracy": ("50",)}
     write_runs([table], path)
     assert read_runs(path, metric="forgetting")[0].values[0] == -3.5
     with pytest.raises(DataError, match="no column 'accuracy'"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +32,6 @@ class Run:
     sequence: ClassSequence
     seed: int
     accuracy: float | None
-    more: Mapping[str, str] = field(default_factory=dict)
     pending: bool = False
 
 
@@ -57,7 +56,6 @@ def build(
         dataset=dataset,
         metric=metric,
         names=names,
-        more={name: [run.more[name] for run in given] for name in given[0].more},
     )
 
 
@@ -72,7 +70,6 @@ def rows(table: Runs) -> list[Run]:
             table.sequences[table.sequence[row]],
             int(table.seed[row]),
             None if np.isnan(table.values[row]) else float(table.values[row]),
-            {name: column[row] for name, column in table.more.items()},
             bool(table.status[row] == PENDING),
         )
         for row in range(len(table))

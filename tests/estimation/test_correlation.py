@@ -70,24 +70,21 @@ def test_a_perfect_line_is_one_without_a_warning_from_inside() -> None:
     [
         (0.6, (0.4, 0.7), 1, "good"),
         (-0.6, (-0.7, -0.4), -1, "good"),
-        (-0.6, (-0.7, -0.4), None, "good"),
         (-0.6, (-0.7, -0.4), 1, "backward"),
         (-0.25, (-0.4, -0.1), 1, "backward"),
         (0.25, (0.1, 0.4), -1, "backward"),
         (-0.1, (-0.3, 0.1), 1, "undecided"),
-        (0.1, (-0.1, 0.3), None, "undecided"),
         (0.6, (-0.1, 0.9), 1, "undecided"),
         (-0.6, (-0.9, 0.0), 1, "undecided"),
         (0.9, None, 1, "undecided"),
         (0.25, (0.1, 0.4), 1, "weak"),
-        (0.25, (0.1, 0.4), None, "weak"),
         (None, None, 1, "unknown"),
     ],
 )
 def test_trust_depends_on_interval_sign_and_strength(
     pearson: float | None,
     interval: tuple[float, float] | None,
-    sign: int | None,
+    sign: int,
     trust: str,
 ) -> None:
     correlation = Correlation(90, pearson, interval, reason="requires something")

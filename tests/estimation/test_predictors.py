@@ -1,16 +1,13 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from edgecil.errors import UsageError
-from edgecil.estimation import column_predictor, objective_predictor
+from edgecil.estimation import objective_predictor
 from edgecil.sequences import profile
 from edgecil.sequences.objective import get_objective
 from edgecil.similarity import SimilarityMatrix
-from tests.estimation.tables import SPACE, build, noisy, rows, six_classes, table_of
+from tests.estimation.tables import SPACE, six_classes
 
 
 def test_s_over_a_small_space_is_every_sequences_own() -> None:
@@ -38,22 +35,6 @@ def test_a_constant_similarity_predicts_nothing() -> None:
     predictor = objective_predictor(SimilarityMatrix.of(np.ones((6, 6))), SPACE)
     assert predictor.std == 0.0
     assert predictor.z(SPACE.sample(3, np.random.default_rng(0))).tolist() == [0.0] * 3
-
-
-def test_a_column_of_the_table_predicts() -> None:
-    table = table_of({"m": noisy(0)}, ("enumerate",))
-    hints = {run.sequence: float(place) for place, run in enumerate(rows(table))}
-    hinted = build(
-        tuple(replace(run, more={"hint": str(hints[run.sequence])}) for run in rows(table))
-    )
-    predictor = column_predictor(hinted, "hint")
-    assert predictor.mean == pytest.approx(44.5)
-    assert predictor.values([rows(table)[7].sequence]) == 7.0
-    with pytest.raises(UsageError, match="Unknown predictor 'other'"):
-        column_predictor(hinted, "other")
-    broken = build(replace(run, more={"hint": "x"}) for run in rows(table))
-    with pytest.raises(UsageError, match="must contain numbers"):
-        column_predictor(broken, "hint")
 
 
 def test_values_are_the_objectives_own_one_by_one() -> None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 
 from edgecil.estimation import analyze_table, correlate, objective_predictor
-from edgecil.estimation.correlation import Predictor, relabelled_values
-from edgecil.io.arrays import Floats
-from edgecil.sequences import ClassSequence
+from edgecil.estimation.correlation import relabelled_values
 from tests.estimation.tables import SPACE, noisy, six_classes, table_of
 
 ORDERS = tuple(SPACE.enumerate())
@@ -23,19 +19,6 @@ def test_up_to_six_classes_every_relabelling_is_made() -> None:
     assert values.shape == (719, 90)
     own = np.sort(predictor.values(ORDERS))
     assert np.sort(values, axis=1) == pytest.approx(np.tile(own, (719, 1)))
-
-
-def test_a_table_of_values_is_relabelled_as_a_function_is() -> None:
-    predictor = objective_predictor(six_classes(), SPACE)
-    known = dict(zip(ORDERS, predictor.values(ORDERS).tolist(), strict=True))
-
-    def look_up(sequences: Sequence[ClassSequence]) -> Floats:
-        return np.array([known.get(sequence, np.nan) for sequence in sequences])
-
-    tabled = Predictor("t", look_up, 0.0, 1.0)
-    assert relabelled_values(tabled, ORDERS) == pytest.approx(relabelled_values(predictor, ORDERS))
-    del known[ORDERS[5]]
-    assert relabelled_values(tabled, ORDERS[:2]) is None
 
 
 @pytest.mark.slow

@@ -6,13 +6,16 @@ import hashlib
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import matplotlib
 import pytest
 
-from edgecil.errors import UsageError
+from edgecil.engine.experiment import Experiment
+from edgecil.errors import DataError, UsageError
 from edgecil.estimation.analysis import Analysis, analyze
-from edgecil.report import Report, write_report
+from edgecil.report import Report, write as module, write_report
 from tests.estimation.tables import rows, six_classes, write
 from tests.report.made_up import analysis_of, varied, write_run
 
@@ -88,16 +91,12 @@ def test_every_table_has_three_formats(folder) -> None:
     assert len(files) == 3 * len({path.stem for path in files})
 
 
-def test_the_report_has_its_pages_and_a_short_repr(report, folder) -> None:
-    assert report.pages == (folder / "index.html",)
-    assert repr(report) == f"Report({folder}/index.html)"
-
-
 def test_the_pages_are_shown_in_the_browser(report, folder, monkeypatch) -> None:
     shown: list[str] = []
     monkeypatch.setattr("webbrowser.open", shown.append)
     report.open()
     assert shown == [(folder / "index.html").resolve().as_uri()]
+    assert repr(report) == f"Report({folder}/index.html)"
 
 
 def test_the_same_analysis_gives_the_same_bytes_with_any_matplotlib_style(
@@ -151,3 +150,25 @@ def test_each_dataset_has_its_own_page(small, tmp_path, monkeypatch) -> None:
     assert pages[0] == Path("a-report/made-up/index.html")
     assert pages[1].parent.parent == Path("a-report")
     assert all(page.is_file() for page in pages)
+
+
+def test_the_page_is_written_until_the_run_ends_and_then_whole(monkeypatch, tmp_path) -> None:
+    alive = iter([True, True, True, False])
+    written: list[dict[str, Any]] = []
+
+    def write(source: Any, **options: Any) -> str:
+        written.append(options)
+        if len(written) == 1:
+            raise DataError("There are no results yet.")
+        return "report"
+
+    experiment = SimpleNamespace(status=lambda: SimpleNamespace(alive=next(alive)))
+    monkeypatch.setattr(Experiment, "open", lambda source: experiment)
+    monkeypatch.setattr(module, "write_report", write)
+    assert module.watch_report(tmp_path, seconds=0.0, open=True) == "report"
+    assert [(it.get("live", False), it["open"]) for it in written] == [
+        (True, True),
+        (True, True),
+        (True, False),
+        (False, False),
+    ]

@@ -40,7 +40,12 @@ def test_a_search_is_confirmed_by_new_trainings_and_keeps_to_its_budget(toy, tmp
     )
     assert rounds == sorted(rounds)
     assert rounds[-1] == len(result.trials) >= 7
-    assert result.trainings <= 9 * 4
+    stored = {
+        (run.seed, run.sequence.tasks[:end])
+        for run in result.experiment.results()
+        for end in range(1, 5)
+    }
+    assert len(stored) == result.trainings <= 9 * 4
     by_seed = {
         run.seed: run.accuracy
         for run in result.experiment.results()
@@ -119,45 +124,10 @@ def test_every_option_of_a_search_may_be_in_a_file(toy, tmp_path) -> None:
         edgecil.search_orders(config=tmp_path / "wrong.toml")
 
 
-def test_a_budget_in_task_trainings_is_kept_and_equals_one_in_runs(toy, tmp_path) -> None:
-    toy = {**toy, "budget": None}
-    whole = edgecil.search_orders(**grouped(out=tmp_path / "trainings", **toy, task_trainings=36))
-    assert answer(
-        edgecil.search_orders(**grouped(out=tmp_path / "runs", **{**toy, "budget": 9}))
-    ) == answer(whole)
-    assert (whole.budget, whole.task_trainings) == (None, 36)
-    odd = edgecil.search_orders(**grouped(out=tmp_path / "odd", **toy, task_trainings=29))
-    assert 25 < odd.trainings <= 29
-    stored = {
-        (run.seed, run.sequence.tasks[:end])
-        for run in odd.experiment.results()
-        for end in range(1, 5)
-    }
-    assert len(stored) == odd.trainings
-    text = "method = 'instant'\nsizes = [1, 1, 1, 1]\nbudget = 50\n"
-    text += "[search]\nconfirm = 2\n[execution]\nworkers = 1\n"
-    (tmp_path / "search.toml").write_text(text, encoding="utf-8")
-    file = {"config": tmp_path / "search.toml", "dataset": toy["dataset"]}
-    again = edgecil.search_orders(**grouped(out=tmp_path / "odd", **file, task_trainings=29))
-    assert answer(again) == answer(odd), "what is given beside a file beats its budget"
-
-
-@pytest.mark.parametrize(
-    "sizes",
-    [{"tasks": 2}, {"sizes": (3, 1)}, {"base": 2, "increment": 2}],
-    ids=lambda sizes: next(iter(sizes)),
-)
-def test_task_trainings_must_allow_for_two_runs_and_the_confirmation(sizes, toy, tmp_path) -> None:
-    own = {**toy, "sizes": None, "budget": None, **sizes}
-    with pytest.raises(UsageError, match=r"'task_trainings' must be at least 8.* Got 7 "):
-        edgecil.search_orders(**grouped(out=tmp_path / "out", **own, task_trainings=7))
-    assert not (tmp_path / "out").exists()
-
-
 def test_the_answer_is_one_sentence() -> None:
     sequence = ClassSequence([[0, 1], [2, 3]])
     result = SearchResult(
-        "ewc", "worst", "accuracy", sequence, 38.0, (41.0, 41.5, 41.1), 0.97, (), 20, (), None
+        "ewc", "worst", "accuracy", sequence, 38.0, (41.0, 41.5, 41.1), 0.97, (), 20, (), None, 9
     )
     assert re.findall(r"[\d.|]+", str(result)) == [
         "0", "1|2", "3", "41.2", "90", "40.8", "41.6", "3", "97",
@@ -170,7 +140,6 @@ def test_the_answer_is_one_sentence() -> None:
     [
         ({"goal": "hardest"}, "'worst' or 'best'"),
         ({"budget": 3}, r"'budget'.* 4.* 3 "),
-        ({"task_trainings": 99}, "'budget' or 'task_trainings'"),
         ({"first_seed": 2}, "leave 'first_seed' out"),
         ({"shard": "1/2"}, "leave 'shard' out"),
         ({"method": ["instant", "ewc"]}, "one method"),
@@ -201,7 +170,7 @@ def test_ties_at_the_worst_value_are_counted() -> None:
     trials = tuple(Trial(one, v) for one, v in zip(space.enumerate(), values, strict=True))
     first, experiment = trials[0].sequence, cast("Experiment", None)
     result = SearchResult(
-        "m", "worst", "accuracy", first, 72.5, (), 1 / 3, trials, 12, (), experiment
+        "m", "worst", "accuracy", first, 72.5, (), 1 / 3, trials, 12, (), experiment, 6
     )
     assert (result.tied, result.complete) == (4, True)
     assert re.search(r"\b4 share\b.* 72\.5, 33 %", str(result))
@@ -228,7 +197,7 @@ def test_an_order_that_new_trainings_do_not_confirm_is_said_to_be_so(
     trials = tuple(Trial(one, value) for one, value in zip(orders, values, strict=True))
     experiment = cast("Experiment", None)
     result = SearchResult(
-        "m", goal, metric, orders[0], 72.5, new, share, trials, 12, (), experiment
+        "m", goal, metric, orders[0], 72.5, new, share, trials, 12, (), experiment, 6
     )
     assert result.confirmed is confirmed
     assert ("than average" in str(result)) is (confirmed is False)

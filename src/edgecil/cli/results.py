@@ -139,8 +139,7 @@ def _show_next(answer: dict[str, Any]) -> Iterator[str]:
 
 
 def _report(*, source: Any, watch: bool = False, **options: Any) -> Any:
-    from edgecil.report.watch import watch_report
-    from edgecil.report.write import write_report
+    from edgecil.report.write import watch_report, write_report
 
     if not watch:
         return write_report(source, **options)

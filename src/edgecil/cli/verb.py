@@ -128,12 +128,7 @@ class Verb:
 
 @dataclass(frozen=True)
 class VerbGroup:
-    """Verbs of two words: `edgecil GROUP VERB`, named by an entry point in `edgecil.verbs`.
-
-    Attributes:
-        help: one line for the list of verbs.
-        verbs: the verbs.
-    """
+    """Verbs of two words: `edgecil GROUP VERB`, named by an entry point in `edgecil.verbs`."""
 
     help: str
     verbs: tuple[Verb, ...]

@@ -48,16 +48,9 @@ class ProtocolResults:
 
 @dataclass(frozen=True)
 class StatedAccuracy:
-    """A stated accuracy beside the one that was reached.
+    """An accuracy that the source of a setup states, beside the mean that was reached.
 
-    Attributes:
-        setup: name of the setup.
-        metric: name of the metric.
-        stated: per cent, in the source.
-        tolerance: points by which another training on another order may miss it.
-        reached: mean over the orders.
-        orders: number of these.
-        source: where the accuracy is stated.
+    The tolerance is by how many points another training on another order may miss it.
     """
 
     setup: str

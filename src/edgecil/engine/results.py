@@ -63,17 +63,14 @@ class NodeResult:
                 if not 0 <= right <= total or total == 0:
                     raise DataError(f"{name!r} has {right} right answers among {total} images.")
         for name, mistakes in (self.confusion or {}).items():
-            self._check_confusion(name, mistakes)
+            answers = self.correct.get(name)
+            if answers is None or len(mistakes) != len(self.totals):
+                raise DataError(f"The confusion of {name!r} is not of {len(self.totals)} tasks.")
+            for right, wrong, total in zip(answers, mistakes, self.totals, strict=True):
+                if min(wrong) < 0 or right + sum(wrong) > total:
+                    raise DataError(f"{name!r} has {sum(wrong)} wrong among {total} images.")
         if not 0.0 <= self.seconds < math.inf or self.peak_memory < 0:
             raise DataError("Seconds and memory must be at least 0 and finite.")
-
-    def _check_confusion(self, name: str, mistakes: TaskConfusion) -> None:
-        correct = self.correct.get(name)
-        if correct is None or len(mistakes) != len(self.totals):
-            raise DataError(f"The confusion of {name!r} is not that of {len(self.totals)} tasks.")
-        for right, wrong, total in zip(correct, mistakes, self.totals, strict=True):
-            if min(wrong) < 0 or right + sum(wrong) > total:
-                raise DataError(f"{name!r} has {sum(wrong)} wrong answers among {total} images.")
 
     def check(self, prefix: Prefix) -> None:
         """Raise an error unless the counts are those of these tasks."""

@@ -51,7 +51,7 @@ def read_runs(
     """Read the runs in a CSV file or a pandas DataFrame, one table for each dataset.
 
     The columns of a long table are `method,dataset,protocol,label,sequence,seed,accuracy`, of which
-    only `accuracy` is required; others are kept as text in `Runs.more`. A sequence is written
+    only `accuracy` is required; others are not read. A sequence is written
     `0 1|2 3|4 5`. Accuracies are per cent or fractions, the same for all runs of a method; an empty
     or NaN one is a failed run. Without the column `protocol` the orders are those of the protocol
     `given`, which do not count as random. Without `seed`, rows with the same method and sequence
@@ -81,12 +81,7 @@ def read_runs(
 
 
 def write_runs(tables: Iterable[Runs], path: str | Path) -> None:
-    """Write tables of one metric as a CSV file that :func:`read_runs` reads; `.gz` is compressed.
-
-    Args:
-        tables: what to write.
-        path: the file.
-    """
+    """Write tables of one metric as a CSV or .csv.gz file that :func:`read_runs` reads."""
     parts = list(tables)
     first = parts[0]
     unpaired = not first.has_orders and not first.labels[0].startswith("seed ")
@@ -118,14 +113,10 @@ def _cells(table: Runs, header: Sequence[str]) -> Iterator[tuple[Cell, ...]]:
 
 @dataclass
 class Grid:
-    """The cells of a table as text, column by column.
+    """The cells of a table as text, by column.
 
-    Attributes:
-        columns: by name.
-        numbers: of the rows in the source, for error messages.
-        origin: what the table is called in a sentence.
-        stem: stands for the method if the table names none.
-        notes: what was chosen in reading it.
+    Error messages have the row's number in the source and its `origin`; `stem` stands for the
+    method if the table names none.
     """
 
     columns: dict[str, list[str]]
@@ -141,8 +132,8 @@ class Grid:
         for name, known in _ALSO.items():
             if known not in self.columns and self._rename(name):
                 self.columns[known] = self.columns.pop(name)
-        if self._is_chart():
-            self._melt_chart(metric)
+        if next(iter(self.columns)) == "Step" and any(" - " in name for name in self.columns):
+            self._melt_chart(metric)  # of Weights & Biases
         if metric in self.columns:
             self.columns.setdefault("method", [self.stem] * len(self.numbers))
             return
@@ -182,13 +173,8 @@ class Grid:
         self.notes.append(f"The column {column!r} of {self.origin} is read as {name!r}.")
         self.columns[name] = self.columns.pop(column)
 
-    def _is_chart(self) -> bool:
-        """Return whether this is a chart of Weights & Biases: Step, and `RUN - METRIC` columns."""
-        names = list(self.columns)
-        return bool(names) and names[0] == "Step" and any(" - " in name for name in names)
-
     def _melt_chart(self, metric: str) -> None:
-        """Read the last value of every run of a chart."""
+        """Read the last value of every run of a chart: a column `RUN - METRIC` each."""
         runs = {
             name.rpartition(" - ")[0]: [cell for cell in cells if cell.strip()][-1:]
             for name, cells in self.columns.items()
@@ -357,7 +343,6 @@ def _cell(value: Any) -> str:
 def _parse(grid: Grid, metric: str, seeds_are: str) -> list[Runs]:
     """Return the table of each dataset."""
     columns, count = grid.columns, len(grid.numbers)
-    further = [name for name in columns if name not in (*_KEYS, *_OWN, metric)]
     has_orders, has_seeds = "sequence" in columns, "seed" in columns
     is_named = has_orders and "label" in columns
     sequences, texts = _Sequences(), _Texts()
@@ -411,7 +396,6 @@ def _parse(grid: Grid, metric: str, seeds_are: str) -> list[Runs]:
             identity=own(columns["identity"]) if "identity" in columns else None,
             dataset=dataset,
             metric=metric,
-            more={name: [cell.strip() for cell in own(columns[name])] for name in further},
             has_orders=has_orders,
             seeds_are=seeds_are,
             notes=(*grid.notes, *notes),
@@ -501,10 +485,7 @@ def _check_repeats(table: Runs, numbers: Sequence[int], origin: str, *, has_seed
 def _in_per_cent(
     grid: Grid, metric: str, methods: Sequence[str], values: Sequence[float], rows: Sequence[int]
 ) -> tuple[list[float], list[str]]:
-    """Return values in per cent, and notes on methods that had fractions.
-
-    A method has one unit. Forgetting and backward transfer have that of its accuracies.
-    """
+    """Return values in per cent; a method has one unit, its forgetting that of its accuracies."""
     least, most = find_metric(metric).bounds
     if not math.isfinite(most):
         return list(values), []

@@ -17,14 +17,14 @@ the classes into tasks, as arrays: texts and sequences are stored once, and a ro
 | `status`   | `finished`, `failed`, or `pending` if it was not run yet                         |
 | `identity` | a digest of everything that gives the run its meaning; empty if unknown          |
 
-Further columns of a file are kept as text. Where class orders are unknown (`has_orders` is false),
-sequences are stand-ins, one for each seed that methods share, and the labels name the seeds.
+Where class orders are unknown (`has_orders` is false), sequences are stand-ins, one for each seed
+that methods share, and the labels name the seeds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -125,25 +125,13 @@ class Runs:
     """Runs on one dataset with one division of its classes into tasks; the module has the schema.
 
     Attributes:
-        dataset: the dataset's name.
-        methods: names of the methods, in order of appearance, as are the following.
-        protocols: names of the protocols.
-        labels: the different labels.
-        sequences: the different sequences.
-        identities: the different digests.
-        settings: for each digest what it stands for, as plain values; empty if unknown.
+        methods: the different names in order of appearance, as are `protocols`, `labels`,
+            `sequences` and `identities`.
+        settings: for each identity what it stands for, as plain values; empty if unknown.
         method: (n,) for each row the number of its method in `methods`, and so on.
-        protocol: (n,)
-        label: (n,)
-        sequence: (n,)
-        identity: (n,)
-        seed: (n,) training seeds.
-        repeat: (n,) which training of its method and sequence it is.
         status: (n,) numbers in `STATUSES`.
         values: (n,) of the metric, in per cent; NaN if there is none.
-        metric: the metric.
         names: names of the N classes, in ascending order of their ids; None if unknown.
-        more: further columns of a file, n texts each.
         by_class: (n, N) final accuracy of every class, in ascending order of their ids; NaN where
             it is unknown. None if it is unknown everywhere, or the metric is not a mean of them.
         has_orders: whether the class orders are known.
@@ -168,7 +156,6 @@ class Runs:
     values: Floats
     metric: str = DEFAULT_METRIC
     names: tuple[str, ...] | None = None
-    more: dict[str, tuple[str, ...]] = field(default_factory=dict)
     by_class: Floats | None = None
     settings: tuple[dict[str, Any], ...] = ()
     has_orders: bool = True
@@ -185,7 +172,7 @@ class Runs:
             (self.status, STATUSES),
         )
         lengths = {len(self.seed), len(self.repeat), len(self)}
-        lengths |= {len(codes) for codes, _ in numbered} | set(map(len, self.more.values()))
+        lengths |= {len(codes) for codes, _ in numbered}
         if len(lengths) > 1 or not len(self):
             raise DataError("A table of runs has columns of the same length, with one run or more.")
         for codes, entries in numbered:
@@ -220,7 +207,6 @@ class Runs:
         dataset: str = "",
         metric: str = DEFAULT_METRIC,
         names: tuple[str, ...] | None = None,
-        more: Mapping[str, Sequence[str]] | None = None,
         by_class: Floats | None = None,
         settings: Mapping[str, dict[str, Any]] | None = None,
         has_orders: bool = True,
@@ -239,7 +225,7 @@ class Runs:
         sequences, d = _code(sequence)
         identities, e = _code([""] * count if identity is None else identity)
         if seed is None:
-            seed = _number(a, b, c, d)
+            seed = _rank(np.arange(count), a, b, c, d)
         seeds = np.asarray(seed, dtype=np.int64)
         return cls(
             dataset=dataset,
@@ -261,7 +247,6 @@ class Runs:
             values=numbers,
             metric=metric,
             names=names,
-            more={name: tuple(column) for name, column in (more or {}).items()},
             by_class=by_class,
             settings=tuple((settings or {}).get(digest, {}) for digest in identities),
             has_orders=has_orders,
@@ -316,21 +301,14 @@ class Runs:
 
     def rows(self, method: str | None = None, protocol: str | None = None) -> Ints:
         """Return the rows of one method, or of all, for one protocol, or for all."""
-        key = method, protocol
-        if key not in self._rows:
-            chosen = np.ones(len(self), dtype=bool)
-            for name, names, codes in (
-                (method, self.methods, self.method),
-                (protocol, self.protocols, self.protocol),
-            ):
-                if name is not None:
-                    chosen &= codes == names.index(name) if name in names else False
-            self._rows[key] = np.flatnonzero(chosen)
-        return self._rows[key]
-
-    @cached_property
-    def _rows(self) -> dict[tuple[str | None, str | None], Ints]:
-        return {}
+        chosen = np.ones(len(self), dtype=bool)
+        for name, names, codes in (
+            (method, self.methods, self.method),
+            (protocol, self.protocols, self.protocol),
+        ):
+            if name is not None:
+                chosen &= codes == names.index(name) if name in names else False
+        return np.flatnonzero(chosen)
 
     def orders(self, method: str, protocol: str | None = None) -> Orders:
         """Return a method's trainings on the orders of one protocol, or of all protocols.
@@ -376,10 +354,7 @@ class Runs:
         return Orders(tuple(labels), sequences, found, *filled)
 
     def class_accuracies(self, method: str, sequences: Sequence[ClassSequence]) -> Floats | None:
-        """Return a method's final accuracy of every class on some sequences, (n, N).
-
-        They are means over trainings; None if they are unknown for some training.
-        """
+        """Return the final accuracy of every class on n sequences, (n, N); None if unknown."""
         orders = self.orders(method)
         place_of = {sequence: place for place, sequence in enumerate(orders.sequences)}
         if self.by_class is None or not sequences or any(it not in place_of for it in sequences):
@@ -460,16 +435,11 @@ class Runs:
         columns |= {"seed": self.seed, "repeat": self.repeat, self.metric: self.values}
         columns["status"] = pandas.Categorical.from_codes(self.status, STATUSES)
         columns["identity"] = pandas.Categorical.from_codes(self.identity, self.identities)
-        return pandas.DataFrame({**columns, **self.more})
+        return pandas.DataFrame(columns)
 
 
 def join_tables(tables: Sequence[Runs], rows: Sequence[Ints] | None = None) -> Runs:
-    """Return the rows of some tables of one dataset, with the same classes, as one table.
-
-    Args:
-        tables: tables of the same metric; further columns that not all have are left out.
-        rows: of each table; all of them by default.
-    """
+    """Return rows of tables of one dataset, classes and metric, all by default, as one table."""
     first = tables[0]
     chosen = [np.arange(len(table)) for table in tables] if rows is None else rows
     parts = list(zip(tables, chosen, strict=True))
@@ -489,7 +459,6 @@ def join_tables(tables: Sequence[Runs], rows: Sequence[Ints] | None = None) -> R
         np.full((len(own), size), np.nan) if table.by_class is None else table.by_class[own]
         for table, own in parts
     ]
-    names = [name for name in first.more if all(name in table.more for table in tables)]
     return Runs.of(
         texts("methods", "method"),
         [table.sequences[code] for table, own in parts for code in table.sequence[own].tolist()],
@@ -503,7 +472,6 @@ def join_tables(tables: Sequence[Runs], rows: Sequence[Ints] | None = None) -> R
         dataset=first.dataset,
         metric=first.metric,
         names=first.names,
-        more={name: [t.more[name][row] for t, own in parts for row in own] for name in names},
         by_class=None
         if all(table.by_class is None for table in tables)
         else np.concatenate(by_class),
@@ -523,18 +491,6 @@ def _code(column: Iterable[_T]) -> tuple[tuple[_T, ...], Ints]:
     numbers: dict[_T, int] = {}
     codes = [numbers.setdefault(value, len(numbers)) for value in column]
     return tuple(numbers), np.array(codes, dtype=np.int64)
-
-
-def _number(*keys: Ints) -> Ints:
-    """Return how many earlier rows have the same keys, (n,)."""
-    sort = np.lexsort((np.arange(len(keys[0])), *keys))
-    ordered = np.stack(keys)[:, sort]
-    new = np.ones(len(sort), dtype=bool)
-    new[1:] = (np.diff(ordered, axis=1) != 0).any(axis=0)
-    place = np.arange(len(sort))
-    numbers = np.empty(len(sort), dtype=np.int64)
-    numbers[sort] = place - np.maximum.accumulate(np.where(new, place, 0))
-    return numbers
 
 
 def _rank(seeds: Ints, *keys: Ints) -> Ints:

@@ -1,16 +1,17 @@
 """Trackers: finished runs as JSON lines, TensorBoard event files, or runs of wandb and MLflow.
 
-A tracker is any object with `write` and `close`, so another service needs one small class.
+Another service needs one small class.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from edgecil.engine.metrics import METRICS
 from edgecil.engine.results import RunResult
@@ -18,13 +19,14 @@ from edgecil.errors import PrerequisiteError
 from edgecil.io.files import replace_file
 
 
-class Tracker(Protocol):
+class Tracker(ABC):
     """Receives every finished run of an experiment."""
 
+    @abstractmethod
     def write(self, result: RunResult) -> None:
         """Write a run; a run that was written by an earlier call is replaced or left as it is."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027
         """Write what is still in memory."""
 
 
@@ -35,23 +37,12 @@ def open_trackers(
     wandb: str | None = None,
     mlflow: str | None = None,
 ) -> list[Tracker]:
-    """Return the trackers that are requested; an error if the package of one is missing.
-
-    Args:
-        jsonl: a file, for one JSON object per run.
-        tensorboard: a directory, for TensorBoard event files.
-        wandb: a project of Weights & Biases.
-        mlflow: an experiment of MLflow.
-    """
+    """Return the trackers of a file, a directory, a project and an experiment; None for none."""
     trackers: list[Tracker] = []
-    if jsonl is not None:
-        trackers.append(JsonLines(Path(jsonl)))
-    if tensorboard is not None:
-        trackers.append(TensorBoard(Path(tensorboard)))
-    if wandb is not None:
-        trackers.append(WeightsAndBiases(wandb))
-    if mlflow is not None:
-        trackers.append(MLflow(mlflow))
+    trackers += [] if jsonl is None else [JsonLines(Path(jsonl))]
+    trackers += [] if tensorboard is None else [TensorBoard(Path(tensorboard))]
+    trackers += [] if wandb is None else [WeightsAndBiases(wandb)]
+    trackers += [] if mlflow is None else [MLflow(mlflow)]
     return trackers
 
 
@@ -89,7 +80,7 @@ def run_key(result: RunResult) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-class JsonLines:
+class JsonLines(Tracker):
     """One JSON object per line, written at the end as a whole."""
 
     def __init__(self, path: Path) -> None:
@@ -107,12 +98,8 @@ class JsonLines:
                 file.write((json.dumps(row) + "\n").encode())
 
 
-class TensorBoard:
-    """Event files: the accuracy after each task, one folder per run.
-
-    A folder is named by a hash of the run's sequence, which it holds as a text. Files of an earlier
-    call are replaced.
-    """
+class TensorBoard(Tracker):
+    """Event files, one folder per run; it is named by a hash of the sequence, which it holds."""
 
     def __init__(self, directory: Path) -> None:
         _require("tensorboard", "TensorBoard event files")
@@ -134,15 +121,11 @@ class TensorBoard:
             for name, value in final_values(result).items():
                 writer.add_scalar(name, value, len(result.nodes) - 1)
 
-    def close(self) -> None:
-        """Nothing is left to write."""
 
+class WeightsAndBiases(Tracker):
+    """One run of a project for each run, under an id that stays the same.
 
-class WeightsAndBiases:
-    """One run of a project of Weights & Biases for each run, under an id that stays the same.
-
-    Where data is sent, and whether at all, is set by wandb's own environment variables, such as
-    `WANDB_MODE=offline`.
+    Where data is sent, and whether at all, is set by wandb's own variables (`WANDB_MODE=offline`).
     """
 
     def __init__(self, project: str) -> None:
@@ -167,11 +150,8 @@ class WeightsAndBiases:
         finally:
             run.finish()
 
-    def close(self) -> None:
-        """Nothing is left to write."""
 
-
-class MLflow:
+class MLflow(Tracker):
     """One run of an MLflow experiment for each run, marked by the tag `edgecil.run`.
 
     The server, or the local directory, is set by MLflow's `MLFLOW_TRACKING_URI`.
@@ -203,9 +183,6 @@ class MLflow:
         for name, value in final_values(result).items():
             self._client.log_metric(run, name, value)
         self._client.set_terminated(run)
-
-    def close(self) -> None:
-        """Nothing is left to write."""
 
 
 def write_all(trackers: Iterable[Tracker], results: Iterable[RunResult]) -> None:

@@ -19,7 +19,6 @@ from .comparison import (
 from .correlation import (
     Correlation as Correlation,
     Predictor as Predictor,
-    column_predictor as column_predictor,
     correlate as correlate,
     objective_predictor as objective_predictor,
 )

@@ -30,7 +30,6 @@ from edgecil.estimation.comparison import (
 from edgecil.estimation.correlation import (
     Correlation,
     Predictor,
-    column_predictor,
     correlate,
     objective_predictor,
     predictor_label,
@@ -135,18 +134,18 @@ class PredictorSummary:
     """A predictor of accuracy, and its value for every sequence that was run.
 
     Attributes:
-        name: an objective's name, or a column of the table.
+        name: an objective's name.
         label: what figures and tables call it: `S` for the paper's objective, `adjacent`.
         origin: what it is computed from, in a few words; None if that is not recorded.
-        sign: of the correlation with accuracy that its construction claims, +1 or -1; None if none.
+        sign: of the correlation with accuracy that its construction claims, +1 or -1.
         z: its value for each of the table's `sequences`, in standard deviations from the mean over
-            all sequences; NaN where it has none.
+            all sequences.
     """
 
     name: str
     label: str
     origin: str | None
-    sign: int | None
+    sign: int
     z: Floats
 
 
@@ -200,15 +199,7 @@ class DatasetAnalysis:
 class AnalysisOptions:
     """The options that an analysis was made with; see :func:`edgecil.analyze`.
 
-    Attributes:
-        metric: the metric.
-        predictor: name of the predictor.
-        similarity: where the given similarity comes from; None if none was given.
-        classifier: the classifier whose metric it is; None for each method's main one.
-        pool: see :class:`~edgecil.estimation.sources.Reading`, like the following.
-        seeds_are: what seeds vary.
-        orders_from: the protocol that drew orders from seeds.
-        tasks: of these orders.
+    `similarity` says where a given one comes from.
     """
 
     metric: str = "accuracy"
@@ -421,8 +412,8 @@ def analyze(
         similarity: file with the similarity of the classes, for predictors. By default that of the
             experiment's sequences or, for a CSV file, that of the dataset's class names. In Python
             also a similarity.
-        predictor: predictor of accuracy to show beside the orders: an objective, or a column of
-            the CSV file; by default `adjacent`, the paper's S.
+        predictor: objective to show beside the orders as a predictor of accuracy; by default
+            `adjacent`, the paper's S.
         reading: see :class:`~edgecil.estimation.sources.Reading`.
     """
     asked: dict[str, Any] = {
@@ -451,13 +442,7 @@ def analyze(
 
 
 def as_analysis(source: Analysis | Source | Sequence[Source], **options: Any) -> Analysis:
-    """An analysis as it is, or the analysis of a source.
-
-    Args:
-        source: an analysis, or what :func:`analyze` accepts.
-        options: keyword arguments of :func:`analyze`; None means not given. An analysis accepts
-            none, because it already has its own.
-    """
+    """An analysis as it is, or that of a source with these options; None means not given."""
     given = {name: value for name, value in options.items() if value is not None}
     if not isinstance(source, Analysis):
         return analyze(source, **given)
@@ -528,15 +513,18 @@ def analyze_table(
     Args:
         table: the runs on one dataset.
         similarity: over the table's N classes in ascending order of their ids.
-        predictor: the predictor of accuracy to show beside the orders: an objective's name, or a
-            column of the table.
+        predictor: the objective to show beside the orders as a predictor of accuracy.
         why_none: a sentence on why there is no similarity, for the notes.
         seconds: mean duration of a run, by method.
     """
     if table.missing == len(table):
         raise DataError(f"No run on {table.dataset!r} has an accuracy to analyse.")
     table = table.renumbered()
-    shown = _predictor(table, similarity, predictor)
+    shown = None
+    if predictor not in OBJECTIVES:
+        raise unknown("predictor", predictor, OBJECTIVES)
+    if similarity is not None and predictor in applicable_objectives(table.space):
+        shown = objective_predictor(similarity, table.space, predictor)
     truths = {it: find_truth(table, it) for it in table.methods if len(table.orders(it))}
     correlations = {} if shown is None else correlate_methods(table, truths, shown)
     methods = {
@@ -553,10 +541,8 @@ def analyze_table(
             "is unknown."
         )
     summary = None
-    if shown is not None:
-        of_similarity = similarity is not None and shown.name in OBJECTIVES
-        origin = describe_similarity(similarity) if similarity and of_similarity else None
-        label = predictor_label(shown.name)
+    if similarity is not None and shown is not None:
+        label, origin = predictor_label(shown.name), describe_similarity(similarity)
         summary = PredictorSummary(shown.name, label, origin, shown.sign, shown.z(table.sequences))
     return DatasetAnalysis(
         table.dataset,
@@ -567,15 +553,6 @@ def analyze_table(
         summary,
         tuple(notes),
     )
-
-
-def _predictor(table: Runs, similarity: Similarity | None, name: str) -> Predictor | None:
-    """Return an objective of the similarity, if there is one, or a column of the table."""
-    if name not in OBJECTIVES:
-        return column_predictor(table, name)
-    if similarity is None or name not in applicable_objectives(table.space):
-        return None
-    return objective_predictor(similarity, table.space, name)
 
 
 def correlate_methods(

@@ -1,10 +1,10 @@
 """Predictors of accuracy, and how well they predict: correlations over class orders.
 
 A predictor is a number for every sequence that is available before training: S and the other
-objectives of a similarity, or a column of a table. Orders that share positions have similar values
-of any predictor and similar accuracies, so that n orders are not n independent observations. If a
-predictor has nothing to do with the classes, it may as well belong to classes in another
-arrangement (Mantel 1967): its correlation is one of those that relabelled classes give.
+objectives of a similarity. Orders that share positions have similar values of any predictor and
+similar accuracies, so that n orders are not n independent observations. If a predictor has nothing
+to do with the classes, it may as well belong to classes in another arrangement (Mantel 1967): its
+correlation is one of those that relabelled classes give.
 """
 
 from __future__ import annotations
@@ -19,10 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from edgecil.engine.runs import Runs
-from edgecil.errors import UsageError, shown
 from edgecil.estimation.distributions import SAME
-from edgecil.estimation.samples import unbiased_sequences
 from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.moments import moments
 from edgecil.sequences.objective import Objective, get_objective
@@ -38,20 +35,20 @@ class Predictor:
 
     Attributes:
         name: its name.
-        values: function that returns the values of n sequences, shape (n,); NaN if there is none.
+        values: function that returns the values of n sequences, shape (n,).
         mean: over all sequences, Ω.
         std: over Ω, population; 0 if the predictor is constant.
-        sign: of the correlation with accuracy that its construction claims, +1 or -1; None if none.
-        relabelled: its values, (B, n), for n orders of the classes 0 … N-1, (n, N), under B
-            relabellings of the classes, (B, N); None if `values` has to be asked.
+        sign: of the correlation with accuracy that its construction claims, +1 or -1.
+        relabelled: function that returns the values, (B, n), of n orders of the classes 0 … N-1,
+            (n, N), under B relabellings of the classes, (B, N).
     """
 
     name: str
     values: Callable[[Sequence[ClassSequence]], Floats]
     mean: float
     std: float
-    sign: int | None = None
-    relabelled: Callable[[Ints, Ints], Floats] | None = None
+    sign: int
+    relabelled: Callable[[Ints, Ints], Floats]
 
     def z(self, sequences: Iterable[ClassSequence]) -> Floats:
         """Return values in standard deviations from the mean over Ω, shape (n,); 0 if constant."""
@@ -80,36 +77,6 @@ def objective_predictor(
 
     sign = 1 if chosen.hard == "min" else -1
     return Predictor(chosen.name, values, exact.mean, exact.std, sign, relabelled)
-
-
-def column_predictor(table: Runs, column: str) -> Predictor:
-    """Return a column of the table as a predictor: the mean of its numbers for each sequence."""
-    if column not in table.more:
-        raise UsageError(
-            f"Unknown predictor {shown(column)}: it is no objective, and no column of the table."
-        )
-    by_place: dict[int, list[float]] = {}
-    for place, cell in zip(table.sequence.tolist(), table.more[column], strict=True):
-        try:
-            number = float(cell)
-        except ValueError as error:
-            raise UsageError(
-                f"Column {column!r} must contain numbers. Got {cell!r} instead."
-            ) from error
-        if np.isfinite(number):
-            by_place.setdefault(place, []).append(number)
-    means = {table.sequences[place]: float(np.mean(own)) for place, own in by_place.items()}
-    drawn = np.array([means[one] for one in unbiased_sequences(table) if one in means])
-    if len(drawn) < 2:
-        raise UsageError(
-            f"Predictor {column!r} requires values for at least 2 sequences of the protocols "
-            f"enumerate, random or latin. Got {len(drawn)} instead."
-        )
-
-    def values(sequences: Sequence[ClassSequence]) -> Floats:
-        return np.array([means.get(sequence, np.nan) for sequence in sequences])
-
-    return Predictor(column, values, float(drawn.mean()), float(drawn.std()))
 
 
 def predictor_label(name: str) -> str:
@@ -198,7 +165,7 @@ def correlate(
     return Correlation(n, r, _around(r, reach), rho)
 
 
-def trust_in(sign: int | None, correlation: Correlation) -> Trust:
+def trust_in(sign: int, correlation: Correlation) -> Trust:
     """Return how far a predictor that claims a sign can be trusted.
 
     It is `unknown` without a correlation, `undecided` if the relabelling test, adjusted for the
@@ -213,12 +180,12 @@ def trust_in(sign: int | None, correlation: Correlation) -> Trust:
             return "undecided"
     elif interval is None or interval[0] <= 0.0 <= interval[1]:
         return "undecided"
-    if sign is not None and correlation.pearson * sign < 0.0:
+    if correlation.pearson * sign < 0.0:
         return "backward"
     return "weak" if abs(correlation.pearson) < WEAK else "good"
 
 
-def warn_of_predictor(name: str, sign: int | None, correlation: Correlation) -> str | None:
+def warn_of_predictor(name: str, sign: int, correlation: Correlation) -> str | None:
     """Return one sentence unless the predictor can be trusted."""
     trust = trust_in(sign, correlation)
     if correlation.pearson is None:
@@ -283,7 +250,7 @@ def relabelled_values(
     """Evaluate the predictor for n sequences under relabellings of the classes, (B, n).
 
     Up to six classes all relabellings but the identity are made; else 999 random ones, fewer (but
-    at least 199) where there are more than 100 orders. None if it has no value for some of them.
+    at least 199) where there are more than 100 orders. None for fewer than two sequences.
 
     Args:
         predictor: what is tested.
@@ -294,15 +261,7 @@ def relabelled_values(
         return None
     orders = np.array([sequence.order for sequence in sequences], dtype=np.int64)
     labels = _relabellings(orders.shape[1], len(orders), seed)
-    if predictor.relabelled is not None:
-        return predictor.relabelled(orders, labels)
-    sizes = sequences[0].sizes
-    values = np.empty((len(labels), len(orders)))
-    for row, label in zip(values, labels, strict=True):
-        row[:] = predictor.values([ClassSequence.from_order(own, sizes) for own in label[orders]])
-        if not np.isfinite(row).all():
-            return None
-    return values
+    return predictor.relabelled(orders, labels)
 
 
 def _relabellings(classes: int, orders: int, seed: int) -> Ints:

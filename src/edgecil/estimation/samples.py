@@ -28,9 +28,7 @@ _FEWEST = 2
 class Choice:
     """How one sample of orders was chosen, by one protocol or by several together.
 
-    Attributes:
-        protocols: that chose the orders.
-        random: whether they represent all orders: each is a uniform random draw, or they are all.
+    It is random if the orders represent all: each is a uniform random draw, or they are all.
     """
 
     protocols: tuple[Protocol, ...]
@@ -72,13 +70,7 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """The orders of a method that represent all orders, each once.
-
-    Attributes:
-        protocols: names of those that chose them.
-        choice: what these say about the orders.
-        orders: the n orders with all their trainings.
-    """
+    """The orders of a method that represent all orders, and the protocols that chose them."""
 
     protocols: tuple[str, ...]
     choice: Choice
@@ -110,14 +102,10 @@ def representative_orders(table: Runs, method: str) -> Sample:
 
 
 def random_protocols(table: Runs, method: str | None = None) -> dict[str, Protocol]:
-    """Return the protocols of a table whose orders represent all orders, by name.
+    """Return the protocols whose orders of a method (or all) represent all orders, by name.
 
     Orders of an exhaustive protocol follow a system, so that they count only once nine tenths of
     all orders have an accuracy. All orders count whatever their protocol is called.
-
-    Args:
-        table: the runs.
-        method: whose enumeration must be complete; that of every method by default.
     """
     methods = table.methods if method is None else (method,)
     protocols = {name: find_protocol(name) for name in table.protocols}
@@ -134,12 +122,9 @@ def random_protocols(table: Runs, method: str | None = None) -> dict[str, Protoc
 
 
 def unbiased_sequences(table: Runs, method: str | None = None) -> tuple[ClassSequence, ...]:
-    """Return the different sequences of :func:`random_protocols`.
+    """Return the different sequences of :func:`random_protocols` that a method (or any) ran.
 
-    Args:
-        table: the runs.
-        method: only sequences that this method ran for such a protocol; those of all methods by
-            default. A sequence that another method ran for `random` may be an extreme one here.
+    A sequence that another method ran for `random` may be an extreme one here.
     """
     rows = table.rows(method)
     codes = [table.protocols.index(name) for name in random_protocols(table, method)]
@@ -160,12 +145,7 @@ def describe_unknown_choice(protocols: Iterable[str]) -> str | None:
 
 
 def describe_population(table: Runs, seeds: int) -> str:
-    """Return what claims are about, after 'over'.
-
-    Args:
-        table: the runs.
-        seeds: number of training seeds that all orders share, from :func:`shared_seeds`.
-    """
+    """Return what claims are about, after 'over'; `seeds` are from :func:`shared_seeds`."""
     if not table.has_orders and table.seeds_are == "trainings":
         return "trainings of one class order"
     if not table.has_orders and not table.seeds_are:

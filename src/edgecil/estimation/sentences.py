@@ -23,13 +23,7 @@ _DESCRIBED = 6  # pairs; more of them are in the table only
 
 
 def describe_answer(said: Answer, name: str = "", metric: str = DEFAULT_METRIC) -> str:
-    """What a method reaches on average, in a new run, and in nearly all runs.
-
-    Args:
-        said: what may be claimed.
-        name: of the method; without it the sentence begins with the verb.
-        metric: what the numbers are.
-    """
+    """What a method reaches on average, in a new run, and in nearly all runs."""
     about = find_metric(metric)
     unit = " %" if about.bounds == (0.0, 100.0) else ""
     what = "" if metric == DEFAULT_METRIC else f" {about.label}"
@@ -75,12 +69,7 @@ def _bracket(interval: Interval | None) -> str:
 
 
 def describe_comparison(comparison: MethodComparison, *, most: int = _DESCRIBED) -> Iterator[str]:
-    """Which method of each pair is better, over all datasets first, and what limits it.
-
-    Args:
-        comparison: of all pairs.
-        most: pairs to describe; if there are more, none is.
-    """
+    """Which method of each pair is better, unless there are many, and what limits it."""
     higher_is_better = find_metric(comparison.metric).higher_is_better
     several = len({pair.dataset for pair in comparison.pairs}) > 1
     yield from describe_overall(comparison.over_datasets, higher_is_better=higher_is_better)
@@ -141,15 +130,7 @@ def describe_pair(
     higher_is_better: bool = True,
     metric: str = "",
 ) -> str:
-    """Which of two methods is better, by how much, on how many orders, and how surely.
-
-    Args:
-        better: the method with the better mean.
-        other: the other method.
-        pair: their comparison, with `better` as the first.
-        higher_is_better: whether a higher value of the metric is better.
-        metric: what the numbers are, if they are not accuracies.
-    """
+    """Which of two methods is better, by how much, on how many orders, and how surely."""
     of_metric = f" in {metric}" if metric else ""
     sign = 1.0 if higher_is_better else -1.0
     gain = sign * pair.difference

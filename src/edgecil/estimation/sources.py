@@ -51,13 +51,7 @@ class Reading(TypedDict, total=False):
 
 @dataclass(frozen=True, eq=False)
 class DatasetRuns:
-    """The runs on one dataset, and the experiments that they come from.
-
-    Attributes:
-        table: the runs.
-        experiments: as they were at one moment; empty if the runs come from files or tables only.
-        notes: how the runs were read and joined, and what is odd about them, in sentences.
-    """
+    """The runs on one dataset, their experiments as of one moment, and notes in sentences."""
 
     table: Runs
     experiments: tuple[Experiment, ...] = ()
@@ -66,13 +60,7 @@ class DatasetRuns:
 
 @dataclass(frozen=True, eq=False)
 class Gathered:
-    """The runs of all sources.
-
-    Attributes:
-        sources: experiments, files and tables.
-        metric: what the values are of.
-        datasets: the runs on each dataset.
-    """
+    """The runs of all sources by one metric, for each dataset."""
 
     sources: list[Source]
     metric: str

@@ -36,10 +36,8 @@ OFFERED = ("accuracy", "last", "average", "forgetting")
 class MetricWords:
     """How a page calls a metric: in the switch (label), in a sentence or on an axis (title).
 
-    Attributes:
-        step: what its curve shows after each task.
-        line: how its curve and its value go together, if the value is not the curve's end.
-        classes: what its heat map of classes shows.
+    `step` is what its curve shows after each task, `line` how the curve and the value go together,
+    `classes` what its heat map of classes shows.
     """
 
     name: str

@@ -46,17 +46,10 @@ _GAP = 3.0  # between the base line and the dots
 
 @dataclass(frozen=True, eq=False)
 class OverviewRow:
-    """What is drawn for one method.
+    """What is drawn for one method: n values, ascending, and the places of their orders.
 
-    Attributes:
-        name: of the method.
-        said: its mean, tail and intervals.
-        values: (n,) of every order, ascending.
-        protocols: n names: the protocol that chose the order, "" for one that took every order.
-        orders: n places of the orders in the page's table.
-        named: its constructed orders.
-        order_share: of the variance between runs, what is due to the order; None if unknown.
-        per_dot: how many orders a dot stands for.
+    `protocols` chose the orders, "" for one that took every order. `order_share` is the share of
+    the variance between runs that is due to the order.
     """
 
     name: str
@@ -120,11 +113,7 @@ def _row(dataset: DatasetAnalysis, name: str, orders: OrderTable, values: Floats
 def draw_overview(
     rows: Sequence[OverviewRow], words: MetricWords, width: float = WIDE, kind: str = "class order"
 ) -> Scene:
-    """Draw one row per method on a shared axis, in the given order from top to bottom.
-
-    On a wide drawing names stand on the left and columns of numbers on the right, on a narrow one
-    both stand above each row.
-    """
+    """Draw one row per method; a narrow drawing has names and numbers above each row."""
     is_wide = width > NARROW
     text = 0.0 if is_wide else 36.0
     height = max(24.0, min(72.0, 240.0 / len(rows))) if is_wide else 62.0 if len(rows) <= 6 else 44

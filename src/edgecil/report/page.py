@@ -39,14 +39,7 @@ _UPRIGHT_NAMES = 6  # methods; beyond, their names stand on end above their colu
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """A page and the files beside it.
-
-    Attributes:
-        html: the page, which needs no other file and no network.
-        figures: every figure on it, with the kinds of its files.
-        tables: every table that has files.
-        configs: TOML texts by file name, which repeat the runs.
-    """
+    """A page, its figures with the kinds of their files, its tables, and TOML texts by file."""
 
     html: str
     figures: tuple[tuple[ReportFigure, Mapping[str, str]], ...]
@@ -58,15 +51,8 @@ class Page:
 class Origin:
     """Where the page's numbers come from, for the commands that repeat it.
 
-    Attributes:
-        sources: the experiment directories and files, as they were given.
-        out: the report's folder, if it was given.
-        folder: that of the page and its configurations; by default the report's.
-        options: of the analysis.
-        metrics: further metrics of the page; None if they were not chosen.
-        analysis_file: the saved analysis, relative to the page; None if there is none.
-        version: of edgecil.
-        live: whether the page loads itself again while the runs continue.
+    `out` is the report's folder, if it was given, `folder` that of the page, and `analysis_file`
+    is relative to the page. A live page loads itself again while the runs continue.
     """
 
     sources: tuple[str, ...]
@@ -85,10 +71,7 @@ def compose_page(
     others: Sequence[DatasetAnalysis] = (),
     together: Section | None = None,
 ) -> Page:
-    """Compose the page of one dataset; the same analyses always give the same text.
-
-    The switch of the page shows `others`, analyses of the same runs by other metrics.
-    """
+    """Compose the page of one dataset; its switch shows `others`, the runs by other metrics."""
     orders = OrderTable.of(dataset)
     values = {dataset.metric: orders.values, **{o.metric: orders.values_of(o) for o in others}}
     views = [
@@ -242,10 +225,7 @@ def _identities(dataset: DatasetAnalysis) -> str:
 
 
 def _commands(configs: Mapping[str, tuple[str, str]], origin: Origin) -> Iterator[list[str]]:
-    """The commands that repeat the runs, if they are recorded, and the report.
-
-    New results go to a directory beside the old one of each experiment.
-    """
+    """The commands that repeat the runs, if they are recorded, in new directories; the report."""
     sources = [name.rstrip("/") for name in origin.sources]
     out = origin.out
     if configs:

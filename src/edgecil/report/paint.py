@@ -46,11 +46,7 @@ _LAYOUT_TABLES = ("GDEF", "GPOS", "GSUB", "kern")
 
 
 def paint(scene: Scene, kinds: Iterable[str], *, inches: float) -> dict[str, bytes]:
-    """A scene as the content of files, by kind: the same scene always gives the same bytes.
-
-    A `png` has two dots per pixel on white, a `pdf` embedded fonts and a width in inches. Letters
-    that no installed font has are drawn as boxes.
-    """
+    """A scene as the content of `png` and `pdf` files, by kind; the same bytes each time."""
     import matplotlib
 
     files = {}

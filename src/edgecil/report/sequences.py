@@ -45,13 +45,7 @@ _Labelled = LabelledSequence | ScoredSequence
 
 
 def draw_sequences(similarity: Similarity, runs: Sequence[_Labelled], path: str | Path) -> None:
-    """Draw where the runs lie among all sequences, and the similarity matrix in their orders.
-
-    Args:
-        similarity: over N classes.
-        runs: labelled sequences with the same task sizes; up to three of them get a matrix.
-        path: a .png, .svg or .pdf file.
-    """
+    """Draw where runs lie among all sequences, and the matrix in up to three of their orders."""
     path = check_figure_path(path)
     scene = sequence_scene(similarity, runs)
     content = scene_file(scene, "where the sequences lie among all others", path)

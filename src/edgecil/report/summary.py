@@ -17,13 +17,9 @@ _MOST_NAMED = 6  # constructed orders of a method that are shown one by one
 
 @dataclass(frozen=True)
 class NamedOrder:
-    """A constructed order, which no claim about other orders rests on.
+    """A constructed order (`grouped`, `hard`), on which no claim about other orders rests.
 
-    Attributes:
-        protocol: that constructs it.
-        label: its name there: `grouped`, `hard`.
-        value: what the method reached on it.
-        meaning: the clause after the value in a sentence; empty if the protocol gives none.
+    Its meaning is the clause after its value in a sentence; empty if the protocol gives none.
     """
 
     protocol: str

@@ -29,10 +29,7 @@ _OUTLINES: dict[Shape, tuple[tuple[float, float], ...]] = {
 def inline_svg(
     scene: Scene, label: str, *, css_class: str = "", cells: str = "", again: bool = False
 ) -> Markup:
-    """A scene as part of a page whose style sheet has :func:`theme_css`.
-
-    Its cells have an id, so that the second drawing of a figure (`again`) need not repeat them.
-    """
+    """A scene as part of a page; the second drawing of a figure (`again`) refers to its cells."""
     attributes = f'class="chart {css_class}" role="img" aria-label="{_escape(label)}"'
     return Markup(_svg(scene, attributes, cells=cells, again=again))
 

@@ -45,13 +45,7 @@ _MARKDOWN_SPECIAL = "\\|<>[]`*"
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table.
-
-    Attributes:
-        title: the text of its header.
-        digits: decimals of a column of numbers; None for a column of text.
-        signed: whether positive numbers are printed with a plus sign.
-    """
+    """A column of numbers with some decimals, or of text if `digits` is None."""
 
     title: str
     digits: int | None = None
@@ -188,10 +182,7 @@ def _marked(table: Table, escape: Callable[[str], str], bold: str) -> list[list[
 
 
 def as_text(table: Table, width: int = 100) -> str:
-    """The table for a terminal: titles and long texts wrap; columns that do not fit go below.
-
-    Columns that go below are printed as a second table, with the first text columns repeated.
-    """
+    """The table for a terminal: long texts wrap; columns that do not fit are a second table."""
     rows = table.formatted()
     widths = [_widest([c.title, *(row[i] for row in rows)]) for i, c in enumerate(table.columns)]
     if sum(widths) + len(_GAP) * (len(widths) - 1) > width:

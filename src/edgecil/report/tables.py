@@ -39,10 +39,7 @@ def summary_table(
 ) -> Table:
     """Mean with its interval, tail, 90 % of the runs, constructed orders, worst and best.
 
-    Args:
-        dataset: the analysis.
-        ranked: its methods in the order of the rows; best mean first by default.
-        about: what was trained and how, one sentence, for the caption of the LaTeX table.
+    The rows are `ranked`, best mean first; `about` is a sentence for the caption in LaTeX.
     """
     words = metric_words(dataset.metric)
     over = "class orders" if dataset.table.has_orders else "runs"
@@ -242,10 +239,7 @@ def terminal_tables(dataset: DatasetAnalysis) -> list[Table]:
 
 
 def boundary_table(dataset: DatasetAnalysis) -> Table:
-    """The paper's view: each protocol's lowest, highest, mean and population standard deviation.
-
-    It has rows if a hard and an easy order were constructed and random ones were run beside them.
-    """
+    """The paper's view of each protocol, if hard, easy and random orders were run."""
     from edgecil.sequences.protocols import GOALS, find_protocol, origin_sentences
 
     ran = [name for name in dataset.table.protocols if name]
@@ -310,10 +304,7 @@ def orders_table(dataset: DatasetAnalysis, orders: OrderTable) -> Table:
 def entry_table(
     title: str, entries: Iterable[Any], *fields: str, width: int | None = None
 ) -> Table:
-    """A row per entry with these fields, without columns that are empty.
-
-    Truth values are yes or no, lists and mappings text; the last column is cut to a width.
-    """
+    """A row per entry with these fields that are not empty; the last one is cut to a width."""
     rows = [tuple(_cell(getattr(it, field)) for field in fields) for it in entries]
     titles = [Column(one) for one in (title, *(field.replace("_", " ") for field in fields[1:]))]
     columns, cells = _filled(titles, rows)

@@ -31,17 +31,10 @@ _MOST_PAIRS = 15  # drawn without a fold
 
 @dataclass(frozen=True, eq=False)
 class MetricView:
-    """Everything on a page that changes with the metric.
+    """Everything on a page that changes with the metric; what there is no data for is None.
 
-    Attributes:
-        answer: the sentence, and sentences for details.
-        explanation: how to read the first chart; may be empty.
-        curves: the metric after each task; None without results after each task.
-        pairs: the interval plot of all pairs; None with one method.
-        many_pairs: how many pairs there are if the plot is folded, else 0.
-        maps: by method, the heat map of its classes.
-        tables: by name, None for empty ones.
-        sections: after those of every page.
+    `many_pairs` is how many pairs there are if their plot is folded, else 0; `maps` are the heat
+    maps of classes by method.
     """
 
     words: MetricWords
@@ -92,7 +85,7 @@ def build_view(
     prediction = None
     if len(orders) >= _LEAST_DOTS:
         prediction = build_prediction(dataset, orders, values, name=f"prediction{suffix}")
-    details = [Part("Predictors of accuracy", prediction)] if prediction else []
+    details = (Part("Predictors of accuracy", prediction),)
     return MetricView(
         words,
         narrative.answer(dataset, ranked, words),
@@ -106,7 +99,7 @@ def build_view(
         {name: one for name, one in maps.items() if one is not None},
         filled,
         (
-            *([Section("details", "Details", "", tuple(details))] if details else ()),
+            *([Section("details", "Details", "", details)] if prediction else ()),
             *added_sections(dataset, suffix),
         ),
     )

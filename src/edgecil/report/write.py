@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from typing_extensions import Unpack
 
-from edgecil.errors import EdgecilError, UsageError
+from edgecil.engine.experiment import Experiment
+from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.estimation.analysis import SCHEMA, Analysis
 from edgecil.io.directory import check_owner, claim, held
 from edgecil.io.files import replace_files
@@ -32,12 +35,7 @@ _PAGE_FILE = "index.html"
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """A written report.
-
-    Attributes:
-        pages: the path of each dataset's `index.html`.
-        analysis: what the pages show.
-    """
+    """A written report: the path of each dataset's `index.html`, and the analysis they show."""
 
     pages: tuple[Path, ...]
     analysis: Analysis = field(compare=False)
@@ -142,6 +140,18 @@ def write_report(
     if open:
         report.open()
     return report
+
+
+def watch_report(source: str | Path, *, seconds: float = 10.0, **options: Any) -> Report:
+    """Write the page of an experiment every few seconds until no run is under way, then all."""
+    experiment = Experiment.open(source)
+    shown = options.pop("open", False)
+    while experiment.status().alive:
+        with suppress(DataError):  # nothing has finished yet
+            write_report(source, live=True, open=shown, **options)
+            shown = False
+        time.sleep(seconds)
+    return write_report(source, open=shown, **options)
 
 
 def _analyze_others(

@@ -50,8 +50,7 @@ class SearchResult:
         trainings: task trainings, those of the confirmation included.
         predictors: what entered the surrogate beside the learner's own results: `similarity`.
         experiment: with all results.
-        budget: full runs that the search was allowed; None if `task_trainings` limited it.
-        task_trainings: task trainings that it was allowed; None if `budget` limited it.
+        budget: full runs that the search was allowed.
     """
 
     method: str
@@ -65,8 +64,7 @@ class SearchResult:
     trainings: int
     predictors: tuple[str, ...]
     experiment: Experiment
-    budget: int | None = None
-    task_trainings: int | None = None
+    budget: int
 
     @property
     def complete(self) -> bool:
@@ -149,11 +147,7 @@ class SearchResult:
         if not self.complete:
             return f"{start}; about {share} of random orders are {side}{doubt}"
         size = self.order_count
-        budget = ""
-        if self.budget is not None and self.budget > size:
-            budget = f", fewer than the budget of {self.budget} runs"
-        elif self.task_trainings is not None and self.task_trainings > self.trainings:
-            budget = f" with {self.trainings} of {self.task_trainings} task trainings"
+        budget = f", fewer than the budget of {self.budget} runs" if self.budget > size else ""
         extreme = round(self.share * size) + self.tied == size
         what = f"{f'{self.goal} ' if extreme else ''}{self.metric} {self.value:.1f}"
         same = f"{self.tied} share the {what}, " if self.tied > 1 else ""
@@ -179,8 +173,7 @@ SUMMARY: dict[str, Any] = {
     "sentence": str,
     "complete": bool,
     "tied": int,
-    "budget": int | None,
-    "task_trainings": int | None,
+    "budget": int,
     "confirmed": bool | None,
 }
 """Types of the members of :meth:`SearchResult.summary`."""

@@ -54,9 +54,6 @@ _CHOSEN_EXECUTION = ("shard", "keep_states", "until", "repeats_on")
 class SearchOptions(Options):
     """What the search may cost, and what else it knows; the group `search` of its options."""
 
-    task_trainings: int | None = option(
-        "number of task trainings that the search may cost, in place of `budget`"
-    )
     confirm: int = option(
         "number of new trainings of the chosen order; they are part of the budget", 3, least=0
     )
@@ -67,21 +64,13 @@ class SearchOptions(Options):
 
     def limit(self, budget: int, tasks: int) -> int:
         """Return how many task trainings the search may use, without those of the confirmation."""
-        if self.task_trainings is None:
-            self.check("budget", budget, 1)
-            return (budget - self.confirm) * tasks
-        self.check("task_trainings", self.task_trainings, tasks)
-        return self.task_trainings - self.confirm * tasks
-
-    def check(self, name: str, given: int, per_run: int) -> None:
-        """Raise an error if the cost that is given does not suffice for a search."""
-        least, runs = (self.confirm + 2) * per_run, self.confirm + 2
-        each = f" of {per_run} task trainings each" if per_run > 1 else ""
-        if given < least:
+        least = self.confirm + 2
+        if budget < least:
             raise UsageError(
-                f"{name!r} must be at least {least}: {runs} runs{each}, 2 for the search and "
-                f"{self.confirm} to confirm its result. Got {given} instead."
+                f"'budget' must be at least {least}: {least} runs, 2 for the search and "
+                f"{self.confirm} to confirm its result. Got {budget} instead."
             )
+        return (budget - self.confirm) * tasks
 
 
 def search_orders(
@@ -231,8 +220,7 @@ def search_orders(
         + asked.confirm * space.tasks,
         tuple(predictors),
         trainer.experiment,
-        budget if asked.task_trainings is None else None,
-        asked.task_trainings,
+        budget,
     )
 
 
@@ -245,20 +233,13 @@ def _read_goal(
 ) -> tuple[SearchOptions, Goal, int, str]:
     """Return the search's own options, goal, budget in runs and metric; given ones come first."""
     own, given = (SearchOptions.given(it) for it in (configured.get("search"), search))
-    if budget is not None and "task_trainings" in given:
-        raise UsageError("Give either 'budget' or 'task_trainings', not both.")
-    if budget is not None:
-        own.pop("task_trainings", None)  # what was given here beats the other in a file
-    elif "task_trainings" not in given:
-        budget = convert("budget", configured.get("budget"), int | None)
-        if budget is not None and "task_trainings" in own:
-            raise UsageError("Give either 'budget' or 'task_trainings', not both.")
     asked = SearchOptions(**{**own, **given})
     goal = convert("goal", goal or configured.get("goal") or "worst", Goal)
+    if budget is None:
+        budget = convert("budget", configured.get("budget"), int | None)
     runs = _BUDGET if budget is None else budget
     metric = convert("metric", metric or configured.get("metric") or DEFAULT_METRIC, str)
-    if asked.task_trainings is None:
-        asked.check("budget", runs, 1)
+    asked.limit(runs, 1)  # an error before data is loaded
     return asked, goal, runs, METRICS.resolve(metric)
 
 

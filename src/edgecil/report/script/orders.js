@@ -12,7 +12,7 @@ const table = (() => {
     ...page.methods.map((method) => ({ title: method, method, numeric: true })),
     ...(zOf ? [{ title: "z", numeric: true, get: zOf, digits: 2 }] : []),
     ...(repeatsOf ? [{ title: "repeats", numeric: true, get: repeatsOf, digits: 0 }] : []),
-    { title: width ? "chosen by" : "run", get: (order) => stemOf(order), text: chosenBy },
+    { title: width ? "chosen by" : "run", get: chosenBy, text: chosenBy },
     ...(width ? [{ title: "tasks", get: (order) => classKey(order), isTasks: true }] : []),
   ];
   const classKey = (order) => String.fromCharCode(...tasksOf(order).flat().map((id) => id + 32));
@@ -40,22 +40,21 @@ const table = (() => {
   sorting.addEventListener("input", () => { const [index, way] = sorting.value.split(" "); sort(+index, way === "down"); });
 
   const lowered = page.classes.map((name) => name.replace(/[\u2068\u2069]/g, "").toLowerCase().split(/[\s_-]+/));
-  const stems = page.stems.map((stem) => stem.toLowerCase().split(/[\s,]+/));
   const begins = (words, word) => words.some((one) => one.startsWith(word));
   // A word is a protocol or label if some order's text has it, otherwise the beginning of a class name.
   const matches = () => {
     const words = search.value.toLowerCase().split(/[\s,]+/).filter(Boolean);
     const texts = words.length ? everyOrder.map((order) => chosenBy(order).toLowerCase().split(/[\s,]+/)) : [];
-    const isChoice = (word) => stems.some((stem) => begins(stem, word)) || texts.some((text) => begins(text, word));
+    const isChoice = (word) => texts.some((text) => begins(text, word));
     const ofChoice = words.filter(isChoice);
     const sets = words.filter((word) => !ofChoice.includes(word))
       .map((word) => lowered.flatMap((name, id) => (begins(name, word) ? [id] : [])));
     state.hits = new Set(sets.flat());
     const task = where.value === "" ? null : +where.value;
     const together = (order) => {
-      const start = order * width;
-      const first = sets[0].map((id) => taskOf[start + id]).filter((one) => task === null || one === task);
-      return first.some((one) => sets.every((set) => set.some((id) => taskOf[start + id] === one)));
+      const taskOf = page.tasks[order];
+      const first = sets[0].map((id) => taskOf[id]).filter((one) => task === null || one === task);
+      return first.some((one) => sets.every((set) => set.some((id) => taskOf[id] === one)));
     };
     return (order) => ofChoice.every((word) => begins(texts[order], word)) && (!sets.length || together(order));
   };
@@ -116,9 +115,10 @@ const table = (() => {
     const one = columns[state.column];
     const keyed = everyOrder.filter(fits).map((order) => [read(one, order), order]);
     const sign = state.down ? -1 : 1;
+    const compare = one.text ? new Intl.Collator("en", { numeric: true }).compare : (a, b) => (a < b ? -1 : a > b ? 1 : 0);
     keyed.sort(([a, i], [b, j]) => {
       if (a === null || b === null) return (a === null) - (b === null) || i - j;
-      return sign * (a < b ? -1 : a > b ? 1 : one.text ? numberOf(i) - numberOf(j) : 0) || i - j;
+      return sign * compare(a, b) || i - j;
     });
     state.orders = keyed.map(([, order]) => order);
     state.ranges = columns.map((own) => {
