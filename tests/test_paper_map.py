@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from edgecil.catalogue import list_recipes
 from edgecil.cli.main import all_verbs, verb_parser
+from edgecil.recipes import recipe_names
 from edgecil.sequences.protocols import PROTOCOLS
 from tests.cli.conftest import Cli, cli  # noqa: F401  (a fixture)
 
@@ -68,7 +68,7 @@ def test_every_option_belongs_to_run_or_analyze(options: str) -> None:
 
 
 def test_every_recipe_is_there() -> None:
-    names = [recipe.name for recipe in list_recipes()]
+    names = recipe_names()
     patterns = {span for span in SPANS if re.fullmatch(r"[a-z0-9-]+-(\*|cub200|cifar100)", span)}
     assert len(patterns) > 6
     for pattern in patterns:

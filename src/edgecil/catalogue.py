@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 from edgecil.classes import dataset_names, get_classes
 from edgecil.errors import unknown
+from edgecil.io.packages import require_training
 
 Kind = Literal[
     "methods",
@@ -25,15 +26,7 @@ Kind = Literal[
 
 @dataclass(frozen=True)
 class DatasetEntry:
-    """A dataset with a name.
-
-    Attributes:
-        name: its name.
-        classes: number of classes; None if they are read from the images' folders.
-        first: the first three classes.
-        images: whether its images can be loaded.
-        note: where they are, or how to get them.
-    """
+    """A dataset with a name; `classes` is None if they are read from the images' folders."""
 
     name: str
     classes: int | None
@@ -44,13 +37,7 @@ class DatasetEntry:
 
 @dataclass(frozen=True)
 class AvailableEntry:
-    """Something that may require weights or packages.
-
-    Attributes:
-        name: its name.
-        available: whether it can be used without a download.
-        note: what it is, and how to get what is missing.
-    """
+    """Something that may require weights or packages, and how to get what is missing."""
 
     name: str
     available: bool
@@ -59,42 +46,22 @@ class AvailableEntry:
 
 @dataclass(frozen=True)
 class Entry:
-    """Something with a name.
-
-    Attributes:
-        name: its name.
-        summary: one line.
-    """
+    """Something with a name, in one line."""
 
     name: str
     summary: str
 
 
 @dataclass(frozen=True)
-class ConfiguredEntry:
-    """A method or a recipe with its settings.
+class ConfiguredEntry(Entry):
+    """A method or a recipe with its settings."""
 
-    Attributes:
-        name: its name.
-        summary: one line.
-        settings: by name.
-    """
-
-    name: str
-    summary: str
     settings: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class SetupEntry(Entry):
-    """A setup.
-
-    Attributes:
-        network: backbone and weights; empty if the setup leaves it open, like the following.
-        preparation: of images, and their normalisation.
-        split: which images train and test.
-        source: repository and files.
-    """
+    """A setup; what is empty, it leaves open."""
 
     network: str = ""
     preparation: str = ""
@@ -120,20 +87,19 @@ def list_entries(
     if kind not in get_args(Kind):
         raise unknown("kind", kind, get_args(Kind))
     listers: dict[str, Callable[[], Sequence[Any]]] = {
-        "methods": lambda: list_methods(setup=setup),
-        "backbones": list_backbones,
-        "datasets": lambda: list_datasets(root=root),
-        "encoders": list_encoders,
-        "protocols": list_protocols,
-        "objectives": list_objectives,
-        "recipes": list_recipes,
-        "setups": list_setups,
+        "methods": lambda: _list_methods(setup),
+        "backbones": _list_backbones,
+        "datasets": lambda: _list_datasets(root),
+        "encoders": _list_encoders,
+        "protocols": _list_protocols,
+        "objectives": _list_objectives,
+        "recipes": _list_recipes,
+        "setups": _list_setups,
     }
     return [entry for entry in listers[kind]() if fnmatchcase(entry.name, pattern)]
 
 
-def list_datasets(*, root: str | Path | None = None) -> list[DatasetEntry]:
-    """Return every dataset with a name."""
+def _list_datasets(root: str | Path | None) -> list[DatasetEntry]:
     from edgecil.data import IMAGE_DATASETS, dataset_status
 
     entries = []
@@ -148,33 +114,21 @@ def list_datasets(*, root: str | Path | None = None) -> list[DatasetEntry]:
     return entries
 
 
-def list_encoders() -> list[AvailableEntry]:
-    """Return every text encoder, and how to get what it requires."""
+def _list_encoders() -> list[AvailableEntry]:
     from edgecil.similarity import encoder_names, encoder_status
 
-    statuses = map(encoder_status, encoder_names())
-    return [AvailableEntry(it.name, it.available, it.sentence) for it in statuses]
+    return [AvailableEntry(name, *encoder_status(name)) for name in encoder_names()]
 
 
-def list_backbones() -> list[AvailableEntry]:
-    """Return every network, from scratch and pre-trained, and how to get what it requires."""
-    from edgecil.io.packages import require_training
-
+def _list_backbones() -> list[AvailableEntry]:
     require_training()
     from edgecil.backbones import backbone_names, backbone_status
 
     return [AvailableEntry(name, *backbone_status(name)) for name in backbone_names()]
 
 
-def list_methods(*, setup: str = "fast") -> list[ConfiguredEntry]:
-    """Return every learner with its settings.
-
-    Args:
-        setup: the setup whose settings are listed, with the default backbone; one of a single
-            method lists that method.
-    """
-    from edgecil.io.packages import require_training
-
+def _list_methods(setup: str) -> list[ConfiguredEntry]:
+    """List methods with their settings in a setup; in one of a single method, that method."""
     require_training()
     from edgecil.methods import get_method, method_names
     from edgecil.methods.setups import NAMED, SETUPS
@@ -192,32 +146,27 @@ def list_methods(*, setup: str = "fast") -> list[ConfiguredEntry]:
     ]
 
 
-def list_protocols() -> list[Entry]:
-    """Return every protocol."""
+def _list_protocols() -> list[Entry]:
     from edgecil.sequences import PROTOCOLS
 
     return [Entry(it.name, it.summary) for it in PROTOCOLS.values()]
 
 
-def list_objectives() -> list[Entry]:
-    """Return every objective of a sequence."""
+def _list_objectives() -> list[Entry]:
     from edgecil.sequences import OBJECTIVES
 
     return [Entry(name, (it.__doc__ or "").split("\n")[0]) for name, it in OBJECTIVES.items()]
 
 
-def list_recipes() -> list[ConfiguredEntry]:
-    """Return the bundled experiment files."""
+def _list_recipes() -> list[ConfiguredEntry]:
     from edgecil.recipes import describe_recipe, read_recipe, recipe_names
 
     names = recipe_names()
     return [ConfiguredEntry(name, describe_recipe(name), read_recipe(name)) for name in names]
 
 
-def list_setups() -> list[SetupEntry]:
-    """Return the setups: those for every method, then the published ones by name."""
-    from edgecil.io.packages import require_training
-
+def _list_setups() -> list[SetupEntry]:
+    """List the setups for every method, then the published ones by name."""
     require_training()
     from edgecil.methods.setups import NAMED
 

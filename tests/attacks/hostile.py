@@ -37,13 +37,13 @@ from edgecil.interop.logs import read_log
 from edgecil.io.weights import WeightFiles, read_tensors
 from edgecil.lab.truth_files import read_truths, write_truths
 from edgecil.lab.truth_tables import Counts, TruthTable
+from edgecil.paper.agreement import read_sources
 from edgecil.paper.published import rank, read_published
 from edgecil.sequences import ClassSequence, SequenceSpace
 from edgecil.sequences.given import given_texts, parse_given
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.similarity import read_embeddings, read_similarity
 from edgecil.similarity.captions import read_captions
-from edgecil.similarity.sources import read_sources
 from tests.estimation.tables import rows
 
 NAMES = ["cat", "dog", "bus", "car"]

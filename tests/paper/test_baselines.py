@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from edgecil.paper import protocols
-from edgecil.paper.protocols import COVER, MAXCOVER, POOL, cover
+from edgecil.paper.protocols import COVER, POOL, cover
 from edgecil.sequences import ClassSequence, SequenceSpace
 from edgecil.similarity import SimilarityMatrix
 from tests.sequences.oracles import Floats, matrix, score_by_loops
@@ -92,7 +92,7 @@ def test_hard_and_easy_are_the_ends_of_the_cover(sizes) -> None:
     chosen = cover(space, COVER, np.random.default_rng(1))
     scores = [score_by_loops(values, sequence.tasks) for sequence in chosen]
     hard, easy = (
-        MAXCOVER.construct(similarity, space, goal, np.random.default_rng(1))
+        protocols.end(similarity, space, goal, np.random.default_rng(1))
         for goal in ("hard", "easy")
     )
     assert score_by_loops(values, hard.tasks) == pytest.approx(min(scores))

@@ -7,7 +7,7 @@ import json
 import msgspec
 import pytest
 
-from edgecil.errors import UsageError
+from edgecil.errors import DataError, UsageError
 from edgecil.sequences import (
     PROTOCOLS,
     ClassSequence,
@@ -17,9 +17,9 @@ from edgecil.sequences import (
     find_optimum,
     profile,
     protocol,
-    read_sequence,
     score,
 )
+from edgecil.sequences.given import read_sequence
 from edgecil.similarity import SimilarityMatrix
 from tests.sequences.oracles import matrix
 
@@ -74,6 +74,8 @@ def test_an_objective_needs_the_protocol_that_uses_it() -> None:
 
 
 TASKS = [[0, 1], [3, 4], [2, 5]]
+NAMES = list(reversed(SIMILARITY.names))
+TASKS_OF_NAMES = [[5 - id_ for id_ in task] for task in TASKS]
 
 
 @pytest.mark.parametrize(
@@ -85,31 +87,33 @@ TASKS = [[0, 1], [3, 4], [2, 5]]
         ({"order": [1, 0, 3, 4, 5, 2]}, {"sizes": (2, 2, 2)}),
         ({"sequences": [{"label": "hard", "tasks": TASKS}]}, {}),
         ({"sequences": [{"label": "a", "tasks": [[0]]}, {"label": "b", "tasks": TASKS}]}, "b"),
+        ({"names": NAMES, "sequences": [{"label": "a", "tasks": TASKS_OF_NAMES}]}, {}),
     ],
 )
 def test_every_way_to_write_an_order_is_the_same_sequence(tmp_path, content, options) -> None:
     path = tmp_path / "orders.json"
     path.write_text(json.dumps(content))
     given = {"label": options} if isinstance(options, str) else options
-    assert read_sequence(path, classes=6, **given) == ClassSequence(TASKS)
+    assert read_sequence(path, SIMILARITY.names, **given) == ClassSequence(TASKS)
 
 
 @pytest.mark.parametrize(
     ("content", "options", "words"),
     [
-        ({"tasks": TASKS[:2]}, {}, "class.*0.*5"),
-        ({"tasks": TASKS}, {"tasks": 2}, "sizes .2, 2, 2., .*leave 'tasks' out"),
+        ({"tasks": TASKS[:2]}, {}, "sum to 4"),
+        ({"tasks": [[0, 1], [3, 4], [2, 6]]}, {}, "class.*0.*5"),
+        ({"tasks": TASKS}, {"tasks": 2}, "sizes .3, 3.*2, 2, 2"),
         ([0, 1, 2], {}, "'tasks'"),
-        ([], {}, "no classes"),
-        ({"other": 1}, {}, "flat list"),
-        ({"sequences": [{"label": "a"}, {"label": "b"}]}, {}, "choose one by 'label': a, b"),
-        ({"sequences": [{"label": "hard"}]}, {"label": "hart"}, "Did you mean 'hard'"),
-        ({"sequences": 3}, {}, "list of labelled"),
+        ([], {}, "no class sequences"),
+        ({"other": 1}, {}, "list of class"),
+        ({"sequences": [{"label": "a", "tasks": TASKS}] * 2}, {}, "choose one by 'label': a"),
+        ({"sequences": [{"label": "hard", "tasks": TASKS}]}, {"label": "hart"}, "mean 'hard'"),
+        ({"sequences": 3}, {}, "list of class"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_one_sentence(tmp_path, content, options, words) -> None:
     path = tmp_path / "orders.json"
     path.write_text(json.dumps(content))
-    with pytest.raises(UsageError, match=words) as error:
-        read_sequence(path, classes=6, **options)
+    with pytest.raises((UsageError, DataError), match=words) as error:
+        read_sequence(path, SIMILARITY.names, **options)
     assert "--" not in str(error.value)

@@ -325,10 +325,10 @@ def _find_similarity(config: ExperimentConfig, found: _Found) -> None:
             is_there = Path(path).is_file()
             found.add(f"similarity {path}", "" if is_there else "no such file", is_there)
     if asked.file is None and asked.embeddings is None:
-        status = encoder_status(asked.encoder)
+        available, sentence = encoder_status(asked.encoder)
         given = asked.weights is not None and Path(asked.weights).expanduser().exists()
-        about = status.sentence if status.available or given else _with_caches(status.sentence)
-        found.add(f"encoder {asked.encoder}", about, status.available or given)
+        about = sentence if available or given else _with_caches(sentence)
+        found.add(f"encoder {asked.encoder}", about, available or given)
         entry = ENCODERS[ENCODERS.resolve(asked.encoder)]
         if entry.kind == "clip":
             weights = Path(str(asked.weights)).expanduser() if given else cached_weights(entry)

@@ -10,6 +10,12 @@ from ._space import (
     TailSummary as TailSummary,
     space as space,
 )
+from .agreement import (
+    Agreement as Agreement,
+    Consistency as Consistency,
+    compare_similarities as compare_similarities,
+    consistency as consistency,
+)
 from .bounds import (
     BOUNDS as BOUNDS,
     HOEFFDING_SERFLING as HOEFFDING_SERFLING,

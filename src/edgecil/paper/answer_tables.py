@@ -11,8 +11,9 @@ from edgecil.paper.similarity_error import Theorem3
 from edgecil.report.table import Column, Table, make_table
 
 if TYPE_CHECKING:
+    from edgecil.paper.agreement import Agreement
     from edgecil.paper.published import PublishedRanking
-    from edgecil.sequences import Agreement, Profile
+    from edgecil.sequences import Profile
 
 _CRITERIA = {"lower": "worst order", "upper": "best order", "stability": "stability"}
 

@@ -71,12 +71,7 @@ class MaxCover(Extremes):
         self, similarity: Similarity, space: SequenceSpace, goal: str, rng: np.random.Generator
     ) -> ClassSequence:
         """Return the covering sequence with the lowest (hard) or highest (easy) S."""
-
-        def extreme(own: Similarity) -> ClassSequence:
-            covering = cover(space, COVER, rng)
-            return min(covering, key=lambda one: _SIGNS[goal] * score(own, one))
-
-        return canonical.construct(similarity, space, extreme)
+        return canonical.construct(similarity, space, lambda own: end(own, space, goal, rng))
 
 
 class Asked(Extremes):
@@ -119,6 +114,13 @@ def walk(
         to_chosen[order[-1]] = np.inf
         order.append(int(np.argmin(to_chosen)))
     return ClassSequence.from_order(order, space.sizes)
+
+
+def end(
+    similarity: Similarity, space: SequenceSpace, goal: str, rng: np.random.Generator
+) -> ClassSequence:
+    """Return the sequence with the lowest (or highest) S of those that cover a pool."""
+    return min(cover(space, COVER, rng), key=lambda one: _SIGNS[goal] * score(similarity, one))
 
 
 def cover(space: SequenceSpace, count: int, rng: np.random.Generator) -> list[ClassSequence]:

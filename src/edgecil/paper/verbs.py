@@ -107,12 +107,12 @@ GROUP = VerbGroup(
                 "edgecil paper compare-similarities text.npz images.npz --tasks 10",
                 "edgecil paper compare-similarities --config recipe:text-images-quickdraw",
             ),
-            "edgecil.sequences.agreement:compare_files",
+            "edgecil.paper.agreement:compare_files",
             _show_agreements,
             arguments=("matrices",),
             plain=lambda answer: {"agreements": answer},
             answer=lambda: {
-                "agreements": list[load("edgecil.sequences:Agreement")],  # type: ignore[misc]
+                "agreements": list[load("edgecil.paper:Agreement")],  # type: ignore[misc]
             },
         ),
         Verb(

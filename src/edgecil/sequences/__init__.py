@@ -1,6 +1,5 @@
 """Class sequences: what they are, what they are worth, and how to choose them."""
 
-from edgecil.sequences.agreement import Agreement, Consistency, compare_similarities, consistency
 from edgecil.sequences.certificate import Bounds, bounds
 from edgecil.sequences.latin import latin
 from edgecil.sequences.moments import Moments, moments
@@ -21,7 +20,6 @@ from edgecil.sequences.scored import (
     ScoredSequence,
     choose_sequences,
     profile_file,
-    read_sequence,
     score_sequence,
 )
 from edgecil.sequences.sequence import ClassSequence
@@ -30,12 +28,10 @@ from edgecil.sequences.space import SequenceSpace
 __all__ = [
     "OBJECTIVES",
     "PROTOCOLS",
-    "Agreement",
     "Bounds",
     "Certificate",
     "ChosenSequences",
     "ClassSequence",
-    "Consistency",
     "LabelledSequence",
     "Moments",
     "Objective",
@@ -46,8 +42,6 @@ __all__ = [
     "SequenceSpace",
     "bounds",
     "choose_sequences",
-    "compare_similarities",
-    "consistency",
     "find_optimum",
     "get_objective",
     "latin",
@@ -55,7 +49,6 @@ __all__ = [
     "profile",
     "profile_file",
     "protocol",
-    "read_sequence",
     "register_protocol",
     "sample_scores",
     "score",

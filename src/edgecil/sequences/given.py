@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.classes import words_of
-from edgecil.errors import DataError, UsageError, name_some, shown
+from edgecil.errors import DataError, UsageError, name_some, shown, unknown
 from edgecil.io.files import read_json
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
-from edgecil.sequences.sequence import ClassSequence, format_tasks, parse_tasks
+from edgecil.sequences.sequence import ClassSequence, Tasks, format_tasks, parse_tasks
 from edgecil.sequences.space import SequenceSpace
 
 Given = str | ClassSequence | LabelledSequence | Sequence[int] | Sequence[Sequence[int]]
@@ -68,34 +68,62 @@ def parse_given(
     """
     labelled: dict[str, LabelledSequence] = {}
     for text in texts:
-        label, colon, tasks = text.partition(": [")
-        label, colon, tasks = (label, colon, f"[{tasks}") if colon else text.rpartition(": ")
-        parts: Any
-        try:
-            parts = json.loads(tasks) if tasks.startswith("[") else parse_tasks(tasks)
-        except ValueError as error:
-            raise UsageError(
-                f"A class sequence is written '0 1|2 3|4 5'. Got {shown(tasks)} instead."
-            ) from error
-        if tasks.startswith("["):
-            parts = _find_names(parts, names)
+        label, parts = split_label(text, names)
         flat = len(parts) == 1 and len(space.sizes) > 1
         sequence = ClassSequence.from_order(parts[0], space.sizes) if flat else ClassSequence(parts)
         if sequence not in space:
             raise UsageError(
-                f"The sequence {tasks!r} must arrange each class from 0 to {space.classes - 1} "
+                f"The sequence {text!r} must arrange each class from 0 to {space.classes - 1} "
                 f"once, in tasks of sizes {list(space.sizes)}. Got sizes {list(sequence.sizes)}."
             )
-        name = label if colon else str(sequence)
+        name = label or str(sequence)
         if labelled.setdefault(name, LabelledSequence(name, sequence)).sequence != sequence:
             raise UsageError(f"Two different sequences have the label {name!r}; rename one.")
     return list(labelled.values())
 
 
-def _find_names(
-    tasks: Sequence[Sequence[str]], names: Sequence[str] | None
-) -> tuple[tuple[int, ...], ...]:
-    """Return the ids of classes that are named."""
+def split_label(text: str, names: Sequence[str] | None = None) -> tuple[str, Tasks]:
+    """Return the label of a sequence, empty if it has none, and its tasks (one of a flat order)."""
+    label, colon, tasks = text.partition(": [")
+    label, colon, tasks = (label, colon, f"[{tasks}") if colon else text.rpartition(": ")
+    try:
+        if tasks.startswith("["):
+            return label, _find_names(json.loads(tasks), names)
+        return label, parse_tasks(tasks)
+    except ValueError as error:
+        raise UsageError(
+            f"A class sequence is written '0 1|2 3|4 5'. Got {shown(tasks)} instead."
+        ) from error
+
+
+def read_sequence(
+    path: str | Path, names: Sequence[str], *, label: str | None = None, **sizes: Any
+) -> ClassSequence:
+    """Return the sequence in a JSON file, or the one with a label.
+
+    Args:
+        path: as for :func:`given_texts`.
+        names: of the N classes, each of which it must have once.
+        label: which of several sequences to read.
+        sizes: of the tasks, as for :meth:`SequenceSpace.choose`; those of the file by default.
+    """
+    texts = [text for some in given_texts(path).values() for text in some]
+    by_label = {split_label(text, names)[0]: text for text in texts}
+    if label is None and len(texts) > 1:
+        raise UsageError(
+            f"{path} contains several sequences; choose one by 'label': {', '.join(by_label)}."
+        )
+    if label is not None and label not in by_label:
+        raise unknown(f"label in {path}", label, by_label)
+    text = texts[0] if label is None else by_label[label]
+    parts = split_label(text, names)[1]
+    if len(parts) > 1 and all(value is None for value in sizes.values()):
+        sizes = {"sizes": [len(task) for task in parts]}
+    (run,) = parse_given([text], SequenceSpace.choose(len(names), **sizes), names)
+    return run.sequence
+
+
+def _find_names(tasks: Sequence[Sequence[str]], names: Sequence[str] | None) -> Tasks:
     ids = {words_of(name): id_ for id_, name in enumerate(names or ())}
     parts = [[words_of(name) for name in task] for task in tasks]
     unknown_names = [name for task in parts for name in task if name not in ids]
@@ -108,7 +136,6 @@ def _find_names(
 
 
 def _text(entry: Any) -> str:
-    """Return one sequence as text."""
     if isinstance(entry, str):
         return entry
     if isinstance(entry, LabelledSequence):
@@ -135,7 +162,7 @@ def _text(entry: Any) -> str:
 def _read(path: Path) -> list[Any] | dict[str, list[Any]]:
     """Return the entries of a JSON file, or its lists of entries by name."""
     data = read_json(path)
-    if _is_empty(data):
+    if data == [] or (isinstance(data, dict) and [] in data.values()):
         raise DataError(f"{path} has no class sequences to run; write at least one.")
     named = isinstance(data, dict) and not data.keys() & {"sequences", "tasks", "order"}
     if named and data and all(isinstance(some, list) and some for some in data.values()):
@@ -168,8 +195,3 @@ def _named(entries: Any, names: Any, path: Path) -> Any:
         ]
     except (AttributeError, KeyError, IndexError, TypeError) as error:
         raise DataError(f"{path} has sequences that do not fit its {len(names)} names.") from error
-
-
-def _is_empty(data: Any) -> bool:
-    """Return whether a file has an empty list, also under a name."""
-    return data == [] or (isinstance(data, dict) and [] in data.values())

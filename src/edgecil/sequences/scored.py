@@ -10,8 +10,8 @@ from typing import Any, overload
 from numpy.typing import ArrayLike
 
 from edgecil.classes.registry import CLASS_LISTS
-from edgecil.errors import UsageError, unknown
-from edgecil.io.files import read_json
+from edgecil.errors import UsageError
+from edgecil.sequences.given import read_sequence
 from edgecil.sequences.objective import Objective
 from edgecil.sequences.optimal import Certificate
 from edgecil.sequences.profile import Profile, profile
@@ -207,80 +207,6 @@ def profile_file(
     matrix = choose_similarity(
         similarity, dataset=dataset, classes=classes, classes_seed=classes_seed
     )
-    order = read_sequence(
-        sequence,
-        classes=len(matrix),
-        label=label,
-        tasks=tasks,
-        base=base,
-        increment=increment,
-        sizes=sizes,
-    )
+    chosen: dict[str, Any] = {"tasks": tasks, "base": base, "increment": increment, "sizes": sizes}
+    order = read_sequence(sequence, matrix.names, label=label, **chosen)
     return profile(matrix, order)
-
-
-def read_sequence(
-    path: str | Path,
-    *,
-    classes: int,
-    tasks: int | None = None,
-    base: int | None = None,
-    increment: int | None = None,
-    sizes: Sequence[int] | None = None,
-    label: str | None = None,
-) -> ClassSequence:
-    """Return the class sequence in a JSON file; the other arguments are :func:`profile_file`'s.
-
-    Args:
-        path: the file.
-        classes: N; the sequence must arrange each class from 0 to N-1 once.
-        tasks: number of tasks of equal size.
-        base: number of classes in the first task; use with `increment`.
-        increment: number of classes in each further task.
-        sizes: number of classes in each task.
-        label: which of several sequences to read.
-    """
-    path = Path(path)
-    data = read_json(path)
-    if isinstance(data, dict) and "sequences" in data:
-        data = _with_label(data["sequences"], label, path)
-    given = {"tasks": tasks, "base": base, "increment": increment, "sizes": sizes}
-    asked = any(value is not None for value in given.values())
-    if isinstance(data, dict) and "tasks" in data:
-        sequence = ClassSequence(data["tasks"])
-        if asked and SequenceSpace.choose(len(sequence.order), **given).sizes != sequence.sizes:  # type: ignore[arg-type]
-            raise UsageError(
-                f"{path} has tasks of sizes {list(sequence.sizes)}, which differ from those asked "
-                f"for; leave {' and '.join(repr(name) for name in given if given[name])} out."
-            )
-    else:
-        order = data.get("order") if isinstance(data, dict) else data
-        if not isinstance(order, list) or not all(isinstance(id_, int) for id_ in order):
-            raise UsageError(f'{path} must have {{"tasks": [[…], …]}} or a flat list of class ids.')
-        if not order:
-            raise UsageError(f"{path} contains no classes.")
-        space = SequenceSpace.choose(len(order), **given)  # type: ignore[arg-type]
-        sequence = ClassSequence.from_order(order, space.sizes)
-    if sorted(sequence.order) != list(range(classes)):
-        raise UsageError(
-            f"{path} must arrange each class from 0 to {classes - 1} once. "
-            f"Got {len(sequence.order)} classes from {min(sequence.order)} to "
-            f"{max(sequence.order)}."
-        )
-    return sequence
-
-
-def _with_label(entries: object, label: str | None, path: Path) -> dict[str, Any]:
-    """Return the entry with that label; a single entry needs none."""
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise UsageError(f"{path} must contain a list of labelled sequences under 'sequences'.")
-    by_label: dict[str, dict[str, Any]] = {str(entry.get("label")): entry for entry in entries}
-    if label is None and len(by_label) == 1:
-        return next(iter(by_label.values()))
-    if label is None:
-        raise UsageError(
-            f"{path} contains several sequences; choose one by 'label': {', '.join(by_label)}."
-        )
-    if label not in by_label:
-        raise unknown(f"label in {path}", label, by_label)
-    return by_label[label]

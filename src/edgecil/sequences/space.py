@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.errors import UsageError
-from edgecil.sequences.counting import count_sequences, ln_count, log10_count
+from edgecil.sequences.counting import count_sequences
 from edgecil.sequences.sequence import ClassSequence
 
 _LISTABLE = 200_000
@@ -127,12 +128,12 @@ class SequenceSpace:
     @property
     def ln_size(self) -> float:
         """Natural logarithm of |Ω|."""
-        return ln_count(self.sizes)
+        return math.log(self.size)
 
     @property
     def log10_size(self) -> float:
         """Decimal logarithm of |Ω|."""
-        return log10_count(self.sizes)
+        return math.log10(self.size)
 
     def __contains__(self, sequence: object) -> bool:
         return (

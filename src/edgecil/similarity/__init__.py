@@ -6,7 +6,6 @@ from edgecil.similarity.clip import ClipEncoder, load_clip
 from edgecil.similarity.encoders import (
     DEFAULT_ENCODER,
     Encoder,
-    EncoderStatus,
     encoder_names,
     encoder_status,
     get_encoder,
@@ -21,7 +20,6 @@ from edgecil.similarity.images import PIXELS, image_similarity
 from edgecil.similarity.matrix import Similarity, SimilarityMatrix, align
 from edgecil.similarity.options import SimilaritySource
 from edgecil.similarity.prototypes import prototype_similarity
-from edgecil.similarity.sources import Sources, read_sources
 from edgecil.similarity.text import TEMPLATE, text_similarity
 
 __all__ = [
@@ -30,11 +28,9 @@ __all__ = [
     "TEMPLATE",
     "ClipEncoder",
     "Encoder",
-    "EncoderStatus",
     "Similarity",
     "SimilarityMatrix",
     "SimilaritySource",
-    "Sources",
     "align",
     "build_similarity",
     "bundled_captions",
@@ -51,7 +47,6 @@ __all__ = [
     "read_embeddings",
     "read_features",
     "read_similarity",
-    "read_sources",
     "save_similarity",
     "text_similarity",
 ]

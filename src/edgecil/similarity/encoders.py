@@ -55,21 +55,6 @@ class EncoderEntry:
     file: str = ""
 
 
-@dataclass(frozen=True)
-class EncoderStatus:
-    """Whether an encoder can run on this machine.
-
-    Attributes:
-        name: the encoder's name.
-        available: it can, without a network.
-        sentence: what it is and where, or what is missing and how to get it.
-    """
-
-    name: str
-    available: bool
-    sentence: str
-
-
 _CATALOGUE = {
     "minilm-bundled": EncoderEntry("MiniLM-L6 embeddings of the bundled class names", "bundled"),
     "minilm": EncoderEntry(
@@ -126,26 +111,26 @@ def get_encoder(name: str, weights: str | Path | None = None, *, half: bool = Fa
     return ClipEncoder(name, files, sizes=entry.sizes, activation=openai, half=half)
 
 
-def encoder_status(name: str) -> EncoderStatus:
-    """Return whether an encoder can run here; torch is not imported and no connection is made."""
-    name = ENCODERS.resolve(name)
+def encoder_status(name: str) -> tuple[bool, str]:
+    """Return whether an encoder can run here without a network, and what it is or what is missing.
+
+    Torch is not imported and no connection is made.
+    """
     entry = ENCODERS[name]
     if entry.kind == "bundled":
-        return EncoderStatus(name, True, f"{entry.about}; comes with edgecil.")
+        return True, f"{entry.about}; comes with edgecil."
     if missing := missing_packages(PACKAGES):
-        lacking = f"{entry.about}; requires {' and '.join(missing)}"
-        return EncoderStatus(name, False, f"{lacking}: run pip install 'edgecil[clip]'.")
+        requires = f"{entry.about}; requires {' and '.join(missing)}"
+        return False, f"{requires}: run pip install 'edgecil[clip]'."
     folder = cached_weights(entry)
     if entry.kind == "minilm":
         folder = installed_weights() or folder
-    if folder is None:
-        return EncoderStatus(
-            name,
-            False,
-            f"{entry.about}; its weights are not here: with a network the first use downloads "
-            f"them, else {_remedy(entry)}.",
-        )
-    return EncoderStatus(name, True, f"{entry.about}; weights in {folder}.")
+    if folder is not None:
+        return True, f"{entry.about}; weights in {folder}."
+    return False, (
+        f"{entry.about}; its weights are not here: with a network the first use downloads them, "
+        f"else {_remedy(entry)}."
+    )
 
 
 def cached_weights(entry: EncoderEntry) -> Path | None:

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.stats import spearmanr
 
+from edgecil.backbones.pretrained import PRETRAINED
+from edgecil.classes import get_classes
 from edgecil.errors import UsageError
-from edgecil.sequences import (
-    Agreement,
-    ClassSequence,
-    SequenceSpace,
-    compare_similarities,
-    consistency,
-)
+from edgecil.paper import Agreement, compare_similarities, consistency
+from edgecil.paper.agreement import build_sources, compare_files, read_sources
+from edgecil.recipes import read_recipe, recipe_names
+from edgecil.sequences import ClassSequence, SequenceSpace
 from edgecil.sequences.protocols.extremes import EDGE
-from edgecil.similarity import SimilarityMatrix
+from edgecil.similarity import PIXELS, SimilarityMatrix, encoder_names, text_similarity
+from edgecil.similarity.captions import CAPTIONED
 from tests.sequences.oracles import Floats, matrix
 
 
@@ -160,7 +160,7 @@ def test_sequences_with_other_sizes_cannot_be_compared() -> None:
 
 def test_matrices_over_other_classes_cannot_be_compared() -> None:
     left, right = (SimilarityMatrix.of(matrix("signed", classes)) for classes in (4, 5))
-    with pytest.raises(UsageError, match=r"4 \(left\) and 5 \(right\) classes"):
+    with pytest.raises(UsageError, match=r"left and right.*4 classes and 5"):
         agree(left, right, SequenceSpace((2, 2)))
 
 
@@ -168,3 +168,41 @@ def test_a_space_over_other_classes_is_refused() -> None:
     similarity = SimilarityMatrix.of(matrix("signed", 4))
     with pytest.raises(UsageError, match="Task sizes must sum"):
         agree(similarity, similarity, SequenceSpace((3, 3)))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("tasks = 7", "'dataset'"),
+        ('dataset = "ham10000"\n[similarities.names]\nstencil = "{name}"', "'stencil'.*template"),
+        ('dataset = "ham10000"\nparts = 7\n[similarities.names]', "'parts'"),
+        ('dataset = "ham10000"\n[similarities.names]', "Got 1"),
+    ],
+)
+def test_a_file_that_describes_no_similarities_is_refused(tmp_path, text, words) -> None:
+    (tmp_path / "some.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=words):
+        compare_files(config=tmp_path / "some.toml", tasks=7)
+
+
+def test_other_names_stand_for_the_classes_of_the_dataset() -> None:
+    sources = {"names": {}, "paper": {"names": "ham10000-paper", "classes": 7}}
+    built = build_sources("ham10000", sources)
+    assert built["names"].names == built["paper"].names == get_classes("ham10000").labels
+    paper = text_similarity(get_classes("ham10000-paper"))
+    np.testing.assert_array_equal(built["paper"].values, paper.values)
+    assert not np.array_equal(built["names"].values, paper.values)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in recipe_names() if "similarities" in read_recipe(name)]
+)
+def test_a_bundled_comparison_names_only_what_exists(name: str) -> None:
+    dataset, sources, space = read_sources(f"recipe:{name}")
+    for source in sources.values():
+        assert source.get("encoder") in (None, *encoder_names())
+        assert source.get("images") in (None, PIXELS, *PRETRAINED)
+        assert "captions" not in source or dataset in CAPTIONED
+    if name in ("captions-eyepacs", "captions-ham10000"):
+        assert sources["names"]["names"] == f"{dataset}-paper"
+    assert len(get_classes(dataset)) % space.get("tasks", 1) == 0
