@@ -120,7 +120,6 @@ def test_a_saved_similarity_is_read_back_bit_for_bit(experiment) -> None:
     )
     save_experiment_similarity(experiment.directory, matrix)
     np.testing.assert_array_equal(experiment.similarity().submatrix(np.arange(4)), matrix.values)
-    assert experiment.similarity_source == "e, '{name}'"
 
 
 def test_without_a_configuration_the_similarity_is_that_of_the_names(tmp_path) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ import numpy as np
 from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.config_values import build_config
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
-from edgecil.engine.plan import Prefix
+from edgecil.engine.plan import Node
 from edgecil.engine.record import Identity, digest_of, meaning
 from edgecil.engine.results import RunResult, Summary
 from edgecil.engine.runs import FAILED, FINISHED, PENDING, Runs
@@ -165,7 +164,7 @@ class Experiment:
         with self._reading() as store:
             stored = store.recorded_identity()
             rows = labelled_runs(store)
-            lost = {(node.method, node.seed, node.prefix) for node in store.failures()}
+            lost = set(store.failures())
         if not rows:
             raise DataError(f"{self.directory} contains no results yet.")
         if classifier is not None:
@@ -215,29 +214,18 @@ class Experiment:
         with self._reading() as store:
             return read_status(store, self.configs)
 
-    @cached_property
-    def _similarity(self) -> Similarity:
-        return find_similarity(self.directory, self.dataset, self.names, self.configs)
-
     def similarity(self) -> Similarity:
         """Return the similarity between the N classes from which the sequences were chosen.
 
         `run` saves it in the directory. Where no protocol required one, it is computed from the
         configuration, or from the class names if another tool trained.
         """
-        return self._similarity
+        return find_similarity(self.directory, self.dataset, self.names, self.configs)
 
     @property
     def required_encoder(self) -> str | None:
         """The encoder that :meth:`similarity` loads; None if the vectors are stored or bundled."""
         return required_encoder(self.directory, self.configs)
-
-    @property
-    def similarity_source(self) -> str:
-        """The source of the similarity in a few words: encoder and template, or the file."""
-        source = self.similarity().source
-        parts = (source.get(key) for key in ("encoder", "template", "file"))
-        return ", ".join(repr(part) if "{" in part else part for part in parts if part)
 
     @property
     def provenance(self) -> dict[str, dict[str, Any]]:
@@ -371,14 +359,13 @@ def stored_answers(directory: str | Path) -> dict[str, dict[str, ClassSequence]]
     }
 
 
-def _status(row: LabelledRun, failed: Collection[tuple[str, int, Prefix]]) -> int:
+def _status(row: LabelledRun, failed: set[Node]) -> int:
     """Return the number of a run's status: one that is neither finished nor failed is pending."""
-    (method, seed), _, labelled, result = row
+    key, _, labelled, result = row
     if result is not None:
         return FINISHED
-    tasks = labelled.sequence.tasks
-    prefixes = (tasks[:end] for end in range(1, len(tasks) + 1))
-    return FAILED if any((method, seed, prefix) in failed for prefix in prefixes) else PENDING
+    path = Node(*key, labelled.sequence.tasks).path
+    return PENDING if failed.isdisjoint(path) else FAILED
 
 
 def _final_by_class(rows: Sequence[LabelledRun], classifier: str | None) -> Floats | None:

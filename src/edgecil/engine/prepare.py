@@ -23,14 +23,14 @@ from edgecil.backbones.slot import find_model, is_slot_model, model_name
 from edgecil.classes import ClassList
 from edgecil.data import Dataset
 from edgecil.data.registry import load_dataset
-from edgecil.engine.config import Execution, ExperimentConfig, Training
+from edgecil.engine.config import Execution, ExperimentConfig
 from edgecil.engine.executors.placement import Placement, place
 from edgecil.engine.handshake import machine_identity
 from edgecil.engine.node_training import WorkerContext
 from edgecil.engine.plan import Plan
 from edgecil.engine.seeds import PER_ORDER, SEEDS, SHARED
 from edgecil.engine.similarity import experiment_similarity
-from edgecil.errors import PrerequisiteError, UsageError, nearest, warn
+from edgecil.errors import PrerequisiteError, UsageError, warn
 from edgecil.io.device import check_precision, choose_device
 from edgecil.methods import Environment, MethodEntry, get_method
 from edgecil.methods.image_size import fit_images, image_statistics, stored_size
@@ -59,14 +59,8 @@ _PATHS = ("file", "embeddings", "names", "captions", "weights")
 class Prepared:
     """A run that is ready to start.
 
-    Attributes:
-        config: with method and protocol names as they are registered.
-        context: data and settings for the workers.
-        sequences: labelled sequences by protocol.
-        plan: the task trainings.
-        identity: everything that determines the results; all runs in a directory agree in it.
-        similarity: the similarity the sequences were chosen from; None if no protocol requires one.
-        notes: sentences about the choice of sequences, by what they are about.
+    Names in `config` are as they are registered; all runs in a directory agree in `identity`;
+    `notes` are sentences about the choice of sequences, by what they are about.
     """
 
     config: ExperimentConfig
@@ -77,29 +71,25 @@ class Prepared:
     similarity: Similarity | None
     notes: Mapping[str, str] = field(default_factory=dict)
 
-    def sharing(self, directory: Path) -> Prepared:
-        """Return the run with features and parts of learners shared in a directory."""
-        environment = replace(self.context.environment, shared=str(directory.absolute()))
-        return replace(self, context=replace(self.context, environment=environment))
-
-    def part(self, execution: Execution) -> Prepared:
-        """Return the same run with the part of the plan that is requested."""
-        part = execution.part
-        return self if part is None else replace(self, plan=self.plan.shard(*part))
-
     def placement(self, execution: Execution) -> Placement | int | None:
         """Return how many trainings run at the same time, and on which devices.
 
         None stands for as many as a Ray cluster can run.
         """
-        workers = self._workers(execution)
+        workers, interactive = execution.workers, self.context.interactive
+        if interactive and (execution.executor == "ray" or (workers or 1) > 1):
+            raise UsageError(
+                f"{interactive[0]} is defined in a notebook or an interactive session, which "
+                "workers cannot import; define it in a file, or set 'workers' to 1 on the "
+                "executor 'local'."
+            )
         if execution.executor == "ray":
             if execution.devices is not None:
                 raise UsageError(
                     "'devices' cannot be combined with the executor 'ray', which assigns GPUs "
                     "itself; leave it out, and set 'workers_per_device' to share them."
                 )
-            return execution.workers
+            return workers
         own = self.context.environment.device
         devices = execution.devices or (None if own == "cpu" else (own,))
         device = self.config.training.device
@@ -107,22 +97,10 @@ class Prepared:
             raise UsageError(f"'devices' are GPUs, but 'device' is {device!r}; leave it out.")
         return place(
             devices,
-            workers=workers,
+            workers=1 if interactive else workers,
             per_device=execution.workers_per_device,
             threads=self.config.training.threads,
         )
-
-    def _workers(self, execution: Execution) -> int | None:
-        """Return the number of workers that is given; 1 where only this process has a learner."""
-        names = self.context.interactive
-        if not names:
-            return execution.workers
-        if execution.executor == "ray" or (execution.workers or 1) > 1:
-            raise UsageError(
-                f"{names[0]} is defined in a notebook or an interactive session, which workers "
-                "cannot import; define it in a file, or set 'workers' to 1 on the executor 'local'."
-            )
-        return 1
 
 
 def prepare(
@@ -175,22 +153,23 @@ def load_context(
 ) -> tuple[ExperimentConfig, list[MethodEntry], Dataset, WorkerContext]:
     """Load the data, unless they are given, and the methods' settings."""
     entries = [get_method(name) for name in config.method]
+    own, names = config.training.set, {entry.spec: entry.name for entry in entries}
     config = replace(
         config,
         method=tuple(dict.fromkeys(entry.spec for entry in entries)),
         protocol=format_protocols(parse_protocols(config.protocol, own=config.sequences)),
         training=replace(
             config.training,
-            set={_method_name(name, entries): it for name, it in config.training.set.items()},
+            set={names.get(name) or get_method(name).name: it for name, it in own.items()},
         ),
     )
     data, training = config.data, config.training
-    names = [entry.name for entry in entries]
-    unused = [name for name in training.set if name not in names]
+    unused = [name for name in training.set if name not in names.values()]
     if unused:
         raise UsageError(f"'set' has settings of {unused[0]!r}, which is not among the methods.")
-    for name in filter(None, (training.backbone, *map(_own_backbone, training.set.values()))):
-        check_backbone(name)
+    for name in (training.backbone, *(own.get("backbone") for own in training.set.values())):
+        if name is not None:
+            check_backbone(name)
     images = images or load_images(config, storage=storage)
     backbones = {entry.name: choose_backbone(entry, config, images.shape) for entry in entries}
     configs = {entry.name: configure(entry, config, backbones[entry.name]) for entry in entries}
@@ -314,19 +293,10 @@ def portable_config(config: ExperimentConfig) -> ExperimentConfig:
     return replace(config, similarity=replace(config.similarity, **paths))
 
 
-def _method_name(name: str, entries: list[MethodEntry]) -> str:
-    own = (entry.name for entry in entries if name in (entry.name, entry.spec))
-    return next(own, None) or get_method(name).name
-
-
-def _own_backbone(settings: Mapping[str, Any]) -> str | None:
-    """Return the network among the settings of one method."""
-    return settings.get("backbone")
-
-
 def choose_backbone(entry: MethodEntry, config: ExperimentConfig, shape: tuple[int, ...]) -> str:
     """Return the network of a method: its own, that of all, or the default for the data."""
-    chosen = _own_backbone(config.training.set.get(entry.name, {})) or config.training.backbone
+    own = config.training.set.get(entry.name, {}).get("backbone")
+    chosen = own or config.training.backbone
     default = default_backbone(shape, frozen=entry.pretrained)
     return canonical_backbone(chosen or default)
 
@@ -391,19 +361,7 @@ def configure(entry: MethodEntry, config: ExperimentConfig, backbone: str) -> An
         for name, value in training.set.get(entry.name, {}).items()
         if name != "backbone" or name in names  # the network is not the method's own setting
     }
-    _check_options(entry.name, settings, names)
     return replace_settings(configured, settings, entry.name)
-
-
-def _check_options(method: str, settings: Mapping[str, Any], names: Collection[str]) -> None:
-    """Raise an error if a setting that a method lacks is probably meant to be an option."""
-    options = [field.name for kind in (ExperimentConfig, Training) for field in fields(kind)]
-    for name in settings:
-        if name not in names and not nearest(name, names) and (near := nearest(name, options)):
-            raise UsageError(
-                f"{method} has no setting {name!r}, but the '{near[0]}' parameter applies to all "
-                f"methods. Settings of {method}: {', '.join(sorted(names))}."
-            )
 
 
 def _environment_identity(context: WorkerContext, entries: list[MethodEntry]) -> dict[str, Any]:

@@ -166,15 +166,7 @@ def run(
 
 @dataclass(frozen=True)
 class Resolved:
-    """What a call of `run` asks for.
-
-    Attributes:
-        config: the experiment; with `until`, its protocol adds random orders.
-        execution: how to compute it.
-        out: the experiment directory.
-        overwrite: whether results in it are deleted.
-        goal: what `until` asks for.
-    """
+    """What a call of `run` asks for; with a goal, the protocol adds random orders."""
 
     config: ExperimentConfig
     execution: Execution
@@ -212,14 +204,12 @@ def run_resolved(
     on_finished: Callable[[Finished], None] = lambda finished: None,
 ) -> Experiment:
     """Train what a call asks for."""
-    config, execution, out, overwrite = asked.config, asked.execution, asked.out, asked.overwrite
+    config, execution, out = asked.config, asked.execution, asked.out
     callbacks: dict[str, Any] = {"on_start": on_start, "on_finished": on_finished}
     if asked.goal is None:
-        experiment = _run(config, execution, out, overwrite=overwrite, **callbacks)
+        experiment = _run(config, execution, out, overwrite=asked.overwrite, **callbacks)
     else:
-        experiment = _run_until(
-            asked.goal, config, execution, out, overwrite=overwrite, **callbacks
-        )
+        experiment = _run_until(asked.goal, asked, **callbacks)
     if execution.repeats_on is not None:
         first = experiment.sequences()[config.protocol_names[0]]
         orders = tuple(dict.fromkeys(str(run.sequence) for run in first))[: execution.repeats_on]
@@ -239,6 +229,8 @@ def for_goal(
     goal: Goal, config: ExperimentConfig, out: Path, *, given: bool, overwrite: bool
 ) -> ExperimentConfig:
     """Return the configuration of a run that adds random orders, at most as many as its budget."""
+    from edgecil.methods import get_method  # it imports torch
+
     chosen = config.protocol if given else (RANDOM.name,)
     budgets = parse_protocols(chosen, own=config.sequences)
     random = all(find_protocol(name).independent for name in budgets)
@@ -247,39 +239,23 @@ def for_goal(
             f"'until' adds random orders and requires a protocol like {RANDOM.name!r}. Got "
             f"{', '.join(map(repr, config.protocol))} instead."
         )
-    _check_methods(goal, config, out, overwrite=overwrite)
+    available = [get_method(spec).name for spec in config.method]
+    if not overwrite and (out / DATABASE).exists():
+        available += [run.method for run in Experiment.open(out).results()]
+    for name in goal.methods:
+        if name not in available:
+            raise unknown("method in 'until'", name, list(dict.fromkeys(available)))
     name, own = budgets.popitem()
     return replace(config, protocol=(name,), budget=own or config.budget or _MOST_ORDERS)
 
 
-def _check_methods(goal: Goal, config: ExperimentConfig, out: Path, *, overwrite: bool) -> None:
-    """Raise an error before training if a goal names a method that will have no results."""
-    from edgecil.methods import get_method
-
-    available = [get_method(spec).name for spec in config.method]
-    missing = [name for name in goal.methods if name not in available]
-    if missing and not overwrite and (out / DATABASE).exists():
-        available += dict.fromkeys(run.method for run in Experiment.open(out).results())
-        missing = [name for name in missing if name not in available]
-    if missing:
-        raise unknown("method in 'until'", missing[0], available)
-
-
-def _run_until(
-    goal: Goal,
-    config: ExperimentConfig,
-    execution: Execution,
-    out: Path,
-    *,
-    overwrite: bool,
-    **callbacks: Any,
-) -> Experiment:
+def _run_until(goal: Goal, asked: Resolved, **callbacks: Any) -> Experiment:
     """Add orders until the goal is decided or the budget is spent."""
+    config, done = asked.config, None
     most = config.budget or _MOST_ORDERS
-    done = None
     for budget in range(min(FIRST_LOOK, most), most + 1):
-        part = replace(config, budget=budget)
-        experiment = _run(part, execution, out, overwrite=overwrite and done is None, **callbacks)
+        part, overwrite = replace(config, budget=budget), asked.overwrite and done is None
+        experiment = _run(part, asked.execution, asked.out, overwrite=overwrite, **callbacks)
         done = experiment if done is None else _added(done, experiment)
         table = experiment.table(config.metric)
         accuracies = {
@@ -288,8 +264,7 @@ def _run_until(
         }
         status = check_goal(goal, accuracies, one_seed=table.shares_seeds)
         done = replace(done, goal=status)
-        decided = done.goal is not None and done.goal.answer is not None
-        if decided or budget >= table.space.size:
+        if status.answer is not None or budget >= table.space.size:
             break
     assert done is not None
     return done
@@ -332,12 +307,16 @@ def _run(
     answered = {} if overwrite else stored_answers(out)
     remote = execution.executor == "ray"
     prepared = prepare(experiment_config, answered, storage=execution.storage, remote=remote)
-    prepared = prepared.part(execution)
-    if execution.share:
-        prepared = prepared.sharing(out / "shared")
+    if execution.part is not None:
+        prepared = replace(prepared, plan=prepared.plan.shard(*execution.part))
+    shared = str((out / "shared").absolute()) if execution.share else None
     executor = get_executor(
         execution.executor,
-        replace(prepared.context, allow_mismatch=execution.allow_mismatch),
+        replace(
+            prepared.context,
+            environment=replace(prepared.context.environment, shared=shared),
+            allow_mismatch=execution.allow_mismatch,
+        ),
         workers=prepared.placement(execution),
         address=execution.address,
         timeout=execution.timeout,
@@ -351,7 +330,8 @@ def _run(
         for name, runs in prepared.sequences.items():
             own = name in prepared.config.sequences  # these add to those of earlier calls
             store.add_sequences(name, runs, keep="all" if own else "finished")
-        _save_similarity(store, prepared)
+        if prepared.similarity is not None and not (out / SIMILARITY_FILE).exists():
+            save_experiment_similarity(out, prepared.similarity)
         store.add_config(asdict(portable_config(prepared.config)))
         on_start(prepared, store, executor.capacity)
         with ProgressWriter(out, workers=executor.capacity, shard=execution.shard) as progress:
@@ -378,15 +358,8 @@ def _run(
     for tracker in trackers:
         tracker.close()
     if summary.failed:
-        failed = {(node.method, node.seed, node.prefix) for node in summary.failed}
-        raise TrainingFailedError(
-            experiment,
-            [
-                failure
-                for failure in experiment.failures()
-                if (failure.method, failure.seed, failure.tasks) in failed
-            ],
-        )
+        failures = experiment.failures()
+        raise TrainingFailedError(experiment, [it for it in failures if it.node in summary.failed])
     return experiment
 
 
@@ -440,9 +413,3 @@ def _method_specs(methods: Any) -> Any:
     if isinstance(methods, (list, tuple)):
         return tuple(_method_specs(method) for method in methods)
     return resolve_method(methods).spec if callable(methods) else methods
-
-
-def _save_similarity(store: Store, prepared: Prepared) -> None:
-    """Save the similarity of the sequences, unless an earlier call saved one."""
-    if prepared.similarity is not None and not (store.directory / SIMILARITY_FILE).exists():
-        save_experiment_similarity(store.directory, prepared.similarity)

@@ -46,6 +46,11 @@ class Failure:
     trace: str
     runs: tuple[str, ...] = ()
 
+    @property
+    def node(self) -> Node:
+        """The node in the plan."""
+        return Node(self.method, self.seed, self.tasks)
+
     def __str__(self) -> str:
         affected = self.runs[0] if self.runs else format_tasks(self.tasks)
         more = f" and {len(self.runs) - 1} more" if len(self.runs) > 1 else ""
@@ -57,15 +62,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class ProtocolStatus:
-    """How far one method is on the sequences of one protocol.
-
-    Attributes:
-        method: the method's name.
-        protocol: the protocol's name.
-        planned: number of runs requested: sequences times repeats.
-        finished: number of these with a result.
-        failed: number of these without a result because a task training failed.
-    """
+    """How many runs of one method on one protocol are requested, finished, and have failed."""
 
     method: str
     protocol: str
@@ -160,9 +157,11 @@ def read_status(store: StoreReader, configs: Sequence[ExperimentConfig]) -> Stat
     shard = None if progress is None else progress.shard
     wanted = None if shard is None or not configs else _shard(shard, configs[-1], sequences)
     finished = {
-        (*key, labelled.sequence.tasks) for key, _, labelled, result in rows if result is not None
+        Node(*key, labelled.sequence.tasks)
+        for key, _, labelled, result in rows
+        if result is not None
     }
-    lost = {(failure.method, failure.seed, failure.tasks) for failure in failures}
+    lost = {failure.node for failure in failures}
     parts, missing = [], []
     shared = _shares_seed(store)
     for (method, protocol), repeats in _planned(configs, begun_repeats(store), sequences).items():
@@ -172,11 +171,8 @@ def read_status(store: StoreReader, configs: Sequence[ExperimentConfig]) -> Stat
             for repeat in sorted(repeats)
         ]
         runs = [run for run in runs if wanted is None or run in wanted]
-        open_runs = [run for run in runs if (run.method, run.seed, run.prefix) not in finished]
-        failed = sum(
-            any((step.method, step.seed, step.prefix) in lost for step in run.path)
-            for run in open_runs
-        )
+        open_runs = [run for run in runs if run not in finished]
+        failed = sum(not lost.isdisjoint(run.path) for run in open_runs)
         missing += open_runs
         parts.append(
             ProtocolStatus(method, protocol, len(runs), len(runs) - len(open_runs), failed)

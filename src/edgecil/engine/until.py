@@ -24,17 +24,11 @@ Relation = Literal[">", "<", "±"]
 
 @dataclass(frozen=True)
 class Goal:
-    """What a run shall find out.
+    """What a run shall find out: whether a mean, or a difference, is beyond or within a value.
 
-    Attributes:
-        text: as it was given.
-        first: a method; None for the mean of every method.
-        second: the method that it is compared with; None for its own mean.
-        relation: `>` or `<` a value, or `±`: known to within a value.
-        value: in points.
+    `first` is None for the mean of every method, `second` where nothing is subtracted.
     """
 
-    text: str
     first: str | None
     second: str | None
     relation: Relation
@@ -68,7 +62,9 @@ class GoalStatus:
 
     def __str__(self) -> str:
         """Return what is known in the words of `analyze` and `compare`, and whether it suffices."""
-        over = "class orders, for one training seed" if self.one_seed else _POPULATION
+        over = (
+            "class orders, for one training seed" if self.one_seed else "class orders and trainings"
+        )
         lines = []
         for name, interval in self.intervals.items():
             reached = "" if name not in self.means else f"{self.means[name]:.1f} "
@@ -108,10 +104,7 @@ def parse_goal(text: str) -> Goal:
     if match["first"] == match["second"]:
         raise UsageError(f"'until' must compare two different methods. Got {shown(text)} instead.")
     every = match["first"] == "mean" and match["second"] is None
-    return Goal(text, None if every else match["first"], match["second"], relation, value)
-
-
-_POPULATION = "class orders and trainings"
+    return Goal(None if every else match["first"], match["second"], relation, value)
 
 
 def check_goal(
@@ -120,13 +113,7 @@ def check_goal(
     *,
     one_seed: bool = False,
 ) -> GoalStatus:
-    """Return whether the orders that were run decide a goal.
-
-    Args:
-        goal: the goal.
-        accuracies: by method and order, in the order in which they were run; means over repeats.
-        one_seed: whether all orders were trained with the same seed.
-    """
+    """Return whether accuracies, in the order in which orders were run, decide a goal."""
     for name in goal.methods:
         if name not in accuracies:
             raise unknown("method", name, accuracies)

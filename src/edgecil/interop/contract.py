@@ -51,14 +51,7 @@ class _Result(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def write_order(path: Path, sequence: ClassSequence, ids: Sequence[int], seed: int) -> list[int]:
-    """Write the order file, and return the order in it.
-
-    Args:
-        path: the file.
-        sequence: over classes 0 … N-1.
-        ids: the dataset's own ids of these N classes.
-        seed: the training seed.
-    """
+    """Write the order file, and return the order in it, in the dataset's own ids of classes."""
     tasks = [sorted(ids[class_] for class_ in task) for task in sequence.tasks]
     order = [id_ for task in tasks for id_ in task]
     with replace_file(path) as file:
@@ -67,13 +60,7 @@ def write_order(path: Path, sequence: ClassSequence, ids: Sequence[int], seed: i
 
 
 def read_result(path: Path, tasks: int, *, order: Sequence[int] | None = None) -> WholeRun:
-    """Return the result of a run over `tasks` tasks; its cost is added by :func:`with_cost`.
-
-    Args:
-        path: the file.
-        tasks: number of tasks.
-        order: the class order that was asked for; a result that names another is refused.
-    """
+    """Return the result of a run over `tasks` tasks; one that names another order is refused."""
     try:
         result = msgspec.convert(read_json(path), _Result)
         if order is not None and result.order not in (None, list(order)):

@@ -83,13 +83,7 @@ _MODULES = {"avalanche": _AVALANCHE, "continuum": _CONTINUUM}
 
 @dataclass(frozen=True)
 class ListedSequences:
-    """Class sequences with their profiles.
-
-    Attributes:
-        names: the N class names.
-        sequences: one for each label.
-        notes: what constructed orders come from, and labels that stand for the same order.
-    """
+    """Class sequences with their profiles, and notes on what constructed orders come from."""
 
     names: list[str]
     sequences: list[ScoredSequence]
@@ -288,13 +282,7 @@ def _script(runs: Mapping[str, Node], command: str, environment: Mapping[str, st
 
 
 def import_results(folder: str | Path, *, out: str | Path, overwrite: bool = False) -> Experiment:
-    """Make an experiment of the results of exported runs; runs without a result are named.
-
-    Args:
-        folder: what :func:`export` wrote.
-        out: the experiment directory, a new one or one of earlier results of the same export.
-        overwrite: delete existing results and start over.
-    """
+    """Make an experiment of the results of exported runs; runs without a result are named."""
     folder = Path(folder)
     manifest = read_json(folder / MANIFEST)
     ids = manifest["identity"]["class_ids"]

@@ -43,15 +43,8 @@ ORDER_FILE, RESULT_FILE, LOG = "order.json", "result.json", "log.txt"
 class ExternalPlan:
     """Everything that another program is to train.
 
-    Attributes:
-        method: name under which the results are stored.
-        command: the words of the command that trains a node with all tasks, by its folder.
-        dataset: name of the dataset.
-        orders: the classes and their orders.
-        repeats: how often to train each order, each time with its own training seed.
-        identity: what else decides the results; a directory holds one of each.
-        cwd: working directory of the program.
-        environment: variables that the program gets in addition to those of this process.
+    `command` returns the words that train a node with all tasks in a folder; `identity` is what
+    else decides the results; `environment` is added to that of this process.
     """
 
     method: str
@@ -224,11 +217,7 @@ def _train_missing(
 
 
 class ProgramError(EdgecilError):
-    """A program failed to train a run.
-
-    Attributes:
-        trace: the end of its log.
-    """
+    """A program failed to train a run; the trace is the end of its log."""
 
     def __init__(self, message: str, trace: str) -> None:
         super().__init__(message)

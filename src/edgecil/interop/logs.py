@@ -52,13 +52,9 @@ class NoResultError(DataError):
 class LoggedRun:
     """One run in a log.
 
-    Attributes:
-        path: the log file.
-        settings: as the toolbox printed them at the start.
-        order: the class order.
-        place: how many runs of the same command stand before it in the log.
-        totals: by classifier, the accuracy over all classes seen, after each task.
-        groups: by classifier, after each task: first and last new label of a group, and accuracy.
+    `place` counts the runs of the same command before it. By classifier and after each task,
+    `totals` are accuracies over all classes seen, and `groups` have the first and last new label
+    of a group and its accuracy.
     """
 
     path: Path
@@ -204,11 +200,8 @@ def by_task(
 ) -> list[float] | None:
     """Return accuracies of tasks from those of groups of classes; None where groups cross tasks.
 
-    Args:
-        groups: first and last new label, and accuracy; the last group may claim classes that have
-            not come yet.
-        sizes: of the tasks so far.
-        balanced: whether every class has as many test images, so that groups can be averaged.
+    The last group may claim classes that have not come yet. Groups can be averaged if classes are
+    balanced, with as many test images each.
 
     >>> by_task([(0, 9, 80.0), (10, 19, 60.0), (20, 29, 50.0)], (20, 10), balanced=True)
     [70.0, 50.0]

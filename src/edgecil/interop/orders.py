@@ -61,14 +61,9 @@ class Orders(Options):
 
 @dataclass(frozen=True)
 class ChosenOrders:
-    """Class orders and the classes that they arrange.
+    """Class orders and the N classes that they arrange, with the dataset's own ids of these.
 
-    Attributes:
-        names: of the N classes that take part.
-        ids: the dataset's own ids of these.
-        similarity: between these; None if no protocol needs it and no option describes it.
-        sizes: of the tasks.
-        sequences: over classes 0 … N-1, by protocol.
+    The similarity is None if no protocol needs it and no option describes it.
     """
 
     names: tuple[str, ...]
@@ -88,13 +83,8 @@ def choose_orders(
 ) -> ChosenOrders:
     """Return the sequences that the options ask for.
 
-    Args:
-        asked: classes, tasks and protocols.
-        source: of the similarity, which is computed if a protocol needs it or an option of it is
-            given.
-        out: the experiment's directory; orders that a language model chose there are kept.
-        overwrite: ask a language model again.
-        default_sizes: first task size and increment if the options give no task sizes.
+    Orders that a language model chose in the directory `out` are kept unless it is overwritten.
+    `default_sizes` are those of the first and of further tasks if the options give none.
     """
     protocols = parse_protocols(asked.protocol)
     similarity, labels = _classes(asked, source, tuple(protocols))

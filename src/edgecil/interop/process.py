@@ -26,13 +26,7 @@ _TAIL = 4000
 
 @dataclass(frozen=True)
 class Ended:
-    """How a program ended.
-
-    Attributes:
-        code: the exit code; minus the signal's number if a signal ended the program.
-        seconds: wall-clock time.
-        peak_memory: most memory used, in bytes.
-    """
+    """How a program ended: the exit code, or minus a signal's number; memory is in bytes."""
 
     code: int
     seconds: float
@@ -64,15 +58,7 @@ class Processes:
         environment: Mapping[str, str],
         timeout: float | None = None,
     ) -> Ended:
-        """Run a program to its end; its output goes to a file.
-
-        Args:
-            command: the words of the command.
-            log: the file for its output.
-            cwd: the working directory.
-            environment: variables in addition to those of this process.
-            timeout: seconds after which the program and its children are stopped.
-        """
+        """Run a program to its end, or stop it and its children; its output goes to a file."""
         start = time.perf_counter()
         with log.open("wb") as file:
             with self._lock:
@@ -98,10 +84,7 @@ class Processes:
         return Ended(process.returncode, time.perf_counter() - start, usage.ru_maxrss * unit)
 
     def stop(self) -> None:
-        """Stop all running programs with their children, and start no more.
-
-        Those that remain after GRACE seconds are killed.
-        """
+        """Stop all running programs with their children, and start no more."""
         with self._lock:
             self._stopped = True
             alive = set(self._alive)

@@ -31,13 +31,7 @@ _COUNTING = 120.0  # seconds that counting the GPUs may take
 
 @dataclass(frozen=True)
 class ToolboxPlan:
-    """What :func:`run_toolbox` would train.
-
-    Attributes:
-        method: the learner's name in the toolbox.
-        stored: number of runs whose results are there.
-        commands: the command of each run that is missing.
-    """
+    """What :func:`run_toolbox` would train: the runs that are stored, and a command for others."""
 
     method: str
     stored: int

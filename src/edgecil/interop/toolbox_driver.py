@@ -25,14 +25,7 @@ CLASSIFIERS = ("head", "nme")  # what the toolboxes call CNN and NME, in the ord
 
 
 def main(root: str, data: str, place: str, *files: str) -> None:
-    """Train the order in the working directory `place`, and write the counts to the result file.
-
-    Args:
-        root: the checkout.
-        data: folder for the images, if the checkout has none.
-        place: the working directory.
-        files: settings, order and result.
-    """
+    """Train the order in the working directory `place`, and write the counts to the result file."""
     settings_file, order_file, result_file = (Path(file).resolve() for file in files)
     mirror(Path(root), Path(place), Path(data).absolute())
     os.chdir(place)
