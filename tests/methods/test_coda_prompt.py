@@ -10,7 +10,6 @@ from edgecil.data.augment import Pipeline
 from edgecil.methods.coda_prompt import (
     CODAPrompt,
     component_weights,
-    distance_from_orthogonal,
     gram_schmidt_rows,
     orthogonal_rows,
 )
@@ -74,12 +73,6 @@ def test_the_head_sees_the_class_token_of_the_prompted_transformer() -> None:
         assert not torch.allclose(expected, queries)
 
 
-def test_orthogonality_by_hand() -> None:
-    rows = torch.tensor([[[1.0, 0.0], [0.0, 1.0]], [[2.0, 0.0], [1.0, 1.0]]])
-    # The second layer's B Bᵀ − I is [[3, 2], [2, 1]].
-    assert distance_from_orthogonal(rows).item() == pytest.approx((9 + 4 + 4 + 1) / 4)
-
-
 def test_the_penalty_is_of_components_keys_and_attention() -> None:
     method = trained(2, components=3)
     with torch.no_grad():
@@ -127,13 +120,6 @@ def test_gram_schmidt_by_hand() -> None:
     second[2] *= -1.0
     second -= (drawn[1] @ first) / (first @ first) * first
     torch.testing.assert_close(new, torch.stack([first / first.norm(), second / second.norm()]))
-
-
-def test_gram_schmidt_is_orthogonal_where_the_old_rows_are() -> None:
-    old = orthogonal_rows(4, torch.empty(2, 0, 9), torch.Generator().manual_seed(0))
-    new = gram_schmidt_rows(3, old, torch.Generator().manual_seed(1))
-    torch.testing.assert_close(new @ old.mT, torch.zeros(2, 3, 4), atol=1e-5, rtol=0)
-    torch.testing.assert_close(new @ new.mT, torch.eye(3).expand(2, 3, 3), atol=1e-5, rtol=0)
 
 
 def test_without_room_for_orthogonality_components_are_random_unit_vectors() -> None:

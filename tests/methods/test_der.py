@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 import torch
 
 from edgecil.backbones import GrowingLinear
@@ -18,31 +17,6 @@ BRIEF = replace(QUICK, epochs=1)  # for what does not depend on learning well
 
 def der(schedule: Schedule = QUICK, **settings: object) -> DER:
     return build("der", DATASET, schedule=schedule, settings=settings)
-
-
-def test_the_loss_is_cross_entropy_and_that_of_the_auxiliary_head() -> None:
-    method = learn_all(der(BRIEF, auxiliary=0.5), SCENARIO, TASKS[:1])
-    images = torch.randn(5, *DATASET.shape, generator=torch.Generator().manual_seed(0))
-    labels = torch.tensor([0, 1, 2, 3, 3])
-    with SCENARIO.task(TASKS[:2], 0) as task:
-        method.grow(task)
-        actual = method.loss(images, labels, task)
-    features = method.network.backbone(images)
-    own = method.network.auxiliary(method.network.backbone.newest(images)).log_softmax(dim=1)
-    chosen = method.network.head(features).log_softmax(dim=1)[torch.arange(5), labels]
-    new_or_old = own[torch.arange(5), torch.tensor([0, 0, 1, 2, 2])]
-    assert actual.item() == pytest.approx(-(chosen.mean() + 0.5 * new_or_old.mean()).item())
-
-
-def test_a_first_task_is_plain_training() -> None:
-    method = der()
-    images = torch.randn(4, *DATASET.shape, generator=torch.Generator().manual_seed(0))
-    labels = torch.tensor([0, 1, 1, 0])
-    with SCENARIO.task(TASKS[:1], 0) as task:
-        method.grow(task)
-        actual = method.loss(images, labels, task)
-    expected = torch.nn.functional.cross_entropy(method.network(images), labels)
-    assert actual.item() == pytest.approx(expected.item())
 
 
 def test_balancing_teaches_the_head_all_classes_and_moves_nothing_else() -> None:

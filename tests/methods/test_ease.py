@@ -10,7 +10,6 @@ from safetensors.torch import save_file
 
 from edgecil.backbones.initialise import build as build_network
 from edgecil.backbones.vit import ViT, ViTLayout
-from edgecil.data import Dataset
 from edgecil.methods import ease as ease_module, get_method
 from edgecil.methods.adapters import adapt
 from edgecil.methods.ease import CACHE_VERSION, EASE, EASEConfig, complete_prototypes
@@ -67,18 +66,6 @@ def test_completed_prototypes_by_brute_force(sizes) -> None:
     np.testing.assert_allclose(complete.numpy(), complete_by_brute_force(prototypes), rtol=1e-10)
 
 
-def test_completed_prototypes_lie_in_the_subspace_that_they_are_for() -> None:
-    """Here a subspace has a coordinate of its own."""
-    prototypes = [
-        torch.stack([torch.eye(3)[subspace].expand(2, 3) for subspace in range(task + 1)])
-        for task in range(3)
-    ]
-    complete = complete_prototypes(prototypes)
-    assert complete.shape == (3, 6, 3)
-    for subspace in range(3):
-        torch.testing.assert_close(complete[subspace], torch.eye(3)[subspace].expand(6, 3))
-
-
 def test_adapters_depend_on_their_own_task_alone() -> None:
     early, late = trained((TASKS[1],)), trained((TASKS[0], TASKS[1]))
     assert same(saved(early.adapters[0]), saved(late.adapters[1]))
@@ -103,21 +90,6 @@ def test_sequences_share_the_adapters_of_a_task(tmp_path, monkeypatch) -> None:
     trained(TASKS, tmp_path)
     trained(TASKS[::-1], tmp_path)
     assert len(trainings) == len(TASKS)
-
-
-def test_another_recipe_dataset_or_network_never_gets_adapters_of_this_one(tmp_path) -> None:
-    def first_adapters(
-        dataset: Dataset = DATASET, shared: Path | None = tmp_path, **changes: object
-    ) -> dict[str, torch.Tensor]:
-        method = build("ease", dataset, schedule=replace(BRIEF, **changes), shared=shared)
-        learn_all(method, Scenario(dataset), TASKS[:1])
-        return saved(method.adapters[0])
-
-    first_adapters()
-    faint = toy_dataset(train=6, test=4, contrast=20)
-    for other in ({"epochs": 2}, {"dataset": faint}):
-        assert same(first_adapters(**other), first_adapters(**other, shared=None))
-        assert not same(first_adapters(**other), first_adapters())
 
 
 def test_adapters_are_those_of_their_version(tmp_path) -> None:

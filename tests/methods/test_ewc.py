@@ -127,11 +127,6 @@ def test_the_anchor_is_where_the_last_task_ended() -> None:
     assert same(method.anchor, weights(method))
 
 
-def test_the_first_task_is_plain_fine_tuning() -> None:
-    plain = learn_all(build("finetune", DATASET), SCENARIO, TASKS[:1])
-    assert same(plain.state()["network"], trained().state()["network"])
-
-
 def test_the_penalty_holds_weights_back() -> None:
     distances = []
     for strength in (0.0, 1e5):

@@ -88,20 +88,6 @@ def test_the_shared_part_learns_through_frozen_extractors() -> None:
     assert shared.weight.grad is not None
 
 
-def test_a_shared_part_that_is_not_to_learn_stands_still_with_the_second_extractor() -> None:
-    shared = nn.BatchNorm1d(3)
-    made = ExpandingNetwork(ExpandingBackbone(shared, extractor(), 2, train_shared=False))
-    made.grow(2, seeded())
-    assert made.train().backbone.shared.training
-    assert all(value.requires_grad for value in shared.parameters())
-    made.grow(1, seeded())
-    before = shared.running_mean.clone()
-    made.train()(torch.rand(6, 3, generator=seeded()) + 5.0).sum().backward()
-    assert torch.equal(shared.running_mean, before)
-    assert all(not value.requires_grad and value.grad is None for value in shared.parameters())
-    assert all(value.grad is not None for value in made.backbone.newest.parameters())
-
-
 def test_both_losses_by_hand() -> None:
     """Head: logits (0, 0, ln 2); auxiliary head: (0, ln 3) for old and the one new class."""
     made = network(2, 1)
@@ -141,6 +127,23 @@ def test_a_state_of_any_size_loads_into_a_fresh_network(classes) -> None:
 
 def expanding(name: str, **settings: object) -> ExpandingMethod:
     return build(name, DATASET, schedule=BRIEF, settings=settings)
+
+
+@pytest.mark.parametrize("name", ["der", "memo"])
+def test_the_loss_is_cross_entropy_and_that_of_the_auxiliary_head(name) -> None:
+    method = learn_all(expanding(name, auxiliary=0.5), SCENARIO, TASKS[:1])
+    images = torch.randn(5, *DATASET.shape, generator=seeded())
+    labels = torch.tensor([0, 1, 2, 3, 3])
+    with SCENARIO.task(TASKS[:2], 0) as task:
+        method.grow(task)
+        actual = method.loss(images, labels, task)
+    maps = method.network.backbone.shared(images)
+    old, new = (stage(maps) for stage in method.network.backbone.extractors)
+    chosen = method.network.head(torch.cat([old, new], dim=1)).log_softmax(dim=1)
+    own = method.network.auxiliary(new).log_softmax(dim=1)
+    rows, new_or_old = torch.arange(5), torch.tensor([0, 0, 1, 2, 2])
+    expected = -(chosen[rows, labels].mean() + 0.5 * own[rows, new_or_old].mean())
+    assert actual.item() == pytest.approx(expected.item())
 
 
 @pytest.mark.parametrize("name", EXPANDING)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-from edgecil.errors import UsageError
 from edgecil.methods import Schedule
 from edgecil.methods.foster import FOSTER, effective_weights
 from edgecil.methods.task import Scenario
@@ -35,27 +34,10 @@ def images(count: int) -> torch.Tensor:
     return torch.randn(count, *DATASET.shape, generator=torch.Generator().manual_seed(0))
 
 
-def test_the_compressed_network_has_one_backbone_whatever_came_before() -> None:
-    method, sizes = foster(), []
-    for end in range(1, len(TASKS) + 1):
-        learn(method, SCENARIO, TASKS[:end])
-        backbone = method.network.backbone
-        assert len(backbone.extractors) == 1
-        assert all(value.requires_grad for value in method.network.parameters())
-        rows = 2 * end * (backbone.feature_size + 1)
-        sizes.append(sum(value.numel() for value in method.network.parameters()) - rows)
-    assert sizes == [sum(value.numel() for value in backbone.parameters())] * 3
-
-
 def test_class_weights_by_hand() -> None:
     """With β = 1/2, one image counts as 1 and two as 3/2: weights 1 and 2/3, or 6/5 and 4/5."""
     assert effective_weights(torch.tensor([1, 2]), 0.5).tolist() == pytest.approx([1.2, 0.8])
     assert effective_weights(torch.tensor([3, 500]), 0.0).tolist() == [1.0, 1.0]
-
-
-def test_a_class_without_images_has_no_weight() -> None:
-    with pytest.raises(UsageError, match=r"image.*\[5, 0\]"):
-        effective_weights(torch.tensor([5, 0]), 0.96)
 
 
 def test_twenty_images_and_more_are_counted_as_they_are() -> None:
@@ -93,43 +75,6 @@ def test_the_boosting_loss_by_hand() -> None:
     wanted, given = probabilities(before(batch), 2.0), probabilities(logits[:, :2], 2.0)
     kept = -(wanted * np.log(given)).sum(axis=1).mean()
     assert actual.item() == pytest.approx(aligned + enhancement + 0.5 * kept, rel=1e-5)
-
-
-def test_boosting_leaves_the_old_extractor_alone() -> None:
-    method = foster(TASKS[:1])
-    with SCENARIO.task(TASKS[:2], 0) as task:
-        method.begin(task)
-        method.grow(task)
-        method.network.train()
-        method.loss(images(8), torch.arange(8) % 4, task).backward()
-        old, new = method.network.backbone.extractors
-    assert all(not value.requires_grad and value.grad is None for value in old.parameters())
-    assert all(value.grad is not None for value in new.parameters())
-    assert all(value.grad is None for value in method.old.parameters())
-
-
-def test_the_student_learns_what_the_boosted_network_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compressing makes the student's outputs agree with the teacher's far more than before."""
-    method, teachers, students = foster(TASKS[:1], schedule=QUICK), [], []
-    plain = FOSTER.train
-
-    def watch(self: FOSTER, network: torch.nn.Module, *rest: object, **options: object) -> None:
-        if options.get("stage") == "compress":
-            teachers.append(self.network)
-            students.append(copy.deepcopy(network))
-        plain(self, network, *rest, **options)
-
-    monkeypatch.setattr(FOSTER, "train", watch)
-    learn(method, SCENARIO, TASKS[:2])
-    assert len(teachers[0].backbone.extractors) == 2
-    batch = images(40)
-
-    def distance(student: torch.nn.Module) -> float:
-        return float(
-            np.abs(probabilities(student.eval()(batch)) - probabilities(teachers[0](batch))).mean()
-        )
-
-    assert distance(method.network) < 0.7 * distance(students[0])
 
 
 def test_the_compression_loss_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:

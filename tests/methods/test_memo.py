@@ -26,31 +26,6 @@ def count(module: torch.nn.Module) -> int:
     return sum(value.numel() for value in module.parameters())
 
 
-def test_one_shared_stem_and_a_last_stage_per_task() -> None:
-    method = memo()
-    whole = count(method.network.backbone)
-    stem = count(method.network.backbone.shared)
-    for tasks in range(1, len(TASKS) + 1):
-        learn(method, SCENARIO, TASKS[:tasks])
-        assert count(method.network.backbone) == stem + tasks * (whole - stem)
-
-
-def test_specialised_stages_are_frozen_and_the_generalised_part_goes_on_learning() -> None:
-    method = learn_all(memo(), SCENARIO, TASKS[:1])
-    before = method.state()["network"]
-    learn(method, SCENARIO, TASKS[:2])
-    after = method.state()["network"]
-    for name in before:
-        if name.startswith("backbone.extractors.0"):
-            assert same(before[name], after[name]), name
-        elif name.startswith("backbone.shared") and name.endswith("conv1.weight"):
-            assert not same(before[name], after[name]), name
-    old, new = method.network.backbone.extractors
-    assert not any(value.requires_grad for value in old.parameters())
-    learning = [*new.parameters(), *method.network.backbone.shared.parameters()]
-    assert all(value.requires_grad for value in learning)
-
-
 def test_shared_stages_stand_still_after_the_first_task_if_they_are_not_to_learn() -> None:
     method = memo(train_shared=False)
     states = []
@@ -66,22 +41,6 @@ def test_shared_stages_stand_still_after_the_first_task_if_they_are_not_to_learn
             value.requires_grad for value in learner.network.backbone.shared.parameters()
         )
         assert all(value.requires_grad for value in learner.network.backbone.newest.parameters())
-
-
-def test_the_loss_is_cross_entropy_and_that_of_the_auxiliary_head() -> None:
-    method = learn_all(memo(auxiliary=0.5), SCENARIO, TASKS[:1])
-    images = torch.randn(5, *DATASET.shape, generator=torch.Generator().manual_seed(0))
-    labels = torch.tensor([0, 1, 2, 3, 3])
-    with SCENARIO.task(TASKS[:2], 0) as task:
-        method.grow(task)
-        actual = method.loss(images, labels, task)
-    maps = method.network.backbone.shared(images)
-    old, new = (stage(maps) for stage in method.network.backbone.extractors)
-    chosen = method.network.head(torch.cat([old, new], dim=1)).log_softmax(dim=1)
-    own = method.network.auxiliary(new).log_softmax(dim=1)
-    rows, new_or_old = torch.arange(5), torch.tensor([0, 0, 1, 2, 2])
-    expected = -(chosen[rows, labels].mean() + 0.5 * own[rows, new_or_old].mean())
-    assert actual.item() == pytest.approx(expected.item())
 
 
 def large_images() -> Dataset:

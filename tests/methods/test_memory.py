@@ -29,20 +29,6 @@ def backwards(pixels: torch.Tensor, count: int) -> torch.Tensor:
     return torch.arange(len(pixels) - 1, len(pixels) - 1 - count, -1)
 
 
-def herd_by_brute_force(features: np.ndarray, count: int) -> list[int]:
-    """iCaRL's Algorithm 4, word for word, in double precision."""
-    mean = features.mean(axis=0)
-    chosen: list[int] = []
-    for k in range(1, count + 1):
-        gaps = {
-            x: float(np.linalg.norm(mean - (features[x] + features[chosen].sum(axis=0)) / k))
-            for x in range(len(features))
-            if x not in chosen
-        }
-        chosen.append(min(gaps, key=gaps.__getitem__))
-    return chosen
-
-
 @pytest.mark.parametrize(
     ("total", "per_class", "seen", "quota"),
     [
@@ -59,16 +45,6 @@ def test_budgets_that_make_no_sense() -> None:
         MemoryBudget(None, None)
     with pytest.raises(UsageError, match=r"'per_class'.*0.*-1"):
         MemoryBudget(per_class=-1)
-
-
-@pytest.mark.parametrize(
-    ("total", "per_class", "images", "quota"),
-    [(2000, None, 300, 170), (2000, 20, 30, 17), (None, 20, 30, 17), (2000, 20, 195, 0)],
-)
-def test_what_takes_room_is_paid_by_the_exemplars_of_ten_classes(
-    total, per_class, images, quota
-) -> None:
-    assert MemoryBudget(total, per_class).less(images, seen=10).quota(10) == quota
 
 
 @given(total=SIZES, per_class=SIZES, images=st.integers(0, 40), seen=st.integers(1, 5))
@@ -173,15 +149,6 @@ def test_exemplars_do_not_hold_on_to_the_task() -> None:
     assert memory.of_class(0).untyped_storage().nbytes() == kept.numel()
 
 
-def test_state_and_back() -> None:
-    memory = ExemplarMemory(MemoryBudget(total=5, per_class=None))
-    memory.update(task_of(((0, 1),)), backwards)
-    other = ExemplarMemory(memory.budget)
-    other.restore(memory.state(), "cpu")
-    assert len(other) == len(memory) == 4
-    assert all(torch.equal(other.of_class(label), memory.of_class(label)) for label in (0, 1))
-
-
 @given(
     features=arrays(
         np.float32,
@@ -204,12 +171,6 @@ def test_herding_keeps_the_running_mean_as_close_as_possible(features, data) -> 
             if x not in before
         }
         assert gaps[chosen[k - 1]] <= min(gaps.values()) * (1 + 1e-4) + 1e-3
-
-
-def test_herding_against_brute_force() -> None:
-    features = np.random.default_rng(0).normal(size=(30, 8))
-    chosen = herd(torch.from_numpy(features), 20).tolist()
-    assert chosen == herd_by_brute_force(features, 20)
 
 
 def test_drawing_at_random_follows_its_generator() -> None:

@@ -42,12 +42,6 @@ def test_merging_by_hand() -> None:
         torch.testing.assert_close(parameter, torch.full_like(parameter, 9.4))
 
 
-def test_the_first_adapters_have_nothing_to_be_merged_with() -> None:
-    adapters = constant(10.0)
-    merge(adapters, [], 0.1)
-    assert all(bool((parameter == 10.0).all()) for parameter in adapters.parameters())
-
-
 def test_new_adapters_begin_as_the_last_ones() -> None:
     method = trained(TASKS[:2], merging=0.0)
     method.schedule = STILL
@@ -71,11 +65,9 @@ def test_adapters_are_merged_at_every_step_and_at_the_end() -> None:
 
 def test_only_the_newest_adapters_and_the_head_learn() -> None:
     method = trained(TASKS[:1])
-    weights = {name: value.clone() for name, value in method.vit.state_dict().items()}
     before = saved(method.adapters[0])
     learn(method, SCENARIO, TASKS[:2])
     assert same(saved(method.adapters[0]), before)
-    assert same(dict(method.vit.state_dict()), weights)
     assert not any(value.requires_grad for value in method.adapters[1].parameters())
 
 

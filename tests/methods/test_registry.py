@@ -11,11 +11,6 @@ from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.setups import PAPER_MEMORY
 
 
-def test_the_learners_trained_from_scratch_are_registered() -> None:
-    bounds, published = {"finetune", "joint"}, {"ewc", "icarl", "der", "foster", "memo", "tagfex"}
-    assert bounds | published <= set(method_names())
-
-
 def test_unknown_methods_are_named_with_their_neighbours() -> None:
     with pytest.raises(UsageError, match=r"'icral'.*'icarl'"):
         get_method("icral")

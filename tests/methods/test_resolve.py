@@ -203,18 +203,6 @@ class Wrong(NoPredict):
         return [99] * len(images)
 
 
-class Forgetful(NoPredict):
-    """Predicts what it learnt last, which its state does not hold."""
-
-    last = 0
-
-    def fit_task(self, images: Any, labels: Any, classes: Any) -> None:
-        self.last = classes[-1]
-
-    def predict(self, images: torch.Tensor) -> list[int]:
-        return [self.last] * len(images)
-
-
 def needs_width(width: int) -> Any: ...
 
 
@@ -223,8 +211,6 @@ def test_errors_say_what_to_change(tmp_path) -> None:
         resolve_method(NoPredict)
     with pytest.raises(Exception, match=r"99.*classes"):
         check_method(Wrong)
-    with pytest.raises(Exception, match=r"Forgetful.*(state|restored)"):
-        check_method(Forgetful)
     with pytest.raises(UsageError, match="'width'"):
         resolve_method(needs_width)
     with pytest.raises(DataError, match=r"nothing\.py"):  # as every file that is missing

@@ -55,16 +55,6 @@ def test_pycil_trains_the_first_task_longer_and_keeps_2000_exemplars() -> None:
     assert memory == MemoryBudget(total=2000, per_class=None)
 
 
-def test_only_tagfex_uses_autoaugment() -> None:
-    users = {
-        method
-        for method, rows in PUBLISHED.items()
-        for row in rows.values()
-        if "autoaugment" in row.schedule.augment
-    }
-    assert users == {"tagfex"}
-
-
 def test_foster_has_its_cosine_in_every_recipe() -> None:
     for schedule in ("fast", "paper", "published"):
         assert configured("foster", schedule).schedule.schedule == "cosine"

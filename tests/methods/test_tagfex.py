@@ -2,15 +2,18 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
+from math import exp, log
 
+import numpy as np
 import pytest
 import torch
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import cross_entropy, layer_norm
 
-from edgecil.methods.tagfex import TagFex, info_nce
+from edgecil.errors import UsageError
+from edgecil.methods.tagfex import MergeAttention, TagFex, info_nce
 from edgecil.methods.task import Scenario, Task
 from edgecil.methods.teacher import distil
-from tests.toys import QUICK, TASKS, Tasks, build, learn, learn_all, same, toy_dataset
+from tests.toys import QUICK, TASKS, Tasks, build, learn, learn_all, toy_dataset
 
 DATASET = toy_dataset(contrast=60)
 SCENARIO = Scenario(DATASET)
@@ -157,18 +160,74 @@ def test_the_transfer_teaches_no_task_to_the_agnostic_extractor() -> None:
         assert value.grad is None or not value.grad.any()
 
 
-def test_the_agnostic_extractor_goes_on_learning_and_old_extractors_do_not() -> None:
-    method = learn_all(tagfex(), SCENARIO, TASKS[:1])
-    before = method.state()["network"]
-    learn(method, SCENARIO, TASKS[:2])
-    after = method.state()["network"]
-    for name in before:
-        if name.startswith("backbone.extractors.0"):
-            assert same(before[name], after[name]), name
-        elif name.startswith(("agnostic", "projector")) and name.endswith("weight"):
-            assert not same(before[name], after[name]), name
+def test_contrast_by_hand() -> None:
+    """Two images, views along the axes: the other view has cosine 1, the rest 0."""
+    views = torch.tensor([[1.0, 0.0], [0.0, 2.0], [3.0, 0.0], [0.0, 1.0]])
+    expected = -log(exp(2.0) / (exp(2.0) + 2.0))
+    assert info_nce(views, views, 0.5).item() == pytest.approx(expected)
 
 
-def test_nothing_that_only_training_needs_outlives_it() -> None:
-    method = learn_all(tagfex(), SCENARIO, TASKS[:2])
-    assert not hasattr(method, "old")
+def test_contrast_against_loops() -> None:
+    generator = torch.Generator().manual_seed(0)
+    anchors = torch.randn(6, 4, generator=generator, dtype=torch.float64)
+    candidates = torch.randn(6, 4, generator=generator, dtype=torch.float64)
+    losses = []
+    for i, anchor in enumerate(anchors.numpy()):
+        cosines = [
+            anchor @ other / np.linalg.norm(anchor) / np.linalg.norm(other) / 0.2
+            for other in candidates.numpy()
+        ]
+        rivals = [cosine for j, cosine in enumerate(cosines) if j != i]
+        losses.append(np.log(np.exp(rivals).sum()) - cosines[(i + 3) % 6])
+    assert info_nce(anchors, candidates, 0.2).item() == pytest.approx(np.mean(losses))
+
+
+def test_a_single_image_has_nothing_to_be_told_apart_from() -> None:
+    views = torch.randn(2, 3, requires_grad=True)
+    value = info_nce(views, views, 0.2)
+    value.backward()
+    assert value.item() == 0.0
+    assert views.grad is not None
+    assert torch.isfinite(views.grad).all()
+
+
+def test_merging_against_loops() -> None:
+    """Every position of the newest asks all positions of both, head by head."""
+    attention = MergeAttention(size=4, heads=2)
+    attention.reset(seeded())
+    agnostic, newest = torch.randn(2, 3, 4, 2, 1, generator=seeded(1)).unbind()
+    merged = attention(agnostic, newest).detach().numpy()
+
+    def tokens(maps: torch.Tensor) -> np.ndarray:
+        """(4, 2, 1) to two normalised tokens of length 4."""
+        return layer_norm(maps.flatten(1).T, (4,)).numpy()
+
+    query, agnostic_key, newest_key, agnostic_value, newest_value = (
+        attention.weights.detach().numpy()
+    )
+    for image in range(3):
+        a, n = tokens(agnostic[image]), tokens(newest[image])
+        keys = np.concatenate([a @ agnostic_key, n @ newest_key])
+        values = np.concatenate([a @ agnostic_value, n @ newest_value])
+        answers = np.zeros((2, 4))
+        for position, question in enumerate(n @ query):
+            for head in (slice(0, 2), slice(2, 4)):
+                scores = np.exp(keys[:, head] @ question[head] / np.sqrt(2))
+                answers[position, head] = scores @ values[:, head] / scores.sum()
+        assert merged[image] == pytest.approx(answers.mean(axis=0), abs=1e-5)
+
+
+def test_starting_over_forgets_everything_but_the_generator() -> None:
+    used, fresh = MergeAttention(4, 2), MergeAttention(4, 2)
+    with torch.no_grad():
+        for parameter in used.parameters():
+            parameter.fill_(7.0)
+    used.reset(seeded(1))
+    fresh.reset(seeded(1))
+    pairs = zip(used.parameters(), fresh.parameters(), strict=True)
+    assert all(torch.equal(one, other) for one, other in pairs)
+
+
+def test_heads_must_divide_the_features() -> None:
+    with pytest.raises(UsageError, match=r"feature.*64.*7"):
+        MergeAttention(64, 7)

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from edgecil.data import Dataset, Examples
 from edgecil.errors import UsageError
-from edgecil.methods.task import PastDataError, Scenario, relabel
+from edgecil.methods.task import PastDataError, Scenario
 from edgecil.sequences import ClassSequence
 
 CLASSES = 7
@@ -104,15 +104,6 @@ def test_the_seed_depends_on_the_run_and_on_the_tasks_so_far() -> None:
     assert seed(((0, 1), (2, 3))) == different[0]
 
 
-def test_purposes_have_randomness_of_their_own() -> None:
-    with SCENARIO.task(((0,),), 0) as task:
-        one, again, other = (
-            torch.rand(4, generator=task.generator(*purpose)).tolist()
-            for purpose in (("epoch", 1), ("epoch", 1), ("epoch", 2))
-        )
-    assert one == again != other
-
-
 def test_classes_that_the_dataset_does_not_have() -> None:
     with pytest.raises(UsageError, match=r"7.*'painted'.*7"), SCENARIO.task(((0, 7),), 0):
         pass
@@ -124,7 +115,3 @@ def test_a_scenario_travels_without_a_second_copy_of_the_images() -> None:
     labels = 8 * (len(SCENARIO.train.labels) + len(SCENARIO.test.labels))
     assert len(pickle.dumps(SCENARIO)) < images + labels + 3000
     assert images > 500
-
-
-def test_relabel() -> None:
-    assert relabel(torch.tensor([5, 2, 0, 5]), (2, 5, 0)).tolist() == [1, 0, 2, 1]

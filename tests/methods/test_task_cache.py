@@ -64,12 +64,6 @@ def test_it_is_the_same_whatever_came_before(sharing, tmp_path) -> None:
     assert counter.times == (2 if sharing else 3)
 
 
-def test_shared_or_not_makes_no_difference(tmp_path) -> None:
-    shared = make(((0, 1), (2, 3)), Counter(), tmp_path)
-    alone = make(((0, 1), (2, 3)), Counter(), None)
-    assert torch.equal(shared["noise"], alone["noise"])
-
-
 def test_two_that_need_it_at_once_make_it_once(tmp_path) -> None:
     counter = Counter()
     threads = [

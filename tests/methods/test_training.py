@@ -64,9 +64,15 @@ def test_scaled_gradients_give_the_same_weights(changes, monkeypatch) -> None:
     assert torch.equal(scaled, plain)
 
 
-@pytest.mark.parametrize(("count", "sizes"), [(8, [4, 4]), (9, [4, 5]), (6, [4, 2]), (1, [1])])
-def test_no_batch_of_one_image_unless_there_is_but_one(count, sizes) -> None:
-    _, batches = watch(replace(PLAIN, epochs=1), count=count)
+@pytest.mark.parametrize(
+    ("count", "drop", "sizes"),
+    [
+        (8, False, [4, 4]), (9, False, [4, 5]), (6, False, [4, 2]), (1, False, [1]),
+        (6, True, [4]),
+    ],
+)  # fmt: skip
+def test_no_batch_of_one_image_unless_there_is_but_one(count, drop, sizes) -> None:
+    _, batches = watch(replace(PLAIN, epochs=1, drop_last=drop), count=count)
     assert [len(labels) for _, labels in batches] == sizes
 
 
@@ -170,11 +176,6 @@ def test_accumulated_parts_give_the_step_of_the_whole_batch() -> None:
 def test_gradients_are_clipped() -> None:
     weight, batches = watch(replace(PLAIN, clip=0.25))
     assert weight.item() == pytest.approx(-0.25 * len(batches), rel=1e-4)
-
-
-def test_the_last_batch_can_be_left_out() -> None:
-    _, batches = watch(replace(PLAIN, epochs=1, drop_last=True), count=6)
-    assert [len(labels) for _, labels in batches] == [4]
 
 
 def test_heads_have_a_rate_of_their_own() -> None:

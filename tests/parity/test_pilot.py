@@ -7,6 +7,7 @@ prototypes, ridge regressions, losses, gradients and predictions with its own co
 
 from __future__ import annotations
 
+import copy
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -18,7 +19,12 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from edgecil.methods import adapters as adapters_module, get_method
+from edgecil.methods import (
+    adapters as adapters_module,
+    class_statistics,
+    get_method,
+    slca as slca_module,
+)
 from edgecil.methods.coda_prompt import CODAPrompt, gram_schmidt_rows
 from edgecil.methods.ease import EASE, complete_prototypes
 from edgecil.methods.l2p import L2P
@@ -58,7 +64,8 @@ def pair(name: str, schedule: Schedule = SCHEDULE, **settings: Any) -> tuple[Any
     reference.Loader.environment = suited_to(environment.backbone, environment)
     reference.Loader.schedule = schedule
     torch.manual_seed(0)
-    theirs = reference_pilot._build(name, config, schedule, ours.vit, TASKS)  # type: ignore[attr-defined]
+    vit: Any = ours.vit if entry.pretrained else copy.deepcopy(ours.network.backbone)  # type: ignore[attr-defined]
+    theirs = reference_pilot._build(name, config, schedule, vit, TASKS)
     return ours, theirs, reference.Images(DATASET, TASKS, 1)
 
 
@@ -131,10 +138,7 @@ def test_adapters_in_lockstep(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
     ) -> None:
         parameters = list(parameters)
         first = [value.detach().clone() for value in parameters]
-        orders = [
-            torch.randperm(len(task.labels), generator=task.generator("learn", epoch))
-            for epoch in range(used.epochs)
-        ]
+        orders = epoch_orders(task, used)
         fit(parameters, data, loss, used, task, *rest)
         trainings.append((first, orders, [value.detach().clone() for value in parameters]))
 
@@ -337,6 +341,137 @@ def test_dualprompt_in_lockstep() -> None:
         agree("dualprompt: head", ours.head.weight, network.head.weight[: ours.head.classes])
 
 
+def test_slca_in_lockstep(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three tasks from the same backbone, new outputs, batches and sampled features.
+
+    The backbone is copied once, before the first task. PILOT's own class statistics are compared;
+    in place of its samples it gets ours, in our order.
+    """
+    schedule = replace(
+        SCHEDULE,
+        epochs=3,
+        learning_rate=0.1,
+        schedule="steps",
+        milestones=(2,),
+        optimizer="sgd",
+        weight_decay=5e-4,
+    )
+    ours, theirs, images = pair("slca", schedule, alignment={"learning_rate": 0.1})
+    import reference
+
+    samples: list[tuple[torch.Tensor, torch.Tensor]] = []  # of our batches
+    record_alignment(samples, monkeypatch)
+    shrunk: list[torch.Tensor] = []  # means of PILOT's distributions
+    theirs_module = sys.modules[type(theirs).__module__]
+
+    def epoch(drawn: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Our features and labels of the epoch after so many of PILOT's draws, one per class."""
+        start = drawn // len(ours.seen) * len(ours.seen)  # there is a batch per class
+        batches = samples[start : start + len(ours.seen)]
+        return torch.cat([rows for rows, _ in batches]), torch.cat([own for _, own in batches])
+
+    class OurSamples:
+        def __init__(self, mean: torch.Tensor, _: torch.Tensor) -> None:
+            self.mean = mean
+
+        def sample(self, sample_shape: tuple[int]) -> torch.Tensor:
+            rows, labels = epoch(len(shrunk))
+            chosen = rows[labels == len(shrunk) % len(ours.seen)]
+            assert chosen.shape[:1] == sample_shape
+            shrunk.append(self.mean)
+            return chosen
+
+    class OurOrder:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(torch, name)
+
+        def randperm(self, count: int) -> torch.Tensor:
+            _, labels = epoch(len(shrunk) - 1)
+            assert len(labels) == count
+            return labels.argsort(stable=True).argsort()
+
+    monkeypatch.setattr(theirs_module, "MultivariateNormal", OurSamples)
+    monkeypatch.setattr(theirs_module, "torch", OurOrder())
+    train, network = theirs._stage1_training, theirs._network
+
+    def copy_and_train(*loaders: Any) -> None:
+        with torch.no_grad():
+            network.fc.heads[-1][0].weight.copy_(first.network.head.weight[-2:])
+            network.fc.heads[-1][0].bias.copy_(first.network.head.bias[-2:])
+        train(*loaders)
+
+    theirs._stage1_training = copy_and_train
+    for number in range(len(TASKS)):
+        samples.clear()
+        shrunk.clear()
+        with SCENARIO.task(TASKS[: number + 1], 0) as task:
+            first = type(ours)(ours.config, ours.environment)
+            if number:
+                first.restore(ours.state())
+            first.grow(task)
+            orders = epoch_orders(task, schedule)
+            ours.learn(task)
+        reference.Loader.orders = iter(orders)
+        try:
+            theirs.incremental_train(images)
+        finally:
+            reference.Loader.orders = None
+        before, after, reached = (
+            torch.cat([value.detach().flatten() for value in one.parameters()])
+            for one in (first.network.backbone, ours.network.backbone, network.backbone)
+        )
+        agree("slca: backbone", after, reached)
+        agree("slca: what the backbone learnt", after - before, reached - before)
+        agree("slca: means", ours.gaussians.means, torch.tensor(theirs._class_means_slca))
+        covariances = ours.gaussians.roots @ ours.gaussians.roots.mT
+        agree("slca: covariances", covariances, theirs._class_covs_slca)
+        if number:
+            assert not torch.allclose(ours.aligned.weight, ours.network.head.weight, rtol=0.01)
+            assert len(shrunk) == len(ours.seen) * ours.config.alignment.epochs
+            ages = torch.arange(1, number + 2).repeat_interleave(2) / (number + 1)
+            expected = ours.gaussians.means * (0.9 + 0.1 * ages)[:, None]
+            agree("slca: shrunk means", expected, torch.stack(shrunk[: len(ours.seen)]))
+        agree("slca: aligned head", ours.aligned.weight, joined(network.fc))
+        assert predictions(theirs) == ours_on_the_same_images(ours)
+        theirs.after_task()
+        agree("slca: head", ours.network.head.weight, joined(network.fc))
+
+
+def joined(heads: Any) -> torch.Tensor:
+    """Weights of PILOT's heads, one for each task."""
+    return torch.cat([head[0].weight for head in heads.heads])
+
+
+def record_alignment(
+    samples: list[tuple[torch.Tensor, torch.Tensor]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Record features and labels of every batch that our SLCA aligns its head with."""
+    align, entropy = slca_module.align, class_statistics.cross_entropy
+    inputs: list[torch.Tensor] = []
+
+    def recorded(classifier: Any, *rest: Any, **named: Any) -> None:
+        hook = classifier.register_forward_pre_hook(
+            lambda _, given: inputs.append(given[0].detach().clone())
+        )
+        align(classifier, *rest, **named)
+        hook.remove()
+
+    def note(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        samples.append((inputs[-1], labels.clone()))
+        return entropy(logits, labels)
+
+    monkeypatch.setattr(slca_module, "align", recorded)
+    monkeypatch.setattr(class_statistics, "cross_entropy", note)
+
+
+def epoch_orders(task: Any, schedule: Schedule) -> list[torch.Tensor]:
+    """The order of a task's images in every epoch of our training."""
+    return [
+        torch.randperm(len(task.labels), generator=task.generator("learn", epoch))
+        for epoch in range(schedule.epochs)
+    ]
+
+
 def in_lockstep(ours: Any, theirs: Any, images: Any, begin: Callable[..., None]) -> Iterator[int]:
     """Train both on every task with the same batches; predictions must be the same.
 
@@ -356,10 +491,7 @@ def in_lockstep(ours: Any, theirs: Any, images: Any, begin: Callable[..., None])
             first.restore(ours.state())
             first.head.grow(len(task.classes), derive_generator("cpu", task.seed, "head"))
             first.grow(task)
-            orders = [
-                torch.randperm(len(task.labels), generator=task.generator("learn", epoch))
-                for epoch in range(ours.schedule.epochs)
-            ]
+            orders = epoch_orders(task, ours.schedule)
             ours.learn(task)
 
         def copy_and_train(*loaders: Any, first: Any = first, number: int = number) -> None:
