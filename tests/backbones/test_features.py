@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from dataclasses import asdict
 from pathlib import Path
 
@@ -150,20 +149,6 @@ def test_a_cache_that_cannot_be_written_costs_one_warning(tmp_path, caplog) -> N
     assert "EDGECIL_CACHE" in message
 
 
-def test_a_cache_that_cannot_be_read_is_left_alone(tmp_path, monkeypatch) -> None:
-    network, pixels = Counting(), pictures(3)
-    expected = FeatureBank(tmp_path).rows(pixels, network)
-
-    def refuse(*_: object, **__: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    (file,) = tmp_path.glob("*.npz")
-    monkeypatch.setattr(Path, "open", refuse)
-    monkeypatch.setattr(os, "scandir", refuse)
-    assert torch.equal(FeatureBank(tmp_path).rows(pixels, network), expected)
-    assert file.exists()
-
-
 def test_banks_that_hold_too_much_are_forgotten_the_stalest_first(monkeypatch) -> None:
     monkeypatch.setattr(features, "_MEMORY", 25 * 3 * 8)
     network = Counting()
@@ -204,22 +189,6 @@ def test_features_are_those_of_their_version(layout, tmp_path) -> None:
     assert actual == pytest.approx(KNOWN[FEATURES_VERSION][layout.stem], abs=2e-4)
 
 
-def test_another_version_is_another_network(tmp_path, monkeypatch) -> None:
-    path = tmp_path / "vit.safetensors"
-    save_file(random_vit(PLAIN).state_dict(), path)
-    name = network_name(str(path), (1, 12, 12), "cpu")
-    assert name == network_name(str(path), (1, 12, 12), "cpu")
-    monkeypatch.setattr(features, "FEATURES_VERSION", FEATURES_VERSION + 1)
-    assert name != network_name(str(path), (1, 12, 12), "cpu")
-
-
-def test_no_images_have_no_rows(bank) -> None:
-    network = Counting()
-    bank.rows(pictures(2), network)
-    with pytest.raises(ValueError, match="at least one image"):
-        bank.rows(pictures(0), network)
-
-
 def test_content_names_tell_values_tensors_and_states_apart() -> None:
     one = torch.nn.Linear(2, 2)
     state = one.state_dict()
@@ -240,3 +209,12 @@ def test_content_names_tell_values_tensors_and_states_apart() -> None:
         )
     }
     assert len(names) == 9
+
+
+def test_another_version_is_another_network(tmp_path, monkeypatch) -> None:
+    path = tmp_path / "vit.safetensors"
+    save_file(random_vit(PLAIN).state_dict(), path)
+    name = network_name(str(path), (1, 12, 12), "cpu")
+    assert name == network_name(str(path), (1, 12, 12), "cpu")
+    monkeypatch.setattr(features, "FEATURES_VERSION", FEATURES_VERSION + 1)
+    assert name != network_name(str(path), (1, 12, 12), "cpu")

@@ -65,6 +65,7 @@ def test_widening_keeps_old_columns_bit_for_bit(head_type) -> None:
 
 def test_new_columns_have_variance_one_over_all_features() -> None:
     head = GrowingLinear.of(60, 200, seeded())
+    assert (head.weight**2).mean().item() * 60 == pytest.approx(1, abs=0.05)
     head.widen(40, seeded(1))
     assert (head.weight[:, 60:] ** 2).mean().item() * 100 == pytest.approx(1, abs=0.05)
     again = GrowingLinear.of(60, 200, seeded())
@@ -82,6 +83,10 @@ def test_aligned_weights_by_hand() -> None:
     assert head.weight.tolist() == [[3.0, 4.0], [0.0, 1.0], [3.0, 4.0], [1.0, 0.0]]
     assert head.bias.tolist() == [1.0, 2.0, 3.0, 4.0]
     assert head.weight.requires_grad
+    assert head(torch.tensor([[1.0, 2.0]])).tolist() == [[12.0, 4.0, 14.0, 5.0]]
+    head.requires_grad_(False).grow(2, seeded())
+    assert not any(parameter.requires_grad for parameter in head.parameters())
+    assert head.bias.tolist() == [1.0, 2.0, 3.0, 4.0, 0.0, 0.0]
 
 
 @heads
@@ -109,23 +114,6 @@ def test_a_state_of_other_features_is_refused(head_type) -> None:
         head_type(3).load_state_dict(grown.state_dict())
 
 
-@heads
-def test_a_frozen_head_stays_frozen_as_it_grows(head_type) -> None:
-    head = head_type(3).requires_grad_(False)
-    head.grow(2, seeded())
-    assert not any(parameter.requires_grad for parameter in head.parameters())
-
-
-def test_linear_logits_against_hand_computed_values() -> None:
-    head = GrowingLinear(2)
-    head.grow(1, seeded())
-    assert head.bias.tolist() == [0.0]
-    with torch.no_grad():
-        head.weight[:] = torch.tensor([[2.0, -1.0]])
-        head.bias[:] = 0.5
-    assert head(torch.tensor([[3.0, 4.0]])).tolist() == [[2.5]]
-
-
 def test_cosine_logits_against_hand_computed_values() -> None:
     head = CosineHead(2)
     head.grow(2, seeded())
@@ -144,9 +132,3 @@ def test_cosine_logits_ignore_lengths(length) -> None:
     with torch.no_grad():
         head.weight *= length
     assert torch.allclose(head(features * length), logits, atol=1e-5)
-
-
-def test_new_linear_weights_have_variance_one_over_features() -> None:
-    head = GrowingLinear(50)
-    head.grow(200, seeded())
-    assert (head.weight**2).mean().item() * 50 == pytest.approx(1, abs=0.05)

@@ -15,10 +15,6 @@ def expected(pixels: torch.Tensor) -> list[bytes]:
     return [hashlib.blake2b(one.numpy().tobytes(), digest_size=16).digest() for one in pixels]
 
 
-def test_names_depend_on_the_content() -> None:
-    assert names_of(PIXELS) == expected(PIXELS)
-
-
 def test_selections_of_selections_have_the_names_of_their_images() -> None:
     some = take_named(PIXELS.clone(), torch.tensor([5, 1, 3]))
     fewer = take_named(some, torch.tensor([2, 0]))

@@ -133,19 +133,16 @@ def test_an_affine_map_turns_shifts_and_scales_about_the_centre() -> None:
     turned = random_affine(images, seeded(), degrees=45, translate=0, scale=(1, 1))
     assert (turned[:, 0, 10, 10] > 0.99).all()
     assert torch.allclose(turned.sum(dim=(1, 2, 3)), torch.tensor(25.0), atol=1.5)
+    wide = torch.zeros(100, 1, 20, 40)
+    wide[:, :, 8:12, 16:24] = 1
+    turned = random_affine(wide, seeded(), degrees=90, translate=0, scale=(1, 1))
+    assert torch.allclose(turned.sum(dim=(1, 2, 3)), torch.tensor(32.0), atol=1.5)
     grown = random_affine(images, seeded(), degrees=0, translate=0, scale=(2, 2))
     assert torch.allclose(grown.sum(dim=(1, 2, 3)), torch.tensor(100.0), atol=1)
     moved = random_affine(images, seeded(), degrees=0, translate=0.2, scale=(1, 1))
     assert torch.allclose(moved.sum(dim=(1, 2, 3)), torch.tensor(25.0), atol=1e-3)
     centre = (moved.sum(dim=2)[:, 0] * torch.arange(21)).sum(dim=1) / 25
     assert 3.5 < (centre - 10).abs().max() <= 0.2 * 21 + 1e-4
-
-
-def test_turning_a_wide_image_keeps_lengths() -> None:
-    images = torch.zeros(100, 1, 20, 40)
-    images[:, :, 8:12, 16:24] = 1
-    turned = random_affine(images, seeded(), degrees=90, translate=0, scale=(1, 1))
-    assert torch.allclose(turned.sum(dim=(1, 2, 3)), torch.tensor(32.0), atol=1.5)
 
 
 def test_brightness_scales_each_image_by_a_factor_in_its_range() -> None:
@@ -192,6 +189,7 @@ def test_operations_of_the_policy_do_what_pillow_does(name, channels) -> None:
     strength, oracle, tolerance = PILLOW[name]
     side = 33  # 150/331 of it is close to 15 pixels
     images = 0.2 + 0.6 * noise(4, channels, side, side) ** 2
+    images[3] = 0.4  # a constant image survives stretching and levelling
     pixels = (images * 255).round()
     changed = OPERATIONS[name](pixels / 255, torch.full((4,), strength)) * 255
     for image, result in zip(pixels, changed, strict=True):
@@ -210,12 +208,6 @@ def test_a_turn_of_the_policy_is_at_most_thirty_degrees_either_way() -> None:
     assert sorted(rows) == [11, 29]  # 18 · sin 30° = 9 up and down
 
 
-def test_constant_images_survive_stretching_and_levelling() -> None:
-    images = torch.full((2, 3, 8, 8), 0.4)
-    for name in ("autocontrast", "equalise", "contrast", "sharpness"):
-        assert torch.allclose(OPERATIONS[name](images, torch.ones(2)), images)
-
-
 def test_the_policy_has_twenty_five_pairs_of_known_operations() -> None:
     assert len(cifar10_policy()) == 25
     assert {name for row in cifar10_policy() for name in row[::3]} == set(OPERATIONS)
@@ -229,12 +221,6 @@ def test_what_the_policy_does_to_an_image_does_not_depend_on_the_others() -> Non
     assert torch.equal(first[:8], second[:8])
 
 
-def test_floats_from_pixels() -> None:
-    assert to_float(torch.tensor([0, 255], dtype=torch.uint8)).tolist() == [0.0, 1.0]
-    with pytest.raises(UsageError, match="uint8"):
-        to_float(torch.zeros(1))
-
-
 @given(size=sizes, seed=seeds)
 def test_statistics_are_those_of_the_floats(size, seed) -> None:
     pixels = torch.randint(256, size, generator=seeded(seed), dtype=torch.uint8)
@@ -245,20 +231,14 @@ def test_statistics_are_those_of_the_floats(size, seed) -> None:
     assert actual.std == pytest.approx(torch.where(spread > 0, spread, 1.0).tolist())
 
 
-def test_normalised_training_images_have_mean_zero_and_variance_one() -> None:
-    pixels = torch.randint(256, (3000, 3, 4, 4), generator=seeded(), dtype=torch.uint8)
-    normalise = channel_statistics(pixels)
-    images = normalise(to_float(pixels))
-    assert images.mean(dim=(0, 2, 3)).tolist() == pytest.approx([0, 0, 0], abs=1e-4)
-    assert images.var(dim=(0, 2, 3)).tolist() == pytest.approx([1, 1, 1], abs=1e-3)
-
-
 def test_statistics_of_nothing_and_of_floats_are_refused() -> None:
     for wrong in (torch.zeros(0, 1, 2, 2, dtype=torch.uint8), torch.zeros(1, 1, 2, 2)):
         with pytest.raises(UsageError, match="uint8 pixels"):
             channel_statistics(wrong)
     with pytest.raises(UsageError, match="positive std"):
         Normalise((0.5,), (0.0,))
+    with pytest.raises(UsageError, match="uint8"):
+        to_float(torch.zeros(1))
 
 
 def test_a_pipeline_does_its_steps_in_order_and_then_normalises() -> None:
@@ -270,12 +250,6 @@ def test_a_pipeline_does_its_steps_in_order_and_then_normalises() -> None:
     images = cutout(horizontal_flip(images, generator), generator, size=3)
     assert torch.equal(pipeline(pixels, seeded(4)), Normalise(mean, std)(images))
     assert torch.equal(pipeline.plain(pixels), Normalise(mean, std)(to_float(pixels)))
-
-
-def test_without_steps_training_sees_what_testing_sees() -> None:
-    pixels = torch.randint(256, (1, 1, 8, 8), generator=seeded(), dtype=torch.uint8)
-    pipeline = Pipeline((), (0.5,), (0.5,))
-    assert torch.equal(pipeline(pixels, seeded()), pipeline.plain(pixels))
 
 
 def test_pipelines_compare_and_travel_between_processes() -> None:

@@ -192,18 +192,10 @@ def arrays(**changed: np.ndarray | None) -> dict[str, np.ndarray]:
     ("changed", "message"),
     [
         ({"y_test": None}, "x_train.*y_train.*x_test"),
-        ({"x_train": paint(range(3)) / 255}, "uint8.*Got float64"),
         ({"x_train": paint(range(3))[0, 0, 0]}, "axes"),
         ({"x_train": paint(range(3))[..., :3]}, "not both"),
         ({"x_train": paint(range(3))[:, :2]}, "not neither"),
         ({"y_train": np.arange(3) / 2}, "integers. Got float64"),
-        ({"y_train": np.arange(4)}, r"labels.*\(4,\).*3"),
-        ({"y_train": np.arange(3) - 1}, "at least 0"),
-        ({"y_train": np.array([0, 1, 3])}, r"Class 2 \('class 2'\).*no training"),
-        ({"y_test": np.array([0, 1, 3])}, r"\[0, 2\].*3.*among"),
-        ({"names": np.array(["a", "b"])}, r"in \[0, 1\]. Got 2"),
-        ({"names": np.array(["a", "b", "c", "d"])}, r"Class 3 \('d'\)"),
-        ({"x_test": paint(range(3), side=9)}, "one shape"),
         ({"names": np.array(["a", None, "c"], dtype=object)}, "Cannot read"),
     ],
 )

@@ -11,16 +11,6 @@ from tests.data.painting import classes_painted, paint, painted_dataset
 LABELS = np.array([0, 1, 1], dtype=np.int64)
 
 
-def test_a_dataset_knows_its_shape_and_counts() -> None:
-    dataset = painted_dataset(classes=5, each=3)
-    assert len(dataset) == 5
-    assert dataset.shape == (3, 8, 8)
-    assert (len(dataset.train), len(dataset.test)) == (30, 15)
-    train, test = dataset.counts()
-    assert train.tolist() == [6] * 5
-    assert test.tolist() == [3] * 5
-
-
 @given(st.permutations(range(5)), st.integers(1, 5))
 def test_taken_classes_are_relabelled_in_the_order_asked_for(order, count) -> None:
     ids = np.array(order[:count])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-import numpy as np
 import pytest
 from PIL import Image
 
@@ -112,24 +111,3 @@ def test_postscript_and_pipes_in_place_of_images_are_refused(tmp_path) -> None:
     os.mkfifo(bad)
     with pytest.raises(DataError, match="pipe"):
         load_dataset(tmp_path, size=8)
-
-
-def test_more_pixels_than_fit_on_the_disk_are_refused(tmp_path) -> None:
-    write_split_folder(tmp_path)
-    with pytest.raises(DataError, match="GB"):
-        load_dataset(tmp_path, size=1_000_000)
-
-
-def test_the_similarity_of_a_folder_comes_from_its_names_or_images(tmp_path) -> None:
-    for label, name in enumerate(("apple", "bear", "bee")):
-        save(tmp_path / "train" / name / "0.png", 5 * label)
-        save(tmp_path / "test" / name / "1.png", 5 * label)
-    by_name = build_similarity(dataset=str(tmp_path))
-    np.testing.assert_array_equal(
-        by_name.values, build_similarity(names=["apple", "bear", "bee"]).values
-    )
-    assert build_similarity(dataset=str(tmp_path), images="pixels").names == (
-        "apple",
-        "bear",
-        "bee",
-    )

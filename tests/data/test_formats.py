@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,10 +32,6 @@ OFFICIAL = (
     *ARCHIVED, "imagenet100", "imagenet100-lucir", "tiny-imagenet", "food101", "fgvc-aircraft",
     "stanford-cars",
 )  # fmt: skip
-# Labels 0 to 19 of CIFAR-100 as `images` and `labels`; developers who have them name the file.
-FIRST20 = Path(os.environ.get("EDGECIL_TEST_CIFAR20", "not given"))
-
-
 pytestmark = pytest.mark.filterwarnings("ignore::edgecil.errors.EdgecilWarning")
 
 
@@ -201,17 +196,3 @@ def test_arrays_without_a_test_part_are_split(tmp_path: Path) -> None:
     assert_painted(dataset, np.arange(3))
     assert [part.tolist() for part in dataset.counts()] == [[8] * 3, [2] * 3]
     assert dataset_status(str(tmp_path / "toy.npz"))[0]
-
-
-@pytest.mark.skipif(not FIRST20.is_file(), reason="$EDGECIL_TEST_CIFAR20 names no file")
-def test_real_photographs_in_an_array_file() -> None:
-    dataset = load_dataset(str(FIRST20), count=6)
-    assert dataset.shape == (3, 32, 32)
-    assert dataset.names == get_classes("cifar100").labels[:6]
-    assert [part.tolist() for part in dataset.counts()] == [[500] * 6, [100] * 6]
-    small = load_dataset(str(FIRST20), count=2, size=16)
-    assert small.shape == (3, 16, 16)
-    means = [dataset.train.inputs[dataset.train.labels == label].mean() for label in (0, 1)]
-    for label in (0, 1):
-        mean = small.train.inputs[small.train.labels == label].mean()
-        assert mean == pytest.approx(means[label], abs=1)

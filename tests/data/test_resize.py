@@ -10,7 +10,7 @@ import pytest
 from edgecil.data import store as resize
 from edgecil.data.dataset import Dataset, Examples
 from edgecil.data.store import resize_dataset
-from edgecil.errors import EdgecilWarning, UsageError
+from edgecil.errors import EdgecilWarning
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +28,7 @@ def dataset(count: int = 300) -> Dataset:
     return Dataset("noise", ("a", "b"), train, test)
 
 
-def test_images_on_disk_are_those_in_memory() -> None:
+def test_images_on_disk_are_those_in_memory_and_resized_once(monkeypatch) -> None:
     memory = resize_dataset(dataset(), 8, "memory")
     with pytest.warns(EdgecilWarning, match="307 inputs"):
         disk = resize_dataset(dataset(), 8, "disk")
@@ -37,31 +37,12 @@ def test_images_on_disk_are_those_in_memory() -> None:
         ours, theirs = getattr(disk, part), getattr(memory, part)
         assert np.array_equal(ours.inputs, theirs.inputs)
         assert np.array_equal(ours.labels, theirs.labels)
-    assert disk.fingerprint == memory.fingerprint
-
-
-def test_images_on_disk_are_resized_once(monkeypatch) -> None:
-    with pytest.warns(EdgecilWarning):
-        first = resize_dataset(dataset(), 8, "disk")
     monkeypatch.setattr(resize, "resize_images", lambda *_: pytest.fail("resized again"))
     again = resize_dataset(dataset(), 8, "disk")
-    assert np.array_equal(again.train.inputs, first.train.inputs)
-
-
-def test_auto_uses_the_disk_for_more_than_half_of_the_free_memory(monkeypatch) -> None:
-    monkeypatch.setattr("edgecil.data.store.free_memory", lambda: 10_000_000)
-    assert not isinstance(resize_dataset(dataset(4), 8).train.inputs, np.memmap)
-    monkeypatch.setattr("edgecil.data.store.free_memory", lambda: 1000)
-    with pytest.warns(EdgecilWarning):
-        assert isinstance(resize_dataset(dataset(4), 8).train.inputs, np.memmap)
+    assert disk.fingerprint == memory.fingerprint == again.fingerprint
 
 
 def test_the_same_size_changes_nothing() -> None:
     images = dataset(4)
     assert resize_dataset(images, 5, "disk") is images
     assert resize_dataset(images, None) is images
-
-
-def test_an_unknown_storage_is_refused() -> None:
-    with pytest.raises(UsageError, match="'tape'"):
-        resize_dataset(dataset(4), 8, "tape")

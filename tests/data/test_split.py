@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, strategies as st
 
 from edgecil.data.split import hold_out
@@ -48,15 +47,3 @@ def test_the_draw_is_fixed_and_moves_with_the_seed() -> None:
     assert np.flatnonzero(hold_out(labels)).tolist() == [4, 6, 14, 16]
     assert not np.array_equal(hold_out(labels), hold_out(labels, seed=1))
     assert hold_out(labels, share=0.5).sum() == 10
-
-
-def test_classes_without_images_take_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    generator, seeds = np.random.default_rng, []
-
-    def draw(seed: int) -> np.random.Generator:
-        seeds.append(seed)
-        return generator(seed)
-
-    monkeypatch.setattr(np.random, "default_rng", draw)
-    assert hold_out(np.array([0] * 5 + [999] * 5)).sum() == 2
-    assert len(seeds) == 2

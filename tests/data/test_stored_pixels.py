@@ -116,10 +116,6 @@ def test_images_cannot_be_changed(both, change) -> None:
         both[0][torch.tensor([COUNT])]
 
 
-def test_pixels_in_memory_are_a_usual_tensor() -> None:
-    assert type(stored_tensor(np.zeros((1, 1, 2, 2), np.uint8))) is torch.Tensor
-
-
 def test_batches_for_a_gpu_are_read_into_pinned_memory(both, monkeypatch) -> None:
     """Without a GPU memory cannot be pinned: what is asked for is noted instead."""
     stored, usual = both

@@ -57,13 +57,6 @@ def _run_out_of_space(path: Path) -> None:
         raise OSError(28, "No space left on device")
 
 
-def test_a_whole_file_takes_the_old_ones_place(tmp_path) -> None:
-    path = tmp_path / "deep" / "x.txt"
-    with replace_file(path) as file:
-        file.write(b"new")
-    assert path.read_bytes() == b"new"
-
-
 def _kill_writer(path: Path) -> None:
     subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
 

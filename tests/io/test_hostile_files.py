@@ -17,7 +17,7 @@ from edgecil.io.csv_files import check_header, read_rows
 from edgecil.io.files import read_json, read_text, replace_file
 from edgecil.io.limits import ARRAYS
 from edgecil.io.locks import locked, waiting_lock
-from edgecil.io.numbers import is_number, parse_float, parse_int
+from edgecil.io.numbers import parse_int
 from edgecil.io.terminal import printable
 from edgecil.io.toml import read_toml
 
@@ -107,18 +107,6 @@ def test_damaged_array_files_are_one_sentence(tmp_path, content) -> None:
             read(path)
 
 
-@pytest.mark.parametrize(
-    "array",
-    [np.arange(6).reshape(2, 3), np.asfortranarray(np.eye(3)), np.array("ü"), np.empty((0, 2))],
-)
-def test_arrays_come_back_as_they_were(tmp_path, array) -> None:
-    np.save(tmp_path / "a.npy", array)
-    np.savez_compressed(tmp_path / "a.npz", x=array)
-    for read in (read_npy(tmp_path / "a.npy"), read_npz(tmp_path / "a.npz", ["x"])[0]["x"]):
-        np.testing.assert_array_equal(read, array)
-        assert read.dtype == array.dtype
-
-
 def test_deep_nesting_is_one_sentence(tmp_path) -> None:
     path = tmp_path / "deep"
     path.write_text("[" * 200_000)
@@ -136,13 +124,6 @@ def test_deep_nesting_is_one_sentence(tmp_path) -> None:
 def test_numbers_are_read_as_people_write_them(text) -> None:
     with pytest.raises(ValueError, match="integer"):
         parse_int(text)
-
-
-def test_floats_have_no_underscores() -> None:
-    assert parse_float("1e2") == 100.0
-    assert [is_number(text) for text in ("1_0.5", "inf", "-.5")] == [False, True, True]
-    with pytest.raises(ValueError, match="finite"):
-        parse_float("inf", finite=True)
 
 
 def test_a_column_may_not_appear_twice() -> None:

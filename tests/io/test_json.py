@@ -7,7 +7,7 @@ import pytest
 
 from edgecil.errors import DataError
 from edgecil.io.arrays import Floats
-from edgecil.io.json import from_json, json_schema, to_json, to_plain
+from edgecil.io.json import from_json, json_schema, to_json
 
 SCHEMA = "example/1"
 
@@ -29,11 +29,6 @@ def test_an_object_is_read_back_bit_by_bit() -> None:
     assert (again.name, again.interval) == ("a", (0.1 + 0.2, 1.0))
     assert again.values.dtype == np.float64
     assert np.array_equal(again.values, EXAMPLE.values, equal_nan=True)
-
-
-def test_plain_values_have_lists_and_none() -> None:
-    plain = {"name": "a", "interval": [0.1 + 0.2, 1.0], "values": [[1.0 / 3.0, None]]}
-    assert to_plain(EXAMPLE) == plain
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import save_file
 from torch import nn
 
 from edgecil.errors import DataError
@@ -141,29 +140,12 @@ def test_a_thousand_names_of_one_tensor_are_refused(tmp_path) -> None:
     assert set(read_tensors(tmp_path / "w.pt")) == {"a", "tied"}
 
 
-def test_keys_that_are_no_names_are_refused(tmp_path) -> None:
-    path = tmp_path / "model.pt"
-    torch.save({0: torch.zeros(2)}, path)
-    with pytest.raises(DataError, match="named tensors"):
-        read_tensors(path)
-
-
 def test_a_fifo_is_not_waited_for(tmp_path) -> None:
     for suffix in (".pt", ".safetensors"):
         path = tmp_path / f"model{suffix}"
         os.mkfifo(path)
         with pytest.raises(DataError, match="pipe"):
             read_tensors(path)
-
-
-def test_plain_files_are_read(tmp_path) -> None:
-    state = Tower().state_dict()
-    save_file(state, tmp_path / "a.safetensors")
-    torch.save({"state_dict": state}, tmp_path / "b.pt")
-    torch.save(state, tmp_path / "c.bin", _use_new_zipfile_serialization=False)
-    for name in ("a.safetensors", "b.pt", "c.bin"):
-        tensors = read_tensors(tmp_path / name)
-        assert all(torch.equal(tensors[key], state[key].float()) for key in state)
 
 
 def test_what_people_save_is_read(tmp_path) -> None:
@@ -182,14 +164,7 @@ def test_what_people_save_is_read(tmp_path) -> None:
     assert torch.equal(read_tensors(path)["a"], views["a"])
 
 
-def test_modules_that_contain_one_another_have_an_end(tmp_path) -> None:
-    path = save_scripted(Tower(), tmp_path / "model.pt")
-    module = b"c__torch__\nM\n)\x81q"
-    content = b"\x80\x02" + module + b"\x00"
-    for i in range(1, 40):  # each contains the previous one twice
-        content += module + bytes([i]) + b"}("
-        content += b"".join(b"X\x01\x00\x00\x00%sh%c" % (name, i - 1) for name in (b"a", b"b"))
-        content += b"ub"
-    repack(path, data=content + b".")
+def test_keys_that_are_no_names_are_refused(tmp_path) -> None:
+    torch.save({0: torch.zeros(2)}, tmp_path / "model.pt")
     with pytest.raises(DataError, match="named tensors"):
-        read_tensors(path)
+        read_tensors(tmp_path / "model.pt")
