@@ -57,13 +57,6 @@ def test_without_a_similarity_a_note_says_so(cli: Cli, accuracies: Path) -> None
     assert first["correlation"] is None
 
 
-def test_several_datasets_and_several_sources(cli: Cli, accuracies: Path) -> None:
-    text = accuracies.read_text(encoding="utf-8")
-    Path("b.csv").write_text(text.replace("made-up", "other"), encoding="utf-8")
-    answer = cli("analyze", accuracies, "b.csv", "--json").json
-    assert [dataset["dataset"] for dataset in answer["datasets"]] == ["made-up", "other"]
-
-
 def test_a_column_can_be_the_metric(cli: Cli, accuracies: Path) -> None:
     lines = accuracies.read_text(encoding="utf-8").splitlines()
     rows = [f"{line},{len(line) + place % 7}" for place, line in enumerate(lines[1:])]
@@ -75,12 +68,6 @@ def test_a_column_can_be_the_metric(cli: Cli, accuracies: Path) -> None:
 def test_the_runs_can_be_written_as_csv(cli: Cli, accuracies: Path) -> None:
     assert cli("export-runs", accuracies, "--out", "copy.csv", "--json").json["out"] == "copy.csv"
     assert Path("copy.csv").read_text(encoding="utf-8") == accuracies.read_text(encoding="utf-8")
-
-
-def test_a_dataset_of_ones_own_is_mentioned_once(cli: Cli, accuracies: Path) -> None:
-    answer = cli("analyze", accuracies)
-    assert answer.err.count("made-up") == 1
-    assert "Did you mean" not in answer.err
 
 
 def test_neither_an_analysis_nor_a_report_of_a_file_needs_torch(accuracies: Path) -> None:

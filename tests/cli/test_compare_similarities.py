@@ -74,9 +74,3 @@ def test_a_file_describes_what_to_build_and_all_pairs_are_compared(cli: Cli) -> 
     assert by_pair["names", "drawings"].items() <= by_hand.items()
     others = agreements(cli, "--config", configured(THREE), "--tasks", 2)
     assert [it["csg"] for it in others] != [it["csg"] for it in by_pair.values()]
-
-
-def test_the_same_file_twice_is_named(cli: Cli, matrix: Path) -> None:
-    answer = compare(cli, matrix, matrix, "--tasks", 3)
-    assert answer.code == 2
-    assert str(matrix) in answer.err

@@ -16,11 +16,8 @@ import pytest
 import edgecil
 import edgecil.cli.main as main_module
 from edgecil.cli.main import _OWN, SECTIONS, all_verbs, build_parser, main, verb_parser
-from edgecil.cli.training import show_trained
 from edgecil.cli.verb import Verb
-from edgecil.engine.protocol_results import ExperimentResults, ProtocolResults
 from edgecil.errors import EdgecilWarning, UsageError, show_warnings
-from edgecil.report.tables import show_results
 
 EDGECIL = [sys.executable, "-m", "edgecil"]
 
@@ -232,21 +229,6 @@ def test_the_light_verbs_import_neither_torch_nor_scipy_nor_matplotlib() -> None
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=300
     )
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_an_error_about_a_file_keeps_the_names_of_its_arrays(cli) -> None:
-    np.savez("f.npz", features=np.zeros((2, 2)))
-    answer = cli("similarity", "--features", "f.npz")
-    assert "'features'" in answer.sentence
-
-
-def test_results_end_with_the_command_for_their_intervals() -> None:
-    part = ProtocolResults("m", "random", 1, 1, 50.0, 0.0, 50.0, 50.0, ())
-    results = ExperimentResults(Path("my runs"), "tasks", 1, 0, [part], [])
-    *_, line = show_trained(results)
-    assert str(line).endswith(": edgecil analyze 'my runs'")
-    unfinished = replace(results, results=[replace(part, finished=0, mean=None)])
-    assert list(map(str, show_trained(unfinished))) == list(map(str, show_results(unfinished)))
 
 
 def test_a_warning_is_one_sentence(monkeypatch) -> None:

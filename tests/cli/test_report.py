@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import html
-import os
 import re
 import shlex
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -46,21 +43,6 @@ def test_the_report_goes_into_the_run_directory_and_its_path_is_printed(cli, few
     assert (few / "report" / "tables" / "summary.tex").is_file()
 
 
-def test_a_program_gets_the_paths(cli, few, tmp_path) -> None:
-    answer = cli("report", few, "--out", tmp_path / "r", "--json")
-    assert answer.json == {
-        "schema": "edgecil.report/1",
-        "pages": [str(tmp_path / "r" / "index.html")],
-    }
-
-
-def test_the_report_of_a_csv_is_named_after_it(cli, few, tmp_path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    write(rows(read_runs(few)[0]), tmp_path / "a.csv.gz")
-    assert cli("report", tmp_path / "a.csv.gz", "--json").json["pages"] == ["a-report/index.html"]
-    assert (tmp_path / "a-report" / "index.html").is_file()
-
-
 def test_the_command_that_a_page_on_a_file_prints_repeats_it_with_every_option(cli, few) -> None:
     runs = [replace(run, dataset="quickdraw") for run in rows(read_runs(few)[0])]
     write(runs, "my runs.csv")
@@ -74,12 +56,6 @@ def test_the_command_that_a_page_on_a_file_prints_repeats_it_with_every_option(c
     page.unlink()
     assert cli(*command).code == 0
     assert page.read_bytes() == before
-
-
-def test_a_page_names_no_option_that_nobody_gave(cli, few) -> None:
-    write(rows(read_runs(few)[0]), "a.csv")
-    page = cli("report", "a.csv", "--out", "r", "--json").json["pages"][0]
-    assert printed_commands(page) == [["report", "a.csv", "--out", "r"]]
 
 
 @pytest.mark.parametrize("place", [(), ("--out", "else where")])
@@ -102,25 +78,3 @@ def test_runs_without_one_accuracy_are_nothing_to_report(cli, few, tmp_path) -> 
     answer = cli("report", "failed.csv", "--out", "r")
     assert "has an accuracy" in answer.sentence
     assert not Path("r").exists()
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="the browser is a shell script")
-def test_open_shows_the_page_in_the_browser_without_torch(few, tmp_path) -> None:
-    shown, browser = tmp_path / "shown", tmp_path / "browser"
-    browser.write_text(f'#!/bin/sh\necho "$1" >> {shlex.quote(str(shown))}\n', encoding="utf-8")
-    browser.chmod(0o755)
-    start = (
-        "import sys\n"
-        "from edgecil.cli.main import main\n"
-        "raise SystemExit(main() or 'torch' in sys.modules)"
-    )
-    subprocess.run(
-        [sys.executable, "-c", start, "report", str(few), "--open"],
-        env={**os.environ, "BROWSER": f"{browser} %s"},
-        check=True,
-        capture_output=True,
-    )
-    assert shown.read_text(encoding="utf-8").split() == [
-        (few / "report" / "index.html").resolve().as_uri()
-    ]

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import fields
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from edgecil.errors import EdgecilWarning
 from tests.cli.conftest import Answer, Cli
 from tests.engine import strange
 from tests.engine.test_toolbox_configs import ICARL
-from tests.paper.language_server import serve
 from tests.toys import save_toy
 
 assert strange.Raising  # registered: a method that raises on request
@@ -81,18 +79,6 @@ def test_the_answer_for_programs(cli, toy) -> None:
     assert answer["failures"] == []
 
 
-def test_several_methods_and_protocols(cli, toy) -> None:
-    more = ("--eval", "random,latin", "--budget", 2, "--json")
-    parts = run(cli, toy, "finetune,instant", *more).json["results"]
-    assert [(part["method"], part["protocol"], len(part["runs"])) for part in parts] == [
-        ("finetune", "random", 2),
-        ("finetune", "latin", 2),
-        ("instant", "random", 2),
-        ("instant", "latin", 2),
-    ]
-    assert [row["label"] for row in parts[0]["runs"]] == ["seed-0", "seed-42"]
-
-
 def test_labels_of_the_same_order_are_noted(cli, toy) -> None:
     assert run(cli, toy, "instant", "--protocol", "random", "--budget", 6).err == ""
     answer = run(cli, toy, "instant", "--protocol", "random-legacy", "--budget", 6)
@@ -114,16 +100,6 @@ def test_a_later_command_shows_its_own_repeats_only_and_hides_no_order(cli, toy)
     assert [row["label"] for row in one["runs"]] == ["seed-0", "seed-42", "seed-1993"]
     assert {row["seed"] for row in one["runs"]} < {row["seed"] for row in three["runs"]}
     assert one["runs"][0]["metrics"] == three["runs"][0]["metrics"]
-
-
-def test_changed_settings_and_data_are_refused(cli, toy) -> None:
-    assert run(cli, toy, "finetune").code == 0
-    answer = run(cli, toy, "finetune", "--epochs", 3)
-    assert answer.code == 2
-    assert "epochs: 2 stored, 3 given" in answer.err
-    assert run(cli, toy, "finetune", "--epochs", 3, "--overwrite").code == 0
-    save_toy(toy, train=11)
-    assert run(cli, toy, "finetune", "--epochs", 3).code == 2
 
 
 def test_a_failing_method_leaves_the_others_alone(cli, toy) -> None:
@@ -150,21 +126,6 @@ def test_a_failing_method_leaves_the_others_alone(cli, toy) -> None:
     assert cli("status", "out", "--json").json["complete"]
 
 
-def test_a_config_file_holds_every_option_and_the_command_line_wins(cli, toy) -> None:
-    Path("run.toml").write_text(
-        'method = "instant"\ndataset = "toy.npz"\ntasks = 2\nprotocol = "random"\nbudget = 2\n'
-        "[execution]\nworkers = 1\n[training]\nepochs = 2\nmemory_per_class = 3\n"
-        "[training.set.instant]\nclasses = [1]\n"
-    )
-    words = ("run", "--config", "run.toml", "--out", "out")
-    [part] = cli(*words, "--budget", 1, "--json").json["results"]
-    assert (part["planned"], part["protocol"]) == (1, "random")
-    config = Experiment.open("out").config
-    training = config.training
-    assert (config.budget, training.epochs, training.memory_per_class) == (1, 2, 3)
-    assert training.set == {"instant": {"classes": [1]}}
-
-
 def test_a_config_of_pycil_is_read_and_the_command_line_wins(cli, toy) -> None:
     config = {**ICARL, "dataset": str(toy), "memory_size": 8, "init_cls": 3, "increment": 1}
     config |= {"T": 3.0, "lamda": 1}
@@ -184,25 +145,6 @@ def test_a_config_of_pycil_is_read_and_the_command_line_wins(cli, toy) -> None:
     with pytest.warns(EdgecilWarning):
         [cut] = cli(*words, *more, "--classes", 3, "--overwrite", "--json").json["results"]
     assert [len(task) for task in cut["runs"][0]["tasks"]] == [2, 1], "the rest is the last task"
-
-
-def test_a_resumed_run_asks_no_language_model_again(cli, toy, monkeypatch) -> None:
-    np.save("d.npy", np.corrcoef(np.random.default_rng(0).normal(size=(4, 8))))
-    monkeypatch.setenv("EDGECIL_CACHE", str(Path("cache").absolute()))
-    monkeypatch.setenv("EDGECIL_LLM_MODEL", "toy")
-    more = ("--protocol", "llm-1", "--similarity", "d.npy", "--json")
-    with serve(lambda messages: "[[0, 1], [2, 3]]") as server:
-        monkeypatch.setenv("OPENAI_API_KEY", "k")
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        first = run(cli, toy, "instant", *more).json
-    assert (
-        json.loads(Path("out/transcripts/llm-1-hard.json").read_text(encoding="utf-8"))["model"]
-        == "toy"
-    )
-    shutil.rmtree("cache")
-    monkeypatch.delenv("EDGECIL_LLM_MODEL")
-    assert run(cli, toy, "instant", *more).json["results"] == first["results"]
-    assert "EDGECIL_LLM_MODEL" in run(cli, toy, "instant", *more, "--overwrite").sentence
 
 
 def test_check_prints_the_plan_and_writes_nothing(cli, toy) -> None:

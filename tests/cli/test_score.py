@@ -27,12 +27,6 @@ def test_the_profile_is_the_one_that_sequences_gave(cli: Cli, matrix: Path) -> N
         assert cli(*common, "all.json", "--label", run["label"]).json == profile
 
 
-def test_a_bundled_dataset_can_be_scored(cli: Cli) -> None:
-    path = write("s.json", [4, 0, 3, 1, 2])
-    answer = cli("paper", "score", "eyepacs", "--sequence", path, "--sizes", "2,1,2", "--json").json
-    assert -5 < answer["z"] < 5
-
-
 def test_people_see_it_too(cli: Cli, matrix: Path) -> None:
     answer = cli(
         "paper", "score", "--similarity", matrix, "--sequence", write("s.json", {"tasks": TASKS})
@@ -40,12 +34,3 @@ def test_people_see_it_too(cli: Cli, matrix: Path) -> None:
     assert (answer.code, answer.err) == (0, "")
     for words in ("exact z", "inside a task", "task after that", "generalization"):
         assert words in answer.out
-
-
-def test_two_tasks_of_one_class_have_neither_intra_nor_lag2(cli: Cli) -> None:
-    write("D.csv", "1,0.5\n0.5,1\n")
-    path = write("s.json", {"tasks": [[1], [0]]})
-    answer = cli("paper", "score", "--similarity", "D.csv", "--sequence", path, "--json").json
-    assert answer["intra"] is None
-    assert answer["lag2"] is None
-    assert cli("paper", "score", "--similarity", "D.csv", "--sequence", path).code == 0

@@ -3,23 +3,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from tests.cli.conftest import Cli
 
 PROFILE = {"score", "z", "intra", "lag1", "lag2"}
-PROTOCOLS = ["edge", "optimal", "random", "random-legacy", "latin", "adversarial", "maxcover"]
 
 
 def runs(cli: Cli, *arguments: object) -> list[dict[str, Any]]:
     actual: list[dict[str, Any]] = cli("sequences", *arguments, "--json").json["sequences"]
     return actual
-
-
-def save(name: str, values: Any) -> Path:
-    np.save(name, values)
-    return Path(name)
 
 
 def test_edge_gives_hard_median_and_easy_with_their_profiles(cli, matrix) -> None:
@@ -39,16 +32,6 @@ def test_edge_names_its_encoder_and_that_the_paper_s_is_another(cli: Cli) -> Non
     assert "minilm-bundled" in note
     assert "not from clip-vit-b-16" in note
     assert cli(*asked).out.splitlines()[-1] == note
-
-
-@pytest.mark.parametrize("size", [("cifar100", 10), ("ham10000", 7)])
-def test_optimal_has_a_bound_and_a_gap(cli, size) -> None:
-    hard, median, easy = runs(cli, size[0], "--tasks", size[1], "--protocol", "optimal")
-    assert hard["certificate"]["bound"] <= hard["profile"]["score"] + 1e-9
-    assert easy["certificate"]["bound"] >= easy["profile"]["score"] - 1e-9
-    for run in (hard, easy):
-        assert 0 <= run["certificate"]["gap"] < 1
-    assert median["certificate"] is None
 
 
 def test_the_default_is_random_and_a_dataset_may_be_an_option(cli) -> None:
@@ -89,26 +72,6 @@ def test_several_protocols_have_distinct_labels(cli, matrix) -> None:
     assert cli(*words, "--plot", "a.png").code == 0
 
 
-def test_a_plot_beside_json_leaves_stdout_alone(cli, matrix) -> None:
-    runs(cli, "--similarity", matrix, "--tasks", 3, "--plot", "plot.svg")
-    assert Path("plot.svg").exists()
-
-
-@pytest.mark.parametrize(
-    ("options", "sizes"),
-    [
-        (("--base", 6, "--increment", 2), [6, 2, 2, 2]),
-        (("--increment", 4), [4, 4, 4]),
-        (("--sizes", "7,4,1"), [7, 4, 1]),
-        (("--tasks", 12), [1] * 12),
-    ],
-)
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_tasks_may_be_unequal(cli, matrix, protocol, options, sizes) -> None:
-    made = runs(cli, "--similarity", matrix, *options, "--protocol", protocol)
-    assert all([len(task) for task in run["tasks"]] == sizes for run in made)
-
-
 def test_fewer_classes_may_take_part(cli) -> None:
     first = cli("sequences", "cifar100", "--classes", 6, "--tasks", 3)
     assert first.code == 0
@@ -119,37 +82,6 @@ def test_fewer_classes_may_take_part(cli) -> None:
     assert sorted(drawn[0]["order"]) == list(range(6))
     assert drawn == runs(cli, *draw, 3)
     assert drawn != runs(cli, *draw, 4)
-
-
-def test_embeddings_serve_as_well_as_their_matrix(cli) -> None:
-    vectors = np.random.default_rng(0).standard_normal((12, 5))
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    options = ("--tasks", 3, "--protocol", "optimal")
-    from_vectors = runs(cli, "--embeddings", save("E.npy", vectors), *options)
-    from_matrix = runs(cli, "--similarity", save("D.npy", vectors @ vectors.T), *options)
-    for end in (0, 2):
-        left, right = (made[end]["profile"]["score"] for made in (from_vectors, from_matrix))
-        assert left == pytest.approx(right)
-
-
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize("kind", ["negative", "constant", "zero", "binary"])
-def test_unusual_similarities_work(cli, matrix, protocol, kind) -> None:
-    values = {
-        "negative": -np.load(matrix),
-        "constant": np.ones((12, 12)),
-        "zero": np.zeros((12, 12)),
-        "binary": np.load(matrix) > 0.5,
-    }[kind]
-    made = runs(cli, "--similarity", save("odd.npy", values), "--tasks", 3, "--protocol", protocol)
-    assert len(made) == 3
-    if kind in ("constant", "zero"):
-        assert all(run["profile"]["z"] == 0 for run in made)
-
-
-def test_a_csv_from_pandas_is_read(cli) -> None:
-    Path("D.csv").write_text(",0,1,2\n0,1,.1,.2\n1,.1,1,.3\n2,.2,.3,1\n")
-    assert len(runs(cli, "--similarity", "D.csv", "--tasks", 3)) == 3
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -9,19 +7,6 @@ from edgecil.classes import get_classes
 from edgecil.data import load_dataset
 from edgecil.similarity import read_similarity
 from tests.cli.conftest import Cli
-
-
-def write(name: str, content: str | bytes) -> Path:
-    path = Path(name)
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
-
-
-def write_features(**changed: np.ndarray) -> Path:
-    rng = np.random.default_rng(0)
-    held = {"features": rng.random((60, 8)), "labels": np.arange(60) % 6} | changed
-    np.savez("f.npz", **held)
-    return Path("f.npz")
 
 
 def test_a_matrix_is_built_described_and_saved(cli: Cli) -> None:
@@ -42,33 +27,6 @@ def test_people_see_the_closest_classes(cli: Cli) -> None:
     assert (answer.code, answer.err) == (0, "")
     for words in ("100 classes", "most similar", "least similar"):
         assert words in answer.out
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("n.txt", "apple\nbear\nbee\n"),
-        ("n.TXT", b"\xef\xbb\xbfapple\r\nbear\r\nbee\r\n"),
-        ("n.csv", "id,name\n0,apple\n1,bear\n2,bee\n"),
-        ("n.json", '["apple", "bear", "bee"]'),
-    ],
-)
-def test_names_come_from_files(cli: Cli, name: str, content: str | bytes) -> None:
-    assert cli("similarity", "--names", write(name, content), "--json").json["classes"] == 3
-
-
-def test_captions_replace_names(cli: Cli) -> None:
-    bundled = cli("similarity", "ham10000", "--captions", "bundled", "--json").json
-    assert bundled["source"]["template"] == "captions"
-    assert bundled["mean"] != cli("similarity", "ham10000", "--json").json["mean"]
-
-
-def test_image_prototypes_replace_text(cli: Cli) -> None:
-    path = write_features()
-    assert cli("similarity", "--features", path, "--json").json["classes"] == 6
-    answer = cli("similarity", "--features", path, "--names", write("n.txt", "a\nb\nc\nd\ne\nf\n"))
-    assert (answer.code, answer.err) == (0, "")
-    assert " – " in answer.out
 
 
 def test_the_classes_of_a_dataset_can_be_few(cli: Cli) -> None:
@@ -107,10 +65,3 @@ def test_missing_weights_say_how_to_get_them_and_what_serves(cli: Cli, encoder: 
     answer = cli("similarity", "cifar100", "--encoder", encoder)
     assert answer.code == 1
     assert "hf download" in answer.sentence
-
-
-def test_a_folder_without_weights_is_told(cli: Cli) -> None:
-    pytest.importorskip("transformers")
-    answer = cli("similarity", "cifar100", "--encoder", "clip-rn50", "--weights", ".")
-    assert answer.code == 1
-    assert "contains" in answer.sentence

@@ -25,15 +25,6 @@ def test_the_size_and_the_bounds_are_exact(cli: Cli) -> None:
     assert runs["hoeffding-serfling", 1.0] == 185
 
 
-def test_what_three_runs_miss(cli: Cli) -> None:
-    answer = space(cli, *CIFAR)
-    assert answer["budget"] == 3
-    assert [tail["deviations"] for tail in answer["tails"]] == [1, 2, 3]
-    assert answer["tails"][1]["miss_probability"] == pytest.approx(0.9545**3, abs=1e-3)
-    assert answer["seen"]["share_inside"] == pytest.approx(0.5, abs=1e-3)
-    assert answer["greedy"] is None
-
-
 def test_people_see_them_too(cli: Cli) -> None:
     answer = cli("paper", "space", *CIFAR, "--accuracy-range", 0.1, "--mean-similarity", 0.6)
     assert (answer.code, answer.err) == (0, "")
@@ -49,17 +40,3 @@ def test_a_similarity_file_gives_theorem_3(cli: Cli) -> None:
     stated, measured = (answer["theorem_3"][name] for name in ("expected_stated", "expected"))
     assert stated == pytest.approx([measured / 6, measured / 3])
     assert "Theorem 3" in cli("paper", "space", "--tasks", 7, "--similarity", "D.npz").out
-
-
-@pytest.mark.parametrize(("classes", "tasks"), [(1, 1), (2, 1), (2, 2), (3, 3), (4, 2)])
-def test_tiny_spaces_work(cli: Cli, classes: int, tasks: int) -> None:
-    assert cli("paper", "space", "--classes", classes, "--tasks", tasks).code == 0
-    answer = space(cli, "--classes", classes, "--tasks", tasks)
-    assert all(bound["runs"] is None or bound["runs"] >= 1 for bound in answer["bounds"])
-
-
-@pytest.mark.parametrize("classes", [-1, 0, 1_000_000])
-def test_too_few_or_too_many_classes_are_refused(cli: Cli, classes: int) -> None:
-    answer = cli("paper", "space", "--classes", classes, "--tasks", 1)
-    assert answer.code == 2
-    assert "'classes'" in answer.sentence

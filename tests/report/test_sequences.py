@@ -39,14 +39,6 @@ def test_a_figure_is_written_in_each_format(tmp_path, suffix) -> None:
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
-def test_a_picture_has_size_and_colours(tmp_path) -> None:
-    draw_sequences(SIMILARITY, edge_runs(), tmp_path / "figure.png")
-    image = pixels(tmp_path / "figure.png")
-    assert image.shape[0] > 800
-    assert image.shape[1] > 1200
-    assert len(np.unique(image[::7, ::7].reshape(-1, image.shape[2]), axis=0)) > 50
-
-
 def marked(scene, colours):
     """The x of the vertical lines of runs."""
     lines = [mark for mark in scene.marks if isinstance(mark, Line) and mark.stroke in colours]
@@ -83,25 +75,6 @@ def test_ninety_runs_are_drawn_without_names() -> None:
     assert len(marked(scene, {"faint"})) == 90
     assert not any(isinstance(mark, Text) and mark.text.startswith("z") for mark in scene.marks)
     assert len(matrices(scene)) == 3
-
-
-@pytest.mark.parametrize("budget", [1, 2])
-def test_fewer_runs_get_fewer_matrices(budget) -> None:
-    runs = edge_runs(name="latin", budget=budget)
-    assert len(matrices(sequence_scene(SIMILARITY, runs))) == budget
-
-
-@pytest.mark.parametrize("kind", ["equal", "zero", "negative"])
-def test_any_similarity_can_be_drawn(tmp_path, kind) -> None:
-    similarity = SimilarityMatrix.of(matrix(kind, 6))
-    draw_sequences(similarity, edge_runs(similarity), tmp_path / "figure.png")
-    assert pixels(tmp_path / "figure.png").size
-
-
-def test_two_classes_can_be_drawn(tmp_path) -> None:
-    similarity, space = SimilarityMatrix.of(matrix("positive", 2)), SequenceSpace((1, 1))
-    draw_sequences(similarity, edge_runs(similarity, space), tmp_path / "figure.png")
-    assert pixels(tmp_path / "figure.png").size
 
 
 def test_too_many_classes_for_a_matrix_get_the_distribution_alone(monkeypatch) -> None:
