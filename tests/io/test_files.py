@@ -100,7 +100,8 @@ def test_a_user_without_a_home_has_a_cache(monkeypatch) -> None:
 def test_only_line_ends_end_a_row() -> None:
     """A name with another separator was split into two rows."""
     name = "a\u2028b\x0bc\x85d"
-    assert parse_rows(f'{name},1\r\n"e\nf",2\n', "x.csv") == [[name, "1"], ["e\nf", "2"]]
+    rows = list(parse_rows(f'{name},1\r\n"e\nf",2\n', "x.csv"))
+    assert rows == [[name, "1"], ["e\nf", "2"]]
 
 
 def test_half_a_character_in_json_is_named() -> None:

@@ -16,9 +16,7 @@ class GrowingHead(nn.Module):  # type: ignore[misc]
     Growing and loading replace parameters, so create optimisers afterwards. A state with any number
     of classes can be loaded.
 
-    Attributes:
-        feature_size: length d of a feature vector.
-        weight: (classes, d).
+    The weights are (classes, d).
     """
 
     weight: torch.Tensor
@@ -76,9 +74,6 @@ class GrowingLinear(GrowingHead):
     """Logits linear in the features, with a bias; (n, d) to (n, classes).
 
     New weights are uniform with variance 1 / d (Kaiming, linear), new biases zero.
-
-    Attributes:
-        bias: (classes,).
     """
 
     _bound_factor = math.sqrt(3.0)
@@ -116,9 +111,6 @@ class CosineHead(GrowingHead):
     """Cosine between features and class weights, times a learned scale; (n, d) to (n, classes).
 
     As in LUCIR (Hou et al., CVPR 2019): the norm of a weight vector has no effect.
-
-    Attributes:
-        scale: (1,), initially 1.
     """
 
     def __init__(self, feature_size: int) -> None:

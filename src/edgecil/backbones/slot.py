@@ -52,13 +52,7 @@ _models: dict[str, SlotModel] = {}
 
 @dataclass(frozen=True, eq=False)
 class SlotModel:
-    """A model that other processes can build.
-
-    Attributes:
-        text: by which options name it.
-        source: its code, for a function of the user.
-        module: the network itself, if that was given.
-    """
+    """A model that other processes can build: from its text, its code, or the network itself."""
 
     text: str
     source: Source | None = None
@@ -77,11 +71,7 @@ class SlotModel:
 
 
 class SlotBackbone(Backbone):
-    """A network of the slot; the number of its features is found by one forward pass.
-
-    Attributes:
-        inner: the network.
-    """
+    """A network of the slot; the number of its features is found by one forward pass."""
 
     def __init__(self, inner: nn.Module, name: str, shape: tuple[int, ...]) -> None:
         super().__init__()

@@ -203,16 +203,10 @@ def read_vit(files: WeightFiles) -> ViTWeights:
 
 
 def resize_positions(positions: torch.Tensor, grid: tuple[int, int]) -> torch.Tensor:
-    """Interpolate position embeddings to another grid; the class token's does not change.
+    """Interpolate position embeddings (1, 1 + side², d) to (1, 1 + down · across, d).
 
-    Bicubic without antialiasing, as in DINO and transformers; timm uses antialiasing.
-
-    Args:
-        positions: (1, 1 + side², d), of a square grid.
-        grid: patches down and across.
-
-    Returns:
-        Positions (1, 1 + down · across, d).
+    The class token's does not change. Bicubic without antialiasing, as in DINO and transformers;
+    timm uses antialiasing.
     """
     side = math.isqrt(positions.shape[1] - 1)
     if grid == (side, side):
@@ -274,10 +268,8 @@ def _checked(
     with torch.device("meta"):
         network = ViT(layout, (layout.channels, side * layout.patch, side * layout.patch))
     expected_state = network.state_dict()
-    counts = {
-        name: torch.tensor(0) for name in expected_state if name.endswith("num_batches_tracked")
-    }
-    complete = {**counts, **tensors}
+    counters = [name for name in expected_state if name.endswith("num_batches_tracked")]
+    complete = {**dict.fromkeys(counters, torch.tensor(0)), **tensors}
     _require(files, complete, expected_state)
     if extra := sorted(complete.keys() - expected_state.keys()):
         raise _not_plain(files, f"it also has {name_some(extra)}")

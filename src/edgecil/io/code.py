@@ -66,11 +66,6 @@ class Source:
         place = self.module or self.path
         return self.attribute if place is None else f"{place}:{self.attribute}"
 
-    @property
-    def label(self) -> str:
-        """The file or module, for messages."""
-        return self.module or str(self.path)
-
     def place(self, error: BaseException) -> str:
         """Return file and line of the innermost call from this code; "" if there is none."""
         for frame in reversed(traceback.extract_tb(error.__traceback__)):
@@ -170,7 +165,7 @@ def load_code(source: Source) -> Callable[..., Any]:
     if not callable(member):
         names = [name for name, value in vars(module).items() if inspect.isclass(value)]
         sentence = str(unknown("class", source.attribute, names)).removeprefix("Unknown")
-        raise UsageError(f"{source.label} has no{sentence}")
+        raise UsageError(f"{source.module or source.path} has no{sentence}")
     return cast(Callable[..., Any], member)
 
 
@@ -264,9 +259,7 @@ def _imported_files(text: str, path: Path, root: Path) -> Iterator[Path]:
             for alias in node.names:
                 yield from _files_of(root, alias.name)
         elif isinstance(node, ast.ImportFrom):
-            start = root
-            if node.level:
-                start = path.parents[node.level - 1]
+            start = path.parents[node.level - 1] if node.level else root
             base = node.module or ""
             for name in (base, *(f"{base}.{alias.name}".strip(".") for alias in node.names)):
                 yield from _files_of(start, name)

@@ -25,21 +25,14 @@ def read_rows(path: Path) -> list[list[str]]:
 
 def iterate_rows(path: Path) -> Iterator[list[str]]:
     """Yield the rows of a CSV file that are not blank."""
-    return _rows(read_text(path), str(path), ",")
+    return parse_rows(read_text(path), str(path))
 
 
-def parse_rows(text: str, source: str, *, delimiter: str = ",") -> list[list[str]]:
-    """Return the rows of a CSV text that are not blank; `source` names the text in the error."""
-    return list(_rows(text, source, delimiter))
-
-
-def _rows(text: str, source: str, delimiter: str) -> Iterator[list[str]]:
+def parse_rows(text: str, source: str, *, delimiter: str = ",") -> Iterator[list[str]]:
+    """Yield the rows of a CSV text that are not blank; `source` names the text in the error."""
     lines = io.StringIO(text, newline="")  # splitlines would also split at U+2028 and others
-    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
     try:
-        for row in reader:
-            if row:
-                yield row
+        yield from filter(None, csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
     except csv.Error as error:
         raise DataError(f"{source} is not valid CSV: {error}.") from error
 

@@ -24,7 +24,6 @@ _PORTABLE_KERNELS = {
 
 _CAPABILITIES = ("NO AVX", "DEFAULT", "AVX2", "AVX512")  # of x86-64, as torch names them
 
-
 PRECISIONS = ("float32", "tf32", "bfloat16", "float16")
 
 
@@ -144,18 +143,14 @@ def room_on(device: torch.device) -> int:
 def free_memory() -> int:
     """Return the bytes of memory that are available, within the limit of a control group."""
     limits = [_available()]
+    home = Path("/sys/fs/cgroup")
     for usage, limit in (
-        ("/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.max"),
-        (
-            "/sys/fs/cgroup/memory/memory.usage_in_bytes",
-            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-        ),
+        ("memory.current", "memory.max"),
+        ("memory/memory.usage_in_bytes", "memory/memory.limit_in_bytes"),
     ):
         with suppress(OSError, ValueError):  # there is no such file, or it says "max"
-            limits.append(
-                int(Path(limit).read_text(encoding="utf-8"))
-                - int(Path(usage).read_text(encoding="utf-8"))
-            )
+            most, used = (int((home / name).read_text("utf-8")) for name in (limit, usage))
+            limits.append(most - used)
     return max(0, min(limits))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 # Marks that reverse the direction of the text after them.
@@ -17,11 +18,11 @@ def printable(text: str) -> str:
     >>> printable("cat\x1b[31m\ndog\u202e")
     'cat[31m dog'
     """
+    text = re.sub("[\t\n\r\u2028\u2029]", " ", text)
     return "".join(
-        " " if character in "\t\n\r\u2028\u2029" else character
+        character
         for character in text
-        if character in "\t\n\r\u2028\u2029"
-        or (unicodedata.category(character) not in ("Cc", "Cs") and character not in _BIDIRECTIONAL)
+        if unicodedata.category(character) not in ("Cc", "Cs") and character not in _BIDIRECTIONAL
     )
 
 

@@ -121,7 +121,7 @@ def _json_pairs(text: str) -> list[tuple[str, str]]:
 
 
 def _csv_pairs(text: str) -> list[tuple[str, str]]:
-    rows = parse_rows(text, "the text")
+    rows = list(parse_rows(text, "the text"))
     header = [cell.strip().lower() for cell in rows[0]] if rows else []
     check_header(header, "the text")
     if not {"name", "caption"} <= set(header):

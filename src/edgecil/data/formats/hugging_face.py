@@ -151,17 +151,16 @@ def _named(found: Any, options: dict[str, str], name: str) -> Any:
     """Return a training and a test part, with the columns that were asked for."""
     if not isinstance(found, dict):
         return _renamed(found, options)
-    present = list(found)
-    train = options.get("train") or next((it for it in TRAIN if it in found), None)
+    only = next(iter(found)) if len(found) == 1 else None
+    train = options.get("train") or next((it for it in TRAIN if it in found), only)
     test = options.get("test") or next((it for it in TEST if it in found and it != train), None)
-    for split in (train, test):
-        if split is not None and split not in found:
-            raise unknown(f"split of {name}", split, present)
     if train is None:
-        if len(present) > 1:
-            raise UsageError(f"{name} has the parts {', '.join(present)}; name one as 'train'.")
-        train = present[0]
-    parts = [_renamed(found[split], options) for split in (train, test) if split is not None]
+        raise UsageError(f"{name} has the parts {', '.join(found)}; name one as 'train'.")
+    parts = []
+    for split in (train,) if test is None else (train, test):
+        if split not in found:
+            raise unknown(f"split of {name}", split, found)
+        parts.append(_renamed(found[split], options))
     return parts[0] if len(parts) == 1 else tuple(parts)
 
 

@@ -262,10 +262,7 @@ def list_ham10000(name: str, root: Path, advice: str) -> Items:
     folders = [root, *sorted(entry for entry in root.iterdir() if entry.is_dir())]
     files = (path for folder in folders for path in folder.iterdir())
     there = {path.stem: path for path in files if path.suffix.lower() in SUFFIXES}
-    _require_all(there, images, table, advice)
-    names, codes = _bundled_classes(name)
-    labels = _match_codes(table, diagnoses, codes)
-    return _split(name, names, [there[it] for it in images], labels, hold_out(labels, lesions))
+    return _grouped(name, table, images, diagnoses, lesions, there, advice)
 
 
 def list_eyepacs(name: str, root: Path, advice: str) -> Items:
@@ -274,11 +271,29 @@ def list_eyepacs(name: str, root: Path, advice: str) -> Items:
     table = home / "trainLabels.csv"
     images, levels = zip(*_read_columns(table, ("image", "level")), strict=True)
     there = {path.stem: path for path in (home / "train").glob("*.jpeg")}
-    _require_all(there, images, table, advice)
-    names, codes = _bundled_classes(name)
-    labels = _match_codes(table, levels, codes)
     patients = [image.rsplit("_", 1)[0] for image in images]
-    return _split(name, names, [there[it] for it in images], labels, hold_out(labels, patients))
+    return _grouped(name, table, images, levels, patients, there, advice)
+
+
+def _grouped(
+    name: str,
+    table: Path,
+    images: Sequence[str],
+    codes: Sequence[str],
+    groups: Sequence[str],
+    there: dict[str, Path],
+    advice: str,
+) -> Items:
+    """Return the images that a table lists; those of one group fall on one side of the split."""
+    missing = [image for image in images if image not in there]
+    if missing:
+        raise DataError(
+            f"The image {missing[0]} is missing, as are {len(missing) - 1} others of the "
+            f"{len(images)} images in {table}; {advice}."
+        )
+    names, known_codes = _bundled_classes(name)
+    labels = _match_codes(table, codes, known_codes)
+    return _split(name, names, [there[it] for it in images], labels, hold_out(labels, groups))
 
 
 # Each takes the dataset's name, a directory and how to get the images.
@@ -339,7 +354,7 @@ def _read_columns(path: Path, columns: Sequence[str]) -> list[tuple[str, ...]]:
     """Return the rows of a .csv (or tab-separated) file with a header, these columns only."""
     text = read_text(path)
     delimiter = "\t" if "\t" in text.split("\n", 1)[0] else ","
-    rows = parse_rows(text, str(path), delimiter=delimiter)
+    rows = list(parse_rows(text, str(path), delimiter=delimiter))
     header = [cell.strip() for cell in rows[0]] if rows else []
     check_header(header, str(path))
     missing = [column for column in columns if len(rows) < 2 or column not in header]
@@ -364,12 +379,3 @@ def _match_codes(path: Path, given: Sequence[str], codes: Sequence[str]) -> Ints
             f"({codes[0]}, …, {codes[-1]})."
         )
     return np.array([label_of[code] for code in given], dtype=np.int64)
-
-
-def _require_all(there: dict[str, Path], images: Sequence[str], table: Path, advice: str) -> None:
-    missing = [image for image in images if image not in there]
-    if missing:
-        raise DataError(
-            f"The image {missing[0]} is missing, as are {len(missing) - 1} others of the "
-            f"{len(images)} images in {table}; {advice}."
-        )
