@@ -162,22 +162,15 @@ def test_pyplot_shows_the_figure_of_plot_and_not_that_of_a_notebook(experiment) 
     pyplot.close("all")
 
 
-def test_the_repr_counts_runs_without_reading_them(experiment, monkeypatch) -> None:
-    with StoreReader(experiment.directory) as store:
-        assert sum(store.run_counts().values()) == len(experiment.results())
-    text = repr(experiment)
+def test_reprs_are_short_escaped_and_do_not_read_the_runs(experiment, monkeypatch) -> None:
+    text, page = repr(experiment), experiment._repr_html_()
+    assert "\n" not in text
+    assert "pets; 4 classes in 2 tasks; fast; 2 runs" in text
+    assert "&lt;" not in page.split("<table>")[1]
+    assert page.count("<tr>") == 2
+    assert "<img" in page
     monkeypatch.setattr(StoreReader, "runs", None)
     assert repr(experiment) == text
     experiment.directory.rename(experiment.directory.with_name("gone"))
     assert str(experiment.directory) in repr(experiment)
     assert "<img" not in experiment._repr_html_()
-
-
-def test_reprs_are_short_and_escaped(experiment) -> None:
-    text = repr(experiment)
-    assert "\n" not in text
-    assert "pets; 4 classes in 2 tasks; fast; 2 runs" in text
-    page = experiment._repr_html_()
-    assert "&lt;" not in page.split("<table>")[1]
-    assert page.count("<tr>") == 2
-    assert "<img" in page

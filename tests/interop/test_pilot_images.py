@@ -20,53 +20,20 @@ from tests.data.painting import TRAIN, write_cifar
 
 # Every key of PILOT's exps/ease.json (commit 5240714) with its value.
 EASE = {
-    "prefix": " ",
-    "dataset": "cifar224",
-    "memory_size": 0,
-    "memory_per_class": 0,
-    "fixed_memory": False,
-    "shuffle": True,
-    "init_cls": 5,
-    "increment": 5,
-    "model_name": "ease",
-    "backbone_type": "vit_base_patch16_224_ease",
-    "device": ["0"],
-    "seed": [1993],
-    "init_epochs": 20,
-    "init_lr": 0.025,
-    "later_epochs": 20,
-    "later_lr": 0.025,
-    "batch_size": 48,
-    "weight_decay": 0.0005,
-    "min_lr": 0,
-    "optimizer": "sgd",
-    "scheduler": "cosine",
-    "pretrained": True,
-    "vpt_type": "Deep",
-    "prompt_token_num": 5,
-    "ffn_num": 64,
-    "use_diagonal": False,
-    "recalc_sim": True,
-    "alpha": 0.1,
-    "use_init_ptm": False,
-    "beta": 0,
-    "use_old_data": False,
-    "use_reweight": True,
-    "moni_adam": False,
-    "adapter_num": -1,
-}
-
-
+    "prefix": " ", "dataset": "cifar224", "memory_size": 0, "memory_per_class": 0,
+    "fixed_memory": False, "shuffle": True, "init_cls": 5, "increment": 5, "model_name": "ease",
+    "backbone_type": "vit_base_patch16_224_ease", "device": ["0"], "seed": [1993],
+    "init_epochs": 20, "init_lr": 0.025, "later_epochs": 20, "later_lr": 0.025, "batch_size": 48,
+    "weight_decay": 0.0005, "min_lr": 0, "optimizer": "sgd", "scheduler": "cosine",
+    "pretrained": True, "vpt_type": "Deep", "prompt_token_num": 5, "ffn_num": 64,
+    "use_diagonal": False, "recalc_sim": True, "alpha": 0.1, "use_init_ptm": False, "beta": 0,
+    "use_old_data": False, "use_reweight": True, "moni_adam": False, "adapter_num": -1,
+}  # fmt: skip
 SCHEDULE = {
-    "epochs": 20,
-    "learning_rate": 0.025,
-    "schedule": "cosine",
-    "optimizer": "sgd",
-    "weight_decay": 0.0005,
-    "batch_size": 48,
-    "augment": ["resized-crop:0.05", "flip"],
+    "epochs": 20, "learning_rate": 0.025, "schedule": "cosine", "optimizer": "sgd",
+    "weight_decay": 0.0005, "batch_size": 48, "augment": ["resized-crop:0.05", "flip"],
     "first": None,
-}
+}  # fmt: skip
 
 
 def write_vit(path: Path) -> None:

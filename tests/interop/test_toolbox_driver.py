@@ -72,42 +72,27 @@ def test_the_fork_takes_some_of_the_classes_too(tmp_path) -> None:
     assert result["totals"] == [9 + 9, 9 + 10]
 
 
-REORDER = """    model = factory.get_model(args["model_name"], args)
-    data_manager._class_order = [0, 2, 1, 3]
+MODEL = '    model = factory.get_model(args["model_name"], args)\n'
+REORDER = """    data_manager._class_order = [0, 2, 1, 3]
     data_manager._train_targets = np.array([0, 1, 2, 3])[data_manager._train_targets][::-1]
 """
+SWAP = "        data_manager._test_targets = 3 - data_manager._test_targets\n"
 
 
-def test_a_trainer_that_reorders_classes_is_refused(root) -> None:
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (MODEL, MODEL + REORDER, "class order"),
+        ("        model.after_task()\n", SWAP, "other labels"),
+        ("in seed_list:", "in seed_list * 3:", "several class orders"),
+    ],
+    ids=["before training", "between tasks", "a loop over orders"],
+)
+def test_a_trainer_that_does_not_keep_the_order_is_refused(root, old, new, words) -> None:
     trainer = root / "trainer.py"
-    line = '    model = factory.get_model(args["model_name"], args)\n'
-    assert line in trainer.read_text(encoding="utf-8")
-    trainer.write_text(trainer.read_text(encoding="utf-8").replace(line, REORDER), encoding="utf-8")
+    text = trainer.read_text(encoding="utf-8")
+    assert old in text
+    trainer.write_text(text.replace(old, new), encoding="utf-8")
     result, said = drive(root)
     assert result is None
-    assert "class order" in said
-
-
-def test_a_trainer_that_reorders_between_tasks_is_refused(root) -> None:
-    trainer = root / "trainer.py"
-    swap = "        data_manager._test_targets = 3 - data_manager._test_targets\n"
-    trainer.write_text(
-        trainer.read_text(encoding="utf-8").replace("        model.after_task()\n", swap),
-        encoding="utf-8",
-    )
-    result, said = drive(root)
-    assert result is None
-    assert "other labels" in said
-
-
-def test_a_trainer_that_loops_over_orders_is_refused(root) -> None:
-    trainer = root / "trainer.py"
-    once = '    for seed in seed_list:\n        args["seed"], args["device"] = seed, device\n'
-    assert once in trainer.read_text(encoding="utf-8")
-    trainer.write_text(
-        trainer.read_text(encoding="utf-8").replace("in seed_list:", "in seed_list * 3:"),
-        encoding="utf-8",
-    )
-    result, said = drive(root)
-    assert result is None
-    assert "several class orders" in said
+    assert words in said
