@@ -87,7 +87,10 @@ class Orders:
     def accuracies(self) -> Floats:
         """The mean over trainings of each order, (n,)."""
         means = self.values[:, 0].copy() if len(self) else np.empty(0)
-        for place in np.flatnonzero(self.counts > 1).tolist():
+        twice = self.counts == 2
+        if twice.any():
+            means[twice] = (self.values[twice, 0] + self.values[twice, 1]) / 2.0
+        for place in np.flatnonzero(self.counts > 2).tolist():
             means[place] = fmean(self.values[place, : self.counts[place]].tolist())
         return means
 
