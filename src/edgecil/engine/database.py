@@ -13,7 +13,6 @@ from edgecil.errors import DataError
 from edgecil.io.files import other_kind
 
 FORMAT = 4
-OLDEST = 3  # formats of earlier versions are read, never continued
 DATABASE = "results.sqlite"
 
 # Columns of each table; `checksum` is one more, over all of these.
@@ -66,18 +65,10 @@ def cause_of(error: sqlite3.Error, directory: Path) -> str:
     """Return why a database cannot be used, in words that name the cause."""
     text = str(error)
     if "readonly" in text or "unable to open" in text:
-        owner = _owner(directory)
-        return f"{text}; this user may not write to the directory, which belongs to {owner}"
+        return f"{text}; this user may not write to {directory}"
     if "locked" in text or "busy" in text:
         return f"{text}; another process is writing to it"
     return text
-
-
-def _owner(path: Path) -> str:
-    try:
-        return path.owner()
-    except (OSError, KeyError, NotImplementedError):
-        return "another user"
 
 
 def check_database(path: Path) -> None:
@@ -91,11 +82,10 @@ def check_database(path: Path) -> None:
 
 def check_format(directory: Path, number: int) -> None:
     """Raise an error if this version does not read a format."""
-    if not OLDEST <= number <= FORMAT:
+    if number != FORMAT:
         raise DataError(
             f"{directory} was written by another version of edgecil (results of format {number}, "
-            f"this version reads {OLDEST} to {FORMAT}); use that version, or train again in "
-            "another directory."
+            f"this version reads {FORMAT}); use that version, or train again in another directory."
         )
 
 

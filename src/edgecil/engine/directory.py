@@ -35,12 +35,7 @@ def check_directory(directory: str | Path) -> None:
 
 @contextmanager
 def writing(directory: str | Path, *, overwrite: bool = False) -> Iterator[Store]:
-    """Return the store of an experiment directory, which this process holds exclusively.
-
-    Args:
-        directory: a new or empty one, or that of an experiment.
-        overwrite: delete existing results.
-    """
+    """Return the store of an experiment directory, which this process holds exclusively."""
     path = Path(directory)
     check_directory(path)
     with locked(path):

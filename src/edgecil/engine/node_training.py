@@ -34,33 +34,19 @@ State = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class WorkerContext:
-    """Data and settings that a worker needs besides the node.
+    """Data and settings that a worker needs besides the node; by method or network their name."""
 
-    Attributes:
-        scenario: the dataset, in the memory of the host.
-        environment: the environment of methods; its seed is replaced by the node's.
-        configs: method configurations, by method name.
-        threads: threads of torch; results depend on it, because it changes the order of sums.
-        methods: entries of methods that are not part of edgecil, by name.
-        expected: identity that a worker must have; None if it is not checked.
-        allow_mismatch: train also where the identity differs, and say so in the outcome.
-        weights: contents of pre-trained weight files to send to workers, by model and file name.
-        backbones: the network of each method, by name; the environment's for others.
-        models: networks of the model slot, by name.
-        handed: in a worker, the state after its last task if its only child may come here next.
-    """
-
-    scenario: Scenario
-    environment: Environment
+    scenario: Scenario  # the dataset, in the memory of the host
+    environment: Environment  # of methods; its seed is replaced by the node's
     configs: Mapping[str, Any]
-    threads: int = 1
-    methods: Mapping[str, MethodEntry] = field(default_factory=dict)
-    expected: Mapping[str, str] | None = None
-    allow_mismatch: bool = False
-    weights: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
-    backbones: Mapping[str, str] = field(default_factory=dict)
+    threads: int = 1  # of torch; they change the order of sums, and so results
+    methods: Mapping[str, MethodEntry] = field(default_factory=dict)  # that are not edgecil's
+    expected: Mapping[str, str] | None = None  # identity of a worker; None if it is not checked
+    allow_mismatch: bool = False  # train also where it differs, and say so in the outcome
+    weights: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)  # files for workers
+    backbones: Mapping[str, str] = field(default_factory=dict)  # others have the environment's
     models: Mapping[str, SlotModel] = field(default_factory=dict)
-    handed: dict[Node, State] = field(default_factory=dict)
+    handed: dict[Node, State] = field(default_factory=dict)  # the last state, for an only child
 
     def prepare(self) -> None:
         """Configure this process so that its results equal those of every other process."""
@@ -117,29 +103,16 @@ class WorkerContext:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result or the failure of a node.
-
-    Attributes:
-        result: the result; None after a failure.
-        error: the error in one line.
-        trace: the traceback.
-        damaged: whether the parent's state could not be read.
-        permanent: whether another attempt cannot succeed.
-        refused: whether the worker was refused because its identity differs.
-        worker: in what the worker's identity differs, if that was allowed.
-        memory: peak memory of the task on the worker's device, in bytes. On a processor it is the
-            peak of the worker so far.
-        out_of_memory: whether the device had too little memory.
-    """
+    """The result or the failure of a node."""
 
     result: NodeResult | None = None
-    error: str | None = None
+    error: str | None = None  # in one line
     trace: str | None = None
-    damaged: bool = False
-    permanent: bool = False
-    refused: bool = False
-    worker: Mapping[str, str] = field(default_factory=dict)
-    memory: int = 0
+    damaged: bool = False  # the parent's state could not be read
+    permanent: bool = False  # another attempt cannot succeed
+    refused: bool = False  # the worker's identity differs
+    worker: Mapping[str, str] = field(default_factory=dict)  # in what it differs, if allowed
+    memory: int = 0  # peak in bytes on the worker's device; on a processor that of the worker
     out_of_memory: bool = False
 
 

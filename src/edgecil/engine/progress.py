@@ -27,19 +27,12 @@ _SILENT = 60.0  # seconds after which a process on another machine counts as end
 
 @dataclass(frozen=True)
 class RunningTask:
-    """A task training under way.
-
-    Attributes:
-        method: the method's name.
-        seed: the training seed.
-        tasks: this task and all earlier ones.
-        started: when it started, in seconds since 1970.
-    """
+    """A task training under way."""
 
     method: str
     seed: int
-    tasks: Prefix
-    started: float
+    tasks: Prefix  # this task and all earlier ones
+    started: float  # in seconds since 1970
 
     @property
     def node(self) -> Node:

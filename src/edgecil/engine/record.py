@@ -78,8 +78,12 @@ class Identity:
         {'icarl': {'memory': 20}}
         """
         identity = cls()
-        prefixes = {"method ": "methods", "code of ": "code", "weights ": "weights"}
-        prefixes["protocol "] = "protocols"
+        prefixes = {
+            "method ": "methods",
+            "code of ": "code",
+            "weights ": "weights",
+            "protocol ": "protocols",
+        }
         for name, value in stored.items():
             prefix = next((prefix for prefix in prefixes if name.startswith(prefix)), "")
             getattr(identity, prefixes.get(prefix, "settings"))[name.removeprefix(prefix)] = value

@@ -27,7 +27,7 @@ from edgecil.engine.database import (
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, WholeRun
 from edgecil.engine.store_reader import NAMES, NoExperimentError, StoreReader, node_key
-from edgecil.errors import EdgecilError, UsageError
+from edgecil.errors import EdgecilError
 from edgecil.io.files import replace_file
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import format_tasks
@@ -64,11 +64,6 @@ class Store(StoreReader):
         try:
             number = database.execute("PRAGMA user_version").fetchone()[0]
             check_format(self.directory, number or FORMAT)
-            if 0 < number < FORMAT:
-                raise UsageError(
-                    f"{self.directory} was made by an earlier version of edgecil and cannot be "
-                    "continued; analyse it as it is, and run in another 'out' directory."
-                )
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = FULL")
             database.executescript(SCHEMA)
@@ -177,15 +172,14 @@ class Store(StoreReader):
                     source[run.label] = {"z": found.z, "gap": found.gap, "exact": found.exact}
                 if run.transcript is not None:
                     source["model"] = run.transcript["model"]
-                    self._write_transcript(protocol, run.label, run.transcript)
+                    path = self.directory / "transcripts" / f"{protocol}-{run.label}.json"
+                    text = json.dumps(run.transcript, ensure_ascii=False, indent=1)
+                    with replace_file(path) as file:
+                        file.write(text.encode())
             if source:
                 row = (f"protocol {protocol}", json.dumps(source))
                 self._write("identity", [row], conflict="OR REPLACE")
                 self._list_names()
-
-    def _write_transcript(self, protocol: str, label: str, transcript: Mapping[str, Any]) -> None:
-        with replace_file(self.directory / "transcripts" / f"{protocol}-{label}.json") as file:
-            file.write(json.dumps(transcript, ensure_ascii=False, indent=1).encode())
 
     def _list_names(self) -> None:
         names = sorted(name for name, _ in self._rows("identity") if name != NAMES)
@@ -209,17 +203,10 @@ class Store(StoreReader):
     ) -> None:
         """Store several results in one transaction."""
         differences = json.dumps(dict(worker)) if worker else None
-        rows = [
-            (
-                *_key(node),
-                int(isinstance(result, WholeRun)),
-                msgspec.json.encode(result).decode(),
-                None,
-                None,
-                differences,
-            )
-            for node, result in results
-        ]
+        rows = []
+        for node, result in results:
+            whole, text = isinstance(result, WholeRun), msgspec.json.encode(result).decode()
+            rows.append((*_key(node), int(whole), text, None, None, differences))
         with self._writing():
             self._write("nodes", rows, conflict="OR REPLACE")
 

@@ -8,15 +8,14 @@ import shutil
 import sqlite3
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from edgecil.engine.database import (
     DATABASE,
-    FORMAT,
     TABLES,
     cause_of,
     check_database,
@@ -35,6 +34,8 @@ from edgecil.sequences.sequence import ClassSequence, format_tasks, parse_tasks
 NAMES = ""
 """Name of the row of an identity that lists all other names, so that a lost one is noticed."""
 
+Parsed = TypeVar("Parsed")
+
 _intact: dict[Path, tuple[int, int]] = {}  # size and time of databases whose pages are consistent
 
 
@@ -49,7 +50,6 @@ class StoreReader:
         self.directory = Path(directory)
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         self._read: dict[str, list[tuple[Any, ...]]] = {}
-        self._format = FORMAT
         try:
             self._database = self._open()
         except BaseException:
@@ -74,17 +74,13 @@ class StoreReader:
                 return self._checked(connect_read_only(path))
             except sqlite3.OperationalError:
                 # SQLite would have to create files beside the database: read a copy.
-                return self._checked(self._connect_copy(path))
+                self._copy = tempfile.TemporaryDirectory(prefix="edgecil-")
+                for source in path.parent.glob(f"{path.name}*"):
+                    if source.name in (path.name, f"{path.name}-wal"):
+                        shutil.copyfile(source, Path(self._copy.name) / source.name)
+                return self._checked(sqlite3.connect(Path(self._copy.name) / path.name))
         except (sqlite3.Error, UnicodeDecodeError) as error:
             raise self._unusable(error) from error
-
-    def _connect_copy(self, path: Path) -> sqlite3.Connection:
-        self._copy = tempfile.TemporaryDirectory(prefix="edgecil-")
-        for suffix in ("", "-wal"):
-            source = path.with_name(path.name + suffix)
-            if source.exists():
-                shutil.copyfile(source, Path(self._copy.name) / source.name)
-        return sqlite3.connect(Path(self._copy.name) / path.name)
 
     def _checked(self, database: sqlite3.Connection) -> sqlite3.Connection:
         """Return the connection, if the database has the format that this version reads."""
@@ -96,23 +92,16 @@ class StoreReader:
                 )
             check_format(self.directory, number)
             check_tables(database)
-            self._format = number
-            self._check_pages(database)
+            # Rows on a damaged page may be missing, which no checksum of rows shows.
+            path = (self.directory / DATABASE).absolute()
+            content = path.stat().st_size, path.stat().st_mtime_ns
+            if _intact.get(path) != content:
+                check_pages(database, "quick_check")
+                _intact[path] = content
         except BaseException:
             database.close()
             raise
         return database
-
-    def _check_pages(self, database: sqlite3.Connection) -> None:
-        """Check that pages of the database are consistent, once per content.
-
-        Rows on a damaged page may be missing without a trace, which no checksum of rows shows.
-        """
-        path = self.directory / DATABASE
-        status = path.stat()
-        if _intact.get(path.absolute()) != (status.st_size, status.st_mtime_ns):
-            check_pages(database, "quick_check")
-            _intact[path.absolute()] = (status.st_size, status.st_mtime_ns)
 
     def read_all(self) -> None:
         """Read all tables in one transaction; later queries, also of a closed store, use that."""
@@ -131,7 +120,7 @@ class StoreReader:
 
     def identity(self) -> dict[str, Any]:
         """Return everything that determines the results, by name."""
-        identity = {name: self._json(value) for name, value in self._rows("identity")}
+        identity = {name: self._parsed(json.loads, value) for name, value in self._rows("identity")}
         names = identity.pop(NAMES, None)
         if names is not None and sorted(identity) != names:
             lost = sorted(set(names) ^ set(identity))
@@ -166,12 +155,7 @@ class StoreReader:
     ) -> dict[str, str]:
         """Refuse a directory whose results differ in what determines them.
 
-        Args:
-            identity: all that determines the results; names that are not stored may be added.
-            allowed: names in which it may differ from the stored one.
-
-        Returns:
-            The differences that were allowed, by name.
+        Names that are not stored may be added. Differences in `allowed` names are returned.
         """
         stored = self.recorded_identity()
         given = json.loads(json.dumps(identity))
@@ -196,15 +180,13 @@ class StoreReader:
 
     def configs(self) -> list[dict[str, Any]]:
         """Return the distinct configurations of all calls of `run`, in order."""
-        if self._format < FORMAT:  # options of earlier versions had other names
-            return []
-        return [self._json(config) for (config,) in self._rows("configs")]
+        return [self._parsed(json.loads, config) for (config,) in self._rows("configs")]
 
     def sequences(self) -> dict[str, list[LabelledSequence]]:
         """Return the labelled sequences of every protocol, in the order of the protocol."""
         by_protocol: dict[str, list[LabelledSequence]] = {}
         for protocol, label, tasks in self._rows("sequences"):
-            labelled = LabelledSequence(label, self._sequence(tasks))
+            labelled = LabelledSequence(label, self._parsed(ClassSequence.parse, tasks))
             by_protocol.setdefault(protocol, []).append(labelled)
         return by_protocol
 
@@ -223,7 +205,7 @@ class StoreReader:
             if result is None or bool(whole_run) != (kind is WholeRun):
                 continue
             try:
-                node = Node(method, seed, self._tasks(prefix))
+                node = Node(method, seed, self._parsed(parse_tasks, prefix))
                 results[node] = decoder.decode(result)
                 results[node].check(node.prefix)
             except (msgspec.MsgspecError, ValueError, DataError) as error:
@@ -233,7 +215,7 @@ class StoreReader:
     def failures(self) -> dict[Node, tuple[str, str]]:
         """Return every failed node: the error in one line, and its traceback."""
         return {
-            Node(method, seed, self._tasks(prefix)): (error, trace)
+            Node(method, seed, self._parsed(parse_tasks, prefix)): (error, trace)
             for method, seed, prefix, _, _, error, trace, _ in self._rows("nodes")
             if error is not None
         }
@@ -241,7 +223,7 @@ class StoreReader:
     def workers(self) -> dict[Node, dict[str, str]]:
         """In what the worker of a node differed from the identity, where this was allowed."""
         return {
-            Node(method, seed, self._tasks(prefix)): self._json(worker)
+            Node(method, seed, self._parsed(parse_tasks, prefix)): self._parsed(json.loads, worker)
             for method, seed, prefix, *_, worker in self._rows("nodes")
             if worker is not None
         }
@@ -290,22 +272,10 @@ class StoreReader:
         except (sqlite3.Error, UnicodeDecodeError) as error:
             raise self._unusable(error) from error
 
-    def _json(self, text: str) -> Any:
+    def _parsed(self, parse: Callable[[str], Parsed], text: str) -> Parsed:
         try:
-            return json.loads(text)
-        except (ValueError, TypeError, RecursionError) as error:
-            raise self._damaged(str(error)) from error
-
-    def _tasks(self, text: str) -> Prefix:
-        try:
-            return parse_tasks(text)
-        except (ValueError, TypeError, AttributeError, DataError) as error:
-            raise self._damaged(str(error)) from error
-
-    def _sequence(self, text: str) -> ClassSequence:
-        try:
-            return ClassSequence(self._tasks(text))
-        except (ValueError, DataError) as error:
+            return parse(text)
+        except (ValueError, TypeError, AttributeError, RecursionError, DataError) as error:
             raise self._damaged(str(error)) from error
 
     def _damaged(self, what: str) -> DataError:

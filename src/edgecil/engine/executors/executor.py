@@ -16,21 +16,13 @@ from edgecil.errors import UsageError, unknown
 
 @dataclass(frozen=True)
 class Job:
-    """A node to train.
-
-    Attributes:
-        node: the node.
-        parent: file with the parent's state; None for a first task.
-        keep: file to write the new state to; None if no task follows.
-        final: whether the state is a model, which predicts.
-        only_child: whether one node alone will continue from the state.
-    """
+    """A node to train."""
 
     node: Node
-    parent: Path | None
-    keep: Path | None
-    final: bool = False
-    only_child: bool = False
+    parent: Path | None  # file with the parent's state; None for a first task
+    keep: Path | None  # file to write the new state to; None if no task follows
+    final: bool = False  # the state is a model, which predicts
+    only_child: bool = False  # one node alone will continue from the state
 
 
 @dataclass(frozen=True)

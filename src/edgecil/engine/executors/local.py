@@ -64,9 +64,6 @@ class WorkerPool:
     nothing (such as a named semaphore) remains in the system after a hard kill. A worker says when
     it begins a job; if it ends before, the job goes to another one. If no worker can begin it, the
     run ends.
-
-    Attributes:
-        identity: the type of GPU.
     """
 
     def __init__(
@@ -177,17 +174,7 @@ class WorkerPool:
 
 
 class _Worker:
-    """A worker process as its parent sees it.
-
-    Attributes:
-        process: the process.
-        connection: the parent's end of the connection.
-        device: the device that it computes on.
-        job: the job that it works on.
-        last: the node of its last job.
-        begun: when it began its last job; None before.
-        alive: whether it can take another job.
-    """
+    """A worker process as its parent sees it."""
 
     def __init__(self, context: WorkerContext, device: str) -> None:
         import torch.multiprocessing
@@ -201,8 +188,8 @@ class _Worker:
         other.close()
         self.device = device
         self.job: Job | None = None
-        self.last: Node | None = None
-        self.begun: float | None = None
+        self.last: Node | None = None  # of its last job
+        self.begun: float | None = None  # when it began its job
         self.alive = True
 
     def begin(self, job: Job) -> bool:

@@ -49,15 +49,10 @@ _LOOK = 5.0  # seconds between two looks at the head and the nodes
 
 @dataclass(frozen=True)
 class Request:
-    """What one training uses.
-
-    Attributes:
-        threads: its processors.
-        per_device: how many trainings share a GPU; None for training on processors.
-    """
+    """What one training uses."""
 
     threads: int
-    per_device: int | None = None
+    per_device: int | None = None  # trainings that share a GPU; None to train on processors
 
     @property
     def options(self) -> dict[str, float]:
@@ -80,9 +75,7 @@ class Request:
 class RayExecutor:
     """Sends jobs to a :class:`RayDriver` in a process of its own.
 
-    Attributes:
-        capacity: the number of jobs to submit, which follows the nodes that join and leave.
-        identity: the type of GPU.
+    The capacity follows the nodes that join and leave.
     """
 
     def __init__(
@@ -250,12 +243,9 @@ def _serve(connection: Connection, private: _Private | None) -> None:
 class RayDriver:
     """Each job is a Ray task that uses as many processors as a worker has threads, or a GPU.
 
-    This process need not have the GPU of the workers, whose type is asked for.
-
-    Attributes:
-        identity: the type of GPU.
-        capacity: the number of jobs to submit: one more than the nodes can run, so that what waits
-            makes an autoscaler add nodes; or as many as the user wants.
+    This process need not have the GPU of the workers, whose type is asked for. The capacity is one
+    more than the nodes can run, so that what waits makes an autoscaler add nodes; or as many as the
+    user wants.
     """
 
     def __init__(
