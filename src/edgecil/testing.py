@@ -36,6 +36,7 @@ Tasks = tuple[tuple[int, ...], ...]
 
 SIDE = 12
 SPOTS = [(row, column) for row in (0, 4, 8) for column in (0, 4, 8)]
+_TINY = {"train": 6, "test": 4}  # images per class: two batches in a task of two classes
 TASKS: Tasks = ((0, 3), (1, 4), (2, 5))
 BRIEF = Schedule(epochs=2, learning_rate=0.05, schedule="cosine", batch_size=8, augment=("crop:1",))
 
@@ -67,14 +68,7 @@ def toy_dataset(
 
 @dataclass(frozen=True)
 class Subject:
-    """A learner under test.
-
-    Attributes:
-        entry: the method.
-        settings: settings by name.
-        schedule: setup, for methods that have one.
-        backbone: network of the learner; by default that of the data.
-    """
+    """A learner under test; by default with the network of the data."""
 
     entry: MethodEntry
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -97,11 +91,7 @@ class Subject:
 
 
 class Learner:
-    """A learner whose failed calls become errors that name the call and what to change.
-
-    Attributes:
-        method: the learner itself.
-    """
+    """A learner whose failed calls become errors that name the call and what to change."""
 
     def __init__(self, subject: Subject, dataset: Dataset, seed: int = 0) -> None:
         self._name = subject.entry.name
@@ -158,11 +148,6 @@ class Learner:
             ) from error
 
 
-def _tiny_dataset() -> Dataset:
-    """Return six images of each class: two batches in a task of two classes."""
-    return toy_dataset(train=6, test=4)
-
-
 Check = Callable[[Subject], None]
 CHECKS: Registry[Check] = Registry("check")
 
@@ -193,7 +178,7 @@ def check_method(
 @CHECKS.register("predictions")
 def check_predictions(subject: Subject) -> None:
     """Predictions are one class id per image, of classes seen so far."""
-    dataset = _tiny_dataset()
+    dataset = toy_dataset(**_TINY)
     scenario, learner = Scenario(dataset), Learner(subject, dataset)
     method, pixels = learner.method, scenario.test.inputs
     for end in range(1, len(TASKS) + 1):
@@ -224,7 +209,7 @@ def check_predictions(subject: Subject) -> None:
 @CHECKS.register("resume")
 def check_resume(subject: Subject) -> None:
     """A learner restored from its state continues exactly like one that was never stopped."""
-    dataset, name = _tiny_dataset(), subject.entry.name
+    dataset, name = toy_dataset(**_TINY), subject.entry.name
     scenario, steady = Scenario(dataset), Learner(subject, dataset)
     for end in range(1, len(TASKS) + 1):
         before = pack(steady.state()) if end > 1 else None  # an untrained learner has no state
@@ -250,7 +235,7 @@ def check_resume(subject: Subject) -> None:
 @CHECKS.register("state-is-a-copy")
 def check_state_is_a_copy(subject: Subject) -> None:
     """Learning another task does not change a state that was taken before."""
-    dataset = _tiny_dataset()
+    dataset = toy_dataset(**_TINY)
     scenario, learner = Scenario(dataset), Learner(subject, dataset)
     learner.learn(scenario, TASKS[:1])
     state = learner.state()
@@ -265,7 +250,7 @@ def check_state_is_a_copy(subject: Subject) -> None:
 @CHECKS.register("seeds")
 def check_seeds(subject: Subject) -> None:
     """The same seed gives the same result, whatever the global random state is."""
-    dataset = _tiny_dataset()
+    dataset = toy_dataset(**_TINY)
     scenario, states = Scenario(dataset), []
     for disturbance in (1, 2):
         random.seed(disturbance)
@@ -290,7 +275,7 @@ def check_seeds(subject: Subject) -> None:
 @CHECKS.register("task-sizes")
 def check_task_sizes(subject: Subject) -> None:
     """Tasks may have different numbers of classes, one included, in any class order."""
-    dataset = _tiny_dataset()
+    dataset = toy_dataset(**_TINY)
     scenario, method = Scenario(dataset), subject.build(dataset)
     tasks: Tasks = ((5,), (0, 2, 4))
     for end in range(1, len(tasks) + 1):
@@ -331,22 +316,14 @@ def unpack(data: bytes) -> dict[str, Any]:
 
 def same(one: object, other: object) -> bool:
     """Return whether two states are equal bit for bit."""
-    if isinstance(one, torch.Tensor):
-        return (
-            isinstance(other, torch.Tensor) and one.dtype == other.dtype and torch.equal(one, other)
-        )
-    if isinstance(one, dict):
-        return (
-            isinstance(other, dict)
-            and list(one) == list(other)
-            and all(same(one[key], other[key]) for key in one)
-        )
-    if isinstance(one, (list, tuple)):
-        return (
-            type(one) is type(other)
-            and len(one) == len(other)
-            and all(same(a, b) for a, b in zip(one, other, strict=True))
-        )
+    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+        return one.dtype == other.dtype and bool(torch.equal(one, other))
+    if isinstance(one, torch.Tensor) or isinstance(other, torch.Tensor):
+        return False
+    if isinstance(one, dict) and isinstance(other, dict):
+        return list(one) == list(other) and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, (list, tuple)) and type(one) is type(other):
+        return len(one) == len(other) and all(map(same, one, other))
     return one == other
 
 

@@ -26,12 +26,8 @@ class ClassStatistics(ABC):
     def sample(self, batches: Sequence[torch.Tensor], generator: torch.Generator) -> torch.Tensor:
         """Return sampled features (n, d) of the classes in all batches of an epoch.
 
-        Noise is drawn batch by batch; it is shaped once per class, so that an epoch costs the same
-        per feature whatever the number of classes.
-
-        Args:
-            batches: labels (b,) of each batch; n in all.
-            generator: source of the noise.
+        Noise is drawn batch by batch, given the labels (b,) of each; it is shaped once per class,
+        so that an epoch costs the same per feature whatever the number of classes.
         """
 
     def state(self) -> dict[str, torch.Tensor]:

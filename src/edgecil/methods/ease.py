@@ -160,9 +160,6 @@ def complete_prototypes(prototypes: list[torch.Tensor]) -> torch.Tensor:
 
     In the subspace of a later task, a class's prototype is a weighted mean of the prototypes
     computed there. The weights are the softmax of cosine similarities in its own task's subspace.
-
-    Args:
-        prototypes: by task, (subspaces of this and earlier tasks, classes of the task, d).
     """
     rows = []
     for subspace in range(len(prototypes)):

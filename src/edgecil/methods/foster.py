@@ -15,7 +15,6 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from edgecil.backbones import Backbone
-from edgecil.errors import UsageError
 from edgecil.methods.expansion import ExpandingBackbone, ExpandingNetwork
 from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkMethod, ReplayConfig
@@ -153,9 +152,5 @@ def effective_weights(counts: torch.Tensor, beta: float) -> torch.Tensor:
     Cui et al. (CVPR 2019), "Class-balanced loss based on effective number of samples": n images
     count as (1 − βⁿ) / (1 − β); β = 0 gives equal weights.
     """
-    if not (counts >= 1).all():
-        raise UsageError(
-            f"Class weights require at least one image per class. Got {counts.tolist()}."
-        )
     weights = (1.0 - beta) / (1.0 - beta ** counts.double())
     return (weights / weights.mean()).float()

@@ -81,12 +81,7 @@ def stored_size(size: int | None, preparation: str) -> int | None:
     return None if size is None else size * 8 // 7 if preparation == "centre-crop" else size
 
 
-def image_statistics(
-    dataset: Dataset,
-    networks: Iterable[str],
-    *,
-    normalisation: str,
-) -> Normalise:
+def image_statistics(dataset: Dataset, networks: Iterable[str], *, normalisation: str) -> Normalise:
     """Return mean and standard deviation of the training images, or 0 and 1 if unused."""
     if not dataset.channels:
         return Normalise((), ())
@@ -115,10 +110,7 @@ def _warn_of_misfits(shape: Shape, networks: Iterable[str]) -> None:
     for name in sorted(filter(is_pretrained, set(networks))):
         size = fitting_size(name, shape)
         if size is not None:
+            given = "×".join(map(str, shape[1:]))
             _log.warning(
-                "The images have %s pixels, but %r was trained on %d×%d.",
-                "×".join(map(str, shape[1:])),
-                name,
-                size,
-                size,
+                "The images have %s pixels, but %r was trained on %d×%d.", given, name, size, size
             )

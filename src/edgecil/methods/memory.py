@@ -92,11 +92,7 @@ class ExemplarMemory:
         return torch.cat([task.inputs, inputs]), torch.cat([task.labels, labels])
 
     def class_means(self, features: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
-        """Return normalised means of the exemplars' features, (classes, d).
-
-        Args:
-            features: inputs (m, c, h, w) to features (m, d).
-        """
+        """Return normalised means (classes, d) of the exemplars' features."""
         sizes = [len(inputs) for inputs in self._inputs]
         rows = normalize(features(torch.cat(self._inputs)), dim=1)
         return normalize(torch.stack([part.mean(dim=0) for part in rows.split(sizes)]), dim=1)
@@ -104,10 +100,7 @@ class ExemplarMemory:
     def update(self, task: Task, rank: Callable[[torch.Tensor, int], torch.Tensor]) -> None:
         """Shrink the exemplars of old classes and add those of the task's new classes.
 
-        Args:
-            task: still open.
-            rank: function of (inputs of one class, count) that returns the indices to keep, most
-                important first.
+        `rank` returns the indices of so many inputs of one class, most important first.
         """
         self.shrink(len(task.seen))
         quota = self.budget.quota(len(task.seen))
@@ -126,13 +119,9 @@ class ExemplarMemory:
 
 
 def herd(features: torch.Tensor, count: int) -> torch.Tensor:
-    """Choose `count` samples greedily so that their mean approximates the class mean.
+    """Choose samples of features (n, d) greedily so that their mean approximates the class mean.
 
     Rebuffi et al. (2017), iCaRL, Algorithm 4.
-
-    Args:
-        features: (n, d), usually of unit length.
-        count: number of samples to choose, at most n.
     """
     mean = features.mean(dim=0)
     total = torch.zeros_like(mean)

@@ -91,19 +91,11 @@ def minimise(
     head: Iterable[torch.nn.Parameter] = (),
     on_epoch: Callable[[Sequence[torch.Tensor], torch.Generator], None] | None = None,
 ) -> None:
-    """Minimise a loss over `count` samples of any kind, batch by batch.
+    """Minimise a loss over `count` samples of any kind, batch by batch; see :func:`fit`.
 
-    Args:
-        parameters: parameters to optimise.
-        count: number of samples.
-        loss: function of a batch's indices (b,) on the device and the epoch's generator.
-        schedule: epochs, learning rates, batch size.
-        task: the source of all seeds.
-        stage: name that distinguishes several fits within one task.
-        scaled: whether to scale losses and gradients: small ones vanish in float16.
-        head: parameters to optimise at the schedule's `head_factor` times its learning rate.
-        on_epoch: called at the start of each epoch with its batches, as indices (b,) on the host,
-            and its generator.
+    The loss is a function of a batch's indices (b,) on the device and the epoch's generator. Losses
+    and gradients may be `scaled`: small ones vanish in float16. `on_epoch` is called at the start of
+    each epoch with its batches, as indices (b,) on the host, and its generator.
     """
     schedule = schedule.at(task.index)
     groups = _groups(parameters, head, schedule)
@@ -287,13 +279,9 @@ class StreamedFeed(Feed):
 
 @contextmanager
 def feed(inputs: torch.Tensor, device: torch.device) -> Iterator[Feed]:
-    """Return the images as batches on a device.
+    """Return images or vectors (n, …) as batches on a device.
 
     Images that fit are moved to the device once; others stay and are gathered by a thread.
-
-    Args:
-        inputs: images or vectors (n, …) on the host, in memory or stored, or on the device.
-        device: device to compute on.
     """
     stored = isinstance(inputs, StoredPixels)
     if inputs.device.type == device.type and not stored:
