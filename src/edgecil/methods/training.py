@@ -93,9 +93,9 @@ def minimise(
 ) -> None:
     """Minimise a loss over `count` samples of any kind, batch by batch; see :func:`fit`.
 
-    The loss is a function of a batch's indices (b,) on the device and the epoch's generator. Losses
-    and gradients may be `scaled`: small ones vanish in float16. `on_epoch` is called at the start of
-    each epoch with its batches, as indices (b,) on the host, and its generator.
+    The loss is a function of a batch's indices (b,) on the device and the epoch's generator.
+    Losses and gradients may be `scaled`: small ones vanish in float16. `on_epoch` is called at the
+    start of each epoch with its batches, as indices (b,) on the host, and its generator.
     """
     schedule = schedule.at(task.index)
     groups = _groups(parameters, head, schedule)
