@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,7 +94,7 @@ def check_normality(accuracies: ArrayLike) -> Normality:
     )
 
 
-def normality_table(dataset: str, methods: dict[str, Normality]) -> Table:
+def normality_table(dataset: str, methods: Mapping[str, Normality]) -> Table:
     """Return the tests of one dataset's methods."""
     rows: list[tuple[Cell, ...]] = [
         (name, own.boxcox_lambda, own.shapiro_p, own.dagostino_p, own.ks_p, own.reason)

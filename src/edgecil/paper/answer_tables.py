@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from edgecil.io.csv_files import Cell
+from edgecil.paper._normality import Normality, normality_table
 from edgecil.paper._space import SpaceSummary
 from edgecil.paper.similarity_error import Theorem3
 from edgecil.report.table import Column, Table, make_table
@@ -18,8 +19,13 @@ if TYPE_CHECKING:
 _CRITERIA = {"lower": "worst order", "upper": "best order", "stability": "stability"}
 
 
-def ranking_tables(ranking: PublishedRanking) -> Iterator[Table]:
+def ranking_tables(rankings: Sequence[PublishedRanking]) -> Iterator[Table]:
     """Ranks of the methods by each protocol, and what each protocol's orders reach."""
+    for ranking in rankings:
+        yield from _ranking_tables(ranking)
+
+
+def _ranking_tables(ranking: PublishedRanking) -> Iterator[Table]:
     protocols = tuple(ranking.rankings)
     rows: list[tuple[Cell, ...]] = []
     for criterion, title in _CRITERIA.items():
@@ -141,8 +147,18 @@ def _theorem_3_table(checked: Theorem3) -> Table:
     return make_table(columns, rows, caption=caption, name="theorem-3")
 
 
-def agreement_table(agreement: Agreement) -> Table:
-    """Error, rank correlation and consistency of two similarities."""
+def normality_tables(datasets: Mapping[str, Mapping[str, Normality]]) -> Iterator[Table]:
+    """The tests of each dataset's methods."""
+    for dataset, methods in datasets.items():
+        yield normality_table(dataset, methods)
+
+
+def agreement_tables(agreements: Sequence[Agreement]) -> Iterator[Table]:
+    """Error, rank correlation and consistency of pairs of similarities."""
+    yield from map(_agreement_table, agreements)
+
+
+def _agreement_table(agreement: Agreement) -> Table:
     rho = "undefined (a matrix is constant)"
     if agreement.spearman is not None:
         tested = f"p = {agreement.p_value:.4f}, {agreement.permutations} permutations"
@@ -153,7 +169,7 @@ def agreement_table(agreement: Agreement) -> Table:
     return make_table((f"{agreement.left} and {agreement.right}", ""), rows)
 
 
-def profile_table(profile: Profile) -> Table:
+def profile_tables(profile: Profile) -> Iterator[Table]:
     """S, the similarity inside and between tasks, and every other objective."""
     rows: list[tuple[Cell, ...]] = [
         ("S", profile.score, profile.z),
@@ -165,4 +181,4 @@ def profile_table(profile: Profile) -> Table:
     for name, value in profile.objectives.items():
         if name != "adjacent":
             rows.append((f"objective {name}", value["value"], value["z"]))
-    return make_table(("", Column("value", 4), Column("exact z", 2, signed=True)), rows)
+    yield make_table(("", Column("value", 4), Column("exact z", 2, signed=True)), rows)

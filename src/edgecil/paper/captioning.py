@@ -45,16 +45,7 @@ def write_captions(
     prompt: str = DEFAULT_PROMPT,
     on_caption: Callable[[str, str], None] = lambda label, caption: None,
 ) -> dict[str, str]:
-    """Return a caption for each class, by label, in label order.
-
-    The answer to an earlier request for the same class is reused; all captions differ.
-
-    Args:
-        classes: N classes.
-        model: the language model.
-        prompt: `default`, `paper` (the paper's own, for medical images), or a text with `{name}`.
-        on_caption: called with each label and its caption.
-    """
+    """Return a caption for each class, by label, in label order."""
     text = find_prompt(prompt)
     captions: dict[str, str] = {}
     for label, name in zip(classes.labels, classes.words, strict=True):

@@ -77,18 +77,7 @@ def ranking_error(estimated: Ranking, truth: Ranking) -> float:
 
 @dataclass(frozen=True)
 class PublishedSummary:
-    """What a publication says of one method under one protocol; None where it says nothing.
-
-    Attributes:
-        method: the method's name.
-        dataset: the dataset's name.
-        protocol: the protocol that chose the orders; `truth` for all orders.
-        min: lowest accuracy, per cent.
-        max: highest accuracy.
-        mean: mean accuracy.
-        std: standard deviation.
-        ranks: published ranks by criterion (`lower`, `upper`, `stability`).
-    """
+    """What a publication says of one method under one protocol; None where it says nothing."""
 
     method: str
     dataset: str

@@ -42,13 +42,7 @@ _TABLES = ("classic", "enumerable", "ranking")
 
 @dataclass(frozen=True)
 class RankingBlock:
-    """The rankings of one dataset, one block of columns.
-
-    Attributes:
-        dataset: its name.
-        truth: the true ranking; None if it is unknown.
-        rankings: by protocol.
-    """
+    """The rankings of one dataset, one block of columns."""
 
     dataset: str
     truth: Ranking | None

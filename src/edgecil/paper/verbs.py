@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from edgecil.cli.verb import Verb, VerbGroup, load
@@ -17,36 +17,9 @@ def _captions(*, out: str, **options: Any) -> dict[str, Any]:
     return {"captions": captions(out=out, **options), "out": out}
 
 
-def _show_rankings(answer: Any) -> Iterator[Table]:
-    from edgecil.paper.answer_tables import ranking_tables
-
-    for ranking in answer:
-        yield from ranking_tables(ranking)
-
-
-def _show_space(answer: Any) -> Iterator[Table | str]:
-    from edgecil.paper.answer_tables import space_tables
-
-    yield from space_tables(answer)
-
-
-def _show_normality(answer: Any) -> Iterator[Table]:
-    from edgecil.paper._normality import normality_table
-
-    for dataset, methods in answer.items():
-        yield normality_table(dataset, methods)
-
-
-def _show_agreements(answer: Any) -> Iterator[Table]:
-    from edgecil.paper.answer_tables import agreement_table
-
-    yield from map(agreement_table, answer)
-
-
-def _show_profile(answer: Any) -> Iterator[Table]:
-    from edgecil.paper.answer_tables import profile_table
-
-    yield profile_table(answer)
+def _tables(name: str) -> Callable[[Any], Iterable[Table | str]]:
+    """Return what shows an answer by a function of `answer_tables`, loaded when it is needed."""
+    return lambda answer: load(f"edgecil.paper.answer_tables:{name}")(answer)
 
 
 GROUP = VerbGroup(
@@ -70,7 +43,7 @@ GROUP = VerbGroup(
             "rank methods by published summaries (no sequences), and compare the protocols",
             ("edgecil paper rank paper-rankings", "edgecil paper rank published.csv --json"),
             "edgecil.paper.published:rank",
-            _show_rankings,
+            _tables("ranking_tables"),
             arguments=("source",),
             plain=lambda answer: {"rankings": answer},
             answer=lambda: {
@@ -85,7 +58,7 @@ GROUP = VerbGroup(
                 "edgecil paper space --classes 100 --base 50 --increment 10 --budget 5",
             ),
             "edgecil.paper._space:space",
-            _show_space,
+            _tables("space_tables"),
             answer=lambda: load("edgecil.paper:SpaceSummary"),
         ),
         Verb(
@@ -93,7 +66,7 @@ GROUP = VerbGroup(
             "test whether accuracies over class orders are normal, after a Box-Cox transformation",
             ("edgecil paper normality demo", "edgecil paper normality runs.csv --metric last"),
             "edgecil.paper._normality:normality",
-            _show_normality,
+            _tables("normality_tables"),
             arguments=("source",),
             plain=lambda answer: {"datasets": answer},
             answer=lambda: {
@@ -108,7 +81,7 @@ GROUP = VerbGroup(
                 "edgecil paper compare-similarities --config recipe:text-images-quickdraw",
             ),
             "edgecil.paper.agreement:compare_files",
-            _show_agreements,
+            _tables("agreement_tables"),
             arguments=("matrices",),
             plain=lambda answer: {"agreements": answer},
             answer=lambda: {
@@ -137,7 +110,7 @@ GROUP = VerbGroup(
                 "edgecil paper score --similarity D.npz --sequence sequences.json --label hard",
             ),
             "edgecil.sequences.scored:profile_file",
-            _show_profile,
+            _tables("profile_tables"),
             arguments=("dataset",),
             answer=lambda: load("edgecil.sequences:Profile"),
         ),

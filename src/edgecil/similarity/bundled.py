@@ -15,15 +15,7 @@ from edgecil.similarity.pretrained import text_batches
 
 
 class BundledEncoder:
-    """Looks texts up in a table of all-MiniLM-L6-v2 embeddings; needs no model.
-
-    It holds the words of every bundled class list, bare and as "a photo of a {name}.", and the
-    bundled captions (see tools/build_embeddings.py).
-
-    Attributes:
-        name: the encoder's name.
-        version: the weights package that the table was built from.
-    """
+    """Looks texts up in a table of all-MiniLM-L6-v2 embeddings; needs no model."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -40,13 +40,7 @@ _STACKED = re.compile(r"\.self_attn\.([qkv])_proj\.")
 
 @dataclass(frozen=True)
 class ClipWeights:
-    """A CLIP text tower as a file holds it.
-
-    Attributes:
-        file: where it was read.
-        tensors: by the file's own names.
-        prefix: what the file puts before open_clip's names; None for the Hugging Face layout.
-    """
+    """A CLIP text tower as a file holds it; `prefix` is None for the Hugging Face layout."""
 
     file: Path
     tensors: dict[str, Any]

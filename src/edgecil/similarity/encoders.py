@@ -38,15 +38,7 @@ class Encoder(Protocol):
 
 @dataclass(frozen=True)
 class EncoderEntry:
-    """An entry of the catalogue of encoders.
-
-    Attributes:
-        about: what it is, in a few words.
-        kind: how it is read.
-        hub_id: its repository on the Hugging Face hub.
-        sizes: (width, projection) of a CLIP text tower.
-        file: its name in the cache of OpenAI's package.
-    """
+    """An entry of the catalogue of encoders."""
 
     about: str
     kind: Literal["bundled", "minilm", "clip"]

@@ -47,12 +47,7 @@ def image_similarity(
 
 
 def class_means(dataset: Any, **chosen: Any) -> SimilarityMatrix | None:
-    """Return the similarity of class means of a dataset's vectors; None where inputs are images.
-
-    Args:
-        dataset: as for :func:`~edgecil.data.load_dataset`.
-        chosen: `count`, `seed` or `ids` of the classes.
-    """
+    """Return the similarity of class means of a dataset's vectors; None where inputs are images."""
     from edgecil.data.registry import has_vectors, load_dataset
 
     if not has_vectors(dataset):

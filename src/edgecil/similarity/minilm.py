@@ -26,12 +26,7 @@ LONGEST = 256
 
 
 class MiniLMEncoder:
-    """Token vectors of a BERT, averaged over a text; the model is loaded at the first text.
-
-    Attributes:
-        name: the encoder's name.
-        version: identifies the weights by their content.
-    """
+    """Token vectors of a BERT, averaged over a text; the model is loaded at the first text."""
 
     def __init__(self, name: str, files: WeightFiles) -> None:
         self.name = name

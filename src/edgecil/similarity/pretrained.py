@@ -39,13 +39,7 @@ def require_packages(encoder: str) -> None:
 
 
 def locate(encoder: str, given: str | Path, remedy: str) -> WeightFiles:
-    """Locate a model's files in a folder, a weight file or a hub id; download if necessary.
-
-    Args:
-        encoder: the encoder's name, for the error.
-        given: a folder, a weight file, or a hub id (owner/name or owner/name@revision).
-        remedy: what to do if the files are not available, for the error.
-    """
+    """Locate a model's files in a folder, a weight file or a hub id; download if necessary."""
     return locate_weights(given, SETTINGS, **_needs(encoder, remedy))
 
 
@@ -70,14 +64,7 @@ def text_batches(texts: Sequence[str], size: int = 64) -> Iterator[list[str]]:
 def encode_batches(
     batches: list[list[str]], tokenizer: Any, longest: int, pool: Callable[[Any], Any]
 ) -> NDArray[np.float64]:
-    """Return vectors of batched texts, shape (n, d).
-
-    Args:
-        batches: of :func:`text_batches`.
-        tokenizer: the model's own.
-        longest: the maximal number of tokens; longer texts are truncated.
-        pool: a batch's tokens to a tensor (b, d), without gradients.
-    """
+    """Return vectors of batched texts, shape (n, d)."""
     import torch
 
     rows = []

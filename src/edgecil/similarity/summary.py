@@ -23,12 +23,7 @@ _DRAWN = 300  # classes up to which a notebook shows the figure
 
 @dataclass(frozen=True)
 class ClassPair:
-    """Two classes.
-
-    Attributes:
-        classes: their names.
-        similarity: of the two.
-    """
+    """Two classes."""
 
     classes: tuple[str, str]
     similarity: float

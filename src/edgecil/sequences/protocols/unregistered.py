@@ -11,11 +11,7 @@ from edgecil.sequences.protocols.random import RANDOM
 
 
 class Unregistered(Protocol):
-    """Orders of which nobody says how they were chosen; those called hard and easy are constructed.
-
-    Args:
-        name: under which the orders are stored.
-    """
+    """Orders of which nobody says how they were chosen; hard and easy ones are constructed."""
 
     constructed: tuple[str, ...] | None = GOALS
     unknown = True
