@@ -147,6 +147,16 @@ def test_a_network_that_a_run_refuses_is_a_problem(options) -> None:
     assert problem.name == "methods"
 
 
+def test_a_similarity_that_a_run_refuses_is_a_problem(options, tmp_path) -> None:
+    file = tmp_path / "distances.csv"
+    file.write_text("0,1,1,1\n1,0,1,1\n1,1,0,1\n1,1,1,0\n")
+    one = {**options, "method": "instant", "protocol": "probes", "similarity": str(file)}
+    (problem,) = edgecil.check(**grouped(**one)).problems
+    assert problem.name == f"similarity {file}"
+    with pytest.raises(UsageError, match="'budget' of 2"):
+        edgecil.check(**grouped(**{**one, "protocol": "probes:5"}))
+
+
 @pytest.mark.slow
 def test_a_trial_measures_what_is_not_stored(options, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("edgecil.engine.check._SECONDS", PATIENT)

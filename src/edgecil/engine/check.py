@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from edgecil.classes import ClassList
 from edgecil.data.dataset import Dataset, Examples
 from edgecil.data.registry import dataset_classes, open_dataset
 from edgecil.data.split import SPLITS
@@ -23,6 +24,7 @@ from edgecil.engine.main_guard import refuse_while_importing
 from edgecil.engine.plan import Node, Plan
 from edgecil.engine.run import Config, Resolved, resolve
 from edgecil.engine.seeds import PER_ORDER, SEEDS, SHARED
+from edgecil.engine.similarity import experiment_similarity
 from edgecil.engine.status import elapsed_seconds, expected_seconds
 from edgecil.engine.store import NoExperimentError, StoreReader
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError
@@ -212,7 +214,7 @@ def _check(asked: Resolved, end: float) -> Check:
     else:
         use_portable_kernels(precision=training.precision, device=training.device)
     opened, names = _find_dataset(config, found)
-    _find_similarity(config, found)
+    _find_similarity(config, names, found)
     if not missing:
         _find_device(config, execution, found)
     if out is not None:
@@ -311,7 +313,9 @@ def _find_dataset(
     return opened, tuple(every[index] for index in config.data.select(len(every)))
 
 
-def _find_similarity(config: ExperimentConfig, found: _Found) -> None:
+def _find_similarity(
+    config: ExperimentConfig, names: tuple[str, ...] | None, found: _Found
+) -> None:
     """Note whether the similarity of the classes can be had, if a protocol uses one."""
     from edgecil.similarity.clip import tokenizer_status
     from edgecil.similarity.encoders import ENCODERS, cached_weights, encoder_status
@@ -320,11 +324,12 @@ def _find_similarity(config: ExperimentConfig, found: _Found) -> None:
     drawn = [PROTOCOLS[it] for it in config.protocol_names if it not in config.sequences]
     if not any(it.needs_similarity for it in drawn):
         return
-    for path in (asked.file, asked.embeddings, asked.names):
-        if isinstance(path, str):
-            is_there = Path(path).is_file()
-            found.add(f"similarity {path}", "" if is_there else "no such file", is_there)
-    if asked.file is None and asked.embeddings is None:
+    file = asked.file or asked.embeddings
+    if file is not None and names is not None:
+        with found.trying(f"similarity {file}"):
+            similarity = experiment_similarity(config, ClassList(config.dataset, names))
+            found.add(f"similarity {file}", f"{len(similarity)} classes, matched to the dataset's")
+    if file is None:
         available, sentence = encoder_status(asked.encoder)
         given = asked.weights is not None and Path(asked.weights).expanduser().exists()
         about = sentence if available or given else _with_caches(sentence)
@@ -458,7 +463,7 @@ def _plan_orders(
         shared = config.budget if PROTOCOLS[name].takes_budget or len(protocols) == 1 else None
         budget = shared if own is None else own
         if PROTOCOLS[name].needs_similarity or PROTOCOLS[name].asks_model:
-            count = PROTOCOLS[name].default_budget if budget is None else budget
+            count = PROTOCOLS[name].check_budget(budget, space)
             orders[name] = space.sample(count, np.random.default_rng([1, len(orders)]))
         else:
             drawn = draw_protocols({name: budget}, space, order_seed=config.order_seed)
