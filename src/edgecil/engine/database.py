@@ -13,6 +13,7 @@ from edgecil.errors import DataError
 from edgecil.io.files import other_kind
 
 FORMAT = 4
+OLDEST = 3  # formats of earlier versions are read, never continued
 DATABASE = "results.sqlite"
 
 # Columns of each table; `checksum` is one more, over all of these.
@@ -82,10 +83,11 @@ def check_database(path: Path) -> None:
 
 def check_format(directory: Path, number: int) -> None:
     """Raise an error if this version does not read a format."""
-    if number != FORMAT:
+    if not OLDEST <= number <= FORMAT:
         raise DataError(
             f"{directory} was written by another version of edgecil (results of format {number}, "
-            f"this version reads {FORMAT}); use that version, or train again in another directory."
+            f"this version reads {OLDEST} to {FORMAT}); use that version, or train again in "
+            "another directory."
         )
 
 

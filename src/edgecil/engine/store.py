@@ -27,7 +27,7 @@ from edgecil.engine.database import (
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, WholeRun
 from edgecil.engine.store_reader import NAMES, NoExperimentError, StoreReader, node_key
-from edgecil.errors import EdgecilError
+from edgecil.errors import EdgecilError, UsageError
 from edgecil.io.files import replace_file
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import format_tasks
@@ -64,6 +64,11 @@ class Store(StoreReader):
         try:
             number = database.execute("PRAGMA user_version").fetchone()[0]
             check_format(self.directory, number or FORMAT)
+            if 0 < number < FORMAT:
+                raise UsageError(
+                    f"{self.directory} was made by an earlier version of edgecil and cannot be "
+                    "continued; analyse it as it is, and run in another 'out' directory."
+                )
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = FULL")
             database.executescript(SCHEMA)

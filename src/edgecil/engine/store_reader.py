@@ -16,6 +16,7 @@ import msgspec
 
 from edgecil.engine.database import (
     DATABASE,
+    FORMAT,
     TABLES,
     cause_of,
     check_database,
@@ -50,6 +51,7 @@ class StoreReader:
         self.directory = Path(directory)
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         self._read: dict[str, list[tuple[Any, ...]]] = {}
+        self._format = FORMAT
         try:
             self._database = self._open()
         except BaseException:
@@ -92,6 +94,7 @@ class StoreReader:
                 )
             check_format(self.directory, number)
             check_tables(database)
+            self._format = number
             # Rows on a damaged page may be missing, which no checksum of rows shows.
             path = (self.directory / DATABASE).absolute()
             content = path.stat().st_size, path.stat().st_mtime_ns
@@ -180,6 +183,8 @@ class StoreReader:
 
     def configs(self) -> list[dict[str, Any]]:
         """Return the distinct configurations of all calls of `run`, in order."""
+        if self._format < FORMAT:  # options of earlier versions had other names
+            return []
         return [self._parsed(json.loads, config) for (config,) in self._rows("configs")]
 
     def sequences(self) -> dict[str, list[LabelledSequence]]:
