@@ -91,16 +91,6 @@ def test_the_seed_that_all_runs_share_widens_the_mean(prior: Prior) -> None:
     assert float(shared.std) > float(own.std)
 
 
-def test_a_design_that_balances_orders_narrows_the_mean(prior: Prior) -> None:
-    count = 6
-    balanced = np.full((count, count), -0.15) + 1.15 * np.eye(count)
-    values = np.random.default_rng(4).normal(60.0, 3.0, count)
-    random = posterior(evidence(values), prior=prior)
-    latin = posterior(evidence(values, correlation=balanced), prior=prior)
-    assert float(latin.half_width()) < float(random.half_width())
-    assert float(latin.mean) == pytest.approx(values.mean())
-
-
 def test_classes_that_vary_little_make_the_spread_smaller(prior: Prior) -> None:
     stds = [
         float(posterior(evidence(RUNS), prior=prior, class_variance=variance).std)

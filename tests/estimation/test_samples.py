@@ -80,10 +80,6 @@ def test_orders_of_a_design_beside_independent_ones_are_not_exact() -> None:
     assert claims_of("random", "latin")["worse"] == claims_of("latin")["worse"] != "exact"
     both = Choice((PROTOCOLS["random"], PROTOCOLS["latin"]), random=True)
     assert (both.independent, both.calibration) == (False, "random")
-    sequences = tuple(SPACE.enumerate())[:3]
-    assert both.overlap(sequences) is None
-    assert Choice((PROTOCOLS["latin"],), random=True).overlap(sequences) is not None
-    assert Choice((PROTOCOLS["latin"],), random=True).overlap(sequences[:1]) is None
 
 
 def test_comparisons_give_intervals_for_random_orders_only() -> None:

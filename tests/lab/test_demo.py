@@ -34,7 +34,6 @@ def measure() -> Any:
             "correlation": method.correlation.pearson,
             "shapiro_p": tests[name].shapiro_p,
             "averages": to_plain(audited[name].averages),
-            "outside": to_plain(audited[name].outside_range),
             "comparisons": {
                 other: [one.difference, one.won, one.p_value]
                 for other, one in analysis.datasets[0].comparisons.get(name, {}).items()

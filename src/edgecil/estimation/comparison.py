@@ -362,8 +362,7 @@ def differences(table: Runs, first: str, second: str) -> Differences | None:
         choice = Choice(tuple(map(find_protocol, names)), random=False)
     known = None
     if choice.random or choice.unknown:
-        sequences = [table.sequences[place] for place in places[used]]
-        known = know(gains[used], seeds[used], table.metric, sequences, choice)
+        known = know(gains[used], seeds[used], table.metric)
     return Differences(
         np.nanmean(gains[used], axis=1), known, choice, tuple(names), int(used.sum())
     )
@@ -406,7 +405,7 @@ def compare_accuracies(
             f"Got {a.shape} and {b.shape} instead."
         )
     choice = Choice((RANDOM,), random=True)
-    known = know((a - b)[:, None], np.arange(len(a))[:, None], DEFAULT_METRIC, (), choice)
+    known = know((a - b)[:, None], np.arange(len(a))[:, None], DEFAULT_METRIC)
     return _compare(
         Differences(a - b, known, choice, (RANDOM.name,), len(a)), higher_is_better=higher_is_better
     )

@@ -3,7 +3,8 @@
 accuracy = mean + order + training, normal and nested: a run is one order trained once, σ is the
 standard deviation of a run, and a share h of its variance comes from the training. Repeats of an
 order separate the two; without repeats the split does not matter, because every run has its own
-order and its own training. Orders of a design are correlated as the design says.
+order and its own training. Orders of a Latin design are treated as random ones: their mean is
+somewhat more accurate than claimed, and on truth tables claims hold as often as they say.
 
 The mean has a flat prior. log σ is flat over the range that it has on truth tables and falls off
 outside, so that a few nearly equal runs do not give a needle; where accuracies of single classes
@@ -13,8 +14,8 @@ a batch of B samples at once: arrays of shape (B, n) in place of (n,).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
@@ -23,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import chdtr, ndtr
 
+from edgecil.estimation.distributions import invert
 from edgecil.io.arrays import Floats, Ints
 from edgecil.io.json import read_json
 from edgecil.theory.sequential import reach
@@ -33,7 +35,7 @@ Quantity = Literal["mean", "std", "next", "tail"]
 LEVEL = 0.9
 TAIL = 0.05
 LEAST_ORDERS = 3
-SCHEMA = "edgecil.priors/1"
+SCHEMA = "edgecil.priors/2"
 FILE = Path(__file__).with_name("priors.json")
 
 _SHARES: Floats = (np.arange(8, dtype=np.float64) + 0.5) / 8.0
@@ -55,15 +57,12 @@ class Prior:
         std_range: least and greatest standard deviation of a run, points.
         std_edge: scale in log σ of the decline outside this range.
         class_ratio: σ² as a multiple of the variance that independent classes would give.
-        class_scale: scale of log σ around what classes suggest. It is wider than measured, so that
-            the runs outweigh the classes of a learner that is unlike the others.
+        class_scale: scale of log σ around what classes suggest.
         training_share: parameters of the Beta distribution of h.
         seed_share: equally likely variances, in σ², of the effect that one seed has on all orders
             alike. They matter only where all runs share one training seed.
-        position_share: part of the order's variance that comes from classes and pairs of classes at
-            positions, which a design balances.
         tail_place: standard deviations from the mean to the tail, the usual number.
-        tail_heavy: standard deviations from the mean to the tail of learners with rare bad runs.
+        tail_far: the largest number, of learners with rare bad runs.
         tail_weight: probability of such a learner before any run.
         tail_slope: how far skewness makes the tail's place uncertain, in σ.
     """
@@ -76,9 +75,8 @@ class Prior:
     class_scale: float
     training_share: tuple[float, float]
     seed_share: tuple[float, ...]
-    position_share: float
     tail_place: float
-    tail_heavy: tuple[float, ...]
+    tail_far: float
     tail_weight: float
     tail_slope: float
 
@@ -98,9 +96,9 @@ class Evidence:
         freedom: degrees of freedom of σ.
         shares: (m,) values of h.
         centre: (…, m) generalised least squares estimate of the mean.
-        precision: (…, m) σ² over the variance of `centre`.
+        precision: (m,) σ² over the variance of `centre`.
         misfit: (…, m) sum of squares around `centre`, in units in which it is σ² χ².
-        log_determinant: (…, m) of the covariance, and of `precision`.
+        log_determinant: (m,) of the covariance, and of `precision`.
         skewness: (…) of the runs.
         kurtosis: (…) excess kurtosis of the runs, at least 0.
     """
@@ -115,28 +113,26 @@ class Evidence:
     skewness: Floats
     kurtosis: Floats
 
+    @property
+    def shown(self) -> float:
+        """How far the runs show the shape of their distribution, below 1."""
+        return self.order_count / (self.order_count + 20.0)
+
     def extended(self, more: int, squares: ArrayLike) -> Evidence:
         """Return the evidence after more orders, trained once, that add to the sum of squares."""
         precision = self.precision + more
-        return Evidence(
-            self.order_count + more,
-            self.freedom + more,
-            self.shares,
-            self.centre,
-            precision,
-            self.misfit + np.asarray(squares)[..., None],
-            self.log_determinant - np.log(self.precision) + np.log(precision),
-            self.skewness,
-            self.kurtosis,
+        return replace(
+            self,
+            order_count=self.order_count + more,
+            freedom=self.freedom + more,
+            precision=precision,
+            misfit=self.misfit + np.asarray(squares)[..., None],
+            log_determinant=self.log_determinant - np.log(self.precision) + np.log(precision),
         )
 
 
 def evidence(
-    values: ArrayLike,
-    *,
-    repeats: ArrayLike | None = None,
-    within: ArrayLike = 0.0,
-    correlation: Floats | None = None,
+    values: ArrayLike, *, repeats: ArrayLike | None = None, within: ArrayLike = 0.0
 ) -> Evidence:
     """Summarise the runs of n >= 1 orders.
 
@@ -144,33 +140,18 @@ def evidence(
         values: (…, n) accuracy of each order, the mean over its trainings.
         repeats: (n,) number of trainings of each order; 1 by default.
         within: (…) sum of squares of all trainings around the means of their orders.
-        correlation: (…, n, n) of the orders' effects, from their design; None if independent.
     """
     y = np.asarray(values, dtype=np.float64)
     count = y.shape[-1]
     times = np.ones(count) if repeats is None else np.asarray(repeats, dtype=np.float64)
     extra = int(times.sum()) - count
-    shares = _SHARES if extra or correlation is not None else _SHARES[:1]
-    h, y = shares[:, None], y[..., None, :]
-    if correlation is None:
-        variance = (1.0 - h) + h / times
-        weights = np.broadcast_to(1.0 / variance, (*y.shape[:-2], len(shares), count))
-        determinant = np.log(variance).sum(axis=-1)
-        precision = weights.sum(axis=-1)
-        centre = (weights * y).sum(axis=-1) / precision
-        misfit = (weights * (y - centre[..., None]) ** 2).sum(axis=-1)
-    else:
-        covariance = (1.0 - h[..., None]) * correlation[..., None, :, :]
-        covariance = covariance + (h / times)[..., None] * np.eye(count)
-        inverse = np.linalg.inv(covariance)
-        determinant = np.linalg.slogdet(covariance)[1]
-        weights = inverse.sum(axis=-1)
-        precision = weights.sum(axis=-1)
-        centre = (weights * y).sum(axis=-1) / precision
-        rest = y - centre[..., None]
-        misfit = (rest * (inverse @ rest[..., None])[..., 0]).sum(axis=-1)
-    misfit = misfit + np.asarray(within)[..., None] / shares
-    z = y[..., 0, :] - y[..., 0, :].mean(axis=-1, keepdims=True)
+    shares = _SHARES if extra else _SHARES[:1]
+    variance = (1.0 - shares[:, None]) + shares[:, None] / times
+    weights = 1.0 / variance
+    precision = weights.sum(axis=-1)
+    centre = (weights * y[..., None, :]).sum(axis=-1) / precision
+    misfit = (weights * (y[..., None, :] - centre[..., None]) ** 2).sum(axis=-1)
+    z = y - y.mean(axis=-1, keepdims=True)
     second = np.maximum((z**2).mean(axis=-1), _TINY)
     return Evidence(
         count,
@@ -178,8 +159,8 @@ def evidence(
         shares,
         centre,
         precision,
-        misfit,
-        determinant + extra * np.log(shares) + np.log(precision),
+        misfit + np.asarray(within)[..., None] / shares,
+        np.log(variance).sum(axis=-1) + extra * np.log(shares) + np.log(precision),
         (z**3).mean(axis=-1) / second**1.5,
         np.maximum((z**4).mean(axis=-1) / second**2 - 3.0, 0.0),
     )
@@ -219,8 +200,6 @@ class Posterior:
         centre: (…, 1, C) of the mean.
         mean_variance: (…, 1, C) of the mean, in σ².
         extra: (…, 1, C) variance of a run beyond σ², in σ²: of the seed where all runs share one.
-        shapes: (…, Z) supposed distances from the mean to the tail, in standard deviations.
-        shape_weights: (Z,) of these.
         evidence: the runs.
         prior: that was used; None if it was flat.
         class_variance: that was given.
@@ -232,8 +211,6 @@ class Posterior:
     centre: Floats
     mean_variance: Floats
     extra: Floats
-    shapes: Floats
-    shape_weights: Floats
     evidence: Evidence
     prior: Prior | None
     class_variance: Floats | None
@@ -265,37 +242,38 @@ class Posterior:
             place = (np.log(np.maximum(x, _TINY) / total) - edge) / step
             return _sum(self.weights * np.clip(place, 0.0, 1.0))
         if quantity == "tail":
-            width = std * np.sqrt(self.mean_variance)
-            parts = (
-                share * _sum(self.weights * ndtr((x + shape * std * total - self.centre) / width))
-                for share, shape in zip(
-                    self.shape_weights,
-                    np.moveaxis(self.shapes, -1, 0)[..., None, None],
-                    strict=True,
-                )
-            )
-            return np.asarray(sum(parts))
-        variance = self.mean_variance
-        if quantity == "next":
-            variance = 1.0 + variance + self.extra
-        return _sum(self.weights * ndtr((x - self.centre) / (std * np.sqrt(variance))))
+            width, below = self._width("mean"), np.zeros(x.shape[:-2])
+            for weight, place in _tail_places(self.evidence, self.prior or measured_prior()):
+                reached = x + place[..., None, None] * std * total
+                below = below + weight * _sum(self.weights * ndtr((reached - self.centre) / width))
+            return below
+        return _sum(self.weights * ndtr((x - self.centre) / self._width(quantity)))
 
     def above(self, quantity: Literal["mean", "next"], at: ArrayLike) -> Floats:
         """Return the probability that a quantity is above a value, exact also where it is tiny."""
-        variance = self.mean_variance
-        if quantity == "next":
-            variance = 1.0 + variance + self.extra
-        width = np.exp(self.log_std)[..., None] * np.sqrt(variance)
-        return _sum(self.weights * ndtr((self.centre - np.asarray(at)[..., None, None]) / width))
+        x = np.asarray(at)[..., None, None]
+        return _sum(self.weights * ndtr((self.centre - x) / self._width(quantity)))
+
+    def _width(self, quantity: Quantity) -> Floats:
+        alone = 1.0 + self.extra if quantity == "next" else 0.0
+        return np.asarray(np.exp(self.log_std)[..., None] * np.sqrt(self.mean_variance + alone))
 
     def quantile(self, quantity: Quantity, probability: float) -> Floats:
         """Return the value below which a quantity is with this probability, (…)."""
         far = np.exp(self.log_std[..., -1]) * 10.0
-        centre = self.mean
-        low, high = centre - far, centre + far
+        low, high = self.mean - far, self.mean + far
         if quantity == "std":
-            low, high = np.zeros_like(far), 2.0 * far
-        return _bisect(lambda x: self.cdf(quantity, x), probability, low, high)
+            return _bisect(lambda x: self.cdf("std", x), probability, 0.0 * far, 2.0 * far)
+        if quantity == "tail":
+            return _bisect(lambda x: self.cdf("tail", x), probability, low, high)
+        width = self._width(quantity)
+
+        def curve(at: Floats) -> tuple[Floats, Floats]:
+            z = (at[..., None, None] - self.centre) / width
+            density = np.exp(-0.5 * z**2) / (width * np.sqrt(2.0 * np.pi))
+            return _sum(self.weights * ndtr(z)), _sum(self.weights * density)
+
+        return invert(curve, np.full(far.shape, probability), low, high)
 
     def ends(self, quantity: Quantity, level: float = LEVEL) -> tuple[Floats, Floats]:
         """Return both ends of the central interval, (…) each."""
@@ -342,8 +320,7 @@ def posterior(
     freedom, misfit = runs.freedom, np.maximum(runs.misfit, _TINY)
     a, b = shape.training_share
     of_share = (a - 1.0) * np.log(runs.shares) + (b - 1.0) * np.log1p(-runs.shares)
-    shown = runs.order_count / (runs.order_count + 10.0)  # how far n runs show their shape
-    sharpness = (1.0 / (1.0 + 0.5 * shown * runs.kurtosis))[..., None, None]
+    sharpness = (1.0 / (1.0 + 0.5 * runs.shown * runs.kurtosis))[..., None, None]
     between = None if class_variance is None else np.asarray(class_variance, dtype=np.float64)
 
     def density(log_std: Floats) -> Floats:
@@ -378,24 +355,22 @@ def posterior(
             np.concatenate([part] * len(shape.seed_share), axis=-1) for part in (mean, variance)
         )
         variance = variance + extra / shared_seeds
-    normal, heavy = shape.tail_place, np.asarray(shape.tail_heavy)
-    wide = shape.tail_slope * shown * np.abs(runs.skewness)
-    shapes = [normal - _SPREAD * wide, normal + 0.0 * wide, normal + _SPREAD * wide]
-    shapes += [place + 0.0 * wide for place in heavy]
-    unseen = shape.tail_weight * (1.0 - 2.0 * TAIL) ** runs.order_count
-    return Posterior(
-        log_std,
-        weights,
-        mean,
-        variance,
-        extra,
-        np.stack(shapes, axis=-1),
-        np.array([(1.0 - unseen) / 3.0] * 3 + [unseen / len(heavy)] * len(heavy)),
-        runs,
-        prior,
-        between,
-        shared_seeds,
-    )
+    return Posterior(log_std, weights, mean, variance, extra, runs, prior, between, shared_seeds)
+
+
+def _tail_places(runs: Evidence, prior: Prior) -> Iterator[tuple[float, Floats]]:
+    """Yield probabilities and (…) supposed distances from the mean to the tail, in σ.
+
+    The usual place is uncertain where the runs are skew. A learner may have rare bad runs, the
+    worst tenth, none of which was drawn: then the tail is further away.
+    """
+    unseen = prior.tail_weight * (1.0 - 2.0 * TAIL) ** runs.order_count
+    wide = prior.tail_slope * runs.shown * np.abs(runs.skewness)
+    for sign in (-_SPREAD, 0.0, _SPREAD):
+        yield (1.0 - unseen) / 3.0, prior.tail_place + sign * wide
+    for part in (1 / 3, 2 / 3, 1.0):
+        far = prior.tail_place + part * (prior.tail_far - prior.tail_place)
+        yield unseen / 3.0, np.full(wide.shape, far)
 
 
 _SPREAD = 1.2247448713915889  # three points at 0 and ± this have variance 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,12 +56,6 @@ class Choice:
         single = [protocol for protocol in self.protocols if not protocol.joint]
         keys = {protocol.calibration for protocol in single or self._joint}
         return keys.pop() if len(keys) == 1 else None
-
-    def overlap(self, sequences: Sequence[ClassSequence]) -> Floats | None:
-        """Return the covariance that a design of all these orders implies; None without one."""
-        if len(self._joint) < len(self.protocols) or len(sequences) < 2:
-            return None
-        return self._joint[0].overlap(sequences)
 
     @property
     def _joint(self) -> list[Protocol]:
@@ -167,22 +161,13 @@ def know_method(table: Runs, method: str, sample: Sample) -> Posterior | None:
             )
             tasks = np.array([[own[class_] for class_ in table.classes] for own in place_of])
             variance = float(independent_variance(classes, tasks))
-    return know(
-        orders.values,
-        orders.seeds,
-        table.metric,
-        orders.sequences,
-        sample.choice,
-        class_variance=variance,
-    )
+    return know(orders.values, orders.seeds, table.metric, class_variance=variance)
 
 
 def know(
     values: Floats,
     seeds: Ints,
     metric: str,
-    sequences: Sequence[ClassSequence],
-    choice: Choice,
     *,
     class_variance: float | None = None,
 ) -> Posterior | None:
@@ -192,8 +177,6 @@ def know(
         values: (n, r) of order and training; NaN where an order has fewer trainings.
         seeds: (n, r) their training seeds; -1 there.
         metric: what they are values of.
-        sequences: the n orders.
-        choice: how these were chosen.
         class_variance: see :func:`~edgecil.estimation.population.independent_variance`.
     """
     if len(values) < LEAST_ORDERS:
@@ -201,14 +184,9 @@ def know(
     given = ~np.isnan(values)
     means = np.nanmean(values, axis=1)
     within = float(np.where(given, (values - means[:, None]) ** 2, 0.0).sum())
-    overlap, prior = choice.overlap(sequences), measured_prior()
-    correlation = None
-    if overlap is not None:
-        share = prior.position_share
-        correlation = (1.0 - share) * np.eye(len(values)) + share * overlap
     return posterior(
-        evidence(means, repeats=given.sum(axis=1), within=within, correlation=correlation),
-        prior=prior if np.isfinite(find_metric(metric).bounds).all() else None,
+        evidence(means, repeats=given.sum(axis=1), within=within),
+        prior=measured_prior() if np.isfinite(find_metric(metric).bounds).all() else None,
         class_variance=class_variance,
         shared_seeds=shared_seeds(seeds),
     )

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from edgecil.engine.experiment import Experiment
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     import pandas
 
 # Name and version of the JSON form of an audit; a changed field is a new version.
-SCHEMA = "edgecil.lab-audit/1"
+SCHEMA = "edgecil.lab-audit/2"
 MEASURES = {"wasserstein": "W₁", "jsd": "JSD", "missed_range": "range"}
 SIZES = (3, 4, 5, 6, 8, 10, 15, 20, 30)
 _FOLDER = "audits"
@@ -67,25 +66,6 @@ class BudgetPoint:
     jsd: float
     wasserstein: float
     wasserstein_band: Interval
-
-
-@dataclass(frozen=True)
-class OutsideRange:
-    """How many of n class orders have an accuracy outside a range.
-
-    Attributes:
-        low: lower end of the range.
-        high: upper end of the range.
-        below: number of orders with a lower accuracy.
-        above: number of orders with a higher accuracy.
-        n: number of all orders.
-    """
-
-    low: float
-    high: float
-    below: int
-    above: int
-    n: int
 
 
 @dataclass(frozen=True)
@@ -124,19 +104,15 @@ class MethodAudit:
     Attributes:
         truth: all orders, or a large sample.
         runs: how many orders each protocol ran.
-        own: by protocol and estimator, the distance of the estimate from the runs as they are.
         averages: by protocol and estimator, means over draws of the protocol's random part.
         by_budget: closeness of the Gaussian as the budget grows, for `random` and each protocol
             with constructed orders.
-        outside_range: by protocol with constructed orders, how many orders lie outside their range.
     """
 
     truth: Truth
     runs: dict[str, int]
-    own: dict[str, dict[str, Closeness]]
     averages: dict[str, dict[str, Closeness]]
     by_budget: dict[str, tuple[BudgetPoint, ...]]
-    outside_range: dict[str, OutsideRange]
 
     def budget_of(self, protocol: str) -> int:
         """Return the number of runs behind a protocol's numbers; three if `random` was not run."""
@@ -309,13 +285,7 @@ def runs_digest(table: Runs) -> str:
 
 
 def audit_table(table: Runs, *, draws: int = AuditOptions.draws, seed: int = 0) -> DatasetAudit:
-    """Judge the protocols of one table by the truths of its methods.
-
-    Args:
-        table: the runs on one dataset.
-        draws: number of random draws of each protocol.
-        seed: seed of those draws.
-    """
+    """Judge the protocols of one table by the truths of its methods."""
     table = table.renumbered()
     methods, ratios = {}, dict[str, dict[str, Floats]]()
     for name in table.methods:
@@ -407,26 +377,19 @@ def _audit_method(
     table: Runs, name: str, truth: Truth, pools: Mapping[str, _Pool], draws: int, seed: int
 ) -> MethodAudit:
     ran = {protocol: len(table.orders(name, protocol)) for protocol in table.protocols}
-    made = MethodAudit(truth, {key: count for key, count in ran.items() if count}, {}, {}, {}, {})
+    made = MethodAudit(truth, {key: count for key, count in ran.items() if count}, {}, {})
     for protocol, pool in pools.items():
-        own = table.orders(name, protocol).accuracies
-        if len(own) > 1 and protocol not in truth.protocols:
-            made.own[protocol] = _closeness(truth.accuracies, own[None])
         places = pool.draw(protocol, made.budget_of(protocol), draws, seed)
         if places is not None and places.shape[1] > 1:
             values = pool.accuracies[places]
-            made.averages[protocol] = _closeness(truth.accuracies, values)
-        if pool.fixed:
-            ends = pool.accuracies[list(pool.fixed)]
-            made.outside_range[protocol] = count_outside(ends, truth.accuracies)
+            runs = Observations(values)
+            made.averages[protocol] = {
+                estimator: average(truth.accuracies, values, make(runs))
+                for estimator, make in ESTIMATORS.items()
+            }
         if pool.fixed or protocol == RANDOM.name:
             made.by_budget[protocol] = budget_curve(pool, draws=min(draws, 100), seed=seed)
     return made
-
-
-def _closeness(truth: Floats, values: Floats) -> dict[str, Closeness]:
-    runs = Observations(values)
-    return {name: average(truth, values, make(runs)) for name, make in ESTIMATORS.items()}
 
 
 def budget_curve(pool: _Pool, *, draws: int, seed: int) -> tuple[BudgetPoint, ...]:
@@ -441,18 +404,6 @@ def budget_curve(pool: _Pool, *, draws: int, seed: int) -> tuple[BudgetPoint, ..
         w1, jsd = distances[:, :2].mean(axis=0).tolist()
         points.append(BudgetPoint(budget, jsd, w1, (low, high)))
     return tuple(points)
-
-
-def count_outside(ends: ArrayLike, accuracies: ArrayLike) -> OutsideRange:
-    """Count how many of n accuracies lie outside the range of the accuracies in `ends`.
-
-    >>> count_outside([58.5, 72.3], [57.55, 60.0, 58.5, 71.0]).below
-    1
-    """
-    own, values = np.asarray(ends, dtype=np.float64), np.asarray(accuracies, dtype=np.float64)
-    low, high = float(own.min()), float(own.max())
-    below, above = int((values < low - SAME).sum()), int((values > high + SAME).sum())
-    return OutsideRange(low, high, below, above, len(values))
 
 
 def _ratios(pool: _Pool, protocol: str, budget: int, draws: int, seed: int) -> Floats | None:

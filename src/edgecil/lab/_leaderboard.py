@@ -7,7 +7,6 @@ all runs. The average is taken over many draws, over methods, then over sets of 
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
@@ -19,7 +18,6 @@ from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.errors import UsageError, unknown, warn
 from edgecil.estimation.population import LEVEL, independent_variance
 from edgecil.io.arrays import Floats, Ints
-from edgecil.io.notebook import html_table
 from edgecil.lab.draws import FunctionProtocol, OwnProtocol, check_draws, draw_protocol, measure
 from edgecil.lab.estimators import ESTIMATORS, Estimator, Observations
 from edgecil.lab.truth_tables import LEAST_STD, Source, TruthTable, truths
@@ -61,11 +59,6 @@ def set_score(
 
     The interval is that of the jackknife over the G sets: ± t √((G-1)/G Σ (mean without g - their
     mean)²) with G-1 degrees of freedom. For a plain mean that is Student's interval of the G means.
-
-    Args:
-        values: n values.
-        sets: the set of each.
-        reference: values and sets of the denominator, which must have the same sets.
 
     >>> set_score([1.0, 3.0, 4.0], [0, 0, 1]).mean
     3.0
@@ -133,14 +126,6 @@ class Leaderboard:
 
     def __repr__(self) -> str:
         return f"<Leaderboard: {len(self.rows)} rows on {len(self.tables)} tables>"
-
-    def _repr_html_(self) -> str:
-        rows = [("classes", "runs", "protocol", "estimator", "relative W₁", "W₁ in s", "JSD")]
-        for row in self.rows:
-            cells = (row.relative.mean, row.wasserstein.mean, row.jsd.mean)
-            named = (row.scale, str(row.budget), row.protocol, row.estimator)
-            rows.append((*named, *(f"{number:.3f}" for number in cells)))  # type: ignore[arg-type]
-        return f"<p>{html.escape(repr(self)[1:-1])}</p>{html_table(rows)}"
 
     def row(
         self, protocol: str, estimator: str, budget: int, scale: str | None = None
@@ -294,17 +279,12 @@ def _evaluate(
             )
             if places is None:
                 continue
-            overlaps = None
-            if protocol.joint:
-                designs = ([sequences[place] for place in row] for row in places.tolist())
-                found = [one for one in map(protocol.overlap, designs) if one is not None]
-                overlaps = np.stack(found) if found else None
             for method in table.methods:
                 truth = table.accuracies(method, metric)
                 if truth.std() <= LEAST_STD:
                     continue
                 values, classes = _take(table, method, metric, places, rng)
-                runs = Observations(values, classes, overlaps)
+                runs = Observations(values, classes)
                 below = runs.posterior().cdf("mean", np.full(len(values), truth.mean()))
                 covered = float((np.abs(below - 0.5) <= LEVEL / 2.0).mean())
                 for estimator, make in estimators.items():

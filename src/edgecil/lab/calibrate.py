@@ -9,13 +9,17 @@ that has the smallest spread.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from itertools import product
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from edgecil.errors import UsageError
-from edgecil.estimation.calibration import FILE, SCHEMA, Calibration, Figure
+from edgecil.estimation.calibration import FILE, LEAST, SCHEMA, TOLERATED, Calibration, Figure
 from edgecil.estimation.distributions import accuracy_step
 from edgecil.estimation.population import (
     FILE as PRIORS,
@@ -34,13 +38,13 @@ from edgecil.io.arrays import Floats, Ints
 from edgecil.io.json import to_json
 from edgecil.lab.truth_tables import LEAST_STD, TruthTable, truths
 from edgecil.sequences.latin import latin
-from edgecil.sequences.overlap import position_overlap
 from edgecil.sequences.protocols import LATIN, RANDOM, Protocol
 from edgecil.theory.sequential import reach
 
 ORDERS = (3, 5, 10, 20, 30)
 _FURTHER = 10  # runs by which a prediction is judged
 _NARROWER = 0.5
+_MOST_DESIGNS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +66,11 @@ class Learner:
     class_accuracies: Floats | None
     table: TruthTable
     half: int = 0
+
+    @cached_property
+    def step(self) -> float:
+        """The difference of neighbouring accuracies; 0 if they have no common step."""
+        return accuracy_step(self.values.ravel()) or 0.0
 
 
 def format_calibration(measured: Calibration) -> str:
@@ -105,6 +114,7 @@ class _Draw:
         repeats: (B, n).
         values: (B, n).
         held: (B, R, M) all runs, NaN where they were taken.
+        bad: what 95 % of the runs that were not taken exceed, half a step down and up, (B,) each.
         known: what the draws say.
     """
 
@@ -112,6 +122,7 @@ class _Draw:
     repeats: Ints
     values: Floats
     held: Floats
+    bad: tuple[Floats, Floats]
     known: Posterior
 
 
@@ -144,11 +155,7 @@ def calibrate(
 
     def note(claim: str, count: int, values: Sequence[float], design: Protocol = RANDOM) -> None:
         array = np.array(values)
-        means = [
-            float(np.nanmean(rows))
-            for name in set(names)
-            if not np.isnan(rows := array[[other == name for other in names]]).all()
-        ]
+        means = _by_learner(names, array)
         parts = np.nanmean(array), min(means), max(means), np.nanmean(array[small])
         figure = Figure(*(round(float(part), 3) for part in parts))
         result.figures.setdefault(claim, {}).setdefault(design.name, {})[str(count)] = figure
@@ -192,41 +199,32 @@ def _draw(
     balanced: bool = False,
 ) -> _Draw:
     repeats, size = truth.values.shape
-    correlation = None
     if balanced:
-        orders, correlation = _latin(truth.table, count, draws, rng, prior)
+        orders = _latin(truth.table, count, draws)
     else:
         orders = np.argsort(rng.random((draws, size)), axis=1)[:, :count]
     seeds = rng.integers(0, repeats, (draws, count))
     values = truth.values[seeds, orders]
     held = np.broadcast_to(truth.values, (draws, repeats, size)).copy()
     held[np.arange(draws)[:, None], seeds, orders] = np.nan
+    rest = np.sort(held.reshape(draws, -1))[:, : repeats * size - count]  # NaN comes last
+    bad, half = np.quantile(rest, TAIL, axis=1), truth.step / 2.0
     classes = truth.class_accuracies
     between = None
     if classes is not None:
         between = independent_variance(classes[seeds, orders], truth.table.tasks[orders])
-    known = posterior(
-        evidence(values, correlation=correlation), prior=prior, class_variance=between
-    )
-    return _Draw(orders, seeds, values, held, known)
+    known = posterior(evidence(values), prior=prior, class_variance=between)
+    return _Draw(orders, seeds, values, held, (bad - half, bad + half), known)
 
 
-_designs: dict[tuple[object, int, int], tuple[Ints, Floats]] = {}
-
-
-def _latin(
-    table: TruthTable, count: int, draws: int, rng: np.random.Generator, prior: Prior
-) -> tuple[Ints, Floats]:
-    key = table.sequences, count, draws
-    if key not in _designs:
-        place = {sequence: index for index, sequence in enumerate(table.sequences)}
-        designs = [latin(table.space, count, rng) for _ in range(min(draws, 60))]
-        designs = [designs[number % len(designs)] for number in range(draws)]
-        orders = np.array([[place[sequence] for sequence in design] for design in designs])
-        _designs[key] = orders, np.stack([position_overlap(design) for design in designs])
-    orders, overlap = _designs[key]
-    share = prior.position_share
-    return orders, (1.0 - share) * np.eye(count) + share * overlap
+@cache
+def _latin(table: TruthTable, count: int, draws: int) -> Ints:
+    """Return the orders of some designs, (draws, count); the same for every learner."""
+    rng = np.random.default_rng(count)
+    place = {sequence: index for index, sequence in enumerate(table.sequences)}
+    designs = [latin(table.space, count, rng) for _ in range(min(draws, _MOST_DESIGNS))]
+    orders = np.array([[place[sequence] for sequence in design] for design in designs])
+    return np.resize(orders, (draws, count))
 
 
 _CLAIMS = (
@@ -248,8 +246,6 @@ def _judge(truth: Learner, drawn: _Draw, rng: np.random.Generator) -> dict[str, 
     following = score.argmax(axis=2)
     other = rng.integers(0, repeats, following.shape)
     future = truth.values[other, following]
-    step = accuracy_step(truth.values.ravel()) or 0.0
-    bad = np.nanquantile(held.reshape(draws, -1), TAIL, axis=1)
     std = truth.values.std(ddof=1)
     against = truth.values[(drawn.repeats + 1) % repeats, drawn.orders]
     itself = posterior(evidence(drawn.values - against), prior=known.prior)
@@ -258,16 +254,23 @@ def _judge(truth: Learner, drawn: _Draw, rng: np.random.Generator) -> dict[str, 
         "next run": float(
             np.mean([_inside(known.cdf("next", future[:, one])) for one in range(_FURTHER)])
         ),
-        "tail": float(
-            np.mean(
-                (known.cdf("tail", bad + step / 2.0) >= (1.0 - LEVEL) / 2.0)
-                & (known.cdf("tail", bad - step / 2.0) <= (1.0 + LEVEL) / 2.0)
-            )
-        ),
+        "tail": _holds_tail(known, drawn.bad),
         "std": _inside(known.cdf("std", np.full(draws, std))),
         "estimated std / true std": float((known.std / std).mean()),
         "a learner against itself": 1.0 - _inside(itself.cdf("mean", np.zeros(draws))),
     }
+
+
+def _holds_tail(known: Posterior, bad: tuple[Floats, Floats]) -> float:
+    low, high = (known.cdf("tail", end) for end in bad)
+    return float(np.mean((high >= (1.0 - LEVEL) / 2.0) & (low <= (1.0 + LEVEL) / 2.0)))
+
+
+def _by_learner(names: Sequence[str], values: ArrayLike) -> list[float]:
+    """Return the mean of each learner that has one."""
+    array, places = np.asarray(values), np.asarray(names)
+    rows = (array[places == name] for name in dict.fromkeys(names))
+    return [float(np.nanmean(own)) for own in rows if not np.isnan(own).all()]
 
 
 def _inside(below: Floats) -> float:
@@ -346,22 +349,27 @@ def fit_prior(truths: Sequence[Learner], like: Prior, command: str) -> Prior:
     """Measure what a prior takes from truths; its other constants stay.
 
     Measured are the range of standard deviations, the spread that classes suggest, the usual share
-    of the training and the effect of a seed on all orders alike. The latter is made three times as
-    large as it is on average, because learners that are not among the truths have shown up to
-    eight times as much.
+    of the training, the usual place of the tail, and the effect of a seed on all orders alike. The
+    latter is made three times as large as it is on average, because learners that are not among
+    the truths have shown up to eight times as much.
+
+    The rest is chosen to suit every learner, not the usual ones: classes count as much as leaves
+    each learner's standard deviation right to a fifth, and the tail's scales are those with which
+    the label `calibrated` is missed least.
 
     Args:
         truths: from :func:`learners`.
         like: the prior whose other constants are kept.
         command: to be stored.
     """
-    spreads, shares, seeds, ratios = [], [], [], []
+    spreads, shares, seeds, ratios, places = [], [], [], [], []
     for truth in truths:
         values, classes = truth.values, truth.class_accuracies
         training = float(values.var(axis=0, ddof=1).mean())
         total = float(values.var(ddof=1))
         spreads.append(total**0.5)
         shares.append(min(training / total, 0.99))
+        places.append((values.mean() - np.quantile(values, TAIL)) / total**0.5)
         if truth.table.kind == "enumerated":
             means = values.mean(axis=1)
             seeds.append((float(means.var(ddof=1)) - training / values.shape[1]) / total)
@@ -371,7 +379,7 @@ def fit_prior(truths: Sequence[Learner], like: Prior, command: str) -> Prior:
     mean, variance = float(np.mean(shares)), max(float(np.var(shares)), 1e-3)
     size = max(mean * (1.0 - mean) / variance - 1.0, 1.0)
     effect = 3.0 * max(float(np.mean(seeds or [0.0])), 1e-3)
-    return replace(
+    measured = replace(
         like,
         command=command,
         truths=len(truths),
@@ -379,9 +387,55 @@ def fit_prior(truths: Sequence[Learner], like: Prior, command: str) -> Prior:
         class_ratio=round(float(np.exp(np.mean(ratios))), 2) if ratios else like.class_ratio,
         training_share=(round(mean * size, 2), round((1.0 - mean) * size, 2)),
         seed_share=tuple(round(effect * part, 4) for part in _CHI_SQUARED),
+        tail_place=round(float(np.mean(places)), 2),
     )
+    return _suit_every_learner(truths, measured)
 
 
+def _suit_every_learner(truths: Sequence[Learner], prior: Prior) -> Prior:
+    rng = np.random.default_rng(0)
+    names = [truth.name for truth in truths]
+    true = np.array([truth.values.std(ddof=1) for truth in truths])
+    few = [_draw(truth, min(ORDERS), _FIT_DRAWS, rng, prior).known for truth in truths]
+
+    def off_std(scale: float) -> float:
+        """Return the greatest |log| of a learner's estimated over its true standard deviation."""
+        own = replace(prior, class_scale=scale)
+        stds = [
+            posterior(one.evidence, prior=own, class_variance=one.class_variance).std.mean()
+            for one in few
+        ]
+        return max(abs(math.log(mean)) for mean in _by_learner(names, stds / true))
+
+    suited = [scale for scale in _SCALES if off_std(scale) <= math.log(_SAME_STD)]
+    prior = replace(prior, class_scale=min(suited, default=max(_SCALES)))
+    drawn: dict[int, list[tuple[Posterior, tuple[Floats, Floats]]]] = {}
+    for count, truth in product(ORDERS, truths):
+        one = _draw(truth, count, _FIT_DRAWS, rng, prior)
+        drawn.setdefault(count, []).append((one.known, one.bad))
+
+    def off_tail(own: Prior) -> float:
+        """Return by how much a label is missed: 1 is as much as is tolerated."""
+        off = []
+        for draws in drawn.values():
+            rates = [_holds_tail(replace(known, prior=own), bad) for known, bad in draws]
+            off.append(abs(float(np.mean(rates)) - LEVEL) / TOLERATED)
+            off.append((LEVEL - min(_by_learner(names, rates))) / (LEVEL - LEAST))
+        return max(off)
+
+    # The middle values first, then one after the other.
+    prior = replace(prior, tail_far=6.0, tail_slope=0.5, tail_weight=0.4)
+    prior = min((replace(prior, tail_far=far) for far in _FAR), key=off_tail)
+    prior = min((replace(prior, tail_slope=slope) for slope in _SLOPES), key=off_tail)
+    return min((replace(prior, tail_weight=weight) for weight in _WEIGHTS), key=off_tail)
+
+
+_FIT_DRAWS = 100
+_SAME_STD = 1.2  # a standard deviation that is off by less counts as right
+_SCALES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.4, 1.7, 2.0)
+_FAR = (4.0, 5.0, 6.0, 8.0)
+_SLOPES = (0.3, 0.4, 0.5, 0.6, 0.8)
+_WEIGHTS = (0.2, 0.3, 0.4, 0.5)
 _CHI_SQUARED = (0.0247, 0.2389, 0.7853, 2.3535)  # quantiles 1/8, 3/8, 5/8, 7/8 of one degree
 _TINY = 1e-6
 

@@ -79,10 +79,10 @@ def draw_protocol(
     seed: int,
     fixed: Sequence[int] = (),
 ) -> Ints | None:
-    """Draw what a protocol might have run.
+    """Draw what a protocol might have run: constructed sequences stay, random ones are drawn again.
 
     Args:
-        protocol: constructed sequences stay, random ones are drawn again.
+        protocol: any that can be drawn again.
         space: Ω.
         place_of: positions of sequences; random ones come first.
         size: number of random sequences, or all.
@@ -92,8 +92,7 @@ def draw_protocol(
         fixed: positions of the constructed sequences.
 
     Returns:
-        (draws, budget) positions; None if some sequence is missing, as most of a design are in a
-        sample.
+        (draws, budget) positions; None if some sequence is missing.
     """
     rng = np.random.default_rng([seed, budget])
     if not protocol.joint:
@@ -137,13 +136,7 @@ class Closeness:
 
 
 def measure(truth: Floats, values: Floats, estimates: Sequence[Distribution]) -> Floats:
-    """Return W₁, JSD and the missed range of each of B draws, shape (B, 3).
-
-    Args:
-        truth: (m,) accuracies.
-        values: (B, n) of the runs.
-        estimates: from each draw.
-    """
+    """Return W₁, JSD and the missed range of each of B draws of n values, shape (B, 3)."""
     distances = Target.of(truth).distances(estimates)
     low, high = values.min(axis=1), values.max(axis=1)
     missed = np.maximum(low - truth.min(), 0.0) + np.maximum(truth.max() - high, 0.0)

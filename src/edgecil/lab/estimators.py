@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
 from edgecil.estimation.distributions import Distribution, smooth, unbiasing
 from edgecil.estimation.population import Posterior, evidence, measured_prior, posterior
 from edgecil.io.arrays import Floats
@@ -20,24 +18,15 @@ class Observations:
         accuracies: (B, n) per cent.
         class_variance: (B,) from :func:`~edgecil.estimation.population.independent_variance`; None
             if it is unknown.
-        overlap: (B, n, n) covariance that a design implies; None for independent orders.
     """
 
     accuracies: Floats
     class_variance: Floats | None = None
-    overlap: Floats | None = None
 
     def posterior(self) -> Posterior:
         """Return what each sample says about the population."""
-        prior, correlation = measured_prior(), None
-        if self.overlap is not None:
-            share = prior.position_share
-            correlation = (1.0 - share) * np.eye(self.accuracies.shape[-1]) + share * self.overlap
-        return posterior(
-            evidence(self.accuracies, correlation=correlation),
-            prior=prior,
-            class_variance=self.class_variance,
-        )
+        runs = evidence(self.accuracies)
+        return posterior(runs, prior=measured_prior(), class_variance=self.class_variance)
 
 
 Estimator = Callable[[Observations], list[Distribution]]

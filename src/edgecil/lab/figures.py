@@ -60,12 +60,7 @@ def build_budgets(audit: DatasetAudit, *, name: str) -> ReportFigure | None:
 
 
 def draw_budgets(methods: Mapping[str, Curves], *, width: float = WIDE) -> Scene:
-    """Draw one panel per method: mean W₁ with the band that holds 90 % of the draws, by protocol.
-
-    Args:
-        methods: by method and protocol, points in ascending number of runs.
-        width: of the drawing.
-    """
+    """Draw one panel per method: mean W₁ with the band that holds 90 % of the draws."""
     points = [point for curves in methods.values() for one in curves.values() for point in one]
     top = max(point.wasserstein_band[1] for point in points)
     sizes = sorted({point.budget for point in points})

@@ -19,12 +19,7 @@ _SIGNS = {"better": "✓", "similar": "○", "worse": "✗"}
 
 
 def build_section(dataset: DatasetAnalysis, suffix: str) -> Section | None:
-    """Return the section on protocols and estimators; None if no audit is stored.
-
-    Args:
-        dataset: the analysis that the page shows.
-        suffix: of the names of its files.
-    """
+    """Return the section on protocols and estimators; None if no audit is stored."""
     if len(dataset.experiments) != 1:
         return None
     directory = Path(dataset.experiments[0].directory)
@@ -56,7 +51,6 @@ def _section(audit: DatasetAudit, suffix: str) -> Section:
         part(beside_random_table(audit), folded="Protocols compared with random orders"),
         part(closeness_table(audit), folded="Distances of all estimators"),
         Part("How many runs are enough", budgets) if budgets else Part(),
-        part(outside_range_table(audit)),
         part(budgets_table(audit), folded="Numbers behind these curves"),
     )
     filled = tuple(part for part in parts if part.figure or part.table)
@@ -88,12 +82,7 @@ def seen_by_random(audit: DatasetAudit) -> str:
 
 def audit_tables(audit: DatasetAudit) -> list[Table]:
     """Every table, empty ones left out."""
-    tables = (
-        beside_random_table(audit),
-        closeness_table(audit),
-        budgets_table(audit),
-        outside_range_table(audit),
-    )
+    tables = beside_random_table(audit), closeness_table(audit), budgets_table(audit)
     return [table for table in tables if table.rows]
 
 
@@ -126,27 +115,23 @@ def beside_random_table(audit: DatasetAudit) -> Table:
 
 
 def closeness_table(audit: DatasetAudit) -> Table:
-    """Mean distance of every protocol's estimate from the truth, over draws, and of its runs."""
+    """Mean distance of every protocol's estimate from the truth, over draws."""
     rows: list[tuple[Cell, ...]] = []
     for name, method in audit.methods.items():
         for protocol, by_estimator in method.averages.items():
             for estimator, one in by_estimator.items():
-                own = method.own.get(protocol, {}).get(estimator)
                 numbers = one.wasserstein, one.jsd, one.low, one.high, one.high - one.low
-                alone = None if own is None else own.wasserstein
-                rows.append((name, protocol, estimator, *numbers, alone))
+                rows.append((name, protocol, estimator, *numbers))
     return Table(
         "closeness",
         "Distance from the truth",
         "Means over draws of the protocol's random part: W₁ in points, JSD in nats, lowest and "
-        "highest accuracy of the runs and their range. The last column is W₁ of the runs as they "
-        "are.",
+        "highest accuracy of the runs and their range.",
         (
             *(Column(title) for title in ("method", "protocol", "estimator")),
             Column("W₁", 2),
             Column("JSD", 3),
             *(Column(title, 1) for title in ("lowest", "highest", "range")),
-            Column("W₁ of these runs", 2),
         ),
         tuple(rows),
     )
@@ -170,30 +155,5 @@ def budgets_table(audit: DatasetAudit) -> Table:
             for name, method in audit.methods.items()
             for protocol, points in method.by_budget.items()
             for point in points
-        ),
-    )
-
-
-def outside_range_table(audit: DatasetAudit) -> Table:
-    """How many orders lie outside the range between a protocol's hard and easy order."""
-    return Table(
-        "outside-range",
-        "Orders outside the range of hard and easy",
-        "Number of orders with an accuracy below the lower or above the higher one of a protocol's "
-        "hard and easy orders, which are meant to be the ends of the range; its other orders do "
-        "not count. Protocols without such orders, such as random and latin, are left out.",
-        (
-            Column("method"),
-            Column("protocol"),
-            Column("lower", 1),
-            Column("higher", 1),
-            Column("orders below", 0),
-            Column("orders above", 0),
-            Column("of", 0),
-        ),
-        tuple(
-            (name, protocol, outside.low, outside.high, outside.below, outside.above, outside.n)
-            for name, method in audit.methods.items()
-            for protocol, outside in method.outside_range.items()
         ),
     )

@@ -6,7 +6,6 @@ with some, and a user's own enumerated results can be added.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -26,7 +25,6 @@ from edgecil.engine.seeds import repeat_of
 from edgecil.errors import DataError, UsageError, shown, unknown
 from edgecil.estimation.truth import LEAST_SAMPLE
 from edgecil.io.arrays import Floats
-from edgecil.io.notebook import html_table
 from edgecil.sequences.given import NAME
 from edgecil.sequences.protocols import ENUMERATE, PROTOCOLS, RANDOM, Protocol, find_protocol
 from edgecil.sequences.sequence import ClassSequence
@@ -146,16 +144,6 @@ class TruthTable:
             f"{', '.join(self.methods)}>"
         )
 
-    def _repr_html_(self) -> str:
-        header = ("method", "repeats", "mean", "std", "min", "max")
-        rows: list[tuple[str, ...]] = [header]
-        for method, result in self.results.items():
-            name = result.name if isinstance(result, Values) else DEFAULT_METRIC
-            values = self.accuracies(method, name)
-            numbers = (values.mean(), values.std(axis=1).mean(), values.min(), values.max())
-            rows.append((method, str(len(values)), *(f"{number:.2f}" for number in numbers)))
-        return f"<p>{html.escape(repr(self)[1:-1])}</p>{html_table(rows)}"
-
     @property
     def methods(self) -> tuple[str, ...]:
         """Names of the methods."""
@@ -264,10 +252,6 @@ def experiment_truth(experiment: Experiment, name: str | None = None) -> TruthTa
 
     Sequences are all of them, or else independent random draws; those of other protocols beside
     random draws are structured. Methods whose first repeat is unfinished are left out.
-
-    Args:
-        experiment: the results.
-        name: the table's name; that of the directory by default.
     """
     name = name or experiment.directory.name
     chosen = experiment.sequences()
@@ -334,10 +318,6 @@ def accuracy_truth(table: Runs, name: str) -> TruthTable:
     """Return the truth of methods that ran all of Ω, or the same random sequences.
 
     All of Ω is a truth whatever the protocols are called.
-
-    Args:
-        table: the runs.
-        name: the new table's name.
     """
     ran: dict[str, dict[ClassSequence, dict[int, float]]] = {}
     drawn: dict[str, set[ClassSequence]] = {}

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from edgecil.io.arrays import Floats
 from edgecil.sequences.latin import latin
-from edgecil.sequences.overlap import position_overlap, unevenness
+from edgecil.sequences.overlap import unevenness
 from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol, Request
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
@@ -49,10 +48,6 @@ class Latin(Protocol):
         if unevenness(sequences)[0] <= (1.0 + even) / 2.0:
             return None
         return "classes do not visit the positions evenly"
-
-    def overlap(self, sequences: Sequence[ClassSequence]) -> Floats:
-        """Return how far the sequences agree on the positions of classes."""
-        return position_overlap(sequences)
 
 
 LATIN = Latin()

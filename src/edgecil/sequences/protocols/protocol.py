@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgecil.errors import UsageError
-from edgecil.io.arrays import Floats
 from edgecil.sequences.objective import Objective
 from edgecil.sequences.optimal import Optimum
 from edgecil.sequences.sequence import ClassSequence
@@ -82,7 +81,7 @@ class Protocol(ABC):
         constructed: labels of the sequences that are no random draws; None if all of them are.
             They stay when the protocol is drawn again, while random ones are drawn again.
         seeded: whether constructed sequences depend on the seed, too.
-        joint: whether random sequences depend on each other; see :meth:`design`, :meth:`overlap`.
+        joint: whether random sequences depend on each other; see :meth:`design`.
         calibration: key of the measured coverage of claims from its sequences; None if none was
             measured, so that no claim is called calibrated.
         meanings: by label of a constructed sequence, what it is, as the end of "58.7 % …".
@@ -165,15 +164,6 @@ class Protocol(ABC):
         """Return another draw of sequences that depend on each other.
 
         None where constructed sequences stay and random ones are drawn one by one.
-        """
-        return None
-
-    def overlap(self, sequences: Sequence[ClassSequence]) -> Floats | None:
-        """Return the covariance that the design implies, for n >= 2 of its sequences.
-
-        Entry i, j of the (n, n) array is the covariance of accuracies that comes from effects of
-        classes at positions, as a share of its value for equal sequences, above that of random
-        pairs. None for independent sequences.
         """
         return None
 
