@@ -14,7 +14,7 @@ from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.config_values import build_config
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.engine.plan import Node
-from edgecil.engine.record import Identity, digest_of, meaning
+from edgecil.engine.record import ExperimentRecord, Identity, digest_of, meaning
 from edgecil.engine.results import RunResult, Summary
 from edgecil.engine.runs import FAILED, FINISHED, PENDING, Runs
 from edgecil.engine.seeds import repeat_of
@@ -32,6 +32,7 @@ from edgecil.engine.until import GoalStatus
 from edgecil.errors import DataError, EdgecilError, unknown
 from edgecil.io.arrays import Floats
 from edgecil.io.directory import check_path
+from edgecil.io.json import to_plain
 from edgecil.io.notebook import html_figure, html_table, new_axes
 from edgecil.sequences.protocols import LabelledSequence, find_protocol
 from edgecil.sequences.sequence import ClassSequence
@@ -83,6 +84,11 @@ class Experiment:
             raise DataError(f"There is no directory {path}; give an experiment directory.")
         with StoreReader(path):
             return cls(path)
+
+    def record(self) -> ExperimentRecord:
+        """Return its configurations and what determines its results, as plain values."""
+        configs = tuple(to_plain(config) for config in self.configs)
+        return ExperimentRecord(str(self.directory), configs, Identity.of(self.identity))
 
     def snapshot(self) -> Experiment:
         """Return the experiment as it is now, read at once."""

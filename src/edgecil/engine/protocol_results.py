@@ -12,6 +12,7 @@ from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.engine.plan import Prefix
+from edgecil.engine.record import training_facts
 from edgecil.engine.results import RunResult
 from edgecil.engine.status import Failure
 from edgecil.engine.until import GoalStatus
@@ -86,6 +87,7 @@ class ExperimentResults:
         goal: the outcome of a run with 'until'; None otherwise.
         stated: what the sources of published setups state, beside what was reached.
         planned: what a dry run of a toolbox would train; empty otherwise.
+        used: setup, backbone and epochs, as far as they are known.
     """
 
     directory: Path
@@ -98,6 +100,7 @@ class ExperimentResults:
     goal: GoalStatus | None = None
     stated: tuple[StatedAccuracy, ...] = ()
     planned: str = ""
+    used: str = ""
 
 
 def experiment_results(experiment: Experiment) -> ExperimentResults:
@@ -125,6 +128,7 @@ def experiment_results(experiment: Experiment) -> ExperimentResults:
         for protocol, sequences in experiment.sequences().items()
         if config is None or protocol in config.protocol_names
     ]
+    facts = training_facts([experiment.record()], dict.fromkeys(part.method for part in results))
     return ExperimentResults(
         directory=experiment.directory,
         unit="runs" if config is None else "tasks",
@@ -135,6 +139,7 @@ def experiment_results(experiment: Experiment) -> ExperimentResults:
         metric=metric,
         goal=experiment.goal,
         stated=_stated(experiment, config),
+        used="; ".join(f"{name} {text}" for name, text in facts.items()),
     )
 
 

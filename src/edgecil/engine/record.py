@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -103,3 +103,52 @@ class ExperimentRecord:
     directory: str
     configs: tuple[dict[str, Any], ...] = ()
     identity: Identity = field(default_factory=Identity)
+
+
+def training_facts(records: Sequence[ExperimentRecord], methods: Collection[str]) -> dict[str, str]:
+    """Return setup, backbone and epochs of some methods, as far as they are recorded."""
+    backbones: dict[str, list[str]] = {}
+    epochs: dict[str, list[str]] = {}
+    for name in methods:
+        for one in records:
+            if backbone := one.identity.settings.get(f"backbone of {name}"):
+                backbones.setdefault(str(backbone), []).append(name)
+            for number in _find(one.identity.methods.get(name, {}), "epochs"):
+                epochs.setdefault(str(number), []).append(name)
+    configs = (config for one in records for config in one.configs)
+    facts = {
+        "setup": listed(inside(config, "training", "setup") for config in configs),
+        "backbone": _by_method(backbones, len(methods)),
+        "epochs": _by_method(epochs, len(methods)),
+    }
+    return {name: text for name, text in facts.items() if text}
+
+
+def inside(config: Mapping[str, Any], group: str, name: str) -> Any:
+    """Return an option of a group in a stored configuration."""
+    return (config.get(group) or {}).get(name)
+
+
+def _find(settings: Any, name: str) -> Iterator[Any]:
+    """The first value under a name in nested settings."""
+    if isinstance(settings, Mapping):
+        if settings.get(name) is not None:
+            yield settings[name]
+            return
+        for value in settings.values():
+            if found := list(_find(value, name)):
+                yield from found[:1]
+                return
+
+
+def listed(values: Iterable[Any]) -> str:
+    """Different values as text; those that are not given are left out."""
+    return ", ".join(dict.fromkeys(str(value) for value in values if value))
+
+
+def _by_method(values: Mapping[str, list[str]], methods: int) -> str:
+    """Values with the methods that have them, which are left out if all have the same."""
+    if len(values) == 1 and len(set(*values.values())) == methods:
+        return next(iter(values))
+    parts = (f"{value} ({', '.join(dict.fromkeys(names))})" for value, names in values.items())
+    return ", ".join(parts)

@@ -139,7 +139,8 @@ def run(
     def seconds_left(passed: float) -> float | None:
         if len(measured) < 2:  # one training does not stand for all
             return None
-        return elapsed_seconds(expected_seconds(remaining, measured), workers)
+        # Copies, because this is called in the thread of the progress bar.
+        return elapsed_seconds(expected_seconds(list(remaining), dict(measured)), workers)
 
     shown = resolved.execution.progress
     with Progress("tasks", shown=shown, estimate=seconds_left) as bar:

@@ -309,7 +309,7 @@ def expected_seconds(nodes: Iterable[Node], measured: Mapping[Node, float]) -> d
     at least the smallest of them. A method without measurement is as slow as the slowest.
     """
     rows: dict[str, dict[int, list[float]]] = {}
-    for node, seconds in list(measured.items()):  # training adds to it meanwhile
+    for node, seconds in measured.items():
         rows.setdefault(node.method, {}).setdefault(len(node.prefix), []).append(seconds)
     means = {
         method: {place: fmean(values) for place, values in places.items()}

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from typing_extensions import Unpack
 
-from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import find_metric
-from edgecil.engine.record import ExperimentRecord, Identity
+from edgecil.engine.record import ExperimentRecord
 from edgecil.engine.runs import Runs
 from edgecil.errors import DataError, UsageError, shown, unknown
 from edgecil.estimation.claims import Answer, answer
@@ -65,7 +64,7 @@ from edgecil.estimation.truth import Truth, find_truth
 from edgecil.estimation.variance import OrderEffect, split_variance
 from edgecil.io.arrays import Floats
 from edgecil.io.files import replace_file
-from edgecil.io.json import checked_json, read_json, to_plain
+from edgecil.io.json import checked_json, read_json
 from edgecil.io.notebook import html_figure, html_table, new_axes, show_printed
 from edgecil.options import checked
 from edgecil.sequences.objective import OBJECTIVES, applicable_objectives
@@ -486,17 +485,9 @@ def _analyze_dataset(
         analysis,
         table=replace(analysis.table, names=class_names(runs.table), by_class=None),
         notes=(*runs.notes, *notes, *analysis.notes),
-        experiments=tuple(map(_record, runs.experiments)),
+        experiments=tuple(experiment.record() for experiment in runs.experiments),
         details=describe_runs(analysis.table, runs.experiments, answered, options.classifier),
         training_seconds={name: total for name, total in totals.items() if total > 0.0},
-    )
-
-
-def _record(experiment: Experiment) -> ExperimentRecord:
-    return ExperimentRecord(
-        str(experiment.directory),
-        tuple(to_plain(config) for config in experiment.configs),
-        Identity.of(experiment.identity),
     )
 
 

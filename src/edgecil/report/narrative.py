@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
-from typing import Any
 
 import numpy as np
 
+from edgecil.engine.record import inside, listed, training_facts
 from edgecil.engine.runs import FINISHED
 from edgecil.estimation.analysis import MOST_NAMED, DatasetAnalysis, list_methods, method_warnings
 from edgecil.estimation.sentences import count, describe_answer, describe_pair, describe_step
@@ -85,60 +85,17 @@ def _count_runs(dataset: DatasetAnalysis) -> tuple[dict[str, int], dict[str, int
 def setup_facts(dataset: DatasetAnalysis) -> dict[str, str]:
     """What was trained and how, as far as it is recorded: setup, backbone, epochs, encoder."""
     configs = [config for one in dataset.experiments for config in one.configs]
-    settings = [one.identity.settings for one in dataset.experiments]
-    backbones: dict[str, list[str]] = {}
-    epochs: dict[str, list[str]] = {}
-    for name in dataset.methods:
-        for one in settings:
-            if backbone := one.get(f"backbone of {name}"):
-                backbones.setdefault(str(backbone), []).append(name)
-        for record in dataset.experiments:
-            for number in _find(record.identity.methods.get(name, {}), "epochs"):
-                epochs.setdefault(str(number), []).append(name)
-    facts = {
-        "setup": listed(_inside(config, "training", "setup") for config in configs),
-        "backbone": _by_method(backbones, len(dataset.methods)),
-        "epochs": _by_method(epochs, len(dataset.methods)),
-    }
+    facts = training_facts(dataset.experiments, dataset.methods)
     facts |= (origins := describe_origins(dataset.provenance))
     uses = any(find_protocol(name).needs_similarity for name in dataset.table.protocols)
     if uses and not origins:
         facts["similarity by"] = listed(
-            _inside(config, "similarity", "file") or _inside(config, "similarity", "encoder")
+            inside(config, "similarity", "file") or inside(config, "similarity", "encoder")
             for config in configs
         )
     if dataset.table.chance is not None:
         facts["chance level"] = f"{rounded(dataset.table.chance)} %"
     return {name: text for name, text in facts.items() if text}
-
-
-def _inside(config: Mapping[str, Any], group: str, name: str) -> Any:
-    return (config.get(group) or {}).get(name)
-
-
-def _find(settings: Any, name: str) -> Iterator[Any]:
-    """The first value under a name in nested settings."""
-    if isinstance(settings, Mapping):
-        if settings.get(name) is not None:
-            yield settings[name]
-            return
-        for value in settings.values():
-            if found := list(_find(value, name)):
-                yield from found[:1]
-                return
-
-
-def listed(values: Iterable[Any]) -> str:
-    """Different values as text; those that are not given are left out."""
-    return ", ".join(dict.fromkeys(str(value) for value in values if value))
-
-
-def _by_method(values: Mapping[str, list[str]], methods: int) -> str:
-    """Values with the methods that have them, which are left out if all have the same."""
-    if len(values) == 1 and len(set(*values.values())) == methods:
-        return next(iter(values))
-    parts = (f"{value} ({', '.join(dict.fromkeys(names))})" for value, names in values.items())
-    return ", ".join(parts)
 
 
 def about_training(dataset: DatasetAnalysis) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from edgecil.engine.config_values import build_config, config_text
-from edgecil.engine.record import Identity
+from edgecil.engine.record import Identity, listed
 from edgecil.estimation.analysis import AnalysisOptions, DatasetAnalysis
 from edgecil.io.json import to_plain
 from edgecil.io.numbers import format_duration
@@ -190,14 +190,14 @@ def _facts(dataset: DatasetAnalysis, origin: Origin) -> dict[str, str]:
     """Versions, machine and durations, if they are recorded."""
     identities = [experiment.identity.settings for experiment in dataset.experiments]
     recorded = {
-        name: narrative.listed(one.get(name) for one in identities)
+        name: listed(one.get(name) for one in identities)
         for name in ("edgecil", "torch", "machine", "cpu", "gpu")
     }
     facts = {
         "edgecil": origin.version or recorded["edgecil"],
         "torch": recorded["torch"],
         "machine": " ".join(filter(None, map(recorded.get, ("machine", "cpu", "gpu")))),
-        "device": narrative.listed(one.get("environment", {}).get("device") for one in identities),
+        "device": listed(one.get("environment", {}).get("device") for one in identities),
     }
     facts["training seeds"] = (
         ", ".join(map(str, sorted(set(dataset.table.seed.tolist()))[:10]))

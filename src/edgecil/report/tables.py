@@ -354,7 +354,9 @@ def results_table(results: Iterable[ProtocolResults], metric: str = "accuracy") 
 
 
 def show_results(answer: ExperimentResults) -> Iterator[Table | str]:
-    """A row per method and protocol, and the work done."""
+    """What was used, a row per method and protocol, and the work done."""
+    if answer.used:
+        yield f"{answer.used[0].upper()}{answer.used[1:]}\n"
     yield results_table(answer.results, answer.metric)
     unit = answer.unit.removesuffix("s") if answer.trained == 1 else answer.unit
     work = f"Trained {answer.trained} {unit}, reused {answer.reused}. "
