@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import pickle
 import zipfile
@@ -39,7 +40,7 @@ def read_torchscript(archive: zipfile.ZipFile) -> dict[str, Any]:
     `torch.jit.load` would execute what the archive defines (its `__setstate__` may write files);
     the tensors are plain records beside one pickle.
     """
-    return dict(_tensors(_ModuleUnpickler(archive).load(), ""))
+    return dict(_tensors(_ModuleUnpickler(archive).load(), "", set()))
 
 
 class _Unpickler(pickle.Unpickler):
@@ -89,7 +90,8 @@ class _ModuleUnpickler(_Unpickler):
     }
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
-        self._archive = archive
+        # A record is read once, however often the pickle names it.
+        self._record = functools.cache(lambda name: bytearray(archive.read(name)))
         self._root = archive.namelist()[0].split("/")[0]
         super().__init__(io.BytesIO(archive.read(f"{self._root}/data.pkl")))
 
@@ -104,16 +106,16 @@ class _ModuleUnpickler(_Unpickler):
         import torch
 
         _, dtype, key, *_ = pid
-        content = bytearray(self._archive.read(f"{self._root}/data/{key}"))
-        return torch.frombuffer(content, dtype=getattr(torch, dtype))
+        return torch.frombuffer(self._record(f"{self._root}/data/{key}"), dtype=getattr(torch, dtype))
 
 
-def _tensors(module: Any, prefix: str) -> Iterator[tuple[str, Any]]:
+def _tensors(module: Any, prefix: str, visited: set[int]) -> Iterator[tuple[str, Any]]:
     """Yield every tensor below a module, with its dotted name."""
     import torch
 
+    visited.add(id(module))  # modules that contain one another would have no end
     for name, item in vars(module).items():
         if isinstance(item, torch.Tensor):
             yield f"{prefix}{name}", item
-        elif isinstance(item, _Module):
-            yield from _tensors(item, f"{prefix}{name}.")
+        elif isinstance(item, _Module) and id(item) not in visited:
+            yield from _tensors(item, f"{prefix}{name}.", visited)

@@ -82,7 +82,7 @@ def list_cub(name: str, root: Path, advice: str) -> Items:
                 f"{home / tables[1]} gives class {label + 1} to {path}, but that class is filed "
                 f"under {folders[label]}."
             )
-    paths = [home / "images" / path for path in images.values()]
+    paths = _below(home / "images", list(images.values()), home / tables[0])
     return _split(name, names, paths, labels, [training[image] == "0" for image in images])
 
 
@@ -151,7 +151,7 @@ def list_food101(name: str, root: Path, advice: str) -> Items:
     def part(table: Path) -> Part:
         images = read_text(table).split()
         labels = _match_codes(table, [image.split("/")[0] for image in images], folders)
-        return [home / "images" / f"{image}.jpg" for image in images], labels
+        return _below(home / "images", [f"{image}.jpg" for image in images], table), labels
 
     tables = (home / "meta" / f"{it}.txt" for it in ("train", "test"))
     return _joined(name, names, map(part, tables))
@@ -165,7 +165,7 @@ def list_aircraft(name: str, root: Path, advice: str) -> Items:
     def part(table: Path) -> Part:
         rows = _read_pairs(table)
         labels = _match_codes(table, [variant for _, variant in rows], names)
-        return [home / "images" / f"{image}.jpg" for image, _ in rows], labels
+        return _below(home / "images", [f"{image}.jpg" for image, _ in rows], table), labels
 
     tables = (home / f"images_variant_{it}.txt" for it in ("trainval", "test"))
     return _joined(name, names, map(part, tables))
@@ -191,7 +191,7 @@ def list_cars(name: str, root: Path, advice: str) -> Items:
             raise DataError(f"Cannot read {path}: {error}; {advice}.") from error
         if len(labels) and not (labels.min() >= 0 and labels.max() < len(names)):
             raise DataError(f"{path} must contain the classes 1 to {len(names)}; {advice}.")
-        return [folder / image for image in images], labels.astype(np.int64)
+        return _below(folder, images, path), labels.astype(np.int64)
 
     train = part(home / "devkit" / "cars_train_annos.mat", home / "cars_train")
     return _joined(name, names, (train, part(labelled, home / "cars_test")))
@@ -227,7 +227,7 @@ def list_domainnet(name: str, root: Path, advice: str) -> Items:
         for line in read_text(table).splitlines():
             image, _, number = line.strip().rpartition(" ")
             where = Path(image).parts
-            if not number.isdecimal() or len(where) != 3:
+            if not number.isdecimal() or len(where) != 3 or ".." in where or where[0] == "/":
                 raise DataError(
                     f"Each line of {table} must contain domain/class/image and a label. Got "
                     f"{line!r}."
@@ -339,6 +339,14 @@ def _bundled_classes(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """N class names of a bundled class list in label order, and the N codes of its image files."""
     classes = get_classes(name)
     return classes.labels, classes.folders or ()
+
+
+def _below(folder: Path, names: Sequence[str], table: Path) -> list[Path]:
+    """Return the files that a table names below a folder; a name that leads elsewhere is refused."""
+    for name in names:
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            raise DataError(f"{table} lists {name}, which is not below {folder}.")
+    return [folder / name for name in names]
 
 
 def _read_pairs(path: Path, separator: str | None = None) -> list[tuple[str, str]]:
