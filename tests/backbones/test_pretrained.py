@@ -79,6 +79,15 @@ def test_the_bundled_features_tell_unseen_drawings_apart() -> None:
     assert accuracy >= logged >= 45
 
 
+def test_the_bundled_weights_are_the_files_bit_for_bit() -> None:
+    stored = load_file(PRETRAINED[BUNDLED].source)
+    loaded = load_vit(BUNDLED, DRAWING).state_dict()
+    counters = {name for name in loaded if name.endswith("num_batches_tracked")}
+    assert loaded.keys() - counters == stored.keys()
+    assert all(torch.equal(loaded[name], stored[name].float()) for name in stored)
+    assert all(loaded[name] == 0 for name in counters)
+
+
 def test_a_frozen_network_is_one_for_all_and_never_changes() -> None:
     vit = frozen_vit(BUNDLED, DRAWING, "cpu")
     assert frozen_vit(BUNDLED, DRAWING, "cpu") is vit

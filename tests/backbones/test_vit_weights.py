@@ -118,6 +118,13 @@ def test_timms_names_are_taken_key_by_key(tmp_path, timm) -> None:
     assert all(torch.equal(loaded[name], timm[name]) for name in loaded)
 
 
+def test_a_timm_file_gives_what_transformers_gives(tmp_path, timm) -> None:
+    folder = save_state(tmp_path / "timm", timm).parent
+    (folder / "config.json").write_text(json.dumps({"num_attention_heads": HEADS}))
+    expected = transformers_vit(layer_norm_eps=1e-6)(some_images()).last_hidden_state[:, 0]
+    assert_same(features(folder, some_images()), expected)
+
+
 @pytest.mark.parametrize(("quick", "network"), [(False, "clip_224"), (True, "clip_quickgelu_224")])
 def test_a_clip_tower_under_timms_names_is_known_by_its_first_norm(
     tmp_path, timm, quick, network

@@ -6,6 +6,7 @@ import csv
 import json
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -151,3 +152,9 @@ def test_one_method_alone_is_refused(cli, tmp_path) -> None:
     answer = cli("compare", one)
     assert answer.code == 2
     assert "two methods" in answer.err
+
+
+def test_next_requires_an_accuracy(cli, tmp_path) -> None:
+    runs = [replace(run, accuracy=None) for run in runs_of("a", "latin", noisy(0, mean=50.0))]
+    write(runs, tmp_path / "a.csv")
+    assert "accuracy" in cli("next", tmp_path / "a.csv").sentence

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from edgecil.backbones import build_backbone, slot
 from edgecil.backbones.extract import features
 from edgecil.data import load_dataset
 from edgecil.errors import DataError
+from edgecil.interop.exports import export
 
 timm = pytest.importorskip("timm")
 torchvision = pytest.importorskip("torchvision")
@@ -90,11 +92,29 @@ def test_from_a_timm_model_to_a_comparison(tmp_path: Path) -> None:
     assert len(edgecil.compare(experiment.directory).pairs) == 3
 
 
-def test_continuum_and_avalanche_read_the_orders() -> None:
+def exported(tool: Any, out: Path) -> dict[str, Any]:
+    """The module of one exported class order."""
+    orders = {"classes": 6, "sizes": [3, 1, 2], "protocol": "random", "budget": 1}
+    (name,) = export(tool, out=out, command="train", orders=orders).runs
+    return runpy.run_path(str(out / "orders" / f"{name}.py"))
+
+
+def test_continuum_follows_an_exported_order(tmp_path: Path) -> None:
     continuum = pytest.importorskip("continuum")
-    pytest.importorskip("avalanche")
+    order = exported("continuum", tmp_path / "exported")
     x, y = np.zeros((12, 8, 8, 3), dtype=np.uint8), np.repeat(np.arange(6), 2)
-    scenario = continuum.ClassIncremental(
-        continuum.datasets.InMemoryDataset(x, y), increment=2, class_order=[5, 3, 1, 0, 2, 4]
-    )
-    assert [sorted(set(task._y.tolist())) for task in scenario] == [[0, 1], [2, 3], [4, 5]]
+    made = order["scenario"](continuum.datasets.InMemoryDataset(x, y))
+    assert [sorted(set(task._y.tolist())) for task in made] == [[0, 1, 2], [3], [4, 5]]
+
+
+def test_avalanche_follows_an_exported_order(tmp_path: Path) -> None:
+    utils = pytest.importorskip("avalanche.benchmarks.utils")
+    order = exported("avalanche", tmp_path / "exported")
+    y = torch.arange(6).repeat(2)
+    data = torch.utils.data.TensorDataset(torch.zeros(12, 3), y)
+    data.targets = y.tolist()
+    part = utils.as_classification_dataset(data)
+    made = order["benchmark"](part, part)
+    for experience, task in zip(made.train_stream, order["TASKS"], strict=True):
+        labels = [order["ORDER"].index(label) for label in task]
+        assert sorted(set(experience.dataset.targets)) == sorted(labels)

@@ -106,7 +106,8 @@ class _ModuleUnpickler(_Unpickler):
         import torch
 
         _, dtype, key, *_ = pid
-        return torch.frombuffer(self._record(f"{self._root}/data/{key}"), dtype=getattr(torch, dtype))
+        content = self._record(f"{self._root}/data/{key}")
+        return torch.frombuffer(content, dtype=getattr(torch, dtype))
 
 
 def _tensors(module: Any, prefix: str, visited: set[int]) -> Iterator[tuple[str, Any]]:

@@ -342,7 +342,7 @@ def _bundled_classes(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _below(folder: Path, names: Sequence[str], table: Path) -> list[Path]:
-    """Return the files that a table names below a folder; a name that leads elsewhere is refused."""
+    """Return files below a folder by their names in a table; none may lead elsewhere."""
     for name in names:
         if Path(name).is_absolute() or ".." in Path(name).parts:
             raise DataError(f"{table} lists {name}, which is not below {folder}.")
