@@ -83,7 +83,7 @@ def write_truths(tables: Iterable[TruthTable], path: str | Path) -> None:
             buffer = io.BytesIO()
             npy.write_array(buffer, array, version=(1, 0), allow_pickle=False)
             member = zipfile.ZipInfo(f"{name}.npy", _NO_TIME)
-            archive.writestr(member, buffer.getvalue(), zipfile.ZIP_DEFLATED, 9)
+            archive.writestr(member, buffer.getvalue(), zipfile.ZIP_LZMA)
 
 
 def read_truths(path: str | Path) -> list[TruthTable]:
