@@ -26,7 +26,7 @@ MARKER = ".edgecil"
 LOCK = "lock"
 
 # What a process that was killed before it claimed a directory may have left.
-_UNCLAIMED = re.compile(rf"{LOCK}|\.{re.escape(MARKER)}\.\w+|ray-\d+")
+_UNCLAIMED = re.compile(rf"{LOCK}|\.{re.escape(MARKER)}\.\w+|ray-[a-z0-9_]{{8}}")
 
 
 def check_path(path: Any) -> None:
