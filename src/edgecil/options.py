@@ -99,12 +99,20 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 def checked(function: _Function) -> _Function:
     """Have a public function refuse an argument of a wrong type in one sentence."""
     parameters = signature(function).parameters
+    annotations = {name: str(it.annotation) for name, it in parameters.items()}
+    unpacked = (it[7:-1] for it in annotations.values() if it.startswith("Unpack["))
+    further = function.__globals__.get(next(unpacked, ""))
+    if further is not None:  # the names of a TypedDict
+        more = further.__annotations__.items()
+        annotations |= {name: it.__forward_arg__ for name, it in more}
 
     @wraps(function)
     def call(*given: Any, **named: Any) -> Any:
         for name, value in {**dict(zip(parameters, given, strict=False)), **named}.items():
-            if name in parameters:
-                check_type(name, value, str(parameters[name].annotation))
+            if name in annotations:
+                check_type(name, value, annotations[name])
+            elif further is not None:
+                raise unknown("argument", name, annotations)
         return function(*given, **named)
 
     return cast(_Function, call)

@@ -197,6 +197,13 @@ TABLE_KINDS: dict[str, tuple[Change, str]] = {
     ),
     "a method that guesses": (lambda f: on(f, "c", "accuracy", lambda x: 16.0 + x / 100), "noted"),
     "a method that never varies": (lambda f: on(f, "c", "accuracy", lambda x: 50.0), "noted"),
+    "method and seed in the index": (lambda f: f.set_index(["method", "seed"]), "same"),
+    "the method in the index": (lambda f: f.set_index("method"), "same"),
+    "columns of two levels": (
+        lambda f: f[BARE].pivot(index="seed", columns="method").reset_index(),
+        "refused",
+    ),
+    "no value at all": (lambda f: f.assign(accuracy=np.nan), "refused"),
     "without orders": (lambda f: f[BARE], "noted"),
     "without orders, a seed twice": (lambda f: pandas.concat([f[BARE], f[BARE][:1]]), "refused"),
     "without orders and seeds": (lambda f: f[["method", "accuracy"]], "noted"),
@@ -230,6 +237,21 @@ def test_a_table_is_refused_noted_or_right(kind: str) -> None:
     for seed in range(strength(1, 20)):
         frame = table(seed)
         assert outcome(change(frame), numbers(frame)) == expected
+
+
+def test_rows_without_seeds_that_are_pasted_twice_are_noted() -> None:
+    bare = table()[["method", "accuracy"]]
+    _, once = numbers(bare)
+    _, twice = numbers(pandas.concat([bare, bare]))
+    assert len({note for note in twice - once if "repeat the first 6" in note}) == 3
+
+
+@pytest.mark.parametrize("use", [edgecil.analyze, edgecil.compare, edgecil.next_runs])
+def test_no_use_of_a_table_without_values_or_an_unknown_argument(use: Any) -> None:
+    with pytest.raises(EdgecilError):
+        use(table().assign(accuracy=np.nan))
+    with pytest.raises(EdgecilError, match="'methods'"):
+        use(table(), methods=["a", "b"])
 
 
 def test_fractions_give_the_numbers_of_per_cent() -> None:
@@ -281,6 +303,7 @@ PAIRS: dict[str, tuple[dict[str, Any], str | None]] = {
     "code": ({"more": {"code of m": "1f"}}, "m (code 1f)"),
     "network": ({"more": {"backbone of m": "vit"}}, "m (backbone vit)"),
     "weights": ({"more": {"weights w": "1f"}}, "m (weights 1f)"),
+    "seeds": ({"more": {"training seeds": "shared"}}, "m (training seeds shared)"),
     "preparation": ({"more": {"environment": {"normalisation": "none"}}}, "m (normalisation none)"),
 }
 
@@ -289,6 +312,7 @@ def experiment(directory: Path, **changes: Any) -> Path:
     """A learner on random orders; every part of its identity is recorded."""
     settings = changes.pop("settings", {"schedule": {"epochs": 5}})
     more = {"code of m": "0f", "backbone of m": "w", "weights w": "0f", "sizes": [2, 2, 2]}
+    more |= {"training seeds": "own"}
     more |= {"environment": {"normalisation": "model", "device": "cpu"}, "torch": "2"}
     more |= changes.pop("more", {})
     mean = changes.pop("mean", 50.0)

@@ -139,7 +139,7 @@ def test_labels_that_failed_are_warned_of_by_protocol() -> None:
 
 
 def test_a_table_without_any_accuracy_is_refused() -> None:
-    with pytest.raises(DataError, match="'made-up'"):
+    with pytest.raises(DataError, match="made-up"):
         analysed(table_of({"m": lambda sequence: None}, ("edge",)))
 
 

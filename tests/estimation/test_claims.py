@@ -178,3 +178,21 @@ def test_one_seed_for_all_orders_is_said() -> None:
     assert seed is not None
     assert new is not None
     assert (shared.mean.reached, own.mean.reached) == (seed.average, new.average)
+
+
+def test_the_tail_lies_in_its_interval_and_is_left_out_where_low_values_are_good() -> None:
+    tail = answer(table_with(2.1, 9.8, 1.3), "m").tail
+    assert tail.interval is not None
+    assert tail.value is not None
+    assert 0.0 <= tail.interval[0] <= tail.value <= tail.interval[1]
+    assert answer(table_with(2.1, 9.8, 1.3, metric="forgetting"), "m").tail.value is None
+
+
+@pytest.mark.parametrize(("protocol", "alike"), [("random", False), ("given", True)])
+def test_claims_from_orders_of_unknown_choice_are_about_orders_like_these(
+    protocol: str, alike: bool
+) -> None:
+    runs = [replace(run, protocol=protocol) for run in rows(table_with(50.0, 60.0, 55.0))]
+    said = answer(build(runs), "m")
+    assert said.mean.interval is not None
+    assert ("like these" in said.population) == alike

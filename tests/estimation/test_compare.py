@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 from IPython.lib.pretty import pretty
 
@@ -219,3 +220,52 @@ def test_runs_without_orders_are_paired_by_seed_or_compared_as_samples(
     assert advice.steps["a"].order_count > 4
     assert str(edgecil.analyze(path)["a"]).startswith("a reaches ")
     assert advice.decisions.keys() == ({"a"} if seeds else set())
+
+
+@pytest.mark.parametrize(
+    ("seeds", "n", "is_paired"), [(range(4), 4, True), (range(2, 6), 4, False), (range(1), 1, True)]
+)
+def test_runs_that_share_few_seeds_are_compared_as_samples(
+    seeds: range, n: int, is_paired: bool
+) -> None:
+    rows = [("a", seed, 50.0 + seed) for seed in range(4)]
+    rows += [("b", seed, 40.0 + seed % 3) for seed in seeds]
+    pair = edgecil.compare(pandas.DataFrame(rows, columns=["method", "seed", "accuracy"]))["a", "b"]
+    assert (pair.n, pair.paired) == (n, is_paired)
+
+
+def test_what_was_run_is_called_what_it_is() -> None:
+    frame = pandas.DataFrame({"seed": range(3), "a": (50.0, 51.0, 52.0), "b": (40.0, 41.0, 43.0)})
+    said = str(edgecil.compare(frame, seeds_are="trainings"))
+    assert "all 3 trainings" in said
+    assert "orders" not in said
+    (advice,) = edgecil.next_runs(frame)
+    assert f"{advice.steps['a'].order_count} more runs" in repr(advice)
+    once = frame.assign(sequence="0 1|2 3").melt(["seed", "sequence"], ["a", "b"], "method", "top1")
+    assert "One order" in str(edgecil.compare(once, metric="top1"))
+
+
+def test_advice_looks_no_further_than_the_orders_that_are_left() -> None:
+    table = table_of({"a": noisy(0), "b": noisy(0, mean=50.01)}, ("random",))
+    (advice,) = edgecil.next_runs(table)
+    assert advice.most == SPACE.size - len(table.sequences)
+
+
+def test_a_saved_analysis_is_no_table_of_runs(tmp_path: Path) -> None:
+    edgecil.analyze(table_of({"a": noisy(0)})).save(tmp_path / "analysis.json")
+    for use in (edgecil.compare, edgecil.next_runs):
+        with pytest.raises(UsageError, match="saved analysis"):
+            use(tmp_path / "analysis.json")
+
+
+def test_a_dataset_that_disagrees_with_the_mean_over_datasets_is_named(tmp_path: Path) -> None:
+    for dataset, mean in (("x", 80.0), ("y", 45.0)):
+        runs = [
+            run
+            for m, p, at in (("a", 0, mean), ("b", 1, 50.0))
+            for run in runs_of(m, "random", noisy(p, mean=at))
+        ]
+        write((replace(run, dataset=dataset) for run in runs), tmp_path / f"{dataset}.csv")
+    (over,) = edgecil.compare([tmp_path / "x.csv", tmp_path / "y.csv"]).over_datasets
+    assert over.difference > 0.0
+    assert over.opposite == ("y",)

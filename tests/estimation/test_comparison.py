@@ -119,3 +119,27 @@ def test_repeats_count_only_if_both_methods_have_their_seed() -> None:
     result = compare_pairs(build(runs), ("a", "b"))["a"]["b"]
     orders = {run.sequence for run in runs}
     assert result.difference == pytest.approx(np.mean([a(one) - b(one) for one in orders]))
+
+
+def test_a_verdict_and_its_interval_follow_one_rule_whatever_the_number_of_pairs() -> None:
+    verdicts = set()
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        values = {name: noisy(place, mean=50.0 + 0.6 * place) for place, name in enumerate("abcd")}
+        runs = [
+            replace(run, seed=number, accuracy=(run.accuracy or 0.0) + rng.normal(0.0, 1.0))
+            for name, accuracy in values.items()
+            for number, run in enumerate(runs_of(name, "random", accuracy))
+        ]
+        for others in compare_pairs(build(runs), "abcd").values():
+            for pair in others.values():
+                assert pair.interval is not None
+                low, high = pair.interval
+                assert (low <= 0.0 <= high) == (pair.grade == "cannot tell")
+                verdicts.add(pair.grade)
+    assert len(verdicts) > 1
+
+
+def test_a_difference_stays_within_the_bounds_of_the_metric() -> None:
+    low, high = compare_accuracies([99.0, 100.0, 95.0, 99.9], [0.0, 5.0, 0.1, 0.2]).interval or ()
+    assert low < 96.0 < high <= 100.0

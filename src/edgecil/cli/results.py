@@ -67,7 +67,7 @@ def explain_next(datasets: Sequence[NextRuns], out: str | None = None) -> Iterat
 
     for dataset in datasets:
         if len(datasets) > 1:
-            yield f"{dataset.dataset}:"
+            yield f"{dataset.dataset or 'your data'}:"
         yield from describe_next(dataset)
         yield from _how_to_run(dataset, out)
 
@@ -79,18 +79,25 @@ def _how_to_run(dataset: NextRuns, out: str | None) -> Iterator[str]:
     if dataset.orders:
         file = out or "next.json"
         first = "" if out else f"repeat this command with --out {file}, then "
-        if dataset.directory is None:
+        if len(dataset.directories) > 1:
+            yield (
+                f"To run them: {first}add --sequences {shlex.quote(file)} to the 'edgecil run' "
+                f"command of each of {', '.join(dataset.directories)}."
+            )
+        elif dataset.directory is None:
             yield f"To run them: {first}train them with your program, and add a row for each."
         else:
             command = _command(dataset, without=(*CHOOSING, *ONCE))
             yield f"To run them: {first}{command} --sequences {shlex.quote(file)}"
-    if dataset.repeat and dataset.directory is None:
+    repeats = f"--repeats-on {len(dataset.repeat)}"
+    if dataset.repeat and len(dataset.directories) > 1:
+        yield f"To train them once more: add {repeats} to the same 'edgecil run' commands."
+    elif dataset.repeat and dataset.directory is None:
         yield (
             "To train them once more: train these orders again with another seed, and add rows "
             "with a column 'seed'."
         )
     elif dataset.repeat:
-        repeats = f"--repeats-on {len(dataset.repeat)}"
         if "sequences" in dataset.options:  # a file that is not recorded
             yield f"To train them once more: add {repeats} to the same 'edgecil run' command."
         else:

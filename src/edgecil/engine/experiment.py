@@ -71,6 +71,10 @@ class Experiment:
     renamed: Mapping[str, str] = field(default_factory=dict, repr=False)
     _moment: StoreReader | None = field(default=None, repr=False)
 
+    def __post_init__(self) -> None:
+        check_path(self.directory)
+        object.__setattr__(self, "directory", Path(self.directory))
+
     @classmethod
     def open(cls, directory: str | Path) -> Experiment:
         """Return the experiment in a directory.

@@ -8,12 +8,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from edgecil.engine.seeds import SEEDS
-
 MACHINE = ("edgecil", "torch", "machine", "cpu", "gpu", "threads")
 """What must agree to resume, and is a note where runs of several directories meet."""
 
-_NO_MEANING = (*MACHINE, SEEDS)
 _OF_METHOD = {"method ": "settings", "code of ": "code", "backbone of ": "backbone"}
 _NOT_OF_RUN = ("device", "compile", "seed")
 
@@ -22,7 +19,8 @@ def meaning(stored: Mapping[str, Any], method: str) -> dict[str, Any]:
     """Return what gives the runs of one method their meaning, from an experiment's identity.
 
     Runs that differ in it are never averaged: settings and code of the method, its network with
-    weights, dataset with content and class names, task sizes, preparation.
+    weights, dataset with content and class names, task sizes, preparation, and whether all orders
+    share a training seed.
 
     >>> meaning({"torch": "2.13.0", "method icarl": {"memory": 20}, "method bic": {}}, "icarl")
     {'settings': {'memory': 20}}
@@ -41,7 +39,7 @@ def meaning(stored: Mapping[str, Any], method: str) -> dict[str, Any]:
             own[name] = {**value, "classes": sorted(value.get("classes", []))}
         elif name == "environment":
             own[name] = {key: it for key, it in value.items() if key not in _NOT_OF_RUN}
-        elif name not in _NO_MEANING and not name.startswith("protocol "):
+        elif name not in MACHINE and not name.startswith("protocol "):
             own[name] = value
     return own
 

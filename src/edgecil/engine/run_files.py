@@ -253,9 +253,18 @@ def read_grid(source: str | Path | DataFrame | Sequence[str | Path]) -> Grid:
     frame: Any = source.to_pandas() if hasattr(source, "to_pandas") else source
     if not hasattr(frame, "iloc") or not hasattr(frame, "columns"):
         raise wrong_value("source", "a CSV file or a DataFrame", source)
-    if frame.index.name in _KEYS:
-        frame = frame.reset_index()
-    return _grid(_frame_rows(frame), "The DataFrame", "method")
+    if frame.columns.nlevels > 1:
+        raise DataError(
+            f"The DataFrame has columns of {frame.columns.nlevels} levels; give it one level, such "
+            "as by pivot(..., values='accuracy')."
+        )
+    # Numbers in an index of another name, such as 'trial', would look like a method's values.
+    for place, name in reversed(list(enumerate(frame.index.names))):
+        first = frame.index.get_level_values(place)[:1]
+        is_text = name is not None and any(isinstance(cell, str) for cell in first)
+        if (is_text or str(name).lower() in _KEYS) and name not in frame.columns:
+            frame = frame.reset_index(level=place)
+    return _grid(_frame_rows(frame), "DataFrame", "method")
 
 
 def is_tensorboard(source: object) -> bool:

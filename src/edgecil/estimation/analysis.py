@@ -15,7 +15,7 @@ from typing_extensions import Unpack
 from edgecil.engine.metrics import find_metric
 from edgecil.engine.record import ExperimentRecord
 from edgecil.engine.runs import Runs
-from edgecil.errors import DataError, UsageError, shown, unknown
+from edgecil.errors import UsageError, shown, unknown
 from edgecil.estimation.claims import Answer, answer
 from edgecil.estimation.comparison import (
     Comparison,
@@ -37,7 +37,7 @@ from edgecil.estimation.correlation import (
 )
 from edgecil.estimation.details import RunDetails, describe_runs
 from edgecil.estimation.next_runs import NextStep, advise, run_seconds
-from edgecil.estimation.plausibility import warn_of_failures, warn_of_truth
+from edgecil.estimation.plausibility import check_values, warn_of_failures, warn_of_truth
 from edgecil.estimation.samples import representative_orders, unbiased_sequences
 from edgecil.estimation.sentences import (
     count,
@@ -295,7 +295,7 @@ class Analysis:
         """Return the claims, the comparisons and all warnings; over all datasets first."""
         lines = list(describe_analysis(self))
         for dataset in self.datasets:
-            lines += [f"{dataset.dataset}:"] if len(self.datasets) > 1 else []
+            lines += [f"{dataset.dataset or 'your data'}:"] if len(self.datasets) > 1 else []
             lines += describe_dataset(dataset)
         return "\n".join([*lines, *describe_warnings(self)])
 
@@ -508,8 +508,7 @@ def analyze_table(
         why_none: a sentence on why there is no similarity, for the notes.
         seconds: mean duration of a run, by method.
     """
-    if table.missing == len(table):
-        raise DataError(f"No run on {table.dataset!r} has an accuracy to analyse.")
+    check_values(table)
     table = table.renumbered()
     shown = None
     if predictor not in OBJECTIVES:

@@ -11,7 +11,7 @@ from edgecil.engine.metrics import find_metric
 from edgecil.engine.runs import Runs
 from edgecil.estimation.calibration import Kind, is_calibrated, reached_coverage
 from edgecil.estimation.distributions import Distribution, smooth
-from edgecil.estimation.population import LEAST_ORDERS, LEVEL, Interval, Posterior, Quantity
+from edgecil.estimation.population import LEAST_ORDERS, LEVEL, Interval, Posterior, Quantity, cut
 from edgecil.estimation.samples import (
     Choice,
     describe_population,
@@ -24,6 +24,7 @@ from edgecil.sequences.protocols import find_protocol
 from edgecil.theory import tolerance_share, worse_probability
 
 CONFIDENCE = 0.95
+_LOW = "of this metric a low value is good"
 
 Validity = Literal["measured", "exact", "calibrated", "rough", "none"]
 
@@ -83,7 +84,7 @@ class Answer:
         mean: over orders and trainings.
         std: standard deviation of a run, a new order trained once.
         next_run: accuracy of the next run: a prediction interval around the mean.
-        tail: the accuracy that 95 % of runs exceed.
+        tail: the accuracy that 95 % of runs exceed; None of a metric whose low values are good.
         worse: probability that the next random order, which was not run yet, is worse than all of
             these.
         not_worse: share of all orders that is no worse than `lowest`, with confidence 95 %.
@@ -135,6 +136,7 @@ def answer(table: Runs, method: str, truth: Truth | None = None) -> Answer:
     mean = float(values.mean()) if known is None else float(known.mean)
     std = float(values.std()) if known is None else float(known.std)
     bounds, seeds = find_metric(table.metric).bounds, shared_seeds(sample.orders.seeds)
+    upwards = find_metric(table.metric).higher_is_better
     mean_claim = _claim("mean", mean, known, count, choice, bounds)
     return Answer(
         sample.protocols,
@@ -143,14 +145,14 @@ def answer(table: Runs, method: str, truth: Truth | None = None) -> Answer:
         int(sample.orders.counts.sum()),
         float(values.min()),
         float(values.max()),
-        describe_population(table, seeds),
+        describe_population(table, seeds, choice),
         seeds,
         "smoothed" if count >= LEAST_ORDERS else "gaussian",
         smooth(values, std),
         mean_claim,
         _claim("std", mean, known, count, choice, (0.0, np.inf)),
         _claim("next", mean, known, count, choice, bounds),
-        _claim("tail", mean, known, count, choice, bounds),
+        _claim("tail", mean, known, count, choice, bounds) if upwards else Claim(None, reason=_LOW),
         _rank_claim(worse_probability(count) if count < size else 0.0, choice),
         _rank_claim(tolerance_share(count, CONFIDENCE, size=size), choice, CONFIDENCE),
         _near_chance(table, mean_claim),
@@ -165,6 +167,7 @@ def _measured(table: Runs, method: str, truth: Truth) -> Answer:
     orders = table.orders(method)
     chosen = orders.take(np.isin(orders.places, [table.place_of[it] for it in truth.sequences]))
     seeds, mean = shared_seeds(chosen.seeds), Claim(truth.mean, None, "measured")
+    upwards = find_metric(table.metric).higher_is_better
     return Answer(
         truth.protocols,
         True,
@@ -179,7 +182,7 @@ def _measured(table: Runs, method: str, truth: Truth) -> Answer:
         mean,
         Claim(truth.std, None, "measured"),
         Claim(truth.mean, (low, high), "measured"),
-        Claim(low, None, "measured"),
+        Claim(low, None, "measured") if upwards else Claim(None, reason=_LOW),
         Claim(0.0, None, "measured"),
         Claim(1.0, None, "measured", CONFIDENCE),
         _near_chance(table, mean),
@@ -208,7 +211,7 @@ def _claim(
         kind = "one seed for all: mean"
     reached = reached_coverage(kind, choice.calibration, count)
     return Claim(
-        value,
+        min(max(value, bounds[0]), bounds[1]),
         cut(interval, bounds),
         "calibrated" if is_calibrated(reached) else "rough",
         LEVEL,
@@ -218,16 +221,6 @@ def _claim(
 
 
 _KINDS: dict[Quantity, Kind] = {"mean": "mean", "std": "std", "next": "next run", "tail": "tail"}
-
-
-def cut(interval: Interval, bounds: Interval) -> Interval:
-    """Return the part of an interval between bounds, which covers no less of what is possible.
-
-    >>> cut((-17.2, 99.5), (0.0, 100.0))
-    (0.0, 99.5)
-    """
-    low, high = (float(min(max(end, bounds[0]), bounds[1])) for end in interval)
-    return low, high
 
 
 def _rank_claim(value: float, choice: Choice, level: float = LEVEL) -> Claim:

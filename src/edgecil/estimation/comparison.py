@@ -15,14 +15,16 @@ from edgecil.engine.metrics import DEFAULT_METRIC, find_metric
 from edgecil.engine.runs import Runs
 from edgecil.errors import UsageError, unknown
 from edgecil.estimation.distributions import SAME
-from edgecil.estimation.plausibility import warn_of_failures
+from edgecil.estimation.plausibility import check_values, warn_of_failures
 from edgecil.estimation.population import (
     LEAST_ORDERS,
+    LEVEL,
     Combination,
     Grade,
     Interval,
     Posterior,
     combine,
+    cut,
     grade,
     performance_profile,
 )
@@ -64,8 +66,8 @@ class Comparison:
     Attributes:
         n: orders that both ran; of unpaired runs, those of the method with fewer.
         difference: mean of the first minus that of the second, in points.
-        interval: 90 %, of the mean difference over the population; None with fewer than three
-            orders, or if they are not random draws.
+        interval: 90 %, of the mean difference over the population, adjusted for the number of
+            pairs; None with fewer than three orders, or if they are not random draws.
         won: share of these orders on which the first is better, ties half.
         probability: that the first is better on average; None where there is no interval.
         grade: how sure it is which one is better, given the number of pairs that are compared.
@@ -153,6 +155,7 @@ class Overall:
         interval: 90 %, for these datasets.
         probability: that the first is better on average over these datasets.
         grade: how sure it is which one is better.
+        opposite: datasets on which the mean difference has the other sign.
     """
 
     first: str
@@ -162,6 +165,7 @@ class Overall:
     interval: Interval
     probability: float
     grade: Grade
+    opposite: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,6 +294,7 @@ def compare(
     pairs: list[Pair] = []
     notes = [note for part in runs for note in part.notes]
     for table in tables:
+        check_values(table)
         chosen = [name for name in compared if name in table.methods]
         for name in chosen:
             notes += (f"{name}, {it}" for it in warn_of_failures(table, name, None))
@@ -335,12 +340,15 @@ class Differences:
 def differences(table: Runs, first: str, second: str) -> Differences | None:
     """Return the differences of two methods, by order and training seed; None without an order.
 
-    If both ran two or more random orders, only these count. Runs whose orders and seeds are both
-    unknown are compared as independent samples.
+    If both ran two or more random orders, only these count. Runs whose orders are unknown are
+    compared as independent samples if they share fewer than three seeds.
     """
-    places, gains, seeds = paired(table.orders(first), table.orders(second))
+    one, other = table.orders(first), table.orders(second)
+    places, gains, seeds = paired(one, other)
+    if not table.has_orders and len(places) < min(LEAST_ORDERS, len(one), len(other)):
+        return _unpaired(table, first, second)
     if not places.size:
-        return None if table.has_orders else _unpaired(table, first, second)
+        return None
     random = [random_protocols(table, name) for name in (first, second)]
     shared = {name: one for name, one in random[0].items() if name in random[1]}
     chosen_by = _chosen_by(table)
@@ -406,12 +414,11 @@ def compare_accuracies(
         )
     choice = Choice((RANDOM,), random=True)
     known = know((a - b)[:, None], np.arange(len(a))[:, None], DEFAULT_METRIC)
-    return _compare(
-        Differences(a - b, known, choice, (RANDOM.name,), len(a)), higher_is_better=higher_is_better
-    )
+    both = Differences(a - b, known, choice, (RANDOM.name,), len(a))
+    return _compare(both, DEFAULT_METRIC, higher_is_better=higher_is_better)
 
 
-def _compare(both: Differences, *, higher_is_better: bool) -> Comparison:
+def _compare(both: Differences, metric: str, *, higher_is_better: bool) -> Comparison:
     tied = np.abs(both.gains) <= SAME
     won = float(np.mean(np.where(tied, 0.5, (both.gains > 0.0) == higher_is_better)))
     known, n = both.known, both.orders
@@ -435,7 +442,7 @@ def _compare(both: Differences, *, higher_is_better: bool) -> Comparison:
         above, below, following = below, above, 1.0 - following
     return replace(
         plain,
-        interval=known.interval("mean"),
+        interval=_interval(known, metric),
         probability=above,
         grade=grade(above, n),
         new_run_probability=following,
@@ -443,27 +450,41 @@ def _compare(both: Differences, *, higher_is_better: bool) -> Comparison:
     )
 
 
+def _interval(known: Posterior | Combination, metric: str, share: float = 1.0) -> Interval:
+    """Return the interval of a mean difference, as far as the metric's bounds allow one.
+
+    `share` is p over adjusted p: the interval excludes 0 where adjusted p is below 10 %.
+    """
+    low, high = find_metric(metric).bounds
+    return cut(known.interval("mean", 1.0 - share * (1.0 - LEVEL)), (low - high, high - low))
+
+
 def compare_pairs(table: Runs, methods: Sequence[str]) -> dict[str, dict[str, Comparison]]:
     """Return every pair of methods on the orders that both ran, by first and second method.
 
-    Methods are paired by order and training seed, and grades allow for the number of pairs.
+    Methods are paired by order and training seed; grades and intervals allow for the number of
+    pairs.
     """
     higher_is_better = find_metric(table.metric).higher_is_better
-    pairs: dict[tuple[str, str], Comparison] = {}
+    pairs: dict[tuple[str, str], tuple[Comparison, Posterior | Combination | None]] = {}
     for first, second in combinations(methods, 2):
         both = differences(table, first, second)
         if both is not None:
             seeds = 0 if both.known is None else both.known.shared_seeds
-            pairs[first, second] = replace(
-                _compare(both, higher_is_better=higher_is_better),
-                population=describe_population(table, seeds),
+            one = replace(
+                _compare(both, table.metric, higher_is_better=higher_is_better),
+                population=describe_population(table, seeds, both.choice),
             )
-    adjusted = holm({pair: one.p_value for pair, one in pairs.items()})
+            pairs[first, second] = one, both.known
+    adjusted = holm({pair: one.p_value for pair, (one, _) in pairs.items()})
     comparisons: dict[str, dict[str, Comparison]] = {}
-    for (first, second), one in pairs.items():
+    for (first, second), (one, known) in pairs.items():
         p = adjusted[first, second]
-        graded = one.grade if p is None else grade(1.0 - p / 2.0, one.n)
-        comparisons.setdefault(first, {})[second] = replace(one, adjusted_p=p, grade=graded)
+        if p is not None and known is not None and one.p_value is not None:
+            interval = _interval(known, table.metric, one.p_value / p)
+            graded = grade(1.0 - p / 2.0, one.n)
+            one = replace(one, adjusted_p=p, grade=graded, interval=interval)
+        comparisons.setdefault(first, {})[second] = one
     return comparisons
 
 
@@ -490,9 +511,10 @@ def compare_over_datasets(tables: Sequence[Runs], methods: Sequence[str]) -> tup
                     second,
                     tuple(known),
                     float(over.mean),
-                    over.interval("mean"),
+                    _interval(over, tables[0].metric),
                     sure,
                     grade(sure, LEAST_ORDERS),
+                    tuple(name for name, it in known.items() if it.mean * over.mean < 0.0),
                 )
             )
     return tuple(made)

@@ -16,9 +16,10 @@ from typing_extensions import Unpack
 
 from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.runs import Runs
-from edgecil.errors import DataError, UsageError, warn
+from edgecil.errors import UsageError, warn
 from edgecil.estimation.claims import Answer, answer
 from edgecil.estimation.comparison import differences
+from edgecil.estimation.plausibility import check_values
 from edgecil.estimation.population import LEAST_ORDERS, Posterior, orders_for, orders_to_decide
 from edgecil.estimation.samples import know_method, representative_orders
 from edgecil.estimation.sentences import MOST_ORDERS, count, describe_next
@@ -147,10 +148,12 @@ class NextRuns:
         repeat: orders to train once more, if order and training are to be separated.
         decisions: by first and second method, after how many more orders it is decided with
             probability 80 % which is better, by the confidence sequence of `run --until`, so that
-            one may look after every order; None if 100 more, or all, do not suffice. A pair
-            without an interval is left out.
+            one may look after every order; None if `most` do not suffice. A pair without an
+            interval is left out.
+        most: that many more orders at a time: 100, or all that are left.
         target: the wanted half-width; None if none was given.
         directory: of the experiment; None for files and several experiments.
+        directories: of all experiments.
         options: of the experiment's latest run that are not the default; empty without an
             experiment.
         notes: how the runs were read and joined, and what is odd about them.
@@ -165,10 +168,13 @@ class NextRuns:
     directory: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    directories: tuple[str, ...] = ()
+    most: int = MOST_ORDERS
 
     def __repr__(self) -> str:
-        more, again = count(len(self.orders), "more order"), len(self.repeat)
-        return f"<NextRuns on {self.dataset}: {more}, {again} to train once more>"
+        most = max(self.steps.values(), key=lambda step: step.order_count)
+        more, again = count(most.order_count, f"more {most.unit}"), len(self.repeat)
+        return f"<NextRuns on {self.dataset or 'your data'}: {more}, {again} to train once more>"
 
     def __str__(self) -> str:
         """Return the advice in sentences, and the orders."""
@@ -256,8 +262,7 @@ def run_seconds(runs: DatasetRuns, method: str) -> float | None:
 
 def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
     table = runs.table
-    if table.missing == len(table):
-        raise DataError(f"No run on {table.dataset!r} has an accuracy to continue from.")
+    check_values(table)
     steps = {
         name: advise(
             table,
@@ -270,10 +275,10 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
         if len(table.orders(name))
     }
     decisions: dict[str, dict[str, int | None]] = {}
+    most = min(table.space.size - len(table.sequences), MOST_ORDERS)
     for first, second in combinations(steps, 2):
         both = differences(table, first, second)
         if both is not None and isinstance(both.known, Posterior):
-            most = min(max(table.space.size - both.orders, 0), MOST_ORDERS)
             needed = orders_to_decide(both.known, both.gains, ASSURANCES[0], most=most)
             decisions.setdefault(first, {})[second] = needed
     more = min(max((step.order_count for step in steps.values()), default=0), MOST_ORDERS)
@@ -288,6 +293,8 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
         target,
         None if only is None else str(only.directory),
         {} if only is None or only.config is None else _options(only.config),
+        directories=tuple(str(experiment.directory) for experiment in runs.experiments),
+        most=most,
     )
 
 

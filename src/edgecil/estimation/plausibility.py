@@ -35,6 +35,12 @@ def check_runs(table: Runs) -> list[str]:
     ]
 
 
+def check_values(table: Runs) -> None:
+    """Refuse runs of which none has a value."""
+    if table.missing == len(table):
+        raise DataError(f"No run on {table.dataset or 'your data'} has an accuracy.")
+
+
 def _check_bounds(table: Runs) -> None:
     low, high = find_metric(table.metric).bounds
     outside = (table.values < low) | (table.values > high)
@@ -110,14 +116,15 @@ def warn_of_failures(table: Runs, method: str, truth: Truth | None) -> list[str]
         pending = {table.labels[code] for code in np.unique(waits).tolist()}
         waiting = sum(label in pending for label in lost)
         lost = tuple(label for label in lost if label not in pending)
+        unit = "order" if table.has_orders else "run"
         if waiting and (truth is None or protocol not in truth.protocols):
-            orders = "1 order is" if waiting == 1 else f"{waiting} orders are"
+            orders = f"1 {unit} is" if waiting == 1 else f"{waiting} {unit}s are"
             warnings.append(f"{protocol}: {orders} not run yet.")
         if not lost or (truth is not None and protocol in truth.protocols):
             continue
         named = [*lost[:_NAMED], *([f"{len(lost) - _NAMED} more"] if lost[_NAMED:] else [])]
         left = len(table.orders(method, protocol))
-        rest = "1 order remains" if left == 1 else f"{left} orders remain"
+        rest = f"1 {unit} remains" if left == 1 else f"{left} {unit}s remain"
         warnings.append(f"{protocol}: {' and '.join(named)} failed or did not finish; {rest}.")
     return warnings
 
@@ -198,8 +205,12 @@ def _note_no_variation(table: Runs) -> list[str]:
         orders = table.orders(method)
         values, again = orders.values, orders.counts > 1
         spread = np.nanmax(values, axis=1) - np.nanmin(values, axis=1) if len(orders) else values
+        half = len(orders) // 2
+        is_copied = not table.has_orders and not len(orders) % 2 and half >= _LEAST
         if len(orders) >= _LEAST and np.ptp(orders.accuracies) == 0.0:
             notes.append(f"All {len(orders)} runs of {method} have the same {table.metric}.")
+        elif is_copied and (values[:half] == values[half:]).all():
+            notes.append(f"The last {half} runs of {method} repeat the first {half}; a copy?")
         elif again.any() and not spread[again].any():
             notes.append(
                 f"The trainings of each order of {method} are equal whatever the seed: either it "
@@ -232,5 +243,5 @@ def _note_chance(table: Runs) -> list[str]:
         f"{name} is no better than guessing ({chance:.1f} % for {len(table.classes)} classes) in "
         "any run."
         for name in table.methods
-        if np.nanmax(table.values[table.rows(name)], initial=-np.inf) <= 1.05 * chance
+        if len(runs := table.orders(name)) and np.nanmax(runs.values) <= 1.05 * chance
     ]

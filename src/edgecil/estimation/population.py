@@ -514,6 +514,16 @@ def grade(probability: float, orders: int) -> Grade:
     return "clear" if sure >= CLEAR else "likely" if sure >= LIKELY else "cannot tell"
 
 
+def cut(interval: Interval, bounds: Interval) -> Interval:
+    """Return the part of an interval between bounds, which covers no less of what is possible.
+
+    >>> cut((-17.2, 99.5), (0.0, 100.0))
+    (0.0, 99.5)
+    """
+    low, high = (float(min(max(end, bounds[0]), bounds[1])) for end in interval)
+    return low, high
+
+
 @dataclass(frozen=True, eq=False)
 class Combination:
     """A weighted sum of independent quantities, as draws: a mean over datasets, or a difference.

@@ -133,20 +133,28 @@ def describe_unknown_choice(protocols: Iterable[str]) -> str | None:
         return None
     names = " and ".join(map(repr, unknown))
     return (
-        f"How the orders of {names} were chosen is unknown, so they do not count as random. "
+        f"How the orders of {names} were chosen is unknown, so claims are about orders like these. "
         "If they were drawn at random, write 'random' into the column 'protocol'."
     )
 
 
-def describe_population(table: Runs, seeds: int) -> str:
-    """Return what claims are about, after 'over'; `seeds` are from :func:`shared_seeds`."""
+def describe_population(table: Runs, seeds: int, choice: Choice | None = None) -> str:
+    """Return what claims are about, after 'over'.
+
+    Args:
+        table: the runs.
+        seeds: from :func:`shared_seeds`.
+        choice: how the orders were chosen; None if these are all orders.
+    """
     if not table.has_orders and table.seeds_are == "trainings":
         return "trainings of one class order"
     if not table.has_orders and not table.seeds_are:
         return "runs like these"
+    alike = "" if choice is None or choice.random or not choice.unknown else " like these"
     if not seeds:
-        return "class orders and trainings"
-    return f"class orders, for {'one training seed' if seeds == 1 else 'these training seeds'}"
+        return f"class orders and trainings{alike}"
+    of_seeds = "one training seed" if seeds == 1 else "these training seeds"
+    return f"class orders{alike}, for {of_seeds}"
 
 
 def know_method(table: Runs, method: str, sample: Sample) -> Posterior | None:

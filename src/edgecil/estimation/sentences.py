@@ -15,15 +15,17 @@ if TYPE_CHECKING:
     from edgecil.estimation.claims import Answer
     from edgecil.estimation.comparison import Comparison, MethodComparison, Overall
     from edgecil.estimation.next_runs import NextRuns, NextStep
+    from edgecil.sequences.sequence import ClassSequence
 
 _SHOWN = 5  # orders
+_WIDTH = 76  # letters of one
 MOST_ORDERS = 100
 """Orders that are suggested at a time."""
 _DESCRIBED = 6  # pairs; more of them are in the table only
 
 
 def describe_answer(said: Answer, name: str = "", metric: str = DEFAULT_METRIC) -> str:
-    """What a method reaches on average, in a new run, and in nearly all runs."""
+    """What a method reaches on average and in a new run."""
     about = find_metric(metric)
     unit = " %" if about.bounds == (0.0, 100.0) else ""
     what = "" if metric == DEFAULT_METRIC else f" {about.label}"
@@ -31,9 +33,10 @@ def describe_answer(said: Answer, name: str = "", metric: str = DEFAULT_METRIC) 
     between = f"between {rounded(said.lowest)} and {rounded(said.highest)}"
     if said.order_count == 1 or said.lowest == said.highest:
         between = f"at {rounded(said.lowest)}"
-    kind = "run" if said.population.startswith(("runs", "trainings")) else "order"
+    kind = unit_of(said.population)
     orders = f"{count(said.order_count, kind)} {between}{unit}{what}"
-    guess = "" if said.chance is None else f" (chance is {rounded(said.chance)} %)"
+    guess = "" if said.chance is None else f"chance is {rounded(said.chance)} %"
+    beside = f" ({guess})" if guess else ""
     probes = "".join(f"; {rounded(value)} {clause}" for clause, value in said.probes.items())
     if said.mean.validity == "none":
         verb = f"{name} ran" if name else "ran"
@@ -43,29 +46,36 @@ def describe_answer(said: Answer, name: str = "", metric: str = DEFAULT_METRIC) 
             if few
             else "these were not chosen at random, so no interval is given for a new order"
         )
-        return f"{verb} {orders}{guess}; {missing}{probes}."
+        return f"{verb} {orders}{beside}; {missing}{probes}."
     assert said.mean.value is not None
     mean = f"{verb} {rounded(said.mean.value)}{unit}{what} on average over {said.population}"
     if said.mean.validity == "measured":
         low, high = said.next_run.interval or (said.lowest, said.highest)
         return (
-            f"{mean}{guess}, measured on all {said.order_count:,} orders; 90 % of them lie between "
-            f"{rounded(low)} and {rounded(high)}, all {between}{probes}."
+            f"{mean}{beside}, measured on all {said.order_count:,} orders; 90 % of them lie "
+            f"between {rounded(low)} and {rounded(high)}, all {between}{probes}."
         )
-    parts = [f"{mean}{_bracket(said.mean.interval)}{guess}"]
+    parts = [f"{mean}{_bracket(said.mean.interval, guess)}"]
     if said.next_run.interval is not None:
         ends = map(rounded_limit, said.next_run.interval)
         parts.append("a new run lies between {} and {} (90 %)".format(*ends))
-    if said.tail.value is not None and about.higher_is_better:
-        exceeded = f"{rounded(said.tail.value)}{_bracket(said.tail.interval)}"
-        parts.append(f"95 % of runs exceed {exceeded}")
     return "; ".join([*parts, orders]) + f"{probes}."
 
 
-def _bracket(interval: Interval | None) -> str:
-    if interval is None:
-        return ""
-    return f" (90 % interval {_signed(interval[0])} to {_signed(interval[1])})"
+def unit_of(population: str) -> str:
+    """What one of a population is called.
+
+    >>> [unit_of(text) for text in ("runs like these", "trainings of one class order")]
+    ['run', 'training']
+    """
+    first = population.partition(" ")[0]
+    return first.removesuffix("s") if first in ("runs", "trainings") else "order"
+
+
+def _bracket(interval: Interval | None, more: str = "") -> str:
+    ends = [] if interval is None else ["90 % interval {} to {}".format(*map(_signed, interval))]
+    inside = "; ".join([*ends, *([more] if more else [])])
+    return f" ({inside})" if inside else ""
 
 
 def describe_comparison(comparison: MethodComparison, *, most: int = _DESCRIBED) -> Iterator[str]:
@@ -80,8 +90,8 @@ def describe_comparison(comparison: MethodComparison, *, most: int = _DESCRIBED)
             first, second, one = second, first, one.swapped()
         if len(comparison.pairs) <= most:
             sentence = describe_pair(first, second, one, higher_is_better=higher_is_better)
-            yield f"{pair.dataset}: {sentence}" if several else sentence
-        if not one.blind and one.protocols and "runs" not in one.population:
+            yield f"{pair.dataset or 'your data'}: {sentence}" if several else sentence
+        if not one.blind and one.protocols and unit_of(one.population) == "order":
             sentence = describe_unknown_choice(one.protocols) or (
                 f"{first} and {second} ran orders that were chosen {_how(one.protocols)}, so that "
                 "the mean difference over all orders may be different."
@@ -104,6 +114,8 @@ def describe_overall(
             sign = -1.0
         low, high = sorted(sign * end for end in pair.interval)
         by = f"by {_points(sign * pair.difference)} on average{_bracket((low, high))}"
+        if pair.opposite:
+            by += f", but behind on {', '.join(pair.opposite)}"
         start = f"Over {len(pair.datasets)} datasets"
         if pair.grade == "cannot tell":
             yield f"{start}, {better} and {other} cannot be told apart: {better} is ahead {by}."
@@ -135,15 +147,13 @@ def describe_pair(
     sign = 1.0 if higher_is_better else -1.0
     gain = sign * pair.difference
     if pair.tied == pair.n:
-        return f"{better} and {other} are equal on {_all(pair.n)}."
+        return f"{better} and {other} are equal on {_all(pair)}."
     if pair.grade == "too few":
-        runs = "One run" if pair.n == 1 else f"{_NUMBERS.get(pair.n, str(pair.n))} runs"
-        unit = "run" if "runs" in pair.population else "order"
-        missing = count(LEAST_ORDERS - pair.n, f"more {unit}")
+        unit = unit_of(pair.population)
+        runs = f"One {unit} of both is" if pair.n == 1 else f"Two {unit}s of both are"
         return (
-            f"{runs} of each {'is' if pair.n == 1 else 'are'} too few to compare {better} and "
-            f"{other} ({better} is {_points(gain)} ahead{of_metric} so far). Train {missing}: "
-            "edgecil next."
+            f"{runs} too few to compare {better} and {other} ({better} is {_points(gain)} "
+            f"ahead{of_metric} so far). Train {count(LEAST_ORDERS - pair.n, f'more {unit}')}."
         )
     if pair.interval is None:
         return (
@@ -162,9 +172,6 @@ def describe_pair(
         f"{_wins(pair)}, and better in a new run with probability "
         f"{describe_probability(pair.new_run_probability)}."
     )
-
-
-_NUMBERS = {2: "Two"}
 
 
 def describe_probability(chance: float) -> str:
@@ -189,25 +196,27 @@ def count(number: int, noun: str) -> str:
 
 def _wins(pair: Comparison) -> str:
     """On how many orders the first method is better, and on how many both are equal."""
+    unit = unit_of(pair.population)
+    orders = count(pair.n, unit)
     if not pair.paired:
-        return f"from {pair.n:,} unpaired runs"
-    if "runs" in pair.population:
-        return f"on {pair.wins:,} of {count(pair.n, 'run')}, paired by seed"
+        return f"from {pair.n:,} unpaired {unit}s"
+    if unit == "run":
+        return f"on {pair.wins:,} of {orders}, paired by seed"
     if pair.wins == pair.n:
-        return f"on {_all(pair.n)}"
-    orders = count(pair.n, "order")
+        return f"on {_all(pair)}"
     if not pair.tied:
         return f"on {pair.wins:,} of {orders}"
     worse = pair.n - pair.wins - pair.tied
     return f"better on {pair.wins:,}, equal on {pair.tied:,}, worse on {worse:,} of {orders}"
 
 
-def _all(orders: int) -> str:
-    return "1 of 1 order" if orders == 1 else f"all {orders:,} orders"
+def _all(pair: Comparison) -> str:
+    unit = unit_of(pair.population)
+    return f"1 of 1 {unit}" if pair.n == 1 else f"all {pair.n:,} {unit}s"
 
 
 def _points(gain: float) -> str:
-    return f"{rounded(gain)} points".replace("-", "−")
+    return f"{_signed(gain)} points"
 
 
 def _signed(value: float) -> str:
@@ -220,25 +229,32 @@ def describe_next(dataset: NextRuns) -> Iterator[str]:
         yield f"{method}: {describe_step(step)}"
     for first, others in dataset.decisions.items():
         for second, more in others.items():
-            yield f"{first} − {second}: {_decision(more, dataset.steps[first].unit)}"
+            yield f"{first} − {second}: {_decision(more, dataset.steps[first].unit, dataset.most)}"
     if dataset.orders:
         yield "Next orders:"
-        yield from (f"  {order}" for order in dataset.orders[:_SHOWN])
+        yield from (f"  {_shorten(order)}" for order in dataset.orders[:_SHOWN])
         if dataset.orders[_SHOWN:]:
             yield f"  and {len(dataset.orders) - _SHOWN} more"
         wanted = max(step.order_count for step in dataset.steps.values())
         if wanted > len(dataset.orders):
             yield f"These are the first {len(dataset.orders)} of {wanted:,}; ask again then."
     if dataset.repeat:
-        again = "; ".join(map(str, dataset.repeat))
+        again = "; ".join(map(_shorten, dataset.repeat))
         yield f"To separate order from training, train once more: {again}"
 
 
-def _decision(more: int | None, unit: str) -> str:
+def _shorten(order: ClassSequence) -> str:
+    text = str(order)
+    return text if len(text) <= _WIDTH else f"{text[:_WIDTH].rpartition(' ')[0]} …"
+
+
+def _decision(more: int | None, unit: str, most: int) -> str:
     if more == 0:
         return "decided already."
+    if more is None and not most:
+        return f"all {unit}s were run, and it is not decided."
     if more is None:
-        return f"not expected to be decided by {MOST_ORDERS} more {unit}s."
+        return f"not expected to be decided by {count(most, f'more {unit}')}."
     return (
         f"with probability 80 %, {count(more, f'more {unit}')} of both "
         f"{'decides' if more == 1 else 'decide'} which is better; you may look after every {unit}."

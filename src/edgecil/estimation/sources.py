@@ -25,7 +25,7 @@ from edgecil.estimation.plausibility import check_runs
 from edgecil.io.csv_files import iterate_rows
 from edgecil.io.directory import check_path
 from edgecil.io.files import check_new
-from edgecil.options import check_type, checked
+from edgecil.options import checked
 from edgecil.sequences.sequence import ClassSequence
 
 Source: TypeAlias = "str | Path | Experiment | Runs | DataFrame"
@@ -91,6 +91,10 @@ def list_sources(source: Source | Sequence[Source]) -> list[Source]:
         return [one for entry in source for one in list_sources(entry)]
     if isinstance(source, (str, Path)):
         check_path(source)
+        if is_saved_analysis(source) and Path(source).exists():
+            raise UsageError(
+                f"{source} is a saved analysis, without the runs; give what it was made from."
+            )
         return [Experiment.open(source).snapshot() if Path(source).is_dir() else source]
     if isinstance(source, Experiment):
         return [source.snapshot()]
@@ -158,8 +162,6 @@ def gather(
     """
     sources = list_sources(source)
     metric = default_metric(sources) if metric is None else metric
-    for name, value in reading.items():
-        check_type(name, value, Reading.__annotations__[name].__forward_arg__)
     pool = reading.get("pool")
     if pool is not None and not pool.strip():
         raise UsageError("'pool' must be the reason to average runs with different settings.")

@@ -104,7 +104,9 @@ def about_training(dataset: DatasetAnalysis) -> str:
     seeds = "one training seed for all" if table.shares_seeds else "each with its own training seed"
     facts = [f"{name} {value}" for name, value in setup_facts(dataset).items()]
     if table.has_orders:
-        facts.append(f"{count(len(table.sequences), 'class order')}, {seeds}")
+        counts = sorted({one.answer.order_count for one in dataset.methods.values()})
+        some = f"{counts[0]} to " if len(counts) > 1 else ""
+        facts.append(f"mean over {some}{count(counts[-1], 'class order')}, {seeds}")
     return f"Setting: {' '.join(_what(dataset))}; {'; '.join(facts)}." if facts else ""
 
 

@@ -17,6 +17,7 @@ from edgecil.report.text import class_names, describe_sequence, shorten
 if TYPE_CHECKING:
     from edgecil.engine.check import Check
     from edgecil.engine.protocol_results import ExperimentResults, ProtocolResults
+    from edgecil.engine.runs import Orders
     from edgecil.engine.status import ProtocolStatus
     from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis
     from edgecil.estimation.comparison import Comparison, MethodComparison
@@ -53,7 +54,7 @@ def summary_table(
         method = dataset.methods[name]
         said, share, relation = method.answer, method.order_effect.order_share, method.correlation
         ran = dataset.table.orders(name)
-        ends = (float(ran.accuracies.min()), float(ran.accuracies.max()))
+        ends = _ends(ran)
         own = {f"{it.protocol} {it.label}": it.value for it in named[name]}
         rows.append(
             (
@@ -75,7 +76,7 @@ def summary_table(
             mean += " ({:.1f}–{:.1f})".format(*said.mean.interval)
         short = {it.label: it.value for it in named[name]}
         others = tuple(map(short.get, probes)) or ends
-        paper.append((name, mean, said.tail.value, *others, len(ran)))
+        paper.append((name, mean, said.tail.value, *others, said.order_count))
     columns = (
         Column("method"),
         *(Column(title, 1) for title in ("mean", "from", "to", "tail", "5 %", "95 %")),
@@ -157,9 +158,8 @@ def _best_cells(
         low, high = (1.0, 1.0) if pair is None or pair.interval is None else pair.interval
         if name == leader or low <= 0.0 <= high:
             yield row, places["mean"]
-    ran = [dataset.table.orders(name).accuracies for name in shown]
-    ends = [one.min() for one in ran], [one.max() for one in ran]
-    for title, values in zip(words.ends, ends, strict=True):
+    ends = [_ends(dataset.table.orders(name)) for name in shown]
+    for title, values in zip(words.ends, zip(*ends, strict=True), strict=True):
         if title in places:
             column = columns[places[title]]
             best = column.format(choose(values))
@@ -167,10 +167,17 @@ def _best_cells(
             yield from ((row, places[title]) for row, text in texts if text == best)
 
 
+def _ends(orders: Orders) -> tuple[float, float]:
+    """The lowest and the highest value of a single run."""
+    runs = orders.repeats()
+    return float(min(own.min() for own in runs)), float(max(own.max() for own in runs))
+
+
 def _basis(method: MethodAnalysis) -> str:
+    from edgecil.estimation.sentences import count, unit_of
+
     said = method.answer
-    kind = "run" if said.population.startswith(("runs", "trainings")) else "order"
-    orders = f"{said.order_count:,} {kind}{'' if said.order_count == 1 else 's'}"
+    orders = count(said.order_count, unit_of(said.population))
     is_measured = said.mean.validity == "measured"
     return f"all {orders}" if is_measured else f"{orders} of {' + '.join(said.protocols)}"
 
@@ -215,7 +222,8 @@ def _pairs_table(
         "Pairs of methods",
         "Mean difference in points with its 90 % interval over the n orders (or runs, if orders "
         "are unknown) of both, the share of them that the first method wins (ties count half), the "
-        "probability that it wins in a new run, and p, adjusted for the number of pairs (Holm).",
+        "probability that it wins in a new run, and p; interval and p are adjusted for the number "
+        "of pairs (Holm).",
         (
             *((Column("dataset"),) if several else ()),
             Column("first"),
