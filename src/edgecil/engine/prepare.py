@@ -153,7 +153,8 @@ def load_context(
 ) -> tuple[ExperimentConfig, list[MethodEntry], Dataset, WorkerContext]:
     """Load the data, unless they are given, and the methods' settings."""
     entries = [get_method(name) for name in config.method]
-    own, names = config.training.set, {entry.spec: entry.name for entry in entries}
+    own = config.training.set
+    names = {key: entry.name for entry in entries for key in (entry.spec, entry.name)}
     config = replace(
         config,
         method=tuple(dict.fromkeys(entry.spec for entry in entries)),

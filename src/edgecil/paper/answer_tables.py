@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from edgecil.io.csv_files import Cell
-from edgecil.paper._normality import Normality, normality_table
 from edgecil.paper._space import SpaceSummary
 from edgecil.paper.similarity_error import Theorem3
 from edgecil.report.table import Column, Table, make_table
 
 if TYPE_CHECKING:
+    from edgecil.paper._normality import Normality
     from edgecil.paper.agreement import Agreement
     from edgecil.paper.published import PublishedRanking
     from edgecil.sequences import Profile
@@ -149,6 +149,8 @@ def _theorem_3_table(checked: Theorem3) -> Table:
 
 def normality_tables(datasets: Mapping[str, Mapping[str, Normality]]) -> Iterator[Table]:
     """The tests of each dataset's methods."""
+    from edgecil.paper._normality import normality_table  # which needs SciPy
+
     for dataset, methods in datasets.items():
         yield normality_table(dataset, methods)
 
