@@ -324,6 +324,10 @@ def _constructed(
         return []
     if protocol.needs_similarity and table.classes is None:
         return None
+    if table.kind == "sample":  # it contains no constructed orders beside those with its name
+        labels = () if table.structured is None else table.structured.labels
+        if not any(label.split()[0] == protocol.name for label in labels):
+            return None
     similarity = table.similarity() if protocol.needs_similarity else None
     labelled = protocol.draw(table.space, similarity=similarity)
     built = [run.sequence for run in labelled if protocol.role(run.label) == "constructed"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -94,26 +95,37 @@ def draw_protocol(
     Returns:
         (draws, budget) positions; None if some sequence is missing.
     """
-    rng = np.random.default_rng([seed, budget])
     if not protocol.joint:
+        rng = np.random.default_rng([seed, budget])
         if not fixed and not protocol.random:
             return None
         if not len(fixed) <= budget <= size:
             return None
         return np.array([draw_runs(size, budget, rng, fixed=fixed) for _ in range(draws)])
-    rows = []
-    for _ in range(draws):
-        design = protocol.design(space, budget, rng) or ()
+    for count in (1, draws):  # one design of a sample tells that its orders are missing
+        rows = [
+            [place_of.get(sequence, -1) for sequence in design]
+            for design in _designs(protocol, space, budget, count, seed)
+        ]
+        if min(map(min, rows)) < 0:
+            return None
+    return np.array(rows, dtype=np.int64)
+
+
+@lru_cache(maxsize=32)
+def _designs(
+    protocol: Protocol, space: SequenceSpace, budget: int, draws: int, seed: int
+) -> list[Sequence[ClassSequence]]:
+    """Return designs, which are the same for all tables of a space."""
+    rng = np.random.default_rng([seed, budget])
+    designs = [protocol.design(space, budget, rng) or () for _ in range(draws)]
+    for design in designs:
         if len(design) != budget or any(one not in space for one in design):
             raise UsageError(
                 f"Protocol {protocol.name!r} must return {budget} sequences with task sizes "
                 f"{list(space.sizes)}. Got {len(design)}."
             )
-        places = [place_of.get(sequence, -1) for sequence in design]
-        if min(places) < 0:
-            return None
-        rows.append(places)
-    return np.array(rows, dtype=np.int64)
+    return designs
 
 
 @dataclass(frozen=True)
