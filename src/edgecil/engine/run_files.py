@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -446,6 +447,7 @@ class _Sequences(dict[str, ClassSequence]):
         return self._stand_ins.setdefault(key, new)
 
 
+@lru_cache(maxsize=1024)
 def _parse_seed(text: str) -> int:
     try:
         seed = parse_int(text)

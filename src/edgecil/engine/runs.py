@@ -184,9 +184,9 @@ class Runs:
         if not self.has_orders:
             return
         first = self.sequences[0]
-        classes, sizes = sorted(first.order), first.sizes
+        classes, sizes = set(first.order), first.sizes
         for place, other in enumerate(self.sequences):
-            if other.sizes != sizes or sorted(other.order) != classes:
+            if other.sizes != sizes or set(other.order) != classes:
                 row = int(np.argmax(self.sequence == place))
                 raise DataError(
                     "All sequences of a dataset must have the same classes and task sizes, but "

@@ -41,7 +41,7 @@ FILE = Path(__file__).with_name("priors.json")
 _SHARES: Floats = (np.arange(8, dtype=np.float64) + 0.5) / 8.0
 _COARSE, _FINE = 90, 48
 _STEPS = 44
-_SQUARES = 41
+_SQUARES, _STRIDE = 41, 8
 _ROUNDING = 200
 _OPEN = 4.0  # the prior falls off so much more slowly above the range than below it
 _TINY = 1e-12
@@ -425,10 +425,13 @@ def orders_for(
     def probability(more: int) -> float:
         """Half-widths grow with the sum of squares; find the largest that is allowed."""
         squares = more * float(weights @ variance) * factors
-        widths = known.after(more, squares).half_width()
-        if widths[0] > target:
+        below = known.after(more, squares[:-1:_STRIDE]).half_width() <= target
+        if not below[0]:
             return 0.0
-        largest = np.exp(np.interp(target, widths, np.log(squares)))
+        start = _STRIDE * (int(below.sum()) - 1)
+        near = squares[start : start + _STRIDE + 1]
+        widths = known.after(more, near).half_width()
+        largest = np.exp(np.interp(target, widths, np.log(near)))
         return float(weights @ chdtr(more, largest / variance))
 
     width = float(known.half_width())

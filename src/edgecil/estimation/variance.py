@@ -75,14 +75,17 @@ def split_variance(groups: Sequence[ArrayLike]) -> OrderEffect:
     """
     arrays = [np.asarray(group, dtype=np.float64) for group in groups]
     sizes = np.array([len(group) for group in arrays], dtype=np.float64)
-    means = np.array([group[0] if len(group) == 1 else group.mean() for group in arrays])
+    means, squares = np.zeros((2, len(arrays)))
+    for size in set(sizes.tolist()):
+        own = sizes == size
+        same = np.stack([group for group in arrays if len(group) == size])
+        means[own] = same.mean(axis=1)
+        squares[own] = ((same - means[own, None]) ** 2).sum(axis=1)
     count, total = len(arrays), int(sizes.sum())
     about = count, int((sizes > 1).sum()), total - count, float(np.ptp(means))
     if total == count:
         return OrderEffect(*about, reason="each order was trained once")
-    several = [group for group in arrays if len(group) > 1]
-    squares = sum(float(((group - group.mean()) ** 2).sum()) for group in several)
-    within, freedom = squares / (total - count), total - count
+    within, freedom = sum(squares.tolist()) / (total - count), total - count
     noise = float(np.sqrt(within))
     if count < 2:
         return OrderEffect(*about, noise_std=noise, reason="requires at least 2 orders; got 1")

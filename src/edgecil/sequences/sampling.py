@@ -69,7 +69,8 @@ def relabelled_sums(
 ) -> Floats:
     """Return :func:`weighted_sums` of n orders under B relabellings of the classes, (B, n).
 
-    Each is the scalar product of two N × N matrices, so that many orders are one matrix product.
+    Each is the scalar product of two symmetric N × N matrices, of which one triangle suffices, so
+    that many orders are one matrix product.
 
     Args:
         values: (N, N) similarities, zero diagonal.
@@ -80,14 +81,16 @@ def relabelled_sums(
     """
     task = np.empty_like(orders)
     np.put_along_axis(task, orders, np.repeat(np.arange(space.tasks), space.sizes)[None], axis=1)
-    rows = max(1, _ENTRIES // space.classes**2)
+    one, other = np.triu_indices(space.classes, 1)
+    rows = max(1, _ENTRIES // max(1, len(one)))
+    twice = 2.0 * weights.ravel()
     sums = np.empty((len(labels), len(orders)))
     for begin in range(0, len(labels), rows):
         some = labels[begin : begin + rows]
-        similarities = values[some[:, :, None], some[:, None, :]].reshape(len(some), -1)
+        similarities = values[some[:, one], some[:, other]]
         for start in range(0, len(orders), rows):
             own = task[start : start + rows]
-            weighted = weights[own[:, :, None], own[:, None, :]].reshape(len(own), -1)
+            weighted = twice[own[:, one] * space.tasks + own[:, other]]
             sums[begin : begin + rows, start : start + rows] = similarities @ weighted.T
     return sums
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,7 +54,7 @@ class ClassSequence:
                 "A class sequence needs at least one task and at least one class in each. "
                 f"Got {[list(task) for task in whole]} instead."
             )
-        order = [id_ for task in whole for id_ in task]
+        order = list(chain.from_iterable(whole))
         if len(set(order)) < len(order):
             twice = next(id_ for id_ in order if order.count(id_) > 1)
             raise UsageError(f"Class {twice} appears more than once in the class sequence.")
@@ -128,7 +129,7 @@ class ClassSequence:
     @cached_property
     def order(self) -> tuple[int, ...]:
         """The N original class ids, task by task; `order[i]` gets the new label i."""
-        return tuple(id_ for task in self.tasks for id_ in task)
+        return tuple(chain.from_iterable(self.tasks))
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -181,13 +182,17 @@ def parse_tasks(text: str) -> Tasks:
     if "_" in text or not text.isascii():  # which int() would read as digits
         raise ValueError(f"{text!r} is not a list of integers")
     words = [task.split() for task in text.split("|")]
-    for word in (word for task in words for word in task):
-        if not word.lstrip("+-").isdigit():
-            raise ValueError(f"{word!r} is not a class id")
-    return tuple(tuple(map(int, task)) for task in words)
+    try:
+        return tuple(tuple(map(int, task)) for task in words)
+    except ValueError:
+        flat = (word for task in words for word in task)
+        strange = next(word for word in flat if not word[word[0] in "+-" :].isdigit())
+        raise ValueError(f"{strange!r} is not a class id") from None
 
 
 def _class_id(value: object) -> int:
+    if type(value) is int and value >= 0:  # nearly always
+        return value
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"class id {value!r} is not an integer")
     if value < 0:
