@@ -69,7 +69,7 @@ def _design(space: SequenceSpace, runs: int, rng: np.random.Generator) -> Ints:
     cost = _repeats(place) if tries else (0, 0)
     for number in range(tries):
         changed = _exchange(place, rng) if number % 2 else _swap(place, *limits, rng)
-        if (changed_cost := _repeats(changed)) <= cost:
+        if changed is not place and (changed_cost := _repeats(changed)) <= cost:
             place, cost = changed, changed_cost
     return place
 
@@ -119,4 +119,4 @@ def _repeats(place: Ints) -> tuple[int, int]:
     together = place[:, :, None] == place[:, None, :]
     at_ends = together & ((place == 0) | (place == place.max()))[:, :, None]
     meetings = sum(int(np.square(one.sum(axis=0)).sum()) for one in (together, at_ends))
-    return len(place) - len(np.unique(place, axis=0)), meetings
+    return len(place) - len({row.tobytes() for row in place}), meetings
