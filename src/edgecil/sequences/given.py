@@ -162,9 +162,13 @@ def _text(entry: Any) -> str:
 def _read(path: Path) -> list[Any] | dict[str, list[Any]]:
     """Return the entries of a JSON file, or its lists of entries by name."""
     data = read_json(path)
-    if data == [] or (isinstance(data, dict) and [] in data.values()):
+    keys = {"sequences", "tasks", "order"}
+    named = isinstance(data, dict) and not data.keys() & keys
+    lists = [data]
+    if isinstance(data, dict):  # beside the sequences, `notes` may be empty
+        lists = [some for key, some in data.items() if named or key in keys]
+    if [] in lists:
         raise DataError(f"{path} has no class sequences to run; write at least one.")
-    named = isinstance(data, dict) and not data.keys() & {"sequences", "tasks", "order"}
     if named and data and all(isinstance(some, list) and some for some in data.values()):
         return dict(data)
     if isinstance(data, dict) and "sequences" in data:
