@@ -18,9 +18,13 @@ import pytest
 import edgecil
 from edgecil.classes import get_classes
 from edgecil.engine.database import TABLES, checksum_of
+from edgecil.engine.seeds import SEEDS, SHARED
 from edgecil.engine.store import Store
 from edgecil.errors import EdgecilError
+from edgecil.estimation.analysis import describe_dataset
 from edgecil.estimation.sources import export_runs
+from edgecil.report.narrative import about_training
+from edgecil.report.tables import summary_table
 from edgecil.sequences import ClassSequence, SequenceSpace, protocol
 from tests.attacks.conftest import strength
 from tests.estimation.experiments import write_experiment
@@ -223,6 +227,10 @@ TABLE_KINDS: dict[str, tuple[Change, str]] = {
         lambda f: f.drop(columns="forgetting").rename(columns={"accuracy": "top1"}),
         "noted",
     ),
+    "methods as rows, seeds as columns": (
+        lambda f: f.pivot(index="method", columns="seed", values="accuracy").reset_index(),
+        "noted",
+    ),
     "two candidates for the accuracy": (
         lambda f: f.rename(columns={"accuracy": "top1"}),
         "refused",
@@ -336,6 +344,33 @@ def test_runs_of_different_meaning_are_never_averaged(kind: str, tmp_path: Path)
         assert other == found[name]
         assert right in found.values()
         assert any("kept apart" in sentence for sentence in sentences)
+
+
+def test_a_reason_to_pool_is_said_and_order_and_training_are_not_separated(tmp_path: Path) -> None:
+    first = experiment(tmp_path / "first")
+    second = experiment(tmp_path / "second", settings={"schedule": {"epochs": 9}}, mean=40.0)
+    analysis = edgecil.analyze([first, second], pool="only the epochs differ")
+    (dataset,) = analysis.datasets
+    assert dataset.methods["m"].order_effect.order_share is None
+    caption = summary_table(dataset, about=about_training(dataset)).paper.caption
+    for text in (*describe_dataset(dataset), caption)[-2:]:
+        assert "only the epochs differ" in text
+    assert b"only the epochs differ" in analysis.to_json()
+
+
+def test_a_directory_with_one_seed_says_what_to_do(tmp_path: Path) -> None:
+    shared = experiment(tmp_path / "shared", more={SEEDS: SHARED})
+    own = experiment(tmp_path / "own")
+    for directory, is_shared in ((shared, True), (own, False)):
+        for answer in (edgecil.analyze(directory).datasets[0], edgecil.next_runs(directory)[0]):
+            assert any("'one_seed'" in note for note in answer.notes) == is_shared
+
+
+def test_advice_on_several_directories_names_them(tmp_path: Path) -> None:
+    both = [experiment(tmp_path / "first"), experiment(tmp_path / "second", settings={"a": 1})]
+    (advice,) = edgecil.next_runs(both)
+    assert advice.directory is None
+    assert advice.directories == tuple(map(str, both))
 
 
 def test_other_versions_and_processors_are_noted(tmp_path: Path) -> None:

@@ -174,3 +174,9 @@ def test_reprs_are_short_escaped_and_do_not_read_the_runs(experiment, monkeypatc
     experiment.directory.rename(experiment.directory.with_name("gone"))
     assert str(experiment.directory) in repr(experiment)
     assert "<img" not in experiment._repr_html_()
+
+
+def test_an_experiment_is_opened_by_the_text_of_its_path(experiment) -> None:
+    assert Experiment(str(experiment.directory)).names == experiment.names  # type: ignore[arg-type]
+    with pytest.raises(UsageError):
+        Experiment(None)  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ import pytest
 
 from edgecil.estimation.analysis import analyze
 from edgecil.report import tables
+from edgecil.report.narrative import about_training
 from edgecil.report.orders import OrderTable
 from edgecil.report.table import as_csv, as_latex, as_markdown
 from edgecil.report.tables import comparisons_table, summary_table, terminal_tables
@@ -160,4 +161,19 @@ def test_orders_chosen_by_results_are_run_but_do_not_count() -> None:
     chosen = replace(runs[0], protocol="search", label="1", sequence=free)
     (dataset,) = analyze(build((*runs, chosen))).datasets
     assert dataset.methods["m"].answer.order_count == 3
-    assert rows_of(summary_table(dataset))[0]["orders"] == 4
+    summary = summary_table(dataset)
+    assert rows_of(summary)[0]["orders"] == 4
+    assert summary.paper is not None
+    assert rows_of(summary.paper)[0]["orders"] == 3  # of the mean
+    assert "mean over 3 class orders" in about_training(dataset)
+
+
+def test_the_worst_and_the_best_are_single_runs() -> None:
+    runs = runs_of("m", "latin", noisy(0))[:3]
+    again = [
+        replace(run, seed=1, accuracy=value)
+        for run, value in zip(runs, (5.0, 95.0, 50.0), strict=True)
+    ]
+    (dataset,) = analyze(build((*runs, *again))).datasets
+    (row,) = rows_of(summary_table(dataset))
+    assert (row["worst"], row["best"]) == (5.0, 95.0)

@@ -89,4 +89,6 @@ def test_sequences_are_matched_by_the_names_beside_them(tmp_path: Path) -> None:
 def test_sequences_may_name_their_classes() -> None:
     (texts,) = given_texts([[["owl"], ["house_dog", "cat"]]]).values()
     (run,) = parse_given(texts, SequenceSpace((1, 2)), NAMES)
+    with pytest.raises(UsageError, match="class 9,"):
+        parse_given(["9|0 1"], SequenceSpace((1, 2)))
     assert run.sequence.tasks == ((2,), (0, 1))

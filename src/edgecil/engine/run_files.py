@@ -145,9 +145,12 @@ class Grid:
             if "method" not in self.columns and len(texts) == len(numeric) == 1:
                 self._take(texts[0], "method")
             if "method" not in self.columns and numeric and not texts:
-                self._melt(numeric, metric)
+                self._melt(numeric, metric, "method")
             elif "method" in self.columns and len(numeric) == 1:
                 self._take(numeric[0], metric)
+            elif "seed" not in self.columns and numeric and all(map(str.isdigit, numeric)):
+                self.notes.append(f"The columns {','.join(numeric)} of {self.origin} are seeds.")
+                self._melt(numeric, metric, "seed")
         if metric not in self.columns:
             near = nearest(metric, free)
             hint = f" Did you mean {near[0]!r}?" if near else " Name one as 'metric'."
@@ -191,18 +194,18 @@ class Grid:
         self.numbers = list(range(1, len(runs) + 1))
         self.notes.append(f"The last step of every run in {self.origin} is its {metric}.")
 
-    def _melt(self, methods: Sequence[str], metric: str) -> None:
-        """Make the columns of methods, whose rows are seeds, a long table."""
+    def _melt(self, names: Sequence[str], metric: str, column: str) -> None:
+        """Make a long table of columns that are methods, whose rows are seeds, or of seeds."""
         count = len(self.numbers)
-        if "seed" not in self.columns and "sequence" not in self.columns:
+        if not {column, "seed", "sequence"} & set(self.columns) and column == "method":
             self.columns["seed"] = [str(number) for number in range(count)]
             self.notes.append(f"Each row of {self.origin} counts as one seed of all methods.")
         kept = {name: self.columns[name] for name in (*_KEYS, *_OWN) if name in self.columns}
-        values = [cell for name in methods for cell in self.columns[name]]
-        self.columns = {name: cells * len(methods) for name, cells in kept.items()}
-        self.columns["method"] = [name for name in methods for _ in range(count)]
+        values = [cell for name in names for cell in self.columns[name]]
+        self.columns = {name: cells * len(names) for name, cells in kept.items()}
+        self.columns[column] = [name for name in names for _ in range(count)]
         self.columns[metric] = values
-        self.numbers = self.numbers * len(methods)
+        self.numbers = self.numbers * len(names)
 
     def draw_orders(
         self, protocol: str, tasks: int | Sequence[int] | None, seeds_are: str | None
@@ -410,7 +413,7 @@ def _parse(grid: Grid, metric: str, seeds_are: str) -> list[Runs]:
             seeds_are=seeds_are,
             notes=(*grid.notes, *notes),
         )
-        _check_repeats(table, own(grid.numbers), grid.origin, has_seeds=has_seeds)
+        _check_repeats(table, own(grid.numbers), grid, has_seeds=has_seeds)
         tables.append(table)
     return tables
 
@@ -474,7 +477,7 @@ def _parse_value(text: str, metric: str) -> float:
     return value
 
 
-def _check_repeats(table: Runs, numbers: Sequence[int], origin: str, *, has_seeds: bool) -> None:
+def _check_repeats(table: Runs, numbers: Sequence[int], grid: Grid, *, has_seeds: bool) -> None:
     """Raise an error if two rows of a source are the same run, or a copy without a seed."""
     keys = [table.seed, table.label, table.sequence, table.protocol, table.method]
     if not has_seeds:
@@ -485,11 +488,11 @@ def _check_repeats(table: Runs, numbers: Sequence[int], origin: str, *, has_seed
     if is_same.any():
         pairs = np.sort(np.stack([sort[1:][is_same], sort[:-1][is_same]]), axis=0)
         other, row = min(pairs.T.tolist(), key=lambda pair: pair[1])
+        shared = ", ".join(name for name in _KEYS[:-1] if name in grid.columns)
         same = "seed" if has_seeds else f"{table.metric}, without a seed that tells them apart"
         raise DataError(
-            f"Row {numbers[row]} of {origin} repeats row {numbers[other]}: the same method, "
-            f"protocol, label, sequence and {same}; remove it, or number the seeds of repeated "
-            "trainings."
+            f"Row {numbers[row]} of {grid.origin} repeats row {numbers[other]}: the same {shared} "
+            f"and {same}; remove it, or number the seeds of repeated trainings."
         )
 
 

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgecil.engine.metrics import DEFAULT_METRIC, find_metric
-from edgecil.errors import DataError, name_some
+from edgecil.errors import DataError, name_some, shown
 from edgecil.io.arrays import Bools, Floats, Ints
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
@@ -188,10 +188,13 @@ class Runs:
         for place, other in enumerate(self.sequences):
             if other.sizes != sizes or set(other.order) != classes:
                 row = int(np.argmax(self.sequence == place))
+                new = sorted(set(other.order) ^ set(classes))
+                sizes_differ = f"has tasks of sizes {list(other.sizes)}, not {list(sizes)}"
+                only = f"and the first do not both have the class {new[0]}" if new else sizes_differ
                 raise DataError(
                     "All sequences of a dataset must have the same classes and task sizes, but "
-                    f"{other!r} ({self.methods[self.method[row]]}, "
-                    f"{self.protocols[self.protocol[row]]}) differs from {first!r}."
+                    f"{shown(str(other))} ({self.methods[self.method[row]]}, "
+                    f"{self.protocols[self.protocol[row]]}) {only}."
                 )
 
     @classmethod

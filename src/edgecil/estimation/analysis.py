@@ -53,6 +53,7 @@ from edgecil.estimation.similarities import (
     find_similarity,
 )
 from edgecil.estimation.sources import (
+    POOLED,
     DatasetRuns,
     Reading,
     Source,
@@ -360,6 +361,12 @@ def describe_dataset(dataset: DatasetAnalysis) -> Iterator[str]:
                 if (one.difference < 0.0) == higher_is_better:
                     first, second, one = second, first, one.swapped()
                 yield describe_pair(first, second, one, higher_is_better=higher_is_better)
+    yield from pooled_notes(dataset)
+
+
+def pooled_notes(dataset: DatasetAnalysis) -> list[str]:
+    """Return why runs are averaged whose settings differ, a sentence for each method."""
+    return [note for note in dataset.notes if POOLED in note]
 
 
 def list_methods(names: Sequence[str]) -> str:
@@ -578,11 +585,16 @@ def _analyze_method(
         weak = warn_of_predictor(label, predictor.sign, correlation)
         warnings += [weak] if weak is not None and correlation.pearson is not None else []
     said = answer(table, method, truth)
+    orders = representative_orders(table, method).orders
+    effect = split_variance(orders.repeats())
+    if len(set(table.identity[orders.rows[orders.rows >= 0]].tolist())) > 1:  # pooled
+        own = effect.order_count, effect.repeated_orders, effect.repeats, effect.range
+        effect = OrderEffect(*own, reason="the settings of trainings differ")
     return MethodAnalysis(
         name=method,
         metric=table.metric,
         answer=said,
-        order_effect=split_variance(representative_orders(table, method).orders.repeats()),
+        order_effect=effect,
         next_step=advise(table, method, said, seconds=seconds),
         truth=None if truth is None else truth.without_sequences(),
         runs={name: orders for name, orders in ran.items() if orders},

@@ -20,13 +20,18 @@ from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.engine.record import MACHINE
 from edgecil.engine.run_files import DataFrame, is_tensorboard, read_runs, write_runs
 from edgecil.engine.runs import Runs, join_tables
+from edgecil.engine.seeds import SEEDS, SHARED
 from edgecil.errors import DataError, EdgecilError, UsageError, name_some, shown, warn, wrong_value
 from edgecil.estimation.plausibility import check_runs
 from edgecil.io.csv_files import iterate_rows
 from edgecil.io.directory import check_path
 from edgecil.io.files import check_new
 from edgecil.options import checked
+from edgecil.sequences.protocols import find_protocol
 from edgecil.sequences.sequence import ClassSequence
+
+POOLED = " are averaged: "
+"""In the note on every method whose runs are averaged though their settings differ."""
 
 Source: TypeAlias = "str | Path | Experiment | Runs | DataFrame"
 
@@ -269,7 +274,8 @@ def _join(group: Sequence[_Part], pool: str | None) -> DatasetRuns:
     parts, notes = _keep_apart(group, pool)
     table = _joined([part.table for part in parts])
     experiments = tuple(part.experiment for part in parts if part.experiment is not None)
-    notes += [*table.notes, *_note_machines(experiments), *check_runs(table)]
+    notes += [*table.notes, *_note_seeds(table, experiments), *_note_machines(experiments)]
+    notes += check_runs(table)
     return DatasetRuns(table, experiments, tuple(dict.fromkeys(notes)))
 
 
@@ -304,7 +310,7 @@ def _keep_apart(group: Sequence[_Part], pool: str | None) -> tuple[list[_Part], 
             for key, label in labels.items()
         )
         if pool is not None:
-            notes.append(f"Runs of {method} that differ ({listed}) are averaged: {pool.strip()}.")
+            notes.append(f"Runs of {method} that differ ({listed}){POOLED}{pool.strip()}.")
             continue
         names |= {(method, key): f"{method} ({label})" for key, label in labels.items()}
         notes.append(f"Runs of {method} differ and are kept apart: {listed}.")
@@ -354,6 +360,18 @@ def _leaves(path: str, value: Any) -> dict[str, Any]:
         return {path: value}
     inside = ((f"{path}.{name}" if path else name, own) for name, own in value.items())
     return {leaf: own for name, one in inside for leaf, own in _leaves(name, one).items()}
+
+
+def _note_seeds(table: Runs, experiments: Sequence[Experiment]) -> list[str]:
+    """Return what to do if experiments trained a sample of all orders with one seed."""
+    stored = [experiment.identity.get(SEEDS) for experiment in experiments]
+    every = any(find_protocol(name).exhaustive for name in table.protocols)
+    if every or SHARED not in stored or not table.shares_seeds:
+        return []
+    return [
+        "All orders were trained with one seed, so claims are about it alone; for claims about "
+        "other trainings, run these orders without 'one_seed' in a new directory."
+    ]
 
 
 def _note_machines(experiments: Sequence[Experiment]) -> list[str]:

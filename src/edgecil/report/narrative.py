@@ -9,7 +9,13 @@ import numpy as np
 
 from edgecil.engine.record import inside, listed, training_facts
 from edgecil.engine.runs import FINISHED
-from edgecil.estimation.analysis import MOST_NAMED, DatasetAnalysis, list_methods, method_warnings
+from edgecil.estimation.analysis import (
+    MOST_NAMED,
+    DatasetAnalysis,
+    list_methods,
+    method_warnings,
+    pooled_notes,
+)
 from edgecil.estimation.sentences import count, describe_answer, describe_pair, describe_step
 from edgecil.estimation.similarities import NO_CLASS_NAMES
 from edgecil.io.numbers import rounded, rounded_limit
@@ -107,7 +113,8 @@ def about_training(dataset: DatasetAnalysis) -> str:
         counts = sorted({one.answer.order_count for one in dataset.methods.values()})
         some = f"{counts[0]} to " if len(counts) > 1 else ""
         facts.append(f"mean over {some}{count(counts[-1], 'class order')}, {seeds}")
-    return f"Setting: {' '.join(_what(dataset))}; {'; '.join(facts)}." if facts else ""
+    setting = [f"Setting: {' '.join(_what(dataset))}; {'; '.join(facts)}."] if facts else []
+    return " ".join([*setting, *pooled_notes(dataset)])
 
 
 def answer(dataset: DatasetAnalysis, ranked: Sequence[str], words: MetricWords) -> list[str]:

@@ -71,6 +71,12 @@ def parse_given(
         label, parts = split_label(text, names)
         flat = len(parts) == 1 and len(space.sizes) > 1
         sequence = ClassSequence.from_order(parts[0], space.sizes) if flat else ClassSequence(parts)
+        strangers = sorted(set(sequence.order) - set(range(space.classes)))
+        if strangers:
+            raise UsageError(
+                f"The sequence {shown(text)} has the class {strangers[0]}, but the classes are 0 "
+                f"to {space.classes - 1}."
+            )
         if sequence not in space:
             raise UsageError(
                 f"The sequence {text!r} must arrange each class from 0 to {space.classes - 1} "
@@ -87,13 +93,14 @@ def split_label(text: str, names: Sequence[str] | None = None) -> tuple[str, Tas
     label, colon, tasks = text.partition(": [")
     label, colon, tasks = (label, colon, f"[{tasks}") if colon else text.rpartition(": ")
     try:
-        if tasks.startswith("["):
-            return label, _find_names(json.loads(tasks), names)
-        return label, parse_tasks(tasks)
+        if not tasks.startswith("["):
+            return label, parse_tasks(tasks)
+        named = json.loads(tasks)
     except ValueError as error:
         raise UsageError(
             f"A class sequence is written '0 1|2 3|4 5'. Got {shown(tasks)} instead."
         ) from error
+    return label, _find_names(named, names)
 
 
 def read_sequence(
