@@ -135,6 +135,15 @@ def test_arrays_without_a_split_are_split_always_in_the_same_way() -> None:
     assert np.array_equal(four.test.inputs, PIXELS[1])
 
 
+def test_texts_as_labels_of_arrays_are_the_names_of_the_classes() -> None:
+    given = np.array(NAMES)
+    arrays = (PIXELS[0], given[TRAIN], PIXELS[1], given[TEST])
+    dataset = load_dataset(slot.dataset_text(arrays))
+    assert dataset.names == tuple(NAMES)
+    np.testing.assert_array_equal(dataset.train.labels, TRAIN)
+    np.testing.assert_array_equal(dataset.test.labels, TEST)
+
+
 def test_vectors_of_any_source() -> None:
     rows = np.random.default_rng(0).normal(size=(12, 5)).astype(np.float32)
     table = torch.utils.data.TensorDataset(torch.from_numpy(rows), torch.from_numpy(TRAIN))

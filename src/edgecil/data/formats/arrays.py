@@ -42,6 +42,7 @@ def read_arrays(path: Path) -> Dataset:
 
 def arrays_dataset(name: str, source: str, content: Mapping[str, Values]) -> Dataset:
     """Return the dataset in arrays with the names above."""
+    content = _numbered(content)
     if content.keys() >= set(PARTS):
         train = _inputs(source, content, *PARTS[:2])
         test = _inputs(source, content, *PARTS[2:])
@@ -55,7 +56,7 @@ def arrays_dataset(name: str, source: str, content: Mapping[str, Values]) -> Dat
 
 def read_array_classes(path: Path) -> ClassList:
     """Return the classes of the dataset in an .npz file; inputs are not read."""
-    content = _read(path, ("y_train", "y", _NAMES))
+    content = _numbered(_read(path, ("y_train", "y_test", "y", _NAMES)))
     labels = content.get("y_train", content.get("y"))
     if labels is None:
         raise DataError(f"{path} must contain {', '.join(PARTS)}, or x and y.")
@@ -72,6 +73,16 @@ def _read(path: Path, wanted: tuple[str, ...]) -> dict[str, Values]:
         listed = ", ".join(names[:20]) or "nothing"
         raise DataError(f"{path} must contain {', '.join(PARTS)}, or x and y. It holds {listed}.")
     return content
+
+
+def _numbered(content: Mapping[str, Values]) -> Mapping[str, Values]:
+    """Return the arrays with ids for labels that are texts, which become the classes' names."""
+    texts = [y for y in ("y_train", "y_test", "y") if y in content and content[y].dtype.kind == "U"]
+    if not texts:
+        return content
+    names = np.unique(np.concatenate([content[y].ravel() for y in texts]))
+    ids = {y: np.searchsorted(names, content[y].ravel()) for y in texts}
+    return {**content, **ids, _NAMES: names}
 
 
 def _inputs(source: str, content: Mapping[str, Values], x: str, y: str) -> Examples:
@@ -108,7 +119,7 @@ def as_inputs(values: Values) -> Inputs:
 def as_labels(labels: Values) -> Ints:
     """Return labels (n,) int64."""
     if labels.dtype.kind not in "iu":
-        raise DataError(f"Labels must be integers. Got {labels.dtype} instead.")
+        raise DataError(f"Labels must be texts or integers. Got {labels.dtype} instead.")
     flat = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
     if flat.size and int(flat.max()) >= _MOST_CLASSES:
         raise DataError(f"Labels must be below {_MOST_CLASSES:,}. Got {int(flat.max())}.")
