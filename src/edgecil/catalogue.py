@@ -155,7 +155,8 @@ def _list_protocols() -> list[Entry]:
 def _list_objectives() -> list[Entry]:
     from edgecil.sequences import OBJECTIVES
 
-    return [Entry(name, (it.__doc__ or "").split("\n")[0]) for name, it in OBJECTIVES.items()]
+    firsts = {name: (it.__doc__ or "").split("\n")[0] for name, it in OBJECTIVES.items()}
+    return [Entry(name, first.removeprefix("Return ")) for name, first in firsts.items()]
 
 
 def _list_recipes() -> list[ConfiguredEntry]:
