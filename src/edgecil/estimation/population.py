@@ -27,7 +27,7 @@ from scipy.special import chdtr, ndtr
 from edgecil.estimation.distributions import invert
 from edgecil.io.arrays import Floats, Ints
 from edgecil.io.json import read_json
-from edgecil.theory.sequential import reach
+from edgecil.theory.sequential import excludes_zero
 
 Interval = tuple[float, float]
 Quantity = Literal["mean", "std", "next", "tail"]
@@ -483,12 +483,7 @@ def orders_to_decide(
     mean = known.centre[0, column] + width * rng.standard_normal(draws)
     future = mean[:, None] + std[:, None] * rng.standard_normal((draws, most))
     series = np.concatenate([np.broadcast_to(seen, (draws, len(seen))), future], axis=1)
-    counts = np.arange(1, series.shape[1] + 1)
-    shifted = series - series[:, :1]
-    sums, squares = shifted.cumsum(axis=1), (shifted**2).cumsum(axis=1)
-    spread = np.sqrt(np.maximum(squares - sums**2 / counts, 0.0) / np.maximum(counts - 1, 1))
-    reaches = np.array([reach(int(count)) or np.inf for count in counts])
-    outside = np.abs(sums / counts + series[:, :1]) > reaches * np.where(spread > 0, spread, np.inf)
+    outside = excludes_zero(series)
     decided = outside[:, len(seen) - 1 :].cumsum(axis=1) > 0
     enough = np.flatnonzero(decided.mean(axis=0) >= assurance)
     return int(enough[0]) if enough.size else None

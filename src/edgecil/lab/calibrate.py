@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from edgecil.errors import UsageError
 from edgecil.estimation.calibration import FILE, LEAST, SCHEMA, TOLERATED, Calibration, Figure
-from edgecil.estimation.distributions import accuracy_step
+from edgecil.estimation.distributions import SAME, accuracy_step
 from edgecil.estimation.population import (
     FILE as PRIORS,
     LEVEL,
@@ -39,7 +39,7 @@ from edgecil.io.json import to_json
 from edgecil.lab.truth_tables import LEAST_STD, TruthTable, truths
 from edgecil.sequences.latin import latin
 from edgecil.sequences.protocols import LATIN, RANDOM, Protocol
-from edgecil.theory.sequential import reach
+from edgecil.theory.sequential import excludes_zero
 
 ORDERS = (3, 5, 10, 20, 30)
 _FURTHER = 10  # runs by which a prediction is judged
@@ -96,12 +96,18 @@ def _cell(one: Figure) -> str:
 
 
 def learners(tables: Iterable[TruthTable]) -> list[Learner]:
-    """Return the truths with repeats on every order, without those that hardly vary."""
+    """Return the truths with repeats on every order, without those that hardly vary.
+
+    A learner hardly varies if half of its runs, or more, around the median are equal: its few other
+    runs are rarely among those that are drawn, and no spread can be estimated.
+    """
     return [
         Learner(name, table.name, values, table.class_accuracies(name), table, place % 2)
         for place, table in enumerate(tables)
         for name in table.methods
-        if len(values := table.accuracies(name)) > 1 and values.std() > LEAST_STD
+        if len(values := table.accuracies(name)) > 1
+        and values.std() > LEAST_STD
+        and np.ptp(np.quantile(values, [0.25, 0.75])) > SAME
     ]
 
 
@@ -315,16 +321,8 @@ def _until(truth: Learner, most: int, draws: int, rng: np.random.Generator) -> t
     orders = np.argsort(rng.random((draws, size)), axis=1)[:, :most]
     seeds = rng.integers(0, repeats, (draws, most))
     first, second = truth.values[seeds, orders], truth.values[(seeds + 1) % repeats, orders]
-    return _excluded(first - second), _excluded(first - truth.values.mean())
-
-
-def _excluded(series: Floats) -> float:
-    counts = np.arange(1, series.shape[1] + 1)
-    sums, squares = series.cumsum(axis=1), (series**2).cumsum(axis=1)
-    variance = np.maximum(squares - sums**2 / counts, 0.0) / np.maximum(counts - 1, 1)
-    far = np.array([reach(int(count)) or np.inf for count in counts])
-    spread = np.where(variance > 1e-12, np.sqrt(variance), np.inf)
-    return float((np.abs(sums / counts) > far * spread).any(axis=1).mean())
+    apart, off = excludes_zero(first - second), excludes_zero(first - truth.values.mean())
+    return float(apart.any(axis=1).mean()), float(off.any(axis=1).mean())
 
 
 def _kept(truth: Learner, count: int, draws: int, rng: np.random.Generator, prior: Prior) -> float:

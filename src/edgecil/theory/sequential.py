@@ -11,7 +11,10 @@ import math
 from collections.abc import Sequence
 from statistics import fmean
 
+import numpy as np
+
 from edgecil.errors import UsageError
+from edgecil.io.arrays import Bools, Floats
 from edgecil.theory.arguments import open_probability
 
 # Variance of the prior of (mean - value)/std; intervals of 5 to 50 values are near their narrowest.
@@ -20,6 +23,7 @@ _PRIOR = 1.5
 _UNSEEN = 2.0
 # With fewer values, moderately skewed and bimodal ones exceed the error rate.
 _LEAST = 5
+_EQUAL = 1e-6  # values that differ by less show no spread
 
 
 def confidence_interval(
@@ -66,6 +70,17 @@ def confidence_interval(
         return None  # equal values show no spread
     half = scale * math.sqrt(variance)
     return mean - half, mean + half
+
+
+def excludes_zero(series: Floats) -> Bools:
+    """Return whether :func:`confidence_interval` excludes 0 after each value of series (B, n)."""
+    counts = np.arange(1, series.shape[1] + 1)
+    shifted = series - series[:, :1]
+    sums, squares = shifted.cumsum(axis=1), (shifted**2).cumsum(axis=1)
+    spread = np.sqrt(np.maximum(squares - sums**2 / counts, 0.0) / np.maximum(counts - 1, 1))
+    reaches = np.array([reach(count) or np.inf for count in counts.tolist()])
+    far = reaches * np.where(spread > _EQUAL, spread, np.inf)
+    return np.asarray(np.abs(sums / counts + series[:, :1]) > far)
 
 
 def reach(count: int, level: float = 0.9, *, least: int = _LEAST) -> float | None:
