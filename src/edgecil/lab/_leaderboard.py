@@ -20,7 +20,7 @@ from edgecil.estimation.population import LEVEL, independent_variance
 from edgecil.io.arrays import Floats, Ints
 from edgecil.lab.draws import FunctionProtocol, OwnProtocol, check_draws, draw_protocol, measure
 from edgecil.lab.estimators import ESTIMATORS, Estimator, Observations
-from edgecil.lab.truth_tables import LEAST_STD, Source, TruthTable, truths
+from edgecil.lab.truth_tables import Source, TruthTable, truths, varies
 from edgecil.sequences.protocols import PROTOCOLS, RANDOM, Protocol
 from edgecil.sequences.sequence import ClassSequence
 
@@ -281,7 +281,7 @@ def _evaluate(
                 continue
             for method in table.methods:
                 truth = table.accuracies(method, metric)
-                if truth.std() <= LEAST_STD:
+                if not varies(truth):
                     continue
                 values, classes = _take(table, method, metric, places, rng)
                 runs = Observations(values, classes)

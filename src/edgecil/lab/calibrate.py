@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from edgecil.errors import UsageError
 from edgecil.estimation.calibration import FILE, LEAST, SCHEMA, TOLERATED, Calibration, Figure
-from edgecil.estimation.distributions import SAME, accuracy_step
+from edgecil.estimation.distributions import accuracy_step
 from edgecil.estimation.population import (
     FILE as PRIORS,
     LEVEL,
@@ -36,7 +36,7 @@ from edgecil.estimation.population import (
 )
 from edgecil.io.arrays import Floats, Ints
 from edgecil.io.json import to_json
-from edgecil.lab.truth_tables import LEAST_STD, TruthTable, truths
+from edgecil.lab.truth_tables import TruthTable, truths, varies
 from edgecil.sequences.latin import latin
 from edgecil.sequences.protocols import LATIN, RANDOM, Protocol
 from edgecil.theory.sequential import excludes_zero
@@ -96,18 +96,12 @@ def _cell(one: Figure) -> str:
 
 
 def learners(tables: Iterable[TruthTable]) -> list[Learner]:
-    """Return the truths with repeats on every order, without those that hardly vary.
-
-    A learner hardly varies if half of its runs, or more, around the median are equal: its few other
-    runs are rarely among those that are drawn, and no spread can be estimated.
-    """
+    """Return the truths with repeats on every order, without those that hardly vary."""
     return [
         Learner(name, table.name, values, table.class_accuracies(name), table, place % 2)
         for place, table in enumerate(tables)
         for name in table.methods
-        if len(values := table.accuracies(name)) > 1
-        and values.std() > LEAST_STD
-        and np.ptp(np.quantile(values, [0.25, 0.75])) > SAME
+        if len(values := table.accuracies(name)) > 1 and varies(values)
     ]
 
 

@@ -23,6 +23,7 @@ from edgecil.engine.run_files import DataFrame, read_runs
 from edgecil.engine.runs import Runs
 from edgecil.engine.seeds import repeat_of
 from edgecil.errors import DataError, UsageError, shown, unknown
+from edgecil.estimation.distributions import SAME
 from edgecil.estimation.truth import LEAST_SAMPLE
 from edgecil.io.arrays import Floats
 from edgecil.sequences.given import NAME
@@ -31,8 +32,7 @@ from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity import Similarity, text_similarity
 
-LEAST_STD = 0.1
-"""Points; protocols and claims are not judged on learners that vary less."""
+_LEAST_STD = 0.1
 
 Kind = Literal["enumerated", "sample", "structured"]
 Source: TypeAlias = "str | Path | DataFrame | Experiment"
@@ -397,6 +397,15 @@ def _count_runs(repeats: list[tuple[int, list[RunResult]]]) -> Counts | Values:
                     counts = [count for task in node.class_correct[name] for count in task]
                     correct[repeat, number, step, seen, index] = counts
     return Counts(seeds, first.classifiers, correct, totals)
+
+
+def varies(values: Floats) -> bool:
+    """Return whether protocols and claims can be judged on runs with these accuracies.
+
+    Not if they vary by less than 0.1 points, nor if their quartiles are equal: the few other runs
+    are rarely among those that are drawn, so that no spread can be estimated.
+    """
+    return bool(values.std() > _LEAST_STD and np.ptp(np.quantile(values, [0.25, 0.75])) > SAME)
 
 
 def _sorted(sequences: Iterable[ClassSequence]) -> tuple[ClassSequence, ...]:
