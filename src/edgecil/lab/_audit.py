@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import pandas
 
 # Name and version of the JSON form of an audit; a changed field is a new version.
-SCHEMA = "edgecil.lab-audit/2"
+SCHEMA = "edgecil.lab-audit/1"
 MEASURES = {"wasserstein": "W₁", "jsd": "JSD", "missed_range": "range"}
 SIZES = (3, 4, 5, 6, 8, 10, 15, 20, 30)
 _FOLDER = "audits"
