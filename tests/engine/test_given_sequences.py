@@ -74,7 +74,7 @@ def test_kept_states_save_the_tasks_that_a_later_sequence_shares(toy, tmp_path) 
     ("given", "complaint"),
     [
         ([[0, 1, 2]], "sum to the number of classes"),
-        (["0 1|2 9"], "each class from 0 to 3 once"),
+        (["0 1|2 9"], "has the class 9, but the classes are 0 to 3"),
         (["0 1|2 x"], "written '0 1|2 3|4 5'"),
         (["a: 0 1|2 3", "a: 2 3|0 1"], "Two different sequences have the label 'a'"),
         ([], "at least one"),

@@ -54,7 +54,8 @@ def test_the_format_of_one_training_seed_is_read_but_not_continued(tmp_path: Pat
     directory = old_directory(tmp_path, "format-3")
     before = (directory / "results.sqlite").read_bytes()
     answer = edgecil.analyze(directory)["simplecil"].answer
-    assert (answer.shared_seeds, answer.order_count, answer.mean.value) == (1, 3, 91.25)
+    assert (answer.shared_seeds, answer.order_count) == (1, 3)
+    assert answer.mean.value == pytest.approx(91.25)
     with pytest.raises(UsageError, match="cannot be continued") as refused:
         USES["run"](directory)
     assert len(str(refused.value).splitlines()) == 1
