@@ -9,6 +9,7 @@ import multiprocessing
 import pickle
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -69,10 +70,18 @@ def _without_interrupts() -> Iterator[None]:
 
     ensure_running()  # which, were it to start below, would let the signal through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    # Another thread may receive it all the same, and Python would raise it here.
+    caught: list[int] = []
+    main = threading.current_thread() is threading.main_thread()
+    handler = signal.signal(signal.SIGINT, lambda *_: caught.append(1)) if main else None
     try:
         yield
     finally:
+        if main:
+            signal.signal(signal.SIGINT, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if caught:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _may_be_in_script(name: str, context: WorkerContext) -> bool:
