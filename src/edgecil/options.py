@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cache, wraps
 from inspect import signature
@@ -128,35 +129,34 @@ def check_type(name: str, value: Any, annotation: str) -> None:
     kinds = [kind for kind in annotation.split(" | ") if kind != "None"]
     if not all(kind in _PLAIN for kind in kinds) or (value is None and "None" in annotation):
         return
-    if not any(_PLAIN[kind][0](value) for kind in kinds):
-        raise wrong_value(name, " or ".join(dict.fromkeys(_PLAIN[it][1] for it in kinds)), value)
+    for kind in kinds:
+        with suppress(msgspec.ValidationError):
+            msgspec.convert(_builtin(value), _PLAIN[kind])
+            return
+    allowed = dict.fromkeys(describe_type(_PLAIN[kind]) for kind in kinds)
+    raise wrong_value(name, " or ".join(allowed), value)
 
 
-def _is_list_of(is_kind: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, (list, tuple)) and all(map(is_kind, value))
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_path(value: Any) -> bool:
-    return isinstance(value, (str, os.PathLike))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-_PLAIN: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "str": (_is_text, "a text"),
-    "Path": (_is_path, "a path"),
-    "int": (is_integer, "an integer"),
-    "float": (_is_number, "a number"),
-    "bool": (lambda value: isinstance(value, bool), "true or false"),
-    "Sequence[str]": (_is_list_of(_is_text), "a list of texts"),
-    "Sequence[int]": (_is_list_of(is_integer), "a list of integers"),
+_PLAIN: dict[str, Any] = {
+    "str": str,
+    "Path": str,
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "Sequence[str]": tuple[str, ...],
+    "Sequence[int]": tuple[int, ...],
 }
+
+
+def _builtin(value: Any) -> Any:
+    """Return paths as text, and numbers of NumPy as those of Python."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if is_integer(value):
+        return int(value)
+    if isinstance(value, (list, tuple)):
+        return [_builtin(entry) for entry in value]
+    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else value
 
 
 def default_of(entry: Field[Any]) -> Any:
@@ -178,8 +178,7 @@ def convert(name: str, value: Any, kind: Any) -> Any:
     """
     if isinstance(kind, type) and issubclass(kind, Options):
         return value if isinstance(value, kind) else kind(**kind.given(value))
-    plain = os.fspath(value) if isinstance(value, os.PathLike) else value
-    plain = int(plain) if is_integer(plain) else plain  # of NumPy, too
+    plain = _builtin(value)
     kinds = (kind,) if get_origin(kind) is tuple else get_args(kind)
     if isinstance(plain, str) and str not in kinds and tuple[str, ...] in kinds:
         plain = [part.strip() for part in plain.split(",")]

@@ -5,10 +5,9 @@ from dataclasses import dataclass, fields
 import pytest
 
 from edgecil.cli.verb import options_of
-from edgecil.engine.config import GROUPS, Data, Execution, ExperimentConfig
+from edgecil.engine.config import GROUPS, Data, ExperimentConfig
 from edgecil.engine.config_values import (
     build_config,
-    build_execution,
     config_text,
     merge_options,
     read_config,
@@ -36,7 +35,7 @@ def test_a_file_holds_every_option(tmp_path) -> None:
         """
     )
     values = read_config(path)
-    assert build_execution(values) == Execution(workers=2)
+    assert values["execution"] == {"workers": 2}
     assert build_config(values) == ExperimentConfig(
         method=("icarl", "ewc"),
         dataset="quickdraw",

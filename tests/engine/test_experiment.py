@@ -11,11 +11,11 @@ from edgecil.engine.metrics import METRICS
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, Reported, WholeRun
 from edgecil.engine.run_files import read_runs
+from edgecil.engine.similarity import SIMILARITY_FILE
 from edgecil.engine.store import Store, StoreReader
-from edgecil.engine.stored_similarity import save_experiment_similarity
 from edgecil.errors import DataError, UsageError
 from edgecil.sequences import ClassSequence, LabelledSequence
-from edgecil.similarity import SimilarityMatrix
+from edgecil.similarity import SimilarityMatrix, save_similarity
 
 THERE, BACK = ClassSequence([[0, 3], [1, 2]]), ClassSequence([[1, 2], [0, 3]])
 NAMES = ["cat", "dog", "<mouse>", "ant"]
@@ -118,7 +118,7 @@ def test_a_saved_similarity_is_read_back_bit_for_bit(experiment) -> None:
     matrix = SimilarityMatrix(
         tuple(NAMES), values + values.T, {"encoder": "e", "template": "{name}"}
     )
-    save_experiment_similarity(experiment.directory, matrix)
+    save_similarity(matrix, experiment.directory / SIMILARITY_FILE)
     np.testing.assert_array_equal(experiment.similarity().submatrix(np.arange(4)), matrix.values)
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from edgecil.engine import Store
 from edgecil.engine.experiment import Experiment
-from edgecil.engine.stored_similarity import SIMILARITY_FILE
+from edgecil.engine.similarity import SIMILARITY_FILE
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.estimation import Analysis, analyze
 from edgecil.io.json import json_schema, to_plain

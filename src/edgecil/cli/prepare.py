@@ -35,8 +35,8 @@ def _show_list(answer: dict[str, Any]) -> Iterator[Table | str]:
         yield answer["toml"].rstrip("\n")
         return
     entries, kind = answer["entries"], answer["kind"].removesuffix("s")
-    columns = [name for name in _COLUMNS if entries and hasattr(entries[0], name)]
-    details = [name for name in _DETAILS if entries and hasattr(entries[0], name)]
+    columns = [name for name in _COLUMNS if entries and name in entries[0]]
+    details = [name for name in _DETAILS if entries and name in entries[0]]
     if len(entries) <= _FEW:
         yield entry_table(kind, entries, *columns)
         yield from (entry_table(kind, entries, "name", name) for name in details)
@@ -45,7 +45,7 @@ def _show_list(answer: dict[str, Any]) -> Iterator[Table | str]:
         columns, details = [*columns, *details], []
     yield entry_table(kind, entries, *columns, width=_LINE)
     if details:
-        yield f"For the {' and '.join(details)} of one: edgecil list {kind}s {entries[0].name}"
+        yield f"For the {' and '.join(details)} of one: edgecil list {kind}s {entries[0]['name']}"
 
 
 def _similarity(*, out: str | None = None, **options: Any) -> Any:

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -140,10 +140,7 @@ class Check:
             orders = ", ".join(f"{count} {name}" for name, count in self.orders.items())
             remaining = sum(part.tasks - part.stored for part in self.methods)
             yield f"Class orders: {orders}. To train: {remaining} tasks, {self.workers} at a time."
-            reasons: dict[str, list[str]] = {}
-            for it in self.methods:
-                reasons.setdefault(it.unknown, []).append(it.method)
-            why = "; ".join(f"{', '.join(own)}: {it}" for it, own in reasons.items() if it)
+            why = "; ".join(f"{it.method}: {it.unknown}" for it in self.methods if it.unknown)
             known = "" if self.seconds is None else f"about {format_duration(self.seconds)}"
             yield f"Expected time: {known or f'unknown ({why})'}."
             used = "unknown until one was trained"
@@ -236,20 +233,34 @@ def _check(asked: Resolved, end: float) -> Check:
     if out is not None and not asked.overwrite:
         with found.trying("directory"), suppress(NoExperimentError):
             measured, sizes = _read_stored(config, space, backbones, out)
-    stored = measured.keys() & set(plan)
-    timed: dict[str, _Timed] = {}
+    left = [node for node in plan if node not in measured]
+    trials: dict[str, _Trial] = {}
     first = {root.method: root for root in reversed(plan.roots)}
     new = [name for name in first if name not in {it.method for it in measured}]
     if new and opened is not None and all(it.available for it in found):
         with found.trying("methods"):
-            timed = _try_methods(config, opened, plan.roots[0].prefix[0], new, end)
-    sizes += [it.size for it in timed.values() if it.size]
-    measured |= {first[name]: it.seconds for name, it in timed.items() if it.seconds is not None}
-    known = {node.method for node in measured}
-    expected = expected_seconds([it for it in plan if it not in stored], measured)
+            trials = _try_methods(config, opened, plan.roots[0].prefix[0], new, end)
+    sizes += [trial.size for trial in trials.values() if trial.size]
+    measured |= {first[name]: it.seconds for name, it in trials.items() if it.seconds is not None}
+    expected = expected_seconds(left, measured)
     for node in {(it.method, it.prefix[-1]): it for it in expected}.values():
-        if (own := timed.get(node.method)) is not None and own.seconds is not None:
-            expected[node] += max(0.0, own.first - own.seconds)
+        expected[node] += trials[node.method].once if node.method in trials else 0.0
+    parts = []
+    for method in config.method_names:
+        nodes = [node for node in plan if node.method == method]
+        own = [node for node in left if node.method == method]
+        is_known = not own or any(node.method == method for node in measured)
+        reason = trials[method].unknown if method in trials else "nothing could be measured yet"
+        parts.append(
+            PlannedMethod(
+                method,
+                sum(run.method == method for run in plan.runs),
+                len(nodes),
+                len(nodes) - len(own),
+                sum(expected[node] for node in own) if is_known else None,
+                "" if is_known else reason,
+            )
+        )
     threads = max(1, cores() // training.threads)
     workers = execution.workers or (threads if training.device != "cuda" else 1)
     states = workers * max(max((len(run.prefix) for run in plan.runs), default=1) - 1, 0)
@@ -258,26 +269,8 @@ def _check(asked: Resolved, end: float) -> Check:
     if sizes or not states:
         disk = states * max(sizes, default=0) + _ROW * len(plan)
         place = Path(out or ".").absolute()
-        while not place.exists():
-            place = place.parent
-        free = shutil.disk_usage(place).free
+        free = shutil.disk_usage(next(it for it in (place, *place.parents) if it.exists())).free
         found.add("disk", f"{free / 1e9:,.1f} GB are free", free > disk)
-    parts = []
-    for method in config.method_names:
-        nodes = [node for node in plan if node.method == method]
-        left = [node for node in nodes if node not in stored]
-        seconds = sum(expected[node] for node in left) if method in known or not left else None
-        reason = timed[method].unknown if method in timed else "nothing could be measured yet"
-        parts.append(
-            PlannedMethod(
-                method,
-                sum(run.method == method for run in plan.runs),
-                len(nodes),
-                len(nodes) - len(left),
-                seconds,
-                reason if seconds is None else "",
-            )
-        )
     all_known = all(part.seconds is not None for part in parts)
     return Check(
         tuple(found),
@@ -303,9 +296,8 @@ def _find_dataset(
         every: Sequence[str] = opened.names
     except (PrerequisiteError, DataError) as error:
         download = config.data.download
-        found.add(
-            name, "it is not here yet; the run downloads it" if download else str(error), download
-        )
+        about = "it is not here yet; the run downloads it" if download else str(error)
+        found.add(name, about, download)
         try:
             every = dataset_classes(config.dataset).labels
         except EdgecilError:
@@ -471,11 +463,11 @@ def _plan_orders(
     return orders
 
 
-class _Timed(NamedTuple):
-    """A first task: its seconds, those when it is trained for the first time, bytes, or why not."""
+class _Trial(NamedTuple):
+    """A first task: its seconds, those more when it is trained for the first time, and bytes."""
 
     seconds: float | None
-    first: float = 0.0
+    once: float = 0.0
     size: int = 0
     unknown: str = ""
 
@@ -486,7 +478,7 @@ def _try_methods(
     classes: Sequence[int],
     methods: Sequence[str],
     end: float,
-) -> dict[str, _Timed]:
+) -> dict[str, _Trial]:
     """Train a first task on few of its inputs until a moment; times are scaled to all of them."""
     from edgecil.engine.prepare import load_context
 
@@ -496,18 +488,18 @@ def _try_methods(
     few = _few(opened, ids, max(2, most // len(ids)), config.data.image_size)
     context = load_context(config, images=few, storage="memory")[-1]
     context.prepare()
-    timed = {}
+    trials = {}
     for number, method in enumerate(methods):
         limit = max(0.5, (end - time.monotonic()) / (len(methods) - number))
         with tempfile.TemporaryDirectory(prefix="edgecil-") as folder:
             own = replace(context, environment=replace(context.environment, shared=folder))
-            timed[method] = _try_method(own, method, inputs, inputs / len(few.train), limit)
-    return timed
+            trials[method] = _try_method(own, method, inputs, inputs / len(few.train), limit)
+    return trials
 
 
 def _try_method(
     context: WorkerContext, method: str, inputs: int, scale: float, limit: float
-) -> _Timed:
+) -> _Trial:
     """Train twice: the second time, what sequences share (features, adapters) is there already.
 
     A training that does not end in time is scaled by its steps.
@@ -521,25 +513,25 @@ def _try_method(
     steps: list[float] = []
     size = 0
     hook = register_optimizer_step_post_hook(lambda *_: steps.append(time.perf_counter()))
-    with ExitStack() as stack:
-        stack.callback(hook.remove)
-        stack.enter_context(suppress(TooLongError))
-        stack.enter_context(at_most(limit))
-        for _ in range(2):
-            outcome, state = train_node(context, node, None, keep=True)
-            if outcome.permanent:  # a run would refuse it, too
-                raise UsageError((outcome.error or "").partition(": ")[2])
-            if outcome.result is None or state is None:
-                return _Timed(None, unknown=f"a trial failed with {outcome.error}")
-            times.append(scale * outcome.result.seconds)
-            size = len(state)
+    try:
+        with suppress(TooLongError), at_most(limit):
+            for _ in range(2):
+                outcome, state = train_node(context, node, None, keep=True)
+                if outcome.permanent:  # a run would refuse it, too
+                    raise UsageError((outcome.error or "").partition(": ")[2])
+                if outcome.result is None or state is None:
+                    return _Trial(None, unknown=f"a trial failed with {outcome.error}")
+                times.append(scale * outcome.result.seconds)
+                size = len(state)
+    finally:
+        hook.remove()
     schedule = getattr(context.configs[method], "schedule", None)
     if not times and schedule is not None and len(steps) > 1:
         total = schedule.epochs * -(-inputs // schedule.batch_size)
         times = [total * (steps[-1] - steps[0]) / (len(steps) - 1)]
     if not times:
-        return _Timed(None, unknown="its first task took too long to be measured")
-    return _Timed(times[-1], times[0], size)
+        return _Trial(None, unknown="its first task took too long to be measured")
+    return _Trial(times[-1], max(0.0, times[0] - times[-1]), size)
 
 
 def _few(opened: Dataset | Items, ids: Ints, each: int, size: int | None) -> Dataset:

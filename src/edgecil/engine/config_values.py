@@ -6,13 +6,12 @@ Values are nested as in a TOML file: keywords of :func:`edgecil.run`, and a mapp
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from edgecil.engine.config import GROUPS, Execution, ExperimentConfig
+from edgecil.engine.config import GROUPS, ExperimentConfig
 from edgecil.engine.toolbox_configs import read_toolbox_config
 from edgecil.errors import UsageError, unknown
 from edgecil.io.toml import read_toml
@@ -87,13 +86,12 @@ def _replaced(group: str, given: Mapping[str, Any]) -> set[str]:
 
 
 def build_config(values: Mapping[str, Any]) -> ExperimentConfig:
-    """Return a checked configuration from values; those of :class:`Execution` are left out."""
+    """Return a checked configuration from values; those of `execution` are left out."""
     _check_names(values, "option")
     given = {name: it for name, it in values.items() if name != "execution" and it is not None}
     for name in ("method", "dataset"):
-        if not isinstance(given.get(name), (str, os.PathLike, list, tuple, type(None))):
-            continue  # whatever it is, its type is checked below
-        if not given.get(name):
+        value = given.get(name)
+        if value is None or (isinstance(value, (str, list, tuple)) and not value):
             raise UsageError(f"The {name!r} parameter is required.")
     for name in ("method", "protocol"):
         value = given.get(name)
@@ -107,12 +105,6 @@ def build_config(values: Mapping[str, Any]) -> ExperimentConfig:
         given["sequences"] = own
         given["protocol"] = tuple(dict.fromkeys([*given.get("protocol", ()), *own]))
     return ExperimentConfig(**given)
-
-
-def build_execution(values: Mapping[str, Any]) -> Execution:
-    """Return the checked options of :class:`Execution` among values."""
-    _check_names(values, "option")
-    return Execution(**Execution.given(values.get("execution")))
 
 
 def config_text(config: ExperimentConfig) -> str:

@@ -18,6 +18,7 @@ from edgecil.engine.record import ExperimentRecord, Identity, digest_of, meaning
 from edgecil.engine.results import RunResult, Summary
 from edgecil.engine.runs import FAILED, FINISHED, PENDING, Runs
 from edgecil.engine.seeds import repeat_of
+from edgecil.engine.similarity import find_similarity, note_sources, required_encoder
 from edgecil.engine.status import (
     Failure,
     LabelledRun,
@@ -27,7 +28,6 @@ from edgecil.engine.status import (
     stored_failures,
 )
 from edgecil.engine.store import NoExperimentError, StoreReader
-from edgecil.engine.stored_similarity import find_similarity, note_sources, required_encoder
 from edgecil.engine.until import GoalStatus
 from edgecil.errors import DataError, EdgecilError, unknown
 from edgecil.io.arrays import Floats

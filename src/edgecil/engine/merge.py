@@ -14,8 +14,8 @@ from edgecil.engine.experiment import Experiment
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, WholeRun
 from edgecil.engine.seeds import SEEDS, SHARED
+from edgecil.engine.similarity import SIMILARITY_FILE
 from edgecil.engine.store import DATABASE, Store, StoreReader
-from edgecil.engine.stored_similarity import SIMILARITY_FILE
 from edgecil.errors import DataError, UsageError
 from edgecil.io.directory import check_path, claim
 from edgecil.io.locks import locked

@@ -13,7 +13,6 @@ from edgecil.engine.config import Data, Execution, ExperimentConfig, Training
 from edgecil.engine.config_values import (
     CALL_OPTIONS,
     build_config,
-    build_execution,
     merge_options,
     read_config,
 )
@@ -27,8 +26,8 @@ from edgecil.engine.experiment import (
 from edgecil.engine.main_guard import refuse_while_importing
 from edgecil.engine.plan import Node
 from edgecil.engine.progress import ProgressWriter
+from edgecil.engine.similarity import SIMILARITY_FILE
 from edgecil.engine.status import elapsed_seconds, expected_seconds
-from edgecil.engine.stored_similarity import SIMILARITY_FILE, save_experiment_similarity
 from edgecil.engine.until import FIRST_LOOK, Goal, check_goal, parse_goal
 from edgecil.errors import UsageError, unknown, wrong_value
 from edgecil.io.device import use_portable_kernels
@@ -42,6 +41,7 @@ from edgecil.sequences.protocols import (
     find_protocol,
     parse_protocols,
 )
+from edgecil.similarity import save_similarity
 from edgecil.similarity.options import SimilaritySource
 
 if TYPE_CHECKING:
@@ -332,7 +332,7 @@ def _run(
             own = name in prepared.config.sequences  # these add to those of earlier calls
             store.add_sequences(name, runs, keep="all" if own else "finished")
         if prepared.similarity is not None and not (out / SIMILARITY_FILE).exists():
-            save_experiment_similarity(out, prepared.similarity)
+            save_similarity(prepared.similarity, out / SIMILARITY_FILE)
         store.add_config(asdict(portable_config(prepared.config)))
         on_start(prepared, store, executor.capacity)
         with ProgressWriter(out, workers=executor.capacity, shard=execution.shard) as progress:
@@ -380,7 +380,7 @@ def resolve_options(
     values["method"] = _method_specs(values.get("method"))
     if values.get("dataset") is not None:
         values["dataset"] = dataset_text(values["dataset"])
-    return build_config(values), build_execution(values)
+    return build_config(values), Execution(**Execution.given(values.get("execution")))
 
 
 def config_values(

@@ -22,7 +22,7 @@ from edgecil.engine.directory import writing
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, WholeRun
-from edgecil.engine.stored_similarity import SIMILARITY_FILE, save_experiment_similarity
+from edgecil.engine.similarity import SIMILARITY_FILE
 from edgecil.errors import DataError, UsageError, warn
 from edgecil.interop import mammoth_driver, toolbox_driver
 from edgecil.interop.contract import read_result, write_order
@@ -33,7 +33,7 @@ from edgecil.io.files import check_new, read_json
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.scored import ScoredSequence, choose_sequences
 from edgecil.sequences.sequence import ClassSequence
-from edgecil.similarity import Similarity, SimilaritySource
+from edgecil.similarity import Similarity, SimilaritySource, save_similarity
 
 Tool: TypeAlias = Literal["pycil", "pilot", "mammoth", "avalanche", "continuum"]
 MANIFEST = "export.json"
@@ -232,7 +232,7 @@ def export(
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
     if plan.orders.similarity is not None:
-        save_experiment_similarity(folder, plan.orders.similarity)
+        save_similarity(plan.orders.similarity, folder / SIMILARITY_FILE)
     back = f"edgecil import-logs {shlex.quote(str(out))} --out {shlex.quote(str(out))}-results"
     return Exported(tool, Path(out), tuple(runs), f"sh {shlex.quote(f'{out}/run.sh')}", back)
 

@@ -19,8 +19,8 @@ from edgecil.engine.experiment import Experiment, TrainingFailedError
 from edgecil.engine.plan import Node
 from edgecil.engine.results import Summary, WholeRun
 from edgecil.engine.seeds import PER_ORDER, SEEDS, training_seed
+from edgecil.engine.similarity import SIMILARITY_FILE
 from edgecil.engine.store import Store
-from edgecil.engine.stored_similarity import save_experiment_similarity
 from edgecil.errors import EdgecilError, UsageError, shown
 from edgecil.interop.contract import read_result, with_cost, write_order
 from edgecil.interop.orders import ChosenOrders, Orders, choose_orders
@@ -33,7 +33,7 @@ from edgecil.interop.process import (
 from edgecil.io.progress_bar import Progress
 from edgecil.sequences.protocols import note_sequences
 from edgecil.sequences.sequence import ClassSequence, format_tasks
-from edgecil.similarity import SimilaritySource
+from edgecil.similarity import SimilaritySource, save_similarity
 
 # In the folder of a run; the first two are described in `edgecil.interop.contract`.
 ORDER_FILE, RESULT_FILE, LOG = "order.json", "result.json", "log.txt"
@@ -167,7 +167,7 @@ def train(
         for name, runs in plan.orders.sequences.items():
             store.add_sequences(name, runs)
         if plan.orders.similarity is not None:
-            save_experiment_similarity(out, plan.orders.similarity)
+            save_similarity(plan.orders.similarity, out / SIMILARITY_FILE)
         with signals_interrupt(), Progress("runs", shown=progress) as bar:
             for name, sentence in note_sequences(plan.orders.sequences).items():
                 bar.note(sentence, once=name)

@@ -310,10 +310,10 @@ def orders_table(dataset: DatasetAnalysis, orders: OrderTable) -> Table:
 
 
 def entry_table(
-    title: str, entries: Iterable[Any], *fields: str, width: int | None = None
+    title: str, entries: Iterable[Mapping[str, Any]], *fields: str, width: int | None = None
 ) -> Table:
     """A row per entry with these fields that are not empty; the last one is cut to a width."""
-    rows = [tuple(_cell(getattr(it, field)) for field in fields) for it in entries]
+    rows = [tuple(_cell(it[field]) for field in fields) for it in entries]
     titles = [Column(one) for one in (title, *(field.replace("_", " ") for field in fields[1:]))]
     columns, cells = _filled(titles, rows)
     if width is not None and len(columns) > 1:
