@@ -13,7 +13,7 @@ import torch
 from PIL import Image
 
 from edgecil.data import Dataset, Examples, dataset_classes, load_dataset, slot
-from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError
+from edgecil.errors import DataError, EdgecilError, EdgecilWarning, PrerequisiteError, UsageError
 from tests.data.painting import paint
 
 datasets = pytest.importorskip("datasets")
@@ -128,7 +128,8 @@ def test_every_form_gives_the_same_dataset(form, storage, tmp_path, monkeypatch)
 
 def test_arrays_without_a_split_are_split_always_in_the_same_way() -> None:
     x, y = torch.from_numpy(PIXELS[0]), TRAIN.tolist()
-    first, second = load_dataset((x, y)), load_dataset((PIXELS[0], TRAIN))
+    with pytest.warns(EdgecilWarning, match="20% of each class, are held out for testing"):
+        first, second = load_dataset((x, y)), load_dataset((PIXELS[0], TRAIN))
     assert first.fingerprint == second.fingerprint
     assert first.counts()[1].tolist() == [1, 1, 1]
     four = load_dataset((PIXELS[0], TRAIN, PIXELS[1], TEST))

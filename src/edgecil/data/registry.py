@@ -106,10 +106,11 @@ def load_dataset(
     opened = open_dataset(name, root=root, download=download)
     chosen = select_classes(len(opened.names), count=count, seed=seed, ids=ids)
     if isinstance(opened, Dataset):
-        return resize_dataset(opened.take(chosen), size, storage)
-    dataset = opened.read(chosen, size, storage)
-    if size is not None and not dataset.channels:
-        return resize_dataset(dataset, size, storage)
+        dataset = resize_dataset(opened.take(chosen), size, storage)
+    else:
+        dataset = opened.read(chosen, size, storage)
+        if size is not None and not dataset.channels:
+            return resize_dataset(dataset, size, storage)
     for note in dataset.notes:
         warn(note)
     return dataset

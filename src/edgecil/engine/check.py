@@ -291,8 +291,7 @@ def _find_dataset(
     try:
         opened = open_dataset(config.dataset, root=config.data.root)
         train, test = _split_labels(opened)
-        notes = () if isinstance(opened, Dataset) else opened.notes
-        found.add(name, _describe_counts(opened.name, len(train), len(test), notes))
+        found.add(name, _describe_counts(opened.name, len(train), len(test), opened.notes))
         every: Sequence[str] = opened.names
     except (PrerequisiteError, DataError) as error:
         download = config.data.download

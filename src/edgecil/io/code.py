@@ -148,9 +148,22 @@ def locate_object(given: Callable[..., Any]) -> Source:
     path = getattr(module, "__file__", None)
     if path is None:
         return locate_cell(given)
-    if given.__module__ in _SCRIPT:
-        return locate_file(Path(path), given.__qualname__)
-    return locate_module(given.__module__, given.__qualname__)
+    if given.__module__ not in _SCRIPT:
+        return locate_module(given.__module__, given.__qualname__)
+    source = locate_file(Path(path), given.__qualname__)
+    if _is_guarded(source.files[Path(path).name], given.__qualname__):
+        raise UsageError(
+            f'{given.__qualname__} is defined below `if __name__ == "__main__":`, which worker '
+            f"processes do not run; define it above that line of {path}."
+        )
+    return source
+
+
+def _is_guarded(text: str, name: str) -> bool:
+    """Return whether a script defines a name only where it is run, not where it is imported."""
+    conditions = (node for node in ast.parse(text).body if isinstance(node, ast.If))
+    guards = [node for node in conditions if "__name__" in ast.unparse(node.test)]
+    return any(getattr(it, "name", None) == name for guard in guards for it in ast.walk(guard))
 
 
 def load_code(source: Source) -> Callable[..., Any]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from edgecil.classes import ClassList
 from edgecil.data.dataset import Dataset, Examples
-from edgecil.data.split import hold_out
+from edgecil.data.split import held_out_note, hold_out
 from edgecil.errors import DataError, PrerequisiteError
 from edgecil.io.arrays import Inputs, Ints, read_npz
 
@@ -43,15 +43,19 @@ def read_arrays(path: Path) -> Dataset:
 def arrays_dataset(name: str, source: str, content: Mapping[str, Values]) -> Dataset:
     """Return the dataset in arrays with the names above."""
     content = _numbered(content)
+    notes: tuple[str, ...] = ()
     if content.keys() >= set(PARTS):
         train = _inputs(source, content, *PARTS[:2])
         test = _inputs(source, content, *PARTS[2:])
     else:
         whole = _inputs(source, content, *WHOLE)
         testing = _testing(source, content.get(_TEST), whole.labels)
+        if _TEST not in content:
+            notes = (held_out_note(f"{name} has no test part", testing, "inputs"),)
         train = Examples(whole.inputs[~testing], whole.labels[~testing])
         test = Examples(whole.inputs[testing], whole.labels[testing])
-    return Dataset(name, class_names(source, content.get(_NAMES), train.labels), train, test)
+    names = class_names(source, content.get(_NAMES), train.labels)
+    return Dataset(name, names, train, test, notes)
 
 
 def read_array_classes(path: Path) -> ClassList:
