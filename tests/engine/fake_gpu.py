@@ -60,5 +60,7 @@ if VARIABLE in os.environ:
     torch.cuda.is_available = lambda: True
     torch.cuda.get_device_name = lambda device=None: GPU
     torch.cuda.max_memory_reserved = lambda device=None: 1
+    torch.cuda.memory_reserved = lambda device=None: 1
+    torch.cuda.mem_get_info = lambda device=None: (1, 2)
     torch.cuda.reset_peak_memory_stats = lambda device=None: None
     Scenario.on = on_processor

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,14 @@ import edgecil
 from edgecil.engine.executors import placement
 from edgecil.engine.executors.local import WorkerPool
 from edgecil.engine.executors.placement import Placement, expand_devices, place
+from edgecil.engine.node_training import train_node
+from edgecil.engine.plan import Node
 from edgecil.engine.scheduler import execute
 from edgecil.engine.store import Store
 from edgecil.errors import UsageError
+from edgecil.methods.task import Scenario
 from tests.engine.contexts import ORDERS, make_context, plan_of
+from tests.engine.fake_gpu import on_processor
 from tests.grouped import grouped
 from tests.toys import save_toy
 
@@ -63,14 +68,49 @@ def test_a_gpu_starts_with_one_job_whose_memory_determines_the_number() -> None:
     assert small.limits["cuda:0"] == 1
 
 
-def test_running_out_of_memory_lowers_the_number_for_good() -> None:
-    placing = two(per_device=3)
+def test_a_context_is_assumed_until_a_process_alone_on_its_gpu_shows_it() -> None:
+    placing = two()
+    placing.learn("cuda:0", GB)
+    assert placing.limits["cuda:0"] == 4, "4.8 of 1.5 GB fit into 90 % of 8 GB"
+    placing.learn("cuda:0", GB, room=int(7.9 * GB))
+    assert placing.limits["cuda:0"] == 6, "6.5 of 1.1 GB fit"
+    placing.learn("cuda:0", GB, room=6 * GB)
+    assert placing.limits == {"cuda:0": 2, "cuda:1": 1}, "2.4 of 3 GB fit, on this card alone"
+    placing.learn("cuda:0", GB, room=9 * GB)
+    assert placing.limits["cuda:0"] == 2, "another program has freed memory, which shows nothing"
+
+
+def test_a_worker_measures_what_torch_can_have_of_its_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    context = make_context({"instant": {}})
+    context = replace(context, environment=replace(context.environment, device="cuda"))
+    monkeypatch.setattr(Scenario, "on", on_processor)
+    for name, value in {
+        "reset_peak_memory_stats": None,
+        "max_memory_reserved": 3 * GB,
+        "memory_reserved": 2 * GB,
+        "mem_get_info": (5 * GB, 8 * GB),
+    }.items():
+        monkeypatch.setattr(torch.cuda, name, lambda value=value: value)
+    outcome, _ = train_node(context, Node("instant", 0, ((0, 1),)), None, keep=False)
+    assert (outcome.memory, outcome.room) == (3 * GB, 7 * GB), "its context has 1 of 8 GB"
+
+
+@pytest.mark.parametrize("per_device", [None, 3])
+def test_running_out_of_memory_lowers_the_number_of_that_card_for_good(
+    per_device: int | None,
+) -> None:
+    placing = two(per_device=per_device)
+    for device in placing.devices:
+        placing.learn(device, GB)
+    before = placing.limits["cuda:1"]
     assert placing.lower("cuda:0", 3)
-    assert placing.limits == {"cuda:0": 2, "cuda:1": 3}
+    assert placing.limits == {"cuda:0": 2, "cuda:1": before}
     placing.learn("cuda:0", GB)
     assert placing.limits["cuda:0"] == 2
     assert not placing.lower("cuda:0", 1), "alone there is nobody to make room"
     assert placing.limits["cuda:0"] == 2
+    placing.learn("cuda:1", 12 * GB)
+    assert placing.limits["cuda:1"] == (3 if per_device else 1), "the other card is still measured"
 
 
 @pytest.mark.slow

@@ -113,6 +113,7 @@ class Outcome:
     refused: bool = False  # the worker's identity differs
     worker: Mapping[str, str] = field(default_factory=dict)  # in what it differs, if allowed
     memory: int = 0  # peak in bytes on the worker's device; on a processor that of the worker
+    room: int = 0  # bytes of its GPU that torch has in this process or could still have
     out_of_memory: bool = False
 
 
@@ -185,7 +186,8 @@ def train_node(
     peak = _peak_memory()
     result = NodeResult.per_class(correct, totals, seconds, peak, confusion)
     memory = torch.cuda.max_memory_reserved() if on_gpu else peak
-    return Outcome(result, worker=context.unequal, memory=memory), packed
+    room = torch.cuda.mem_get_info()[0] + torch.cuda.memory_reserved() if on_gpu else 0
+    return Outcome(result, worker=context.unequal, memory=memory, room=room), packed
 
 
 class TooLongError(BaseException):

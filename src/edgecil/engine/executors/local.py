@@ -129,7 +129,8 @@ class WorkerPool:
             )
             self._queued.appendleft(job)
             return None
-        self._placement.learn(worker.device, outcome.memory)
+        alone = sum(it.device == worker.device for it in self._workers) == 1
+        self._placement.learn(worker.device, outcome.memory, outcome.room if alone else 0)
         return Finished(job, outcome)
 
     def _start_jobs(self) -> None:

@@ -8,16 +8,16 @@ from edgecil.errors import UsageError
 from edgecil.io.device import cores, free_memory, why_unusable
 
 _SHARE = 0.9  # of a device's free memory that jobs may use
-_CONTEXT = 2**29  # bytes of a GPU that a process uses besides torch's own memory
+_CONTEXT = 2**29  # assumed bytes of a GPU that a process uses besides torch's own memory
 
 
 class Placement:
     """Sends each job to the device with the fewest jobs.
 
     Without a given number, a GPU starts with one job at a time, and a processor with `most`. The
-    largest peak of finished jobs then determines how many fit, at most `most`, because later tasks
-    may need more. A job that runs out of memory beside others lowers the number. On all devices
-    together there are at most `total`.
+    largest peak of finished jobs, with the context of a process on a GPU, then determines how many
+    fit, at most `most`, because later tasks may need more. A job that runs out of memory beside
+    others lowers the number of its device. On all devices together there are at most `total`.
 
     Attributes:
         devices: their names, such as `cuda:1`.
@@ -43,6 +43,7 @@ class Placement:
         # Devices whose number is given, or for which measurements were too optimistic.
         self._fixed = set(self.devices if per_device is not None else ())
         self._largest = dict.fromkeys(self.devices, 0)  # peak of a job
+        self._context = {name: 0 if name.startswith("cpu") else _CONTEXT for name in self.devices}
         self.limits = {
             name: per_device or (most if name.startswith("cpu") else 1) for name in self.devices
         }
@@ -63,11 +64,17 @@ class Placement:
         free = [name for name in self.devices if running.get(name, 0) < self.limits[name]]
         return min(free, key=lambda name: (running.get(name, 0), -self._room[name]), default=None)
 
-    def learn(self, device: str, memory: int) -> None:
-        """Determine the number of jobs of a device from the memory of a finished one."""
+    def learn(self, device: str, memory: int, room: int = 0) -> None:
+        """Determine the number of jobs of a device from the memory of a finished one.
+
+        `room` is what torch could have of a GPU in a process that was alone there; what is missing
+        from the memory that was free before it began is its context. 0 if it is unknown.
+        """
+        if 0 < room < self._room[device]:
+            self._context[device] = self._room[device] - room
         self._largest[device] = max(self._largest[device], memory)
         if memory > 0 and device not in self._fixed:
-            need = self._largest[device] + (0 if device.startswith("cpu") else _CONTEXT)
+            need = self._largest[device] + self._context[device]
             self.limits[device] = max(1, min(self._most, int(_SHARE * self._room[device] // need)))
 
     def lower(self, device: str, running: int) -> bool:
