@@ -144,22 +144,25 @@ def test_states_are_the_same_bit_for_bit(ran, tmp_path) -> None:
     assert same(ran.state, unpack((tmp_path / "state").read_bytes()))
 
 
-def test_an_only_child_gets_its_parent_state_from_memory_once(tmp_path) -> None:
+@pytest.mark.parametrize("timeout", [None, 300.0], ids=["in-process", "pool"])
+def test_an_only_child_gets_its_parent_state_from_memory_once(tmp_path, timeout) -> None:
     """The file may be gone for the child; another attempt needs it."""
-    here = get_executor("local", make_context({"icarl": {}}), workers=1)
     child = Node("icarl", 0, (*ROOT.prefix, (2, 3)))
     results = []
-    for only_child in (True, False):
-        here.submit(Job(ROOT, None, tmp_path / "state", only_child=only_child))
-        here.wait()
-        if only_child:
-            (tmp_path / "state").unlink()
-        here.submit(Job(child, tmp_path / "state", None))
-        results.append(ended(here).result.correct)
-    assert results[0] == results[1]
-    (tmp_path / "state").unlink()
-    here.submit(Job(child, tmp_path / "state", None))
-    assert ended(here).damaged
+    context = make_context({"icarl": {}})
+    with closing(get_executor("local", context, workers=1, timeout=timeout)) as executor:
+        for only_child in (True, False):
+            assert {ROOT, child}, "their hashes, which are kept, differ in another process"
+            executor.submit(Job(ROOT, None, tmp_path / "state", only_child=only_child))
+            ended(executor)
+            if only_child:
+                (tmp_path / "state").unlink()
+            executor.submit(Job(child, tmp_path / "state", None))
+            results.append(ended(executor).result.correct)
+        assert results[0] == results[1]
+        (tmp_path / "state").unlink()
+        executor.submit(Job(child, tmp_path / "state", None))
+        assert ended(executor).damaged
 
 
 def test_a_method_that_raises_costs_its_own_sequence_only(ran) -> None:

@@ -27,6 +27,10 @@ class Node:
             self.__dict__["_hash"] = hash((self.method, self.seed, self.prefix))
             return int(self.__dict__["_hash"])
 
+    def __reduce__(self) -> tuple[type[Node], tuple[str, int, Prefix]]:
+        # Without the hash: that of a text differs in another process.
+        return Node, (self.method, self.seed, self.prefix)
+
     @property
     def parent(self) -> Node | None:
         """The node that must be trained first; None for a first task."""
