@@ -113,6 +113,28 @@ def learn_all(method: Method, scenario: Scenario, tasks: Tasks = TASKS, *, seed:
     return method
 
 
+SMALL = toy_dataset(train=6, test=4)
+HARD = toy_dataset(contrast=60)  # errors remain
+ADAM: dict[str, Any] = {"epochs": 1, "optimizer": "adam", "weight_decay": 0.0, "augment": ()}
+
+
+class Bench:
+    """A learner on a tiny dataset, trained by `QUICK` with some changes."""
+
+    def __init__(self, name: str, dataset: Dataset, **changes: Any) -> None:
+        self.name, self.dataset, self.scenario = name, dataset, Scenario(dataset)
+        self.schedule = replace(QUICK, **changes)
+
+    def build(self, **settings: object) -> Any:
+        """The learner before its first task."""
+        return build(self.name, self.dataset, schedule=self.schedule, settings=settings)
+
+    def trained(self, tasks: int | Tasks = TASKS, **settings: object) -> Any:
+        """The learner after some tasks, or after so many of `TASKS`."""
+        some = TASKS[:tasks] if isinstance(tasks, int) else tasks
+        return learn_all(self.build(**settings), self.scenario, some)
+
+
 def accuracy(method: Method, scenario: Scenario, classes: tuple[int, ...]) -> float:
     """Share of the test images of some classes that the main classifier gets right."""
     images = scenario.test.only(classes)

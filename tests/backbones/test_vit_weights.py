@@ -266,7 +266,7 @@ TEXT = {"text_model.final_layer_norm.weight": torch.zeros(4), "logit_scale": tor
         (lambda _: RESNET, "contains no vision transformer"),
         (lambda _: CLIP_RESNET, "contains no vision transformer"),
         (lambda _: TEXT, "contains no vision transformer"),
-        (without("norm.bias"), r"norm.bias.*\(timm's names\)"),
+        (without("norm.bias"), "timm's names: it lacks norm.bias"),
         (without("pos_embed"), "it lacks pos_embed"),
         (without("patch_embed.proj.weight"), "patch_embed.proj.weight"),
         (without("blocks.1.attn.qkv.bias"), "blocks.1.attn.qkv.bias"),

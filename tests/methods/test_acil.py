@@ -4,18 +4,15 @@ import numpy as np
 import torch
 
 from edgecil.methods.acil import ACIL
-from edgecil.methods.task import Scenario
-from tests.toys import TASKS, Tasks, build, learn_all, toy_dataset
+from tests.toys import TASKS, Bench, Tasks, toy_dataset
 
-DATASET = toy_dataset(train=8, test=6)
-SCENARIO = Scenario(DATASET)
+BENCH = Bench("acil", toy_dataset(train=8, test=6))
+SCENARIO = BENCH.scenario
 SIZE, RIDGE = 40, 0.3
 
 
 def trained(tasks: Tasks = TASKS) -> ACIL:
-    return learn_all(
-        build("acil", DATASET, settings={"projection": SIZE, "ridge": RIDGE}), SCENARIO, tasks
-    )
+    return BENCH.trained(tasks, projection=SIZE, ridge=RIDGE)
 
 
 def test_the_recursion_of_the_paper_gives_the_same_weights() -> None:

@@ -18,15 +18,14 @@ from edgecil.methods.adapters import (
 )
 from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.task import Scenario
-from tests.toys import QUICK, build, toy_dataset
+from tests.toys import QUICK, SMALL, build
 
-DATASET = toy_dataset(train=6, test=4)
-SCENARIO = Scenario(DATASET)
+SCENARIO = Scenario(SMALL)
 SCHEDULE = replace(QUICK, epochs=2, optimizer="adam", learning_rate=0.01)
 
 
 def owner() -> PretrainedMethod:
-    return build("ranpac", DATASET)
+    return build("ranpac", SMALL)
 
 
 def generator() -> torch.Generator:
@@ -53,7 +52,7 @@ def test_an_adapter_by_hand() -> None:
 def test_fresh_adapters_add_nothing_but_can_learn() -> None:
     vit = owner().vit
     adapters = fresh_adapters(vit, 8, generator())
-    images = torch.rand(3, *DATASET.shape, generator=generator())
+    images = torch.rand(3, *SMALL.shape, generator=generator())
     assert len(adapters) == vit.layout.depth
     assert torch.equal(vit(images, Sockets(adapters=adapters)), vit(images))
     vit(images, Sockets(adapters=adapters)).sum().backward()

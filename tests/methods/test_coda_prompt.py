@@ -8,24 +8,15 @@ import torch
 from edgecil.backbones.vit import Sockets
 from edgecil.data.augment import Pipeline
 from edgecil.methods.coda_prompt import (
-    CODAPrompt,
     component_weights,
     gram_schmidt_rows,
     orthogonal_rows,
 )
-from edgecil.methods.task import Scenario
-from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
+from tests.toys import ADAM, SMALL, TASKS, Bench, learn, same
 
-DATASET = toy_dataset(train=6, test=4)
-SCENARIO = Scenario(DATASET)
-BRIEF = replace(QUICK, epochs=1, optimizer="adam", weight_decay=0.0, augment=())
+BENCH = Bench("coda-prompt", SMALL, **ADAM)
+SCENARIO, trained = BENCH.scenario, BENCH.trained
 KINDS = ("components", "keys", "attention")
-
-
-def trained(tasks: int = 1, **settings: object) -> CODAPrompt:
-    return learn_all(
-        build("coda-prompt", DATASET, schedule=BRIEF, settings=settings), SCENARIO, TASKS[:tasks]
-    )
 
 
 def noise(*shape: int, seed: int = 0) -> torch.Tensor:
@@ -63,7 +54,7 @@ def test_the_prompt_is_the_weighted_sum_of_components_keys_first_then_values() -
 
 
 def test_the_head_sees_the_class_token_of_the_prompted_transformer() -> None:
-    method = trained()
+    method = trained(1)
     pixels = SCENARIO.test.inputs[:3]
     images = Pipeline((), method.environment.mean, method.environment.std).plain(pixels)
     queries = method.frozen_features(pixels)
@@ -87,7 +78,7 @@ def test_the_penalty_is_of_components_keys_and_attention() -> None:
 
 
 def test_the_penalty_weighs_in_the_loss() -> None:
-    method = trained()
+    method = trained(1)
     pixels, labels = SCENARIO.train.inputs[:4], torch.tensor([0, 1, 0, 1])
     images = Pipeline((), method.environment.mean, method.environment.std).plain(pixels)
     with torch.no_grad():

@@ -1,26 +1,16 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import torch
 
 from edgecil.backbones import GrowingLinear
-from edgecil.methods import Schedule
-from edgecil.methods.der import DER
-from edgecil.methods.task import Scenario
-from tests.toys import QUICK, TASKS, accuracy, build, learn_all, toy_dataset
+from tests.toys import HARD, TASKS, Bench, accuracy
 
-DATASET = toy_dataset(contrast=60)
-SCENARIO = Scenario(DATASET)
-BRIEF = replace(QUICK, epochs=1)  # for what does not depend on learning well
-
-
-def der(schedule: Schedule = QUICK, **settings: object) -> DER:
-    return build("der", DATASET, schedule=schedule, settings=settings)
+BENCH = Bench("der", HARD)
+SCENARIO = BENCH.scenario
 
 
 def test_balancing_teaches_the_head_all_classes_and_moves_nothing_else() -> None:
-    method = learn_all(der(memory={"per_class": 4}, balancing=6), SCENARIO, TASKS[:2])
+    method = BENCH.trained(2, memory={"per_class": 4}, balancing=6)
     backbone = method.network.backbone.state_dict()
     before = {name: value.clone() for name, value in backbone.items()}
     fresh = GrowingLinear.of(method.network.head.feature_size, 4, torch.Generator().manual_seed(0))
@@ -34,8 +24,6 @@ def test_balancing_teaches_the_head_all_classes_and_moves_nothing_else() -> None
 
 
 def test_replay_and_expansion_keep_old_classes_alive() -> None:
-    expanding, forgetting = der(), build("finetune", DATASET)
-    for method in (expanding, forgetting):
-        learn_all(method, SCENARIO, TASKS)
+    expanding, forgetting = BENCH.trained(), Bench("finetune", HARD).trained()
     old = TASKS[0] + TASKS[1]
     assert accuracy(expanding, SCENARIO, old) >= accuracy(forgetting, SCENARIO, old) + 0.2

@@ -1,23 +1,13 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import torch
 from torch.nn.functional import cross_entropy, mse_loss
 
-from edgecil.methods.derpp import DERpp, logit_distance
-from edgecil.methods.task import Scenario
-from tests.toys import QUICK, TASKS, build, learn, learn_all, toy_dataset
+from edgecil.methods.derpp import logit_distance
+from tests.toys import TASKS, Bench, learn, toy_dataset
 
-DATASET = toy_dataset(train=8, test=4)
-SCENARIO = Scenario(DATASET)
-BRIEF = replace(QUICK, epochs=1, augment=())
-
-
-def trained(tasks: int, **settings: object) -> DERpp:
-    return learn_all(
-        build("derpp", DATASET, schedule=BRIEF, settings=settings), SCENARIO, TASKS[:tasks]
-    )
+BENCH = Bench("derpp", toy_dataset(train=8, test=4), epochs=1, augment=())
+SCENARIO, trained = BENCH.scenario, BENCH.trained
 
 
 def test_logits_are_those_of_the_end_of_the_task_and_stay() -> None:
@@ -66,7 +56,7 @@ def test_the_loss_by_hand() -> None:
 
 
 def test_the_first_task_is_plain_training() -> None:
-    plain = learn_all(build("finetune", DATASET, schedule=BRIEF), SCENARIO, TASKS[:1])
+    plain = Bench("finetune", BENCH.dataset, epochs=1, augment=()).trained(1)
     method = trained(1)
     for one, other in zip(method.network.parameters(), plain.network.parameters(), strict=True):
         assert torch.equal(one, other)

@@ -1,28 +1,17 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import torch
 from torch.nn.functional import cross_entropy
 
 from edgecil.backbones.vit import Sockets
-from edgecil.methods.dualprompt import DualPrompt
-from edgecil.methods.task import Scenario
-from tests.toys import QUICK, TASKS, build, learn, learn_all, toy_dataset
+from tests.toys import ADAM, SMALL, TASKS, Bench, learn
 
-DATASET = toy_dataset(train=6, test=4)
-SCENARIO = Scenario(DATASET)
-BRIEF = replace(QUICK, epochs=1, optimizer="adam", learning_rate=0.01, weight_decay=0.0)
-
-
-def trained(tasks: int = 1, **settings: object) -> DualPrompt:
-    return learn_all(
-        build("dualprompt", DATASET, schedule=BRIEF, settings=settings), SCENARIO, TASKS[:tasks]
-    )
+BENCH = Bench("dualprompt", SMALL, **ADAM)
+SCENARIO, trained = BENCH.scenario, BENCH.trained
 
 
 def test_each_task_adds_expert_prompts_and_trains_the_general_ones() -> None:
-    method = trained()
+    method = trained(1)
     general, expert = (method.prompts[0][name].detach().clone() for name in ("general", "expert"))
     assert general.shape == expert.shape == (1, 2, 5, 64)  # the toy has two blocks
     learn(method, SCENARIO, TASKS[:2])
@@ -65,7 +54,7 @@ def test_a_batch_may_vote() -> None:
         for prompts, key in zip(method.prompts, keys, strict=True):
             prompts["key"].copy_(key)
     assert method.choose(keys[[1, 1, 0]]).tolist() == [1, 1, 1]
-    assert method.test_batch == BRIEF.batch_size
+    assert method.test_batch == BENCH.schedule.batch_size
 
 
 def test_pilots_arrangement_gives_half_of_a_batch_keys_and_the_other_half_values() -> None:

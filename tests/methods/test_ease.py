@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,23 +11,15 @@ from edgecil.backbones.initialise import build as build_network
 from edgecil.backbones.vit import ViT, ViTLayout
 from edgecil.methods import ease as ease_module, get_method
 from edgecil.methods.adapters import adapt
-from edgecil.methods.ease import CACHE_VERSION, EASE, EASEConfig, complete_prototypes
+from edgecil.methods.ease import CACHE_VERSION, EASEConfig, complete_prototypes
 from edgecil.methods.method import saved
 from edgecil.methods.schedule import Schedule
-from edgecil.methods.task import Scenario
-from tests.toys import QUICK, TASKS, Tasks, build, learn_all, same, toy_dataset, toy_environment
+from tests.toys import SMALL, TASKS, Bench, build, learn_all, same, toy_environment
 
-DATASET = toy_dataset(train=6, test=4)
-SCENARIO = Scenario(DATASET)
+BENCH = Bench("ease", SMALL, epochs=1, optimizer="adam", learning_rate=0.01)
+SCENARIO, trained = BENCH.scenario, BENCH.trained
 # The ways up of the first two features, by CACHE_VERSION.
 KNOWN = {1: [0.0535, 0.0, 0.0687, -0.0144, -0.0164, 0.0, -0.0201, 0.0035]}
-BRIEF = replace(QUICK, epochs=1, optimizer="adam", learning_rate=0.01)
-
-
-def trained(tasks: Tasks = TASKS, shared: Path | None = None, **settings: object) -> EASE:
-    return learn_all(
-        build("ease", DATASET, schedule=BRIEF, settings=settings, shared=shared), SCENARIO, tasks
-    )
 
 
 def unit(vector: np.ndarray) -> np.ndarray:
@@ -73,7 +64,7 @@ def test_adapters_depend_on_their_own_task_alone() -> None:
 
 
 def test_later_tasks_leave_earlier_adapters_and_prototypes_alone() -> None:
-    one, three = trained(TASKS[:1]), trained(TASKS)
+    one, three = trained(1), trained()
     assert same(saved(one.adapters[0]), saved(three.adapters[0]))
     assert torch.equal(one.prototypes[0], three.prototypes[0])
     assert not any(value.requires_grad for value in three.adapters[-1].parameters())
@@ -87,18 +78,19 @@ def test_sequences_share_the_adapters_of_a_task(tmp_path, monkeypatch) -> None:
         return adapt(*args)
 
     monkeypatch.setattr(ease_module, "adapt", counting)
-    trained(TASKS, tmp_path)
-    trained(TASKS[::-1], tmp_path)
+    for tasks in (TASKS, TASKS[::-1]):
+        method = build("ease", SMALL, schedule=BENCH.schedule, shared=tmp_path)
+        learn_all(method, SCENARIO, tasks)
     assert len(trainings) == len(TASKS)
 
 
 def test_adapters_are_those_of_their_version(tmp_path) -> None:
     """If this fails, run directories hold other adapters: raise CACHE_VERSION, add to KNOWN."""
     layout = ViTLayout(channels=1, patch=4, width=64, depth=1, heads=1, hidden=64)
-    network = build_network(lambda: ViT(layout, DATASET.shape), torch.Generator().manual_seed(0))
+    network = build_network(lambda: ViT(layout, SMALL.shape), torch.Generator().manual_seed(0))
     save_file(network.state_dict(), tmp_path / "vit.safetensors")
     entry = get_method("ease")
-    environment = replace(toy_environment(DATASET), backbone=str(tmp_path / "vit.safetensors"))
+    environment = replace(toy_environment(SMALL), backbone=str(tmp_path / "vit.safetensors"))
     schedule = Schedule(epochs=2, learning_rate=50.0, batch_size=8, augment=("crop:1", "flip"))
     method = entry.build(EASEConfig(schedule, bottleneck=4), environment)
     learn_all(method, SCENARIO, TASKS[:1])
@@ -107,7 +99,7 @@ def test_adapters_are_those_of_their_version(tmp_path) -> None:
 
 
 def test_prototypes_are_class_means_in_each_subspace() -> None:
-    method = trained(TASKS[:2])
+    method = trained(2)
     for label, class_ in enumerate(TASKS[1]):
         pixels = SCENARIO.train.only((class_,)).inputs
         for subspace, adapters in enumerate(method.adapters):
@@ -129,7 +121,7 @@ def test_the_unmodified_transformer_is_one_more_subspace() -> None:
     torch.testing.assert_close(method.unmodified, means)
     expected = torch.cosine_similarity(features[:, None], means[None], dim=2).argmax(dim=1)
     assert method.classify(pixels)["head"].tolist() == expected.tolist()
-    again = build("ease", DATASET, schedule=BRIEF, settings={"unmodified": 1e6})
+    again = BENCH.build(unmodified=1e6)
     again.restore(method.state())
     assert again.classify(pixels)["head"].tolist() == expected.tolist()
 

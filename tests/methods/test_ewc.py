@@ -8,15 +8,11 @@ import torch
 from edgecil.data.augment import Pipeline
 from edgecil.methods.ewc import EWC
 from edgecil.methods.network import NetworkMethod
-from edgecil.methods.task import Scenario, Task
-from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
+from edgecil.methods.task import Task
+from tests.toys import QUICK, TASKS, Bench, build, learn, learn_all, same, toy_dataset
 
-DATASET = toy_dataset(contrast=25)  # errors remain, so gradients do
-SCENARIO = Scenario(DATASET)
-
-
-def trained(tasks: int = 1, **settings: object) -> EWC:
-    return learn_all(build("ewc", DATASET, settings=settings), SCENARIO, TASKS[:tasks])
+BENCH = Bench("ewc", toy_dataset(contrast=25))  # errors remain, so gradients do
+SCENARIO, trained = BENCH.scenario, BENCH.trained
 
 
 def weights(method: NetworkMethod) -> dict[str, torch.Tensor]:
@@ -24,7 +20,7 @@ def weights(method: NetworkMethod) -> dict[str, torch.Tensor]:
 
 
 def test_the_penalty_by_hand() -> None:
-    method = trained()
+    method = trained(1)
     generator = torch.Generator().manual_seed(0)
     expected = 0.0
     with torch.no_grad():
@@ -38,7 +34,7 @@ def test_the_penalty_by_hand() -> None:
 
 
 def test_new_rows_of_the_head_are_free() -> None:
-    method = trained()
+    method = trained(1)
     method.network.head.grow(2, torch.Generator().manual_seed(0))
     assert method.penalty().item() == 0.0
     with torch.no_grad():
@@ -72,7 +68,7 @@ def test_fisher_information_against_another_computation(batch) -> None:
     """Batches of one and of everything do not depend on how images are shuffled."""
     state = trained(2).state()
     schedule = replace(QUICK, batch_size=batch)
-    method = build("ewc", DATASET, schedule=schedule, settings={"fisher_cap": 1e9})
+    method = build("ewc", BENCH.dataset, schedule=schedule, settings={"fisher_cap": 1e9})
     method.restore(state)
     with SCENARIO.task(TASKS[:2], 0) as task:
         actual = method.estimate_fisher(task)
@@ -85,7 +81,7 @@ def test_fisher_information_against_another_computation(batch) -> None:
 
 def test_batches_of_the_fisher_information_mix_the_classes() -> None:
     """Images come class by class; a batch of one class has far larger gradients."""
-    method = trained(fisher_cap=1e9)
+    method = trained(1, fisher_cap=1e9)
     with SCENARIO.task(TASKS[:1], 0) as task:
         order = torch.randperm(len(task.labels), generator=task.generator("fisher"))
         groups = list(order.split(QUICK.batch_size))
@@ -97,14 +93,14 @@ def test_batches_of_the_fisher_information_mix_the_classes() -> None:
 
 
 def test_fisher_information_is_capped_and_leaves_nothing_behind() -> None:
-    method = trained(fisher_cap=1e-6)
+    method = trained(1, fisher_cap=1e-6)
     largest = max(float(value.max()) for value in method.fisher.values())
     assert largest == pytest.approx(1e-6)
     assert all(value.grad is None for value in method.network.parameters())
 
 
 def test_old_and_new_information_merge_by_their_share_of_classes(monkeypatch) -> None:
-    method = build("ewc", DATASET, settings={"strength": 0.1})  # a large information needs little
+    method = BENCH.build(strength=0.1)  # a large information needs little
     values = iter([6.0, 12.0, 30.0])
 
     def constant(task: Task) -> dict[str, torch.Tensor]:
@@ -130,7 +126,7 @@ def test_the_anchor_is_where_the_last_task_ended() -> None:
 def test_the_penalty_holds_weights_back() -> None:
     distances = []
     for strength in (0.0, 1e5):
-        method = trained(strength=strength)
+        method = trained(1, strength=strength)
         anchor, fisher = method.anchor, method.fisher
         learn(method, SCENARIO, TASKS[:2])
         after = weights(method)
@@ -144,5 +140,5 @@ def test_the_penalty_holds_weights_back() -> None:
 
 
 def test_without_strength_it_is_fine_tuning() -> None:
-    plain = learn_all(build("finetune", DATASET), SCENARIO, TASKS[:2])
+    plain = learn_all(build("finetune", BENCH.dataset), SCENARIO, TASKS[:2])
     assert same(plain.state()["network"], trained(2, strength=0.0).state()["network"])

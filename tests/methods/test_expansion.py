@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import exp, log
 from typing import Any
 
@@ -11,14 +10,12 @@ import torch
 from torch import nn
 
 from edgecil.methods import get_method
-from edgecil.methods.expansion import ExpandingBackbone, ExpandingMethod, ExpandingNetwork
+from edgecil.methods.expansion import ExpandingBackbone, ExpandingNetwork
 from edgecil.methods.task import Scenario
-from tests.toys import QUICK, TASKS, build, learn_all, toy_dataset
+from tests.toys import HARD, TASKS, Bench, learn_all
 
 EXPANDING = ("der", "memo", "tagfex")
-DATASET = toy_dataset(contrast=60)
-SCENARIO = Scenario(DATASET)
-BRIEF = replace(QUICK, epochs=2)
+SCENARIO = Scenario(HARD)
 
 
 def seeded(seed: int = 0) -> torch.Generator:
@@ -125,14 +122,14 @@ def test_a_state_of_any_size_loads_into_a_fresh_network(classes) -> None:
     assert [not value.requires_grad for value in fresh.parameters()] == frozen
 
 
-def expanding(name: str, **settings: object) -> ExpandingMethod:
-    return build(name, DATASET, schedule=BRIEF, settings=settings)
+def bench(name: str) -> Bench:
+    return Bench(name, HARD, epochs=2)
 
 
 @pytest.mark.parametrize("name", ["der", "memo"])
 def test_the_loss_is_cross_entropy_and_that_of_the_auxiliary_head(name) -> None:
-    method = learn_all(expanding(name, auxiliary=0.5), SCENARIO, TASKS[:1])
-    images = torch.randn(5, *DATASET.shape, generator=seeded())
+    method = bench(name).trained(1, auxiliary=0.5)
+    images = torch.randn(5, *HARD.shape, generator=seeded())
     labels = torch.tensor([0, 1, 2, 3, 3])
     with SCENARIO.task(TASKS[:2], 0) as task:
         method.grow(task)
@@ -148,7 +145,7 @@ def test_the_loss_is_cross_entropy_and_that_of_the_auxiliary_head(name) -> None:
 
 @pytest.mark.parametrize("name", EXPANDING)
 def test_after_a_task_the_weights_of_new_classes_are_as_long_as_those_of_old_ones(name) -> None:
-    method = learn_all(expanding(name, balancing=0), SCENARIO, TASKS)
+    method = bench(name).trained(balancing=0)
     lengths = method.network.head.weight.norm(dim=1)
     assert lengths[4:].mean().item() == pytest.approx(lengths[:4].mean().item(), rel=1e-5)
 
@@ -170,7 +167,7 @@ def test_balancing_is_of_the_aligned_head_on_exemplars_for_so_many_epochs(
 
     monkeypatch.setattr("edgecil.methods.expansion.minimise", note)
     for balancing, expected in ((0, []), (7, [("balance", 12, 7), ("balance", 18, 7)])):
-        method = expanding(name, balancing=balancing, memory={"per_class": 3})
+        method = bench(name).build(balancing=balancing, memory={"per_class": 3})
         learn_all(method, SCENARIO, TASKS)
         assert fits == expected
 

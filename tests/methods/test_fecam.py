@@ -4,16 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from edgecil.methods.fecam import FeCAM, correlation_root
-from edgecil.methods.task import Scenario
-from tests.toys import TASKS, Tasks, build, learn_all, toy_dataset
+from edgecil.methods.fecam import correlation_root
+from tests.toys import TASKS, Bench, toy_dataset
 
-DATASET = toy_dataset(train=8, test=6)
-SCENARIO = Scenario(DATASET)
-
-
-def trained(tasks: Tasks = TASKS, **settings: object) -> FeCAM:
-    return learn_all(build("fecam", DATASET, settings=settings), SCENARIO, tasks)
+BENCH = Bench("fecam", toy_dataset(train=8, test=6))
+SCENARIO, trained = BENCH.scenario, BENCH.trained
 
 
 def test_distances_by_the_formulas_of_the_paper() -> None:

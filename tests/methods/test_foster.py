@@ -1,28 +1,18 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from edgecil.methods import Schedule
 from edgecil.methods.foster import FOSTER, effective_weights
-from edgecil.methods.task import Scenario
 from edgecil.methods.training import Loss
-from tests.toys import QUICK, TASKS, Tasks, build, learn, learn_all, toy_dataset
+from tests.toys import HARD, QUICK, TASKS, Bench, learn, toy_dataset
 
-DATASET = toy_dataset(contrast=60)
-SCENARIO = Scenario(DATASET)
-BRIEF = replace(QUICK, epochs=1)
-
-
-def foster(tasks: Tasks = (), *, schedule: Schedule = BRIEF, **settings: object) -> FOSTER:
-    return learn_all(
-        build("foster", DATASET, schedule=schedule, settings=settings), SCENARIO, tasks
-    )
+BENCH = Bench("foster", HARD, epochs=1)
+SCENARIO, trained = BENCH.scenario, BENCH.trained
 
 
 def probabilities(logits: torch.Tensor, temperature: float = 1.0) -> np.ndarray:
@@ -31,7 +21,7 @@ def probabilities(logits: torch.Tensor, temperature: float = 1.0) -> np.ndarray:
 
 
 def images(count: int) -> torch.Tensor:
-    return torch.randn(count, *DATASET.shape, generator=torch.Generator().manual_seed(0))
+    return torch.randn(count, *HARD.shape, generator=torch.Generator().manual_seed(0))
 
 
 def test_class_weights_by_hand() -> None:
@@ -41,16 +31,15 @@ def test_class_weights_by_hand() -> None:
 
 
 def test_twenty_images_and_more_are_counted_as_they_are() -> None:
-    dataset = toy_dataset(train=26)
-    method = build("foster", dataset, schedule=BRIEF, settings={"memory": {"per_class": 23}})
-    learn(method, Scenario(dataset), TASKS[:1])
-    with Scenario(dataset).task(TASKS[:2], 0) as task:
+    bench = Bench("foster", toy_dataset(train=26), epochs=1)
+    method = bench.trained(1, memory={"per_class": 23})
+    with bench.scenario.task(TASKS[:2], 0) as task:
         actual = method.class_weights(task, 0.96)
     assert torch.equal(actual, effective_weights(torch.tensor([23, 23, 26, 26]), 0.96))
 
 
 def test_class_weights_count_what_is_trained_on_as_if_old_classes_had_twenty_images() -> None:
-    method = foster(TASKS[:1], memory={"per_class": 3})
+    method = trained(1, memory={"per_class": 3})
     with SCENARIO.task(TASKS[:2], 0) as task:
         actual = method.class_weights(task, 0.96)
     assert torch.equal(actual, effective_weights(torch.tensor([20, 20, 80, 80]), 0.96))
@@ -58,7 +47,7 @@ def test_class_weights_count_what_is_trained_on_as_if_old_classes_had_twenty_ima
 
 
 def test_the_boosting_loss_by_hand() -> None:
-    method = foster(TASKS[:1], distillation=0.5, memory={"per_class": 3})
+    method = trained(1, distillation=0.5, memory={"per_class": 3})
     before = copy.deepcopy(method.network)
     batch, labels = images(5), torch.tensor([0, 1, 2, 3, 3])
     with SCENARIO.task(TASKS[:2], 0) as task:
@@ -79,7 +68,7 @@ def test_the_boosting_loss_by_hand() -> None:
 
 def test_the_compression_loss_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     """The teacher's probabilities times the class weights, made to sum to 1, are what is learnt."""
-    method, actual, expected = foster(TASKS[:1], memory={"per_class": 3}), [], []
+    method, actual, expected = trained(1, memory={"per_class": 3}), [], []
     batch, labels = images(5), torch.tensor([0, 1, 2, 3, 3])
     plain = FOSTER.train
 
@@ -104,7 +93,7 @@ def test_compression_lasts_its_share_without_weight_decay(monkeypatch: pytest.Mo
     monkeypatch.setattr(
         "edgecil.methods.network.fit", lambda *args, stage, **_: schedules.append((stage, args[3]))
     )
-    method = foster(TASKS[:2], schedule=QUICK, compression=0.5)
+    method = Bench("foster", HARD).trained(2, compression=0.5)
     assert [stage for stage, _ in schedules] == ["learn", "learn", "compress"]
     assert schedules[1][1] == method.schedule == QUICK
     assert (schedules[2][1].epochs, schedules[2][1].weight_decay) == (3, 0.0)

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 import torch
 
@@ -10,20 +8,15 @@ from edgecil.data.augment import Pipeline
 from edgecil.methods import class_statistics
 from edgecil.methods.class_statistics import separation_loss
 from edgecil.methods.hide_prompt import HiDePrompt
-from edgecil.methods.task import Scenario
 from edgecil.methods.training import in_batches
-from tests.toys import QUICK, TASKS, build, learn, learn_all, toy_dataset
+from tests.toys import ADAM, SMALL, TASKS, Bench, learn
 
-DATASET = toy_dataset(train=6, test=4)
-SCENARIO = Scenario(DATASET)
-BRIEF = replace(QUICK, epochs=1, optimizer="adam", weight_decay=0.0, augment=())
+BENCH = Bench("hide-prompt", SMALL, **ADAM)
+SCENARIO = BENCH.scenario
 
 
 def trained(tasks: int = 1, **settings: object) -> HiDePrompt:
-    brief = {"alignment": {"epochs": 1}, **settings}
-    return learn_all(
-        build("hide-prompt", DATASET, schedule=BRIEF, settings=brief), SCENARIO, TASKS[:tasks]
-    )
+    return BENCH.trained(tasks, **{"alignment": {"epochs": 1}, **settings})
 
 
 def prefixes(method: HiDePrompt) -> list[torch.Tensor]:

@@ -8,18 +8,12 @@ import torch
 from torch.nn.functional import normalize
 
 from edgecil.errors import UsageError
-from edgecil.methods.icarl import ICaRL
 from edgecil.methods.memory import herd
-from edgecil.methods.task import Scenario
 from edgecil.methods.teacher import distil
-from tests.toys import TASKS, accuracy, build, learn, learn_all, toy_dataset
+from tests.toys import HARD, TASKS, Bench, accuracy, learn
 
-DATASET = toy_dataset(contrast=60)
-SCENARIO = Scenario(DATASET)
-
-
-def icarl(**settings: object) -> ICaRL:
-    return build("icarl", DATASET, settings=settings)
+BENCH = Bench("icarl", HARD)
+SCENARIO, trained = BENCH.scenario, BENCH.trained
 
 
 def unit(features: torch.Tensor) -> np.ndarray:
@@ -28,7 +22,7 @@ def unit(features: torch.Tensor) -> np.ndarray:
 
 
 def test_exemplars_are_herded_in_the_new_feature_space() -> None:
-    method = learn_all(icarl(memory={"per_class": 5}), SCENARIO, TASKS[:2])
+    method = trained(2, memory={"per_class": 5})
     for label, class_ in enumerate((0, 3, 1, 4)):
         pixels = SCENARIO.train.only((class_,)).inputs
         if label >= 2:  # the older ones were chosen by an older network
@@ -40,7 +34,7 @@ def test_exemplars_are_herded_in_the_new_feature_space() -> None:
 
 
 def test_the_nearest_mean_by_hand() -> None:
-    method = learn_all(icarl(memory={"per_class": 3}), SCENARIO, TASKS[:2])
+    method = trained(2, memory={"per_class": 3})
     means = []
     for label in range(4):
         mean = unit(method.features(method.memory.of_class(label))).mean(axis=0)
@@ -53,17 +47,15 @@ def test_the_nearest_mean_by_hand() -> None:
 
 
 def test_replaying_exemplars_keeps_old_classes_alive() -> None:
-    replaying, forgetting = icarl(), build("finetune", DATASET)
-    for method in (replaying, forgetting):
-        learn_all(method, SCENARIO, TASKS)
+    replaying, forgetting = trained(), Bench("finetune", HARD).trained()
     old = TASKS[0] + TASKS[1]
     assert accuracy(replaying, SCENARIO, old) >= accuracy(forgetting, SCENARIO, old) + 0.2
 
 
 def test_the_loss_is_cross_entropy_and_distillation_of_the_network_before() -> None:
-    method = learn_all(icarl(temperature=2.0), SCENARIO, TASKS[:1])
+    method = trained(1, temperature=2.0)
     before = copy.deepcopy(method.network)
-    images = torch.randn(5, *DATASET.shape, generator=torch.Generator().manual_seed(0))
+    images = torch.randn(5, *HARD.shape, generator=torch.Generator().manual_seed(0))
     labels = torch.tensor([0, 1, 2, 3, 3])
     with SCENARIO.task(TASKS[:2], 0) as task:
         method.begin(task)
@@ -78,6 +70,6 @@ def test_the_loss_is_cross_entropy_and_distillation_of_the_network_before() -> N
 
 
 def test_a_memory_too_small_for_its_classes_is_refused_before_training() -> None:
-    method = learn_all(icarl(memory={"total": 3}), SCENARIO, TASKS[:1])
+    method = trained(1, memory={"total": 3})
     with pytest.raises(UsageError, match=r"3.*20.*classes"):
         learn(method, SCENARIO, TASKS[:2])

@@ -1,29 +1,18 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 import torch
 
 from edgecil.backbones.vit import Sockets
 from edgecil.data.augment import Pipeline
-from edgecil.methods.l2p import L2P
-from edgecil.methods.task import Scenario
-from tests.toys import QUICK, TASKS, build, learn, learn_all, toy_dataset
+from tests.toys import ADAM, SMALL, TASKS, Bench, learn
 
-DATASET = toy_dataset(train=6, test=4)
-SCENARIO = Scenario(DATASET)
-BRIEF = replace(QUICK, epochs=1, optimizer="adam", weight_decay=0.0, augment=())
-
-
-def trained(tasks: int = 1, **settings: object) -> L2P:
-    return learn_all(
-        build("l2p", DATASET, schedule=BRIEF, settings=settings), SCENARIO, TASKS[:tasks]
-    )
+BENCH = Bench("l2p", SMALL, **ADAM)
+SCENARIO, trained = BENCH.scenario, BENCH.trained
 
 
 def test_the_prompts_are_those_whose_keys_are_nearest_to_the_query() -> None:
-    method = trained(chosen=2)
+    method = trained(1, chosen=2)
     width = method.vit.feature_size
     with torch.no_grad():
         method.prompts[0]["keys"].copy_(torch.eye(10, width))
@@ -66,7 +55,7 @@ def test_the_loss_is_cross_entropy_among_new_classes_less_the_pull() -> None:
 
 
 def test_one_pool_is_trained_by_all_tasks() -> None:
-    method = trained()
+    method = trained(1)
     first = method.state()
     learn(method, SCENARIO, TASKS[:2])
     second = method.state()

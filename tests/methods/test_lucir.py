@@ -1,24 +1,14 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 import torch
 from torch.nn.functional import cosine_embedding_loss, cross_entropy, normalize
 
-from edgecil.methods.lucir import LUCIR, margin_loss
-from edgecil.methods.task import Scenario
-from tests.toys import QUICK, TASKS, build, learn, learn_all, toy_dataset
+from edgecil.methods.lucir import margin_loss
+from tests.toys import TASKS, Bench, learn, toy_dataset
 
-DATASET = toy_dataset(train=8, test=4)
-SCENARIO = Scenario(DATASET)
-BRIEF = replace(QUICK, epochs=1)
-
-
-def trained(tasks: int, **settings: object) -> LUCIR:
-    return learn_all(
-        build("lucir", DATASET, schedule=BRIEF, settings=settings), SCENARIO, TASKS[:tasks]
-    )
+BENCH = Bench("lucir", toy_dataset(train=8, test=4), epochs=1)
+SCENARIO, trained = BENCH.scenario, BENCH.trained
 
 
 def test_weights_of_old_classes_are_fixed() -> None:
@@ -57,8 +47,8 @@ def test_margins_by_brute_force() -> None:
 def test_the_loss_by_hand() -> None:
     """Three old classes and one new one: the strength is multiplied by √3."""
     tasks = ((0, 1, 2), (3,))
-    method = learn_all(build("lucir", DATASET, schedule=BRIEF), SCENARIO, tasks[:1])
-    images = torch.randn(4, *DATASET.shape, generator=torch.Generator().manual_seed(0))
+    method = trained(tasks[:1])
+    images = torch.randn(4, *BENCH.dataset.shape, generator=torch.Generator().manual_seed(0))
     labels = torch.tensor([0, 3, 2, 3])
     with SCENARIO.task(tasks, 0) as task:
         method.begin(task)

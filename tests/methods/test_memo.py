@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -11,15 +10,10 @@ from edgecil.data import Dataset, Examples
 from edgecil.errors import UsageError
 from edgecil.methods.memo import MEMO
 from edgecil.methods.task import Scenario, Task
-from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
+from tests.toys import HARD, TASKS, Bench, build, learn, same
 
-DATASET = toy_dataset(contrast=60)
-SCENARIO = Scenario(DATASET)
-BRIEF = replace(QUICK, epochs=1)
-
-
-def memo(**settings: object) -> MEMO:
-    return build("memo", DATASET, schedule=BRIEF, settings=settings)
+BENCH = Bench("memo", HARD, epochs=1)
+SCENARIO, trained = BENCH.scenario, BENCH.trained
 
 
 def count(module: torch.nn.Module) -> int:
@@ -27,14 +21,14 @@ def count(module: torch.nn.Module) -> int:
 
 
 def test_shared_stages_stand_still_after_the_first_task_if_they_are_not_to_learn() -> None:
-    method = memo(train_shared=False)
+    method = BENCH.build(train_shared=False)
     states = []
     for tasks in range(1, 3):
         learn(method, SCENARIO, TASKS[:tasks])
         states.append(method.state()["network"])
     shared = [name for name in states[0] if name.startswith("backbone.shared")]
     assert all(same(states[0][name], states[1][name]) for name in shared)
-    again = memo(train_shared=False)
+    again = BENCH.build(train_shared=False)
     again.restore(method.state())
     for learner in (method, again):
         assert not any(
@@ -59,7 +53,7 @@ def test_counted_fairly_model_and_exemplars_never_use_more_than_a_fixed_model(
     dataset = large_images()
     memory = {"total": total, "per_class": 10}
     method = build(
-        "memo", dataset, schedule=BRIEF, settings={"count_growth": True, "memory": memory}
+        "memo", dataset, schedule=BENCH.schedule, settings={"count_growth": True, "memory": memory}
     )
     fixed, held, loss = 4 * count(method.network.backbone), [], MEMO.loss
 
@@ -81,7 +75,7 @@ def test_counted_fairly_model_and_exemplars_never_use_more_than_a_fixed_model(
 
 
 def test_a_model_that_has_eaten_up_its_exemplars_is_refused_before_training() -> None:
-    method = learn_all(memo(count_growth=True), SCENARIO, TASKS[:1])
+    method = trained(1, count_growth=True)
     before = method.state()
     said = r"2 last stages use the memory of 1544 of the 80 exemplars of 4 classes"
     with pytest.raises(UsageError, match=said):

@@ -12,19 +12,15 @@ from torch import nn
 from edgecil.methods.adapters import Adapter
 from edgecil.methods.method import saved
 from edgecil.methods.mos import MOS, merge
-from edgecil.methods.schedule import Schedule
-from edgecil.methods.task import Scenario
-from tests.toys import QUICK, TASKS, Tasks, build, learn, learn_all, same, toy_dataset
+from tests.toys import SMALL, TASKS, Bench, build, learn, learn_all, same
 
-DATASET = toy_dataset(train=6, test=4)
-SCENARIO = Scenario(DATASET)
-BRIEF = replace(QUICK, epochs=1, optimizer="adam", learning_rate=0.01)
-STILL = replace(BRIEF, learning_rate=1e-30)
+BENCH = Bench("mos", SMALL, epochs=1, optimizer="adam", learning_rate=0.01)
+SCENARIO = BENCH.scenario
+STILL = replace(BENCH.schedule, learning_rate=1e-30)
 
 
-def trained(tasks: Tasks = TASKS, schedule: Schedule = BRIEF, **settings: object) -> MOS:
-    settings = {"alignment": {"epochs": 2}, **settings}
-    return learn_all(build("mos", DATASET, schedule=schedule, settings=settings), SCENARIO, tasks)
+def trained(tasks: int = 3, **settings: object) -> MOS:
+    return BENCH.trained(tasks, **{"alignment": {"epochs": 2}, **settings})
 
 
 def constant(value: float) -> nn.ModuleList:
@@ -43,7 +39,7 @@ def test_merging_by_hand() -> None:
 
 
 def test_new_adapters_begin_as_the_last_ones() -> None:
-    method = trained(TASKS[:2], merging=0.0)
+    method = trained(2, merging=0.0)
     method.schedule = STILL
     learn(method, SCENARIO, TASKS)
     first, second, third = (saved(adapters) for adapters in method.adapters)
@@ -53,7 +49,7 @@ def test_new_adapters_begin_as_the_last_ones() -> None:
 
 def test_adapters_are_merged_at_every_step_and_at_the_end() -> None:
     """Without learning they move from the last ones towards the mean, step by step."""
-    method = trained(TASKS[:2])
+    method = trained(2)
     method.schedule = replace(STILL, batch_size=4)  # three batches of the twelve images
     learn(method, SCENARIO, TASKS)
     first, second, third = (saved(adapters) for adapters in method.adapters)
@@ -64,7 +60,7 @@ def test_adapters_are_merged_at_every_step_and_at_the_end() -> None:
 
 
 def test_only_the_newest_adapters_and_the_head_learn() -> None:
-    method = trained(TASKS[:1])
+    method = trained(1)
     before = saved(method.adapters[0])
     learn(method, SCENARIO, TASKS[:2])
     assert same(saved(method.adapters[0]), before)
@@ -72,7 +68,7 @@ def test_only_the_newest_adapters_and_the_head_learn() -> None:
 
 
 def test_aligning_trains_the_head_for_old_classes_too() -> None:
-    method = trained(TASKS[:1])
+    method = trained(1)
     old = method.head.weight.detach().clone()
     learn(method, SCENARIO, TASKS[:2])
     assert not torch.allclose(method.head.weight[:2], old)
@@ -80,14 +76,15 @@ def test_aligning_trains_the_head_for_old_classes_too() -> None:
 
 def test_a_small_head_begins_with_weights_of_a_third_of_the_variance() -> None:
     wide, small = (
-        trained(TASKS[:1], STILL, small_head=small).head.weight.detach() for small in (False, True)
+        trained(1, small_head=small, schedule=vars(STILL)).head.weight.detach()
+        for small in (False, True)
     )
     torch.testing.assert_close(small, wide / 3**0.5)
 
 
 def test_what_is_kept_of_the_classes() -> None:
     """Prototypes are seen through the first adapters, Gaussians through the task's own."""
-    method = trained(TASKS[:2])
+    method = trained(2)
     for label, class_ in enumerate(method.seen):
         pixels = SCENARIO.train.only((class_,)).inputs
         first = method.adapted_features(pixels, method.adapters[0])
@@ -97,7 +94,7 @@ def test_what_is_kept_of_the_classes() -> None:
 
 
 def test_the_diagonal_covariance_keeps_variances_alone() -> None:
-    method = trained(TASKS[:1], covariance="diagonal")
+    method = trained(1, covariance="diagonal")
     pixels = SCENARIO.train.only((method.seen[0],)).inputs
     features = method.adapted_features(pixels, method.adapters[0])
     expected = (features.var(dim=0) + 1e-4).sqrt().diag()
@@ -141,12 +138,10 @@ def test_the_two_stages_by_hand() -> None:
 
 
 def test_rows_of_adapters_that_no_other_sequence_has_leave_no_files(tmp_path: Path) -> None:
-    method = build("mos", DATASET, schedule=BRIEF, settings={"alignment": {"epochs": 1}})
-    sharing = build(
-        "mos", DATASET, schedule=BRIEF, settings={"alignment": {"epochs": 1}}, shared=tmp_path
-    )
-    for one in (method, sharing):
-        learn_all(one, SCENARIO, TASKS[:2])
+    method = trained(2)
+    settings = {"alignment": {"epochs": 2}}
+    sharing = build("mos", SMALL, schedule=BENCH.schedule, settings=settings, shared=tmp_path)
+    learn_all(sharing, SCENARIO, TASKS[:2])
     pixels = SCENARIO.test.only((0, 3, 1, 4)).inputs
     assert torch.equal(sharing.predict(pixels), method.predict(pixels))
     assert list(tmp_path.rglob("*.npz")) == []

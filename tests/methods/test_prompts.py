@@ -1,18 +1,14 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 import torch
 
 from edgecil.backbones import features
 from edgecil.methods.prompts import PromptHead
 from edgecil.methods.task import Scenario
-from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
+from tests.toys import SMALL, TASKS, Bench, learn, same
 
-DATASET = toy_dataset(train=6, test=4)
-SCENARIO = Scenario(DATASET)
-BRIEF = replace(QUICK, epochs=1, augment=())
+SCENARIO = Scenario(SMALL)
 
 
 def test_new_weights_are_small_and_old_ones_stay() -> None:
@@ -27,9 +23,9 @@ def test_new_weights_are_small_and_old_ones_stay() -> None:
 
 @pytest.mark.parametrize("name", ["l2p", "coda-prompt", "hide-prompt"])
 def test_a_restored_state_is_left_alone_by_further_training(name) -> None:
-    first = learn_all(build(name, DATASET, schedule=BRIEF), SCENARIO, TASKS[:1])
+    bench = Bench(name, SMALL, epochs=1, augment=())
+    first, second = bench.trained(1), bench.build()
     state, expected = first.state(), first.state()
-    second = build(name, DATASET, schedule=BRIEF)
     second.restore(state)
     learn(second, SCENARIO, TASKS[:2])
     assert same(state, expected)
@@ -37,7 +33,7 @@ def test_a_restored_state_is_left_alone_by_further_training(name) -> None:
 
 @pytest.mark.parametrize("name", ["l2p", "coda-prompt", "hide-prompt"])
 def test_queries_of_images_seen_before_are_not_computed_again(name, monkeypatch) -> None:
-    method = learn_all(build(name, DATASET, schedule=BRIEF), SCENARIO, TASKS[:1])
+    method = Bench(name, SMALL, epochs=1, augment=()).trained(1)
     before = method.classify(SCENARIO.test.inputs)
     monkeypatch.setattr(features.FeatureBank, "_hold", lambda *_: pytest.fail("computed again"))
     assert same(method.classify(SCENARIO.test.inputs), before)

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
@@ -9,21 +7,18 @@ import torch
 from edgecil.methods import adapters as adapters_module
 from edgecil.methods.method import saved
 from edgecil.methods.ranpac import RIDGES, RanPAC, held_out_errors, last_task_errors
-from edgecil.methods.task import Scenario
-from tests.toys import QUICK, TASKS, Tasks, build, learn, learn_all, same, toy_dataset
+from tests.toys import TASKS, Bench, Tasks, learn, same, toy_dataset
 
-DATASET = toy_dataset(test=4)
-SCENARIO = Scenario(DATASET)
-BRIEF = replace(QUICK, epochs=1, optimizer="adam", learning_rate=0.01)
-SIZE = 50
+BENCH = Bench("ranpac", toy_dataset(test=4), epochs=1, optimizer="adam", learning_rate=0.01)
+SCENARIO, SIZE = BENCH.scenario, 50
 
 
-def ranpac(seed: int = 0, size: int = SIZE) -> RanPAC:
-    return build("ranpac", DATASET, schedule=BRIEF, settings={"projection": size}, seed=seed)
+def ranpac() -> RanPAC:
+    return BENCH.build(projection=SIZE)
 
 
-def trained(tasks: Tasks = TASKS) -> RanPAC:
-    return learn_all(ranpac(), SCENARIO, tasks)
+def trained(tasks: int | Tasks = TASKS, size: int = SIZE, **settings: object) -> RanPAC:
+    return BENCH.trained(tasks, projection=size, **settings)
 
 
 def ridge_by_brute_force(features: np.ndarray, targets: np.ndarray, ridge: float) -> np.ndarray:
@@ -35,7 +30,7 @@ def ridge_by_brute_force(features: np.ndarray, targets: np.ndarray, ridge: float
 
 
 def test_only_the_first_task_trains_anything(monkeypatch) -> None:
-    method = learn_all(ranpac(), SCENARIO, TASKS[:1])
+    method = trained(1)
     adapted = saved(method.adapters)
     assert any(bool(value.any()) for name, value in adapted.items() if "up_weight" in name)
     monkeypatch.setattr(adapters_module, "fit", None)
@@ -70,7 +65,7 @@ def test_the_order_does_not_matter_where_the_least_penalty_is_best() -> None:
     first, second, third = TASKS
     methods = []
     for tasks in ((first, second, third), (first, third, second)):
-        method = learn_all(ranpac(size=600), SCENARIO, tasks)
+        method = trained(tasks, 600)
         method.errors = torch.arange(float(len(RIDGES)), dtype=torch.float64) + 1.0
         methods.append(method)
     one, other = methods
@@ -133,9 +128,7 @@ def test_the_published_rule_tests_every_ridge_on_a_fifth_of_the_last_task(images
 
 def test_cosine_weights_have_unit_length_and_the_same_direction() -> None:
     plain = trained()
-    scaled = build("ranpac", DATASET, schedule=BRIEF, settings={"projection": SIZE, "cosine": True})
-    learn_all(scaled, SCENARIO, TASKS)
-    assert isinstance(scaled, RanPAC)
+    scaled = trained(cosine=True)
     lengths = plain.weights().norm(dim=0)
     torch.testing.assert_close(scaled.weights() * lengths, plain.weights())
 

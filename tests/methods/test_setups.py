@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 import torch
 
@@ -11,14 +9,14 @@ from edgecil.errors import UsageError
 from edgecil.methods import METHODS, get_method
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.mos import mean_of
+from edgecil.methods.registry import replace_schedule
 from edgecil.methods.schedule import Schedule
 from edgecil.methods.setups import COMMITS, PUBLISHED
 from edgecil.methods.task import Scenario
-from tests.toys import QUICK, TASKS, build, learn, learn_all, same, toy_dataset
+from tests.toys import TASKS, Bench, learn, same, toy_dataset
 
 DATASET = toy_dataset(test=4)
 SCENARIO = Scenario(DATASET)
-BRIEF = replace(QUICK, epochs=1)
 ROWS = [(method, dataset) for method, rows in PUBLISHED.items() for dataset in rows]
 
 
@@ -114,8 +112,7 @@ def test_mos_aligns_with_five_times_the_batch_and_the_same_weight_decay(
 
 
 def test_batchwise_prompts_are_those_that_most_images_choose() -> None:
-    method = build("l2p", DATASET, schedule=BRIEF, settings={"batchwise": True, "chosen": 1})
-    learn(method, SCENARIO, TASKS[:1])
+    method = Bench("l2p", DATASET, epochs=1).trained(1, batchwise=True, chosen=1)
     keys = method.prompts[0]["keys"].detach()
     cosines, chosen = method.choose(torch.stack([keys[3], keys[7], keys[3]]))
     assert chosen.tolist() == [[3], [3], [3]]
@@ -125,11 +122,11 @@ def test_batchwise_prompts_are_those_that_most_images_choose() -> None:
 
 def test_mos_merges_on_every_use_and_uses_the_mean_of_earlier_adapters() -> None:
     settings = {"merging_rule": "use", "merging": 0.5, "alignment": {"epochs": 1}}
-    method = learn_all(build("mos", DATASET, schedule=BRIEF, settings=settings), SCENARIO, TASKS)
+    bench = Bench("mos", DATASET, epochs=1)
+    method, again = bench.trained(**settings), bench.build(**settings)
     assert method.in_use(0) is method.adapters[0]
     expected = mean_of(method.adapters[:2]).state_dict()
     assert same(method.in_use(2).state_dict(), expected)
-    again = build("mos", DATASET, schedule=BRIEF, settings=settings)
     again.restore(method.state())
     pixels = SCENARIO.test.inputs
     assert same(again.classify(pixels), method.classify(pixels))
@@ -138,8 +135,7 @@ def test_mos_merges_on_every_use_and_uses_the_mean_of_earlier_adapters() -> None
 def test_ewc_s_fisher_from_augmented_images_updates_batch_statistics() -> None:
     fishers, means = [], []
     for images in ("plain", "training"):
-        method = build("ewc", DATASET, schedule=BRIEF, settings={"fisher_images": images})
-        learn(method, SCENARIO, TASKS[:1])
+        method = Bench("ewc", DATASET, epochs=1).trained(1, fisher_images=images)
         fishers.append(method.fisher)
         buffers = dict(method.network.named_buffers())
         means.append(next(value for name, value in buffers.items() if "running_mean" in name))
@@ -149,7 +145,7 @@ def test_ewc_s_fisher_from_augmented_images_updates_batch_statistics() -> None:
 
 
 def test_foster_s_boosted_network_has_two_extractors_and_predicts() -> None:
-    method = learn_all(build("foster", DATASET, schedule=BRIEF), SCENARIO, TASKS[:1])
+    method = Bench("foster", DATASET, epochs=1).trained(1)
     pixels = SCENARIO.test.inputs
     first = method.classify(pixels)
     assert torch.equal(first["boosted"], first["head"])
@@ -159,8 +155,6 @@ def test_foster_s_boosted_network_has_two_extractors_and_predicts() -> None:
 
 
 def test_a_change_to_the_recipe_reaches_its_first_task() -> None:
-    from edgecil.methods.registry import replace_schedule
-
     schedule = Schedule(epochs=5, first=Schedule(epochs=9))
     changed = replace_schedule(schedule, {"batch_size": 7})
     assert [changed.at(task).batch_size for task in (0, 1)] == [7, 7]

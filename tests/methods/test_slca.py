@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,19 +7,11 @@ import torch
 
 from edgecil.methods import slca
 from edgecil.methods.class_statistics import ClassStatistics
-from edgecil.methods.slca import SLCA, NormalisedLogits
-from edgecil.methods.task import Scenario
-from tests.toys import QUICK, TASKS, build, learn, learn_all, toy_dataset
+from edgecil.methods.slca import NormalisedLogits
+from tests.toys import SMALL, TASKS, Bench, learn
 
-DATASET = toy_dataset(train=6, test=4)
-SCENARIO = Scenario(DATASET)
-BRIEF = replace(QUICK, epochs=2)
-
-
-def trained(tasks: int, **settings: object) -> SLCA:
-    return learn_all(
-        build("slca", DATASET, schedule=BRIEF, settings=settings), SCENARIO, TASKS[:tasks]
-    )
+BENCH = Bench("slca", SMALL, epochs=2)
+SCENARIO, trained = BENCH.scenario, BENCH.trained
 
 
 def test_the_backbone_learns_slowly_from_the_second_task_on(monkeypatch) -> None:
@@ -33,8 +24,9 @@ def test_the_backbone_learns_slowly_from_the_second_task_on(monkeypatch) -> None
     monkeypatch.setattr(slca, "fit", note)
     trained(2)
     first, second = rates
-    assert first == (BRIEF.learning_rate, BRIEF.learning_rate)
-    assert second == pytest.approx((0.01 * BRIEF.learning_rate, BRIEF.learning_rate))
+    rate = BENCH.schedule.learning_rate
+    assert first == (rate, rate)
+    assert second == pytest.approx((0.01 * rate, rate))
 
 
 def test_the_next_task_continues_from_the_head_before_the_alignment() -> None:

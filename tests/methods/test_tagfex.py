@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
 from math import exp, log
 
 import numpy as np
@@ -11,25 +10,20 @@ from torch.nn.functional import cross_entropy, layer_norm
 
 from edgecil.errors import UsageError
 from edgecil.methods.tagfex import MergeAttention, TagFex, info_nce
-from edgecil.methods.task import Scenario, Task
+from edgecil.methods.task import Task
 from edgecil.methods.teacher import distil
-from tests.toys import QUICK, TASKS, Tasks, build, learn, learn_all, toy_dataset
+from tests.toys import HARD, TASKS, Bench, Tasks
 
-DATASET = toy_dataset(contrast=60)
-SCENARIO = Scenario(DATASET)
-BRIEF = replace(QUICK, epochs=1)
+BENCH = Bench("tagfex", HARD, epochs=1)
+SCENARIO, trained = BENCH.scenario, BENCH.trained
 
 
 def seeded(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def tagfex(**settings: object) -> TagFex:
-    return build("tagfex", DATASET, schedule=BRIEF, settings=settings)
-
-
 def test_a_new_extractor_starts_between_the_last_and_the_task_agnostic_one() -> None:
-    method = learn_all(tagfex(inherited=0.75), SCENARIO, TASKS[:1])
+    method = trained(1, inherited=0.75)
     with SCENARIO.task(TASKS[:2], 0) as task:
         method.grow(task)
     old, new = method.network.backbone.extractors
@@ -40,8 +34,8 @@ def test_a_new_extractor_starts_between_the_last_and_the_task_agnostic_one() -> 
 
 
 def test_old_classes_start_without_a_say_of_the_new_extractor() -> None:
-    method = learn_all(tagfex(), SCENARIO, TASKS[:1])
-    pixels = torch.randn(4, *DATASET.shape, generator=seeded())
+    method = trained(1)
+    pixels = torch.randn(4, *HARD.shape, generator=seeded())
     before = method.network.eval()(pixels)
     with SCENARIO.task(TASKS[:2], 0) as task:
         method.grow(task)
@@ -58,8 +52,7 @@ def test_a_batch_is_two_views_of_each_image(monkeypatch: pytest.MonkeyPatch) -> 
 
     loss = TagFex.loss
     monkeypatch.setattr(TagFex, "loss", note)
-    method = build("tagfex", DATASET, schedule=replace(BRIEF, augment=()))
-    learn(method, SCENARIO, TASKS[:1])
+    Bench("tagfex", HARD, epochs=1, augment=()).trained(1)
     assert sum(len(labels) for _, labels in batches) == 2 * 24
     for rows in (rows for batch in batches for rows in batch):
         one, other = rows.chunk(2)
@@ -70,7 +63,7 @@ def prepared(
     method: TagFex, tasks: Tasks = TASKS[:2]
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     """Two views of five images with their labels, the loss, and the old projected features."""
-    views = torch.randn(10, *DATASET.shape, generator=seeded())
+    views = torch.randn(10, *HARD.shape, generator=seeded())
     labels = torch.tensor([0, 1, 2, 3, 3]).repeat(2)
     old = copy.deepcopy(method.network.eval())
     with SCENARIO.task(tasks, 0) as task:
@@ -88,8 +81,7 @@ def prepared(
 def test_the_loss_by_its_parts(old_count: int) -> None:
     """The more old classes there are, the more the task-agnostic extractor is to keep."""
     tasks = (tuple(range(old_count)), tuple(range(old_count, 4)))
-    method = tagfex()
-    learn(method, SCENARIO, tasks[:1])
+    method = trained(tasks[:1])
     frozen = copy.deepcopy(method.network.projector)
     views, labels, actual, before = prepared(method, tasks)
     network = method.network
@@ -120,7 +112,7 @@ def test_transfer_takes_place_only_from_the_better_to_the_worse() -> None:
     teaching, silent, gradients = {}, {}, []
     for losses, spoil in ((teaching, 1.0), (silent, 50.0)):
         for weight in (0.0, 1.0):
-            method = learn_all(tagfex(transfer=weight), SCENARIO, TASKS[:1])
+            method = trained(1, transfer=weight)
             with SCENARIO.task(TASKS[:2], 0) as task:
                 method.begin(task)
                 method.grow(task)
@@ -128,7 +120,7 @@ def test_transfer_takes_place_only_from_the_better_to_the_worse() -> None:
                 with torch.no_grad():
                     method.network.transfer.weight *= spoil
                     method.network.head.weight[2:] *= 10.0 if spoil == 1.0 else 1.0
-                views = torch.randn(10, *DATASET.shape, generator=seeded())
+                views = torch.randn(10, *HARD.shape, generator=seeded())
                 labels = torch.tensor([0, 1, 2, 3, 3]).repeat(2)
                 actual = method.loss(views, labels, task)
             actual.backward()
@@ -140,12 +132,12 @@ def test_transfer_takes_place_only_from_the_better_to_the_worse() -> None:
 
 
 def test_a_batch_without_new_classes_has_a_finite_loss_and_gradient() -> None:
-    method = learn_all(tagfex(), SCENARIO, TASKS[:1])
+    method = trained(1)
     with SCENARIO.task(TASKS[:2], 0) as task:
         method.begin(task)
         method.grow(task)
         method.network.train()
-        views = torch.randn(4, *DATASET.shape, generator=seeded())
+        views = torch.randn(4, *HARD.shape, generator=seeded())
         method.loss(views, torch.tensor([0, 1, 0, 1]), task).backward()
     gradients = [value.grad for value in method.network.parameters() if value.grad is not None]
     assert all(torch.isfinite(gradient).all() for gradient in gradients)
@@ -153,7 +145,7 @@ def test_a_batch_without_new_classes_has_a_finite_loss_and_gradient() -> None:
 
 def test_the_transfer_teaches_no_task_to_the_agnostic_extractor() -> None:
     """Without the contrast, nothing at all reaches it."""
-    method = learn_all(tagfex(contrast=0.0), SCENARIO, TASKS[:1])
+    method = trained(1, contrast=0.0)
     _, _, actual, _ = prepared(method)
     actual.backward()
     for value in method.network.agnostic.parameters():

@@ -1,14 +1,16 @@
-"""Initial weights from a given generator; the global random state is not used."""
+"""New networks on the CPU with weights from a generator or a file, never from global randomness."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TypeVar
 
 import torch
 from torch import nn
 
 from edgecil.backbones.vit import ViT
+from edgecil.errors import DataError, name_some
 
 _Module = TypeVar("_Module", bound=nn.Module)
 
@@ -19,11 +21,41 @@ def build(make: Callable[[], _Module], generator: torch.Generator) -> _Module:
     Modules normally draw weights from the global generator when constructed. Here they are
     constructed without storage, and :func:`initialise` draws the weights.
     """
-    with torch.device("meta"):
-        network = make()
-    network.to_empty(device="cpu")
+    network = _empty(make)
     initialise(network, generator)
     return network
+
+
+def build_from(
+    make: Callable[[], _Module], tensors: Mapping[str, torch.Tensor], path: Path, kind: str
+) -> _Module:
+    """Construct a network on the CPU with the tensors of a file, which must be exactly its own.
+
+    Counters of batch norms, which old files lack, begin at 0.
+    """
+    network = _empty(make)
+    expected = network.state_dict()
+    counters = [name for name in expected if name.endswith("num_batches_tracked")]
+    state = {**dict.fromkeys(counters, torch.tensor(0)), **tensors}
+    missing = [name for name in expected if name not in state]
+    extra = [name for name in state if name not in expected]
+    if missing or extra:
+        what = f"it lacks {name_some(missing)}" if missing else f"it also has {name_some(extra)}"
+        raise DataError(f"{path} contains no {kind}: {what}.")
+    for name, tensor in state.items():
+        shape, own = tuple(tensor.shape), tuple(expected[name].shape)
+        if shape != own:
+            raise DataError(f"{path} contains no {kind}: {name} has shape {shape}, not {own}.")
+        if not bool(tensor.isfinite().all()):
+            raise DataError(f"{path} cannot be used: {name} has values that are not finite.")
+    network.load_state_dict(state)
+    return network
+
+
+def _empty(make: Callable[[], _Module]) -> _Module:
+    with torch.device("meta"):
+        network = make()
+    return network.to_empty(device="cpu")
 
 
 def initialise(network: nn.Module, generator: torch.Generator) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import torch
 
+from edgecil.backbones.initialise import build_from
 from edgecil.backbones.resnet import Backbone
 from edgecil.backbones.resnet_weights import holds_resnet, load_resnet
 from edgecil.backbones.slot import build_model, is_slot_model, model_config, model_fingerprint
@@ -46,19 +47,12 @@ _STATISTICS = {"half": Normalise((0.5,) * 3, (0.5,) * 3), "imagenet": _IMAGENET,
 
 @dataclass(frozen=True)
 class PretrainedModel:
-    """Weights for a vision transformer or ResNet-18.
-
-    Attributes:
-        name: its name in the registry.
-        source: a weight file, a folder with one, or a hub id.
-        summary: architecture and training data in a few words.
-        statistics: normalisation of its images; None to read it from the files beside the weights.
-        image_size: side of its training images in pixels; None to read it from the weights.
-    """
+    """Weights for a vision transformer or ResNet-18."""
 
     name: str
-    source: str
-    summary: str
+    source: str  # a weight file, a folder with one, or a hub id
+    summary: str  # architecture and training data in a few words
+    # normalisation and side in pixels of its images; None to read them from its files
     statistics: Normalise | None = None
     image_size: int | None = None
 
@@ -105,8 +99,7 @@ def supply_weights(name: str, contents: Mapping[str, bytes]) -> None:
         if not path.is_file() or path.read_bytes() != content:
             with replace_file(path) as file:
                 file.write(content)
-    weights = next(folder / name for name in contents if Path(name).suffix != ".json")
-    _supplied[name] = weights
+    _supplied[name] = next(folder / file for file in contents if Path(file).suffix != ".json")
 
 
 def is_pretrained(name: str) -> bool:
@@ -130,9 +123,8 @@ def find_pretrained(name: str) -> PretrainedModel:
         )
     if name in PRETRAINED:
         return PRETRAINED[name]
-    return PretrainedModel(
-        name, name, "your own network" if is_slot_model(name) else "your own weights"
-    )
+    what = "network" if is_slot_model(name) else "weights"
+    return PretrainedModel(name, name, f"your own {what}")
 
 
 def pretrained_status(name: str) -> tuple[bool, str]:
@@ -188,12 +180,13 @@ def load_vit(name: str, shape: Shape) -> ViT:
             f"The configuration beside {files.weights} has a normalisation of {images} channel(s), "
             f"but the weights require images of {weights.layout.channels}."
         )
-    with torch.device("meta"):
-        network = ViT(weights.layout, shape)
-    network.to_empty(device="cpu")
-    positions = resize_positions(weights.tensors["pos_embed"], network.grid)
-    network.load_state_dict({**weights.tensors, "pos_embed": positions})
-    return network
+    positions = resize_positions(weights.tensors["pos_embed"], weights.layout.grid(shape))
+    return build_from(
+        lambda: ViT(weights.layout, shape),
+        {**weights.tensors, "pos_embed": positions},
+        files.weights,
+        "plain vision transformer in timm's names",
+    )
 
 
 @cache
@@ -228,19 +221,17 @@ def statistics_of(name: str) -> Normalise | None:
     if is_slot_model(name):
         return model_config(name)[0]
     stated = find_pretrained(name).statistics or configured_statistics(_locate(name))
-    return stated or _assumed_statistics(name, _locate(name))
-
-
-def _assumed_statistics(name: str, files: WeightFiles) -> Normalise:
+    if stated is not None:
+        return stated
     if is_resnet(name):
         return _IMAGENET
-    layout = read_vit(files).layout
+    layout = read_vit(_locate(name)).layout
     if layout.first_norm and layout.channels == len(_CLIP.mean):
         return _CLIP
     _log.warning(
         "No file beside %s defines the normalisation of images; mean and standard deviation "
         "default to 0.5. Add a preprocessor_config.json with image_mean and image_std to set them.",
-        files.weights,
+        _locate(name).weights,
     )
     half = (0.5,) * layout.channels
     return Normalise(half, half)
@@ -251,8 +242,7 @@ def image_size_of(name: str) -> int | None:
     """Side in pixels of the images that a pre-trained network was trained on; None if unknown."""
     if is_slot_model(name):
         return model_config(name)[1]
-    stated = find_pretrained(name).image_size
-    if stated is not None:
+    if stated := find_pretrained(name).image_size:
         return stated
     if is_resnet(name):
         return _IMAGENET_SIZE
@@ -282,12 +272,9 @@ def fingerprint(name: str) -> str:
 
 def _locate(name: str) -> WeightFiles:
     model = find_pretrained(name)
-    return locate_weights(
-        _supplied.get(name, model.source),
-        SETTINGS,
-        needed_by=f"Backbone {name!r}",
-        remedy=f"{_remedy(model)}, or choose another backbone",
-    )
+    remedy = f"{_remedy(model)}, or choose another backbone"
+    place = _supplied.get(name, model.source)
+    return locate_weights(place, SETTINGS, needed_by=f"Backbone {name!r}", remedy=remedy)
 
 
 def _remedy(model: PretrainedModel) -> str:

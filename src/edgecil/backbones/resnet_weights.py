@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping
 
 import torch
 
+from edgecil.backbones.initialise import build_from
 from edgecil.backbones.resnet import ResNet, imagenet_resnet18
-from edgecil.errors import DataError, UsageError, name_some
+from edgecil.errors import UsageError
 from edgecil.io.weights import WeightFiles, read_tensors
 
 _PREFIXES = ("", "model.", "backbone.", "encoder.")
 _CLASSIFIER = ("fc.", "head.", "classifier.")
 _BLOCK = re.compile(r"layer([1-4])\.(\d+)\.(conv[12]|bn[12]|downsample\.[01])\.(\w+)")
-_COUNTER = "num_batches_tracked"
 
 
 def holds_resnet(names: Iterable[str]) -> bool:
@@ -38,28 +38,10 @@ def load_resnet(files: WeightFiles, shape: tuple[int, ...]) -> ResNet:
             f"The weights in {files.weights} require images of {channels} channels. Got images of "
             f"{shape[0]}."
         )
-    with torch.device("meta"):
-        network = imagenet_resnet18(shape[0])
-    network.to_empty(device="cpu")
-    state = network.state_dict()
-    counters = [name for name in state if name.endswith(_COUNTER)]  # old files have none
-    translated = {name: torch.zeros((), dtype=torch.int64) for name in counters}
-    translated |= {_our_name(name): tensor for name, tensor in tensors.items()}
-    missing = [name for name in state if name not in translated]
-    strange = [name for name in translated if name not in state]
-    wrong = [
-        name
-        for name, tensor in translated.items()
-        if name in state and tensor.shape != state[name].shape
-    ]
-    if missing or strange or wrong:
-        raise DataError(
-            f"{files.weights} contains no ResNet-18 of torchvision or timm: "
-            f"{name_some(missing or strange or wrong)} "
-            f"{'is missing' if missing else 'does not fit'}."
-        )
-    network.load_state_dict(translated)
-    return network
+    ours = {_our_name(name): tensor for name, tensor in tensors.items()}
+    return build_from(
+        lambda: imagenet_resnet18(shape[0]), ours, files.weights, "ResNet-18 of torchvision or timm"
+    )
 
 
 def _without_prefix(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
