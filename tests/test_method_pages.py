@@ -26,7 +26,7 @@ from edgecil.sequences import PROTOCOLS
 TOOL = Path(__file__).parents[1] / "tools" / "method_pages.py"
 PAGES = SimpleNamespace(**runpy.run_path(str(TOOL))).pages()
 PARSER = verb_parser("run")
-PAPER = sorted({row.method.lower() for row in read_published("paper-classic")})
+PAPER = sorted(set(read_published("paper-classic")["method"].str.lower()))
 
 
 def page(method: str) -> str:

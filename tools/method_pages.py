@@ -168,7 +168,7 @@ def _published(method: str) -> list[str]:
         lines = ["The sources state no accuracy with these settings.", ""]
     paper = [
         row
-        for row in read_published("paper-classic")
+        for row in read_published("paper-classic").itertuples()
         if row.method.lower() == method and row.protocol == "random"
     ]
     if paper:

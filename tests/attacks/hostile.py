@@ -217,8 +217,7 @@ def _truths(path: Path) -> None:
 
 
 def _published(path: Path) -> None:
-    for summary in read_published(path):
-        assert summary.min is None or 0.0 <= summary.min <= 100.0
+    assert read_published(path)["min"].dropna().between(0.0, 100.0).all()
     rank(path)
 
 

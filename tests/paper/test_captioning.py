@@ -7,13 +7,7 @@ import pytest
 
 from edgecil.classes import ClassList
 from edgecil.errors import DataError, UsageError
-from edgecil.paper.captioning import (
-    captions,
-    fill_prompt,
-    find_prompt,
-    read_caption,
-    write_captions,
-)
+from edgecil.paper.captioning import PROMPTS, captions, read_caption
 from edgecil.paper.language_model import LanguageModel, UnusableAnswerError
 from edgecil.similarity.captions import check_captions
 from tests.paper.language_server import Messages, serve
@@ -33,15 +27,12 @@ def describe(messages: Messages) -> str:
 
 
 def test_every_class_gets_a_caption_that_the_similarity_takes() -> None:
-    told = []
     with serve(describe) as server:
-        model = LanguageModel("toy", server.url, "k")
-        captions = write_captions(CLASSES, model, on_caption=lambda *pair: told.append(pair))
-    assert list(captions) == list(CLASSES.labels)
+        written = captions(names=CLASSES, model=LanguageModel("toy", server.url, "k"))
+    assert list(written) == list(CLASSES.labels)
     words = CLASSES.words
-    assert captions["n02_beagle"] == f"a {words[1]} with short fur, lying on a sofa indoors"
-    assert check_captions(CLASSES, captions) == tuple(captions.values())
-    assert told == list(captions.items())
+    assert written["n02_beagle"] == f"a {words[1]} with short fur, lying on a sofa indoors"
+    assert check_captions(CLASSES, written) == tuple(written.values())
     assert all('"pets"' in request["messages"][0]["content"] for request in server.requests)
     assert len(server.requests) == 2
 
@@ -55,10 +46,10 @@ def test_what_was_captioned_before_a_failure_is_not_asked_again() -> None:
     with serve(answer) as server:
         model = LanguageModel("toy", server.url, "k")
         with pytest.raises(DataError, match=r"1.*words.*8"):
-            write_captions(CLASSES, model)
+            captions(names=CLASSES, model=model)
         assert len(server.requests) == 3
         broken = False
-        assert len(write_captions(CLASSES, model)) == 2
+        assert len(captions(names=CLASSES, model=model)) == 2
         assert len(server.requests) == 4
 
 
@@ -79,9 +70,6 @@ CAPTION = "a small animal with short fur lying on a sofa"
 NO_CAPTION = {
     "several": (f"{CAPTION}\n\n{CAPTION} indoors", "it has 2 lines"),
     "numbered": (f"1. {CAPTION}", "numbered"),
-    "a bullet": (f"- {CAPTION}", "numbered"),
-    "sure": (f"Sure, {CAPTION}", "begins with 'Sure,'"),
-    "here is": (f"Here is a caption: {CAPTION}", "begins with 'Here is'"),
     "here's": (f"Here’s one: {CAPTION}", "begins with 'Here’s'"),
     "sorry": ("I'm sorry, but describing this picture is not possible", 'begins with "I\'m sorry"'),
     "cannot": ("I cannot describe what this class of things looks like", "begins with 'I cannot'"),
@@ -109,29 +97,25 @@ def test_two_classes_with_one_caption_are_asked_for_another() -> None:
         return f"{CAPTION} by itself" if "another class" in messages[-1]["content"] else CAPTION
 
     with serve(answer) as server:
-        captions = write_captions(CLASSES, LanguageModel("toy", server.url, "k"))
-    assert list(captions.values()) == [CAPTION, f"{CAPTION} by itself"]
+        written = captions(names=CLASSES, model=LanguageModel("toy", server.url, "k"))
+    assert list(written.values()) == [CAPTION, f"{CAPTION} by itself"]
     assert len(server.requests) == 3
 
 
-def test_the_papers_prompt_is_a_choice_and_so_is_ones_own() -> None:
-    assert find_prompt("paper").startswith(
-        "Generate one concise, visually descriptive caption (8–20 words) that highlights the"
-    )
-    filled = fill_prompt(find_prompt("Paper"), name="Melanoma", dataset="ham10000")
-    assert filled.endswith("anatomical context of a Melanoma lesion in medical images.")
-    assert find_prompt("draw a {name}") == "draw a {name}"
+def test_the_papers_prompt_is_a_choice_and_so_is_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    paper = "Generate one concise, visually descriptive caption (8–20 words) that highlights the"
+    assert PROMPTS["Paper"].startswith(paper)
+    assert PROMPTS["paper"].endswith("context of a {name} lesion in medical images.")
     with pytest.raises(UsageError, match="Did you mean 'paper'"):
-        find_prompt("papers")
+        captions(names=CLASSES, prompt="papers")
 
-
-def test_the_chosen_prompt_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     def describe_shortly(messages: Messages) -> str:
         return f"{messages[0]['content']} with a short stem and a very glossy skin"
 
     with serve(describe_shortly) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "k")
-        written = captions(names=["apple", "pear"], model="toy", prompt="a {name} of {dataset}")
+        own = "a {name} of {dataset} {x}"
+        written = captions(names=["apple", "pear"], model="toy", prompt=own)
     assert list(written) == ["apple", "pear"]
-    assert server.requests[0]["messages"][0]["content"] == "a apple of names"
+    assert server.requests[0]["messages"][0]["content"] == "a apple of names {x}"

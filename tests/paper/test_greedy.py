@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from edgecil.errors import UsageError
-from edgecil.paper import greedy_bound
+from edgecil.paper import PAPER_PARTITIONS, greedy_bound, partition_table
 
 task_counts = st.integers(2, 50)
 
@@ -68,7 +68,7 @@ def test_the_ceiling_holds_for_any_order(tasks: int, task_size: int, upper: floa
     ("arguments", "message"),
     [
         ((100, 1, 0.5), "'tasks'.*2.*1"),
-        ((100, 7, 0.5), "'classes'.*7.*100"),
+        ((100, 7, 0.5), "100 classes.*7 equal tasks"),
         ((100, 10, 0.5, 0), "'max_similarity'.*0"),
         ((100, 10, -0.5), "'mean_similarity'.*0"),
         ((100, 10, 0.5, 0.4), r"'mean_similarity'.*\[0, 0.4\]"),
@@ -77,3 +77,12 @@ def test_the_ceiling_holds_for_any_order(tasks: int, task_size: int, upper: floa
 def test_says_what_is_wrong(arguments: tuple[float, ...], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         greedy_bound(*arguments)
+
+
+def test_the_papers_table_of_partitions() -> None:
+    assert tuple(partition_table()) == PAPER_PARTITIONS
+    assert list(partition_table().values()) == [6, 20, 70, 252, 90, 1680, 2520]
+    assert partition_table([(3, 3)]) == {(3, 3): 6}
+    for pair in ((10, 3), (0, 1), (4, 0), (2, 4)):
+        with pytest.raises(UsageError):
+            partition_table([pair])

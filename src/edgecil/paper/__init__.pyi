@@ -29,7 +29,6 @@ from .captioning import (
 from .greedy import (
     PAPER_PARTITIONS as PAPER_PARTITIONS,
     GreedyBound as GreedyBound,
-    PartitionRow as PartitionRow,
     greedy_bound as greedy_bound,
     partition_table as partition_table,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +12,6 @@ from scipy import stats
 from edgecil.estimation.analysis import unbiased_orders
 from edgecil.estimation.sources import Source, gather
 from edgecil.estimation.truth import find_truth
-from edgecil.io.csv_files import Cell
-from edgecil.report.table import Column, Table
 
 LEAST = 20
 LEAST_DISTINCT = 10
@@ -91,27 +89,4 @@ def check_normality(accuracies: ArrayLike) -> Normality:
         float(stats.normaltest(z).pvalue),
         float(stats.kstest(z, "norm").pvalue),
         f"Shapiro-Wilk is valid up to {_MOST_SHAPIRO} orders" if too_many else None,
-    )
-
-
-def normality_table(dataset: str, methods: Mapping[str, Normality]) -> Table:
-    """Return the tests of one dataset's methods."""
-    rows: list[tuple[Cell, ...]] = [
-        (name, own.boxcox_lambda, own.shapiro_p, own.dagostino_p, own.ks_p, own.reason)
-        for name, own in methods.items()
-    ]
-    return Table(
-        "normality",
-        f"Tests of normality on {dataset}" if dataset else "Tests of normality",
-        "p-values after a Box-Cox transformation with parameter λ; a small value is evidence "
-        "against a normal distribution.",
-        (
-            Column("method"),
-            Column("λ", 2),
-            Column("Shapiro-Wilk", 3),
-            Column("D'Agostino", 3),
-            Column("Kolmogorov-Smirnov", 3),
-            Column("not tested because"),
-        ),
-        tuple(rows),
     )

@@ -195,21 +195,46 @@ def space(
                 f"size. Got sizes {list(chosen.sizes)}."
             )
         greedy = greedy_bound(classes, chosen.tasks, mean_similarity, max_similarity)
+    size, drawn = chosen.size, min(budget, chosen.size)
+    shares = {deviations: gaussian_tail(deviations) for deviations in (1.0, 2.0, 3.0)}
     return SpaceSummary(
         classes=classes,
         tasks=chosen.tasks,
         sizes=chosen.sizes,
-        size=decimal_text(chosen.size),
+        size=decimal_text(size),
         log10_size=chosen.log10_size,
         epsilon=epsilon,
         delta=delta,
         budget=budget,
         bounds=tuple(
-            _bound(bound, chosen.size, epsilon, delta, range_, budget)
-            for bound, range_ in _applicable(chosen.size, accuracy_range)
+            BoundSummary(
+                bound.name,
+                bound.title,
+                spread,
+                bound.extreme_runs,
+                bound.runs(size, epsilon, delta, spread),
+                bound.epsilon(size, budget, delta, spread)
+                if budget <= size - bound.extreme_runs
+                else None,
+            )
+            for bound, spread in _applicable(size, accuracy_range)
         ),
-        tails=tuple(_tail(deviations, chosen.size, budget) for deviations in (1.0, 2.0, 3.0)),
-        seen=_seen(chosen.size, min(budget, chosen.size)),
+        tails=tuple(
+            TailSummary(
+                deviations,
+                share,
+                miss_probability(share, drawn, size),
+                runs_to_hit(share, CONFIDENCE, size),
+            )
+            for deviations, share in shares.items()
+        ),
+        seen=SeenRange(
+            share_inside=expected_share_inside(drawn, size),
+            worse_probability=worse_probability(drawn) if drawn < size else 0.0,
+            share_not_worse=tolerance_share(drawn, CONFIDENCE, size=size),
+            runs_one_sided=tolerance_runs(TOLERATED_SHARE, CONFIDENCE, size=size),
+            runs_two_sided=tolerance_runs(TOLERATED_SHARE, CONFIDENCE, sides=2, size=size),
+        ),
         greedy=greedy,
         theorem_3=theorem_3,
     )
@@ -230,39 +255,3 @@ def _applicable(size: int, accuracy_range: float) -> list[tuple[SampleBound, flo
         if bound.states_range and (bound.extreme_runs or accuracy_range < 1.0):
             pairs.append((bound, accuracy_range))
     return pairs
-
-
-def _bound(
-    bound: SampleBound, size: int, epsilon: float, delta: float, range_: float, budget: int
-) -> BoundSummary:
-    granted = None
-    if budget <= size - bound.extreme_runs:
-        granted = bound.epsilon(size, budget, delta, range_)
-    return BoundSummary(
-        bound.name,
-        bound.title,
-        range_,
-        bound.extreme_runs,
-        bound.runs(size, epsilon, delta, range_),
-        granted,
-    )
-
-
-def _tail(deviations: float, size: int, budget: int) -> TailSummary:
-    share = gaussian_tail(deviations)
-    return TailSummary(
-        deviations,
-        share,
-        miss_probability(share, min(budget, size), size),
-        runs_to_hit(share, CONFIDENCE, size),
-    )
-
-
-def _seen(size: int, budget: int) -> SeenRange:
-    return SeenRange(
-        share_inside=expected_share_inside(budget, size),
-        worse_probability=worse_probability(budget) if budget < size else 0.0,
-        share_not_worse=tolerance_share(budget, CONFIDENCE, size=size),
-        runs_one_sided=tolerance_runs(TOLERATED_SHARE, CONFIDENCE, size=size),
-        runs_two_sided=tolerance_runs(TOLERATED_SHARE, CONFIDENCE, sides=2, size=size),
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 from edgecil.io.csv_files import Cell
@@ -22,10 +23,20 @@ _CRITERIA = {"lower": "worst order", "upper": "best order", "stability": "stabil
 def ranking_tables(rankings: Sequence[PublishedRanking]) -> Iterator[Table]:
     """Ranks of the methods by each protocol, and what each protocol's orders reach."""
     for ranking in rankings:
-        yield from _ranking_tables(ranking)
+        yield _ranks_table(ranking)
+        if ranking.reach:
+            titles = ("methods", "range", "lowest min", "highest max", "covered")
+            digits = (0, 2, 0, 0, 2)
+            yield make_table(
+                (Column("protocol"), *map(Column, titles, digits)),
+                [(name, *astuple(own)) for name, own in ranking.reach.items()],
+                caption="Mean distance between lowest and highest accuracy in points, for how many "
+                "methods no other protocol reaches lower or higher, and the share of the true "
+                "range.",
+            )
 
 
-def _ranking_tables(ranking: PublishedRanking) -> Iterator[Table]:
+def _ranks_table(ranking: PublishedRanking) -> Table:
     protocols = tuple(ranking.rankings)
     rows: list[tuple[Cell, ...]] = []
     for criterion, title in _CRITERIA.items():
@@ -37,19 +48,7 @@ def _ranking_tables(ranking: PublishedRanking) -> Iterator[Table]:
         rows.append(("ranking error", "all", *errors))
     columns = (Column("by"), Column("method"), *(Column(name, 1) for name in protocols))
     caption = "1 is the best. The error is Σ |rank − true rank| over methods and criteria."
-    yield make_table(columns, rows, title=ranking.dataset, caption=caption)
-    if ranking.reach:
-        numbers = (Column("methods", 0), Column("range", 2), Column("lowest min", 0))
-        last = (Column("highest max", 0), Column("covered", 2))
-        reached = [
-            (name, own.methods, own.range, own.lowest, own.highest, own.covered)
-            for name, own in ranking.reach.items()
-        ]
-        about = (
-            "Mean distance between lowest and highest accuracy in points, for how many methods no "
-            "other protocol reaches lower or higher, and the share of the true range."
-        )
-        yield make_table((Column("protocol"), *numbers, *last), reached, caption=about)
+    return make_table(columns, rows, title=ranking.dataset, caption=caption)
 
 
 def space_tables(summary: SpaceSummary) -> Iterator[Table]:
@@ -149,26 +148,30 @@ def _theorem_3_table(checked: Theorem3) -> Table:
 
 def normality_tables(datasets: Mapping[str, Mapping[str, Normality]]) -> Iterator[Table]:
     """The tests of each dataset's methods."""
-    from edgecil.paper._normality import normality_table  # which needs SciPy
-
+    tests = [Column(it, 3) for it in ("Shapiro-Wilk", "D'Agostino", "Kolmogorov-Smirnov")]
     for dataset, methods in datasets.items():
-        yield normality_table(dataset, methods)
+        yield make_table(
+            (Column("method"), Column("λ", 2), *tests, Column("not tested because")),
+            [(name, *astuple(own)) for name, own in methods.items()],
+            title=f"Tests of normality on {dataset}" if dataset else "Tests of normality",
+            caption="p-values after a Box-Cox transformation with parameter λ; a small value is "
+            "evidence against a normal distribution.",
+            name="normality",
+        )
 
 
 def agreement_tables(agreements: Sequence[Agreement]) -> Iterator[Table]:
     """Error, rank correlation and consistency of pairs of similarities."""
-    yield from map(_agreement_table, agreements)
-
-
-def _agreement_table(agreement: Agreement) -> Table:
-    rho = "undefined (a matrix is constant)"
-    if agreement.spearman is not None:
-        tested = f"p = {agreement.p_value:.4f}, {agreement.permutations} permutations"
-        rho = f"{agreement.spearman:.3f} ({tested})"
-    rows = [("mean absolute error", f"{agreement.mae:.4f}"), ("Spearman ρ", rho)]
-    for goal, csg in agreement.csg.items():
-        rows.append((f"CSG {goal}", f"{csg.position:.2f} by position, {csg.matched:.2f} matched"))
-    return make_table((f"{agreement.left} and {agreement.right}", ""), rows)
+    for own in agreements:
+        rho = "undefined (a matrix is constant)"
+        if own.spearman is not None:
+            tested = f"p = {own.p_value:.4f}, {own.permutations} permutations"
+            rho = f"{own.spearman:.3f} ({tested})"
+        rows = [("mean absolute error", f"{own.mae:.4f}"), ("Spearman ρ", rho)]
+        for goal, csg in own.csg.items():
+            kept = f"{csg.position:.2f} by position, {csg.matched:.2f} matched"
+            rows.append((f"CSG {goal}", kept))
+        yield make_table((f"{own.left} and {own.right}", ""), rows)
 
 
 def profile_tables(profile: Profile) -> Iterator[Table]:

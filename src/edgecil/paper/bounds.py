@@ -30,7 +30,6 @@ from edgecil.theory.arguments import (
 
 _DIGITS = 60
 _BINARY_DIGITS = 256
-_SMALLEST_FLOAT = math.ulp(0.0)
 
 
 @dataclass(frozen=True)
@@ -109,28 +108,6 @@ class SampleBound:
         numerator, denominator = self.effective_runs(population, drawn)
         weight = log_odds * spread**2 / 2
         return _root_rounded_up(weight.numerator * denominator, weight.denominator * numerator)
-
-    def delta(self, size: int, runs: int, epsilon: float, accuracy_range: float = 1.0) -> float:
-        """Return the least failure probability that the bound grants, rounded up; 1 says nothing.
-
-        Every sequence run means δ = 0.
-
-        >>> from edgecil.sequences.counting import count_sequences
-        >>> THEOREM_1.delta(count_sequences([10] * 10), runs=3, epsilon=0.1)
-        1.0
-        """
-        population = self._population(size)
-        drawn = whole_number("runs", runs, least=1, most=population)
-        tolerance = positive_number("epsilon", epsilon)
-        spread = positive_number("accuracy_range", accuracy_range)
-        if drawn == population:
-            return 0.0
-        numerator, denominator = self.effective_runs(population, drawn)
-        weight = 2 * tolerance**2 / spread**2
-        decay = ((numerator * weight.numerator) << _BINARY_DIGITS) // (
-            denominator * weight.denominator
-        )
-        return _exp_rounded_up(self._log_union(population) - Fraction(decay, 1 << _BINARY_DIGITS))
 
     def _population(self, size: int) -> int:
         least = self.extreme_runs + 2
@@ -229,13 +206,3 @@ def _root_rounded_up(numerator: int, denominator: int) -> float:
     while Fraction(root).numerator ** 2 * denominator < numerator * Fraction(root).denominator ** 2:
         root = math.nextafter(root, math.inf)
     return root
-
-
-def _exp_rounded_up(exponent: Fraction) -> float:
-    if exponent >= 0:
-        return 1.0
-    if exponent < math.log(_SMALLEST_FLOAT):
-        return _SMALLEST_FLOAT
-    with localcontext(Context(prec=_DIGITS)):
-        value = float((Decimal(exponent.numerator) / Decimal(exponent.denominator)).exp())
-    return min(1.0, math.nextafter(value, math.inf))

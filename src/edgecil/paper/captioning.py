@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 
-from edgecil.classes import ClassList
 from edgecil.io.files import check_new
 from edgecil.io.progress_bar import Progress
 from edgecil.paper.language_model import Conversation, LanguageModel, UnusableAnswerError
@@ -29,31 +28,12 @@ _PAPER = (
 DEFAULT_PROMPT = "default"
 PROMPTS: Registry[str] = Registry("prompt", {DEFAULT_PROMPT: _DEFAULT, "paper": _PAPER})
 # What stands before a caption, or in place of one.
-_FIELD = re.compile(r"\{(\w+)\}")
 _NUMBERED = re.compile(r"(\d+[.):]|[-*•#])\s")
 _OPENING = re.compile(
     r"(sure[\s,!.:]|certainly|of course|here(’|')?( i)?s\b|here are|caption:|(i(’|'| a)m )?sorry"
     r"|i can(not|(’|')t)|i(’|'| a)m unable|as an ai)",
     re.IGNORECASE,
 )
-
-
-def write_captions(
-    classes: ClassList,
-    model: LanguageModel,
-    *,
-    prompt: str = DEFAULT_PROMPT,
-    on_caption: Callable[[str, str], None] = lambda label, caption: None,
-) -> dict[str, str]:
-    """Return a caption for each class, by label, in label order."""
-    text = find_prompt(prompt)
-    captions: dict[str, str] = {}
-    for label, name in zip(classes.labels, classes.words, strict=True):
-        question = fill_prompt(text, name=name, dataset=classes.name)
-        read = partial(read_caption, taken=captions.values())
-        captions[label] = Conversation(model).ask(question, read)
-        on_caption(label, captions[label])
-    return captions
 
 
 def captions(
@@ -82,38 +62,23 @@ def captions(
     if out is not None:
         check_new(check_caption_path(out), overwrite=overwrite)
     classes = find_classes(dataset, names)
-    find_prompt(prompt)
+    text = prompt if "{name}" in prompt else PROMPTS[prompt]
     if not isinstance(model, LanguageModel):
         model = LanguageModel.from_environment(model)
+    written: dict[str, str] = {}
     with Progress("captions", shown=progress) as bar:
         bar.start(len(classes))
-        written = write_captions(
-            classes,
-            model,
-            prompt=prompt,
-            on_caption=lambda label, caption: bar.advance(f"{label}: {caption}"),
-        )
+        for label, name in zip(classes.labels, classes.words, strict=True):
+            fields = {"fewest": str(FEWEST_WORDS), "most": str(MOST_WORDS), "dataset": classes.name}
+            question = text
+            for field, value in {**fields, "name": name}.items():
+                question = question.replace(f"{{{field}}}", value)
+            read = partial(read_caption, taken=written.values())
+            written[label] = Conversation(model).ask(question, read)
+            bar.advance(f"{label}: {written[label]}")
     if out is not None:
         save_captions(written, out)
     return written
-
-
-def find_prompt(prompt: str) -> str:
-    """Return the text of a named prompt, or a prompt given as text with `{name}` in it."""
-    if "{name}" in prompt:
-        return prompt
-    return PROMPTS[prompt]
-
-
-def fill_prompt(prompt: str, *, name: str, dataset: str) -> str:
-    """Return a prompt for one class; only the fields of this function are replaced.
-
-    >>> fill_prompt("What does a {name} look like? {x}", name="cat", dataset="pets")
-    'What does a cat look like? {x}'
-    """
-    fields = {"fewest": str(FEWEST_WORDS), "most": str(MOST_WORDS), "name": name}
-    fields["dataset"] = dataset
-    return _FIELD.sub(lambda match: fields.get(match[1], match[0]), prompt)
 
 
 def read_caption(answer: str, taken: Collection[str] = ()) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from edgecil.errors import UsageError, shown
-from edgecil.sequences.counting import count_sequences
+from edgecil.sequences.space import SequenceSpace
 from edgecil.theory.arguments import number_at_least_zero, positive_number, whole_number
 
 CAVEAT = (
@@ -78,7 +78,7 @@ def greedy_bound(
     (0.1631, 6.0)
     """
     whole_number("tasks", tasks, least=2)
-    task_size = equal_task_size(classes, tasks)
+    (task_size, *_) = SequenceSpace.equal(classes, tasks).sizes
     upper = float(positive_number("max_similarity", max_similarity))
     mean = float(number_at_least_zero("mean_similarity", mean_similarity))
     if mean > upper:
@@ -106,49 +106,12 @@ PAPER_PARTITIONS = ((4, 2), (6, 2), (8, 2), (10, 2), (6, 3), (9, 3), (8, 4))
 """(N, K) of each row of the paper's partition table, in its order."""
 
 
-@dataclass(frozen=True)
-class PartitionRow:
-    """One way to cut a set of classes into equal tasks.
-
-    Attributes:
-        classes: N.
-        tasks: K.
-        task_size: M = N/K.
-        size: |Ω| = N!/(M!)^K, exact.
-    """
-
-    classes: int
-    tasks: int
-    task_size: int
-    size: int
-
-
 def partition_table(
     pairs: Iterable[tuple[int, int]] = PAPER_PARTITIONS,
-) -> tuple[PartitionRow, ...]:
-    """Return the number of class sequences for each (classes, tasks).
+) -> dict[tuple[int, int], int]:
+    """Return |Ω| = N!/(M!)^K, the number of class sequences in K tasks of M = N/K, by (N, K).
 
-    >>> [row.size for row in partition_table()]
+    >>> list(partition_table().values())
     [6, 20, 70, 252, 90, 1680, 2520]
     """
-    rows = []
-    for classes, tasks in pairs:
-        size = equal_task_size(classes, tasks)
-        rows.append(PartitionRow(classes, tasks, size, count_sequences([size] * tasks)))
-    return tuple(rows)
-
-
-def equal_task_size(classes: int, tasks: int) -> int:
-    """M = N/K, or an error when the classes cannot be shared out evenly.
-
-    >>> equal_task_size(100, 10)
-    10
-    """
-    whole_number("tasks", tasks, least=1)
-    whole_number("classes", classes, least=1)
-    if classes % tasks:
-        raise UsageError(
-            f"The 'classes' parameter must be a multiple of the {tasks} tasks. "
-            f"Got {classes} instead."
-        )
-    return classes // tasks
+    return {(classes, tasks): SequenceSpace.equal(classes, tasks).size for classes, tasks in pairs}

@@ -72,8 +72,13 @@ class LanguageModel:
 
     @property
     def address(self) -> str:
-        """The endpoint's address without user, password, query and fragment."""
-        return public_address(self.base_url)
+        """The endpoint's address without what may be secret: user, password, query and fragment.
+
+        >>> LanguageModel("toy", "https://me:secret@example.org:8080/v1?key=secret").address
+        'https://example.org:8080/v1'
+        """
+        parts = urlsplit(self.base_url)
+        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
     def complete(self, messages: list[dict[str, str]]) -> dict[str, Any]:
         """Return the model's next message: `content`, `refusal` if any, and `finish_reason`."""
@@ -99,50 +104,33 @@ class LanguageModel:
         request: Any = messages
         try:
             with client:
-                choice = client.chat.completions.create(model=self.name, messages=request).choices[
-                    0
-                ]
-                return {
-                    "content": choice.message.content or "",
-                    "refusal": choice.message.refusal,
-                    "finish_reason": choice.finish_reason,
-                }
-        except openai.APITimeoutError as error:
+                answer = client.chat.completions.create(model=self.name, messages=request)
+            choice = answer.choices[0]
+            return {
+                "content": choice.message.content or "",
+                "refusal": choice.message.refusal,
+                "finish_reason": choice.finish_reason,
+            }
+        except (openai.OpenAIError, AttributeError, IndexError, TypeError, ValueError) as error:
             raise EdgecilError(
-                f"{self} did not answer within {self.timeout:g} seconds; try again later, or set "
-                "EDGECIL_LLM_TIMEOUT to more."
-            ) from error
-        except openai.RateLimitError as error:
-            raise EdgecilError(
-                f"{self} is overloaded or over its quota (HTTP 429): "
-                f"{self._reason(error.body)}; try later."
-            ) from error
-        except openai.APIStatusError as error:
-            raise EdgecilError(
-                f"{self} refused the request (HTTP {error.status_code}): "
-                f"{self._reason(error.body)}; check EDGECIL_LLM_MODEL, OPENAI_BASE_URL and "
-                "OPENAI_API_KEY."
-            ) from error
-        except openai.APIConnectionError as error:
-            raise EdgecilError(
-                f"{self} cannot be reached; check OPENAI_BASE_URL and the network."
-            ) from error
-        except (openai.APIError, AttributeError, IndexError, TypeError, ValueError) as error:
-            raise EdgecilError(
-                f"{self} does not speak the OpenAI protocol: {type(error).__name__}; check "
-                "OPENAI_BASE_URL."
+                f"{self} did not answer ({self._reason(error)}); check EDGECIL_LLM_MODEL, "
+                "OPENAI_BASE_URL, OPENAI_API_KEY and the network, or set EDGECIL_LLM_TIMEOUT to "
+                f"more than {self.timeout:g} seconds."
             ) from error
 
-    def _reason(self, body: Any) -> str:
-        """Return what an endpoint says about an error, in one line and without secrets."""
+    def _reason(self, error: Exception) -> str:
+        """Return what went wrong, in one line and without secrets."""
+        body = getattr(error, "body", None)
         message = body.get("message") if isinstance(body, dict) else body
-        text = str(message or "no reason given").strip().splitlines()[0]
+        text = str(message or error).strip().partition("\n")[0]
         parts = urlsplit(self.base_url)
         parameters = [value for _, value in parse_qsl(parts.query)]
         for secret in (self.base_url, self.key, parts.password or "", *parameters):
             if secret and secret != self.address:
                 text = text.replace(secret, "***")
-        return printable(text)[:200].rstrip(".")
+        status = getattr(error, "status_code", None)
+        cause = f"HTTP {status}" if status else type(error).__name__
+        return f"{cause}: {printable(text)[:200].rstrip('.')}"
 
     def __str__(self) -> str:
         return f"Language model {self.name!r} at {self.address}"
@@ -165,7 +153,7 @@ class Conversation:
     @property
     def transcript(self) -> Path:
         """The file that holds the conversation, up to the last answer."""
-        said = {"model": self.model.name, "url": self.model.address, "said": self.messages[:-1]}
+        said = {**self._endpoint, "said": self.messages[:-1]}
         key = hashlib.sha256(json.dumps(said).encode()).hexdigest()[:32]
         return cache_directory() / "conversations" / f"{key}.json"
 
@@ -184,35 +172,25 @@ class Conversation:
                 problem = str(error)
                 refused.append(self.transcript)
                 question = f"This cannot be used: {problem} Give the whole answer again."
-        failed = self.transcript.with_suffix(".failed.json")
-        self.transcript.replace(failed)
-        for path in refused[:-1]:
+        for path in refused:
             path.unlink()
-        raise DataError(
-            f"{self.model} gave no usable answer, even when asked again: {problem} The "
-            f"conversation is in {failed}."
-        )
+        raise DataError(f"{self.model} gave no usable answer, even when asked again: {problem}")
 
     def record(self) -> dict[str, Any]:
         """Return all messages, with the model's name and address."""
-        return {
-            "model": self.model.name,
-            "url": self.model.address,
-            "messages": list(self.messages),
-        }
+        return {**self._endpoint, "messages": list(self.messages)}
+
+    @property
+    def _endpoint(self) -> dict[str, str]:
+        return {"model": self.model.name, "url": self.model.address}
 
     def _answer(self, question: str) -> dict[str, Any]:
         self.messages += [{"role": "user", "content": question}, {"role": "assistant"}]
-        path = self.transcript
+        said, path = self.messages[:-1], self.transcript
         answer = _saved_answer(path)
         if answer is None:
-            answer = self.model.complete(self.messages[:-1])
-            transcript = {
-                "model": self.model.name,
-                "url": self.model.address,
-                "messages": self.messages[:-1],
-                "answer": answer,
-            }
+            answer = self.model.complete(said)
+            transcript = {**self._endpoint, "messages": said, "answer": answer}
             with replace_file(path, private=True) as file:
                 file.write(with_checksum(json.dumps(transcript, ensure_ascii=False).encode()))
         self.messages[-1]["content"] = answer["content"] or answer["refusal"] or ""
@@ -253,13 +231,3 @@ def _content(answer: dict[str, Any]) -> str:
     if not content:
         raise UnusableAnswerError("it was empty.")
     return content
-
-
-def public_address(url: str) -> str:
-    """Return an address without what may be secret: user, password, query and fragment.
-
-    >>> public_address("https://me:secret@example.org:8080/v1?key=secret")
-    'https://example.org:8080/v1'
-    """
-    parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from edgecil.classes import words_of
+from edgecil.errors import UsageError
 from edgecil.paper.language_model import Conversation, UnusableAnswerError
 from edgecil.sequences.profile import profile
 from edgecil.sequences.sequence import ClassSequence
@@ -99,24 +100,18 @@ def _task_lists(answer: str) -> Iterator[list[list[Any]]]:
 
 def _check_tasks(tasks: list[list[Any]], space: SequenceSpace) -> ClassSequence:
     """Check that these tasks are a sequence of the space, and return it; digits may be text."""
-    numbers = [[_number(class_) for class_ in task] for task in tasks]
-    order = [class_ for task in numbers for class_ in task]
-    strange = [class_ for class_ in order if type(class_) is not int]
-    strange += sorted(set(order) - set(range(space.classes))) if not strange else []
-    if strange:
-        raise UnusableAnswerError(f"{strange[0]!r} is no number of a class.")
-    twice = [class_ for class_ in order if order.count(class_) > 1]
-    if twice:
-        raise UnusableAnswerError(f"class {twice[0]} comes more than once.")
-    missing = sorted(set(range(space.classes)) - set(order))
-    if missing:
-        raise UnusableAnswerError(f"classes are missing: {', '.join(map(str, missing))}.")
-    sizes = tuple(len(task) for task in numbers)
-    if sizes != space.sizes:
+    try:
+        sequence = ClassSequence([_number(class_) for class_ in task] for task in tasks)
+    except UsageError as error:
+        raise UnusableAnswerError(str(error)) from error
+    if sequence not in space:
+        missing = sorted(set(range(space.classes)) - set(sequence.order))
         raise UnusableAnswerError(
-            f"its tasks have {list(sizes)} classes instead of {list(space.sizes)}."
+            f"it must have each class from 0 to {space.classes - 1} once, in tasks of "
+            f"{list(space.sizes)} classes. Its tasks have {list(sequence.sizes)}; missing are "
+            f"{', '.join(map(str, missing)) or 'none'}."
         )
-    return ClassSequence(numbers)
+    return sequence
 
 
 def _number(class_: Any) -> Any:

@@ -23,86 +23,6 @@ COVER = 20
 _SIGNS = {"hard": 1.0, "easy": -1.0}
 
 
-class Released(Extremes):
-    """The published code's three runs, in its order: the third is the first of `random`."""
-
-    name = "edge-released"
-    summary = "the orders of the EDGE authors' published code, which departs from the paper"
-    encoder = PAPER_ENCODER
-    constructed = (*GOALS, "median")  # the median, too, is the same in every draw
-    least_budget = most_budget = 3
-
-    def choose(self, request: Request) -> Iterator[LabelledSequence]:
-        """Yield hard, easy and median."""
-        rng = request.rng()
-        for goal in GOALS:
-            yield self.extreme(goal, request, rng)
-        yield LabelledSequence("median", seeded(request.space, PAPER_SEEDS[0]))
-
-    def construct(
-        self, similarity: Similarity, space: SequenceSpace, goal: str, rng: np.random.Generator
-    ) -> ClassSequence:
-        """Return an order that depends on how the classes are numbered, as the authors' does."""
-        return released_sequence(similarity, space, goal)
-
-
-class Adversarial(Extremes):
-    """From a random class, always add the one that is least (or most) similar to all chosen."""
-
-    name = "adversarial"
-    summary = "greedy walks over the classes (AS), and a median"
-    seeded = True
-
-    def construct(
-        self, similarity: Similarity, space: SequenceSpace, goal: str, rng: np.random.Generator
-    ) -> ClassSequence:
-        """Return the walk to the least similar (hard) or most similar (easy) classes."""
-        return canonical.construct(similarity, space, lambda own: walk(own, space, goal, rng))
-
-
-class MaxCover(Extremes):
-    """The covering sequences with the lowest and the highest S."""
-
-    name = "maxcover"
-    summary = "the extremes of a covering set of random sequences (MS), and a median"
-    seeded = True
-
-    def construct(
-        self, similarity: Similarity, space: SequenceSpace, goal: str, rng: np.random.Generator
-    ) -> ClassSequence:
-        """Return the covering sequence with the lowest (hard) or highest (easy) S."""
-        return canonical.construct(similarity, space, lambda own: end(own, space, goal, rng))
-
-
-class Asked(Extremes):
-    """Extremes that a language model proposes, with the conversation.
-
-    Args:
-        name: of the protocol.
-        summary: one line.
-        rounds: number of answers, of which the last one counts.
-    """
-
-    asks_model = True
-
-    def __init__(self, name: str, summary: str, rounds: int) -> None:
-        self.name, self.summary, self._rounds = name, summary, rounds
-
-    def extreme(self, goal: str, request: Request, rng: np.random.Generator) -> LabelledSequence:
-        """Return the model's answer with the conversation, or the answer it gave earlier."""
-        answered = request.answered.get(goal)
-        if answered is not None and answered in request.space:
-            return LabelledSequence(goal, answered)
-        assert request.similarity is not None
-        conversation, space = Conversation(LanguageModel.from_environment()), request.space
-        sequence = canonical.construct(
-            request.similarity,
-            space,
-            lambda own: propose(own, space, goal, self._rounds, conversation),
-        )
-        return LabelledSequence(goal, sequence, transcript=conversation.record())
-
-
 def walk(
     similarity: Similarity, space: SequenceSpace, goal: str, rng: np.random.Generator
 ) -> ClassSequence:
@@ -137,6 +57,76 @@ def cover(space: SequenceSpace, count: int, rng: np.random.Generator) -> list[Cl
         distance[chosen] = -1.0
         chosen.append(int(np.argmax(distance)))
     return [pool[index] for index in chosen]
+
+
+class Released(Extremes):
+    """The published code's three runs, in its order: the third is the first of `random`."""
+
+    name = "edge-released"
+    summary = "the orders of the EDGE authors' published code, which departs from the paper"
+    encoder = PAPER_ENCODER
+    constructed = (*GOALS, "median")  # the median, too, is the same in every draw
+    least_budget = most_budget = 3
+
+    def choose(self, request: Request) -> Iterator[LabelledSequence]:
+        """Yield hard, easy and median."""
+        rng = request.rng()
+        for goal in GOALS:
+            yield self.extreme(goal, request, rng)
+        yield LabelledSequence("median", seeded(request.space, PAPER_SEEDS[0]))
+
+    def construct(
+        self, similarity: Similarity, space: SequenceSpace, goal: str, rng: np.random.Generator
+    ) -> ClassSequence:
+        """Return an order that depends on how the classes are numbered, as the authors' does."""
+        return released_sequence(similarity, space, goal)
+
+
+class Adversarial(Extremes):
+    """From a random class, always add the one that is least (or most) similar to all chosen."""
+
+    name = "adversarial"
+    summary = "greedy walks over the classes (AS), and a median"
+    seeded = True
+    build = staticmethod(walk)
+
+
+class MaxCover(Extremes):
+    """The covering sequences with the lowest and the highest S."""
+
+    name = "maxcover"
+    summary = "the extremes of a covering set of random sequences (MS), and a median"
+    seeded = True
+    build = staticmethod(end)
+
+
+class Asked(Extremes):
+    """Extremes that a language model proposes, with the conversation.
+
+    Args:
+        name: of the protocol.
+        summary: one line.
+        rounds: number of answers, of which the last one counts.
+    """
+
+    asks_model = True
+
+    def __init__(self, name: str, summary: str, rounds: int) -> None:
+        self.name, self.summary, self._rounds = name, summary, rounds
+
+    def extreme(self, goal: str, request: Request, rng: np.random.Generator) -> LabelledSequence:
+        """Return the model's answer with the conversation, or the answer it gave earlier."""
+        answered = request.answered.get(goal)
+        if answered is not None and answered in request.space:
+            return LabelledSequence(goal, answered)
+        assert request.similarity is not None
+        conversation, space = Conversation(LanguageModel.from_environment()), request.space
+        sequence = canonical.construct(
+            request.similarity,
+            space,
+            lambda own: propose(own, space, goal, self._rounds, conversation),
+        )
+        return LabelledSequence(goal, sequence, transcript=conversation.record())
 
 
 EDGE_RELEASED = Released()

@@ -9,19 +9,21 @@ all orders and the normal distribution with the runs' mean and population standa
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from edgecil.engine.metrics import find_metric
 from edgecil.engine.runs import Runs
 from edgecil.errors import DataError, UsageError, shown
-from edgecil.estimation.analysis import Analysis, DatasetAnalysis
+from edgecil.estimation.analysis import Analysis, as_analysis
 from edgecil.estimation.distances import jensen_shannon, wasserstein, wasserstein_2
 from edgecil.estimation.distributions import Distribution
 from edgecil.estimation.truth import Truth, find_truth
-from edgecil.io.arrays import Floats
 from edgecil.io.files import check_new, replace_file
 from edgecil.paper.published import Ranking, rank_numbers
 from edgecil.report.metrics import metric_words
@@ -37,16 +39,8 @@ _CRITERIA = {"lower": "Lower bound", "upper": "Upper bound", "stability": "Stabi
 _MIN, _MAX = r"$\min_{\mathcal{A}}$", r"$\max_{\mathcal{A}}$"
 _MEAN = r"$\mu_{\mathcal{A}} \pm \sigma_{\mathcal{A}}$"
 _ABSENT = "--"
+_TRUE = "Real"
 _TABLES = ("classic", "enumerable", "ranking")
-
-
-@dataclass(frozen=True)
-class RankingBlock:
-    """The rankings of one dataset, one block of columns."""
-
-    dataset: str
-    truth: Ranking | None
-    rankings: Mapping[str, Ranking]
 
 
 def paper_tables(
@@ -78,16 +72,14 @@ def paper_tables(
     Returns:
         The LaTeX text of each table by its name.
     """
-    if out is not None:
-        for name in _TABLES:
-            check_new(_file(out, name), overwrite=overwrite)
+    files = {name: Path(out) / f"paper-{name}.tex" for name in _TABLES} if out is not None else {}
+    for path in files.values():
+        check_new(path, overwrite=overwrite)
     if wasserstein_order not in (1, 2):
         raise UsageError(
             "The 'wasserstein_order' parameter must be 1 (W₁) or 2 (W₂). "
             f"Got {shown(wasserstein_order)}."
         )
-    from edgecil.estimation.analysis import as_analysis
-
     analysis = as_analysis(source, metric=metric, classifier=classifier)
     ran = {name for dataset in analysis.datasets for name in dataset.table.protocols}
     missing = [name for name in protocol if name not in ran]
@@ -101,23 +93,23 @@ def paper_tables(
     style = _Style(
         tuple(protocol), wasserstein_order, bits, title, "".join(f" {it}" for it in origins)
     )
-    datasets = [_Dataset.of(dataset) for dataset in analysis.datasets]
+    datasets = [
+        _Dataset(
+            it.dataset, it.table, {name: find_truth(it.table, name) for name in it.table.methods}
+        )
+        for it in analysis.datasets
+    ]
     tables = {"classic": _classic(datasets, style)}
-    true = [dataset for dataset in datasets if dataset.has_truth]
-    if true:
-        tables["enumerable"] = _enumerable(true, style)
-    blocks = [_block(dataset, style) for dataset in datasets if len(dataset.methods) > 1]
-    if blocks:
-        tables["ranking"] = ranking_table(blocks)
-    if out is not None:
-        for name, text in tables.items():
-            with replace_file(_file(out, name)) as file:
-                file.write(text.encode())
+    if any(truth for dataset in datasets for truth in dataset.truths.values()):
+        tables["enumerable"] = _enumerable(datasets, style)
+    several = [dataset for dataset in datasets if len(dataset.truths) > 1]
+    if several:
+        tables["ranking"] = _ranking(several, style)
+    for name, path in files.items():
+        if name in tables:
+            with replace_file(path) as file:
+                file.write(tables[name].encode())
     return tables
-
-
-def _file(out: str | Path, name: str) -> Path:
-    return Path(out) / f"paper-{name}.tex"
 
 
 @dataclass(frozen=True)
@@ -129,146 +121,115 @@ class _Style:
     origins: str
 
 
-@dataclass(frozen=True)
-class _Numbers:
-    """What a table prints of one method under one protocol; None where it does not exist."""
-
-    min: float | None = None
-    max: float | None = None
-    mean: float | None = None
-    std: float | None = None
-    jsd: float | None = None
-    wasserstein: float | None = None
-
-
 @dataclass(frozen=True, eq=False)
 class _Dataset:
-    """The runs on one dataset, and the truth of each method that has one."""
+    """The runs on one dataset, and the truth of each method, if it has one."""
 
-    dataset: str
+    name: str
     table: Runs
-    methods: dict[str, Truth | None]
-
-    @classmethod
-    def of(cls, analysis: DatasetAnalysis) -> _Dataset:
-        table = analysis.table
-        return cls(
-            analysis.dataset, table, {name: find_truth(table, name) for name in table.methods}
-        )
-
-    @property
-    def has_truth(self) -> bool:
-        return any(truth is not None for truth in self.methods.values())
+    truths: dict[str, Truth | None]
 
 
-def _numbers(dataset: _Dataset, name: str, protocol: str, style: _Style) -> _Numbers:
+def _numbers(dataset: _Dataset, name: str, protocol: str, style: _Style) -> dict[str, float]:
+    """Return what a table prints of one method under one protocol; nothing without runs."""
+    if name not in dataset.truths:
+        return {}
     accuracies = dataset.table.orders(name, protocol).accuracies
     if not len(accuracies):
-        return _Numbers()
-    mean, std = float(accuracies.mean()), float(accuracies.std())
-    jsd = distance = None
-    truth = dataset.methods[name]
+        return {}
+    numbers = {
+        "min": float(accuracies.min()),
+        "max": float(accuracies.max()),
+        "mean": float(accuracies.mean()),
+        "std": float(accuracies.std()),
+    }
+    truth = dataset.truths[name]
     if truth is not None and protocol not in truth.protocols:
-        normal = Distribution.normal(mean, std)
-        jsd = jensen_shannon(truth.accuracies, normal) / (math.log(2.0) if style.bits else 1.0)
+        normal = Distribution.normal(numbers["mean"], numbers["std"])
+        nats = jensen_shannon(truth.accuracies, normal)
+        numbers["jsd"] = nats / math.log(2.0) if style.bits else nats
         between = wasserstein if style.order == 1 else wasserstein_2
-        distance = between(truth.accuracies, normal)
-    return _Numbers(float(accuracies.min()), float(accuracies.max()), mean, std, jsd, distance)
+        numbers["wasserstein"] = between(truth.accuracies, normal)
+    return numbers
 
 
 def _enumerable(datasets: Sequence[_Dataset], style: _Style) -> str:
     """The layout of the paper's tables 1 and 2: a column per method, a block per dataset."""
     columns = [
-        (dataset, method)
+        (dataset, method, truth.accuracies)
         for dataset in datasets
-        for method, own in dataset.methods.items()
-        if own is not None
+        for method, truth in dataset.truths.items()
+        if truth is not None
     ]
     numbers = {
-        protocol: [_numbers(dataset, method, protocol, style) for dataset, method in columns]
+        protocol: [_numbers(dataset, method, protocol, style) for dataset, method, _ in columns]
         for protocol in style.protocols
     }
-    truths = [dataset.methods[method] for dataset, method in columns]
-    lows = [float(truth.accuracies.min()) for truth in truths if truth is not None]
-    highs = [float(truth.accuracies.max()) for truth in truths if truth is not None]
     rows: list[str] = []
-    for title, name, true in ((_MIN, "min", lows), (_MAX, "max", highs)):
+    for title, name in ((_MIN, "min"), (_MAX, "max")):
+        true = [float(getattr(accuracies, name)()) for _, _, accuracies in columns]
         rows.append(_row([_grey(title), *(_grey(f"{value:.2f}") for value in true)]))
-        rows += _compared(numbers, name, lambda value, place, true=true: abs(value - true[place]))  # type: ignore[misc]
-        rows.append(r"\midrule")
-    unit = "bits" if style.bits else "nats"
+        rows += [*_compared(numbers, name, true), r"\midrule"]
     for name, symbol in (("jsd", "JSD"), ("wasserstein", f"W_{style.order}")):
-        titles = {protocol: f"${symbol}$ {_short(protocol)}" for protocol in style.protocols}
-        rows += _compared(numbers, name, lambda value, place: value, titles)
-        rows.append(r"\midrule")
+        rows += [*_compared(numbers, name, [0.0] * len(columns), f"${symbol}$ "), r"\midrule"]
     rows[-1] = r"\bottomrule"
-    widths = [sum(owner is dataset for owner, _ in columns) for dataset in datasets]
+    spans = Counter(dataset.name for dataset, _, _ in columns)
     head = [
-        _row(["", *_spans([*zip((dataset.dataset for dataset in datasets), widths, strict=True)])]),
-        _rules(widths),
-        _row(["Metric", *(escape_latex(method) for _, method in columns)]),
+        _row(["", *_spans([*spans.items()])]),
+        _rules([*spans.values()]),
+        _row(["Metric", *(escape_latex(method) for _, method, _ in columns)]),
         r"\midrule",
     ]
+    unit = "bits" if style.bits else "nats"
     caption = (
         f"Lowest and highest {style.metric} over all class orders (grey) and over the orders of "
         f"each protocol, in per cent; distances between the runs' normal distribution and the "
         f"truth (JSD in {unit}, $W_{style.order}$ in points). The best are bold."
         f"{escape_latex(style.origins)}"
     )
-    return _float("l" + "c" * len(columns), [r"\toprule", *head, *rows], caption, "enumerable")
+    return _float("l" + "c" * len(columns), [*head, *rows], caption, "enumerable")
 
 
 def _compared(
-    numbers: Mapping[str, Sequence[_Numbers]],
+    numbers: Mapping[str, Sequence[Mapping[str, float]]],
     name: str,
-    cost: Callable[[float, int], float],
-    titles: Mapping[str, str] | None = None,
+    targets: Sequence[float],
+    title: str = "",
 ) -> list[str]:
-    """A row per protocol, the best of each column in bold; equal as printed counts as equal."""
-    table = {protocol: [getattr(own, name) for own in row] for protocol, row in numbers.items()}
-    count = len(next(iter(table.values())))
-    best = []
-    for place in range(count):
-        costs = [
-            cost(round(row[place], 2), place) for row in table.values() if row[place] is not None
-        ]
-        best.append(min(costs, default=None))
+    """A row per protocol, the nearest to the target in bold; equal as printed counts as equal."""
+    values = np.array(
+        [[round(own.get(name, math.nan), 2) for own in row] for row in numbers.values()]
+    )
+    distance = np.abs(values - targets)
+    best = distance <= np.fmin.reduce(distance, axis=0) + 1e-9
     rows = []
-    for protocol, row in table.items():
-        cells = []
-        for place, value in enumerate(row):
-            least = best[place]
-            if value is None or least is None:
-                cells.append(_ABSENT)
-                continue
-            text = f"{value:.2f}"
-            cells.append(_bold(text) if cost(round(value, 2), place) <= least + 1e-9 else text)
-        rows.append(_row([(titles or {}).get(protocol, _short(protocol)), *cells]))
+    for protocol, row, bold in zip(numbers, values, best, strict=True):
+        texts = [_ABSENT if math.isnan(value) else f"{value:.2f}" for value in row]
+        cells = [
+            f"\\textbf{{{text}}}" if own else text for text, own in zip(texts, bold, strict=True)
+        ]
+        rows.append(_row([title + _short(protocol), *cells]))
     return rows
 
 
 def _classic(datasets: Sequence[_Dataset], style: _Style) -> str:
     """The layout of the paper's large tables: a row per method and protocol."""
-    methods = dict.fromkeys(method for dataset in datasets for method in dataset.methods)
+    methods = dict.fromkeys(method for dataset in datasets for method in dataset.truths)
     rows = []
     for method in methods:
         for place, protocol in enumerate(style.protocols):
             name = f"\\multirow{{{len(style.protocols)}}}{{*}}{{{escape_latex(method)}}}"
             cells = [name if place == 0 else "", _short(protocol)]
             for dataset in datasets:
-                own = (
-                    _numbers(dataset, method, protocol, style)
-                    if method in dataset.methods
-                    else _Numbers()
-                )
-                spread = _ABSENT if own.mean is None else f"{own.mean:.2f}$_{{\\pm {own.std:.2f}}}$"
-                cells += [_number(own.min), _number(own.max), spread]
-            shaded = [cells[0], *map(_grey, cells[1:])] if place % 2 else cells
-            rows.append(_row(shaded))
+                own = _numbers(dataset, method, protocol, style)
+                cells += [f"{own[it]:.2f}" if own else _ABSENT for it in ("min", "max")]
+                spread = f"{own['mean']:.2f}$_{{\\pm {own['std']:.2f}}}$" if own else _ABSENT
+                cells.append(spread)
+            rows.append(_row([cells[0], *map(_grey, cells[1:])] if place % 2 else cells))
         rows.append(r"\midrule")
     rows[-1] = r"\bottomrule"
     head = [
-        _row(["", "", *_spans([(dataset.dataset, 3) for dataset in datasets])]),
+        _row(["", "", *_spans([(dataset.name, 3) for dataset in datasets])]),
         _rules([3] * len(datasets), start=3),
         _row(["Method", "Protocol", *[_MIN, _MAX, _MEAN] * len(datasets)]),
         r"\midrule",
@@ -277,71 +238,61 @@ def _classic(datasets: Sequence[_Dataset], style: _Style) -> str:
         f"Lowest and highest {style.metric} of the class orders of each protocol, mean and "
         f"standard deviation of these, in per cent.{escape_latex(style.origins)}"
     )
-    columns = "ll" + "ccc" * len(datasets)
-    return _float(columns, [r"\toprule", *head, *rows], caption, "classic")
+    return _float("ll" + "ccc" * len(datasets), [*head, *rows], caption, "classic")
 
 
-def _block(dataset: _Dataset, style: _Style) -> RankingBlock:
-    rankings = {}
-    for protocol in style.protocols:
-        ran = {name: dataset.table.orders(name, protocol).accuracies for name in dataset.methods}
-        rankings[protocol] = _rank(dataset, {name: own for name, own in ran.items() if len(own)})
-    truths = {name: truth.accuracies for name, truth in dataset.methods.items() if truth}
-    complete = len(truths) == len(dataset.methods)
-    return RankingBlock(dataset.dataset, _rank(dataset, truths) if complete else None, rankings)
-
-
-def _rank(dataset: _Dataset, accuracies: Mapping[str, Floats]) -> Ranking:
-    """Rank methods by worst and best order and standard deviation; forgetting is best if low."""
-    higher = find_metric(dataset.table.metric).higher_is_better
-    ends = {name: (own.min(), own.max(), own.std()) for name, own in accuracies.items()}
-    return rank_numbers(
-        {name: it if higher else (-it[1], -it[0], it[2]) for name, it in ends.items()}
-    )
-
-
-def ranking_table(blocks: Sequence[RankingBlock]) -> str:
+def _ranking(datasets: Sequence[_Dataset], style: _Style) -> str:
     """The layout of the paper's ranking tables: true rank, and rank by each protocol."""
-    methods = dict.fromkeys(
-        method
-        for block in blocks
-        for ranking in [*([block.truth] if block.truth else []), *block.rankings.values()]
-        for method in ranking.lower
-    )
-    columns: list[tuple[Ranking, str, bool]] = []
+    columns: list[dict[str, float]] = []
     top, middle, names = [], [], []
-    for block in blocks:
-        own = {"Real": block.truth} if block.truth is not None else {}
-        entries = {**own, **{_short(name): value for name, value in block.rankings.items()}}
-        top.append((block.dataset, len(_CRITERIA) * len(entries)))
+    for dataset in datasets:
+        rankings = _rankings(dataset, style)
+        top.append((dataset.name, len(_CRITERIA) * len(rankings)))
         for criterion, title in _CRITERIA.items():
-            middle.append((title, len(entries)))
-            for name, ranking in entries.items():
-                assert ranking is not None
-                columns.append((ranking, criterion, name == "Real"))
-                names.append(_grey(name) if name == "Real" else name)
+            middle.append((title, len(rankings)))
+            names += list(rankings)
+            columns += [getattr(ranking, criterion) for ranking in rankings.values()]
     rows = []
-    for method in methods:
-        cells = []
-        for ranking, criterion, is_true in columns:
-            place = getattr(ranking, criterion).get(method)
-            text = _ABSENT if place is None else f"{place:g}"
-            cells.append(_grey(text) if is_true else text)
-        rows.append(_row([escape_latex(method), *cells]))
+    for method in dict.fromkeys(method for ranks in columns for method in ranks):
+        texts = [f"{ranks[method]:g}" if method in ranks else _ABSENT for ranks in columns]
+        rows.append(_row([escape_latex(method), *map(_true_grey, names, texts)]))
     head = [
         _row(["", *_spans(top)]),
         _rules([width for _, width in top]),
         _row(["", *_spans(middle)]),
         _rules([width for _, width in middle]),
-        _row(["Method", *names]),
+        _row(["Method", *map(_true_grey, names, names)]),
         r"\midrule",
     ]
     caption = (
         "Ranks of the methods (1 is best) on their worst and on their best order and by the "
         "standard deviation; the true ranks are grey."
     )
-    body = [r"\toprule", *head, *rows, r"\bottomrule"]
+    body = [*head, *rows, r"\bottomrule"]
     return _float("l" + "c" * len(columns), body, caption, "ranking")
+
+
+def _rankings(dataset: _Dataset, style: _Style) -> dict[str, Ranking]:
+    """Rank methods by worst and best order and standard deviation, in truth and by protocol."""
+    accuracies = {
+        _short(protocol): {
+            name: own
+            for name in dataset.truths
+            if len(own := dataset.table.orders(name, protocol).accuracies)
+        }
+        for protocol in style.protocols
+    }
+    truths = {name: truth.accuracies for name, truth in dataset.truths.items() if truth}
+    if len(truths) == len(dataset.truths):
+        accuracies = {_TRUE: truths, **accuracies}
+    higher = find_metric(dataset.table.metric).higher_is_better  # forgetting is best if low
+    rankings = {}
+    for protocol, by_method in accuracies.items():
+        ends = {name: (own.min(), own.max(), own.std()) for name, own in by_method.items()}
+        rankings[protocol] = rank_numbers(
+            {name: it if higher else (-it[1], -it[0], it[2]) for name, it in ends.items()}
+        )
+    return rankings
 
 
 def _float(columns: str, body: Sequence[str], caption: str, name: str) -> str:
@@ -351,6 +302,7 @@ def _float(columns: str, body: Sequence[str], caption: str, name: str) -> str:
         f"\\label{{tab:paper-{name}}}",
         r"\resizebox{\textwidth}{!}{%",
         f"\\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
         *body,
         r"\end{tabular}%",
         *("}", r"\end{table}"),
@@ -381,12 +333,8 @@ def _grey(text: str) -> str:
     return f"\\cellcolor{{gray!20}}{text}"
 
 
-def _bold(text: str) -> str:
-    return f"\\textbf{{{text}}}"
-
-
-def _number(value: float | None) -> str:
-    return _ABSENT if value is None else f"{value:.2f}"
+def _true_grey(name: str, text: str) -> str:
+    return _grey(text) if name == _TRUE else text
 
 
 def _short(protocol: str) -> str:

@@ -105,8 +105,10 @@ for _line in _READINGS.strip().splitlines():
     VARIANTS.add(_name, Variant(*_parts))  # type: ignore[arg-type]
 
 
-def edge_sequence(similarity: Similarity, space: SequenceSpace, goal: str) -> ClassSequence:
-    """Return the least (hard) or greatest (easy) S of all readings.
+def edge_sequence(
+    similarity: Similarity, space: SequenceSpace, goal: str, rng: object = None
+) -> ClassSequence:
+    """Return the least (hard) or greatest (easy) S of all readings; nothing is left to chance.
 
     The numbers of the classes break ties; :func:`~edgecil.sequences.canonical.construct` gives
     them numbers that do not depend on their labels.

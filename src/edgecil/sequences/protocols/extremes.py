@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import MappingProxyType
 
 import numpy as np
@@ -19,13 +19,17 @@ from edgecil.similarity.matrix import Similarity
 
 GOALS = ("hard", "easy")
 PAPER_ENCODER = "clip-vit-b-16"
+Build = Callable[[Similarity, SequenceSpace, str, np.random.Generator], ClassSequence]
 
 
 class Extremes(Protocol):
     """A hard and an easy sequence, and random ones up to the budget.
 
-    A subclass implements :meth:`construct`.
+    A subclass sets `build`, which makes the hard or the easy sequence of classes in canonical
+    order, or overrides :meth:`construct`.
     """
+
+    build: Build
 
     constructed: tuple[str, ...] | None = GOALS
     needs_similarity = True
@@ -52,8 +56,8 @@ class Extremes(Protocol):
     def construct(
         self, similarity: Similarity, space: SequenceSpace, goal: str, rng: np.random.Generator
     ) -> ClassSequence:
-        """Return the hard or the easy sequence."""
-        raise NotImplementedError
+        """Return the hard or the easy sequence; the numbers of the classes do not matter."""
+        return canonical.construct(similarity, space, lambda own: self.build(own, space, goal, rng))
 
 
 class Edge(Extremes):
@@ -62,12 +66,7 @@ class Edge(Extremes):
     name = "edge"
     summary = "the paper's EDGE: hard, median, easy; a larger budget adds random orders"
     encoder = PAPER_ENCODER
-
-    def construct(
-        self, similarity: Similarity, space: SequenceSpace, goal: str, rng: np.random.Generator
-    ) -> ClassSequence:
-        """Return the paper's hard or easy sequence: neighbouring tasks unlike or alike."""
-        return canonical.construct(similarity, space, lambda own: edge_sequence(own, space, goal))
+    build = staticmethod(edge_sequence)
 
 
 class Optimal(Extremes):
