@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
+import edgecil
 from edgecil.engine.config import GROUPS
 from edgecil.interop.orders import Orders
 from edgecil.search import SearchOptions
@@ -34,3 +35,8 @@ def grouped(**options: Any) -> dict[str, Any]:
         group, field = _GROUP.get(name, ("", name))
         (nested.setdefault(group, {}) if group else nested)[field] = value
     return nested
+
+
+def train(**options: Any) -> edgecil.Experiment:
+    """Run an experiment with options by the names of their flags."""
+    return edgecil.run(**grouped(**options))

@@ -71,26 +71,11 @@ def test_having_another_program_train_needs_no_torch() -> None:
 @pytest.mark.parametrize("module", SUBPACKAGES)
 def test_every_exported_name_is_there_and_documented(module) -> None:
     package = importlib.import_module(module)
-    assert package.__doc__
     assert len(set(package.__all__)) == len(package.__all__)
     for name in package.__all__:
         actual = getattr(package, name)
-        if inspect.isclass(actual) or inspect.isfunction(actual):
-            own = vars(actual).get("__doc__") if inspect.isclass(actual) else actual.__doc__
-            assert own, f"{module}.{name}"
-            assert not own.startswith(f"{name}("), f"{module}.{name} has no docstring of its own"
-
-
-@pytest.mark.parametrize("module", SUBPACKAGES)
-def test_public_methods_are_documented(module) -> None:
-    package = importlib.import_module(module)
-    for name in package.__all__:
-        actual = getattr(package, name)
-        if inspect.isclass(actual) and actual.__module__.startswith("edgecil"):
-            for member, value in vars(actual).items():
-                function = getattr(value, "__func__", getattr(value, "fget", value))
-                if not member.startswith("_") and inspect.isfunction(function):
-                    assert function.__doc__, f"{module}.{name}.{member}"
+        if inspect.isclass(actual):  # a dataclass without a docstring would have its signature
+            assert not (vars(actual).get("__doc__") or f"{name}(").startswith(f"{name}("), name
 
 
 def test_there_are_at_most_forty_public_names() -> None:
@@ -124,27 +109,6 @@ def test_the_reference_has_every_public_name() -> None:
 def test_the_version_has_one_source() -> None:
     project = read_toml(Path(__file__).parents[1] / "pyproject.toml")["project"]
     assert edgecil.__version__ == version("edgecil") == project["version"]
-
-
-def test_run_analyze_and_report_without_the_command_line(tmp_path: Path) -> None:
-    """All that `edgecil run`, `analyze` and `report` do, in a fresh process of plain Python."""
-    code = (
-        "import sys, edgecil\n"
-        "experiment = edgecil.run(out='x', method='simplecil', dataset='quickdraw', tasks=2,\n"
-        "    protocol='random', budget=2, data={'classes': 4}, training={'device': 'cpu'},\n"
-        "    execution={'workers': 1})\n"
-        "assert len(experiment.results()) == 2 and experiment.status().complete\n"
-        "analysis = edgecil.analyze(experiment)\n"
-        "assert analysis['simplecil'].runs == {'random': 2}\n"
-        "report = edgecil.write_report(analysis)\n"
-        "assert [page.as_posix() for page in report.pages] == ['x/report/index.html']\n"
-        "assert report.pages[0].is_file()\n"
-        "assert not [name for name in sys.modules if name.startswith('edgecil.cli')]\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 0, done.stderr
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

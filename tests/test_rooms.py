@@ -42,6 +42,7 @@ assert edgecil.compare("x").pairs and edgecil.next_runs("x")
 assert edgecil.write_report("x").pages[0].is_file()
 from edgecil.sequences import PROTOCOLS
 assert "edge" in PROTOCOLS and "adversarial" not in PROTOCOLS
+assert not [name for name in sys.modules if name.startswith("edgecil.cli")]
 from edgecil.cli.main import main
 assert main(["analyze", "x"]) == 0
 edgecil.search_orders(out="y", method="finetune", budget=5, **options)

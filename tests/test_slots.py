@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,7 +23,8 @@ from edgecil.engine.executors import executor
 from edgecil.errors import EdgecilError, UsageError
 from edgecil.methods import METHODS
 from tests.engine.test_own_learner import run_cell
-from tests.grouped import grouped
+from tests.engine.test_resume import finished, wait_for
+from tests.grouped import train
 from tests.toys import save_toy, toy_dataset, toy_vit
 
 pytestmark = pytest.mark.filterwarnings("ignore::edgecil.errors.EdgecilWarning")
@@ -95,7 +95,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run(**options: Any) -> edgecil.Experiment:
     given = {"dataset": "toy.npz", "method": "er", "tasks": 2, "protocol": "random", "budget": 1}
     shared = {"out": "out", "epochs": 1, "progress": False, "workers": 1}
-    return edgecil.run(**grouped(**{**given, **shared, **options}))
+    return train(**{**given, **shared, **options})
 
 
 def counts(experiment: edgecil.Experiment) -> dict[Any, Any]:
@@ -188,6 +188,7 @@ def test_data_models_and_learners_by_text(flags, monkeypatch) -> None:
         ("er", "vit_base_patch16_224"), ("er", "resnet50"), ("er", "mlp"), ("er", Tiny()),
         ("l2p", Tiny(3)), ("memo", Tiny(3)), ("ease", "mine.py:make"), ("tagfex", toy_vit(3)),
         ("er", 7), ("er", lambda: Tiny()), ("er", "no_such_module:make"),
+        ("simplecil", None),  # the default is 'vit-b16-in21k', whose weights are not here
     ],
 )  # fmt: skip
 def test_mismatches_are_one_sentence_before_training(method, backbone) -> None:
@@ -196,18 +197,6 @@ def test_mismatches_are_one_sentence_before_training(method, backbone) -> None:
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 400
     assert not Path("out").exists()
-
-
-def test_defaults_follow_the_data(monkeypatch) -> None:
-    folder = colour_folder(32)
-    for data, method, expected in (
-        ("toy.npz", "er", "resnet-tiny"), (folder, "er", "resnet32"),
-        ("mine.py:load", "er", "linear"), ("mine.py:load", "simplecil", "linear"),
-    ):  # fmt: skip
-        experiment = run(dataset=data, method=method, out=f"{method}-{Path(data).stem}")
-        assert experiment.identity[f"backbone of {method}"] == expected
-    with pytest.raises(EdgecilError, match="'vit-b16-in21k'"):  # no weights on this machine
-        run(dataset=folder, method="simplecil")
 
 
 def test_a_module_and_a_file_train_alike_here_and_in_workers() -> None:
@@ -249,25 +238,14 @@ def test_a_module_of_the_running_script_is_killed_and_resumed(executor) -> None:
         pytest.importorskip("ray")
     assert start_script("whole", "local").wait(300) == 0
     killed = start_script("out", executor)
-    while not list(Path("out").rglob("*.sqlite*")) or not done("out"):
-        assert killed.poll() is None, "it ended before it could be killed"
-        time.sleep(0.02)
+    wait_for(lambda: finished(Path("out")) > 0, killed)
     os.killpg(killed.pid, signal.SIGKILL)
     killed.wait()
-    before = done("out")
-    assert 0 < before < 12
+    assert 0 < finished(Path("out")) < 18
     assert start_script("out", executor).wait(300) == 0
     whole, resumed = (edgecil.Experiment.open(out) for out in ("whole", "out"))
     assert counts(whole) == counts(resumed)
     assert len(counts(whole)) == 6
-
-
-def done(out: str) -> int:
-    """Return how many task trainings a directory holds."""
-    try:
-        return sum(len(result.nodes) for result in edgecil.Experiment.open(out).results())
-    except EdgecilError:
-        return 0
 
 
 @pytest.mark.parametrize("form", ["Net()", "nn.Sequential(Net())", "make_net"])
@@ -293,26 +271,6 @@ def test_class_names_as_a_list() -> None:
     names = ["apple", "bear", "bicycle", "bridge"]
     run(protocol="edge", similarity=None, names=names, budget=None)
     assert edgecil.choose_sequences(similarity={"names": names}, tasks=2)
-
-
-def test_the_notebook_from_a_model_to_a_comparison() -> None:
-    """Fifteen lines: the features of a folder, three learners, a comparison."""
-    from edgecil.backbones.extract import features
-
-    model = Tiny(3)  # timm.create_model("vit_base_patch16_224", num_classes=0)
-    vectors = features(dataset=colour_folder(), backbone=model, out="features.npz", progress=False)
-    experiment = edgecil.run(
-        method=["simplecil", "finetune", "er"],
-        dataset=vectors,
-        tasks=2,
-        protocol="random",
-        budget=3,
-        out="photos",
-        execution={"workers": 1, "progress": False},
-    )
-    comparison = edgecil.compare(experiment.directory)
-    assert len(comparison.pairs) == 3
-    assert {result.method for result in experiment.results()} == {"simplecil", "finetune", "er"}
 
 
 def test_learners_say_what_they_need() -> None:

@@ -1,21 +1,18 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import edgecil
-from edgecil.engine.check import _describe_counts
+from edgecil.engine.check import Check, _describe_counts
 from edgecil.engine.plan import Node, Plan
 from edgecil.engine.status import elapsed_seconds, expected_seconds
 from edgecil.errors import UsageError
 from edgecil.io.device import _PORTABLE_KERNELS, kernel_variables
 from edgecil.sequences import SequenceSpace
-from tests.engine import strange as strange  # registers its learners
-from tests.grouped import grouped
-from tests.toys import save_toy
+from tests.grouped import grouped, train
 
 PATIENT = 600.0  # seconds: the default is too short on a machine with many other processes
 FIRST, SECOND, THIRD = (Node("m", 0, tuple((label,) for label in range(n))) for n in (1, 2, 3))
@@ -43,43 +40,38 @@ def test_time_is_shared_by_workers_but_not_below_the_longest_sequence() -> None:
 
 
 @pytest.fixture
-def options(tmp_path: Path) -> dict[str, Any]:
-    dataset = save_toy(tmp_path / "toy.npz", train=4)
-    return {
-        "method": ("instant", "raising"),
-        "dataset": dataset,
-        "tasks": 2,
-        "protocol": "enumerate",
-        "workers": 2,
-    }
+def options(toy: dict[str, Any]) -> dict[str, Any]:
+    return {**toy, "protocol": "enumerate"}
 
 
-def test_a_check_counts_what_a_run_then_trains(options, tmp_path) -> None:
-    out = tmp_path / "out"
-    plan = edgecil.check(**grouped(out=out, **{**options, "method": ("instant", "raising")}))
-    assert not out.exists(), "a check writes nothing"
+def check(**options: Any) -> Check:
+    return edgecil.check(**grouped(**options))
+
+
+def test_a_check_counts_what_a_run_then_trains(options) -> None:
+    both = {**options, "method": ("instant", "raising"), "workers": 2}
+    plan = check(**both)
+    assert not options["out"].exists(), "a check writes nothing"
     assert plan.problems == ()
     assert [(part.tasks, part.stored) for part in plan.methods] == [(12, 0), (12, 0)]
     assert (plan.workers, plan.orders) == (2, {"enumerate": 6})
-    one = {**options, "method": "instant", "workers": 1}
-    edgecil.run(**grouped(out=out, **one))
-    plan = edgecil.check(**grouped(out=out, **options))
+    train(**options)
+    plan = check(**both)
     assert [(part.method, part.tasks, part.stored) for part in plan.methods] == [
         ("instant", 12, 12),
         ("raising", 12, 0),
     ]
     assert plan.methods[0].seconds == 0.0
     assert repr(plan) == "<Check: 24 task trainings, 0 problems>"
-    again = edgecil.check(**grouped(out=out, **{**one, "repeats": 3}))
+    again = check(repeats=3, **options)
     assert again.methods[0].stored == 12
     assert again.seconds is not None
     assert 0.0 < again.seconds < 60.0
-    shard = edgecil.check(**grouped(out=out, shard="1/2", **options))
-    assert [part.tasks for part in shard.methods] == [6, 6]
-    other = {**one, "tasks": 4}
-    (problem,) = edgecil.check(**grouped(out=out, **other)).problems
+    assert [part.tasks for part in check(shard="1/2", **both).methods] == [6, 6]
+    other = {**options, "tasks": 4}
+    (problem,) = check(**other).problems
     assert "sizes: [2, 2] stored" in problem.about
-    assert edgecil.check(**grouped(out=out, overwrite=True, **other)).methods[0].stored == 0
+    assert check(overwrite=True, **other).methods[0].stored == 0
 
 
 def test_everything_that_is_missing_is_listed_and_the_work_is_planned_without_it(
@@ -115,7 +107,7 @@ def test_everything_that_is_missing_is_listed_and_the_work_is_planned_without_it
     assert checked.seconds is None
 
 
-def test_the_split_is_compared_with_the_published_ones(tmp_path) -> None:
+def test_the_split_is_compared_with_the_published_ones() -> None:
     assert "official split" in _describe_counts("cub200", 5_994, 5_794)
     assert "PILOT's split" in _describe_counts("cub200", 9_430, 2_358)
     assert "another split" in _describe_counts("cub200", 9_430, 2_357)
@@ -132,62 +124,51 @@ def test_an_experiment_file_may_stand_for_its_options(tmp_path) -> None:
 
 
 def test_a_trial_that_fails_says_why(options, tmp_path) -> None:
-    file = tmp_path / "strike"
-    file.touch()
-    settings = {"raising": {"classes": (0, 1), "file": str(file)}}
-    one = {**options, "method": "raising", "set": settings}
-    plan = edgecil.check(**grouped(**one))
+    (tmp_path / "strike").touch()
+    settings = {"raising": {"classes": (0, 1), "file": str(tmp_path / "strike")}}
+    plan = check(**{**options, "method": "raising", "set": settings})
     assert plan.seconds is None
     assert plan.methods[0].unknown == "a trial failed with ValueError: cannot learn (0, 1)"
 
 
-def test_a_network_that_a_run_refuses_is_a_problem(options) -> None:
-    one = {**options, "method": "l2p", "backbone": "resnet-tiny"}
-    (problem,) = edgecil.check(**grouped(**one)).problems
+def test_a_network_and_a_similarity_that_a_run_refuses_are_problems(options, tmp_path) -> None:
+    (problem,) = check(**{**options, "method": "l2p", "backbone": "resnet-tiny"}).problems
     assert problem.name == "methods"
-
-
-def test_a_similarity_that_a_run_refuses_is_a_problem(options, tmp_path) -> None:
     file = tmp_path / "distances.csv"
     file.write_text("0,1,1,1\n1,0,1,1\n1,1,0,1\n1,1,1,0\n")
-    one = {**options, "method": "instant", "protocol": "probes", "similarity": str(file)}
-    (problem,) = edgecil.check(**grouped(**one)).problems
+    probes = {**options, "protocol": "probes", "similarity": str(file)}
+    (problem,) = check(**probes).problems
     assert problem.name == f"similarity {file}"
     with pytest.raises(UsageError, match="'budget' of 2"):
-        edgecil.check(**grouped(**{**one, "protocol": "probes:5"}))
+        check(**{**probes, "protocol": "probes:5"})
 
 
 @pytest.mark.slow
 def test_a_trial_measures_what_is_not_stored(options, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("edgecil.engine.check._SECONDS", PATIENT)
-    one = {**options, "method": "icarl", "epochs": 6, "protocol": "random", "workers": 1}
+    one = {**options, "method": "icarl", "epochs": 6, "protocol": "random"}
     ratios: list[float] = []
     while not any(1 / 4 < ratio < 4 for ratio in ratios):
         assert len(ratios) < 4, ratios  # a machine that is busy now and then has four chances
-        out = tmp_path / f"out-{len(ratios)}"
-        plan = edgecil.check(**grouped(out=out, **one))
+        one["out"] = tmp_path / f"out-{len(ratios)}"
+        plan = check(**one)
         assert plan.seconds is not None
         assert plan.disk is not None
         assert plan.disk > 50_000, "a state has the weights of a network"
         start = time.perf_counter()
-        edgecil.run(**grouped(out=out, **one))
+        train(**one)
         ratios.append((time.perf_counter() - start) / plan.seconds)
 
 
 def test_a_check_with_a_goal_is_for_as_many_random_orders_as_it_may_need(options) -> None:
-    options = {**options, "method": "instant", "protocol": None}
-    assert edgecil.check(**grouped(until="mean ± 0.5", **options)).orders == {"random": 6}
-    assert edgecil.check(**grouped(until="instant > 5", budget=2, **options)).orders == {
-        "random": 2
-    }
-    for wrong, words in (("nan", "'until'"), ("icarl > 5", "icarl")):
-        with pytest.raises(UsageError, match=words):
-            edgecil.check(**grouped(until=wrong, **options))
+    del options["protocol"]
+    assert check(until="mean ± 0.5", **options).orders == {"random": 6}
+    assert check(until="instant > 5", budget=2, **options).orders == {"random": 2}
 
 
-def test_a_check_uses_the_kernels_of_a_run(options, tmp_path, monkeypatch) -> None:
+def test_a_check_uses_the_kernels_of_a_run(options, monkeypatch) -> None:
     """On a processor with AVX-512, stored results seemed to be of another processor."""
     for name in _PORTABLE_KERNELS:
         monkeypatch.delenv(name, raising=False)
-    edgecil.check(**grouped(out=tmp_path / "out", **options))
+    check(**options)
     assert kernel_variables() == _PORTABLE_KERNELS

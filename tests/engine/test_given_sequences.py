@@ -3,71 +3,54 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from edgecil.engine.results import Summary
-from edgecil.engine.run import run
 from edgecil.errors import DataError, UsageError
 from edgecil.sequences import ClassSequence, LabelledSequence
-from tests.engine import strange as strange  # registers its learners
-from tests.grouped import grouped
-from tests.toys import save_toy
+from tests.grouped import train
 
 
-@pytest.fixture
-def toy(tmp_path: Path) -> dict[str, Any]:
-    """Options of a run that takes no time."""
-    dataset = save_toy(tmp_path / "toy.npz", train=4)
-    return {"method": "Instant", "dataset": dataset, "tasks": 2, "workers": 1}
-
-
-def labelled(out: Path, toy: dict[str, Any], name: str = "given", **options: Any) -> dict[str, str]:
-    sequences = run(**grouped(out=out, **toy, **options)).sequences()[name]
-    return {run.label: str(run.sequence) for run in sequences}
+def labelled(toy: dict[str, Any], name: str = "given", **options: Any) -> dict[str, str]:
+    return {run.label: str(run.sequence) for run in train(**toy, **options).sequences()[name]}
 
 
 def test_a_file_of_orders_is_trained_in_place_of_a_protocol(toy, tmp_path) -> None:
     path = tmp_path / "orders.json"
     path.write_text(json.dumps([[3, 1, 0, 2], {"label": "mine", "tasks": [[0, 1], [2, 3]]}]))
-    out = tmp_path / "out"
-    assert labelled(out, toy, sequences=path) == {"1 3|0 2": "1 3|0 2", "mine": "0 1|2 3"}
-    again = run(**grouped(out=out, **toy, sequences=path))
+    assert labelled(toy, sequences=path) == {"1 3|0 2": "1 3|0 2", "mine": "0 1|2 3"}
+    again = train(**toy, sequences=path)
     assert again.summary == Summary(0, 4, ())
     assert list(again.sequences()) == ["given"]
     assert again.status().complete
 
 
-def test_given_sequences_add_to_earlier_ones_and_to_protocols(toy, tmp_path) -> None:
-    out = tmp_path / "out"
-    labelled(out, toy, sequences=[ClassSequence([[0, 3], [1, 2]])])
-    both = labelled(out, toy, sequences=["0 1|2 3"], protocol="latin")
+def test_given_sequences_add_to_earlier_ones_and_to_protocols(toy) -> None:
+    labelled(toy, sequences=[ClassSequence([[0, 3], [1, 2]])])
+    both = labelled(toy, sequences=["0 1|2 3"], protocol="latin")
     assert list(both) == ["0 3|1 2", "0 1|2 3"]
     named = [LabelledSequence("x", ClassSequence([[2, 3], [0, 1]]))]
-    assert labelled(out, toy, "probe", sequences={"probe": named}) == {"x": "2 3|0 1"}
-    experiment = run(**grouped(out=out, **toy, sequences={"probe": named}))
+    assert labelled(toy, "probe", sequences={"probe": named}) == {"x": "2 3|0 1"}
+    experiment = train(**toy, sequences={"probe": named})
     assert set(experiment.sequences()) == {"given", "latin", "probe"}
 
 
 def test_kept_states_save_the_tasks_that_a_later_sequence_shares(toy, tmp_path) -> None:
-    first, second = ["0 1|2|3"], ["0 1|3|2"]
-    own_seeds = {**toy, "tasks": None, "sizes": (2, 1, 1)}
-    toy = {**own_seeds, "one_seed": True}
-    kept = tmp_path / "kept"
-    run(**grouped(out=kept, **toy, sequences=first, keep_states=True))
-    assert run(**grouped(out=kept, **toy, sequences=second, keep_states=True)).summary == Summary(
-        2, 1, ()
-    )
-    plain = tmp_path / "plain"
-    run(**grouped(out=plain, **toy, sequences=first))
-    assert run(**grouped(out=plain, **toy, sequences=second)).summary == Summary(3, 0, ())
-    assert run(**grouped(out=kept, **toy, sequences=second)).summary == Summary(0, 3, ())
-    assert not list((plain / "states").iterdir())
-    own = {**own_seeds, "out": tmp_path / "own", "keep_states": True}
-    run(**grouped(**own, sequences=first))
-    assert run(**grouped(**own, sequences=second)).summary == Summary(3, 0, ()), "other seeds"
+    def summary(out: str, order: str, **options: Any) -> Summary | None:
+        own = {**toy, "tasks": None, "sizes": (2, 1, 1), "out": tmp_path / out, **options}
+        return train(**own, sequences=[order]).summary
+
+    first, second, shared = "0 1|2|3", "0 1|3|2", {"one_seed": True}
+    summary("kept", first, keep_states=True, **shared)
+    assert summary("kept", second, keep_states=True, **shared) == Summary(2, 1, ())
+    assert summary("kept", second, **shared) == Summary(0, 3, ())
+    summary("plain", first, **shared)
+    assert summary("plain", second, **shared) == Summary(3, 0, ())
+    assert not list((tmp_path / "plain" / "states").iterdir())
+    summary("own seeds", first, keep_states=True)
+    assert summary("own seeds", second, keep_states=True) == Summary(3, 0, ())
 
 
 @pytest.mark.parametrize(
@@ -83,20 +66,20 @@ def test_kept_states_save_the_tasks_that_a_later_sequence_shares(toy, tmp_path) 
         ([7], "must be a list of tasks"),
     ],
 )
-def test_sequences_that_do_not_fit_are_refused(given, complaint, toy, tmp_path) -> None:
+def test_sequences_that_do_not_fit_are_refused(given, complaint, toy) -> None:
     with pytest.raises(UsageError, match=complaint.replace("|", r"\|")):
-        run(**grouped(out=tmp_path / "out", **toy, sequences=given))
+        train(**toy, sequences=given)
 
 
-def test_a_file_without_sequences_is_refused(toy, tmp_path) -> None:
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("{}", UsageError),
+        *((text, DataError) for text in ("3", "[]", '{"next": []}', '{"sequences": []}')),
+    ],
+)
+def test_a_file_without_sequences_is_refused(text, error, toy, tmp_path) -> None:
     path = tmp_path / "orders.json"
-    path.write_text("{}")
-    with pytest.raises((DataError, UsageError), match="class sequence"):
-        run(**grouped(out=tmp_path / "out", **toy, sequences=path))
-    path.write_text("3")
-    with pytest.raises(DataError, match="class sequences"):
-        run(**grouped(out=tmp_path / "out", **toy, sequences=path))
-    for empty in ("[]", '{"next": []}', '{"sequences": []}'):
-        path.write_text(empty, encoding="utf-8")
-        with pytest.raises(DataError, match=r"orders\.json"):
-            run(**grouped(out=tmp_path / "out", **toy, sequences=path))
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(error, match="class sequence"):
+        train(**toy, sequences=path)

@@ -2,17 +2,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from edgecil.engine import scheduler
-from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.experiment import Experiment, TrainingFailedError
 from edgecil.engine.results import Summary
-from edgecil.engine.run import resolve, run, run_resolved
+from edgecil.engine.run import resolve, run_resolved
 from edgecil.errors import UsageError
 from edgecil.estimation.analysis import analyze
 from edgecil.io import progress_bar
@@ -21,68 +19,47 @@ from edgecil.report.narrative import about_training, setup_facts
 from edgecil.report.table import as_latex, escape_latex
 from edgecil.report.tables import boundary_table, summary_table
 from edgecil.similarity import SimilarityMatrix, save_similarity
-from tests.engine import strange as strange  # registers its learners
 from tests.estimation.tables import rows
-from tests.grouped import grouped
-from tests.toys import save_toy, toy_vit
+from tests.grouped import grouped, train
+from tests.toys import toy_vit
 
 execute = scheduler.execute
 
 
 @pytest.fixture
-def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ExperimentConfig:
-    monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path / "cache"))
-    dataset = save_toy(tmp_path / "toy.npz", train=4)
-    return ExperimentConfig(
-        ("ease",),
-        str(dataset),
-        tasks=2,
-        protocol=("random",),
-        budget=2,
-        training={"backbone": toy_vit(), "epochs": 1},
-    )
+def frozen(toy: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """A learner on a frozen network, whose features and adapters sequences share."""
+    monkeypatch.setenv("EDGECIL_CACHE", str(toy["out"].with_name("cache")))
+    network = {"backbone": toy_vit(), "epochs": 1}
+    return {**toy, **network, "method": "ease", "protocol": "random", "budget": 2}
 
 
-def results(config: ExperimentConfig, out: Path) -> dict[Any, float]:
-    experiment = run(config=config, out=out, execution={"workers": 1})
-    return {str(result.sequence): result.metric("accuracy") for result in experiment.results()}
+def accuracies(**options: Any) -> dict[str, float]:
+    return {str(it.sequence): it.metric("accuracy") for it in train(**options).results()}
 
 
-def shared(out: Path, kind: str) -> list[Path]:
-    return [path for path in (out / "shared" / kind).rglob("*") if path.suffix in (".npz", ".pt")]
-
-
-def test_a_complete_run_keeps_pieces_and_no_features(config, tmp_path) -> None:
-    out = tmp_path / "out"
-    first = results(config, out)
-    assert shared(out, "tasks")
-    assert not (out / "shared" / "features").exists()
-    more = results(replace(config, budget=4), out)
+def test_a_complete_run_keeps_pieces_and_no_features(frozen, tmp_path) -> None:
+    first = accuracies(**frozen)
+    assert list((tmp_path / "out" / "shared" / "tasks").rglob("*.*"))
+    assert not (tmp_path / "out" / "shared" / "features").exists()
+    more = accuracies(**{**frozen, "budget": 4})
     assert more.items() >= first.items()
-    assert more == results(replace(config, budget=4), tmp_path / "another")
+    assert more == accuracies(**{**frozen, "budget": 4, "out": tmp_path / "another"})
 
 
-def test_an_incomplete_run_keeps_features_for_the_next_call(config, tmp_path, monkeypatch) -> None:
+def test_an_incomplete_run_keeps_features_for_the_next_call(frozen, tmp_path, monkeypatch) -> None:
     def failing(*args: Any, **options: Any) -> Summary:
         return replace(execute(*args, **options), failed=tuple(args[0])[:1])
 
     monkeypatch.setattr(scheduler, "execute", failing)
     monkeypatch.setattr(TrainingFailedError, "__init__", lambda self, *_: None)
     with pytest.raises(TrainingFailedError):
-        run(config=config, out=tmp_path / "out", execution={"workers": 1})
-    assert shared(tmp_path / "out", "features")
+        train(**frozen)
+    assert list((tmp_path / "out" / "shared" / "features").rglob("*.npz"))
 
 
-@pytest.fixture
-def toy(tmp_path: Path) -> dict[str, Any]:
-    """Options of a run that takes no time."""
-    dataset = save_toy(tmp_path / "toy.npz", train=4)
-    return {"method": "Instant", "dataset": dataset, "tasks": 2, "workers": 1}
-
-
-def test_the_default_is_three_random_orders_and_two_probes(toy, tmp_path) -> None:
-    asked = {**toy, "dataset": "quickdraw", "classes": 4}
-    experiment = run(**grouped(out=tmp_path / "out", **asked))
+def test_the_default_is_three_random_orders_and_two_probes(toy) -> None:
+    experiment = train(**{**toy, "dataset": "quickdraw", "classes": 4})
     drawn = {name: [it.label for it in runs] for name, runs in experiment.sequences().items()}
     assert drawn["probes"] == ["grouped", "spread"]
     assert len(drawn["random"]) == 3
@@ -92,11 +69,9 @@ def test_the_default_is_three_random_orders_and_two_probes(toy, tmp_path) -> Non
     assert facts["grouped"]["z"] > 0 > facts["spread"]["z"]
 
 
-def test_what_edge_s_orders_come_from_is_shown_wherever_they_are(
-    toy: dict[str, Any], tmp_path: Path
-) -> None:
+def test_what_edge_s_orders_come_from_is_shown_wherever_they_are(toy) -> None:
     asked = {**toy, "dataset": "quickdraw", "classes": 4, "protocol": ("random", "edge")}
-    experiment = run(**grouped(out=tmp_path / "out", **asked))
+    experiment = train(**asked)
     (dataset,) = analyze(experiment).datasets
     assert dataset.provenance == experiment.provenance
     (fact,) = (text for name, text in setup_facts(dataset).items() if name == "orders of edge from")
@@ -111,21 +86,18 @@ def test_what_edge_s_orders_come_from_is_shown_wherever_they_are(
 
 
 def test_without_a_similarity_the_default_is_random_orders(toy, tmp_path) -> None:
-    experiment = run(**grouped(out=tmp_path / "out", **toy))
+    experiment = train(**{**toy, "method": "Instant"}, jsonl=tmp_path / "rows.jsonl")
     assert list(experiment.sequences()) == ["random"]
     assert experiment.config.method == ("instant",)
     assert experiment.summary == Summary(6, 0, ())
     assert experiment.status().complete
-    again = run(**grouped(out=tmp_path / "out", **toy))
-    assert again.summary == Summary(0, 6, ())
+    assert train(**toy).summary == Summary(0, 6, ())
     assert not (tmp_path / "out" / "similarity.npz").exists()
-
-
-def test_results_are_counted_per_class(toy, tmp_path) -> None:
-    experiment = run(**grouped(out=tmp_path / "out", **toy))
+    lines = (tmp_path / "rows.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 3
+    assert {"accuracy", "last", "average", "forgetting", "bwt"} <= json.loads(lines[0]).keys()
     for result in experiment.results():
-        counts = result.class_counts()
-        classes = counts.accuracies[..., 0]
+        classes = result.class_counts().accuracies[..., 0]
         assert classes.shape == (4, 2)
         assert np.isnan(classes[:, 0]).sum() == 2
         assert result.metric("last") == pytest.approx(classes[:, 1].mean())
@@ -134,8 +106,7 @@ def test_results_are_counted_per_class(toy, tmp_path) -> None:
 def test_options_take_precedence_over_the_configuration(toy, tmp_path) -> None:
     path = tmp_path / "run.toml"
     path.write_text('protocol = "random"\nbudget = 2\nsizes = [3, 1]\n[execution]\nworkers = 1\n')
-    experiment = run(**grouped(out=tmp_path / "out", config=path, **{**toy, "budget": 1}))
-    (labelled,) = experiment.sequences()["random"]
+    (labelled,) = train(config=path, budget=1, **toy).sequences()["random"]
     assert labelled.sequence.sizes == (2, 2)
 
 
@@ -143,14 +114,9 @@ def test_a_failed_training_raises_after_all_others(toy, tmp_path) -> None:
     trigger = tmp_path / "trigger"
     trigger.touch()
     settings = {"raising": {"classes": [0, 1], "file": str(trigger)}}
-    options: dict[str, Any] = {
-        **toy,
-        "method": ("raising", "instant"),
-        "protocol": "enumerate",
-        "set": settings,
-    }
+    both = {**toy, "method": ("raising", "instant"), "protocol": "enumerate", "set": settings}
     with pytest.raises(TrainingFailedError, match=r"enumerate all-.*cannot learn") as raised:
-        run(**grouped(out=tmp_path / "out", jsonl=tmp_path / "rows.jsonl", **options))
+        train(jsonl=tmp_path / "rows.jsonl", **both)
     experiment = raised.value.experiment
     finished = [result.method for result in experiment.results()]
     assert (finished.count("instant"), finished.count("raising")) == (6, 4)
@@ -159,110 +125,71 @@ def test_a_failed_training_raises_after_all_others(toy, tmp_path) -> None:
     lost = [one.pending for one in rows(experiment.table()) if one.accuracy is None]
     assert lost == [False, False]
     trigger.unlink()
-    assert len(run(**grouped(out=tmp_path / "out", **options)).results()) == 12
+    assert len(train(**both).results()) == 12
     assert experiment.failures() == []
 
 
-def test_a_run_that_was_not_reached_is_pending(toy, tmp_path) -> None:
+def test_a_run_that_was_not_reached_is_pending(toy) -> None:
     def stop(_: Any) -> None:
         raise KeyboardInterrupt
 
-    asked = resolve(None, grouped(**{**toy, "protocol": "enumerate"}), out=tmp_path / "out")
+    out = toy.pop("out")
     with pytest.raises(KeyboardInterrupt):
-        run_resolved(asked, on_finished=stop)
-    runs = rows(Experiment.open(tmp_path / "out").table())
+        run_resolved(resolve(None, grouped(protocol="enumerate", **toy), out=out), on_finished=stop)
+    runs = rows(Experiment.open(out).table())
     assert {one.pending for one in runs if one.accuracy is None} == {True}
     assert not any(one.pending for one in runs if one.accuracy is not None)
 
 
-def test_the_similarity_of_the_sequences_is_saved(toy, tmp_path) -> None:
-    """The similarity of the first call that needs one stays."""
+def test_the_similarity_of_the_first_call_that_needs_one_is_saved(toy, tmp_path) -> None:
     values = np.random.default_rng(0).random((2, 4, 4))
     first, second = (SimilarityMatrix.of(matrix + matrix.T) for matrix in values)
     save_similarity(first, tmp_path / "first.npz")
     save_similarity(second, tmp_path / "second.npz")
-    out = tmp_path / "out"
-
-    def saved(protocol: str, name: str) -> Any:
-        options = {**toy, "protocol": protocol, "similarity": tmp_path / f"{name}.npz"}
-        return run(**grouped(out=out, **options)).similarity().submatrix(np.arange(4))
-
-    np.testing.assert_array_equal(saved("adversarial", "first"), first.values)
-    np.testing.assert_array_equal(saved("edge", "second"), first.values)
-    (tmp_path / "first.npz").unlink()
-    np.testing.assert_array_equal(
-        Experiment.open(out).similarity().submatrix(np.arange(4)), first.values
-    )
-    assert len(Experiment.open(out).notes()) == 1
-
-
-def test_overwrite_deletes_results_and_the_similarity(toy, tmp_path) -> None:
-    out = tmp_path / "out"
-    save_similarity(SimilarityMatrix.of(np.eye(4)[::-1]), tmp_path / "s.npz")
-    run(**grouped(out=out, protocol="edge", similarity=tmp_path / "s.npz", **toy))
-    assert (out / "similarity.npz").exists()
-    experiment = run(**grouped(out=out, protocol="random", overwrite=True, **toy))
-    assert list(experiment.sequences()) == ["random"]
-    assert not (out / "similarity.npz").exists()
+    for protocol, name in (("adversarial", "first"), ("edge", "second")):
+        experiment = train(protocol=protocol, similarity=tmp_path / f"{name}.npz", **toy)
+        saved = experiment.similarity().submatrix(np.arange(4))
+        np.testing.assert_array_equal(saved, first.values)
+        (tmp_path / f"{name}.npz").unlink()
+    opened = Experiment.open(toy["out"])
+    np.testing.assert_array_equal(opened.similarity().submatrix(np.arange(4)), first.values)
+    assert len(opened.notes()) == 1
+    again = train(protocol="random", overwrite=True, **toy)
+    assert list(again.sequences()) == ["random"]
+    assert not (toy["out"] / "similarity.npz").exists()
 
 
 def test_names_captions_and_larger_files_choose_sequences(toy, tmp_path) -> None:
+    def similarity(out: str, protocol: str = "edge", **options: Any) -> Any:
+        return train(**{**toy, "out": tmp_path / out, **options}, protocol=protocol).similarity()
+
     names = tmp_path / "names.txt"
     names.write_text("apple\nbus\ncloud\ndog\n")
-    by_name = run(**grouped(out=tmp_path / "names", protocol="edge", names=names, **toy))
-    assert by_name.similarity().names == ("apple", "bus", "cloud", "dog")
+    assert similarity("names", names=names).names == ("apple", "bus", "cloud", "dog")
     values = np.random.default_rng(0).random((4, 4))
     save_similarity(SimilarityMatrix.of(values + values.T), tmp_path / "all.npz")
-    few = {**toy, "class_ids": (3, 0), "tasks": 2}
-    cut = run(
-        **grouped(
-            out=tmp_path / "cut", protocol="adversarial", similarity=tmp_path / "all.npz", **few
-        )
-    )
-    assert cut.similarity().submatrix(np.arange(2))[0, 1] == (values + values.T)[3, 0]
-    captions = {"method": "instant", "dataset": "quickdraw", "classes": 4, "tasks": 2, "workers": 1}
-    captioned = run(
-        **grouped(out=tmp_path / "captions", protocol="edge", captions="bundled", **captions)
-    )
-    assert captioned.similarity().source["template"] == "captions"
+    cut = similarity("cut", "adversarial", similarity=tmp_path / "all.npz", class_ids=(3, 0))
+    assert cut.submatrix(np.arange(2))[0, 1] == (values + values.T)[3, 0]
+    captioned = similarity("captions", captions="bundled", dataset="quickdraw", classes=4)
+    assert captioned.source["template"] == "captions"
 
 
-def test_methods_on_another_network_can_be_added(toy, tmp_path) -> None:
-    out = tmp_path / "out"
-    options = {**toy, "method": "ranpac", "backbone": toy_vit(), "epochs": 1, "budget": 1}
-    run(**grouped(out=out, **options))
-    other = {"method": "finetune", "backbone": "resnet-tiny"}
-    experiment = run(**grouped(out=out, **{**options, **other}))
+def test_methods_on_another_network_can_be_added(toy) -> None:
+    shared = {**toy, "epochs": 1, "budget": 1}
+    train(**{**shared, "method": "ranpac", "backbone": toy_vit()})
+    experiment = train(**{**shared, "method": "finetune", "backbone": "resnet-tiny"})
     assert {result.method for result in experiment.results()} == {"ranpac", "finetune"}
     with pytest.raises(UsageError, match="resnet-tiny stored"):
-        run(**grouped(out=out, **{**options, "method": "finetune", "backbone": "resnet32"}))
-
-
-def test_rows_of_every_metric_are_written(toy, tmp_path) -> None:
-    run(**grouped(out=tmp_path / "out", jsonl=tmp_path / "rows.jsonl", **toy))
-    rows = [
-        json.loads(line)
-        for line in (tmp_path / "rows.jsonl").read_text(encoding="utf-8").splitlines()
-    ]
-    assert len(rows) == 3
-    assert {"accuracy", "last", "average", "forgetting", "bwt"} <= rows[0].keys()
+        train(**{**shared, "method": "finetune", "backbone": "resnet32"})
 
 
 @pytest.mark.parametrize(("progress", "lines"), [({}, 4), ({"progress": False}, 0)])
 def test_progress_is_shown_also_without_a_terminal(
-    progress, lines, tmp_path, capsys, monkeypatch
+    progress, lines, toy, capsys, monkeypatch
 ) -> None:
     monkeypatch.setattr(progress_bar, "_PERIOD", 0.0)
-    options: dict[str, Any] = {
-        "method": "instant",
-        "dataset": save_toy(tmp_path / "toy.npz", train=4),
-        "tasks": 2,
-        "protocol": "random",
-        "workers": 1,
-        "out": tmp_path / "out",
-    }
-    run(**grouped(budget=1, progress=False, **options))
+    train(budget=1, progress=False, protocol="random", **toy)
     capsys.readouterr()
-    run(**grouped(budget=3, **progress, **options))
+    train(budget=3, protocol="random", **progress, **toy)
     shown = [line for line in capsys.readouterr().err.splitlines() if "of 6 tasks" in line]
     assert [int(line.split()[0]) for line in shown] == [3, 4, 5, 6][:lines]

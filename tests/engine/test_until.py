@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,8 +13,7 @@ from edgecil.engine.protocol_results import experiment_results
 from edgecil.engine.until import check_goal, parse_goal
 from edgecil.errors import UsageError
 from edgecil.sequences import ClassSequence, SequenceSpace
-from tests.engine import strange as strange  # registers its learners
-from tests.grouped import grouped
+from tests.grouped import train
 from tests.toys import save_toy
 
 ORDERS = list(SequenceSpace.equal(6, 3).enumerate())[:12]
@@ -73,35 +73,38 @@ def test_four_orders_decide_nothing_and_unknown_methods_are_named() -> None:
 
 
 @pytest.fixture
-def options(tmp_path: Path) -> dict[str, object]:
-    dataset = save_toy(tmp_path / "toy.npz", classes=6, train=4)
-    return {"method": "finetune", "dataset": str(dataset), "tasks": 3, "epochs": 1, "workers": 1}
+def options(toy: dict[str, Any], tmp_path: Path) -> dict[str, Any]:
+    dataset = save_toy(tmp_path / "six.npz", classes=6, train=4)
+    return {**toy, "method": "finetune", "dataset": dataset, "tasks": 3, "epochs": 1}
 
 
 @pytest.mark.slow
-def test_a_run_adds_orders_until_the_goal_is_decided(options, tmp_path) -> None:
-    experiment = edgecil.run(**grouped(out=tmp_path / "x", until="finetune > -500", **options))
+def test_a_run_adds_orders_until_the_goal_is_decided(options) -> None:
+    experiment = train(until="finetune > -500", **options)
     assert (experiment.goal.answer, len(experiment.sequences()["random"])) == (True, 5)
     assert experiment.goal.order_count == 5  # seed 42 gives the order of seed 0 and is left out
-    limited = edgecil.run(**grouped(out=tmp_path / "x", until="mean ± 0.0001", budget=7, **options))
+    limited = train(until="mean ± 0.0001", budget=7, **options)
     assert (limited.goal.answer, len(limited.sequences()["random"])) == (None, 7)
 
 
-def test_a_goal_for_a_method_without_results_is_refused_before_training(options, tmp_path) -> None:
-    for goal in ("icarl > 60", "finetune - ewc > 0"):
-        with pytest.raises(UsageError, match=r"'until'.*Available: finetune"):
-            edgecil.run(**grouped(out=tmp_path / "x", until=goal, **options))
-    assert not (tmp_path / "x").exists()
-
-
-def test_a_goal_needs_random_orders(options, tmp_path) -> None:
-    with pytest.raises(UsageError, match=r"'random'.*'edge'"):
-        edgecil.run(**grouped(out=tmp_path / "x", until="mean ± 1", protocol="edge", **options))
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"until": "icarl > 60"}, "'until'.*Available: finetune"),
+        ({"until": "finetune - ewc > 0"}, "'until'.*Available: finetune"),
+        ({"until": "mean ± 1", "protocol": "edge"}, "'random'.*'edge'"),
+        ({"repeats_on": 0}, "repeats_on"),
+    ],
+)
+def test_goals_without_a_meaning_are_refused_before_training(options, asked, words) -> None:
+    with pytest.raises(UsageError, match=words):
+        train(**asked, **options)
+    assert not options["out"].exists()
 
 
 @pytest.mark.slow
-def test_two_orders_are_repeated_and_the_others_are_not_missing(options, tmp_path) -> None:
-    experiment = edgecil.run(**grouped(out=tmp_path / "x", budget=4, repeats_on=2, **options))
+def test_two_orders_are_repeated_and_the_others_are_not_missing(options) -> None:
+    experiment = train(budget=4, repeats_on=2, **options)
     assert [one.protocol for one in experiment_results(experiment).results] == ["random"]
     assert len(experiment.results()) == 6
     assert experiment.table().missing == 0
@@ -110,5 +113,3 @@ def test_two_orders_are_repeated_and_the_others_are_not_missing(options, tmp_pat
     method = dataset.methods["finetune"]
     assert (method.order_effect.repeated_orders, method.order_effect.repeats) == (2, 2)
     assert (method.answer.protocols, method.answer.order_count) == (("random",), 4)
-    with pytest.raises(UsageError, match="repeats_on"):
-        edgecil.run(**grouped(out=tmp_path / "x", repeats_on=0, **options))

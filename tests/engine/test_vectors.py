@@ -12,7 +12,7 @@ import edgecil
 from edgecil.data import load_dataset
 from edgecil.errors import DataError, UsageError
 from edgecil.methods import get_method, method_names
-from tests.grouped import grouped
+from tests.grouped import train
 
 pytestmark = pytest.mark.filterwarnings("ignore::edgecil.errors.EdgecilWarning")
 
@@ -43,9 +43,9 @@ ON_FEATURES = [name for name in OURS if needs(name) == "features"]
 OTHERS = [name for name in OURS if needs(name) != "features"]
 
 
-def run(path: Path, out: Path, **options: Any) -> edgecil.Experiment:
-    given = {"dataset": str(path), "tasks": 3, "protocol": "random", "budget": 2, "workers": 1}
-    return edgecil.run(**grouped(out=out, progress=False, **{**given, **options}))
+def run(data: Any, out: Path, **options: Any) -> edgecil.Experiment:
+    given = {"dataset": data, "tasks": 3, "protocol": "random", "budget": 2, "workers": 1}
+    return train(out=out, progress=False, **{**given, **options})
 
 
 def test_a_file_of_vectors_is_a_dataset(tmp_path) -> None:
@@ -100,40 +100,25 @@ def test_simplecil_on_vectors_is_the_nearest_mean_by_cosine(tmp_path) -> None:
     )
 
 
-@pytest.mark.parametrize("backbone", ["linear", "mlp"])
-def test_networks_on_vectors(tmp_path, backbone) -> None:
-    """The scale of the vectors is the user's; a network of normalised layers ignores it."""
-    accuracies = []
-    for scale in (1.0, 32.0):
-        path = write_vectors(tmp_path / f"words-{scale}.npz", scale)
-        out = tmp_path / f"out-{scale}"
-        experiment = run(path, out, method="er", backbone=backbone, schedule=TRAINING)
-        accuracies.append(np.mean([result.accuracy for result in experiment.results()]))
-    assert min(accuracies) > 60
-    if backbone == "mlp":
-        assert accuracies[0] == pytest.approx(accuracies[1], abs=8)
-
-
-@pytest.mark.parametrize("name", OTHERS)
-def test_a_learner_on_the_inside_of_a_network_is_refused_before_training(tmp_path, name) -> None:
+def test_a_perceptron_on_vectors(tmp_path) -> None:
     path = write_vectors(tmp_path / "words.npz")
-    with pytest.raises(UsageError, match="has vectors"):
-        run(path, tmp_path / "out", method=name)
-    assert not (tmp_path / "out").exists()
-
-
-def test_ranpac_with_adapters_names_the_setting_that_leaves_them_out(tmp_path) -> None:
-    with pytest.raises(UsageError, match="bottleneck"):
-        run(write_vectors(tmp_path / "words.npz"), tmp_path / "out", method="ranpac")
+    experiment = run(path, tmp_path / "out", method="er", backbone="mlp", schedule=TRAINING)
+    assert np.mean([result.accuracy for result in experiment.results()]) > 60
 
 
 @pytest.mark.parametrize(
-    ("backbone", "dataset"), [("resnet-tiny", "words"), ("linear", "quickdraw")]
+    ("options", "words"),
+    [
+        *(({"method": name}, "has vectors") for name in OTHERS),
+        ({"method": "ranpac"}, "bottleneck"),
+        ({"method": "er", "backbone": "resnet-tiny"}, "'resnet-tiny'"),
+        ({"method": "er", "backbone": "linear", "dataset": "quickdraw", "classes": 6}, "'linear'"),
+    ],
 )
-def test_a_network_for_other_inputs_is_refused(tmp_path, backbone, dataset) -> None:
-    path = write_vectors(tmp_path / "words.npz") if dataset == "words" else dataset
-    with pytest.raises(UsageError, match=repr(backbone)):
-        run(Path(path), tmp_path / "out", method="er", backbone=backbone, classes=6)
+def test_what_does_not_suit_the_inputs_is_refused_before_training(tmp_path, options, words) -> None:
+    with pytest.raises(UsageError, match=words):
+        run(write_vectors(tmp_path / "words.npz"), tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
 
 
 def test_similarities_of_vectors(tmp_path) -> None:
@@ -162,23 +147,17 @@ def test_arrays_in_python_are_a_dataset_for_workers_and_resuming(tmp_path) -> No
     """In this process, in worker processes and after more orders, to the last bit."""
     with np.load(write_vectors(tmp_path / "words.npz")) as file:
         arrays = dict(file)
-    options: dict[str, Any] = {"method": "er", "tasks": 3, "protocol": "random", "progress": False}
     here, there = (
-        edgecil.run(
-            **grouped(
-                dataset=arrays, out=tmp_path / str(workers), workers=workers, budget=2, **options
-            )
-        )
-        for workers in (1, 2)
+        run(arrays, tmp_path / str(workers), method="er", workers=workers) for workers in (1, 2)
     )
-    again = edgecil.run(**grouped(dataset=dict(arrays), out=tmp_path / "1", budget=3, **options))
+    again = run(dict(arrays), tmp_path / "1", method="er", budget=3)
     assert (again.summary.reused, again.summary.trained) == (6, 3)
     counts, others = (
-        {run.sequence: run.nodes[-1].class_correct for run in experiment.results()}
+        {it.sequence: it.nodes[-1].class_correct for it in experiment.results()}
         for experiment in (here, there)
     )
     assert others
     assert others.items() <= counts.items()
     arrays["x"] = arrays["x"] + 1
     with pytest.raises(UsageError, match="dataset"):
-        edgecil.run(**grouped(dataset=arrays, out=tmp_path / "1", budget=3, **options))
+        run(arrays, tmp_path / "1", method="er", budget=3)

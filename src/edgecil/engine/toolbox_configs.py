@@ -54,7 +54,8 @@ def read_toolbox_config(
     """
     given = {name: value for name, value in (options or {}).items() if value is not None}
     values, remarks = translate_config(path, options=given)
-    _check_here(path, given)
+    if "method" not in given:
+        _check_here(path, read_flat_config(path), Training.given(given.get("training")))
     for remark in remarks:
         warn(f"{path}: {remark}")
     if given.keys().isdisjoint(("tasks", "base", "increment", "sizes")):
@@ -83,24 +84,34 @@ def translate_config(
     network, vit = _network(config)
     dataset = toolbox_dataset(config["dataset"]) or config["dataset"]
     setup, source, untrained = _setup(method, dataset, vit=vit)
-    changes = _training({name: config[key] for name, key in training.items()}, method)
-    at_first = _training({name: config[key] for name, key in first.items()}, method)
+    changes, at_first = (
+        _training({name: config[key] for name, key in keys.items()}, method)
+        for keys in (training, first)
+    )
     at_first = {name: value for name, value in at_first.items() if changes.get(name) != value}
     changes |= {"first": at_first} if at_first else {}
+    memory = None
+    if config.get("fixed_memory"):
+        memory = {"total": None, "per_class": config.get("memory_per_class")}
+    elif "memory_size" in config:  # shared by all classes seen
+        memory = {"total": config["memory_size"], "per_class": None}
     changed: dict[str, Any] = {
-        "memory": _memory(config),
+        "memory": memory,
         "backbone": network,
         "device": _device(config.get("device")),
         "setup": setup,
         "schedule": None if untrained else changes,
         "set": {method: settings} if settings else None,
     }
+    # PILOT scales images to 256 pixels and crops 224; those of CIFAR-100 to 224 for CODA-Prompt.
+    plain = method == "coda-prompt" and config["dataset"] == "cifar224"
+    images = {"preparation": "plain" if plain else "centre-crop", "normalisation": "none"}
     values: dict[str, Any] = {
         "method": [method],
         "dataset": dataset,
         "base": config.get("init_cls"),
         "increment": config.get("increment"),
-        "data": _preparation(config, method) if vit else None,
+        "data": images if vit else None,
         "training": {name: value for name, value in changed.items() if value is not None},
     }
     remarks = []
@@ -125,21 +136,18 @@ def translate_config(
     return {name: value for name, value in values.items() if value is not None}, remarks
 
 
-def _check_here(path: str | Path, options: Mapping[str, Any]) -> None:
+def _check_here(path: str | Path, config: Mapping[str, Any], training: Mapping[str, Any]) -> None:
     """Raise an error if edgecil lacks the learner of a config, or its network."""
     from edgecil.methods import METHODS  # it imports torch
 
-    if options.get("method") is not None:
-        return
-    config = read_flat_config(path)
     method, given = _method(config), config.get("convnet_type", config.get("backbone_type"))
-    divides, frozen = method in KEYS["residual"], method in KEYS["frozen"]
     vit = _network(config)[1]
+    divides, frozen = method in KEYS["residual"], method in KEYS["frozen"]
     if method not in METHODS:
         reason = f"the learner {config['model_name']!r} does not exist in edgecil"
-    elif "backbone" in Training.given(options.get("training")):
-        return
-    elif given in KEYS["elsewhere"] or (divides and vit) or (frozen and not vit):
+    elif "backbone" not in training and (
+        given in KEYS["elsewhere"] or (divides and vit) or (frozen and not vit)
+    ):
         reason = f"{method!r} does not work on {given!r} in edgecil; give another 'backbone'"
     else:
         return
@@ -214,22 +222,13 @@ def _setup(method: str, dataset: str, *, vit: bool) -> tuple[str, str, bool]:
     from edgecil.methods import METHODS  # it imports torch
     from edgecil.methods.setups import PUBLISHED
 
-    entry = None
-    if method in METHODS:
-        entry = METHODS[method]
+    entry = METHODS.get(method)
     if vit and entry is not None and not entry.pretrained:
         dataset = "imagenet-r"
     setup = PUBLISHED.get(method, {}).get(dataset)
     untrained = entry is not None and "schedule" not in {it.name for it in fields(entry.config)}
     name, source = ("published", "") if setup is None else (setup.name, f" ({setup.source})")
     return name, source, untrained
-
-
-def _memory(config: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the exemplar budget: a number per class, or a total shared by all classes seen."""
-    if config.get("fixed_memory"):
-        return {"total": None, "per_class": config.get("memory_per_class")}
-    return {"total": config["memory_size"], "per_class": None} if "memory_size" in config else None
 
 
 def _network(config: Mapping[str, Any]) -> tuple[str | None, bool]:
@@ -244,15 +243,6 @@ def _network(config: Mapping[str, Any]) -> tuple[str | None, bool]:
             return model, True
     known = (*KEYS["backbones"], *KEYS["pretrained"])
     raise unknown("backbone in a toolbox's config", name, known)
-
-
-def _preparation(config: Mapping[str, Any], method: str) -> dict[str, str]:
-    """Return how PILOT prepares images: scaled to 256 pixels, cropped to 224, not normalised.
-
-    For CODA-Prompt it scales those of CIFAR-100 to 224.
-    """
-    plain = method == "coda-prompt" and config["dataset"] == "cifar224"
-    return {"preparation": "plain" if plain else "centre-crop", "normalisation": "none"}
 
 
 def _device(device: Any) -> str | None:
@@ -308,12 +298,12 @@ def _own_settings(method: str, config: Mapping[str, Any]) -> tuple[list[str], di
     if method == "mos":  # its alignment has five times the batch and the same weight decay
         batch = config.get("batch_size")
         alignment["batch_size"] = 5 * batch if type(batch) is int else None
-        alignment["weight_decay"] = config.get("weight_decay")
     if method == "slca":  # its alignment has the head's rate and weight decay
         alignment["learning_rate"] = config.get("lrate")
-        alignment["weight_decay"] = config.get("weight_decay")
         if settings.get("temperature") == 0:
             settings["temperature"] = None
+    if method in ("mos", "slca"):
+        alignment["weight_decay"] = config.get("weight_decay")
     alignment = {name: value for name, value in alignment.items() if value is not None}
     if alignment:
         settings["alignment"] = {**settings.get("alignment", {}), **alignment}
