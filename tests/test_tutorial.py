@@ -13,7 +13,7 @@ NOTEBOOK = Path(__file__).parents[1] / "docs" / "tutorial.ipynb"
 SHORTER = {
     '"tasks": 10': '"tasks": 2, "data": {"classes": 8}',
     '"memory_per_class": 3': '"memory_per_class": 3, "epochs": 1',
-    "random:8": "random:4",
+    "random:6": "random:4",
     "write_report(experiment)": "write_report(experiment, metrics=())",
 }
 

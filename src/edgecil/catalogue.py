@@ -132,7 +132,7 @@ def _setups() -> Rows:
     for name, summary in (
         ("fast", "made for a CPU and the bundled data"),
         ("paper", "as the EDGE paper has it"),
-        ("published", "each method's own for the dataset, one of the following"),
+        ("published", "each method's own for the dataset: one of these"),
     ):
         yield {"name": name, "summary": summary, **empty}
     for name, it in NAMED.items():

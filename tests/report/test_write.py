@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import re
+import subprocess
+import sys
+import webbrowser
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import matplotlib
 import pytest
 
-from edgecil.engine.experiment import Experiment
-from edgecil.errors import DataError, UsageError
+from edgecil.errors import UsageError
 from edgecil.estimation.analysis import Analysis, analyze
 from edgecil.report import Report, write as module, write_report
 from tests.estimation.tables import rows, six_classes, write
@@ -152,23 +152,30 @@ def test_each_dataset_has_its_own_page(small, tmp_path, monkeypatch) -> None:
     assert all(page.is_file() for page in pages)
 
 
+@pytest.mark.slow
 def test_the_page_is_written_until_the_run_ends_and_then_whole(monkeypatch, tmp_path) -> None:
-    alive = iter([True, True, True, False])
-    written: list[dict[str, Any]] = []
+    seen: list[str] = []
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    out = tmp_path / "x"
+    page = out / "report" / "index.html"
 
-    def write(source: Any, **options: Any) -> str:
-        written.append(options)
-        if len(written) == 1:
-            raise DataError("There are no results yet.")
-        return "report"
+    def look(seconds: float) -> None:
+        assert seconds == 10.0
+        wait(0.1)
+        seen.extend([page.read_text(encoding="utf-8")] if page.exists() else [])
 
-    experiment = SimpleNamespace(status=lambda: SimpleNamespace(alive=next(alive)))
-    monkeypatch.setattr(Experiment, "open", lambda source: experiment)
-    monkeypatch.setattr(module, "write_report", write)
-    assert module.watch_report(tmp_path, seconds=0.0, open=True) == "report"
-    assert [(it.get("live", False), it["open"]) for it in written] == [
-        (True, True),
-        (True, True),
-        (True, False),
-        (False, False),
-    ]
+    wait = module.time.sleep
+    words = "run quickdraw --method finetune --classes 6 --tasks 3 --epochs 1 --workers 1"
+    command = [sys.executable, "-m", "edgecil", *words.split(), "--protocol", "random:12"]
+    with subprocess.Popen([*command, "--out", str(out)], stderr=subprocess.DEVNULL) as run:
+        while not (out / "progress.json").exists():
+            assert run.poll() is None
+            wait(0.05)
+        monkeypatch.setattr(module.time, "sleep", look)
+        assert module.watch_report(out, open=True).pages == (page,)
+        assert run.wait(timeout=60) == 0
+    assert len({text for text in seen if "it loads itself again" in text}) > 1
+    assert "it loads itself again" not in page.read_text(encoding="utf-8")
+    assert (page.parent / "figures").is_dir()
+    assert len(opened) == 1

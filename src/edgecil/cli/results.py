@@ -9,6 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from edgecil.cli.output import note
 from edgecil.cli.verb import Option, Verb, as_flag, load
 from edgecil.errors import UsageError
 
@@ -152,6 +153,8 @@ def _report(*, source: Any, watch: bool = False, **options: Any) -> Any:
         return write_report(source, **options)
     if len(source) != 1:
         raise UsageError("A page is kept current for one experiment directory.")
+    page = Path(options.get("out") or Path(source[0]) / "report") / "index.html"
+    note(f"Writing {page} every ten seconds until the run ends.")
     return watch_report(source[0], **options)
 
 

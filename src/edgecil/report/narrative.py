@@ -72,9 +72,10 @@ def moment(dataset: DatasetAnalysis, *, live: bool = False) -> str:
     finished, planned = (sum(counts.values()) for counts in _count_runs(dataset))
     if finished == planned:
         return ""
-    when = f" at {datetime.now(timezone.utc):%H:%M:%S} UTC" if live else ""
-    again = "; it loads itself again" if live else ""
-    return f"This page shows {finished:,} of {planned:,} runs, all read{when} at once{again}."
+    now = f"read at {datetime.now(timezone.utc):%H:%M:%S} UTC; it loads itself again"
+    return (
+        f"This page shows {finished:,} of {planned:,} runs, {now if live else 'all read at once'}."
+    )
 
 
 def _count_runs(dataset: DatasetAnalysis) -> tuple[dict[str, int], dict[str, int]]:

@@ -312,15 +312,22 @@ def orders_table(dataset: DatasetAnalysis, orders: OrderTable) -> Table:
 def entry_table(
     title: str, entries: Iterable[Mapping[str, Any]], *fields: str, width: int | None = None
 ) -> Table:
-    """A row per entry with these fields that are not empty; the last one is cut to a width."""
+    """A row per entry with these fields that are not empty; the last one is short with a width."""
     rows = [tuple(_cell(it[field]) for field in fields) for it in entries]
     titles = [Column(one) for one in (title, *(field.replace("_", " ") for field in fields[1:]))]
     columns, cells = _filled(titles, rows)
     if width is not None and len(columns) > 1:
-        others = zip(*(row[:-1] for row in cells), strict=True)
+        others = zip((one.title for one in columns[:-1]), *(row[:-1] for row in cells), strict=True)
         room = width - sum(max(len(str(cell)) for cell in column) + 2 for column in others)
-        cells = tuple((*row[:-1], shorten(str(row[-1] or "–"), max(room, 20))) for row in cells)
+        cells = tuple((*row[:-1], _brief(str(row[-1] or "–"), room)) for row in cells)
     return make_table(columns, cells)
+
+
+def _brief(text: str, room: int) -> str:
+    """A text, its first sentence, or that without what it has in parentheses: what has room."""
+    sentence = text.split(". ")[0]
+    short = (one for one in (text, sentence, sentence.split(" (")[0]) if len(one) <= room)
+    return next(short, shorten(text, room))
 
 
 def _cell(value: Any) -> Cell:
