@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 import torch
 
+from edgecil.backbones.initialise import build
 from edgecil.backbones.pretrained import PRETRAINED, load_vit, statistics_of
+from edgecil.backbones.vit import ViT, ViTLayout
 from edgecil.backbones.vit_weights import resize_positions
 from edgecil.errors import DataError
 from tests.backbones.tiny_models import (
@@ -18,6 +20,7 @@ from tests.backbones.tiny_models import (
     SIZE,
     WIDTH,
     PlainClipTower,
+    renamed,
     save_state,
     timm_state,
     transformers_classifier,
@@ -27,6 +30,7 @@ from tests.backbones.tiny_models import (
 )
 
 SHAPE = (3, SIZE, SIZE)
+MEAN, STD = [0.1, 0.2, 0.3], [0.4, 0.5, 0.6]
 State = dict[str, torch.Tensor]
 
 
@@ -52,40 +56,30 @@ def timm(tmp_path: Path) -> State:
 
 @pytest.mark.parametrize("size", [(SIZE, SIZE), (32, 32), (16, 40)])
 @pytest.mark.parametrize(
-    "changes",
-    [{}, {"hidden_act": "quick_gelu", "num_attention_heads": 4, "layer_norm_eps": 0.1}],
-    ids=["usual", "as its configuration says"],
+    ("make", "tower", "changes"),
+    [
+        (transformers_vit, "", {}),
+        (
+            transformers_vit,
+            "",
+            {"hidden_act": "quick_gelu", "num_attention_heads": 4, "layer_norm_eps": 0.1},
+        ),
+        (transformers_classifier, "vit", {}),
+        (transformers_clip_vision, "vision_model", {"hidden_act": "quick_gelu"}),
+        (transformers_clip_vision, "vision_model", {"hidden_act": "gelu"}),
+        (transformers_clip, "vision_model", {}),
+    ],
 )
-def test_a_transformers_vit_gives_what_transformers_gives(tmp_path, size, changes) -> None:
-    model = transformers_vit(**changes)
+def test_models_of_transformers_give_what_transformers_gives(
+    tmp_path, make, tower, changes, size
+) -> None:
+    model = make(**changes)
     model.save_pretrained(tmp_path)
     images = some_images(*size)
-    expected = model(images, interpolate_pos_encoding=True).last_hidden_state[:, 0]
+    output = model.get_submodule(tower)(images, interpolate_pos_encoding=True)
+    pooled = tower == "vision_model"
+    expected = output.pooler_output if pooled else output.last_hidden_state[:, 0]
     assert_same(features(tmp_path, images), expected)
-
-
-def test_a_classifier_gives_the_features_it_classifies(tmp_path) -> None:
-    model = transformers_classifier()
-    model.save_pretrained(tmp_path)
-    expected = model.vit(some_images()).last_hidden_state[:, 0]
-    assert_same(features(tmp_path, some_images()), expected)
-
-
-@pytest.mark.parametrize("size", [SIZE, 40])
-@pytest.mark.parametrize("activation", ["quick_gelu", "gelu"])
-def test_a_clip_vision_model_gives_what_transformers_gives(tmp_path, activation, size) -> None:
-    model = transformers_clip_vision(hidden_act=activation)
-    model.save_pretrained(tmp_path)
-    images = some_images(size, size)
-    expected = model.vision_model(images, interpolate_pos_encoding=True).pooler_output
-    assert_same(features(tmp_path, images), expected)
-
-
-def test_the_image_tower_is_found_in_a_whole_clip(tmp_path) -> None:
-    model = transformers_clip()
-    model.save_pretrained(tmp_path)
-    expected = model.vision_model(some_images()).pooler_output
-    assert_same(features(tmp_path, some_images()), expected)
 
 
 @pytest.mark.parametrize(
@@ -127,27 +121,24 @@ def test_a_timm_file_gives_what_transformers_gives(tmp_path, timm) -> None:
 
 @pytest.mark.parametrize(("quick", "network"), [(False, "clip_224"), (True, "clip_quickgelu_224")])
 def test_a_clip_tower_under_timms_names_is_known_by_its_first_norm(
-    tmp_path, timm, quick, network
+    tmp_path, quick, network
 ) -> None:
     tower = PlainClipTower()
-    held = tower.state_dict()
-    del timm["patch_embed.proj.bias"]
-    timm["cls_token"] = held["class_embedding"].view(1, 1, WIDTH)
-    timm["pos_embed"] = held["positional_embedding"][None]
-    timm["patch_embed.proj.weight"] = held["conv1.weight"]
-    for kind in ("weight", "bias"):
-        timm[f"norm_pre.{kind}"] = held[f"ln_pre.{kind}"]
-        timm[f"norm.{kind}"] = held[f"ln_post.{kind}"]
-        for index in range(DEPTH):
-            theirs, ours = f"transformer.resblocks.{index}", f"blocks.{index}"
-            timm |= {
-                f"{ours}.norm1.{kind}": held[f"{theirs}.ln_1.{kind}"],
-                f"{ours}.norm2.{kind}": held[f"{theirs}.ln_2.{kind}"],
-                f"{ours}.attn.qkv.{kind}": held[f"{theirs}.attn.in_proj_{kind}"],
-                f"{ours}.attn.proj.{kind}": held[f"{theirs}.attn.out_proj.{kind}"],
-                f"{ours}.mlp.fc1.{kind}": held[f"{theirs}.mlp.c_fc.{kind}"],
-                f"{ours}.mlp.fc2.{kind}": held[f"{theirs}.mlp.c_proj.{kind}"],
-            }
+    names = {
+        "class_embedding": "cls_token",
+        "positional_embedding": "pos_embed",
+        "conv1": "patch_embed.proj",
+        "ln_pre": "norm_pre",
+        "ln_post": "norm",
+        "transformer.resblocks": "blocks",
+        ".ln_": ".norm",
+        "in_proj_": "qkv.",
+        "out_proj": "proj",
+        "c_fc": "fc1",
+        "c_proj": "fc2",
+    }
+    timm = {renamed(name, names): value for name, value in tower.state_dict().items()}
+    timm["cls_token"], timm["pos_embed"] = timm["cls_token"][None, None], timm["pos_embed"][None]
     folder = save_state(tmp_path / "timm", timm).parent
     config = {"architecture": f"vit_base_patch16_{network}", "num_attention_heads": HEADS}
     (folder / "config.json").write_text(json.dumps(config))
@@ -179,21 +170,8 @@ def test_checkpoints_hold_them_at_various_places(tmp_path, timm, place, prefix) 
     ("width", "heads"), [(192, 3), (384, 6), (768, 12), (1024, 16), (1280, 16), (1664, 16)]
 )
 def test_heads_are_those_of_the_published_widths(tmp_path, width, heads) -> None:
-    state = {
-        "cls_token": torch.zeros(1, 1, width),
-        "pos_embed": torch.zeros(1, 2, width),
-        "patch_embed.proj.weight": torch.zeros(width, 1, 1, 1),
-        "blocks.0.attn.qkv.weight": torch.zeros(3 * width, width),
-        "blocks.0.attn.qkv.bias": torch.zeros(3 * width),
-        "blocks.0.attn.proj.weight": torch.zeros(width, width),
-        "blocks.0.mlp.fc1.weight": torch.zeros(1, width),
-        "blocks.0.mlp.fc1.bias": torch.zeros(1),
-        "blocks.0.mlp.fc2.weight": torch.zeros(width, 1),
-    }
-    for bias in ("blocks.0.attn.proj.bias", "blocks.0.mlp.fc2.bias"):
-        state[bias] = torch.zeros(width)
-    for norm in ("blocks.0.norm1", "blocks.0.norm2", "norm"):
-        state |= {f"{norm}.weight": torch.zeros(width), f"{norm}.bias": torch.zeros(width)}
+    layout = ViTLayout(channels=1, patch=1, width=width, depth=1, heads=1, hidden=1)
+    state = build(lambda: ViT(layout, (1, 1, 1)), torch.Generator()).state_dict()
     assert load_vit(str(save_state(tmp_path, state)), (1, 1, 1)).layout.heads == heads
 
 
@@ -231,12 +209,9 @@ def test_positions_are_bicubic_between_pixel_centres_without_antialiasing(down) 
 @pytest.mark.parametrize(
     ("name", "held"),
     [
-        ("preprocessor_config.json", {"image_mean": [0.1, 0.2, 0.3], "image_std": [0.4, 0.5, 0.6]}),
-        ("config.json", {"pretrained_cfg": {"mean": [0.1, 0.2, 0.3], "std": [0.4, 0.5, 0.6]}}),
-        (
-            "open_clip_config.json",
-            {"preprocess_cfg": {"mean": [0.1, 0.2, 0.3], "std": [0.4, 0.5, 0.6]}},
-        ),
+        ("preprocessor_config.json", {"image_mean": MEAN, "image_std": STD}),
+        ("config.json", {"pretrained_cfg": {"mean": MEAN, "std": STD}}),
+        ("open_clip_config.json", {"preprocess_cfg": {"mean": MEAN, "std": STD}}),
     ],
 )
 def test_statistics_are_read_beside_the_weights(tmp_path, timm, name, held) -> None:
@@ -244,7 +219,7 @@ def test_statistics_are_read_beside_the_weights(tmp_path, timm, name, held) -> N
     assert statistics_of(str(folder / "model.safetensors")).mean == (0.5, 0.5, 0.5)
     (folder / name).write_text(json.dumps(held))
     actual = statistics_of(str(folder))
-    assert (actual.mean, actual.std) == ((0.1, 0.2, 0.3), (0.4, 0.5, 0.6))
+    assert (actual.mean, actual.std) == (tuple(MEAN), tuple(STD))
 
 
 def without(*names: str) -> Callable[[State], State]:
@@ -340,13 +315,6 @@ def test_what_nobody_says_is_clips_for_clip_and_a_warning_for_others(
     assert message.startswith(f"No file beside {path} defines the normalisation")
 
 
-def test_a_width_that_does_not_tell_the_heads_asks_for_them(tmp_path) -> None:
-    transformers_vit(hidden_size=48).save_pretrained(tmp_path)
-    (tmp_path / "config.json").unlink()
-    with pytest.raises(DataError, match=r"inferred.*48.*config.json"):
-        load_vit(str(tmp_path), SHAPE)
-
-
 def test_a_description_that_makes_no_sense_is_one_sentence(tmp_path, timm) -> None:
     path = save_state(tmp_path / "timm", timm)
     for layout, message in (
@@ -359,18 +327,19 @@ def test_a_description_that_makes_no_sense_is_one_sentence(tmp_path, timm) -> No
             load_vit(str(path), SHAPE)
 
 
-def test_files_without_weights_are_one_sentence(tmp_path) -> None:
-    with pytest.raises(DataError, match="contains no weights"):
-        load_vit(str(tmp_path), SHAPE)
+def test_what_is_no_weight_file_is_one_sentence(tmp_path) -> None:
+    (tmp_path / "empty").mkdir()
     (tmp_path / "model.safetensors").write_bytes(b"nothing")
-    with pytest.raises(DataError, match="weight file"):
-        load_vit(str(tmp_path), SHAPE)
     (tmp_path / "text.pt").write_text("hello")
-    with pytest.raises(DataError, match=r"text\.pt: .*weight file"):
-        load_vit(str(tmp_path / "text.pt"), SHAPE)
-
-
-@pytest.mark.parametrize("name", ["weights/vit.safetensors", "weights/vit.pt", "a/b.bin"])
-def test_a_mistyped_path_is_no_hub_id(name) -> None:
-    with pytest.raises(DataError, match=name):
-        load_vit(name, SHAPE)
+    transformers_vit(hidden_size=48).save_pretrained(tmp_path / "odd")
+    (tmp_path / "odd" / "config.json").unlink()
+    for given, message in (
+        (tmp_path / "empty", "contains no weights"),
+        (tmp_path, "weight file"),
+        (tmp_path / "text.pt", r"text\.pt: .*weight file"),
+        (tmp_path / "odd", r"heads .*inferred.*48.*config.json"),
+        ("weights/vit.safetensors", "weights/vit.safetensors"),  # a mistyped path is no hub id
+        ("a/b.bin", "a/b.bin"),
+    ):
+        with pytest.raises(DataError, match=message):
+            load_vit(str(given), SHAPE)

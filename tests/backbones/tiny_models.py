@@ -58,36 +58,40 @@ def transformers_clip() -> transformers.CLIPModel:
     return randomise(CLIPModel(CLIPConfig(vision_config=SIZES, text_config={**text, **ids})))
 
 
+def renamed(name: str, parts: dict[str, str]) -> str:
+    """A tensor's name with its parts replaced, in the order given."""
+    for theirs, ours in parts.items():
+        name = name.replace(theirs, ours)
+    return name
+
+
 def timm_state(model: transformers.ViTModel, folder: Path) -> dict[str, torch.Tensor]:
-    """A transformers ViT's weights under the names that timm gives them, written out one by one."""
+    """A transformers ViT's weights under the names that timm gives them."""
     model.save_pretrained(folder)
     held = load_file(folder / "model.safetensors")
-    state = {
-        "cls_token": held["embeddings.cls_token"],
-        "pos_embed": held["embeddings.position_embeddings"],
-        "patch_embed.proj.weight": held["embeddings.patch_embeddings.projection.weight"],
-        "patch_embed.proj.bias": held["embeddings.patch_embeddings.projection.bias"],
-        "norm.weight": held["layernorm.weight"],
-        "norm.bias": held["layernorm.bias"],
-        "head.weight": torch.zeros(5, WIDTH),
-        "head.bias": torch.zeros(5),
+    names = {
+        "embeddings.cls_token": "cls_token",
+        "embeddings.position_embeddings": "pos_embed",
+        "embeddings.patch_embeddings.projection": "patch_embed.proj",
+        "encoder.layer": "blocks",
+        "layernorm_before": "norm1",
+        "layernorm_after": "norm2",
+        "attention.output.dense": "attn.proj",
+        "intermediate.dense": "mlp.fc1",
+        "output.dense": "mlp.fc2",
+        "layernorm": "norm",
     }
+    state = {renamed(name, names): tensor for name, tensor in held.items()}
     for index in range(DEPTH):
-        theirs, ours = f"encoder.layer.{index}", f"blocks.{index}"
+        block = f"blocks.{index}.att"
         for kind in ("weight", "bias"):
-            state |= {
-                f"{ours}.norm1.{kind}": held[f"{theirs}.layernorm_before.{kind}"],
-                f"{ours}.attn.qkv.{kind}": torch.cat(
-                    [
-                        held[f"{theirs}.attention.attention.{part}.{kind}"]
-                        for part in ("query", "key", "value")
-                    ]
-                ),
-                f"{ours}.attn.proj.{kind}": held[f"{theirs}.attention.output.dense.{kind}"],
-                f"{ours}.norm2.{kind}": held[f"{theirs}.layernorm_after.{kind}"],
-                f"{ours}.mlp.fc1.{kind}": held[f"{theirs}.intermediate.dense.{kind}"],
-                f"{ours}.mlp.fc2.{kind}": held[f"{theirs}.output.dense.{kind}"],
-            }
+            parts = [
+                state.pop(f"{block}ention.attention.{part}.{kind}")
+                for part in ("query", "key", "value")
+            ]
+            state[f"{block}n.qkv.{kind}"] = torch.cat(parts)
+    state = {name: tensor for name, tensor in state.items() if not name.startswith("pooler")}
+    state |= {"head.weight": torch.zeros(5, WIDTH), "head.bias": torch.zeros(5)}
     return state
 
 

@@ -11,13 +11,13 @@ import copy
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from torch.nn.functional import cross_entropy
 
 from edgecil.methods import (
     adapters as adapters_module,
@@ -25,9 +25,8 @@ from edgecil.methods import (
     get_method,
     slca as slca_module,
 )
-from edgecil.methods.coda_prompt import CODAPrompt, gram_schmidt_rows
+from edgecil.methods.coda_prompt import gram_schmidt_rows
 from edgecil.methods.ease import EASE, complete_prototypes
-from edgecil.methods.l2p import L2P
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.method import Method, suited_to
 from edgecil.methods.mos import MOS
@@ -69,6 +68,18 @@ def pair(name: str, schedule: Schedule = SCHEDULE, **settings: Any) -> tuple[Any
     return ours, theirs, reference.Images(DATASET, TASKS, 1)
 
 
+@contextmanager
+def batches(orders: list[torch.Tensor]) -> Iterator[None]:
+    """Let PILOT's loaders give images in these orders, epoch by epoch."""
+    import reference
+
+    reference.Loader.orders = iter(orders)
+    try:
+        yield
+    finally:
+        reference.Loader.orders = None
+
+
 def copy_adapters(ours: Any, theirs: Any) -> None:
     """Write our adapters into PILOT's, block by block."""
     with torch.no_grad():
@@ -96,13 +107,6 @@ def ours_on_the_same_images(method: Method) -> list[int]:
     return [int(label) for label in method.classify(images.inputs)["head"]]
 
 
-def batch(method: Any, task: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Normalised images of a task, their new labels and their queries."""
-    part = SCENARIO.train.only(TASKS[task])
-    labels = torch.tensor([method.seen.index(int(label)) for label in part.labels])
-    return method._prepare.plain(part.inputs), labels, method.frozen_features(part.inputs)
-
-
 def test_ease_completes_the_same_prototypes() -> None:
     ours, theirs, images = pair("ease", bottleneck=4)
     assert isinstance(ours, EASE)
@@ -128,8 +132,6 @@ def test_adapters_in_lockstep(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
     schedule = replace(SCHEDULE, optimizer="sgd", learning_rate=0.5, weight_decay=5e-3, epochs=3)
     more = {"projection": 40} if name == "ranpac" else {}
     ours, theirs, images = pair(name, schedule, bottleneck=4, **more)
-    import reference
-
     monkeypatch.setattr(adapters_module, "_DROPOUT", 0.0)
     fit, trainings = adapters_module.fit, []
 
@@ -160,11 +162,8 @@ def test_adapters_in_lockstep(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
         with torch.no_grad():
             for own, other in zip(first, values, strict=True):
                 other.copy_(own)
-        reference.Loader.orders = iter(orders)
-        try:
+        with batches(orders):
             train(*arguments)
-        finally:
-            reference.Loader.orders = None
         for start, own, other in zip(first, last, values, strict=True):
             assert not torch.equal(start, own)
             agree(f"{name}: in lockstep", own, other)
@@ -224,31 +223,6 @@ def test_mos_retrieves_the_same_adapters() -> None:
         theirs.after_task()
 
 
-def test_l2p_has_the_same_loss_and_gradients() -> None:
-    ours, theirs, _ = pair("l2p")
-    assert isinstance(ours, L2P)
-    learn_all(ours, SCENARIO, TASKS[:2])
-    network = theirs._network.backbone
-    with torch.no_grad():
-        network.prompt.prompt.copy_(ours.prompts[0]["tokens"])
-        network.prompt.prompt_key.copy_(ours.prompts[0]["keys"])
-        network.head.weight[:4].copy_(ours.head.weight)
-        network.head.bias[:4].copy_(ours.head.bias)
-    images, labels, queries = batch(ours, 1)
-    with SCENARIO.task(TASKS[:2], 0) as task:
-        value = ours.loss(images, labels, queries, task)
-    value.backward()
-    output = theirs._network(images, task_id=1, train=True)
-    expected = cross_entropy(output["logits"][:, 2:4], labels - 2) - 0.1 * output["reduce_sim"]
-    expected.backward()
-    agree("l2p: loss", value, expected)
-    for own, other in (
-        (ours.prompts[0]["tokens"], network.prompt.prompt),
-        (ours.prompts[0]["keys"], network.prompt.prompt_key),
-    ):
-        agree("l2p: gradients", own.grad, other.grad)
-
-
 def test_coda_prompt_starts_new_components_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     ours, theirs, _ = pair("coda-prompt", components=3)
     learn_all(ours, SCENARIO, TASKS[:2])
@@ -265,80 +239,86 @@ def test_coda_prompt_starts_new_components_alike(monkeypatch: pytest.MonkeyPatch
         agree("coda-prompt: new keys", expected[layer], after[6:9])
 
 
-def test_coda_prompt_in_lockstep() -> None:
-    """Three tasks from the same first components, head and batches: the same afterwards."""
-    schedule = replace(
-        SCHEDULE, schedule="quarter-cosine", drop_last=True, weight_decay=0.0, epochs=3
-    )
-    ours, theirs, images = pair("coda-prompt", schedule, components=3)
-    network, names = theirs._network, {"e_p": "components", "e_k": "keys", "e_a": "attention"}
-
-    def theirs_of(kind: str, layer: int, task: int) -> torch.Tensor:
-        return getattr(network.prompt, f"{kind}_{layer}")[3 * task : 3 * task + 3]
-
-    def begin(first: Any, task: int) -> None:
-        for kind, name in names.items():
-            for layer in range(ours.layers):
-                theirs_of(kind, layer, task).copy_(first.prompts[-1][name][layer])
-        network.fc.weight[: first.head.classes].copy_(first.head.weight)
-        network.fc.bias[: first.head.classes].copy_(first.head.bias)
-
-    for task in in_lockstep(ours, theirs, images, begin):
-        for kind, name in names.items():
-            for layer in range(ours.layers):
-                value = theirs_of(kind, layer, task)
-                agree(f"coda-prompt: {name}", ours.prompts[-1][name][layer], value)
-        agree("coda-prompt: head", ours.head.weight, network.fc.weight[: ours.head.classes])
+Pairs = dict[str, tuple[torch.Tensor, torch.Tensor]]
 
 
-def test_l2p_in_lockstep() -> None:
-    """Three tasks from the same first pool, head and batches: the same afterwards."""
-    schedule = replace(SCHEDULE, schedule="steps", milestones=(), weight_decay=0.0, epochs=3)
-    ours, theirs, images = pair("l2p", schedule)
-    network = theirs._network.backbone
-    pool = {"tokens": network.prompt.prompt, "keys": network.prompt.prompt_key}
-
-    def begin(first: Any, _: int) -> None:
-        for name, values in pool.items():
-            values.copy_(first.prompts[0][name])
-        network.head.weight[: first.head.classes].copy_(first.head.weight)
-        network.head.bias[: first.head.classes].copy_(first.head.bias)
-
-    for _ in in_lockstep(ours, theirs, images, begin):
-        for name, values in pool.items():
-            agree(f"l2p: {name}", ours.prompts[0][name], values)
-        agree("l2p: head", ours.head.weight, network.head.weight[: ours.head.classes])
+def l2p_pairs(ours: Any, network: Any, _: int) -> Pairs:
+    own, pool = ours.prompts[0], network.backbone.prompt
+    return {"tokens": (own["tokens"], pool.prompt), "keys": (own["keys"], pool.prompt_key)}
 
 
-def test_dualprompt_in_lockstep() -> None:
-    """Three tasks from the same prompts, head and batches: the same afterwards.
+def coda_pairs(ours: Any, network: Any, task: int) -> Pairs:
+    return {
+        f"{name}, layer {layer}": (
+            ours.prompts[-1][name][layer],
+            getattr(network.prompt, f"{kind}_{layer}")[3 * task : 3 * task + 3],
+        )
+        for kind, name in {"e_p": "components", "e_k": "keys", "e_a": "attention"}.items()
+        for layer in range(ours.layers)
+    }
 
-    In PILOT the random keys of later tasks compete for images, too; here they are made to lose.
-    """
-    schedule = replace(SCHEDULE, schedule="steps", milestones=(), weight_decay=0.0, epochs=3)
-    ours, theirs, images = pair("dualprompt", schedule)
-    network, heads = theirs._network.backbone, ours.vit.layout.heads
-    pool = network.e_prompt
 
-    def by_head(prompts: torch.Tensor) -> torch.Tensor:
-        return prompts.detach().unflatten(-1, (heads, -1))
+def dual_pairs(ours: Any, network: Any, task: int) -> Pairs:
+    """In PILOT the random keys of later tasks compete for images, too; here they lose."""
+    newest, pool, heads = ours.prompts[-1], network.backbone.e_prompt, ours.vit.layout.heads
+    general, expert = (newest[kind].unflatten(-1, (heads, -1)) for kind in ("general", "expert"))
+    pool.prompt_key.data[task + 1 :] = -ours.frozen_features(SCENARIO.train.inputs).mean(dim=0)
+    return {
+        "general": (general, network.backbone.g_prompt),
+        "expert": (expert, pool.prompt[:, :, task]),
+        "key": (newest["key"], pool.prompt_key[task]),
+    }
 
-    def begin(first: Any, task: int) -> None:
-        newest = first.prompts[-1]
-        network.g_prompt.copy_(by_head(newest["general"]))
-        pool.prompt[:, :, task].copy_(by_head(newest["expert"]))
-        pool.prompt_key[task].copy_(newest["key"])
-        queries = first.frozen_features(SCENARIO.train.inputs)
-        pool.prompt_key[task + 1 :] = -queries.mean(dim=0)
-        network.head.weight[: first.head.classes].copy_(first.head.weight)
-        network.head.bias[: first.head.classes].copy_(first.head.bias)
 
-    for task in in_lockstep(ours, theirs, images, begin):
-        newest = ours.prompts[-1]
-        agree("dualprompt: general", by_head(newest["general"]), network.g_prompt)
-        agree("dualprompt: expert", by_head(newest["expert"]), pool.prompt[:, :, task])
-        agree("dualprompt: key", newest["key"], pool.prompt_key[task])
-        agree("dualprompt: head", ours.head.weight, network.head.weight[: ours.head.classes])
+@pytest.mark.parametrize(
+    ("name", "changes", "settings", "pairs"),
+    [
+        ("l2p", {"schedule": "steps", "milestones": ()}, {}, l2p_pairs),
+        ("dualprompt", {"schedule": "steps", "milestones": ()}, {}, dual_pairs),
+        (
+            "coda-prompt",
+            {"schedule": "quarter-cosine", "drop_last": True},
+            {"components": 3},
+            coda_pairs,
+        ),
+    ],
+)
+def test_prompts_in_lockstep(
+    name: str, changes: dict[str, Any], settings: dict[str, Any], pairs: Callable[..., Pairs]
+) -> None:
+    """Three tasks from the same first prompts, head and batches: the same afterwards."""
+    schedule = replace(SCHEDULE, weight_decay=0.0, epochs=3, **changes)
+    ours, theirs, images = pair(name, schedule, **settings)
+    network, train = theirs._network, theirs._train
+    head = network.fc if name == "coda-prompt" else network.backbone.head
+
+    def compared(learner: Any, task: int) -> Pairs:
+        weight, bias = (getattr(head, kind)[: learner.head.classes] for kind in ("weight", "bias"))
+        heads = {"head": (learner.head.weight, weight), "bias": (learner.head.bias, bias)}
+        return {**pairs(learner, network, task), **heads}
+
+    for number in range(len(TASKS)):
+        with SCENARIO.task(TASKS[: number + 1], 0) as task:
+            first = type(ours)(ours.config, ours.environment)
+            first.restore(ours.state())
+            first.head.grow(len(task.classes), derive_generator("cpu", task.seed, "head"))
+            first.grow(task)
+            orders = epoch_orders(task, ours.schedule)
+            ours.learn(task)
+
+        def copy_and_train(*loaders: Any, first: Any = first, number: int = number) -> None:
+            with torch.no_grad():
+                for own, other in compared(first, number).values():
+                    other.copy_(own)
+            train(*loaders)
+
+        theirs._train = copy_and_train
+        with batches(orders):
+            theirs.incremental_train(images)
+        assert predictions(theirs) == ours_on_the_same_images(ours)
+        for what, (own, other) in compared(ours, number).items():
+            agree(f"{name}: {what}", own, other)
+        theirs.after_task()
 
 
 def test_slca_in_lockstep(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -357,8 +337,6 @@ def test_slca_in_lockstep(monkeypatch: pytest.MonkeyPatch) -> None:
         weight_decay=5e-4,
     )
     ours, theirs, images = pair("slca", schedule, alignment={"learning_rate": 0.1})
-    import reference
-
     samples: list[tuple[torch.Tensor, torch.Tensor]] = []  # of our batches
     record_alignment(samples, monkeypatch)
     shrunk: list[torch.Tensor] = []  # means of PILOT's distributions
@@ -411,11 +389,8 @@ def test_slca_in_lockstep(monkeypatch: pytest.MonkeyPatch) -> None:
             first.grow(task)
             orders = epoch_orders(task, schedule)
             ours.learn(task)
-        reference.Loader.orders = iter(orders)
-        try:
+        with batches(orders):
             theirs.incremental_train(images)
-        finally:
-            reference.Loader.orders = None
         before, after, reached = (
             torch.cat([value.detach().flatten() for value in one.parameters()])
             for one in (first.network.backbone, ours.network.backbone, network.backbone)
@@ -470,68 +445,3 @@ def epoch_orders(task: Any, schedule: Schedule) -> list[torch.Tensor]:
         torch.randperm(len(task.labels), generator=task.generator("learn", epoch))
         for epoch in range(schedule.epochs)
     ]
-
-
-def in_lockstep(ours: Any, theirs: Any, images: Any, begin: Callable[..., None]) -> Iterator[int]:
-    """Train both on every task with the same batches; predictions must be the same.
-
-    Args:
-        ours: our prompt learner.
-        theirs: PILOT's.
-        images: PILOT's data manager.
-        begin: writes what ours begins a task with into PILOT's; called with our learner before
-            training and the number of the task.
-    """
-    import reference
-
-    train = theirs._train
-    for number in range(len(TASKS)):
-        with SCENARIO.task(TASKS[: number + 1], 0) as task:
-            first = type(ours)(ours.config, ours.environment)
-            first.restore(ours.state())
-            first.head.grow(len(task.classes), derive_generator("cpu", task.seed, "head"))
-            first.grow(task)
-            orders = epoch_orders(task, ours.schedule)
-            ours.learn(task)
-
-        def copy_and_train(*loaders: Any, first: Any = first, number: int = number) -> None:
-            with torch.no_grad():
-                begin(first, number)
-            train(*loaders)
-
-        theirs._train = copy_and_train
-        reference.Loader.orders = iter(orders)
-        try:
-            theirs.incremental_train(images)
-        finally:
-            reference.Loader.orders = None
-        assert predictions(theirs) == ours_on_the_same_images(ours)
-        yield number
-        theirs.after_task()
-
-
-def test_coda_prompt_has_the_same_loss_and_gradients() -> None:
-    ours, theirs, _ = pair("coda-prompt", components=3)
-    assert isinstance(ours, CODAPrompt)
-    learn_all(ours, SCENARIO, TASKS[:2])
-    prompt = theirs._network.prompt
-    prompt.process_task_count()
-    names = {"e_p": "components", "e_k": "keys", "e_a": "attention"}
-    with torch.no_grad():
-        for kind, name in names.items():
-            for layer in range(ours.layers):
-                getattr(prompt, f"{kind}_{layer}")[:6].copy_(ours.stacked(name)[layer])
-        theirs._network.fc.weight[:4].copy_(ours.head.weight)
-        theirs._network.fc.bias[:4].copy_(ours.head.bias)
-    images, labels, queries = batch(ours, 1)
-    with SCENARIO.task(TASKS[:2], 0) as task:
-        value = ours.loss(images, labels, queries, task)
-    value.backward()
-    logits, _ = theirs._network(images, train=True)
-    expected = cross_entropy(logits[:, 2:4], labels - 2)
-    expected.backward()
-    agree("coda-prompt: loss", value, expected)
-    for kind, name in names.items():
-        for layer in range(ours.layers):
-            own, other = ours.prompts[-1][name].grad[layer], getattr(prompt, f"{kind}_{layer}").grad
-            agree("coda-prompt: gradients", own, other[3:6])

@@ -55,7 +55,8 @@ def build_from(
 def _empty(make: Callable[[], _Module]) -> _Module:
     with torch.device("meta"):
         network = make()
-    return network.to_empty(device="cpu")
+    network.to_empty(device="cpu")
+    return network
 
 
 def initialise(network: nn.Module, generator: torch.Generator) -> None:
