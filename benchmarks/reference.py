@@ -23,7 +23,7 @@ from edgecil.backbones import build_backbone
 from edgecil.data import Dataset
 from edgecil.methods import Environment, Schedule, get_method
 from edgecil.methods.memory import MemoryBudget
-from edgecil.methods.seeds import derive_generator
+from edgecil.methods.task import derive_generator
 
 NAME = "PyCIL"
 # Our learners, and module and class of theirs.

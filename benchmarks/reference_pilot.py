@@ -24,7 +24,7 @@ from edgecil.backbones.vit import ViT
 from edgecil.data import Dataset
 from edgecil.methods import Environment, get_method
 from edgecil.methods.method import suited_to
-from edgecil.methods.schedule import Schedule
+from edgecil.methods.settings import Schedule
 
 NAME = "PILOT"
 # Our learners; modules of theirs: the learner, and its vision transformer.

@@ -29,7 +29,7 @@ from edgecil.backbones.vit import ViT, ViTLayout
 from edgecil.data import load_dataset
 from edgecil.data.augment import Pipeline, channel_statistics
 from edgecil.io.files import replace_file
-from edgecil.methods.seeds import derive_generator
+from edgecil.methods.task import derive_generator
 
 DATA = Path(__file__).parents[1] / "src/edgecil/backbones/data"
 LAYOUT = ViTLayout(

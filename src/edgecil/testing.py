@@ -27,7 +27,7 @@ from edgecil.methods.method import Environment, Method
 from edgecil.methods.plain_learner import PlainMethod
 from edgecil.methods.registry import MethodEntry
 from edgecil.methods.resolve import resolve_method
-from edgecil.methods.schedule import Schedule
+from edgecil.methods.settings import Schedule
 from edgecil.methods.task import Scenario
 from edgecil.registry import Registry
 from edgecil.sequences.protocols.contract import check_protocol as check_protocol
@@ -264,11 +264,11 @@ def check_seeds(subject: Subject) -> None:
         states.append(learner.state())
         assert before == _global_state(), (
             f"{subject.entry.name} changes the global random state; draw from task.generator(…) "
-            "or edgecil.methods.seeds.derive_generator."
+            "or edgecil.methods.task.derive_generator."
         )
     assert same(states[0], states[1]), (
         f"{subject.entry.name} depends on the global random state; draw from task.generator(…) or "
-        "edgecil.methods.seeds.derive_generator."
+        "edgecil.methods.task.derive_generator."
     )
 
 

@@ -125,3 +125,23 @@ def test_unknown_names_and_shapes_are_errors() -> None:
     with pytest.raises(UsageError, match="vectors"):
         build_backbone("resnet32", (3,), seeded())
     assert issubclass(type(build_backbone("resnet-tiny", (1, 8, 8), seeded())), Backbone)
+
+
+def test_linear_gives_the_vectors_and_has_nothing_to_train() -> None:
+    network = build_backbone("linear", (5,), seeded())
+    vectors = torch.randn(3, 5, generator=seeded())
+    assert torch.equal(network(vectors), vectors)
+    assert (network.feature_size, list(network.parameters())) == (5, [])
+
+
+def test_mlp_ignores_the_scale_of_vectors_and_trains_every_weight() -> None:
+    network = build_backbone("mlp", (5,), seeded())
+    vectors = torch.randn(3, 5, generator=seeded())
+    features = network(vectors)
+    assert features.shape == (3, network.feature_size)
+    assert torch.allclose(network(100.0 * vectors), features, atol=1e-3)
+    features.square().sum().backward()
+    assert all(weight.grad is not None for weight in network.parameters())
+    again, other = (build_backbone("mlp", (5,), seeded(seed)) for seed in (0, 1))
+    assert torch.equal(again(vectors), features)
+    assert not torch.equal(other(vectors), features)

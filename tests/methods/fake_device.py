@@ -17,7 +17,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode, return_and_correct_aliasing
 from torch.utils._pytree import tree_flatten, tree_map_only
 
-from edgecil.methods.seeds import derive_generator, derive_seed
+from edgecil.methods.task import derive_generator, derive_seed
 
 NAME = "meta"
 _ATEN = torch.ops.aten

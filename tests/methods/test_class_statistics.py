@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from edgecil.methods.class_statistics import ClassGaussians, ClassMixtures, align, separation_loss
-from edgecil.methods.schedule import Schedule
+from edgecil.methods.settings import Schedule
 from edgecil.methods.task import Scenario
 from tests.toys import TASKS, toy_dataset
 

@@ -15,7 +15,7 @@ import torch
 from edgecil.errors import DataError, UsageError
 from edgecil.methods import Environment, Method, get_method, method_names, resolve_method
 from edgecil.methods.memory import MemoryBudget
-from edgecil.methods.schedule import Schedule
+from edgecil.methods.settings import Schedule
 from edgecil.methods.task import Scenario, Task
 from edgecil.testing import Subject, check_method, learn, toy_dataset
 from tests.methods.learner_files import write_learner

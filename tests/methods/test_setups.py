@@ -10,7 +10,7 @@ from edgecil.methods import METHODS, get_method
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.mos import mean_of
 from edgecil.methods.registry import replace_schedule
-from edgecil.methods.schedule import Schedule
+from edgecil.methods.settings import Schedule
 from edgecil.methods.setups import COMMITS, PUBLISHED
 from edgecil.methods.task import Scenario
 from tests.toys import TASKS, Bench, learn, same, toy_dataset

@@ -31,9 +31,8 @@ from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.method import Method, suited_to
 from edgecil.methods.mos import MOS
 from edgecil.methods.ranpac import RanPAC
-from edgecil.methods.schedule import Schedule
-from edgecil.methods.seeds import derive_generator
-from edgecil.methods.task import Scenario
+from edgecil.methods.settings import Schedule
+from edgecil.methods.task import Scenario, derive_generator
 from tests.toys import TASKS, learn, learn_all, toy_dataset, toy_environment
 
 TOOLBOX = os.environ.get("EDGECIL_TOOLBOX")

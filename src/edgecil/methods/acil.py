@@ -15,10 +15,8 @@ import torch
 
 from edgecil.methods.random_regression import RandomRegression
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import Schedule
-from edgecil.methods.seeds import derive_generator
 from edgecil.methods.settings import Count, Positive, Settings
-from edgecil.methods.task import Task
+from edgecil.methods.task import Task, derive_generator
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,6 @@ class ACILConfig(Settings):
     "acil",
     ACILConfig,
     "recursive least squares on random features, nothing trained (2022)",
-    fast=Schedule(epochs=1, augment=()),  # unused
     fast_settings={"projection": 500, "ridge": 100.0},  # few images: a larger penalty
 )
 class ACIL(RandomRegression):

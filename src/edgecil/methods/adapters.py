@@ -17,9 +17,8 @@ from torch.nn import functional
 from edgecil.backbones.heads import CosineHead
 from edgecil.backbones.vit import Sockets, ViT
 from edgecil.methods.method import Environment
-from edgecil.methods.schedule import Schedule
-from edgecil.methods.seeds import derive_generator
-from edgecil.methods.task import Task
+from edgecil.methods.settings import Schedule
+from edgecil.methods.task import Task, derive_generator
 from edgecil.methods.training import fit
 
 _SCALE = 0.1

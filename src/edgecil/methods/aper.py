@@ -14,29 +14,21 @@ import torch
 from edgecil.methods.adapters import adapt, blank_adapters
 from edgecil.methods.method import Environment
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import Schedule
-from edgecil.methods.settings import Count, Settings
-from edgecil.methods.setups import fast_schedule, published_schedule
+from edgecil.methods.settings import Count, Schedule, Settings
+from edgecil.methods.setups import PUBLISHED
 from edgecil.methods.simplecil import PrototypeMethod
 from edgecil.methods.task import Task
-
-PUBLISHED = published_schedule("aper")
 
 
 @dataclass(frozen=True)
 class APERConfig(Settings):
     """Hyper-parameters of APER with adapters; the defaults are PILOT's."""
 
-    schedule: Schedule = PUBLISHED  # of the adaptation to the first task
+    schedule: Schedule = PUBLISHED["aper"]["cifar100"].schedule  # for the first task
     bottleneck: Count = 64  # width of the adapters
 
 
-@register_method(
-    "aper",
-    APERConfig,
-    "class means of frozen and first-task features (2024)",
-    fast=fast_schedule("aper"),
-)
+@register_method("aper", APERConfig, "class means of frozen and first-task features (2024)")
 class APER(PrototypeMethod):
     """Prototypes of concatenated features."""
 

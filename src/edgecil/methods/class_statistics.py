@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy, one_hot
 
-from edgecil.methods.schedule import Schedule
+from edgecil.methods.settings import Schedule
 from edgecil.methods.task import Task
 from edgecil.methods.training import minimise
 

@@ -20,13 +20,9 @@ from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.prompts import PromptMethod
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import Schedule
-from edgecil.methods.seeds import derive_generator
-from edgecil.methods.settings import Count, Range, Settings
-from edgecil.methods.setups import fast_schedule, published_schedule
-from edgecil.methods.task import Task
-
-PUBLISHED = published_schedule("coda-prompt")
+from edgecil.methods.settings import Count, Range, Schedule, Settings
+from edgecil.methods.setups import PUBLISHED
+from edgecil.methods.task import Task, derive_generator
 
 
 def orthogonal_rows(count: int, old: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
@@ -57,7 +53,7 @@ def gram_schmidt_rows(count: int, old: torch.Tensor, generator: torch.Generator)
 class CODAPromptConfig(Settings):
     """Hyper-parameters of CODA-Prompt."""
 
-    schedule: Schedule = PUBLISHED
+    schedule: Schedule = PUBLISHED["coda-prompt"]["cifar100"].schedule
     components: Count = 10  # per task; 10 give the published 100 in ten tasks
     length: Annotated[int, Range(2)] = 8  # tokens: half extend the keys, half the values
     layers: Count = 5  # number of blocks with prompts, counted from the first; at most the depth
@@ -77,7 +73,6 @@ class CODAPromptConfig(Settings):
     "coda-prompt",
     CODAPromptConfig,
     "prompts mixed from growing orthogonal components (2023)",
-    fast=fast_schedule("coda-prompt"),
     published_settings={"orthogonality": 0.0, "start": "gram-schmidt"},
 )
 class CODAPrompt(PromptMethod):

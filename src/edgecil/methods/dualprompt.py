@@ -17,20 +17,16 @@ from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.prompts import PromptMethod
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import Schedule
-from edgecil.methods.seeds import derive_generator
-from edgecil.methods.settings import Count, Settings
-from edgecil.methods.setups import fast_schedule, published_schedule
-from edgecil.methods.task import Task
-
-PUBLISHED = published_schedule("dualprompt")
+from edgecil.methods.settings import Count, Schedule, Settings
+from edgecil.methods.setups import PUBLISHED
+from edgecil.methods.task import Task, derive_generator
 
 
 @dataclass(frozen=True)
 class DualPromptConfig(Settings):
     """Hyper-parameters of DualPrompt; the defaults are PILOT's."""
 
-    schedule: Schedule = PUBLISHED
+    schedule: Schedule = PUBLISHED["dualprompt"]["cifar100"].schedule
     length: Count = 5  # tokens that a prompt adds to the keys and to the values of a block
     general: Count = 2  # number of first blocks with general prompts; at most all but one
     expert: Count = 3  # number of blocks after them with expert prompts
@@ -47,7 +43,6 @@ class DualPromptConfig(Settings):
     "dualprompt",
     DualPromptConfig,
     "general prompts, and expert prompts by task (2022)",
-    fast=fast_schedule("dualprompt"),
     published_settings={"batchwise": True, "mixed": True},
 )
 class DualPrompt(PromptMethod):

@@ -23,9 +23,8 @@ from edgecil.methods.adapters import adapt, class_means, load_adapters
 from edgecil.methods.method import Environment, saved
 from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import Schedule
-from edgecil.methods.settings import Count, NotNegative, Settings
-from edgecil.methods.setups import fast_schedule, published_schedule
+from edgecil.methods.settings import Count, NotNegative, Schedule, Settings
+from edgecil.methods.setups import PUBLISHED
 from edgecil.methods.task import Task
 
 State = dict[str, Any]
@@ -68,14 +67,11 @@ def _read(path: Path) -> State | None:
     return result if intact else None
 
 
-PUBLISHED = published_schedule("ease")
-
-
 @dataclass(frozen=True)
 class EASEConfig(Settings):
     """Hyper-parameters of EASE."""
 
-    schedule: Schedule = PUBLISHED
+    schedule: Schedule = PUBLISHED["ease"]["cifar100"].schedule
     bottleneck: Count = 64  # width of the adapters
     others: NotNegative = 0.1  # α, weight of all other subspaces relative to a class's own
     # β, weight of the transformer without adapters, as a subspace of all classes; the authors use
@@ -87,7 +83,6 @@ class EASEConfig(Settings):
     "ease",
     EASEConfig,
     "adapters per task, prototypes completed in their subspaces (2024)",
-    fast=fast_schedule("ease"),
 )
 class EASE(PretrainedMethod):
     """An ensemble of cosine classifiers, one per subspace."""

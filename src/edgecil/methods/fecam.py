@@ -16,7 +16,6 @@ from edgecil.methods.class_statistics import ClassGaussians
 from edgecil.methods.method import Environment
 from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import Schedule
 from edgecil.methods.settings import Positive, Settings
 from edgecil.methods.task import Task
 
@@ -32,12 +31,7 @@ class FeCAMConfig(Settings):
     shrinkage: Positive = 1.0
 
 
-@register_method(
-    "fecam",
-    FeCAMConfig,
-    "Mahalanobis distances to classes in frozen features (2023)",
-    fast=Schedule(epochs=1, augment=()),  # unused
-)
+@register_method("fecam", FeCAMConfig, "Mahalanobis distances to classes in frozen features (2023)")
 class FeCAM(PretrainedMethod):
     """Class means of features of unit length, and roots of shrunk covariances of unit variances."""
 

@@ -19,24 +19,22 @@ from edgecil.methods.expansion import ExpandingBackbone, ExpandingNetwork
 from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkMethod, ReplayConfig
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import PAPER, Schedule
-from edgecil.methods.seeds import derive_generator
-from edgecil.methods.task import Task
+from edgecil.methods.settings import PAPER, Schedule
+from edgecil.methods.task import Task, derive_generator
 from edgecil.methods.teacher import distil
 from edgecil.methods.training import in_batches
 
 # PyCIL's β₁ and β₂ assume this many images per old class; smaller counts are scaled up to it, so
 # that a smaller memory does not give old classes far larger weights than intended.
 PUBLISHED_EXEMPLARS = 20
-
-_PAPER = replace(PAPER, schedule="cosine")  # the authors' schedule
+_COSINE = replace(PAPER, schedule="cosine")  # the authors' schedule
 
 
 @dataclass(frozen=True)
 class FOSTERConfig(ReplayConfig):
     """Hyper-parameters of FOSTER; the schedule is that of boosting."""
 
-    schedule: Schedule = _PAPER
+    schedule: Schedule = _COSINE
     boosting_beta: float = 0.96  # β₁ of the class weights that align the logits during boosting
     compression_beta: float = 0.97  # β₂ of the class weights that balance the compression
     distillation: float = 1.0  # λ, weight of the distillation of old outputs during boosting
@@ -44,12 +42,7 @@ class FOSTERConfig(ReplayConfig):
     compression: float = 130 / 170  # epochs of the compression as a share of the schedule's
 
 
-@register_method(
-    "foster",
-    FOSTERConfig,
-    "boost with a new extractor, compress to one (2022)",
-    paper=_PAPER,
-)
+@register_method("foster", FOSTERConfig, "boost with a new extractor, compress to one (2022)")
 class FOSTER(NetworkMethod):
     """Two extractors while a task is trained, one afterwards.
 

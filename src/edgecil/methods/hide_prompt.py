@@ -21,14 +21,11 @@ from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.prompts import PromptHead, PromptMethod
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import Schedule
-from edgecil.methods.seeds import derive_generator
-from edgecil.methods.settings import Count, Positive, Settings, Share
-from edgecil.methods.setups import fast_schedule, published_schedule
-from edgecil.methods.task import Task
+from edgecil.methods.settings import Count, Positive, Schedule, Settings, Share
+from edgecil.methods.setups import PUBLISHED
+from edgecil.methods.task import Task, derive_generator
 from edgecil.methods.training import in_batches
 
-PUBLISHED = published_schedule("hide-prompt")
 ALIGNMENT = Schedule(
     epochs=30,
     learning_rate=0.005,
@@ -43,7 +40,7 @@ ALIGNMENT = Schedule(
 class HiDePromptConfig(Settings):
     """Hyper-parameters of HiDe-Prompt; the defaults are those of Split CIFAR-100."""
 
-    schedule: Schedule = PUBLISHED
+    schedule: Schedule = PUBLISHED["hide-prompt"]["cifar100"].schedule
     alignment: Schedule = ALIGNMENT  # one batch per old class in an epoch
     inference_batch: Count = 24  # batch size of the task-identity inference
     # learning rate of the task-identity inference; the authors' is 0.005 · 24 / 256 (they scale it
@@ -67,7 +64,6 @@ class HiDePromptConfig(Settings):
     "hide-prompt",
     HiDePromptConfig,
     "a prompt per task, inferred; heads aligned by statistics (2023)",
-    fast=fast_schedule("hide-prompt"),
     published_settings={
         "inference_rate": 0.00046875,
         "small_inference": True,

@@ -16,20 +16,16 @@ from edgecil.errors import UsageError
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.prompts import PromptMethod
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import Schedule
-from edgecil.methods.seeds import derive_generator
-from edgecil.methods.settings import Count, Settings
-from edgecil.methods.setups import fast_schedule, published_schedule
-from edgecil.methods.task import Task
-
-PUBLISHED = published_schedule("l2p")
+from edgecil.methods.settings import Count, Schedule, Settings
+from edgecil.methods.setups import PUBLISHED
+from edgecil.methods.task import Task, derive_generator
 
 
 @dataclass(frozen=True)
 class L2PConfig(Settings):
     """Hyper-parameters of L2P."""
 
-    schedule: Schedule = PUBLISHED
+    schedule: Schedule = PUBLISHED["l2p"]["cifar100"].schedule
     pool: int = 10  # number of prompts
     length: Count = 5  # tokens of a prompt
     chosen: Count = 5  # prompts per image, N
@@ -54,7 +50,6 @@ class L2PConfig(Settings):
     "l2p",
     L2PConfig,
     "a pool of prompts, chosen by key and query (2022)",
-    fast=fast_schedule("l2p"),
     published_settings={"batchwise": True, "positions": True},
 )
 class L2P(PromptMethod):

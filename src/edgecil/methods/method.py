@@ -95,6 +95,7 @@ class Method(ABC):
         only_for_predictions: entries of the state that no later task reads; they are stored with a
             final model alone.
         need: what it needs of its network.
+        frozen: whether it learns on a frozen pre-trained network.
         seen: original ids of the classes learnt so far, in order of arrival.
     """
 
@@ -103,6 +104,7 @@ class Method(ABC):
     sees_everything: ClassVar[bool] = False
     only_for_predictions: ClassVar[tuple[str, ...]] = ()
     need: ClassVar[Need] = "features"
+    frozen: ClassVar[bool] = False
 
     @classmethod
     def needs(cls, config: Any) -> Need:

@@ -19,25 +19,17 @@ from torch.nn.functional import normalize, softmax
 from edgecil.backbones import GrowingLinear
 from edgecil.backbones.heads import SmallLinear
 from edgecil.backbones.vit import Sockets
-from edgecil.methods.adapters import (
-    class_means,
-    dropout,
-    fresh_adapters,
-    load_adapters,
-)
+from edgecil.methods.adapters import class_means, dropout, fresh_adapters, load_adapters
 from edgecil.methods.class_statistics import ClassGaussians, align, separation_loss
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import Schedule
-from edgecil.methods.seeds import derive_generator
-from edgecil.methods.settings import Count, Positive, Settings, Share
-from edgecil.methods.setups import fast_schedule, published_schedule
-from edgecil.methods.task import Task
+from edgecil.methods.settings import Count, Positive, Schedule, Settings, Share
+from edgecil.methods.setups import PUBLISHED
+from edgecil.methods.task import Task, derive_generator
 from edgecil.methods.training import fit
 
-PUBLISHED = published_schedule("mos")
 ALIGNMENT = Schedule(epochs=30, learning_rate=0.005, schedule="cosine", batch_size=240, augment=())
 
 
@@ -45,7 +37,7 @@ ALIGNMENT = Schedule(epochs=30, learning_rate=0.005, schedule="cosine", batch_si
 class MOSConfig(Settings):
     """Hyper-parameters of MOS."""
 
-    schedule: Schedule = PUBLISHED
+    schedule: Schedule = PUBLISHED["mos"]["cifar100"].schedule
     alignment: Schedule = ALIGNMENT  # one batch per class in an epoch
     bottleneck: Count = 16  # width of the adapters
     merging: Share = 0.1  # α, the share of the mean of all earlier adapters
@@ -66,7 +58,6 @@ class MOSConfig(Settings):
     "mos",
     MOSConfig,
     "merged adapters, retrieved for each image and corrected (2025)",
-    fast=fast_schedule("mos"),
     published_settings={"merging_rule": "use", "small_head": True},
 )
 class MOS(PretrainedMethod):

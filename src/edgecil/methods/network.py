@@ -12,11 +12,9 @@ from torch.nn.functional import cross_entropy, normalize
 from edgecil.backbones import Backbone, GrowingLinear, build_backbone
 from edgecil.methods.memory import ExemplarMemory, MemoryBudget, herd
 from edgecil.methods.method import Environment, Method, suited_to
-from edgecil.methods.schedule import PAPER, Schedule
-from edgecil.methods.seeds import derive_generator
-from edgecil.methods.settings import Settings
+from edgecil.methods.settings import PAPER, Schedule, Settings
 from edgecil.methods.setups import PAPER_MEMORY
-from edgecil.methods.task import Task
+from edgecil.methods.task import Task, derive_generator
 from edgecil.methods.training import Loss, fit, in_batches
 
 

@@ -15,8 +15,7 @@ import torch
 from edgecil.backbones.slot import seeded
 from edgecil.errors import EdgecilError, UsageError
 from edgecil.methods.method import Environment, Method
-from edgecil.methods.seeds import derive_seed
-from edgecil.methods.task import Task
+from edgecil.methods.task import Task, derive_seed
 
 _REQUIRED = ("fit_task", "predict", "state_dict", "load_state_dict")
 _PLAIN = (bool, int, float, str, type(None))

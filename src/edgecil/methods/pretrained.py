@@ -17,13 +17,14 @@ from edgecil.backbones.features import (
 from edgecil.backbones.pretrained import frozen_backbone, frozen_vit
 from edgecil.backbones.vit import Sockets, ViT
 from edgecil.methods.method import Environment, Method, Need, suited_to
-from edgecil.methods.schedule import PAPER, Schedule
+from edgecil.methods.settings import PAPER, Schedule
 
 
 class PretrainedMethod(Method):
     """Learns on the features of a frozen network, which all methods in a process share."""
 
     need: ClassVar[Need] = "sockets"  # of prompts and adapters
+    frozen = True
 
     def __init__(self, config: Any, environment: Environment) -> None:
         super().__init__(suited_to(environment.backbone, environment))

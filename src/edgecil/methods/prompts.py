@@ -12,8 +12,7 @@ from edgecil.backbones import GrowingLinear
 from edgecil.backbones.features import BATCH
 from edgecil.methods.method import Environment
 from edgecil.methods.pretrained import PretrainedMethod
-from edgecil.methods.seeds import derive_generator
-from edgecil.methods.task import Task
+from edgecil.methods.task import Task, derive_generator
 from edgecil.methods.training import fit
 
 

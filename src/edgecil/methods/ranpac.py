@@ -18,13 +18,9 @@ from edgecil.methods.adapters import adapt, blank_adapters
 from edgecil.methods.method import Environment, Need
 from edgecil.methods.random_regression import RandomRegression
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import Schedule
-from edgecil.methods.seeds import derive_generator
-from edgecil.methods.settings import Count, Settings, Whole
-from edgecil.methods.setups import fast_schedule, published_schedule
-from edgecil.methods.task import Task
-
-PUBLISHED = published_schedule("ranpac")
+from edgecil.methods.settings import Count, Schedule, Settings, Whole
+from edgecil.methods.setups import PUBLISHED
+from edgecil.methods.task import Task, derive_generator
 
 _EQUAL = 1e-6  # errors with a smaller relative difference count as equal
 _LEAST = 1e3 * 2.0**-52  # least ridge as a share of the trace: a thousand rounding errors
@@ -34,7 +30,7 @@ _LEAST = 1e3 * 2.0**-52  # least ridge as a share of the trace: a thousand round
 class RanPACConfig(Settings):
     """Hyper-parameters of RanPAC."""
 
-    schedule: Schedule = PUBLISHED  # of the adaptation to the first task
+    schedule: Schedule = PUBLISHED["ranpac"]["cifar100"].schedule  # for the first task
     bottleneck: Whole = 64  # width of the adapters; 0 for none, so that any features will do
     projection: Count = 10_000  # number M of random features; the Gram matrix holds M² numbers
     # How the penalty is chosen: by the leave-one-out error within each task, summed over all tasks,
@@ -48,7 +44,6 @@ class RanPACConfig(Settings):
     "ranpac",
     RanPACConfig,
     "ridge regression on random projections of adapted features (2023)",
-    fast=fast_schedule("ranpac"),
     fast_settings={"projection": 500},
     published_settings={"ridge": "last-task"},
 )

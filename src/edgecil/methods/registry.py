@@ -12,8 +12,8 @@ from edgecil.errors import UsageError, shown, unknown
 from edgecil.io.code import Source
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.method import Environment, Method, Need
-from edgecil.methods.schedule import Schedule
-from edgecil.methods.setups import SETUPS, find_setup, get_schedule
+from edgecil.methods.settings import PAPER, Schedule
+from edgecil.methods.setups import SETUPS, fast_schedule, find_setup, get_schedule
 from edgecil.registry import Registry
 
 _Method = TypeVar("_Method", bound=type[Method])
@@ -28,12 +28,9 @@ class MethodEntry:
         build: `(config, environment) -> Method`.
         config: frozen dataclass of its hyper-parameters, with the published defaults.
         summary: one line for the list of methods.
-        fast: for learners on a frozen pre-trained model, the setup `fast`; None for
-            learners that train a backbone.
         fast_settings: other settings of the setup `fast`.
         published_settings: other settings of `paper` and `published`: the behaviour of the
             published code where the default differs.
-        paper: the setup `paper`, if it is not the one that all methods share.
         source: code of a learner that is not part of edgecil.
     """
 
@@ -41,10 +38,8 @@ class MethodEntry:
     build: Callable[[Any, Environment], Method]
     config: type[Any]
     summary: str
-    fast: Schedule | None = None
     fast_settings: Mapping[str, Any] = field(default_factory=dict)
     published_settings: Mapping[str, Any] = field(default_factory=dict)
-    paper: Schedule | None = None
     source: Source | None = None
 
     @property
@@ -60,7 +55,7 @@ class MethodEntry:
     @property
     def pretrained(self) -> bool:
         """Whether it works on a frozen pre-trained model."""
-        return self.fast is not None
+        return getattr(self.build, "frozen", False)
 
     def needs(self, config: Any) -> Need:
         """Return what the learner with these settings needs of its network."""
@@ -73,16 +68,16 @@ class MethodEntry:
     ) -> tuple[Schedule, MemoryBudget]:
         """Return the schedule and the exemplar budget of a setup; see :func:`get_schedule`.
 
-        Learners on a frozen model have their own schedules: `paper` is the published one.
+        A learner whose config has another schedule than the paper's keeps it in `paper`.
         """
         schedule, memory = get_schedule(name, backbone)
         published = find_setup(self.name, name, dataset)
         if published is not None:
             return published.schedule, published.memory or memory
-        if self.fast is None:
-            return (schedule if _is_fast(name) else self.paper or schedule), memory
-        own = getattr(self.config(), "schedule", self.fast)
-        return (self.fast if _is_fast(name) else own), memory
+        if _is_fast(name):
+            return fast_schedule(self.name) or schedule, memory
+        own = getattr(self.config(), "schedule", PAPER)
+        return (schedule if own == PAPER else own), memory
 
     def settings(self, setup: str, dataset: str | None = None) -> Mapping[str, Any]:
         """Return settings that a setup changes besides schedule and memory."""

@@ -1,11 +1,12 @@
-"""Settings of learners: frozen dataclasses whose types say which values they accept."""
+"""Settings of learners: dataclasses whose types say which values they accept, and schedules."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import inf
+from dataclasses import dataclass, replace
+from math import cos, inf, pi
 from typing import Annotated, Literal, get_args, get_origin, get_type_hints
 
+from edgecil.data.augment import parse_steps
 from edgecil.errors import UsageError, unknown
 
 
@@ -60,3 +61,72 @@ class Settings:
                         raise UsageError(
                             f"Setting {name!r} of {kind} must be {limit}. Got {value}."
                         )
+
+
+@dataclass(frozen=True)
+class Schedule(Settings):
+    """Gradient descent on one task; the defaults are the paper's.
+
+    The rate of `steps` is multiplied by `decay` at each milestone; `cosine` decays to zero along
+    half a cosine; `quarter-cosine` is CODA-Prompt's: a quarter of a cosine, one epoch late, so that
+    the first two epochs have the full rate.
+    """
+
+    epochs: Count = 170
+    learning_rate: Positive = 0.1
+    schedule: Literal["steps", "cosine", "quarter-cosine"] = "steps"
+    milestones: tuple[int, ...] = (60, 120, 170)
+    decay: float = 0.1
+    optimizer: Literal["sgd", "adam", "adamw"] = "sgd"
+    momentum: float = 0.9  # of SGD; Adam uses 0.9 and 0.999
+    weight_decay: float = 5e-4  # L2 penalty; decoupled with AdamW
+    batch_size: Count = 128
+    augment: tuple[str, ...] = ("crop", "flip")  # steps of `edgecil.data.augment`
+    head_factor: Positive = 1.0  # rate of heads beside prompts or adapters, relative to the others
+    clip: Positive | None = None  # largest norm of the gradient of all weights
+    drop_last: bool = False  # leave out the last batch of an epoch if it is smaller
+    # Number of parts into which a batch is split to save memory; their gradients are added before
+    # the step. Batch normalisation then uses the statistics of a part, and losses that compare the
+    # images of a batch compare those of a part.
+    accumulate: Count = 1
+    first: Schedule | None = None  # schedule of the first task, if it has its own
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.accumulate > self.batch_size:
+            raise UsageError(
+                f"'accumulate' must be from 1 to the batch size {self.batch_size}. Got "
+                f"{self.accumulate} instead."
+            )
+        if self.first is not None and self.first.first is not None:
+            raise UsageError("The schedule of the first task must not have its own 'first'.")
+        parse_steps(",".join(self.augment))
+
+    def rate(self, epoch: int) -> float:
+        """Return the learning rate in an epoch, counted from 0."""
+        if self.schedule == "cosine":
+            return self.learning_rate * 0.5 * (1.0 + cos(pi * epoch / self.epochs))
+        if self.schedule == "quarter-cosine":
+            return self.learning_rate * cos(
+                0.495 * pi * max(0, epoch - 1) / max(1, self.epochs - 1)
+            )
+        passed = sum(epoch >= milestone for milestone in self.milestones)
+        return self.learning_rate * self.decay**passed
+
+    def lasting(self, share: float) -> Schedule:
+        """Return the schedule with a share of its epochs, at least 1; milestones are scaled too."""
+        return replace(
+            self,
+            epochs=max(1, round(share * self.epochs)),
+            milestones=tuple(round(share * milestone) for milestone in self.milestones),
+            first=None if self.first is None else self.first.lasting(share),
+        )
+
+    def at(self, task_index: int) -> Schedule:
+        """Return the schedule of one task, counted from 0; it has no `first`."""
+        if self.first is None:
+            return self
+        return replace(self, first=None) if task_index else self.first
+
+
+PAPER = Schedule()

@@ -17,7 +17,7 @@ from edgecil.data.split import SPLITS
 from edgecil.errors import UsageError
 from edgecil.io.toml import read_toml
 from edgecil.methods.memory import MemoryBudget
-from edgecil.methods.schedule import PAPER, Schedule
+from edgecil.methods.settings import PAPER, Schedule
 from edgecil.recipes import recipe_names
 from edgecil.registry import Registry
 
@@ -168,14 +168,10 @@ def get_schedule(name: str, backbone: str) -> tuple[Schedule, MemoryBudget]:
     return SETUPS[name](backbone)
 
 
-def published_schedule(method: str) -> Schedule:
-    """Return the schedule that a method is published with for CIFAR-100."""
-    return PUBLISHED[method]["cifar100"].schedule
-
-
-def fast_schedule(method: str) -> Schedule:
-    """Return the schedule `fast` of a method on a frozen network."""
-    return _schedule(_TABLES["fast"]["method"][method])
+def fast_schedule(method: str) -> Schedule | None:
+    """Return the schedule `fast` of a method, if it has its own."""
+    own = _TABLES["fast"]["method"].get(method)
+    return None if own is None else _schedule(own)
 
 
 def find_setup(method: str, name: str, dataset: str | None = None) -> Setup | None:

@@ -15,7 +15,6 @@ from edgecil.methods.adapters import class_means
 from edgecil.methods.method import Environment
 from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import Schedule
 from edgecil.methods.settings import Settings
 from edgecil.methods.task import Task
 
@@ -46,12 +45,7 @@ class PrototypeMethod(PretrainedMethod):
         return {"head": (features @ normalize(self.prototypes, dim=1).T).argmax(dim=1)}
 
 
-@register_method(
-    "simplecil",
-    Settings,  # none
-    "class means of frozen features, nothing trained (2024)",
-    fast=Schedule(epochs=1, augment=()),  # unused
-)
+@register_method("simplecil", Settings, "class means of frozen features, nothing trained (2024)")
 class SimpleCIL(PrototypeMethod):
     """Prototypes of the frozen model's features."""
 

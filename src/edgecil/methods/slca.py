@@ -21,8 +21,7 @@ from edgecil.methods.method import Environment
 from edgecil.methods.network import Network, NetworkConfig, NetworkMethod, new_classes_only
 from edgecil.methods.prompts import PromptHead
 from edgecil.methods.registry import register_method
-from edgecil.methods.schedule import Schedule
-from edgecil.methods.settings import Positive
+from edgecil.methods.settings import Positive, Schedule
 from edgecil.methods.task import Task
 from edgecil.methods.training import Loss, fit
 

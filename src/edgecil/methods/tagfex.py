@@ -27,8 +27,7 @@ from edgecil.methods.expansion import (
 )
 from edgecil.methods.method import Environment
 from edgecil.methods.registry import register_method
-from edgecil.methods.seeds import derive_generator
-from edgecil.methods.task import Task
+from edgecil.methods.task import Task, derive_generator
 from edgecil.methods.teacher import distil
 
 

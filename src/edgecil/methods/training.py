@@ -14,9 +14,8 @@ from edgecil.data.stored_pixels import StoredPixels
 from edgecil.errors import EdgecilError
 from edgecil.io.device import room_on
 from edgecil.methods.method import Environment
-from edgecil.methods.schedule import Schedule
-from edgecil.methods.seeds import derive_generator
-from edgecil.methods.task import Task
+from edgecil.methods.settings import Schedule
+from edgecil.methods.task import Task, derive_generator
 
 Loss = Callable[..., torch.Tensor]
 
