@@ -62,9 +62,7 @@ def test_the_sequences_of_a_bundled_dataset_need_no_torch_and_no_plots(
 
 
 def test_having_another_program_train_needs_no_torch() -> None:
-    code = (
-        "import edgecil.interop.toolbox, edgecil.interop.log_import, edgecil.paper.language_model"
-    )
+    code = "import edgecil.interop.toolbox, edgecil.interop.logs, edgecil.paper.language_model"
     assert not loaded_after(code) & {"torch", "openai", "transformers", "matplotlib"}
 
 

@@ -14,7 +14,7 @@ from scipy.io import savemat
 
 from edgecil.classes import get_classes
 from edgecil.data import Dataset, Examples
-from edgecil.data.formats.cifar import CIFAR10, CIFAR100, CifarLayout
+from edgecil.data.formats.cifar import LAYOUTS, CifarLayout
 from edgecil.io.arrays import Ints, Pixels
 
 UNKNOWN, TRAIN, TEST = 40, 120, 200
@@ -111,25 +111,16 @@ def write_cifar(layout: CifarLayout, root: Path, marks: tuple[int, int] = (TRAIN
     (home / layout.meta).write_bytes(b"\x80\x02" + python2_pickle(names) + b".")
 
 
-def write_cifar100(root: Path) -> None:
-    write_cifar(CIFAR100, root)
-
-
 def write_cub200(root: Path) -> None:
     home = root / "CUB_200_2011"
-    images, labels, splits = [], [], []
+    images, splits = [], []
     for label, folder in enumerate(get_classes("cub200").folders or ()):
         for index, part in enumerate((TRAIN, TEST, TRAIN)):
             number = len(images) + 1
             save(home / "images" / folder / f"Bird_{index}.jpg", label, part)
             images.append(f"{number} {folder}/Bird_{index}.jpg\n")
-            labels.append(f"{number} {label + 1}\n")
             splits.append(f"{number} {int(part == TRAIN)}\n")
-    for name, lines in (
-        ("images.txt", images),
-        ("image_class_labels.txt", labels),
-        ("train_test_split.txt", splits),
-    ):
+    for name, lines in (("images.txt", images), ("train_test_split.txt", splits)):
         (home / name).write_text("".join(lines), encoding="utf-8")
 
 
@@ -219,8 +210,7 @@ def write_cars(root: Path) -> None:
 
 
 WRITERS: dict[str, Callable[[Path], None]] = {
-    "cifar10": partial(write_cifar, CIFAR10),
-    "cifar100": write_cifar100,
+    **{name: partial(write_cifar, layout) for name, layout in LAYOUTS.items()},
     "cub200": write_cub200,
     "imagenet-r": _write_wnids("imagenet-r"),
     "imagenet-a": _write_wnids("imagenet-a"),

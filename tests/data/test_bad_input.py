@@ -13,7 +13,7 @@ from PIL import Image
 
 from edgecil.data import Dataset, dataset_status, load_dataset
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError
-from tests.data.painting import WRITERS, paint, save, write_cifar100, write_split_folder
+from tests.data.painting import WRITERS, paint, save, write_split_folder
 
 Painted = Callable[[str], Path]
 
@@ -142,9 +142,8 @@ def test_a_class_of_one_image_cannot_be_split(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("name", "table", "old", "new", "message"),
     [
-        ("cub200", "image_class_labels.txt", "1 1\n", "1 201\n", "class '201', which is none"),
-        ("cub200", "image_class_labels.txt", "1 1\n", "1 2\n", "filed under 002.Laysan"),
-        ("cub200", "image_class_labels.txt", "1 1\n", "", "list different images"),
+        ("cub200", "images.txt", " 001.Black", " 201.Black", "'201.Black_footed_Albatross', which"),
+        ("cub200", "train_test_split.txt", "1 1\n", "", "list different images"),
         ("cub200", "images.txt", "1 001", "1001", "an image and a value"),
         ("cub200", "images.txt", "Albatross/", "Albatross/../", "not below"),
         ("food101", "train.txt", "apple_pie/", "apple_pie/../", "not below"),
@@ -155,7 +154,7 @@ def test_a_class_of_one_image_cannot_be_split(tmp_path) -> None:
         ("ham10000", "HAM10000_metadata.csv", "lesion_id", "id", "headed 'lesion_id'"),
         ("ham10000", "HAM10000_metadata.csv", ",nv,", ",,", "has no value for"),
         ("eyepacs", "trainLabels.csv", "0_left,0", "0_left,5", "class '5', which is none"),
-        ("eyepacs", "trainLabels.csv", "0_left,0", "0_left", "Line 2 of"),
+        ("eyepacs", "trainLabels.csv", "0_left,0", "0_left", "Row 2 of"),
     ],
 )
 def test_tables_that_make_no_sense_are_told(name, table, old, new, message, copy) -> None:
@@ -181,7 +180,7 @@ def test_tables_that_make_no_sense_are_told(name, table, old, new, message, copy
     ],
 )
 def test_a_damaged_or_hostile_pickle_is_refused(tmp_path, file, content, message) -> None:
-    write_cifar100(tmp_path)
+    WRITERS["cifar100"](tmp_path)
     (tmp_path / "cifar-100-python" / file).write_bytes(content)
     assert_refused("cifar100", tmp_path, DataError, message)
 

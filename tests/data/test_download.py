@@ -21,7 +21,7 @@ def archive(tmp_path, painted, monkeypatch) -> Path:
         members.add(painted("cifar100") / "cifar-100-python", "cifar-100-python")
         members.add(__file__, "../escaped")
     digest = hashlib.md5(path.read_bytes()).hexdigest()
-    layout = replace(cifar.CIFAR100, url=path.as_uri(), md5=digest)
+    layout = replace(cifar.LAYOUTS["cifar100"], url=path.as_uri(), md5=digest)
     form = replace(
         IMAGE_DATASETS["cifar100"], download=lambda root: cifar.download_cifar(layout, root)
     )
@@ -38,7 +38,7 @@ def test_cifar100_is_fetched_when_asked_and_once(tmp_path, archive, painted) -> 
     assert fetched.fingerprint == load_dataset("cifar100", root=painted("cifar100")).fingerprint
     assert sorted(path.name for path in root.rglob("*")) == [
         "cifar-100-python",
-        *sorted(cifar.CIFAR100.files),
+        *sorted(cifar.LAYOUTS["cifar100"].files),
     ]
     (root / "cifar-100-python" / "meta").unlink()  # half a copy is completed
     assert len(load_dataset("cifar100", root=root, download=True)) == 100

@@ -11,8 +11,7 @@ import pytest
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import METRICS
 from edgecil.errors import DataError, EdgecilWarning, UsageError
-from edgecil.interop.log_import import import_logs
-from edgecil.interop.logs import by_task, read_log
+from edgecil.interop.logs import by_task, import_logs, read_log
 from edgecil.sequences import ClassSequence, SequenceSpace, seeded
 
 SETTINGS = {

@@ -96,7 +96,7 @@ def test_the_checkout_is_not_changed(config) -> None:
     before = contents()
     train(config)
     assert contents() == before
-    assert list(Path("out").glob("trainings/*/*/checkout/logs/drifting/*.log"))
+    assert list(Path("out").glob("trainings/*/*/result/logs/drifting/*.log"))
 
 
 def test_counts_are_kept_when_the_toolbox_fails_after_its_last_task() -> None:

@@ -24,14 +24,13 @@ def drive(root: Path, tasks: list[list[int]] = TASKS, seed: int = 0) -> tuple[An
     order = [class_ for task in tasks for class_ in task]
     folder = root.parent / "training"
     folder.mkdir(exist_ok=True)
-    (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
     (folder / "order.json").write_text(
         json.dumps({"order": order, "tasks": tasks, "seed": seed}), encoding="utf-8"
     )
-    files = [str(folder / f"{name}.json") for name in ("settings", "order", "result")]
-    places = [str(root.parent / "data"), str(folder)]
+    files = [str(folder / f"{name}.json") for name in ("order", "result")]
+    given = [str(root), str(root.parent / "data"), json.dumps(settings), *files]
     done = subprocess.run(
-        [sys.executable, toolbox_driver.__file__, str(root), *places, *files],
+        [sys.executable, toolbox_driver.__file__, *given],
         capture_output=True,
         text=True,
         check=False,

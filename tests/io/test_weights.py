@@ -164,20 +164,6 @@ def test_what_people_save_is_read(tmp_path) -> None:
     assert torch.equal(read_tensors(path)["a"], views["a"])
 
 
-def test_modules_that_contain_one_another_have_an_end(tmp_path) -> None:
-    path = save_scripted(Tower(), tmp_path / "model.pt")
-    module = b"c__torch__\nM\n)\x81q"
-    content = b"\x80\x02" + module + b"\x00"
-    for i in range(1, 40):  # each contains the previous one twice, and the first itself
-        content += module + bytes([i]) + b"}("
-        content += b"".join(b"X\x01\x00\x00\x00%sh%c" % (name, i - 1) for name in (b"a", b"b"))
-        content += b"ub"
-    itself = b"h\x00}X\x01\x00\x00\x00ah\x00sb0"
-    repack(path, data=content + itself + b".")
-    with pytest.raises(DataError, match="named tensors"):
-        read_tensors(path)
-
-
 def test_a_record_that_torchscript_names_twice_is_read_once(tmp_path) -> None:
     module = Tower()
     module.register_buffer("view", module.conv.weight.detach()[:1])
@@ -185,17 +171,8 @@ def test_a_record_that_torchscript_names_twice_is_read_once(tmp_path) -> None:
     assert tensors["view"].data_ptr() == tensors["conv.weight"].data_ptr()
 
 
-@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: {0: torch.zeros(2)},
-        lambda: {"a": torch.eye(2).to_sparse()},
-        lambda: {"a": torch.zeros(2, device="meta")},
-        lambda: {"a": torch.nested.nested_tensor([torch.zeros(1), torch.zeros(2)])},
-    ],
-)
-def test_other_than_plain_tensors_with_names_are_refused(tmp_path, make) -> None:
-    torch.save(make(), tmp_path / "model.pt")
+@pytest.mark.parametrize("state", [{0: torch.zeros(2)}, {"a": 1}, {}, [1]])
+def test_other_than_tensors_with_names_is_refused(tmp_path, state) -> None:
+    torch.save(state, tmp_path / "model.pt")
     with pytest.raises(DataError, match="named tensors"):
         read_tensors(tmp_path / "model.pt")

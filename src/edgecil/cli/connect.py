@@ -64,10 +64,10 @@ VERBS = (
             "edgecil import-logs ~/PyCIL/logs/icarl/cifar100/0/10/*.log --out runs/icarl",
             "edgecil import-logs random.log edge.log --out runs/fork",
         ),
-        "edgecil.interop.log_import:import_logs",
+        "edgecil.interop.logs:import_logs",
         show_trained,
         arguments=("paths",),
-        call=trained_by("edgecil.interop.log_import:import_logs"),
+        call=trained_by("edgecil.interop.logs:import_logs"),
         answer=results_type,
     ),
 )

@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -141,7 +140,7 @@ def _opened(path: Item) -> Iterator[Image]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PIL.Image.DecompressionBombWarning)
-            opened = PIL.Image.open(file, formats=_formats())
+            opened = PIL.Image.open(file, formats=_FORMATS)
         with opened as image:
             limits.PIXELS.check(str(path), image.width * image.height)
             yield _shallow(path, image)
@@ -155,7 +154,7 @@ def _opened(path: Item) -> Iterator[Image]:
     except PIL.UnidentifiedImageError as error:
         raise DataError(
             f"Cannot decode image {path}: it is damaged, or not in a format that is read "
-            f"({', '.join(_formats())}); replace or remove it."
+            f"({', '.join(_FORMATS)}); replace or remove it."
         ) from error
     except Exception as error:  # a decoder may raise anything
         raise DataError(f"Cannot decode image {path}: {error}; replace or remove it.") from error
@@ -166,15 +165,6 @@ def _shallow(path: Item, image: Image) -> Image:
     if image.mode.startswith(_DEEP):
         raise DataError(f"{path} has more than 8 bits per channel ({image.mode}); save it with 8.")
     return image
-
-
-@cache
-def _formats() -> tuple[str, ...]:
-    """Return the allowed formats that this Pillow was built with."""
-    import PIL.Image
-
-    PIL.Image.init()
-    return tuple(name for name in _FORMATS if name in PIL.Image.OPEN)
 
 
 def _fit(image: Image, height: int, width: int) -> Image:

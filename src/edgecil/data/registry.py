@@ -14,7 +14,7 @@ from edgecil.classes.registry import ALIASES, CLASS_LISTS
 from edgecil.data.dataset import Dataset
 from edgecil.data.formats import arrays, bundled, cifar, folder, hugging_face
 from edgecil.data.formats.hugging_face import SHARDS, find_shards
-from edgecil.data.formats.photographs import LISTINGS, read_advice
+from edgecil.data.formats.photographs import ADVICE, LISTINGS
 from edgecil.data.items import Items, first_vector
 from edgecil.data.slot import adapt, dataset_text, installed_datasets, is_slot, open_slot
 from edgecil.data.store import resize_dataset
@@ -30,14 +30,12 @@ class DatasetFormat:
     Attributes:
         open: the dataset, or a list of its image files, in a directory.
         advice: how to get the images, a clause for errors; empty for bundled images.
-        find: checks that the files are there; `open` by default.
         download: downloads and verifies the official archive.
         vectors: whether its inputs are vectors.
     """
 
     open: Callable[[Path], Dataset | Items]
     advice: str = ""
-    find: Callable[[Path], object] | None = None
     download: Callable[[Path], object] | None = None
     vectors: bool = False
 
@@ -48,15 +46,14 @@ _FORMATS = {
         layout.name: DatasetFormat(
             partial(cifar.read_cifar, layout),
             layout.advice,
-            partial(cifar.find_cifar, layout),
             partial(cifar.download_cifar, layout),
         )
-        for layout in (cifar.CIFAR10, cifar.CIFAR100)
+        for layout in cifar.LAYOUTS.values()
     },
     bundled.CALTECH: DatasetFormat(bundled.read_caltech101, vectors=True),
     **{
         name: DatasetFormat(partial(LISTINGS[name], name, advice=advice), advice)
-        for name, advice in read_advice().items()
+        for name, advice in ADVICE.items()
     },
 }
 IMAGE_DATASETS: Registry[DatasetFormat] = Registry("image dataset", _FORMATS, aliases=ALIASES)
@@ -134,7 +131,7 @@ def open_dataset(
     home = _directory(name, form, root) if form.advice else Path()
     if download and form.download is not None:
         try:
-            (form.find or form.open)(home)
+            return form.open(home)
         except (PrerequisiteError, DataError):
             form.download(home)
     return form.open(home)
@@ -147,23 +144,16 @@ def _open(name: str) -> Dataset | Items | None:
     path = dataset_path(name)
     if path is None:
         return None
-    return arrays.read_arrays(path) if _is_array_file(path) else _list_images(path)
-
-
-def _is_array_file(path: Path) -> bool:
-    return path.suffix.lower() == _ARRAYS and not path.is_dir()
-
-
-def _list_images(path: Path) -> Items:
-    """Return the images of a folder, or of the shards in it."""
+    suffix = "" if path.is_dir() else path.suffix.lower()
+    if suffix == _ARRAYS:
+        return arrays.read_arrays(path)
     shards = find_shards(path)
-    if not shards and path.suffix.lower() in SHARDS and not path.is_dir():
+    if shards:
+        title = folder.class_name(path.resolve().stem)
+        return adapt(hugging_face.load_shards(path, shards), title)
+    if suffix in SHARDS:
         raise PrerequisiteError(f"There is no file {path}; give a folder of shards, or one shard.")
-    if not shards:
-        return folder.list_folder(path)
-    listed = adapt(hugging_face.load_shards(path, shards), folder.class_name(path.resolve().stem))
-    assert isinstance(listed, Items)
-    return listed
+    return folder.list_folder(path)
 
 
 def has_vectors(name: Any) -> bool:
@@ -195,16 +185,8 @@ def dataset_path(name: str | Path) -> Path | None:
 def dataset_classes(name: Any) -> ClassList:
     """Return the classes of a dataset in label order; no image is decoded."""
     name = dataset_text(name)
-    if is_slot(name):
-        opened = open_slot(name)
-        return ClassList(opened.name, opened.names)
-    path = dataset_path(name)
-    if path is None:
-        return get_classes(name)
-    if _is_array_file(path):
-        return arrays.read_array_classes(path)
-    files = _list_images(path)
-    return ClassList(files.name, files.names)
+    opened = _open(name)
+    return get_classes(name) if opened is None else ClassList(opened.name, opened.names)
 
 
 def dataset_status(name: str | Path, root: str | Path | None = None) -> tuple[bool, str]:
@@ -222,7 +204,7 @@ def dataset_status(name: str | Path, root: str | Path | None = None) -> tuple[bo
         if not form.advice:
             return True, "Bundled with edgecil."
         home = _directory(resolved, form, root)
-        (form.find or form.open)(home)
+        form.open(home)
     except (PrerequisiteError, DataError) as error:
         return False, str(error)
     return True, f"In {home}."

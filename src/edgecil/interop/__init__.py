@@ -2,7 +2,7 @@
 
 from edgecil.interop.exports import export
 from edgecil.interop.external import run_external
-from edgecil.interop.log_import import import_logs
+from edgecil.interop.logs import import_logs
 from edgecil.interop.toolbox import run_toolbox
 
 __all__ = ["export", "import_logs", "run_external", "run_toolbox"]

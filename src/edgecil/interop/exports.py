@@ -28,7 +28,7 @@ from edgecil.interop import mammoth_driver, toolbox_driver
 from edgecil.interop.contract import read_result, write_order
 from edgecil.interop.external import ExternalPlan
 from edgecil.interop.orders import Orders, choose_orders
-from edgecil.interop.toolbox import plan_toolbox, toolbox_settings
+from edgecil.interop.toolbox import check_checkout, plan_toolbox, toolbox_settings
 from edgecil.io.files import check_new, read_json
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.scored import ScoredSequence, choose_sequences
@@ -37,48 +37,8 @@ from edgecil.similarity import Similarity, SimilaritySource, save_similarity
 
 Tool: TypeAlias = Literal["pycil", "pilot", "mammoth", "avalanche", "continuum"]
 MANIFEST = "export.json"
-_AVALANCHE = '''"""One class order for Avalanche: `benchmark(train, test)` follows it, or stops."""
-
-ORDER = {order}
-TASKS = {tasks}
-SEED = {seed}
-
-
-def benchmark(train, test):
-    from avalanche.benchmarks import nc_benchmark
-
-    made = nc_benchmark(
-        train,
-        test,
-        n_experiences=len(TASKS),
-        task_labels=False,
-        shuffle=False,
-        fixed_class_order=ORDER,
-        per_exp_classes={{place: len(task) for place, task in enumerate(TASKS)}},
-        class_ids_from_zero_from_first_exp=True,
-    )
-    if list(made.classes_order_original_ids) != ORDER:
-        raise SystemExit("Avalanche did not keep the class order.")
-    return made
-'''
-_CONTINUUM = '''"""One class order for Continuum: `scenario(dataset)` follows it, or stops."""
-
-ORDER = {order}
-TASKS = {tasks}
-SEED = {seed}
-
-
-def scenario(dataset):
-    from continuum import ClassIncremental
-
-    made = ClassIncremental(
-        dataset, increment=[len(task) for task in TASKS], class_order=ORDER
-    )
-    if list(made.class_order) != ORDER or len(made) != len(TASKS):
-        raise SystemExit("Continuum did not keep the class order.")
-    return made
-'''
-_MODULES = {"avalanche": _AVALANCHE, "continuum": _CONTINUUM}
+# Libraries whose orders are Python modules, written from the templates beside this file.
+_LIBRARIES = ("avalanche", "continuum")
 
 
 @dataclass(frozen=True)
@@ -185,13 +145,12 @@ def export(
     asked = Orders(**Orders.given(orders))
     interpreter = python or sys.executable
     if tool in ("pycil", "pilot"):
-        root = _checkout(tool, checkout, "trainer.py")
+        root = check_checkout(checkout, tool, ("trainer.py",))
         settings = toolbox_settings(root, config or root / "exps" / "finetune.json", set or {})
         plan = plan_toolbox(root, settings, folder, asked, source, repeats=repeats)
-        words = ["launch.py", str(root), "data", "work/$run", "settings.json"]
+        words = ["launch.py", str(root), "data", json.dumps(plan.identity["settings"])]
         words += ["orders/$run.json", "results/$run.json"]
-        launcher = Path(toolbox_driver.__file__).read_text("utf-8")
-        files = {"launch.py": launcher, "settings.json": json.dumps(plan.identity["settings"])}
+        files = {"launch.py": Path(toolbox_driver.__file__).read_text("utf-8")}
     else:
         if command is None:
             what = "its python main.py …" if tool == "mammoth" else "the program that trains"
@@ -202,7 +161,7 @@ def export(
         model = re.search(r"--model[ =](\S+)", command)
         plan = ExternalPlan(
             method=method or (tool if model is None else model[1]),
-            command=lambda node, folder: [],
+            command=(),
             dataset=asked.dataset or "",
             orders=choose_orders(asked, source, out=folder),
             repeats=repeats,
@@ -210,13 +169,14 @@ def export(
             cwd=folder,
         )
         if tool == "mammoth":
-            root = _checkout(tool, checkout, "main.py", "datasets/utils/continual_dataset.py")
+            parts = ("main.py", "datasets/utils/continual_dataset.py")
+            root = check_checkout(checkout, tool, parts)
             words = ["launch.py", str(root), "orders/$run.json", "results/$run.json", *options]
             files = {"launch.py": Path(mammoth_driver.__file__).read_text("utf-8")}
         else:
             words, files = [*options, "orders/$run.py", "results/$run.json"], {}
-    runs = _write_orders(folder, plan, _MODULES.get(tool))
-    start = "" if tool in _MODULES else f"{shlex.quote(interpreter)} "
+    runs = _write_orders(folder, plan, tool)
+    start = "" if tool in _LIBRARIES else f"{shlex.quote(interpreter)} "
     quoted = (f'"{word}"' if "$run" in word else shlex.quote(word) for word in words)
     files["run.sh"] = _script(runs, start + " ".join(quoted), plan.environment)
     manifest = {
@@ -237,17 +197,7 @@ def export(
     return Exported(tool, Path(out), tuple(runs), f"sh {shlex.quote(f'{out}/run.sh')}", back)
 
 
-def _checkout(tool: str, checkout: str | Path | None, *parts: str) -> Path:
-    if checkout is None:
-        raise UsageError(f"The 'checkout' parameter is required: give the folder of {tool}.")
-    root = Path(checkout).expanduser().absolute()
-    missing = [part for part in parts if not (root / part).is_file()]
-    if missing:
-        raise UsageError(f"{root} is not a checkout of {tool}: it has no {missing[0]}.")
-    return root
-
-
-def _write_orders(folder: Path, plan: ExternalPlan, module: str | None) -> dict[str, Node]:
+def _write_orders(folder: Path, plan: ExternalPlan, tool: str) -> dict[str, Node]:
     """Write the order of every run, and return the runs by name."""
     labels: dict[ClassSequence, str] = {}
     for protocol, members in plan.orders.sequences.items():
@@ -263,8 +213,9 @@ def _write_orders(folder: Path, plan: ExternalPlan, module: str | None) -> dict[
         runs[run] = node
         path = folder / "orders" / f"{run}.json"
         write_order(path, sequence, plan.orders.ids, node.seed)
-        if module is not None:
-            path.with_suffix(".py").write_text(module.format(**read_json(path)), encoding="utf-8")
+        if tool in _LIBRARIES:
+            template = Path(__file__).with_name(f"{tool}_order.txt").read_text("utf-8")
+            path.with_suffix(".py").write_text(template.format(**read_json(path)), "utf-8")
     return runs
 
 

@@ -7,7 +7,7 @@ import re
 import shlex
 import signal
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,18 +37,20 @@ from edgecil.similarity import SimilaritySource, save_similarity
 
 # In the folder of a run; the first two are described in `edgecil.interop.contract`.
 ORDER_FILE, RESULT_FILE, LOG = "order.json", "result.json", "log.txt"
+_PLACES = r"\{(order_file|result_file|seed)\}"
 
 
 @dataclass(frozen=True)
 class ExternalPlan:
     """Everything that another program is to train.
 
-    `command` returns the words that train a node with all tasks in a folder; `identity` is what
-    else decides the results; `environment` is added to that of this process.
+    `command` has the words that train a run, with `{order_file}`, `{result_file}` and `{seed}` in
+    place of its own; `identity` is what else decides the results; `environment` is added to that of
+    this process.
     """
 
     method: str
-    command: Callable[[Node, Path], Sequence[str]]
+    command: Sequence[str]
     dataset: str
     orders: ChosenOrders
     repeats: int
@@ -64,6 +66,11 @@ class ExternalPlan:
             for sequence in dict.fromkeys(every)
             for repeat in range(self.repeats)
         ]
+
+    def words(self, folder: Path, seed: int) -> list[str]:
+        """Return the command of a run."""
+        own = {"order_file": folder / ORDER_FILE, "result_file": folder / RESULT_FILE, "seed": seed}
+        return [re.sub(_PLACES, lambda place: str(own[place[1]]), word) for word in self.command]
 
     def full_identity(self) -> dict[str, Any]:
         """Return what decides the results, as the store keeps it."""
@@ -110,11 +117,14 @@ def run_external(
         words = shlex.split(command) if isinstance(command, str) else list(command)
     except ValueError as error:
         raise UsageError(f"'command' cannot be parsed: {error}. Got {shown(command)}.") from error
+    for needed in ("{order_file}", "{result_file}"):
+        if not any(needed in word for word in words):
+            raise UsageError(f"'command' must contain {needed}. Got {shown(' '.join(words))}.")
     asked = Orders(**Orders.given(orders))
     source = SimilaritySource(**SimilaritySource.given(similarity))
     plan = ExternalPlan(
         method=method,
-        command=fill_in(words),
+        command=words,
         dataset=asked.dataset or "",
         orders=choose_orders(asked, source, out=out, overwrite=overwrite),
         repeats=repeats,
@@ -124,20 +134,6 @@ def run_external(
     return train(
         plan, out, workers=workers, timeout=timeout, overwrite=overwrite, progress=progress
     )
-
-
-def fill_in(words: Sequence[str]) -> Callable[[Node, Path], list[str]]:
-    """Return the command of a run, with `{order_file}`, `{result_file}` and `{seed}` replaced."""
-    for needed in ("{order_file}", "{result_file}"):
-        if not any(needed in word for word in words):
-            raise UsageError(f"'command' must contain {needed}. Got {shown(' '.join(words))}.")
-
-    def fill(node: Node, folder: Path) -> list[str]:
-        order, result, seed = str(folder / ORDER_FILE), str(folder / RESULT_FILE), str(node.seed)
-        filled = (word.replace("{order_file}", order) for word in words)
-        return [it.replace("{result_file}", result).replace("{seed}", seed) for it in filled]
-
-    return fill
 
 
 def train(
@@ -230,7 +226,7 @@ def _train_run(
     """Train one run, from order file to result file."""
     folder.mkdir(parents=True)
     order = write_order(folder / ORDER_FILE, ClassSequence(node.prefix), plan.orders.ids, node.seed)
-    words, log = plan.command(node, folder), folder / LOG
+    words, log = plan.words(folder, node.seed), folder / LOG
     ended = processes.run(words, log, cwd=plan.cwd, environment=plan.environment, timeout=timeout)
     last_line, tail = last_log_line(log)
     if timeout is not None and ended.code == -signal.SIGKILL and ended.seconds >= timeout:

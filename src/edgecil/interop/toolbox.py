@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,14 +18,13 @@ from edgecil.engine.store import StoreReader
 from edgecil.engine.toolbox_configs import read_flat_config, toolbox_dataset
 from edgecil.errors import UsageError, shown
 from edgecil.interop import toolbox_driver
-from edgecil.interop.external import ORDER_FILE, RESULT_FILE, ExternalPlan, train
+from edgecil.interop.external import ExternalPlan, train
 from edgecil.interop.orders import Orders, choose_orders
 from edgecil.similarity import SimilaritySource
 
 _CLASS_SOURCES = ("names", "file", "embeddings")
 _PARTS = ("trainer.py", "utils/data_manager.py", "utils/factory.py", "models/base.py")
 _NOT_CODE = ("data", "logs")
-_COUNTING = 120.0  # seconds that counting the GPUs may take
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,6 @@ def run_toolbox(
     )
     if dry_run:
         return _missing_runs(plan, Path(out).absolute(), overwrite=overwrite)
-    _check_gpus(settings, python or sys.executable)
     return train(
         plan, out, workers=workers, timeout=timeout, overwrite=overwrite, progress=progress
     )
@@ -102,10 +99,7 @@ def toolbox_settings(
     checkout: str | Path, config: str | Path, changes: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return one of a checkout's config files, with changes by key."""
-    root = Path(checkout).absolute()
-    missing = [part for part in _PARTS if not (root / part).is_file()]
-    if missing:
-        raise UsageError(f"{root} is not a checkout of PyCIL or PILOT: it has no {missing[0]}.")
+    check_checkout(checkout, "PyCIL or PILOT", _PARTS)
     for key in ("seed", "shuffle"):
         if key in changes:
             raise UsageError(
@@ -115,6 +109,17 @@ def toolbox_settings(
     settings = {"prefix": "edgecil", **read_flat_config(config), **changes}
     settings["device"] = device_list(settings.get("device", [-1]))
     return settings
+
+
+def check_checkout(checkout: str | Path | None, tool: str, parts: Sequence[str]) -> Path:
+    """Return the folder of a tool, which must have these files."""
+    if checkout is None:
+        raise UsageError(f"The 'checkout' parameter is required: give the folder of {tool}.")
+    root = Path(checkout).expanduser().absolute()
+    missing = [part for part in parts if not (root / part).is_file()]
+    if missing:
+        raise UsageError(f"{root} is not a checkout of {tool}: it has no {missing[0]}.")
+    return root
 
 
 def plan_toolbox(
@@ -139,17 +144,10 @@ def plan_toolbox(
     orders = choose_orders(asked, source, out=out, overwrite=overwrite, default_sizes=sizes)
     settings = {**settings, **pycil_tasks(orders.sizes)}
 
-    def command(node: Node, folder: Path) -> list[str]:
-        file = folder / "settings.json"
-        if folder.exists():
-            file.write_text(json.dumps(settings), encoding="utf-8")
-        files = (folder / "checkout", file, folder / ORDER_FILE, folder / RESULT_FILE)
-        driver = [toolbox_driver.__file__, str(root), str(out / "data")]
-        return [interpreter, *driver, *map(str, files)]
-
+    words = [interpreter, toolbox_driver.__file__, str(root), str(out / "data")]
     return ExternalPlan(
         method=str(settings["model_name"]),
-        command=command,
+        command=[*words, json.dumps(settings), "{order_file}", "{result_file}"],
         dataset=str(settings["dataset"]),
         orders=orders,
         repeats=repeats,
@@ -172,26 +170,8 @@ def _missing_runs(plan: ExternalPlan, out: Path, *, overwrite: bool) -> ToolboxP
             done = store.whole_runs()
     nodes = plan.nodes()
     missing = [node for node in nodes if node not in done]
-    commands = tuple(shlex.join(plan.command(node, out / "…")) for node in missing)
+    commands = tuple(shlex.join(plan.words(out / "…", node.seed)) for node in missing)
     return ToolboxPlan(plan.method, len(nodes) - len(missing), commands)
-
-
-def _check_gpus(settings: Mapping[str, Any], python: str) -> None:
-    """Raise if the config asks for a GPU that the toolbox's own torch does not have."""
-    gpus = [int(one) for one in settings["device"] if str(one).isdecimal()]
-    if not gpus:
-        return
-    count = [python, "-c", "import torch; print(torch.cuda.device_count())"]
-    try:
-        done = subprocess.run(count, capture_output=True, text=True, timeout=_COUNTING)
-    except (OSError, subprocess.TimeoutExpired):
-        return  # the training fails with its own message
-    available = done.stdout.strip()
-    if available.isdecimal() and max(gpus) >= int(available):
-        raise UsageError(
-            f"The toolbox's config asks for GPU {max(gpus)}, and its torch has {available} "
-            "GPUs here. To train on the CPU, give 'set' device=-1."
-        )
 
 
 def _first_and_increment(settings: Mapping[str, Any]) -> tuple[int, int]:

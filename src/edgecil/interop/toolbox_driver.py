@@ -1,9 +1,10 @@
 """Runs inside a PyCIL or PILOT checkout's own Python and makes it train one class order.
 
 Stand-alone, from Python 3.8 on: edgecil need not be installed there. It is started as `python
-toolbox_driver.py ROOT DATA PLACE SETTINGS ORDER RESULT`. Nothing of the checkout is changed; its
-functions are wrapped while they run. The order, the task sizes and the labels of all images are
-checked before every task, so that a trainer that reorders classes or loops over orders is refused.
+toolbox_driver.py ROOT DATA SETTINGS ORDER RESULT`, with the settings as JSON and three paths, and
+trains in a folder named as the result. Nothing of the checkout is changed; its functions are
+wrapped while they run. The order, the task sizes and the labels of all images are checked before
+every task, so that a trainer that reorders classes or loops over orders is refused.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ from typing import Any
 CLASSIFIERS = ("head", "nme")  # what the toolboxes call CNN and NME, in the order they return them
 
 
-def main(root: str, data: str, place: str, *files: str) -> None:
-    """Train the order in the working directory `place`, and write the counts to the result file."""
-    settings_file, order_file, result_file = (Path(file).resolve() for file in files)
-    mirror(Path(root), Path(place), Path(data).absolute())
+def main(root: str, data: str, settings: str, *files: str) -> None:
+    """Train the order, and write the counts to the result file."""
+    order_file, result_file = (Path(file).resolve() for file in files)
+    place = result_file.with_suffix("")
+    mirror(Path(root), place, Path(data).absolute())
     os.chdir(place)
     # In place of this file's own folder, whose modules could be taken for the toolbox's.
     sys.path[0] = root
     order = json.loads(order_file.read_text(encoding="utf-8"))
-    settings = json.loads(settings_file.read_text(encoding="utf-8"))
     sizes = [len(task) for task in order["tasks"]]
     counter, labels = Counter(sizes), Labels(order["order"], sizes)
     replace_sequence_choice(Path(root))
@@ -43,7 +44,7 @@ def main(root: str, data: str, place: str, *files: str) -> None:
     forked = takes_order(trainer)
     manager._get_idata = wrap_dataset(manager._get_idata, labels, in_order=not forked)
     factory.get_model = watch_model(factory.get_model, counter, labels, order["seed"])
-    arguments = {**settings, "shuffle": False, "seed": [order["seed"]]}
+    arguments = {**json.loads(settings), "shuffle": False, "seed": [order["seed"]]}
     try:
         if forked:
             trainer._set_device(arguments)

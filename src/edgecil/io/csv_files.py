@@ -28,7 +28,7 @@ def iterate_rows(path: Path) -> Iterator[list[str]]:
     return parse_rows(read_text(path), str(path))
 
 
-def parse_rows(text: str, source: str, *, delimiter: str = ",") -> Iterator[list[str]]:
+def parse_rows(text: str, source: str, delimiter: str = ",") -> Iterator[list[str]]:
     """Yield the rows of a CSV text that are not blank; `source` names the text in the error."""
     lines = io.StringIO(text, newline="")  # splitlines would also split at U+2028 and others
     try:

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecil.classes import ClassList
 from edgecil.data.dataset import Dataset, Examples
 from edgecil.data.split import held_out_note, hold_out
 from edgecil.errors import DataError, PrerequisiteError
@@ -37,7 +36,15 @@ _MOST_CLASSES = 1_000_000
 
 def read_arrays(path: Path) -> Dataset:
     """Return the dataset in an .npz file; its name is the file's stem."""
-    return arrays_dataset(path.stem, str(path), _read(path, (*PARTS, *WHOLE, _TEST, _NAMES)))
+    if not path.exists():
+        raise PrerequisiteError(
+            f"There is no file {path}; give an .npz file with {', '.join(PARTS)}."
+        )
+    content, names = read_npz(path, (*PARTS, *WHOLE, _TEST, _NAMES))
+    if not (set(names) >= set(PARTS) or set(names) >= set(WHOLE)):
+        listed = ", ".join(names[:20]) or "nothing"
+        raise DataError(f"{path} must contain {', '.join(PARTS)}, or x and y. It holds {listed}.")
+    return arrays_dataset(path.stem, str(path), content)
 
 
 def arrays_dataset(name: str, source: str, content: Mapping[str, Values]) -> Dataset:
@@ -56,27 +63,6 @@ def arrays_dataset(name: str, source: str, content: Mapping[str, Values]) -> Dat
         test = Examples(whole.inputs[testing], whole.labels[testing])
     names = class_names(source, content.get(_NAMES), train.labels)
     return Dataset(name, names, train, test, notes)
-
-
-def read_array_classes(path: Path) -> ClassList:
-    """Return the classes of the dataset in an .npz file; inputs are not read."""
-    content = _numbered(_read(path, ("y_train", "y_test", "y", _NAMES)))
-    labels = content.get("y_train", content.get("y"))
-    if labels is None:
-        raise DataError(f"{path} must contain {', '.join(PARTS)}, or x and y.")
-    return ClassList(path.stem, class_names(str(path), content.get(_NAMES), as_labels(labels)))
-
-
-def _read(path: Path, wanted: tuple[str, ...]) -> dict[str, Values]:
-    if not path.exists():
-        raise PrerequisiteError(
-            f"There is no file {path}; give an .npz file with {', '.join(PARTS)}."
-        )
-    content, names = read_npz(path, wanted)
-    if not (set(names) >= set(PARTS) or set(names) >= set(WHOLE)):
-        listed = ", ".join(names[:20]) or "nothing"
-        raise DataError(f"{path} must contain {', '.join(PARTS)}, or x and y. It holds {listed}.")
-    return content
 
 
 def _numbered(content: Mapping[str, Values]) -> Mapping[str, Values]:

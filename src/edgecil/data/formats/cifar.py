@@ -20,6 +20,7 @@ from edgecil.data.items import find_home
 from edgecil.errors import DataError, PrerequisiteError
 from edgecil.io.files import replace_file
 from edgecil.io.pickles import read_pickle
+from edgecil.io.toml import read_toml
 
 _TIMEOUT = 60  # seconds without a byte
 _SIDE = 32
@@ -33,8 +34,8 @@ class CifarLayout:
     url: str
     md5: str
     folder: str
-    train: tuple[str, ...]
-    test: tuple[str, ...]
+    train: list[str]
+    test: list[str]
     meta: str
     labels: str
     names: str
@@ -50,38 +51,15 @@ class CifarLayout:
         return f"get {self.url} (by hand, or with 'download') and unpack it there"
 
 
-CIFAR10 = CifarLayout(
-    "cifar10",
-    "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz",
-    "c58f30108f718f92721af3b95e74349a",
-    "cifar-10-batches-py",
-    tuple(f"data_batch_{number}" for number in range(1, 6)),
-    ("test_batch",),
-    "batches.meta",
-    "labels",
-    "label_names",
-)
-CIFAR100 = CifarLayout(
-    "cifar100",
-    "https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz",
-    "eb9058c3a382ffc7106e4002c42a8d85",
-    "cifar-100-python",
-    ("train",),
-    ("test",),
-    "meta",
-    "fine_labels",
-    "fine_label_names",
-)
-
-
-def find_cifar(layout: CifarLayout, root: Path) -> Path:
-    """Return the directory with the dataset's files: `root` or the archive's folder in it."""
-    return find_home(root, layout.folder, layout.files, layout.advice)
+LAYOUTS = {
+    name: CifarLayout(name, **layout)
+    for name, layout in read_toml(Path(__file__).with_suffix(".toml")).items()
+}
 
 
 def read_cifar(layout: CifarLayout, root: Path) -> Dataset:
     """Return the dataset with its official split; CIFAR-100 with fine labels."""
-    home = find_cifar(layout, root)
+    home = find_home(root, layout.folder, layout.files, layout.advice)
     classes = get_classes(layout.name)
     if _read(layout, home / layout.meta).get(layout.names) != list(classes.labels):
         raise DataError(

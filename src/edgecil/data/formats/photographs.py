@@ -60,29 +60,21 @@ SUBSETS = {
 
 
 def list_cub(name: str, root: Path, advice: str) -> Items:
-    """Return CUB-200-2011: images.txt, image_class_labels.txt and train_test_split.txt.
+    """Return CUB-200-2011: images.txt and train_test_split.txt; a class is an image's folder.
 
     PILOT's copy, cub/train/<class> and cub/test/<class>, has a split of its own.
     """
-    names, folders = _bundled_classes(name)
     for copy in (root / "cub", root):
         if (copy / "train").is_dir() and (copy / "test").is_dir():
-            return list_class_folders(name, copy, folders, names, size=_SIZE, channels=3)
-    tables = ("images.txt", "image_class_labels.txt", "train_test_split.txt")
+            return _in_folders(name, copy)
+    tables = ("images.txt", "train_test_split.txt")
     home = find_home(root, "CUB_200_2011", (*tables, "images"), advice)
-    images, class_of, training = (dict(_read_pairs(home / table)) for table in tables)
-    for table, rows in zip(tables[1:], (class_of, training), strict=True):
-        if rows.keys() != images.keys():
-            raise DataError(f"{home / table} and {home / tables[0]} list different images.")
-    numbers = tuple(str(label + 1) for label in range(len(names)))
-    labels = _match_codes(home / tables[1], [class_of[image] for image in images], numbers)
-    for path, label in zip(images.values(), labels, strict=True):
-        if not path.startswith(f"{folders[label]}/"):
-            raise DataError(
-                f"{home / tables[1]} gives class {label + 1} to {path}, but that class is filed "
-                f"under {folders[label]}."
-            )
-    paths = _below(home / "images", list(images.values()), home / tables[0])
+    images, training = (dict(_read_pairs(home / table)) for table in tables)
+    if training.keys() != images.keys():
+        raise DataError(f"{home / tables[1]} and {home / tables[0]} list different images.")
+    names, folders = _bundled_classes(name)
+    codes = [path.split("/")[0] for path in images.values()]
+    paths, labels = _listed(home / tables[0], home / "images", images.values(), codes, folders)
     return _split(name, names, paths, labels, [training[image] == "0" for image in images])
 
 
@@ -103,8 +95,7 @@ def list_imagenet(name: str, root: Path, advice: str) -> Items:
     """Return ImageNet-1k or a subset of it: train/<wnid> and val/<wnid>; others are ignored."""
     home = find_home(root, "imagenet", ("train", "val"), advice)
     names, folders = _bundled_classes(name)
-    parts = (class_files(home / part, folders) for part in ("train", "val"))
-    return _joined(name, names, parts)
+    return _joined(name, names, (class_files(home / part, folders) for part in ("train", "val")))
 
 
 def list_tiny_imagenet(name: str, root: Path, advice: str) -> Items:
@@ -114,8 +105,7 @@ def list_tiny_imagenet(name: str, root: Path, advice: str) -> Items:
     """
     home = find_home(root, "tiny-imagenet-200", ("wnids.txt", "train", "val"), advice)
     wnids = sorted(read_text(home / "wnids.txt").split())
-    all_names, folders = _bundled_classes("imagenet")
-    label_of = dict(zip(folders, all_names, strict=True))
+    label_of = dict(zip(*reversed(_bundled_classes("imagenet")), strict=True))
     if len(set(wnids)) != _TINY_CLASSES or not set(wnids) <= set(label_of):
         raise DataError(
             f"{home / 'wnids.txt'} must list {_TINY_CLASSES} different classes of ImageNet. It "
@@ -124,9 +114,9 @@ def list_tiny_imagenet(name: str, root: Path, advice: str) -> Items:
     annotations = home / "val" / "val_annotations.txt"
     test: Part
     if annotations.is_file():
-        rows = _read_pairs(annotations, "\t")
-        paths = [home / "val" / "images" / Path(image).name for image, _ in rows]
-        test = paths, _match_codes(annotations, [rest.split("\t")[0] for _, rest in rows], wnids)
+        images, rest = zip(*_read_pairs(annotations, "\t"), strict=True)
+        codes = [columns.split("\t")[0] for columns in rest]
+        test = _listed(annotations, home / "val" / "images", images, codes, wnids)
     else:
         test = class_files(home / "val", wnids)
     names = [label_of[wnid] for wnid in wnids]
@@ -135,12 +125,10 @@ def list_tiny_imagenet(name: str, root: Path, advice: str) -> Items:
 
 def list_imagenet_variant(name: str, root: Path, advice: str) -> Items:
     """Return ImageNet-R or -A: one folder per WordNet id, with or without train and test."""
-    names, folders = _bundled_classes(name)
     split = any((home / "train").is_dir() for home in (root, root / name))
-    home = find_home(root, name, ("train",) if split else folders, advice)
-    files = list_class_folders(name, home, folders, names, size=_SIZE, channels=3)
+    home = find_home(root, name, ("train",) if split else _bundled_classes(name)[1], advice)
     note = f"{home} has no official split: a fifth of each class is held out, not as PILOT does."
-    return files if split else replace(files, notes=(note,))
+    return replace(_in_folders(name, home), notes=() if split else (note,))
 
 
 def list_food101(name: str, root: Path, advice: str) -> Items:
@@ -150,8 +138,8 @@ def list_food101(name: str, root: Path, advice: str) -> Items:
 
     def part(table: Path) -> Part:
         images = read_text(table).split()
-        labels = _match_codes(table, [image.split("/")[0] for image in images], folders)
-        return _below(home / "images", [f"{image}.jpg" for image in images], table), labels
+        codes = [image.split("/")[0] for image in images]
+        return _listed(table, home / "images", [f"{it}.jpg" for it in images], codes, folders)
 
     tables = (home / "meta" / f"{it}.txt" for it in ("train", "test"))
     return _joined(name, names, map(part, tables))
@@ -163,9 +151,8 @@ def list_aircraft(name: str, root: Path, advice: str) -> Items:
     names = get_classes(name).labels
 
     def part(table: Path) -> Part:
-        rows = _read_pairs(table)
-        labels = _match_codes(table, [variant for _, variant in rows], names)
-        return _below(home / "images", [f"{image}.jpg" for image, _ in rows], table), labels
+        images, variants = zip(*_read_pairs(table), strict=True)
+        return _listed(table, home / "images", [f"{it}.jpg" for it in images], variants, names)
 
     tables = (home / f"images_variant_{it}.txt" for it in ("trainval", "test"))
     return _joined(name, names, map(part, tables))
@@ -177,6 +164,7 @@ def list_cars(name: str, root: Path, advice: str) -> Items:
 
     home = find_home(root, "stanford_cars", ("devkit", "cars_train", "cars_test"), advice)
     names = get_classes(name).labels
+    numbers = [str(label + 1) for label in range(len(names))]
     labelled = home / "cars_test_annos_withlabels.mat"
     if not labelled.is_file():
         labelled = home / "devkit" / labelled.name
@@ -185,13 +173,12 @@ def list_cars(name: str, root: Path, advice: str) -> Items:
         check_file(path, PICKLE)
         try:
             table = loadmat(path, squeeze_me=True)["annotations"]
-            images = [str(image) for image in np.atleast_1d(table["fname"])]
-            labels = np.array([int(number) for number in np.atleast_1d(table["class"])]) - 1
+            images, codes = (
+                [str(it) for it in np.atleast_1d(table[x])] for x in ("fname", "class")
+            )
         except Exception as error:  # a damaged file may raise anything
             raise DataError(f"Cannot read {path}: {error}; {advice}.") from error
-        if len(labels) and not (labels.min() >= 0 and labels.max() < len(names)):
-            raise DataError(f"{path} must contain the classes 1 to {len(names)}; {advice}.")
-        return _below(folder, images, path), labels.astype(np.int64)
+        return _listed(path, folder, images, codes, numbers)
 
     train = part(home / "devkit" / "cars_train_annos.mat", home / "cars_train")
     return _joined(name, names, (train, part(labelled, home / "cars_test")))
@@ -257,8 +244,7 @@ def list_ham10000(name: str, root: Path, advice: str) -> Items:
     table = next((path for path in metadata if path.is_file()), None)
     if table is None:
         raise PrerequisiteError(f"There is no {metadata[0]} (or .tab); {advice}.")
-    rows = _read_columns(table, ("image_id", "dx", "lesion_id"))
-    images, diagnoses, lesions = zip(*rows, strict=True)
+    images, diagnoses, lesions = _read_columns(table, ("image_id", "dx", "lesion_id"))
     folders = [root, *sorted(entry for entry in root.iterdir() if entry.is_dir())]
     files = (path for folder in folders for path in folder.iterdir())
     there = {path.stem: path for path in files if path.suffix.lower() in SUFFIXES}
@@ -269,7 +255,7 @@ def list_eyepacs(name: str, root: Path, advice: str) -> Items:
     """Return EyePACS: trainLabels.csv and train/<patient>_<eye>.jpeg."""
     home = find_home(root, "eyepacs", ("trainLabels.csv", "train"), advice)
     table = home / "trainLabels.csv"
-    images, levels = zip(*_read_columns(table, ("image", "level")), strict=True)
+    images, levels = _read_columns(table, ("image", "level"))
     there = {path.stem: path for path in (home / "train").glob("*.jpeg")}
     patients = [image.rsplit("_", 1)[0] for image in images]
     return _grouped(name, table, images, levels, patients, there, advice)
@@ -291,8 +277,8 @@ def _grouped(
             f"The image {missing[0]} is missing, as are {len(missing) - 1} others of the "
             f"{len(images)} images in {table}; {advice}."
         )
-    names, known_codes = _bundled_classes(name)
-    labels = _match_codes(table, codes, known_codes)
+    names, known = _bundled_classes(name)
+    labels = _labels(table, codes, known)
     return _split(name, names, [there[it] for it in images], labels, hold_out(labels, groups))
 
 
@@ -311,11 +297,12 @@ LISTINGS: dict[str, Callable[..., Items]] = {
     "ham10000": list_ham10000,
     "eyepacs": list_eyepacs,
 }
+ADVICE: dict[str, str] = read_toml(Path(__file__).parent / "photographs.toml")
 
 
-def read_advice() -> dict[str, str]:
-    """Return how to get each of these datasets, a clause for errors."""
-    return read_toml(Path(__file__).parent / "photographs.toml")
+def _in_folders(name: str, home: Path) -> Items:
+    names, folders = _bundled_classes(name)
+    return list_class_folders(name, home, folders, names, size=_SIZE, channels=3)
 
 
 def _split(
@@ -341,49 +328,51 @@ def _bundled_classes(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return classes.labels, classes.folders or ()
 
 
-def _below(folder: Path, names: Sequence[str], table: Path) -> list[Path]:
-    """Return files below a folder by their names in a table; none may lead elsewhere."""
-    for name in names:
-        if Path(name).is_absolute() or ".." in Path(name).parts:
-            raise DataError(f"{table} lists {name}, which is not below {folder}.")
-    return [folder / name for name in names]
+def _listed(
+    table: Path, folder: Path, files: Iterable[str], codes: Sequence[str], known: Sequence[str]
+) -> Part:
+    """Return the files of a table, none of which may lead out of a folder, and their labels."""
+    paths = []
+    for file in files:
+        if Path(file).is_absolute() or ".." in Path(file).parts:
+            raise DataError(f"{table} lists {file}, which is not below {folder}.")
+        paths.append(folder / file)
+    return paths, _labels(table, codes, known)
 
 
-def _read_pairs(path: Path, separator: str | None = None) -> list[tuple[str, str]]:
+def _labels(table: Path, codes: Sequence[str], known: Sequence[str]) -> Ints:
+    """Return the label of each code in a table, its position in the class list; shape (n,)."""
+    label_of = {code: label for label, code in enumerate(known)}
+    unexpected = [code for code in codes if code not in label_of]
+    if unexpected:
+        raise DataError(
+            f"{table} has the class {unexpected[0]!r}, which is none of the {len(known)} classes "
+            f"({known[0]}, …, {known[-1]})."
+        )
+    return np.array([label_of[code] for code in codes], dtype=np.int64)
+
+
+def _read_pairs(path: Path, separator: str | None = None) -> list[list[str]]:
     """Return the first word and the rest of each line."""
     lines = [line for line in read_text(path).splitlines() if line.strip()]
     rows = [[part.strip() for part in line.split(separator, 1)] for line in lines]
-    if any(len(row) != 2 for row in rows):
+    if not rows or any(len(row) != 2 for row in rows):
         raise DataError(f"Each line of {path} must contain an image and a value.")
-    return [(row[0], row[1]) for row in rows]
+    return rows
 
 
 def _read_columns(path: Path, columns: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the rows of a .csv (or tab-separated) file with a header, these columns only."""
+    """Return these columns of a .csv (or tab-separated) file with a header."""
     text = read_text(path)
     delimiter = "\t" if "\t" in text.split("\n", 1)[0] else ","
-    rows = list(parse_rows(text, str(path), delimiter=delimiter))
-    header = [cell.strip() for cell in rows[0]] if rows else []
+    rows = [[it.strip() for it in row] for row in parse_rows(text, str(path), delimiter)]
+    header, *rows = rows or [[]]
     check_header(header, str(path))
-    missing = [column for column in columns if len(rows) < 2 or column not in header]
+    missing = [column for column in columns if not rows or column not in header]
     if missing:
         raise DataError(f"{path} must have a column headed {missing[0]!r} and rows below it.")
-    places = [header.index(column) for column in columns]
-    values = []
-    for line, row in enumerate(rows[1:], start=2):
-        if any(place >= len(row) or not row[place].strip() for place in places):
-            raise DataError(f"Line {line} of {path} has no value for {', '.join(columns)}.")
-        values.append(tuple(row[place].strip() for place in places))
-    return values
-
-
-def _match_codes(path: Path, given: Sequence[str], codes: Sequence[str]) -> Ints:
-    """Return the label of each code, its position in the class list; shape (n,)."""
-    label_of = {code: label for label, code in enumerate(codes)}
-    unexpected = [code for code in given if code not in label_of]
-    if unexpected:
-        raise DataError(
-            f"{path} has the class {unexpected[0]!r}, which is none of the {len(codes)} classes "
-            f"({codes[0]}, …, {codes[-1]})."
-        )
-    return np.array([label_of[code] for code in given], dtype=np.int64)
+    records = [dict(zip(header, row, strict=False)) for row in rows]
+    for number, record in enumerate(records, start=2):
+        if not all(record.get(column) for column in columns):
+            raise DataError(f"Row {number} of {path} has no value for {', '.join(columns)}.")
+    return [tuple(record[column] for record in records) for column in columns]
