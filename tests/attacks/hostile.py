@@ -21,8 +21,7 @@ from PIL import Image
 from safetensors.torch import save as save_safetensors
 
 from edgecil.backbones.vit_weights import configured_layout, configured_statistics
-from edgecil.classes import read_classes
-from edgecil.classes.lists import class_list
+from edgecil.classes import ClassList, read_classes
 from edgecil.engine.config_values import build_config, read_config
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.plan import Node
@@ -189,7 +188,7 @@ def _experiment(path: Path) -> None:
 
 
 def _captions(path: Path) -> None:
-    classes = class_list("toy", NAMES)
+    classes = ClassList("toy", tuple(NAMES))
     assert all(caption.strip() for caption in read_captions(path, classes))
 
 

@@ -30,7 +30,7 @@ from edgecil.similarity import (
     read_similarity,
     save_similarity,
 )
-from edgecil.similarity.cache import encode_cached
+from edgecil.similarity.text import encode_cached
 from tests.attacks.conftest import attack_rng, strength
 from tests.attacks.hostile import experiment_bytes, truth_bytes
 

@@ -1,10 +1,29 @@
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from edgecil.classes import ClassList, words_of
-from edgecil.errors import UsageError
+from edgecil.classes import (
+    ClassList,
+    dataset_names,
+    get_classes,
+    read_classes,
+    register_classes,
+    words_of,
+)
+from edgecil.classes.lists import BUNDLED
+from edgecil.errors import DataError, UsageError
+
+COUNTS = {
+    "cifar10": 10, "cifar100": 100, "cub200": 200, "caltech101": 100, "imagenet": 1000,
+    "imagenet100": 100, "imagenet100-lucir": 100, "food101": 101, "fgvc-aircraft": 100,
+    "stanford-cars": 196, "ham10000-paper": 7, "eyepacs-paper": 5, "imagenet-r": 200,
+    "imagenet-a": 200, "ham10000": 7, "eyepacs": 5, "quickdraw": 100, "quickdraw-pretrain": 245,
+    "quickdraw-all": 345,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -32,9 +51,10 @@ def test_words_are_words_already(label: str) -> None:
     assert "_" not in once
 
 
-def test_classes_that_would_read_the_same_keep_their_synonyms() -> None:
+def test_classes_that_would_read_the_same_keep_what_tells_them_apart() -> None:
     classes = ClassList("x", ("crane, bird", "crane, machine", "dog, hound"))
     assert classes.words == ("crane, bird", "crane, machine", "dog")
+    assert ClassList("pets", ("cat_one", "cat one", "dog")).words == ("cat_one", "cat one", "dog")
 
 
 @pytest.mark.parametrize(
@@ -44,6 +64,7 @@ def test_classes_that_would_read_the_same_keep_their_synonyms() -> None:
         (("cat", " "), r"blank name at label 1 \(' '\)"),
         (("cat", 3), r"blank name at label 1 \(3\)"),
         (("cat", "dog", "cat"), "'cat'.*1"),
+        ("cat", "list of names"),
     ],
 )
 def test_a_bad_list_is_told(labels: tuple[str, ...], message: str) -> None:
@@ -56,12 +77,145 @@ def test_folders_are_one_per_class() -> None:
         ClassList("pets", ("cat", "dog"), ("n01",))
 
 
-def test_a_count_can_be_required() -> None:
-    pets = ClassList("pets", ("cat", "dog"))
-    assert pets.require(2) is pets
-    with pytest.raises(UsageError, match=r"2.*3.*expected"):
-        pets.require(3)
+@pytest.mark.parametrize("name", BUNDLED)
+def test_every_bundled_list_is_whole(name: str) -> None:
+    classes = get_classes(name)
+    assert (classes.name, len(classes)) == (name, COUNTS[name])
+    assert len(set(classes.words)) == len(classes)
+    assert all(words == " ".join(words.split()) for words in classes.words)
 
 
-def test_labels_that_read_alike_keep_what_tells_them_apart() -> None:
-    assert ClassList("pets", ("cat_one", "cat one", "dog")).words == ("cat_one", "cat one", "dog")
+@pytest.mark.parametrize(
+    ("name", "first", "last"),
+    [
+        ("cifar10", "airplane", "truck"),
+        ("cifar100", "apple", "worm"),
+        ("cub200", "Black footed Albatross", "Common Yellowthroat"),
+        ("caltech101", "Faces", "yin yang"),
+        ("imagenet-r", "goldfish", "acorn"),
+        ("imagenet-1k", "tench", "toilet tissue"),
+        ("food101", "apple pie", "waffles"),
+        ("FGVC Aircraft", "707-320", "Yak-42"),
+        ("stanford-cars", "AM General Hummer SUV 2000", "smart fortwo Convertible 2012"),
+        ("eyepacs-paper", "no", "proliferative"),
+        ("ham10000-paper", "Actinic keratosis", "Vascular lesion"),
+        ("ham10000", "Actinic keratosis", "Vascular lesion"),
+        ("eyepacs", "No diabetic retinopathy", "Proliferative diabetic retinopathy"),
+    ],
+)
+def test_label_orders_are_the_official_ones(name: str, first: str, last: str) -> None:
+    words = get_classes(name).words
+    assert (words[0], words[-1]) == (first, last)
+
+
+@pytest.mark.parametrize(
+    "name", ["imagenet", "imagenet100", "imagenet100-lucir", "imagenet-r", "imagenet-a"]
+)
+def test_imagenet_labels_are_in_sorted_wnid_order(name: str) -> None:
+    folders = get_classes(name).folders
+    assert list(folders) == sorted(folders)
+
+
+def test_the_two_lists_of_100_are_those_of_podnet_and_lucir() -> None:
+    wnids = get_classes("imagenet").folders
+    assert get_classes("imagenet100-podnet").folders == wnids[:100]
+    drawn = np.random.RandomState(1993).choice(wnids, 100, replace=False)
+    assert get_classes("imagenet100-lucir").folders == tuple(sorted(drawn))
+
+
+def test_imagenet_names_a_class_as_its_variants_do() -> None:
+    whole = get_classes("imagenet")
+    label_of = dict(zip(whole.folders or (), whole.labels, strict=True))
+    for name in ("imagenet-r", "imagenet-a"):
+        classes = get_classes(name)
+        assert [label_of[wnid] for wnid in classes.folders or ()] == list(classes.labels)
+
+
+def test_quickdraw_is_split_into_100_and_245() -> None:
+    evaluated, others, everything = (
+        get_classes(name).labels for name in ("quickdraw", "quickdraw-pretrain", "quickdraw-all")
+    )
+    assert not set(evaluated) & set(others)
+    assert set(evaluated) | set(others) == set(everything)
+    for labels in (evaluated, others, everything):
+        assert list(labels) == sorted(labels, key=str.lower)
+
+
+def test_quickdraw_evaluates_every_class_that_cifar100_has_too() -> None:
+    cifar100 = set(get_classes("cifar100").words)
+    shared = cifar100 & set(get_classes("quickdraw-all").words)
+    assert len(shared) > 20
+    assert shared <= set(get_classes("quickdraw").words)
+
+
+@pytest.mark.parametrize("name", ["CIFAR-100", "cifar_100", "cifar", "Cifar224"])
+def test_spelling_of_a_name_does_not_matter(name: str) -> None:
+    assert get_classes(name) is get_classes("cifar100")
+
+
+def test_an_unknown_name_comes_with_the_nearest_ones() -> None:
+    with pytest.raises(UsageError, match="Did you mean 'cub200'"):
+        get_classes("cub20")
+
+
+@pytest.mark.parametrize("name", ["cifar100", "CIFAR_100", "cub"])
+def test_bundled_names_cannot_be_taken(name: str) -> None:
+    with pytest.raises(UsageError, match="is bundled already"):
+        register_classes(name, ["cat", "dog"])
+
+
+def test_a_dataset_of_ones_own_and_another_spelling_of_its_name() -> None:
+    register_classes("My-Set", ["a", "b"])
+    assert get_classes("my set").labels == ("a", "b")
+    register_classes("my_set", ["c", "d", "e"])
+    assert get_classes("My-Set").labels == ("c", "d", "e")
+    assert [name for name in dataset_names() if "set" in name.lower()] == ["my_set"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("pets.txt", "cat\ndog, hound\n"),
+        ("pets.txt", "\ufeffcat\r\ndog, hound\r\n"),
+        ("pets.csv", 'label,name\n0,cat\n1,"dog, hound"\n'),
+        ("pets.csv", 'cat\n"dog, hound"\n'),
+        ("pets.CSV", 'id,Class\n7,cat\n8,"dog, hound"\n'),
+        ("pets.json", '["cat", "dog, hound"]'),
+        ("pets.json", '{"1": "dog, hound", "0": "cat"}'),
+    ],
+)
+def test_names_are_read_in_label_order(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_bytes(content.encode())
+    classes = read_classes(tmp_path / name)
+    assert classes.name == "pets"
+    assert classes.labels == ("cat", "dog, hound")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("pets.txt", "", "is empty"),
+        ("pets.txt", "cat\n\ndog\n", "blank name at label 1"),
+        ("pets.txt", "cat\ncat\n", "more than once"),
+        ("pets.csv", "", "is empty"),
+        ("pets.csv", "0,cat\n1,dog\n", "2.*'name'"),
+        ("pets.csv", "id,name\n0,cat\n1\n", "column.*2"),
+        ("pets.json", '{"cat": 0, "dog": 1}', "labels.*0.*1"),
+        ("pets.json", '"cat"', "class names"),
+        ("pets.json", "[1, 2]", "blank name at label 0"),
+        ("pets.yaml", "- cat\n", "json files"),
+    ],
+)
+def test_a_bad_file_is_told(tmp_path: Path, name: str, content: str, message: str) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(UsageError, match=message):
+        read_classes(tmp_path / name)
+
+
+@pytest.mark.parametrize(("name", "content"), [("pets.json", b"["), ("pets.txt", b"\xff\xfe\xff")])
+def test_a_damaged_file_is_named(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match=name):
+        read_classes(tmp_path / name)
+    with pytest.raises(DataError, match=r"Cannot read .*nowhere"):
+        read_classes(tmp_path / "nowhere.txt")

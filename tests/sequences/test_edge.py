@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from edgecil.classes import get_classes
-from edgecil.classes.registry import BUNDLED
+from edgecil.classes.lists import BUNDLED
 from edgecil.sequences import ClassSequence, SequenceSpace, score
 from edgecil.sequences.edge import (
     VARIANTS,

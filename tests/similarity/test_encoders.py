@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from edgecil.classes import get_classes
-from edgecil.classes.registry import BUNDLED
+from edgecil.classes.lists import BUNDLED
 from edgecil.errors import PrerequisiteError, UsageError
 from edgecil.similarity import (
     TEMPLATE,

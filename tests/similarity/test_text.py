@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,15 +10,9 @@ from numpy.typing import NDArray
 
 from edgecil.classes import ClassList, get_classes
 from edgecil.errors import PrerequisiteError, UsageError
-from edgecil.similarity import (
-    build_similarity,
-    bundled_captions,
-    get_encoder,
-    read_similarity,
-    save_similarity,
-    text_similarity,
-)
-from edgecil.similarity.text import fill_template
+from edgecil.io.files import cache_directory
+from edgecil.similarity import build_similarity, get_encoder, text_similarity
+from edgecil.similarity.text import encode_cached, fill_template
 
 PETS = ClassList("pets", ("house_cat", "dog, hound"))
 
@@ -57,21 +52,6 @@ def test_captions_replace_the_name() -> None:
     assert embeddings.source["template"] == "captions"
 
 
-def test_the_second_time_comes_from_the_cache() -> None:
-    text_similarity(PETS, encoder=Recording())
-    again = Recording()
-    text_similarity(PETS, encoder=again)
-    assert again.texts == []
-
-
-@pytest.mark.parametrize(
-    "template", ["", "a photo", "{}", "{class}", "{name} {name}", "{name} {", "{name!r}", "}{name}"]
-)
-def test_a_template_has_the_name_exactly_once(template: str) -> None:
-    with pytest.raises(UsageError, match=r"exactly once"):
-        text_similarity(PETS, template=template)
-
-
 def test_similarity_is_the_cosine_of_the_embeddings() -> None:
     classes = get_classes("cifar100")
     matrix = text_similarity(classes)
@@ -91,13 +71,6 @@ def test_text_similarity_groups_what_belongs_together() -> None:
     assert values[rose, tulip] > values[rose, tank]
 
 
-def test_bundled_captions_go_through_the_bundled_encoder(tmp_path: Path) -> None:
-    captions = bundled_captions("ham10000")
-    matrix = text_similarity(get_classes("ham10000"), captions=captions)
-    save_similarity(matrix, tmp_path / "D.npz")
-    assert read_similarity(tmp_path / "D.npz").source["template"] == "captions"
-
-
 def test_unknown_words_ask_for_the_encoder_that_knows_them() -> None:
     with pytest.raises(PrerequisiteError, match=r"'a photo of a house cat\.'"):
         text_similarity(PETS)
@@ -112,7 +85,7 @@ def test_raw_labels_are_encoded_as_the_dataset_spells_them() -> None:
     classes = ClassList("pets", ("house_cat, Felis catus", "dog"))
     assert fill_template("{label}", classes) == classes.labels
     assert fill_template("a {name}!", classes) == ("a house cat!", "a dog!")
-    for template in ("cat", "{name} {label}", "{name}{name}", "{0}", "{label"):
+    for template in ("", "cat", "{name} {label}", "{name}{name}", "{0}", "{label", "{name!r}"):
         with pytest.raises(UsageError, match="exactly once"):
             fill_template(template, classes)
 
@@ -125,3 +98,77 @@ def test_the_papers_names_are_a_choice(dataset: str) -> None:
     assert not np.allclose(plain.values, paper.values)
     with pytest.raises(UsageError, match="were expected"):
         build_similarity(dataset=dataset, names=["one", "two"])
+
+
+class Counting:
+    """An encoder that counts how often it is asked."""
+
+    def __init__(self, name: str = "counting", version: str = "1") -> None:
+        self.name, self.version, self.calls = name, version, 0
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        self.calls += 1
+        return np.array([[len(text), 1.0, self.calls] for text in texts])
+
+
+def only_file() -> Path:
+    (path,) = (cache_directory() / "embeddings").iterdir()
+    return path
+
+
+def test_the_same_question_is_encoded_once() -> None:
+    encoder = Counting()
+    first = encode_cached(encoder, ["a", "bb"])
+    np.testing.assert_array_equal(encode_cached(Counting(), ("a", "bb")), first)
+    np.testing.assert_array_equal(encode_cached(encoder, ["a", "bb"]), first)
+    assert encoder.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("encoder", "texts"),
+    [
+        (Counting(name="other"), ["a", "bb"]),
+        (Counting(version="2"), ["a", "bb"]),
+        (Counting(), ["bb", "a"]),
+        (Counting(), ["a", "b", "b"]),
+        (Counting(), ["abb"]),
+    ],
+)
+def test_another_encoder_version_or_text_is_another_question(
+    encoder: Counting, texts: list[str]
+) -> None:
+    encode_cached(Counting(), ["a", "bb"])
+    encode_cached(encoder, texts)
+    assert encoder.calls == 1
+
+
+def test_any_damaged_byte_of_the_vectors_is_noticed() -> None:
+    encode_cached(Counting(), ["a", "bb"])
+    content = only_file().read_bytes()
+    at = content.index(np.float64(2.0).tobytes())
+    only_file().write_bytes(content[:at] + b"\x01" + content[at + 1 :])
+    encoder = Counting()
+    assert encode_cached(encoder, ["a", "bb"])[1, 0] == 2.0
+    assert encoder.calls == 1
+    assert encode_cached(encoder, ["a", "bb"])[1, 0] == 2.0
+    assert encoder.calls == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"junk", b"PK\x03\x04", None])
+def test_a_cut_file_is_computed_anew(content: bytes | None) -> None:
+    encode_cached(Counting(), ["a", "bb"])
+    path = only_file()
+    path.write_bytes(path.read_bytes()[:-30] if content is None else content)
+    encoder = Counting()
+    encode_cached(encoder, ["a", "bb"])
+    assert encoder.calls == 1
+
+
+def test_an_unwritable_cache_costs_a_warning_and_no_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path / "file" / "below"))
+    with caplog.at_level(logging.WARNING):
+        assert encode_cached(Counting(), ["a"]).shape == (1, 3)
+    assert [record.levelname for record in caplog.records] == ["WARNING"]

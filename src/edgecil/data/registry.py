@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.classes import ClassList, get_classes, select_classes
-from edgecil.classes.registry import ALIASES, CLASS_LISTS
+from edgecil.classes.lists import ALIASES, CLASS_LISTS
 from edgecil.data.dataset import Dataset
 from edgecil.data.formats import arrays, bundled, cifar, folder, hugging_face
 from edgecil.data.formats.hugging_face import SHARDS, find_shards

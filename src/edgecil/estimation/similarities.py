@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from edgecil.classes import ClassList, get_classes
-from edgecil.classes.registry import CLASS_LISTS
+from edgecil.classes.lists import CLASS_LISTS
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.runs import Runs
 from edgecil.errors import EdgecilError, UsageError, wrong_value

@@ -9,7 +9,7 @@ from typing import Any, overload
 
 from numpy.typing import ArrayLike
 
-from edgecil.classes.registry import CLASS_LISTS
+from edgecil.classes.lists import CLASS_LISTS
 from edgecil.errors import UsageError
 from edgecil.sequences.given import read_sequence
 from edgecil.sequences.objective import Objective

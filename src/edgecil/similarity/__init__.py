@@ -16,10 +16,9 @@ from edgecil.similarity.files import (
     read_similarity,
     save_similarity,
 )
-from edgecil.similarity.images import PIXELS, image_similarity
+from edgecil.similarity.images import PIXELS, image_similarity, prototype_similarity
 from edgecil.similarity.matrix import Similarity, SimilarityMatrix, align
 from edgecil.similarity.options import SimilaritySource
-from edgecil.similarity.prototypes import prototype_similarity
 from edgecil.similarity.text import TEMPLATE, text_similarity
 
 __all__ = [

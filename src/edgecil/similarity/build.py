@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.classes import ClassList, get_classes, read_classes, select_classes, words_of
-from edgecil.classes.lists import class_list
-from edgecil.classes.registry import CLASS_LISTS
+from edgecil.classes.lists import CLASS_LISTS
 from edgecil.errors import UsageError
 from edgecil.io.files import check_new
 from edgecil.io.progress_bar import Progress
@@ -21,10 +20,9 @@ from edgecil.similarity.files import (
     read_similarity,
     save_similarity,
 )
-from edgecil.similarity.images import image_similarity
+from edgecil.similarity.images import image_similarity, prototype_similarity
 from edgecil.similarity.matrix import Similarity, SimilarityMatrix
 from edgecil.similarity.options import SimilaritySource
-from edgecil.similarity.prototypes import prototype_similarity
 from edgecil.similarity.text import TEMPLATE, text_similarity
 
 Names = str | Path | Sequence[str] | ClassList
@@ -205,11 +203,16 @@ def find_classes(dataset: str | None = None, names: Names | None = None) -> Clas
     elif isinstance(names, (str, Path)):
         listed = read_classes(names)
     else:
-        listed = class_list("names", names)
+        listed = ClassList("names", names)  # type: ignore[arg-type]
     if of_dataset is None:
         return listed
     check_same_order(listed.labels, of_dataset.labels, str(names))
-    return listed.require(len(of_dataset))
+    if len(listed) != len(of_dataset):
+        raise UsageError(
+            f"Class list {listed.name!r} has {len(listed)} names but {len(of_dataset)} classes "
+            "were expected."
+        )
+    return listed
 
 
 def check_same_order(names: Sequence[str], labels: Sequence[str], what: str) -> None:

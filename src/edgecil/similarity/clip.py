@@ -1,48 +1,58 @@
 """CLIP text towers through transformers, from Hugging Face or open_clip weights.
 
 All of OpenAI's CLIP models share one text architecture at different widths, so one loader serves
-them; sizes come from the weights.
+them; sizes come from the weights. Hugging Face and open_clip (OpenAI's own names) store the same
+transformer under different names, with the attention's three input projections apart or stacked,
+and the output projection one way or transposed.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Sequence
-from functools import cached_property
+import re
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from edgecil.errors import DataError, UsageError
-from edgecil.io.files import cache_directory, replace_file
+from edgecil.io.files import cache_directory, read_json, replace_file
 from edgecil.io.hub import cached_snapshot
 from edgecil.io.weights import WeightFiles
-from edgecil.similarity.clip_weights import clip_settings, read_clip
 from edgecil.similarity.pretrained import (
     TOKENIZERS,
-    encode_batches,
-    first_line,
+    PretrainedEncoder,
     locate,
     require_packages,
-    text_batches,
     tokenizer_folder,
 )
 
 TOKENIZER = "openai/clip-vit-base-patch32"
 _MERGES = 49_152 - 256 - 2  # of the published vocabulary
+_TOKENS = "text_model.embeddings.token_embedding.weight"
+_POSITIONS = "text_model.embeddings.position_embedding.weight"
+_PROJECTION = "text_projection.weight"
+_FIRST_MLP = "text_model.encoder.layers.0.mlp.fc1.weight"
+_OPEN_CLIP = (
+    ("token_embedding.weight", _TOKENS),
+    ("positional_embedding", _POSITIONS),
+    ("text_projection", _PROJECTION),
+    ("ln_final.", "text_model.final_layer_norm."),
+    ("transformer.resblocks.", "text_model.encoder.layers."),
+    (".ln_1.", ".layer_norm1."),
+    (".ln_2.", ".layer_norm2."),
+    (".mlp.c_fc.", ".mlp.fc1."),
+    (".mlp.c_proj.", ".mlp.fc2."),
+    (".attn.", ".self_attn."),
+)
 
 
-class ClipEncoder:
-    """A CLIP text tower; the model is loaded at the first text.
+class ClipEncoder(PretrainedEncoder):
+    """A CLIP text tower.
 
     Attributes:
-        name: the encoder's name.
-        version: identifies the weights by their content, and half precision.
-        half: whether numbers have half precision.
+        half: whether numbers have half precision, which the version says, too.
     """
 
     def __init__(
@@ -63,61 +73,74 @@ class ClipEncoder:
             activation: overrides what the settings say.
             half: use half precision where :func:`choose_precision` does.
         """
-        self.name = name
+        super().__init__(name, files)
         self._device, self._precision = choose_precision(half=half)
         self.half = self._precision == "float16"
-        self.version = f"{files.version}, half precision" if self.half else files.version
-        self._files = files
-        self._sizes = sizes
-        self._activation = activation
+        if self.half:
+            self.version += ", half precision"
+        self._sizes, self._activation = sizes, activation
 
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Return projected text features, shape (n, projection), not normalised."""
+    def _pool(self, model: Any, tokens: Any) -> Any:
         import torch
 
-        batches = list(text_batches(texts))
-        model, tokenizer = self._loaded
+        tokens = tokens.to(self._device)
+        hidden = model.text_model(tokens.input_ids, tokens.attention_mask)
+        end = tokens.attention_mask.sum(dim=1) - 1
+        last = hidden.last_hidden_state[torch.arange(len(end)), end]
+        vectors = model.text_projection(last)
+        if self.half:  # where OpenAI's users divide by the length
+            vectors = vectors / vectors.norm(dim=-1, keepdim=True)
+        return vectors.cpu()
 
-        def pool(tokens: Any) -> Any:
-            tokens = tokens.to(self._device)
-            hidden = model.text_model(tokens.input_ids, tokens.attention_mask)
-            end = tokens.attention_mask.sum(dim=1) - 1
-            last = hidden.last_hidden_state[torch.arange(len(end)), end]
-            vectors = model.text_projection(last)
-            if self.half:  # where OpenAI's users divide by the length
-                vectors = vectors / vectors.norm(dim=-1, keepdim=True)
-            return vectors.cpu()
-
-        return encode_batches(batches, tokenizer, model.config.max_position_embeddings, pool)
-
-    @cached_property
-    def _loaded(self) -> tuple[Any, Any]:
+    def _load(self) -> tuple[Any, Any]:
         import torch
         from transformers import CLIPTextConfig, CLIPTextModelWithProjection
 
-        weights = read_clip(self._files.weights)
-        settings = clip_settings(self._files, weights)
-        if self._activation is not None:
-            settings["hidden_act"] = self._activation
-        self._check_sizes(settings)
+        own = self._tensors()
+        is_open_clip = not any(name.startswith("text_model.") for name in own)
+        tensors = _hugging_face_names(own) if is_open_clip else own
+        settings = self._settings(tensors, is_open_clip=is_open_clip)
         tokenizer = self._tokenizer(settings["vocab_size"])
         model = CLIPTextModelWithProjection(CLIPTextConfig(**settings))
-        try:
-            model.load_state_dict(weights.take(model.state_dict()))
-        except RuntimeError as error:
-            raise DataError(
-                f"{self._files.weights} is not a CLIP text tower: {str(error).splitlines()[-1]}"
-            ) from error
+        self._fill(model, tensors)
         return model.to(self._device, getattr(torch, self._precision)).eval(), tokenizer
 
-    def _check_sizes(self, settings: dict[str, Any]) -> None:
-        sizes = (settings["hidden_size"], settings["projection_dim"])
+    def _settings(self, tensors: Mapping[str, Any], *, is_open_clip: bool) -> dict[str, Any]:
+        """Return arguments of CLIPTextConfig: sizes from the weights, the rest from the settings.
+
+        Without these the tower is taken for one of OpenAI's: heads of width 64, quick GELU.
+        """
+        sized = (_TOKENS, _POSITIONS, _PROJECTION, _FIRST_MLP)
+        self._refuse_without(name for name in sized if name not in tensors)
+        config = _read_config(self._files.folder, is_open_clip=is_open_clip)
+        blocks = [re.match(r"text_model\.encoder\.layers\.(\d+)\.", name) for name in tensors]
+        layers = 1 + max(int(block[1]) for block in blocks if block)
+        stated = config.get("num_hidden_layers") or layers
+        if stated != layers:
+            raise DataError(
+                f"The configuration in {self._files.folder} states {stated} transformer blocks, "
+                f"but {self._files.weights} has {layers}; give files that belong together."
+            )
+        vocabulary, width = tensors[_TOKENS].shape
+        sizes = (width, tensors[_PROJECTION].shape[0])
         if self._sizes not in (None, sizes):
             raise UsageError(
                 f"{self._files.weights} is not {self.name}: width and projection are {sizes}, "
                 f"those of {self.name} are {self._sizes}; give that encoder's weights, or read "
                 "these with edgecil.similarity.load_clip."
             )
+        return {
+            "layer_norm_eps": 1e-5,
+            **config,
+            "hidden_act": self._activation or config.get("hidden_act", "quick_gelu"),
+            "vocab_size": vocabulary,
+            "hidden_size": width,
+            "intermediate_size": tensors[_FIRST_MLP].shape[0],
+            "projection_dim": sizes[1],
+            "max_position_embeddings": tensors[_POSITIONS].shape[0],
+            "num_hidden_layers": layers,
+            "num_attention_heads": config.get("num_attention_heads") or max(1, width // 64),
+        }
 
     def _tokenizer(self, vocabulary: int) -> Any:
         from transformers import CLIPTokenizerFast
@@ -129,18 +152,49 @@ class ClipEncoder:
                 f"merges.txt of {TOKENIZER} there"
             )
             folder = packaged_tokenizer() or tokenizer_folder(self.name, TOKENIZER, remedy)
-        try:
-            tokenizer = CLIPTokenizerFast.from_pretrained(folder, local_files_only=True)
-        except Exception as error:
-            raise DataError(
-                f"The tokenizer in {folder} cannot be read: {first_line(error)}."
-            ) from error
+        tokenizer = self._read(CLIPTokenizerFast, folder)
         if len(tokenizer) > vocabulary:
             raise DataError(
                 f"The tokenizer in {folder} has {len(tokenizer)} tokens but the weights in "
                 f"{self._files.weights} have {vocabulary}; they do not belong together."
             )
         return tokenizer
+
+
+def _hugging_face_names(tensors: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tensors of an open_clip file by their Hugging Face names, in that layout."""
+    renamed = {}
+    for name, tensor in tensors.items():
+        name = name.removeprefix("text.")
+        for ours, theirs in _OPEN_CLIP:
+            name = name.replace(ours, theirs)
+        if ".in_proj_" in name:
+            for letter, part in zip("qkv", tensor.chunk(3), strict=True):
+                renamed[name.replace(".in_proj_", f".{letter}_proj.")] = part
+        else:
+            renamed[name] = tensor.T.contiguous() if name == _PROJECTION else tensor
+    return renamed
+
+
+def _read_config(folder: Path, *, is_open_clip: bool) -> dict[str, Any]:
+    path = folder / ("open_clip_config.json" if is_open_clip else "config.json")
+    if not path.is_file():
+        return {}
+    try:
+        config = read_json(path)
+        if not is_open_clip:
+            text = config.get("text_config", config)
+            keys = ("hidden_act", "layer_norm_eps", "num_hidden_layers", "num_attention_heads")
+            return {key: text[key] for key in keys if text.get(key) is not None}
+        model = config.get("model_cfg", config)
+        text = model.get("text_cfg", {})
+        return {
+            "hidden_act": "quick_gelu" if model.get("quick_gelu", False) else "gelu",
+            "num_hidden_layers": text.get("layers"),
+            "num_attention_heads": text.get("heads"),
+        }
+    except (ValueError, AttributeError, TypeError) as error:
+        raise DataError(f"{path} is not a CLIP configuration: {error}.") from error
 
 
 def choose_precision(*, half: bool) -> tuple[str, str]:

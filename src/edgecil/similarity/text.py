@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from edgecil.classes import ClassList
-from edgecil.errors import UsageError, shown
-from edgecil.similarity.bundled import BundledEncoder
-from edgecil.similarity.cache import encode_cached
+from edgecil.errors import DataError, EdgecilError, UsageError, shown
+from edgecil.io.arrays import read_npz
+from edgecil.io.files import cache_directory, replace_file
 from edgecil.similarity.captions import check_captions
 from edgecil.similarity.clip import ClipEncoder
-from edgecil.similarity.encoders import DEFAULT_ENCODER, Encoder, get_encoder
+from edgecil.similarity.encoders import DEFAULT_ENCODER, BundledEncoder, Encoder, get_encoder
 from edgecil.similarity.matrix import SimilarityMatrix
 
 TEMPLATE = "a photo of a {name}."
+
+_log = logging.getLogger(__name__)
 
 
 def text_similarity(
@@ -79,3 +85,25 @@ def fill_template(template: str, classes: ClassList) -> tuple[str, ...]:
         "A template must contain {name} or {label} exactly once and no other braces, like "
         f"{TEMPLATE!r}. Got {shown(template)} instead."
     )
+
+
+def encode_cached(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float64]:
+    """`encoder.encode(texts)`, shape (n, d), computed once for these weights and texts.
+
+    A damaged file in the cache is computed again; a cache that cannot be written gives a warning.
+    """
+    asked = json.dumps([encoder.name, encoder.version, list(texts)])
+    key = hashlib.sha256(asked.encode("utf-8")).hexdigest()
+    path = cache_directory() / "embeddings" / f"{key}.npz"
+    try:
+        arrays, _ = read_npz(path, ("vectors",))
+        cached: NDArray[np.float64] = arrays["vectors"]
+        return cached
+    except (DataError, KeyError):
+        vectors = encoder.encode(texts)
+    try:
+        with replace_file(path, private=True) as file:
+            np.savez(file, vectors=vectors)
+    except EdgecilError as error:
+        _log.warning("Embeddings are computed but not cached. %s", error)
+    return vectors

