@@ -157,7 +157,7 @@ def test_another_format_is_refused(store) -> None:
     for number in (1, FORMAT + 1):
         store._database.execute(f"PRAGMA user_version = {number}")
         for kind in (Store, StoreReader):
-            with pytest.raises(DataError, match=f"format {number}.* reads 3 to {FORMAT}"):
+            with pytest.raises(DataError, match=f"format {number}.* reads {FORMAT}"):
                 kind(store.directory)
 
 

@@ -16,7 +16,6 @@ from edgecil.engine.config_values import (
     merge_options,
     read_config,
 )
-from edgecil.engine.database import DATABASE
 from edgecil.engine.directory import check_directory, remove_features, writing
 from edgecil.engine.experiment import (
     Experiment,
@@ -28,6 +27,7 @@ from edgecil.engine.plan import Node
 from edgecil.engine.progress import ProgressWriter
 from edgecil.engine.similarity import SIMILARITY_FILE
 from edgecil.engine.status import elapsed_seconds, expected_seconds
+from edgecil.engine.store import DATABASE
 from edgecil.engine.until import FIRST_LOOK, Goal, check_goal, parse_goal
 from edgecil.errors import UsageError, unknown, wrong_value
 from edgecil.io.device import use_portable_kernels

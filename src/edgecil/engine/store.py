@@ -13,26 +13,39 @@ from typing import Any, Literal
 
 import msgspec
 
-from edgecil.engine.database import (
-    DATABASE,
-    FORMAT,
-    SCHEMA,
-    TABLES,
-    cause_of,
-    check_database,
-    check_format,
-    check_pages,
-    checksum_of,
-)
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, WholeRun
-from edgecil.engine.store_reader import NAMES, NoExperimentError, StoreReader, node_key
-from edgecil.errors import EdgecilError, UsageError
+from edgecil.engine.store_reader import (
+    DATABASE,
+    FORMAT,
+    NAMES,
+    TABLES,
+    NoExperimentError,
+    StoreReader,
+    cause_of,
+    check_pages,
+    checksum_of,
+    node_key,
+)
+from edgecil.errors import EdgecilError
 from edgecil.io.files import replace_file
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import format_tasks
 
 __all__ = ["DATABASE", "FORMAT", "NoExperimentError", "Store", "StoreReader", "save_state"]
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS identity (
+    name TEXT PRIMARY KEY, value TEXT NOT NULL, checksum TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS sequences (
+    protocol TEXT NOT NULL, label TEXT NOT NULL, tasks TEXT NOT NULL, checksum TEXT NOT NULL,
+    PRIMARY KEY (protocol, label));
+CREATE TABLE IF NOT EXISTS nodes (
+    method TEXT NOT NULL, seed INTEGER NOT NULL, prefix TEXT NOT NULL,
+    whole_run INTEGER NOT NULL, result TEXT, error TEXT, trace TEXT, worker TEXT,
+    checksum TEXT NOT NULL, PRIMARY KEY (method, seed, prefix));
+CREATE TABLE IF NOT EXISTS configs (config TEXT PRIMARY KEY, checksum TEXT NOT NULL);
+"""
 
 _log = logging.getLogger(__name__)
 
@@ -55,33 +68,21 @@ class Store(StoreReader):
         return self
 
     def _open(self) -> sqlite3.Connection:
-        path = self.directory / DATABASE
-        check_database(path)
-        try:
-            database = sqlite3.connect(path)
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise self._unusable(error) from error
+        database = sqlite3.connect(self._path)
         try:
             number = database.execute("PRAGMA user_version").fetchone()[0]
-            check_format(self.directory, number or FORMAT)
-            if 0 < number < FORMAT:
-                raise UsageError(
-                    f"{self.directory} was made by an earlier version of edgecil and cannot be "
-                    "continued; analyse it as it is, and run in another 'out' directory."
-                )
+            self._check_format(number or FORMAT)
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = FULL")
-            database.executescript(SCHEMA)
+            database.executescript(_SCHEMA)
             database.execute(f"PRAGMA user_version = {FORMAT}")
             check_pages(database, "integrity_check")
             self._remove_damaged_results(database)
-            status = path.stat()
+            status = self._path.stat()
             self._file = (status.st_dev, status.st_ino)
-        except (sqlite3.Error, UnicodeDecodeError, EdgecilError) as error:
+        except BaseException:
             database.close()
-            if isinstance(error, EdgecilError):
-                raise
-            raise self._unusable(error) from error
+            raise
         return database
 
     def _remove_damaged_results(self, database: sqlite3.Connection) -> None:
@@ -249,16 +250,15 @@ class Store(StoreReader):
 
     def _check_file(self) -> None:
         """Raise an error if the file was deleted or replaced, because results would be lost."""
-        path = self.directory / DATABASE
         try:
-            status = path.stat()
+            status = self._path.stat()
         except OSError:
             status = None
         if status is None or (status.st_dev, status.st_ino) != self._file:
             raise EdgecilError(
-                f"{path} was deleted or replaced while this process was writing to it, so further "
-                "results would be lost; restore the file and run the experiment again with the "
-                "same options."
+                f"{self._path} was deleted or replaced while this process was writing to it, so "
+                "further results would be lost; restore the file and run the experiment again with "
+                "the same options."
             )
 
 

@@ -1,4 +1,7 @@
-"""Queries of the results in an experiment directory, which need no write access."""
+"""The results in an experiment directory: the format of the database, and queries of it.
+
+Queries need no write access. Every row has a checksum over its columns.
+"""
 
 from __future__ import annotations
 
@@ -8,30 +11,31 @@ import shutil
 import sqlite3
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 import msgspec
 
-from edgecil.engine.database import (
-    DATABASE,
-    FORMAT,
-    TABLES,
-    cause_of,
-    check_database,
-    check_format,
-    check_pages,
-    check_tables,
-    checksum_of,
-    connect_read_only,
-)
 from edgecil.engine.plan import Node, Prefix
 from edgecil.engine.results import NodeResult, RunResult, WholeRun
 from edgecil.errors import DataError, UsageError
+from edgecil.io.files import other_kind
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import ClassSequence, format_tasks, parse_tasks
 
+FORMAT = 4
+DATABASE = "results.sqlite"
+
+# Columns of each table; `checksum` is one more, over all of these.
+TABLES = {
+    "identity": ("name", "value"),
+    "sequences": ("protocol", "label", "tasks"),
+    "nodes": (*("method", "seed", "prefix", "whole_run", "result", "error", "trace"), "worker"),
+    "configs": ("config",),
+}
 NAMES = ""
 """Name of the row of an identity that lists all other names, so that a lost one is noticed."""
 
@@ -49,13 +53,19 @@ class StoreReader:
 
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory)
-        self._copy: tempfile.TemporaryDirectory[str] | None = None
+        self._path = self.directory / DATABASE
+        self._copy = ExitStack()  # of the database, where it cannot be read in its place
         self._read: dict[str, list[tuple[Any, ...]]] = {}
-        self._format = FORMAT
+        if (kind := other_kind(self._path)) is not None:
+            raise DataError(
+                f"Cannot use {self._path}: it is {kind}, not a database; move it away and restore "
+                "the file from a copy."
+            )
         try:
-            self._database = self._open()
+            with self._using():
+                self._database = self._open()
         except BaseException:
-            self._remove_copy()
+            self._copy.close()
             raise
 
     def __enter__(self) -> StoreReader:
@@ -65,24 +75,19 @@ class StoreReader:
         self.close()
 
     def _open(self) -> sqlite3.Connection:
-        path = self.directory / DATABASE
-        check_database(path)
-        if not path.is_file():
+        if not self._path.is_file():
             raise NoExperimentError(
                 f"{self.directory} is not an experiment: it contains no {DATABASE}."
             )
         try:
-            try:
-                return self._checked(connect_read_only(path))
-            except sqlite3.OperationalError:
-                # SQLite would have to create files beside the database: read a copy.
-                self._copy = tempfile.TemporaryDirectory(prefix="edgecil-")
-                for source in path.parent.glob(f"{path.name}*"):
-                    if source.name in (path.name, f"{path.name}-wal"):
-                        shutil.copyfile(source, Path(self._copy.name) / source.name)
-                return self._checked(sqlite3.connect(Path(self._copy.name) / path.name))
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise self._unusable(error) from error
+            return self._checked(connect_read_only(self._path))
+        except sqlite3.OperationalError:
+            # SQLite would have to create files beside the database: read a copy.
+            folder = self._copy.enter_context(tempfile.TemporaryDirectory(prefix="edgecil-"))
+            for name in (DATABASE, f"{DATABASE}-wal"):
+                if (self.directory / name).exists():
+                    shutil.copyfile(self.directory / name, Path(folder) / name)
+            return self._checked(sqlite3.connect(Path(folder) / DATABASE))
 
     def _checked(self, database: sqlite3.Connection) -> sqlite3.Connection:
         """Return the connection, if the database has the format that this version reads."""
@@ -92,19 +97,33 @@ class StoreReader:
                 raise NoExperimentError(
                     f"{self.directory} is not an experiment: its {DATABASE} is empty."
                 )
-            check_format(self.directory, number)
-            check_tables(database)
-            self._format = number
+            self._check_format(number)
+            # A view may have rows without end.
+            kinds = dict(database.execute("SELECT name, type FROM sqlite_master"))
+            strange = [name for name in TABLES if kinds.get(name) != "table"]
+            strange += [name for name, kind in kinds.items() if kind in ("view", "trigger")]
+            if strange:
+                raise sqlite3.DatabaseError(
+                    f"it has no plain table of results named {strange[0]!r}"
+                )
             # Rows on a damaged page may be missing, which no checksum of rows shows.
-            path = (self.directory / DATABASE).absolute()
-            content = path.stat().st_size, path.stat().st_mtime_ns
-            if _intact.get(path) != content:
+            status = self._path.stat()
+            content = status.st_size, status.st_mtime_ns
+            if _intact.get(self._path.absolute()) != content:
                 check_pages(database, "quick_check")
-                _intact[path] = content
+                _intact[self._path.absolute()] = content
         except BaseException:
             database.close()
             raise
         return database
+
+    def _check_format(self, number: int) -> None:
+        if number != FORMAT:
+            raise DataError(
+                f"{self.directory} was written by another version of edgecil (results of format "
+                f"{number}, this version reads {FORMAT}); use that version, or train again in "
+                "another directory."
+            )
 
     def read_all(self) -> None:
         """Read all tables in one transaction; later queries, also of a closed store, use that."""
@@ -114,12 +133,7 @@ class StoreReader:
     def close(self) -> None:
         """Close the database."""
         self._database.close()
-        self._remove_copy()
-
-    def _remove_copy(self) -> None:
-        if self._copy is not None:
-            self._copy.cleanup()
-            self._copy = None
+        self._copy.close()
 
     def identity(self) -> dict[str, Any]:
         """Return everything that determines the results, by name."""
@@ -183,8 +197,6 @@ class StoreReader:
 
     def configs(self) -> list[dict[str, Any]]:
         """Return the distinct configurations of all calls of `run`, in order."""
-        if self._format < FORMAT:  # options of earlier versions had other names
-            return []
         return [self._parsed(json.loads, config) for (config,) in self._rows("configs")]
 
     def sequences(self) -> dict[str, list[LabelledSequence]]:
@@ -206,32 +218,37 @@ class StoreReader:
     def _results(self, kind: type[Any]) -> dict[Node, Any]:
         decoder = msgspec.json.Decoder(kind)
         results: dict[Node, Any] = {}
-        for method, seed, prefix, whole_run, result, *_ in self._rows("nodes"):
+        for node, whole_run, result, *_ in self._nodes():
             if result is None or bool(whole_run) != (kind is WholeRun):
                 continue
             try:
-                node = Node(method, seed, self._parsed(parse_tasks, prefix))
                 results[node] = decoder.decode(result)
                 results[node].check(node.prefix)
             except (msgspec.MsgspecError, ValueError, DataError) as error:
-                raise self._damaged(f"the result of {method!r} on {prefix}: {error}") from error
+                prefix = format_tasks(node.prefix)
+                raise self._damaged(
+                    f"the result of {node.method!r} on {prefix}: {error}"
+                ) from error
         return results
 
     def failures(self) -> dict[Node, tuple[str, str]]:
         """Return every failed node: the error in one line, and its traceback."""
         return {
-            Node(method, seed, self._parsed(parse_tasks, prefix)): (error, trace)
-            for method, seed, prefix, _, _, error, trace, _ in self._rows("nodes")
-            if error is not None
+            node: (error, it) for node, _, _, error, it, _ in self._nodes() if error is not None
         }
 
     def workers(self) -> dict[Node, dict[str, str]]:
         """In what the worker of a node differed from the identity, where this was allowed."""
         return {
-            Node(method, seed, self._parsed(parse_tasks, prefix)): self._parsed(json.loads, worker)
-            for method, seed, prefix, *_, worker in self._rows("nodes")
+            node: self._parsed(json.loads, worker)
+            for node, *_, worker in self._nodes()
             if worker is not None
         }
+
+    def _nodes(self) -> Iterator[tuple[Any, ...]]:
+        """Yield each node, with the values of its other columns."""
+        for method, seed, prefix, *values in self._rows("nodes"):
+            yield Node(method, seed, self._parsed(parse_tasks, prefix)), *values
 
     def runs(self) -> dict[tuple[str, int, Prefix], RunResult]:
         """Return every finished run, by method, seed and tasks."""
@@ -272,10 +289,22 @@ class StoreReader:
         return [row[:-1] for row in rows]
 
     def _execute(self, query: str) -> list[tuple[Any, ...]]:
-        try:
+        with self._using():
             return self._database.execute(query).fetchall()
+
+    @contextmanager
+    def _using(self) -> Iterator[None]:
+        """Turn what SQLite raises into one sentence."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            cause = cause_of(error, self.directory)
+            raise DataError(f"Cannot use {self._path}: {cause}.") from error
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise self._unusable(error) from error
+            raise DataError(
+                f"Cannot read {self._path}: {error}; restore it from a copy, or train in another "
+                "directory."
+            ) from error
 
     def _parsed(self, parse: Callable[[str], Parsed], text: str) -> Parsed:
         try:
@@ -285,18 +314,47 @@ class StoreReader:
 
     def _damaged(self, what: str) -> DataError:
         return DataError(
-            f"{self.directory / DATABASE} is damaged ({what.rstrip('.')}); run the experiment "
+            f"{self._path} is damaged ({what.rstrip('.')}); run the experiment "
             "again with the same options to train damaged results again, or restore the file from "
             "a copy."
         )
 
-    def _unusable(self, error: sqlite3.Error | UnicodeDecodeError) -> DataError:
-        path = self.directory / DATABASE
-        if isinstance(error, sqlite3.OperationalError):
-            return DataError(f"Cannot use {path}: {cause_of(error, self.directory)}.")
-        return DataError(
-            f"Cannot read {path}: {error}; restore it from a copy, or train in another directory."
-        )
+
+def connect_read_only(path: Path) -> sqlite3.Connection:
+    """Return a connection that creates no files.
+
+    Without a write-ahead log no process uses the database; with a log and without its index, a
+    killed process left the log.
+    """
+    log, index = (path.with_name(path.name + suffix).exists() for suffix in ("-wal", "-shm"))
+    if log and not index:
+        raise sqlite3.OperationalError("the index of the write-ahead log is missing")
+    mode = "mode=ro" if log else "immutable=1"
+    return sqlite3.connect(f"file:{quote(str(path.absolute()))}?{mode}", uri=True)
+
+
+def check_pages(database: sqlite3.Connection, check: str) -> None:
+    """Check that pages are consistent; `quick_check` reads tables, `integrity_check` all."""
+    (answer,) = database.execute(f"PRAGMA {check}(1)").fetchone()
+    if answer != "ok":
+        line = str(answer).split("\n")[-1]
+        raise sqlite3.DatabaseError(f"database disk image is malformed ({line})")
+
+
+def checksum_of(values: Iterable[Any]) -> str:
+    """Return a checksum of the values of a row."""
+    text = "\0".join("" if value is None else str(value) for value in values)
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def cause_of(error: sqlite3.Error, directory: Path) -> str:
+    """Return why a database cannot be used, in words that name the cause."""
+    text = str(error)
+    if "readonly" in text or "unable to open" in text:
+        return f"{text}; this user may not write to {directory}"
+    if "locked" in text or "busy" in text:
+        return f"{text}; another process is writing to it"
+    return text
 
 
 def node_key(node: Node) -> str:

@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from edgecil.engine.database import DATABASE
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.plan import Node
-from edgecil.engine.store import StoreReader
+from edgecil.engine.store import DATABASE, StoreReader
 from edgecil.engine.toolbox_configs import read_flat_config, toolbox_dataset
 from edgecil.errors import UsageError, shown
 from edgecil.interop import toolbox_driver
