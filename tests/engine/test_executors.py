@@ -15,6 +15,7 @@ import pytest
 
 from edgecil.backbones import pretrained
 from edgecil.engine.executors import Executor, Job, get_executor, local
+from edgecil.engine.executors.placement import Placement
 from edgecil.engine.handshake import differences, expected_identity, worker_identity
 from edgecil.engine.node_training import Outcome, train_node, unpack
 from edgecil.engine.plan import Node, Plan
@@ -230,7 +231,8 @@ def pool_for(methods: str, directory: Path, **settings: float) -> local.WorkerPo
     trigger.touch()
     strange = {"classes": [0, 1], "file": str(trigger)}
     context = make_context(dict.fromkeys(methods.split(), strange))
-    return local.WorkerPool(context, 1, **settings)
+    placement = Placement(("cpu",), most=1, per_device=1)
+    return local.WorkerPool(context, placement, **settings)
 
 
 @pytest.fixture(scope="module")

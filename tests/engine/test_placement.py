@@ -130,7 +130,8 @@ def test_a_task_without_memory_is_repeated_with_fewer_jobs_beside_it(tmp_path: P
 def test_a_task_that_needs_more_than_a_whole_device_fails(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
     lock.touch()
-    pool = WorkerPool(make_context({"crowded": {"file": str(lock)}}), 1)
+    placing = Placement(("cpu",), most=1, per_device=1)
+    pool = WorkerPool(make_context({"crowded": {"file": str(lock)}}), placing)
     with Store(tmp_path / "run") as store:
         summary = execute(plan_of("crowded", sequences=ORDERS[:1]), store, pool)
         (failure,) = store.failures().values()

@@ -24,6 +24,11 @@ class Job:
     final: bool = False  # the state is a model, which predicts
     only_child: bool = False  # one node alone will continue from the state
 
+    @property
+    def options(self) -> dict[str, bool]:
+        """Options of :func:`train_node`."""
+        return {"keep": self.keep is not None, "final": self.final, "hand_on": self.only_child}
+
 
 @dataclass(frozen=True)
 class Finished:
@@ -74,30 +79,30 @@ def get_executor(
     in seconds per job, `per_device` the jobs that share a GPU of a cluster, and `folder` the
     experiment directory, in which a private Ray has its files while it runs.
     """
+    if name not in EXECUTORS:
+        raise unknown("executor", name, EXECUTORS)
     if isinstance(workers, int) and workers < 1:
         raise UsageError(f"'workers' must be at least 1. Got {workers} instead.")
-    if address is not None and name != "ray":
-        raise UsageError(f"'address' requires the executor 'ray'. Got the executor {name!r}.")
-    if name == "local":
-        assert workers is not None
-        from edgecil.engine.executors.local import InProcess, WorkerPool
-
-        fixed = isinstance(workers, int) or workers.devices == ("cpu",)
-        count = workers if isinstance(workers, int) else workers.capacity
-        here = bool(context.interactive) or suits(context.environment.device)
-        if fixed and count == 1 and timeout is None and here:
-            return InProcess(context)
-        return WorkerPool(context, workers, timeout=timeout)
     if name == "ray":
         from edgecil.engine.executors.ray import RayExecutor
 
-        number = workers.capacity if isinstance(workers, Placement) else workers
+        assert not isinstance(workers, Placement)
         return RayExecutor(
             context,
-            number,
+            workers,
             address,
             timeout=timeout,
             per_device=per_device or 1,
             folder=folder or Path(),
         )
-    raise unknown("executor", name, EXECUTORS)
+    if address is not None:
+        raise UsageError(f"'address' requires the executor 'ray'. Got the executor {name!r}.")
+    from edgecil.engine.executors.local import InProcess, WorkerPool
+
+    assert workers is not None
+    if isinstance(workers, int):
+        workers = Placement(("cpu",), most=workers, per_device=workers)
+    here = bool(context.interactive) or suits(context.environment.device)
+    if workers.devices == ("cpu",) and workers.capacity == 1 and timeout is None and here:
+        return InProcess(context)
+    return WorkerPool(context, workers, timeout=timeout)

@@ -20,7 +20,7 @@ from edgecil.engine.executors.executor import Finished, Job
 from edgecil.engine.executors.placement import Placement
 from edgecil.engine.handshake import expected_identity, gpu_identity
 from edgecil.engine.main_guard import WORKER, check_exit, start_worker
-from edgecil.engine.node_training import Outcome, WorkerContext, failure, train_node
+from edgecil.engine.node_training import Outcome, State, WorkerContext, failure, train_node
 from edgecil.engine.plan import Node
 from edgecil.engine.store import save_state
 from edgecil.errors import EdgecilError
@@ -67,11 +67,9 @@ class WorkerPool:
     """
 
     def __init__(
-        self, context: WorkerContext, workers: int | Placement, *, timeout: float | None = None
+        self, context: WorkerContext, placement: Placement, *, timeout: float | None = None
     ) -> None:
-        if isinstance(workers, int):
-            workers = Placement(("cpu",), most=workers, per_device=workers)
-        self._placement = workers
+        self._placement = placement
         self.identity = gpu_identity(context.environment.device)
         expected = {**expected_identity(context.networks), **self.identity}
         context = self._context = replace(context, expected=expected)
@@ -225,32 +223,23 @@ class _Worker:
     def describe_end(self) -> str:
         """Return how the process ended, as a sentence."""
         self.process.join(5.0)
-        return f"The worker process {_how_it_ended(self.process.exitcode)}."
+        code = self.process.exitcode
+        if code is None or code >= 0:
+            return f"The worker process ended with exit code {code}."
+        name = signal.Signals(-code).name
+        memory = " (often: out of memory)" if name in ("SIGKILL", "SIGSEGV", "SIGABRT") else ""
+        return f"The worker process was ended by {name}{memory}."
 
     def overdue(self, timeout: float | None) -> bool:
         """Return whether the job has taken longer than it may."""
-        if timeout is None or self.begun is None:
-            return False
-        return time.monotonic() - self.begun > timeout
+        taken = 0.0 if self.begun is None else time.monotonic() - self.begun
+        return timeout is not None and taken > timeout
 
     def kill(self) -> None:
         """End the process."""
         self.process.kill()
         self.process.join(5.0)
         self.connection.close()
-
-
-def _how_it_ended(code: int | None) -> str:
-    """Return the exit code of a process in words.
-
-    >>> _how_it_ended(-9), _how_it_ended(3)
-    ('was ended by SIGKILL (often: out of memory)', 'ended with exit code 3')
-    """
-    if code is None or code >= 0:
-        return f"ended with exit code {code}"
-    name = signal.Signals(-code).name
-    memory = " (often: out of memory)" if name in ("SIGKILL", "SIGSEGV", "SIGABRT") else ""
-    return f"was ended by {name}{memory}"
 
 
 def _work(connection: Connection, context: WorkerContext, device: str) -> None:
@@ -283,22 +272,14 @@ def _end_with_parent() -> None:
 
 def run_job(context: WorkerContext, job: Job) -> Outcome:
     """Train a job: read the parent's state unless it is in memory, write the new one."""
-    try:
-        parent = context.take_handed(job.node) or (
-            None if job.parent is None else job.parent.read_bytes()
-        )
-    except FileNotFoundError as error:
-        return failure(
-            f"The state after the previous task is missing: {error.filename}.", damaged=True
-        )
-    outcome, state = train_node(
-        context,
-        job.node,
-        parent,
-        keep=job.keep is not None,
-        final=job.final,
-        hand_on=job.only_child,
-    )
+    parent: bytes | State | None = context.take_handed(job.node)
+    if parent is None and job.parent is not None:
+        try:
+            parent = job.parent.read_bytes()
+        except FileNotFoundError:
+            message = f"The state after the previous task is missing: {job.parent}."
+            return failure(message, damaged=True)
+    outcome, state = train_node(context, job.node, parent, **job.options)
     if job.keep is not None and state is not None:
         save_state(job.keep, state)
     return outcome

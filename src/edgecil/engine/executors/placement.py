@@ -34,10 +34,6 @@ class Placement:
         free: Callable[[str], int] | None = None,
     ) -> None:
         self.devices = tuple(dict.fromkeys(devices))
-        if not self.devices or most < 1 or (per_device is not None and per_device < 1):
-            raise UsageError(
-                "'workers' and 'workers_per_device' must be at least 1, for at least one device."
-            )
         self._most, self._total = most, total
         self._room = {name: (free or free_on)(name) for name in self.devices}
         # Devices whose number is given, or for which measurements were too optimistic.
@@ -94,9 +90,10 @@ def place(
     most = max(1, cores() // threads // len(names))
     if workers is not None and per_device is not None:
         raise UsageError("Give either 'workers' or 'workers_per_device', not both.")
+    for name, number in (("workers", workers), ("workers_per_device", per_device)):
+        if number is not None and number < 1:
+            raise UsageError(f"{name!r} must be at least 1. Got {number} instead.")
     if workers is not None:
-        if workers < 1:
-            raise UsageError(f"'workers' must be at least 1. Got {workers} instead.")
         per_device = -(-workers // len(names))
     return Placement(names, most=most, per_device=per_device, total=workers)
 

@@ -386,14 +386,8 @@ def train(
     context.prepare()
     try:
         with at_most(timeout):
-            return train_node(
-                context,
-                job.node,
-                context.take_handed(job.node) or parent,
-                keep=job.keep is not None,
-                final=job.final,
-                hand_on=job.only_child,
-            )
+            state = context.take_handed(job.node) or parent
+            return train_node(context, job.node, state, **job.options)
     except TooLongError:
         return failure(f"The training was stopped after {timeout:g} s."), None
 
