@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from statistics import fmean
 
 import numpy as np
@@ -128,13 +127,3 @@ def test_a_table_says_what_it_holds_in_one_line() -> None:
     text = repr(table_of({"a": noisy(0), "b": noisy(1)}))
     assert "runs of a, b by" in text
     assert len(text) < 120
-
-
-def test_columns_that_do_not_fit_are_refused() -> None:
-    table = made("m edge hard 012 0 40", "m edge easy 102 0 50")
-    with pytest.raises(DataError):
-        replace(table, sequence=np.array([0, 2]))
-    with pytest.raises(DataError):
-        replace(table, seed=np.array([0]))
-    with pytest.raises(DataError):
-        table.take(np.array([], dtype=int))

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from edgecil.classes import get_classes
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS, find_metric
 from edgecil.engine.runs import SEED_MEANINGS, Runs
 from edgecil.errors import DataError, EdgecilError, UsageError, nearest, shown, unknown, wrong_value
-from edgecil.io.csv_files import Cell, check_header, iterate_rows, unescape, write_csv
+from edgecil.io.csv_files import Cell, check_header, iterate_rows, parse_rows, unescape, write_csv
 from edgecil.io.numbers import parse_cell, parse_int
 from edgecil.sequences.given import NAME as OWN_ORDERS
 from edgecil.sequences.protocols import DEFAULT_PROTOCOL, PROTOCOLS
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import pandas
 
 DataFrame: TypeAlias = "pandas.DataFrame"
+_T = TypeVar("_T")
 
 _KEYS = ("method", "dataset", "protocol", "label", "sequence", "seed")
 _OWN = ("repeat", "status", "identity")
@@ -268,7 +269,7 @@ def read_grid(source: str | Path | DataFrame | Sequence[str | Path]) -> Grid:
         is_text = name is not None and any(isinstance(cell, str) for cell in first)
         if (is_text or str(name).lower() in _KEYS) and name not in frame.columns:
             frame = frame.reset_index(level=place)
-    return _grid(_frame_rows(frame), "DataFrame", "method")
+    return _grid(parse_rows(frame.to_csv(index=False), "DataFrame"), "DataFrame", "method")
 
 
 def is_tensorboard(source: object) -> bool:
@@ -299,7 +300,7 @@ def _logged(paths: Sequence[Path]) -> Grid:
 
 
 def _grid(rows: Iterator[Sequence[str]], origin: str, stem: str) -> Grid:
-    header = [str(cell).strip() for cell in next(rows)]
+    header = [cell.strip() for cell in next(rows, ())]
     check_header(header, origin)
     cells = list(rows)
     if not cells:
@@ -334,68 +335,58 @@ def _csv_rows(path: Path) -> Iterator[Sequence[str]]:
         yield cells
 
 
-def _frame_rows(frame: DataFrame) -> Iterator[Sequence[str]]:
-    yield [str(name) for name in frame.columns]
-    columns = [frame.iloc[:, place].tolist() for place in range(len(frame.columns))]
-    for row in zip(*columns, strict=True):
-        yield [_cell(value) for value in row]
-
-
-def _cell(value: Any) -> str:
-    """Return a DataFrame's cell as a CSV file would hold it; missing values are empty."""
-    if isinstance(value, str):
-        return value
-    if value is None or value != value:
-        return ""
-    if isinstance(value, float) and value.is_integer() and math.isfinite(value):
-        return str(int(value))
-    text = str(value)
-    return "" if text == "<NA>" else text
-
-
 def _parse(grid: Grid, metric: str, seeds_are: str) -> list[Runs]:
     """Return the table of each dataset."""
     columns, count = grid.columns, len(grid.numbers)
     has_orders, has_seeds = "sequence" in columns, "seed" in columns
-    is_named = has_orders and "label" in columns
-    sequences, texts = _Sequences(), _Texts()
-    states = [cell.strip().lower() for cell in columns.get("status", [])]
-    methods, protocols, datasets = [], [], []
-    labels: list[str] = []
-    orders: list[ClassSequence] = []
-    seeds: list[int] = []
-    values: list[float] = []
-    runs_of: dict[str, int] = {}
+
+    def parsed(name: str, parse: Callable[[str], _T]) -> list[_T]:
+        """Parse the cells of a column, equal ones once."""
+        values: dict[str, _T] = {}
+        for number, cell in zip(grid.numbers, columns[name], strict=True):
+            try:
+                if cell not in values:
+                    values[cell] = parse(cell)
+            except DataError as error:
+                raise DataError(f"Row {number} of {grid.origin} {error}") from error
+        return [values[cell] for cell in columns[name]]
+
+    def text(cell: str) -> str:
+        return unescape(cell.strip())
+
+    def required(name: str) -> Callable[[str], str]:
+        def parse(cell: str) -> str:
+            if not text(cell):
+                raise DataError(f"has no {name}; fill it in.")
+            return text(cell)
+
+        return parse
+
     default = OWN_ORDERS if has_orders or seeds_are in ("", "trainings") else DEFAULT_PROTOCOL
-    for row in range(count):
-        try:
-            method = texts[columns["method"][row]]
-            protocol = texts[columns["protocol"][row]] if "protocol" in columns else default
-            if not method or not protocol:
-                raise DataError(f"has no {'protocol' if method else 'method'}; fill it in.")
-            seed = _parse_seed(columns["seed"][row]) if has_seeds else runs_of.get(method, 0)
-            value = _parse_value(columns[metric][row].strip(), metric)
-            if has_orders:
-                order = sequences[columns["sequence"][row]]
-                label = texts[columns["label"][row]] if is_named else str(order)
-            else:
-                label = f"{'seed' if has_seeds else 'run'} {seed}"
-                order = sequences.stand_in(label if has_seeds else (method, seed))
-        except DataError as error:
-            raise DataError(f"Row {grid.numbers[row]} of {grid.origin} {error}") from error
-        runs_of[method] = runs_of.get(method, 0) + 1
-        methods.append(method)
-        protocols.append(protocol)
-        datasets.append(texts[columns["dataset"][row]] if "dataset" in columns else "")
-        labels.append(label)
-        orders.append(order)
-        seeds.append(0 if not has_orders and seeds_are == "orders" else seed)
-        values.append(math.nan if states and states[row] not in ("finished", "") else value)
+    methods = parsed("method", required("method"))
+    protocols = [default] * count
+    if "protocol" in columns:
+        protocols = parsed("protocol", required("protocol"))
+    datasets = parsed("dataset", text) if "dataset" in columns else [""] * count
+    values = parsed(metric, lambda cell: _parse_value(cell.strip(), metric))
+    for row, state in enumerate(columns.get("status", [])):
+        if state.strip().lower() not in ("finished", ""):
+            values[row] = math.nan
+    seeds = parsed("seed", _parse_seed) if has_seeds else _count_equal(methods)
+    if has_orders:
+        orders = parsed("sequence", _parse_sequence)
+        labels = parsed("label", text) if "label" in columns else list(map(str, orders))
+    else:
+        labels = [f"{'seed' if has_seeds else 'run'} {seed}" for seed in seeds]
+        keys = labels if has_seeds else list(zip(methods, seeds, strict=True))
+        stand_ins = {key: ClassSequence([[own]]) for own, key in enumerate(dict.fromkeys(keys))}
+        orders = [stand_ins[key] for key in keys]  # each a task with a class of its own
+        seeds = [0] * count if seeds_are == "orders" else seeds
     tables = []
     for dataset in dict.fromkeys(datasets):
         rows = [row for row in range(count) if datasets[row] == dataset]
 
-        def own(column: Sequence[Any], rows: list[int] = rows) -> list[Any]:
+        def own(column: Sequence[_T], rows: list[int] = rows) -> list[_T]:
             return [column[row] for row in rows]
 
         numbers, notes = _in_per_cent(grid, metric, own(methods), own(values), rows)
@@ -418,42 +409,29 @@ def _parse(grid: Grid, metric: str, seeds_are: str) -> list[Runs]:
     return tables
 
 
-class _Texts(dict[str, str]):
-    """Cells without blanks around them; equal ones are one object."""
-
-    def __missing__(self, cell: str) -> str:
-        self[cell] = unescape(cell.strip())
-        return self[cell]
-
-
-class _Sequences(dict[str, ClassSequence]):
-    """The sequences of a file by their text; equal ones are one object."""
-
-    def __init__(self) -> None:
-        self._different: dict[ClassSequence, ClassSequence] = {}
-        self._stand_ins: dict[object, ClassSequence] = {}
-
-    def __missing__(self, text: str) -> ClassSequence:
-        try:
-            sequence = ClassSequence.parse(text.strip())
-        except (ValueError, EdgecilError) as error:
-            raise DataError(
-                f"has the sequence {text!r}; write the ids of the classes, not their names, task "
-                f"by task: '0 1|2 3|4 5' ({str(error).rstrip('.')})."
-            ) from error
-        self[text] = self._different.setdefault(sequence, sequence)
-        return self[text]
-
-    def stand_in(self, key: object) -> ClassSequence:
-        """Return what stands for an order that is unknown: a task with a class of its own."""
-        new = ClassSequence([[len(self._stand_ins)]])
-        return self._stand_ins.setdefault(key, new)
+def _count_equal(values: Sequence[str]) -> list[int]:
+    """Return how often each value has appeared before."""
+    counts: Counter[str] = Counter()
+    numbers = []
+    for value in values:
+        numbers.append(counts[value])
+        counts[value] += 1
+    return numbers
 
 
-@lru_cache(maxsize=1024)
+def _parse_sequence(text: str) -> ClassSequence:
+    try:
+        return ClassSequence.parse(text.strip())
+    except (ValueError, EdgecilError) as error:
+        raise DataError(
+            f"has the sequence {text!r}; write the ids of the classes, not their names, task by "
+            f"task: '0 1|2 3|4 5' ({str(error).rstrip('.')})."
+        ) from error
+
+
 def _parse_seed(text: str) -> int:
     try:
-        seed = parse_int(text)
+        seed = parse_int(text.strip().removesuffix(".0"))  # as pandas writes it beside empty cells
         if not -_SEEDS <= seed < _SEEDS:
             raise ValueError(text)
     except ValueError as error:

@@ -86,13 +86,7 @@ class Orders:
     @cached_property
     def accuracies(self) -> Floats:
         """The mean over trainings of each order, (n,)."""
-        means = self.values[:, 0].copy() if len(self) else np.empty(0)
-        twice = self.counts == 2
-        if twice.any():
-            means[twice] = (self.values[twice, 0] + self.values[twice, 1]) / 2.0
-        for place in np.flatnonzero(self.counts > 2).tolist():
-            means[place] = fmean(self.values[place, : self.counts[place]].tolist())
-        return means
+        return np.array([fmean(values.tolist()) for values in self.repeats()])
 
     def repeats(self) -> list[Floats]:
         """Return the values of each order, one per training."""
@@ -101,12 +95,8 @@ class Orders:
 
     def by_sequence(self) -> Mapping[ClassSequence, float]:
         """Return the accuracy of each distinct sequence, averaged over the labels that share it."""
-        values = self.accuracies.tolist()
-        single = dict(zip(self.sequences, values, strict=True))
-        if len(single) == len(values):
-            return single
         grouped: dict[ClassSequence, list[float]] = {}
-        for sequence, accuracy in zip(self.sequences, values, strict=True):
+        for sequence, accuracy in zip(self.sequences, self.accuracies.tolist(), strict=True):
             grouped.setdefault(sequence, []).append(accuracy)
         return {sequence: fmean(some) for sequence, some in grouped.items()}
 
@@ -166,21 +156,8 @@ class Runs:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        numbered = (
-            (self.method, self.methods),
-            (self.protocol, self.protocols),
-            (self.label, self.labels),
-            (self.sequence, self.sequences),
-            (self.identity, self.identities),
-            (self.status, STATUSES),
-        )
-        lengths = {len(self.seed), len(self.repeat), len(self)}
-        lengths |= {len(codes) for codes, _ in numbered}
-        if len(lengths) > 1 or not len(self):
-            raise DataError("A table of runs has columns of the same length, with one run or more.")
-        for codes, entries in numbered:
-            if codes.min() < 0 or codes.max() >= len(entries):
-                raise DataError("A table of runs has numbers of entries that do not exist.")
+        if not len(self):
+            raise DataError("A table of runs has one run or more.")
         if not self.has_orders:
             return
         first = self.sequences[0]
