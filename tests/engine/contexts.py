@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from edgecil.engine.executors.ray import RayDriver, Request, pickled
+from edgecil.engine.executors.ray import RayDriver, pickled
 from edgecil.engine.node_training import WorkerContext
 from edgecil.engine.plan import Plan
 from edgecil.methods import get_method
@@ -39,6 +39,6 @@ def driver_in_this_process(
     context: WorkerContext, address: str, workers: int | None, per_device: int | None = None
 ) -> RayDriver:
     """A Ray driver with what a test has patched in this process."""
-    driver = RayDriver(Request(context.threads, per_device), workers, address)
+    driver = RayDriver(context.threads, per_device, workers, address)
     driver.prepare(pickled(context, driver.identity))
     return driver

@@ -11,7 +11,7 @@ import pytest
 
 from edgecil.engine.config import ExperimentConfig, Training
 from edgecil.engine.executors import ray
-from edgecil.engine.executors.ray import RayDriver, Request
+from edgecil.engine.executors.ray import RayDriver, slots
 from edgecil.engine.prepare import prepare
 from edgecil.errors import EdgecilError, UsageError
 from tests.toys import save_toy
@@ -19,10 +19,9 @@ from tests.toys import save_toy
 
 def test_how_many_trainings_fit_on_a_node() -> None:
     node = {"CPU": 8.0, "GPU": 2.0}
-    assert [Request(threads).slots(node) for threads in (1, 3, 9)] == [8, 2, 0]
-    assert [Request(1, per_device=share).slots(node) for share in (1, 3, 8)] == [2, 6, 8]
-    assert Request(1, per_device=2).slots({"CPU": 8.0}) == 0
-    assert Request(2, per_device=4).options == {"num_cpus": 2, "num_gpus": 0.25}
+    assert [slots(node, threads, None) for threads in (1, 3, 9)] == [8, 2, 0]
+    assert [slots(node, 1, share) for share in (1, 3, 8)] == [2, 6, 8]
+    assert slots({"CPU": 8.0}, 1, 2) == 0
 
 
 def looking_driver(
@@ -31,7 +30,7 @@ def looking_driver(
     monkeypatch.setattr(ray, "unreachable", lambda _: None)
     driver: Any = object.__new__(RayDriver)
     driver._ray = SimpleNamespace(nodes=lambda: nodes)
-    driver._workers, driver._request = workers, Request(2)
+    driver._workers, driver._threads, driver._per_device = workers, 2, None
     driver._head, driver._possible = "127.0.0.1:1", time.monotonic()
     return driver
 

@@ -288,21 +288,14 @@ class Experiment:
     def __repr__(self) -> str:
         try:
             with self._reading() as store:
-                sequences, counts = store.sequences(), store.run_counts()
+                orders, counts = [*store.sequences().values()], store.run_counts()
                 dataset = str(store.identity().get("dataset", {}).get("name", ""))
         except EdgecilError:
             return f"<Experiment {str(self.directory)!r}, which cannot be read>"
-        runs = sum(counts.values())
-        lengths = {
-            (len(labelled.sequence.order), len(labelled.sequence.tasks))
-            for group in sequences.values()
-            for labelled in group
-        }
-        parts = [dataset] if dataset else []
-        parts += [f"{classes} classes in {tasks} tasks" for classes, tasks in sorted(lengths)]
-        parts += [", ".join(counts)] if counts else []
-        parts.append(f"{runs} run{'' if runs == 1 else 's'}")
-        return f"<Experiment {str(self.directory)!r}: {'; '.join(parts)}>"
+        first, runs = orders[0][0].sequence if orders else None, sum(counts.values())
+        classes = "" if first is None else f"{len(first.order)} classes in {len(first)} tasks"
+        parts = [dataset, classes, ", ".join(counts), f"{runs} run{'' if runs == 1 else 's'}"]
+        return f"<Experiment {str(self.directory)!r}: {'; '.join(filter(None, parts))}>"
 
     def _repr_html_(self) -> str:
         title = f"<p>{html.escape(repr(self)[1:-1])}</p>"

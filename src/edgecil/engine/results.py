@@ -129,7 +129,7 @@ class RunResult:
     @property
     def classifiers(self) -> tuple[str, ...]:
         """Names of the classifiers, the main one first."""
-        return WholeRun(self.nodes, self.reported).classifiers
+        return tuple(self.reported or self.nodes[-1].correct)
 
     def counts(self, classifier: str | None = None) -> Counts:
         """Return what all metrics of a classifier (the main one by default) are computed from."""

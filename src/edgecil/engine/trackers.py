@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -30,28 +30,10 @@ class Tracker(ABC):
         """Write what is still in memory."""
 
 
-def open_trackers(
-    *,
-    jsonl: str | Path | None = None,
-    tensorboard: str | Path | None = None,
-    wandb: str | None = None,
-    mlflow: str | None = None,
-) -> list[Tracker]:
-    """Return the trackers of a file, a directory, a project and an experiment; None for none."""
-    trackers: list[Tracker] = []
-    trackers += [] if jsonl is None else [JsonLines(Path(jsonl))]
-    trackers += [] if tensorboard is None else [TensorBoard(Path(tensorboard))]
-    trackers += [] if wandb is None else [WeightsAndBiases(wandb)]
-    trackers += [] if mlflow is None else [MLflow(mlflow)]
-    return trackers
-
-
 def result_row(result: RunResult) -> dict[str, Any]:
     """Return a result as a flat row: metrics of the main classifier, `accuracy` of each."""
     return {
-        "method": result.method,
-        "seed": result.seed,
-        "sequence": str(result.sequence),
+        **_origin(result),
         **{name: result.metric(name) for name in METRICS},
         **{f"accuracy_{name}": result.metric(classifier=name) for name in result.classifiers},
         "seconds": result.seconds,
@@ -83,8 +65,8 @@ def run_key(result: RunResult) -> str:
 class JsonLines(Tracker):
     """One JSON object per line, written at the end as a whole."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: str) -> None:
+        self._path = Path(path)
         self._rows: dict[str, dict[str, Any]] = {}
 
     def write(self, result: RunResult) -> None:
@@ -101,9 +83,9 @@ class JsonLines(Tracker):
 class TensorBoard(Tracker):
     """Event files, one folder per run; it is named by a hash of the sequence, which it holds."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: str) -> None:
         _require("tensorboard", "TensorBoard event files")
-        self._directory = directory
+        self._directory = Path(directory)
 
     def write(self, result: RunResult) -> None:
         """Write the event file of a run."""
@@ -139,7 +121,7 @@ class WeightsAndBiases(Tracker):
             id=run_key(result),
             name=f"{result.method} {result.sequence}, seed {result.seed}"[:120],
             group=result.method,
-            config=_settings(result),
+            config={**_origin(result), **result.versions},
             resume="allow",
         )
         try:
@@ -176,13 +158,26 @@ class MLflow(Tracker):
         run = self._client.create_run(
             self._experiment, tags={self.TAG: key, "mlflow.runName": f"{result.method} {key}"}
         ).info.run_id
-        for name, text in _settings(result).items():
+        for name, text in {**_origin(result), **result.versions}.items():
             self._client.log_param(run, name, text)
         for step, name, value in curves(result):
             self._client.log_metric(run, name, value, step=step)
         for name, value in final_values(result).items():
             self._client.log_metric(run, name, value)
         self._client.set_terminated(run)
+
+
+TRACKERS: dict[str, Callable[[str], Tracker]] = {
+    "jsonl": JsonLines,  # a file
+    "tensorboard": TensorBoard,  # a directory
+    "wandb": WeightsAndBiases,  # a project
+    "mlflow": MLflow,  # an experiment
+}
+
+
+def open_trackers(**targets: str | Path | None) -> list[Tracker]:
+    """Return the trackers of `TRACKERS` that have a target; None for none."""
+    return [TRACKERS[name](str(it)) for name, it in targets.items() if it is not None]
 
 
 def write_all(trackers: Iterable[Tracker], results: Iterable[RunResult]) -> None:
@@ -192,13 +187,8 @@ def write_all(trackers: Iterable[Tracker], results: Iterable[RunResult]) -> None
             tracker.write(result)
 
 
-def _settings(result: RunResult) -> dict[str, Any]:
-    return {
-        "method": result.method,
-        "seed": result.seed,
-        "sequence": str(result.sequence),
-        **result.versions,
-    }
+def _origin(result: RunResult) -> dict[str, Any]:
+    return {"method": result.method, "seed": result.seed, "sequence": str(result.sequence)}
 
 
 def _require(package: str, what: str) -> Any:

@@ -20,7 +20,7 @@ import time
 import traceback
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -47,29 +47,16 @@ DEADLINE = 180.0  # seconds for everything but a training: to connect, to answer
 _LOOK = 5.0  # seconds between two looks at the head and the nodes
 
 
-@dataclass(frozen=True)
-class Request:
-    """What one training uses."""
+def slots(resources: Mapping[str, float], threads: int, per_device: int | None) -> int:
+    """Return how many trainings fit on a node; `per_device` share a GPU, None without GPUs.
 
-    threads: int
-    per_device: int | None = None  # trainings that share a GPU; None to train on processors
-
-    @property
-    def options(self) -> dict[str, float]:
-        """Options of a Ray task."""
-        gpus = {} if self.per_device is None else {"num_gpus": 1 / self.per_device}
-        return {"num_cpus": self.threads, **gpus}
-
-    def slots(self, resources: Mapping[str, float]) -> int:
-        """Return how many trainings fit on a node at the same time.
-
-        >>> Request(2).slots({"CPU": 7.0}), Request(1, per_device=3).slots({"CPU": 8.0, "GPU": 2.0})
-        (3, 6)
-        """
-        fitting = int(resources.get("CPU", 0.0) // self.threads)
-        if self.per_device is None:
-            return fitting
-        return min(fitting, int(resources.get("GPU", 0.0)) * self.per_device)
+    >>> slots({"CPU": 7.0}, 2, None), slots({"CPU": 8.0, "GPU": 2.0}, 1, 3)
+    (3, 6)
+    """
+    fitting = int(resources.get("CPU", 0.0) // threads)
+    if per_device is None:
+        return fitting
+    return min(fitting, int(resources.get("GPU", 0.0)) * per_device)
 
 
 class RayExecutor:
@@ -110,10 +97,10 @@ class RayExecutor:
         with safe_path(), hidden_script():
             self._process.start()
         other.close()
-        on_gpus = context.environment.device.startswith("cuda")
-        request = Request(context.threads, per_device if on_gpus else None)
+        share = per_device if context.environment.device.startswith("cuda") else None
+        call = context.threads, share, workers, address, timeout, self._private
         try:
-            self.identity = self._call("connect", request, workers, address, timeout, self._private)
+            self.identity = self._call("connect", *call)
             self._call("prepare", pickled(context, self.identity))
         except BaseException as error:
             self.close()
@@ -250,7 +237,8 @@ class RayDriver:
 
     def __init__(
         self,
-        request: Request,
+        threads: int,
+        per_device: int | None,
         workers: int | None,
         address: str | None,
         timeout: float | None = None,
@@ -259,15 +247,15 @@ class RayDriver:
         import ray
 
         self._ray = ray
-        self._request, self._workers, self._timeout = request, workers, timeout
-        self._private = private
+        self._threads, self._per_device = threads, per_device
+        self._workers, self._timeout, self._private = workers, timeout, private
         self._directory = None if address else str(Path.cwd())  # also that of private workers
         self._running: dict[Any, Job] = {}
         options: dict[str, Any] = {"address": address}
         if private is not None:
             options = {
                 "address": "local",  # without it, Ray takes any cluster on this machine
-                "num_cpus": (workers or 1) * request.threads,
+                "num_cpus": (workers or 1) * threads,
                 "include_dashboard": False,
                 "_temp_dir": private.files,
             }
@@ -281,7 +269,7 @@ class RayDriver:
         self._head = str(ray.get_runtime_context().gcs_address)
         self._possible = time.monotonic()
         self.look()
-        self.identity = {} if request.per_device is None else {"gpu": self._ask_gpu()}
+        self.identity = {} if per_device is None else {"gpu": self._ask_gpu()}
         self._train: Any = self._remote(train)
 
     def prepare(self, context: bytes) -> None:
@@ -319,15 +307,15 @@ class RayDriver:
         if unreachable(self._head) is not None:
             raise _ended(f"The head of the Ray cluster at {self._head} has ended")
         alive = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
-        slots = sum(map(self._request.slots, alive))
-        self.capacity = self._workers or slots + 1
-        if slots:
+        fitting = sum(slots(node, self._threads, self._per_device) for node in alive)
+        self.capacity = self._workers or fitting + 1
+        if fitting:
             self._possible = now
         elif now - self._possible > DEADLINE:  # nodes may come back, or be added
-            gpu = "" if self._request.per_device is None else " and a GPU"
+            gpu = "" if self._per_device is None else " and a GPU"
             raise _ended(
-                f"No node of the Ray cluster has had the {self._request.threads} processors{gpu} "
-                f"of one worker for {DEADLINE:g} s; lower 'threads', or add a node"
+                f"No node of the Ray cluster has had the {self._threads} processors{gpu} of one "
+                f"worker for {DEADLINE:g} s; lower 'threads', or add a node"
             )
 
     def close(self) -> None:
@@ -342,9 +330,13 @@ class RayDriver:
 
     def _remote(self, function: Any) -> Any:
         """Return a function of workers, whose kernels are those of this process."""
-        variables = {"env_vars": kernel_variables()}
-        options = {"max_retries": 0, "runtime_env": variables, **self._request.options}
-        return self._ray.remote(**options)(function)
+        gpus = {} if self._per_device is None else {"num_gpus": 1 / self._per_device}
+        return self._ray.remote(
+            max_retries=0,
+            runtime_env={"env_vars": kernel_variables()},
+            num_cpus=self._threads,
+            **gpus,
+        )(function)
 
     def _ask_gpu(self) -> str:
         """Return the type of the first GPU that is free; all others must equal it."""
