@@ -59,5 +59,5 @@ def test_recipes_are_read_from_the_package() -> None:
     for name in recipe_names():
         assert len(describe_recipe(name)) > 40
         assert describe_recipe(name).endswith(".")
-    with pytest.raises(UsageError, match="'demo'"):
-        read_recipe("dmo")
+    with pytest.raises(UsageError, match="Did you mean 'demo'"):
+        read_config("recipe:dmo")

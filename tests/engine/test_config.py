@@ -50,29 +50,28 @@ def test_a_file_holds_every_option(tmp_path) -> None:
     )
 
 
-def test_names_are_taken_once() -> None:
-    config = build_config({"method": "ewc, icarl,ewc", "dataset": "x", "protocol": ["a", "a"]})
-    assert config.method == ("ewc", "icarl")
-    assert config.protocol == ("a",)
+def test_names_are_taken_once_and_paths_and_none_are_accepted(tmp_path) -> None:
+    given = {"method": "ewc, icarl,ewc", "dataset": tmp_path, "protocol": ["a", "a"]}
+    config = build_config({**given, "data": {"root": None}})
+    assert (config.method, config.protocol) == (("ewc", "icarl"), ("a",))
+    assert (config.dataset, config.data.root, config.repeats) == (str(tmp_path), None, 1)
 
 
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
+        (None, EdgecilError, r"run\.toml"),
         ("method = [", DataError, "run.toml.*TOML"),
         ("metod = 'icarl'", UsageError, "'metod'.*'method'"),
+        ('method = "ewc"\n[data]\nclasses = "six"\n', UsageError, r"run\.toml.*'classes'"),
     ],
 )
 def test_files_that_cannot_be_used(tmp_path, text, error, message) -> None:
     path = tmp_path / "run.toml"
-    path.write_text(text, encoding="utf-8")
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
     with pytest.raises(error, match=message):
         read_config(path)
-
-
-def test_a_file_that_is_not_there(tmp_path) -> None:
-    with pytest.raises(EdgecilError, match=r"run\.toml"):
-        read_config(tmp_path / "run.toml")
 
 
 @pytest.mark.parametrize(
@@ -127,12 +126,6 @@ def test_a_configuration_written_as_toml_is_read_as_the_same(tmp_path) -> None:
     assert build_config(read_config(path)) == config
 
 
-def test_a_bundled_recipe_is_a_configuration() -> None:
-    assert build_config(read_config("recipe:demo")).dataset == "caltech101"
-    with pytest.raises(UsageError, match="Did you mean 'demo'"):
-        read_config("recipe:dmo")
-
-
 def test_a_new_field_is_an_option_everywhere(monkeypatch) -> None:
     """One field gives a flag, a key of a section, a check and a line of help."""
 
@@ -165,11 +158,6 @@ def test_every_option_of_a_group_has_help() -> None:
     assert all(entry.metadata["help"] for entry in entries)
     flags = [entry.metadata["flag"] or entry.name for entry in entries]
     assert len(set(flags)) == len(flags), "flags of one verb have one name each"
-
-
-def test_paths_and_none_are_accepted(tmp_path) -> None:
-    config = build_config({"method": "ewc", "dataset": tmp_path, "data": {"root": None}})
-    assert (config.dataset, config.data.root, config.repeats) == (str(tmp_path), None, 1)
 
 
 @pytest.mark.parametrize(
@@ -207,10 +195,3 @@ def test_paths_and_none_are_accepted(tmp_path) -> None:
 )
 def test_options_replace_what_they_contradict(values, options, merged) -> None:
     assert merge_options(values, options) == merged
-
-
-def test_a_wrong_type_in_a_file_names_the_file(tmp_path) -> None:
-    path = tmp_path / "own.toml"
-    path.write_text('method = "ewc"\n[data]\nclasses = "six"\n')
-    with pytest.raises(UsageError, match=r"own\.toml.*'classes'"):
-        read_config(path)

@@ -14,10 +14,9 @@ from edgecil import TrainingFailedError
 from edgecil.cli.main import main
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.protocol_results import experiment_results
-from edgecil.engine.run import run
 from edgecil.errors import EdgecilError, UsageError
 from tests.engine.test_resume import finished, started, wait_for
-from tests.grouped import grouped
+from tests.grouped import train
 from tests.io.test_interpreter import hostile_directory
 from tests.methods.learner_files import write_learner
 from tests.toys import save_toy
@@ -28,16 +27,10 @@ def test_a_learner_in_a_file_runs_in_workers_and_its_changes_are_noticed(
 ) -> None:
     path, data = write_learner(tmp_path / "code"), save_toy(tmp_path / "toy.npz")
     hostile_directory(tmp_path, monkeypatch)  # of which nothing is imported
-    options = {
-        "method": f"{path}:NearestMean",
-        "dataset": str(data),
-        "tasks": 2,
-        "protocol": "random",
-        "budget": 2,
-        "set": {"NearestMean": {"shrink": 0.1}},
-    }
-    one = run(**grouped(out=tmp_path / "one", workers=1, **options))
-    two = run(**grouped(out=tmp_path / "two", workers=2, **options))
+    options = {"dataset": str(data), "tasks": 2, "protocol": "random", "budget": 2}
+    options |= {"method": f"{path}:NearestMean", "set": {"NearestMean": {"shrink": 0.1}}}
+    one = train(out=tmp_path / "one", workers=1, **options)
+    two = train(out=tmp_path / "two", workers=2, **options)
     assert [result.method for result in one.results()] == ["NearestMean"] * 2
     [summary] = experiment_results(one).results
     assert (summary.method, summary.planned, summary.finished) == ("NearestMean", 2, 2)
@@ -50,7 +43,7 @@ def test_a_learner_in_a_file_runs_in_workers_and_its_changes_are_noticed(
         (path.parent / "shapes.py").read_text(encoding="utf-8") + "# new\n", encoding="utf-8"
     )
     with pytest.raises(EdgecilError, match=r"shapes\.py|code of NearestMean"):
-        run(**grouped(out=tmp_path / "one", workers=1, **options))
+        train(out=tmp_path / "one", workers=1, **options)
 
 
 def test_a_learner_of_a_notebook_trains_in_its_process_and_its_changes_are_noticed(
@@ -62,19 +55,18 @@ def test_a_learner_of_a_notebook_trains_in_its_process_and_its_changes_are_notic
     options = {"dataset": str(data), "tasks": 2, "protocol": "random", "budget": 2}
     out = tmp_path / "run"
     learner = run_cell(text, monkeypatch).NearestMean
-    here = run(**grouped(method=learner, out=out, **options)).results()
-    again = run(**grouped(method=learner, out=out, **options)).results()
-    from_file = run(
-        **grouped(method=f"{path}:NearestMean", out=tmp_path / "file", workers=1, **options)
-    ).results()
+    here = train(method=learner, out=out, **options).results()
+    again = train(method=learner, out=out, **options).results()
+    own = {"method": f"{path}:NearestMean", "out": tmp_path / "file", "workers": 1}
+    from_file = train(**own, **options).results()
     accuracies = [[one.metric("accuracy") for one in each] for each in (here, again, from_file)]
     assert accuracies[0] == accuracies[1] == accuracies[2]
     for given in ({"workers": 2}, {"executor": "ray"}):
         with pytest.raises(UsageError, match=r"NearestMean .*'workers'"):
-            run(**grouped(method=learner, out=tmp_path / "two", **given, **options))
+            train(method=learner, out=tmp_path / "two", **given, **options)
     changed = run_cell(text.replace("def predict", "# new\n    def predict"), monkeypatch)
     with pytest.raises(EdgecilError, match="NearestMean"):
-        run(**grouped(method=changed.NearestMean, out=out, **options))
+        train(method=changed.NearestMean, out=out, **options)
 
 
 def run_cell(text: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
@@ -92,14 +84,14 @@ def test_a_learner_that_failed_at_once_may_be_mended_beside_finished_ones(tmp_pa
     path.write_text(text.replace("for class_ in classes", "for class_ in None"), encoding="utf-8")
     options: dict[str, Any] = {"dataset": str(data), "tasks": 2, "protocol": "latin", "workers": 1}
     out = tmp_path / "run"
-    finetune = run(**grouped(method="finetune", out=out, epochs=1, **options)).results()
+    finetune = train(method="finetune", out=out, epochs=1, **options).results()
     with pytest.raises(
         TrainingFailedError, match=r"TypeError: .* \(learner\.py, line 14\)"
     ) as raised:
-        run(**grouped(method=f"{path}:NearestMean", out=out, retries=0, **options))
+        train(method=f"{path}:NearestMean", out=out, retries=0, **options)
     assert "for class_ in None" in str(raised.value.__cause__), "Python shows the traceback"
     path.write_text(text, encoding="utf-8")
-    both = run(**grouped(method=f"{path}:NearestMean", out=out, **options)).results()
+    both = train(method=f"{path}:NearestMean", out=out, **options).results()
     assert [result.method for result in both] == ["finetune"] * 3 + ["NearestMean"] * 3
     assert [result.nodes for result in both[:3]] == [result.nodes for result in finetune]
 

@@ -12,18 +12,15 @@ from edgecil.engine.experiment import Experiment
 from edgecil.engine.plan import Node
 from edgecil.engine.progress import PROGRESS_FILE, ProgressWriter, RunProgress, read_progress
 from edgecil.engine.results import NodeResult
-from edgecil.engine.run import run
 from edgecil.engine.store import Store
 from edgecil.sequences import ClassSequence, LabelledSequence
-from tests.engine import strange as strange  # registers its learners
-from tests.toys import save_toy
+from tests.grouped import train
 
 NODE, OTHER = Node("m", 0, ((0, 1),)), Node("m", 0, ((2, 3),))
 
 
 class Clock:
-    def __init__(self) -> None:
-        self.now = 1000.0
+    now = 1000.0
 
     def __call__(self) -> float:
         return self.now
@@ -43,6 +40,10 @@ def test_the_file_says_what_is_running_and_ends(tmp_path) -> None:
         writer.begin(OTHER)
         progress = read_progress(tmp_path)
         assert [task.node for task in progress.running] == [OTHER]
+        clock.now -= 3600.0  # the clock is set back
+        writer.begin(NODE)
+        progress = read_progress(tmp_path)
+        assert [task.node for task in progress.running] == [OTHER, NODE]
     progress = read_progress(tmp_path)
     assert (progress.alive, progress.ended, progress.running) == (False, True, ())
 
@@ -71,25 +72,20 @@ def test_a_killed_process_is_detected() -> None:
     assert not alive("elsewhere", 1, 500.0)
 
 
-def test_a_damaged_file_is_no_progress(tmp_path) -> None:
+def test_a_damaged_file_and_a_device_are_no_progress(tmp_path, monkeypatch) -> None:
     assert read_progress(tmp_path) is None
     (tmp_path / PROGRESS_FILE).write_text("{")
     assert read_progress(tmp_path) is None
+    (tmp_path / PROGRESS_FILE).unlink()
+    (tmp_path / PROGRESS_FILE).symlink_to("/dev/zero")
+    monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} was read"))
+    assert read_progress(tmp_path) is None
 
 
-def test_status_from_another_process_while_a_run_is_under_way(tmp_path) -> None:
+def test_status_from_another_process_while_a_run_is_under_way(toy) -> None:
     """One of two methods is measured on its first task; two of its trainings are under way."""
     there, back = ClassSequence([[0, 1], [2, 3]]), ClassSequence([[2, 3], [0, 1]])
-    out = run(
-        out=tmp_path / "run",
-        method="instant",
-        dataset=save_toy(tmp_path / "toy.npz", train=4),
-        tasks=2,
-        protocol="random",
-        budget=1,
-        training={"one_seed": True},
-        execution={"workers": 1},
-    ).directory
+    out = train(protocol="random", budget=1, one_seed=True, **toy).directory
     with Store(out) as store:
         (first,) = store.sequences()["random"]
         second = there if first.sequence != there else back
@@ -122,18 +118,3 @@ def test_status_from_another_process_while_a_run_is_under_way(tmp_path) -> None:
     assert len(lines) <= 5
     assert lines[1].count("#") == 40 * 2 // 8
     assert "10 min" in lines[-1]
-
-
-def test_a_clock_that_is_set_back_does_not_stop_the_progress(tmp_path) -> None:
-    clock = Clock()
-    with ProgressWriter(tmp_path, workers=1, clock=clock) as writer:
-        clock.now -= 3600.0
-        writer.begin(NODE)
-        progress = read_progress(tmp_path)
-        assert [task.node for task in progress.running] == [NODE]
-
-
-def test_a_device_in_place_of_the_progress_is_not_read(tmp_path, monkeypatch) -> None:
-    (tmp_path / PROGRESS_FILE).symlink_to("/dev/zero")
-    monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} was read"))
-    assert read_progress(tmp_path) is None

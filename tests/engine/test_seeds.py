@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from edgecil.engine.experiment import Experiment
-from edgecil.engine.run import run
 from edgecil.engine.seeds import repeat_of, training_seed
 from edgecil.errors import UsageError
 from edgecil.sequences.space import SequenceSpace
-from tests.grouped import grouped
+from tests.grouped import train
 from tests.toys import save_toy
 
 
@@ -43,32 +42,28 @@ def test_the_repeat_is_read_from_the_seed(repeat) -> None:
 
 
 def test_an_order_has_the_same_seed_in_every_protocol(toy, tmp_path) -> None:
-    random = seeds(
-        run(**grouped(**toy, out=tmp_path / "a", protocol="random", budget=4, repeats=2))
-    )
-    latin = seeds(
-        run(**grouped(**toy, out=tmp_path / "b", protocol="latin", budget=2, first_seed=1))
-    )
+    random = seeds(train(**toy, out=tmp_path / "a", protocol="random", budget=4, repeats=2))
+    latin = seeds(train(**toy, out=tmp_path / "b", protocol="latin", budget=2, first_seed=1))
     assert all(some == [training_seed(tasks, r) for r in (0, 1)] for tasks, some in random.items())
     assert all(some == [training_seed(tasks, 1)] for tasks, some in latin.items())
 
 
 def test_one_seed_serves_all_orders_if_asked_or_enumerated(toy, tmp_path) -> None:
-    asked = run(**grouped(**toy, out=tmp_path / "a", protocol="random", budget=2, one_seed=True))
-    every = run(**grouped(**toy, out=tmp_path / "b", protocol=["random", "enumerate"], budget=2))
+    asked = train(**toy, out=tmp_path / "a", protocol="random", budget=2, one_seed=True)
+    every = train(**toy, out=tmp_path / "b", protocol=["random", "enumerate"], budget=2)
     assert {seed for some in seeds(asked).values() for seed in some} == {0}
     assert {seed for some in seeds(every).values() for seed in some} == {0}
 
 
 def test_a_directory_has_one_kind_of_seeds(toy, tmp_path) -> None:
-    run(**grouped(**toy, out=tmp_path / "a", protocol="random", budget=2))
+    train(**toy, out=tmp_path / "a", protocol="random", budget=2)
     with pytest.raises(UsageError, match="training seeds"):
-        run(**grouped(**toy, out=tmp_path / "a", protocol="random", budget=2, one_seed=True))
+        train(**toy, out=tmp_path / "a", protocol="random", budget=2, one_seed=True)
 
 
 def test_missing_repeats_are_those_of_their_orders(toy, tmp_path) -> None:
     options = {**toy, "out": tmp_path / "a", "protocol": "random", "budget": 3}
-    experiment = run(**grouped(**options, repeats=2))
+    experiment = train(**options, repeats=2)
     rows = experiment.to_pandas()
     assert len(rows) == 6
     assert not rows["accuracy"].isna().any()

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields
+from itertools import product
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ import pytest
 from edgecil.backbones import backbone_names
 from edgecil.backbones.pretrained import PRETRAINED as OUR_PRETRAINED
 from edgecil.engine import ExperimentConfig, build_config
+from edgecil.engine.prepare import configure
 from edgecil.engine.run import config_values, resolve_options
 from edgecil.engine.toolbox_configs import (
     KEYS,
@@ -27,7 +30,7 @@ from edgecil.engine.toolbox_configs import (
 )
 from edgecil.errors import DataError, EdgecilWarning, UsageError
 from edgecil.methods import Schedule, get_method, method_names
-from edgecil.methods.registry import replace_schedule, replace_settings
+from edgecil.methods.registry import replace_settings
 from edgecil.methods.setups import PUBLISHED
 
 DATA = json.loads((Path(__file__).parent / "data" / "toolbox_configs.json").read_text("utf-8"))
@@ -88,25 +91,6 @@ def test_a_config_of_pycil_becomes_a_run(tmp_path) -> None:
         assert remarks == [ignored]
 
 
-def test_a_config_of_pilot_becomes_a_run(tmp_path) -> None:
-    pilot = {
-        "dataset": "imagenetr", "model_name": "l2p", "convnet_type": None,
-        "backbone_type": "vit_base_patch16_224_l2p", "tuned_epoch": 5, "init_lr": 0.001875,
-        "batch_size": 16, "weight_decay": 0.0, "optimizer": "adam", "scheduler": "cosine",
-        "size": 10, "length": 5, "top_k": 4, "pull_constraint_coeff": 0.2, "prompt_pool": True,
-        "drop": 0.0,
-    }  # fmt: skip
-    config, remarks = read(tmp_path, **pilot)
-    assert (config.method, config.dataset) == (("l2p",), "imagenet-r")
-    assert config.training.backbone == "vit-b16-in1k"
-    assert config.training.schedule == {
-        "epochs": 5, "learning_rate": 0.001875, "schedule": "cosine", "optimizer": "adam",
-        "weight_decay": 0.0, "batch_size": 16,
-    }  # fmt: skip
-    assert config.training.set == {"l2p": {"pool": 10, "length": 5, "chosen": 4, "pull": 0.2}}
-    assert remarks[1].endswith(": prompt_pool, drop.")
-
-
 def test_the_first_task_keeps_its_own_values(tmp_path) -> None:
     later = {"epochs": 170, "lrate": 0.1, "milestones": [80, 120], "lrate_decay": 0.1}
     first = {"init_epoch": 200, "init_lr": 0.2, "init_milestones": [60]}
@@ -119,27 +103,27 @@ def test_the_first_task_keeps_its_own_values(tmp_path) -> None:
         "first": {"epochs": 200, "learning_rate": 0.2, "milestones": (60,)},
     }
     assert not any("init_" in remark for remark in remarks)
-
-
-def test_a_fixed_memory_is_per_class(tmp_path) -> None:
-    config, _ = read(tmp_path, fixed_memory=True)
-    assert config.training.memory == {"total": None, "per_class": 20}
-
-
-@pytest.mark.parametrize(
-    ("given", "device"),
-    [(0, "cuda:0"), ("1", "cuda:1"), ([-1], "cpu"), (["-1"], "cpu"), ("cpu", "cpu"), ("mps",) * 2],
-)
-def test_devices_are_numbers_or_texts(tmp_path, given, device) -> None:
-    assert read(tmp_path, device=given)[0].training.device == device
+    config, _ = read(tmp_path, scheduler="constant", init_lr=0.01, epochs=5)
+    schedule = replace_settings(Schedule(), config.training.schedule, "training")
+    assert [schedule.rate(epoch) for epoch in (0, 4, 200)] == [0.01] * 3
 
 
 @pytest.mark.parametrize(
-    ("given", "ours"),
-    [("cifar224", "cifar100"), ("cub", "cub200"), ("cifar100_aa", "cifar100"), ("vtab", "vtab")],
+    ("changes", "option", "value"),
+    [
+        ({"fixed_memory": True}, "training.memory", {"total": None, "per_class": 20}),
+        ({"device": 0}, "training.device", "cuda:0"),
+        ({"device": "1"}, "training.device", "cuda:1"),
+        *(({"device": cpu}, "training.device", "cpu") for cpu in ([-1], ["-1"], "cpu")),
+        ({"device": "mps"}, "training.device", "mps"),
+        ({"dataset": "cifar224"}, "dataset", "cifar100"),
+        ({"dataset": "cub"}, "dataset", "cub200"),
+        ({"dataset": "cifar100_aa"}, "dataset", "cifar100"),
+        ({"dataset": "vtab"}, "dataset", "vtab"),
+    ],
 )
-def test_datasets_go_by_our_names_where_we_know_them(tmp_path, given, ours) -> None:
-    assert read(tmp_path, dataset=given)[0].dataset == ours
+def test_a_key_becomes_an_option(tmp_path, changes, option, value) -> None:
+    assert attrgetter(option)(read(tmp_path, **changes)[0]) == value
 
 
 def test_the_tables_name_settings_that_exist() -> None:
@@ -236,12 +220,6 @@ def test_a_choice_that_is_not_here_is_listed(tmp_path, changes, key) -> None:
     assert key in remarks[1]
 
 
-def test_a_constant_rate_has_no_milestones(tmp_path) -> None:
-    config, _ = read(tmp_path, scheduler="constant", init_lr=0.01, epochs=5)
-    schedule = replace_settings(Schedule(), config.training.schedule, "training")
-    assert [schedule.rate(epoch) for epoch in (0, 4, 200)] == [0.01] * 3
-
-
 @pytest.mark.parametrize(
     ("dataset", "data", "sizes"),
     [
@@ -261,9 +239,9 @@ def test_a_run_cuts_the_tasks_of_a_config_as_the_toolboxes_do(
     assert cut_tasks(values, None) == values, "of an unknown number of classes"
 
 
-@pytest.mark.parametrize("first", [1, 2, 5, 10])
-@pytest.mark.parametrize("increment", [1, 3, 4, 10])
-@pytest.mark.parametrize("classes", [10, 11])
+@pytest.mark.parametrize(
+    ("first", "increment", "classes"), [*product([1, 2, 5, 10], [1, 3, 4, 10], [10, 11])]
+)
 def test_tasks_are_cut_as_the_toolboxes_cut_them(first, increment, classes) -> None:
     """The documented rule: whole increments while they fit, then what is left."""
     expected = [first]
@@ -277,14 +255,7 @@ def test_tasks_are_cut_as_the_toolboxes_cut_them(first, increment, classes) -> N
 def configured(config: ExperimentConfig) -> Any:
     """The settings that a run of the config has."""
     [name] = config.method
-    method = get_method(name)
-    schedule, memory = method.schedule(config.training.setup, config.training.backbone)
-    built = method.configure(
-        replace_schedule(schedule, config.training.schedule),
-        replace_settings(memory, config.training.memory, "memory"),
-        method.settings(config.training.setup),
-    )
-    return replace_settings(built, config.training.set.get(name, {}), name)
+    return configure(get_method(name), config, config.training.backbone)
 
 
 @pytest.mark.parametrize(
@@ -308,6 +279,7 @@ def test_configs_of_frozen_models_have_pilots_settings(tmp_path, name, dataset) 
     given = {**network, **row["both"], **row[dataset]}
     config, remarks = read(tmp_path, model_name=name, memory_size=0, **given)
     [method] = config.method
+    assert (config.dataset, config.training.backbone[:7]) == (dataset, "vit-b16")
     if method == "simplecil":
         assert config.training.schedule == {}
         assert configured(config) == get_method(method).config()
