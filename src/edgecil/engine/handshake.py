@@ -19,18 +19,11 @@ from edgecil.backbones.pretrained import fingerprint, is_pretrained
 from edgecil.io.device import expected_capability
 from edgecil.methods.task import Scenario
 
-# What of an experiment's identity may differ from an earlier process if this is allowed.
-MACHINE = ("edgecil", "torch", "machine", "cpu", "gpu")
-
 _CHUNK = 1024
 
 
 def machine_identity(*, here: bool = False) -> dict[str, str]:
-    """Return versions and instruction set of the processes that train.
-
-    Args:
-        here: this very process trains, which may use a newer instruction set than others.
-    """
+    """Return versions and instruction set of the processes that train, or of this very one."""
     return {
         "edgecil": edgecil.__version__,
         "torch": torch.__version__,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, cast
@@ -114,10 +114,34 @@ def prepare(
     config, entries, dataset, context = load_context(config, storage=storage, remote=remote)
     space = config.space(len(dataset))
     config, similarity, means, missing = _choose_similarity(config, dataset, space)
-    sequences = choose_sequences(config, space, similarity, answered or {}, means, dataset.names)
+    protocols = parse_protocols(config.protocol, own=config.sequences)
+    drawn = draw_protocols(
+        {name: own for name, own in protocols.items() if name not in config.sequences},
+        space,
+        similarity=similarity,
+        class_means=means,
+        budget=config.budget,
+        order_seed=config.order_seed,
+        objective=config.objective,
+        answered=answered or {},
+    )
+    given = {
+        name: parse_given(texts, space, dataset.names) for name, texts in config.sequences.items()
+    }
+    sequences = {name: (drawn | given)[name] for name in protocols}
     notes = note_sequences(sequences)
     if missing:
         notes["similarity"] = missing
+    environment = asdict(context.environment)
+    for name in ("shared", "mean", "std", "backbone"):  # the data determine mean and std
+        del environment[name]
+    networks: dict[str, str] = {}  # by themselves, so that methods on others can be added later
+    for entry in entries:
+        if entry.source is None:
+            network = context.backbones[entry.name]
+            networks[f"backbone of {entry.name}"] = model_name(network)
+            if is_pretrained(network):
+                networks[f"weights {model_name(network)}"] = fingerprint(network)
     identity = {
         **machine_identity(here=bool(context.interactive)),
         "dataset": {
@@ -127,7 +151,8 @@ def prepare(
         },
         "sizes": list(space.sizes),
         SEEDS: SHARED if config.shares_seed else PER_ORDER,
-        **_environment_identity(context, entries),
+        "environment": environment,
+        **networks,
         "threads": config.training.threads,
         **{f"method {name}": asdict(method) for name, method in context.configs.items()},
         **{f"code of {entry.name}": entry.identity for entry in entries if entry.identity},
@@ -174,8 +199,10 @@ def load_context(
     images = images or load_images(config, storage=storage)
     backbones = {entry.name: choose_backbone(entry, config, images.shape) for entry in entries}
     configs = {entry.name: configure(entry, config, backbones[entry.name]) for entry in entries}
-    _check_needs(images, entries, configs, backbones)
     networks = [backbones[entry.name] for entry in entries if entry.source is None]
+    for entry in entries:
+        if entry.source is None:
+            _check_need(entry, entry.needs(configs[entry.name]), backbones[entry.name], images)
     dataset, shape = fit_images(
         images,
         networks,
@@ -205,7 +232,8 @@ def load_context(
         backbones=backbones,
         models={name: find_model(name) for name in backbones.values() if is_slot_model(name)},
     )
-    _try_networks(context, networks)
+    for name in sorted(set(networks)):
+        _try_network(name, shape)
     return config, entries, dataset, context
 
 
@@ -227,11 +255,10 @@ def load_images(config: ExperimentConfig, *, storage: str = "auto") -> Dataset:
 def _choose_similarity(
     config: ExperimentConfig, dataset: Dataset, space: SequenceSpace
 ) -> tuple[ExperimentConfig, Similarity | None, Similarity | None, str]:
-    """Return the similarity that is configured, and that of the class means of vectors.
+    """Return the similarity that is configured, or else of images, and that of vectors' means.
 
-    Each is None if no protocol uses it. The similarity is that of names by default, or else of the
-    images. Where the protocols are the recommended ones and neither names nor vectors give a
-    similarity, random orders remain, and a sentence says so.
+    Each is None if no protocol uses it. Of the recommended protocols, random orders remain where
+    there is no similarity, and a sentence says so.
     """
     drawn = [PROTOCOLS[name] for name in config.protocol_names if name not in config.sequences]
     from_file = config.similarity.file or config.similarity.embeddings
@@ -250,38 +277,10 @@ def _choose_similarity(
         if config.similarity.changed().keys() - {"template"}:
             raise
         if recommended:
-            sentence = (
-                f"Only random orders are run, without probes, for lack of a similarity: {error}"
-            )
-            return replace(config, protocol=RECOMMENDED[:1]), None, None, sentence
+            only = "Only random orders are run, without probes, for lack of a similarity:"
+            return replace(config, protocol=RECOMMENDED[:1]), None, None, f"{only} {error}"
         warn(f"{error} The similarity of the classes is computed from the pixels of their images.")
         return config, image_similarity(dataset), means, ""
-
-
-def choose_sequences(
-    config: ExperimentConfig,
-    space: SequenceSpace,
-    similarity: Similarity | None,
-    answered: Mapping[str, Mapping[str, ClassSequence]],
-    class_means: Similarity | None = None,
-    names: Sequence[str] | None = None,
-) -> dict[str, list[LabelledSequence]]:
-    """Choose the sequences of every protocol."""
-    protocols = parse_protocols(config.protocol, own=config.sequences)
-    drawn = draw_protocols(
-        {name: own for name, own in protocols.items() if name not in config.sequences},
-        space,
-        similarity=similarity,
-        class_means=class_means,
-        budget=config.budget,
-        order_seed=config.order_seed,
-        objective=config.objective,
-        answered=answered,
-    )
-    return {
-        name: drawn[name] if name in drawn else parse_given(config.sequences[name], space, names)
-        for name in protocols
-    }
 
 
 def portable_config(config: ExperimentConfig) -> ExperimentConfig:
@@ -302,44 +301,33 @@ def choose_backbone(entry: MethodEntry, config: ExperimentConfig, shape: tuple[i
     return canonical_backbone(chosen or default)
 
 
-def _check_needs(
-    dataset: Dataset,
-    entries: list[MethodEntry],
-    configs: Mapping[str, Any],
-    backbones: Mapping[str, str],
-) -> None:
+def _check_need(entry: MethodEntry, need: str, network: str, dataset: Dataset) -> None:
     """Raise an error if a learner's network cannot take the inputs, or lacks what it needs."""
-    for entry in entries:
-        if entry.source is not None:
-            continue
-        name, need = backbones[entry.name], entry.needs(configs[entry.name])
-        if need != "features" and not dataset.channels:
-            problem = "but the dataset has vectors"
-        elif need not in ("features", offered_by(name)):
-            problem = f"which {name!r} does not show"
-        else:
-            check_inputs(name, dataset.shape)
-            continue
-        inside = "stages of a residual network" if need == "residual" else "sockets of a ViT"
-        other = "another learner, such as 'simplecil' or 'er'"
-        if entry.name == "ranpac":
-            other = "the setting 'bottleneck' 0, which leaves the adapters out"
-        raise UsageError(f"{entry.name} requires the {inside}, {problem}; use {other}.")
+    if need != "features" and not dataset.channels:
+        problem = "but the dataset has vectors"
+    elif need not in ("features", offered_by(network)):
+        problem = f"which {network!r} does not show"
+    else:
+        check_inputs(network, dataset.shape)
+        return
+    inside = "stages of a residual network" if need == "residual" else "sockets of a ViT"
+    other = "another learner, such as 'simplecil' or 'er'"
+    if entry.name == "ranpac":
+        other = "the setting 'bottleneck' 0, which leaves the adapters out"
+    raise UsageError(f"{entry.name} requires the {inside}, {problem}; use {other}.")
 
 
-def _try_networks(context: WorkerContext, networks: Collection[str]) -> None:
+def _try_network(name: str, shape: tuple[int, ...]) -> None:
     """Raise an error if a network cannot be built for the inputs; weights are not downloaded."""
-    shape = context.environment.shape
-    for name in sorted(set(networks)):
-        if is_slot_model(name) or (len(shape) == 3 and name in BACKBONES):
-            build_backbone(name, shape, torch.Generator().manual_seed(0))
-        elif len(shape) == 3 and (stated := statistics_of(name)) is not None:
-            channels = len(stated.mean)
-            if channels != shape[0]:
-                raise UsageError(
-                    f"The backbone {name!r} requires images with {channels} channel(s), but the "
-                    f"dataset's have {shape[0]}; use another backbone."
-                )
+    if is_slot_model(name) or (len(shape) == 3 and name in BACKBONES):
+        build_backbone(name, shape, torch.Generator().manual_seed(0))
+    elif len(shape) == 3 and (stated := statistics_of(name)) is not None:
+        channels = len(stated.mean)
+        if channels != shape[0]:
+            raise UsageError(
+                f"The backbone {name!r} requires images with {channels} channel(s), but the "
+                f"dataset's have {shape[0]}; use another backbone."
+            )
 
 
 def configure(entry: MethodEntry, config: ExperimentConfig, backbone: str) -> Any:
@@ -363,21 +351,3 @@ def configure(entry: MethodEntry, config: ExperimentConfig, backbone: str) -> An
         if name != "backbone" or name in names  # the network is not the method's own setting
     }
     return replace_settings(configured, settings, entry.name)
-
-
-def _environment_identity(context: WorkerContext, entries: list[MethodEntry]) -> dict[str, Any]:
-    """Return what of the environment determines the results, with digests of networks' weights.
-
-    Networks stand by themselves, so that methods on another network can be added later.
-    """
-    values = asdict(context.environment)
-    for name in ("shared", "mean", "std", "backbone"):  # the data determine mean and std
-        del values[name]
-    identity: dict[str, Any] = {"environment": values}
-    for entry in entries:
-        name = context.backbones[entry.name]
-        if entry.source is None:
-            identity[f"backbone of {entry.name}"] = model_name(name)
-            if is_pretrained(name):
-                identity[f"weights {model_name(name)}"] = fingerprint(name)
-    return identity

@@ -8,7 +8,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-MACHINE = ("edgecil", "torch", "machine", "cpu", "gpu", "threads")
+VERSIONS = ("edgecil", "torch", "machine", "cpu", "gpu")
+"""What may differ from an earlier process if this is allowed."""
+MACHINE = (*VERSIONS, "threads")
 """What must agree to resume, and is a note where runs of several directories meet."""
 
 _OF_METHOD = {"method ": "settings", "code of ": "code", "backbone of ": "backbone"}

@@ -17,14 +17,11 @@ from edgecil.engine.config_values import (
     read_config,
 )
 from edgecil.engine.directory import check_directory, remove_features, writing
-from edgecil.engine.experiment import (
-    Experiment,
-    TrainingFailedError,
-    stored_answers,
-)
+from edgecil.engine.experiment import Experiment, TrainingFailedError, stored_answers
 from edgecil.engine.main_guard import refuse_while_importing
 from edgecil.engine.plan import Node
 from edgecil.engine.progress import ProgressWriter
+from edgecil.engine.record import VERSIONS
 from edgecil.engine.similarity import SIMILARITY_FILE
 from edgecil.engine.status import elapsed_seconds, expected_seconds
 from edgecil.engine.store import DATABASE
@@ -35,12 +32,7 @@ from edgecil.io.directory import check_path
 from edgecil.io.packages import require_training
 from edgecil.io.progress_bar import Progress
 from edgecil.sequences.given import Given
-from edgecil.sequences.protocols import (
-    RANDOM,
-    REPEATS,
-    find_protocol,
-    parse_protocols,
-)
+from edgecil.sequences.protocols import RANDOM, REPEATS, find_protocol, parse_protocols
 from edgecil.similarity import save_similarity
 from edgecil.similarity.options import SimilaritySource
 
@@ -142,8 +134,7 @@ def run(
         # Copies, because this is called in the thread of the progress bar.
         return elapsed_seconds(expected_seconds(list(remaining), dict(measured)), workers)
 
-    shown = resolved.execution.progress
-    with Progress("tasks", shown=shown, estimate=seconds_left) as bar:
+    with Progress("tasks", shown=resolved.execution.progress, estimate=seconds_left) as bar:
 
         def start(prepared: Prepared, store: Store, capacity: int) -> None:
             if bar.shown:
@@ -294,7 +285,6 @@ def _run(
     )
     from edgecil.engine import scheduler
     from edgecil.engine.executors import get_executor
-    from edgecil.engine.handshake import MACHINE
     from edgecil.engine.prepare import portable_config, prepare
     from edgecil.engine.trackers import open_trackers, write_all
 
@@ -325,7 +315,7 @@ def _run(
         folder=out,
     )
     with closing(executor), writing(out, overwrite=overwrite) as store:
-        allowed = MACHINE if execution.allow_mismatch else ()
+        allowed = VERSIONS if execution.allow_mismatch else ()
         identity = {**prepared.identity, **executor.identity}
         unequal = store.check_identity(identity, allowed=allowed)
         for name, runs in prepared.sequences.items():
