@@ -9,7 +9,7 @@ from torch.nn.functional import normalize
 
 from edgecil.errors import UsageError
 from edgecil.methods.memory import herd
-from edgecil.methods.teacher import distil
+from edgecil.methods.network import distil
 from tests.toys import HARD, TASKS, Bench, accuracy, learn
 
 BENCH = Bench("icarl", HARD)

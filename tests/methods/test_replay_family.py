@@ -1,7 +1,8 @@
-"""What is special about LwF, WA, BiC, SimpleCIL and APER."""
+"""Distillation, and what is special about LwF, WA, BiC, SimpleCIL and APER."""
 
 from __future__ import annotations
 
+from math import log
 from typing import Any
 
 import pytest
@@ -9,8 +10,8 @@ import torch
 from torch.nn.functional import cross_entropy, normalize
 
 from edgecil.methods import bic
+from edgecil.methods.network import distil
 from edgecil.methods.task import Scenario
-from edgecil.methods.teacher import distil
 from tests.toys import TASKS, accuracy, build, learn, learn_all, toy_dataset
 
 DATASET = toy_dataset()
@@ -105,3 +106,28 @@ def test_aper_puts_adapted_features_beside_the_frozen_ones() -> None:
     cosines = normalize(features, dim=1) @ normalize(method.prototypes, dim=1).T
     labels = method.classify(SCENARIO.test.inputs[:3])["head"]
     assert torch.equal(labels, cosines.argmax(dim=1))
+
+
+def test_distillation_by_hand() -> None:
+    """Teacher (2 ln 3, 0) at T = 2 wants (3/4, 1/4); student (0, 0) says (1/2, 1/2)."""
+    teacher = torch.tensor([[2 * log(3.0), 0.0]])
+    assert distil(torch.zeros(1, 2), teacher, 2.0).item() == pytest.approx(log(2.0))
+    student = torch.tensor([[2 * log(4.0), 0.0]])
+    expected = -(0.75 * log(4 / 5) + 0.25 * log(1 / 5))
+    assert distil(student, teacher, 2.0).item() == pytest.approx(expected)
+
+
+def test_rows_of_a_distillation_are_averaged() -> None:
+    teacher = torch.tensor([[0.0, 0.0], [200.0, 0.0]])
+    student = torch.tensor([[0.0, 0.0], [log(3.0), 0.0]])
+    expected = (log(2.0) - log(0.75)) / 2
+    assert distil(student, teacher, 1.0).item() == pytest.approx(expected)
+
+
+def test_weights_of_a_distillation_by_hand() -> None:
+    """Teacher (3/4, 1/4) weighed by (1, 3) wants (1/2, 1/2)."""
+    teacher = torch.tensor([[log(3.0), 0.0]])
+    student = torch.tensor([[log(4.0), 0.0]])
+    expected = -(0.5 * log(4 / 5) + 0.5 * log(1 / 5))
+    actual = distil(student, teacher, 1.0, torch.tensor([1.0, 3.0]))
+    assert actual.item() == pytest.approx(expected)

@@ -225,14 +225,11 @@ def test_errors_say_what_to_change(tmp_path) -> None:
         resolve_method(lambda: None)
 
 
-@pytest.mark.parametrize(
-    ("name", "what"),
-    [("Replay", "an alias of the built-in method 'er'"), ("ICaRL", "the name of the built-in")],
-)
-def test_a_learner_named_like_a_built_in_method_is_refused(name, what, tmp_path) -> None:
+@pytest.mark.parametrize(("name", "builtin"), [("Replay", "er"), ("ICaRL", "icarl")])
+def test_a_learner_named_like_a_built_in_method_is_refused(name, builtin, tmp_path) -> None:
     path = write_learner(tmp_path)
     path.write_text(path.read_text(encoding="utf-8").replace("NearestMean", name), encoding="utf-8")
-    with pytest.raises(UsageError, match=f"'{name}' is {what}"):
+    with pytest.raises(UsageError, match=f"'{name}' is .*'{builtin}'"):
         get_method(f"{path}:{name}")
 
 

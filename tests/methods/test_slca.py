@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import torch
 
-from edgecil.methods import slca
+from edgecil.methods import network, slca
 from edgecil.methods.class_statistics import ClassStatistics
 from edgecil.methods.slca import NormalisedLogits
 from tests.toys import SMALL, TASKS, Bench, learn
@@ -21,7 +21,7 @@ def test_the_backbone_learns_slowly_from_the_second_task_on(monkeypatch) -> None
         schedule = args[3]
         rates.append((schedule.learning_rate, schedule.learning_rate * schedule.head_factor))
 
-    monkeypatch.setattr(slca, "fit", note)
+    monkeypatch.setattr(network, "fit", note)
     trained(2)
     first, second = rates
     rate = BENCH.schedule.learning_rate

@@ -9,9 +9,9 @@ import torch
 from torch.nn.functional import cross_entropy, layer_norm
 
 from edgecil.errors import UsageError
+from edgecil.methods.network import distil
 from edgecil.methods.tagfex import MergeAttention, TagFex, info_nce
 from edgecil.methods.task import Task
-from edgecil.methods.teacher import distil
 from tests.toys import HARD, TASKS, Bench, Tasks
 
 BENCH = Bench("tagfex", HARD, epochs=1)

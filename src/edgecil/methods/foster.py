@@ -17,11 +17,10 @@ from torch.nn.functional import cross_entropy
 from edgecil.backbones import Backbone
 from edgecil.methods.expansion import ExpandingBackbone, ExpandingNetwork
 from edgecil.methods.method import Environment
-from edgecil.methods.network import NetworkMethod, ReplayConfig
+from edgecil.methods.network import NetworkMethod, ReplayConfig, distil
 from edgecil.methods.registry import register_method
 from edgecil.methods.settings import PAPER, Schedule
 from edgecil.methods.task import Task, derive_generator
-from edgecil.methods.teacher import distil
 from edgecil.methods.training import in_batches
 
 # PyCIL's β₁ and β₂ assume this many images per old class; smaller counts are scaled up to it, so

@@ -13,10 +13,9 @@ from typing import Literal
 import torch
 
 from edgecil.methods.memory import ExemplarMemory, draw
-from edgecil.methods.network import ReplayConfig
+from edgecil.methods.network import ReplayConfig, TeacherMethod
 from edgecil.methods.registry import register_method
 from edgecil.methods.task import Task
-from edgecil.methods.teacher import TeacherMethod
 
 
 @dataclass(frozen=True)

@@ -38,42 +38,41 @@ def fit_images(
     """
     if not dataset.channels:
         return dataset, dataset.shape
-    stored = stored_size(image_size, preparation)
-    if image_size is not None and preparation == "centre-crop":
-        shape: Shape = (dataset.shape[0], image_size, image_size)
-        _warn_of_misfits(shape, networks)
-        return resize_dataset(dataset, stored, storage), shape
-    models = sorted({name for name in networks if is_pretrained(name)})
-    sizes = {name: fitting_size(name, dataset.shape) for name in models}
-    misfits = {name: size for name, size in sizes.items() if size is not None}
-    if preparation == "centre-crop":
-        sizes_of_models = sorted(
-            {size for name in models if (size := image_size_of(name)) is not None}
-        )
-        return _centre_cropped(dataset, sizes_of_models, storage)
-    if not misfits:
-        return dataset, dataset.shape
-    name, size = next(iter(misfits.items()))
+    crop = preparation == "centre-crop"
     given = "×".join(map(str, dataset.shape[1:]))
-    if image_size is not None:
-        _warn_of_misfits(dataset.shape, networks)
-        return dataset, dataset.shape
-    if len(set(networks)) > len(models) or len(set(misfits.values())) > 1:
-        raise UsageError(
-            f"Images of {given} pixels do not suit {name!r}, which was trained on {size}×{size}, "
-            "and the other networks of the experiment differ; set 'image_size', or run the methods "
-            "separately."
-        )
-    _log.warning(
-        "Images are resized from %s to %d×%d pixels, the size that %r was trained on; set "
-        "'image_size' to choose another.",
-        given,
-        size,
-        size,
-        name,
-    )
-    resized = resize_dataset(dataset, image_size_of(name), storage)
-    return resized, resized.shape
+    models = sorted(filter(is_pretrained, set(networks)))
+    sizes = {
+        name: image_size_of(name) if crop else fitting_size(name, dataset.shape) for name in models
+    }
+    needed = {name: size for name, size in sizes.items() if size is not None}
+    size = image_size
+    if size is None and needed:
+        name, size = next(iter(needed.items()))
+        if len(set(needed.values())) > 1 or (not crop and len(set(networks)) > len(models)):
+            raise UsageError(
+                f"Images of {given} pixels do not suit {name!r}, which was trained on "
+                f"{size}×{size}, and the other networks of the experiment differ; set "
+                "'image_size', or run the methods separately."
+            )
+        if not crop:
+            _log.warning(
+                "Images are resized from %s to %d×%d pixels, the size that %r was trained on; set "
+                "'image_size' to choose another.",
+                *(given, size, size, name),
+            )
+    elif size is None:
+        if not crop:
+            return dataset, dataset.shape
+        size = min(dataset.shape[1:])
+    else:
+        for name in models:
+            if (own := fitting_size(name, (dataset.shape[0], size, size))) is not None:
+                _log.warning(
+                    "The images have %d×%d pixels, but %r was trained on %d×%d.",
+                    *(size, size, name, own, own),
+                )
+    shape = (dataset.shape[0], size, size)
+    return resize_dataset(dataset, stored_size(size, preparation), storage), shape
 
 
 def stored_size(size: int | None, preparation: str) -> int | None:
@@ -92,25 +91,3 @@ def image_statistics(dataset: Dataset, networks: Iterable[str], *, normalisation
         channels = dataset.shape[0]
         return Normalise((0.0,) * channels, (1.0,) * channels)
     return channel_statistics(stored_tensor(dataset.train.inputs))
-
-
-def _centre_cropped(dataset: Dataset, sizes: list[int], storage: str) -> tuple[Dataset, Shape]:
-    """Scale the dataset to 8/7 of the size of the only pre-trained model, or of the images."""
-    if len(sizes) > 1:
-        raise UsageError(
-            f"The pre-trained models were trained on images of {' and '.join(map(str, sizes))} "
-            "pixels; set 'image_size', or run the methods separately."
-        )
-    size = sizes[0] if sizes else min(dataset.shape[1:])
-    stored = stored_size(size, "centre-crop")
-    return resize_dataset(dataset, stored, storage), (dataset.shape[0], size, size)
-
-
-def _warn_of_misfits(shape: Shape, networks: Iterable[str]) -> None:
-    for name in sorted(filter(is_pretrained, set(networks))):
-        size = fitting_size(name, shape)
-        if size is not None:
-            given = "×".join(map(str, shape[1:]))
-            _log.warning(
-                "The images have %s pixels, but %r was trained on %d×%d.", given, name, size, size
-            )

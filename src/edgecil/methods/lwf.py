@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 import torch
 
-from edgecil.methods.network import NetworkConfig, new_classes_only
+from edgecil.methods.network import NetworkConfig, TeacherMethod, new_classes_only
 from edgecil.methods.registry import register_method
 from edgecil.methods.task import Task
-from edgecil.methods.teacher import TeacherMethod
 
 
 @dataclass(frozen=True)

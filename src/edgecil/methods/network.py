@@ -1,8 +1,10 @@
-"""Base class of learners that train one network (backbone and head) on each task."""
+"""Base classes of learners that train one network (backbone and head) on each task."""
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,6 +18,8 @@ from edgecil.methods.settings import PAPER, Schedule, Settings
 from edgecil.methods.setups import PAPER_MEMORY
 from edgecil.methods.task import Task, derive_generator
 from edgecil.methods.training import Loss, fit, in_batches
+
+Parameters = Iterable[torch.nn.Parameter]
 
 
 @dataclass(frozen=True)
@@ -113,8 +117,9 @@ class NetworkMethod(Method):
         network.train()
         if self.environment.compile:
             network.backbone.compile()
+        parameters, head = self.optimised(network)
         fit(
-            network.parameters(),
+            parameters,
             self.training_data(task),
             loss,
             schedule or self.schedule,
@@ -122,8 +127,13 @@ class NetworkMethod(Method):
             self.environment,
             stage=stage,
             views=self.views,
+            head=head,
         )
         network.eval()
+
+    def optimised(self, network: Network) -> tuple[Parameters, Parameters]:
+        """Return the parameters to fit, and those at the schedule's `head_factor`; see `fit`."""
+        return network.parameters(), ()
 
     def training_data(self, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
         """Return inputs and new labels of the task and, if there is a memory, of the exemplars."""
@@ -165,3 +175,56 @@ class NetworkMethod(Method):
 def new_classes_only(logits: torch.Tensor, labels: torch.Tensor, old_count: int) -> torch.Tensor:
     """Cross-entropy over the current task's classes; outputs of old classes get no gradient."""
     return cross_entropy(logits[:, old_count:], labels - old_count)
+
+
+class TeacherMethod(NetworkMethod):
+    """Keeps a frozen copy of the old network while a task is trained."""
+
+    teacher: torch.nn.Module | None = None  # for the first task and between tasks
+
+    def begin(self, task: Task) -> None:
+        """Keep a frozen copy of the network as teacher, from the second task on."""
+        if task.old_count:
+            self.teacher = copy.deepcopy(self.network).eval().requires_grad_(False)
+
+    def end(self, task: Task) -> None:
+        """Release the teacher."""
+        self.teacher = None
+
+    def distillation(
+        self, images: torch.Tensor, logits: torch.Tensor, task: Task, temperature: float
+    ) -> torch.Tensor:
+        """Return the distillation loss of logits (b, classes) on the old classes."""
+        assert self.teacher is not None
+        with torch.no_grad():
+            old = self.teacher(images)
+        return distil(logits[:, : task.old_count], old, temperature)
+
+    def weighted_loss(
+        self, images: torch.Tensor, labels: torch.Tensor, task: Task, temperature: float
+    ) -> torch.Tensor:
+        """Cross-entropy over all classes and distillation, weighted by the share of old classes."""
+        logits = self.network(images)
+        value = cross_entropy(logits, labels)
+        if self.teacher is None:
+            return value
+        share = task.old_count / len(task.seen)
+        kept = self.distillation(images, logits, task, temperature)
+        return (1.0 - share) * value + share * kept
+
+
+def distil(
+    logits: torch.Tensor,
+    teacher: torch.Tensor,
+    temperature: float,
+    weights: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """Mean cross-entropy from a teacher's softened probabilities to those of logits (n, k).
+
+    The teacher's probabilities may be multiplied by class weights (k,) and normalised to sum 1.
+    """
+    target = torch.softmax(teacher / temperature, dim=1)
+    if weights is not None:
+        target = target * weights
+        target = target / target.sum(dim=1, keepdim=True)
+    return -(target * torch.log_softmax(logits / temperature, dim=1)).sum(dim=1).mean()

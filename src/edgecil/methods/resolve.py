@@ -5,7 +5,7 @@ from __future__ import annotations
 import copyreg
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, field, fields, make_dataclass
+from dataclasses import field, fields, make_dataclass
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -54,7 +54,10 @@ def get_method(name: str) -> MethodEntry:
     if ":" in name:
         return _from_source(locate_code(name))
     if name.endswith(".py"):
-        raise _without_class(name)
+        source = locate_file(Path(name), "")
+        classes = learner_names(source.files[Path(name).name])
+        choice = " or ".join(f"{name}:{class_}" for class_ in classes) or f"{name}:ClassName"
+        raise UsageError(f"{name} is a file; add the name of the learner's class: {choice}.")
     installed = _installed()
     if name in installed:
         return _from_source(locate_module(installed[name].module, installed[name].attr))
@@ -85,14 +88,6 @@ def _installed() -> Registry[EntryPoint]:
     return Registry("method", {point.name: point for point in entry_points(group=ENTRY_POINTS)})
 
 
-def _without_class(name: str) -> UsageError:
-    """Return the error for a file that is given without the name of its class."""
-    source = locate_file(Path(name), "")
-    classes = learner_names(source.files[Path(name).name])
-    choice = " or ".join(f"{name}:{class_}" for class_ in classes) or f"{name}:ClassName"
-    return UsageError(f"{name} is a file; add the name of the learner's class: {choice}.")
-
-
 def _from_object(method: Callable[..., Any]) -> MethodEntry:
     """Return the entry of a class or function that is given as an object."""
     name = getattr(method, "__qualname__", "")
@@ -101,20 +96,16 @@ def _from_object(method: Callable[..., Any]) -> MethodEntry:
             f"A method must be defined at the top level of a module. Got {shown(name)}."
         )
     source = locate_object(method)
-    if not source.is_interactive:
-        return _remember(source, method)
-    _interactive[name] = _entry(source, method)
-    return _interactive[name]
+    if source.is_interactive:
+        _interactive[name] = _entry(source, method)
+        return _interactive[name]
+    return _from_source(source, lambda: method)
 
 
-def _remember(source: Source, method: Callable[..., Any]) -> MethodEntry:
+def _from_source(source: Source, load: Callable[[], Any] | None = None) -> MethodEntry:
     if source.key not in _entries:
-        _entries[source.key] = _entry(source, method)
+        _entries[source.key] = _entry(source, load_code(source) if load is None else load())
     return _entries[source.key]
-
-
-def _from_source(source: Source) -> MethodEntry:
-    return _entries[source.key] if source.key in _entries else _remember(source, load_code(source))
 
 
 def _entry(source: Source, method: Callable[..., Any]) -> MethodEntry:
@@ -124,10 +115,9 @@ def _entry(source: Source, method: Callable[..., Any]) -> MethodEntry:
         return _portable(MethodEntry(**{**vars(registered), "source": source}))
     name = source.attribute
     if name in METHODS:
-        builtin = METHODS.resolve(name)
-        what = "the name of the" if name.lower() == builtin.lower() else "an alias of the"
         raise UsageError(
-            f"{name!r} is {what} built-in method {builtin!r}; give your own class another name."
+            f"{name!r} is a name of the built-in method {METHODS.resolve(name)!r}; give your own "
+            "class another name."
         )
     config = _config_of(method, name)
     is_method = isinstance(method, type) and issubclass(method, Method)
@@ -135,10 +125,9 @@ def _entry(source: Source, method: Callable[..., Any]) -> MethodEntry:
         check_plain(method, name)
 
     def build(settings: Any, environment: Environment) -> Method:
-        values = {entry.name: getattr(settings, entry.name) for entry in fields(settings)}
         if is_method:
-            return cast(Method, method(environment, **values))
-        return PlainMethod(partial(method, **values), name, environment)
+            return cast(Method, method(environment, **vars(settings)))
+        return PlainMethod(partial(method, **vars(settings)), name, environment)
 
     lines = (inspect.getdoc(method) or "your own learner").splitlines()
     return _portable(MethodEntry(name, build, config, lines[0], source=source))
@@ -150,25 +139,20 @@ def _config_of(method: Callable[..., Any], name: str) -> type[Any]:
     if isinstance(method, type) and issubclass(method, Method):
         if not parameters or parameters[0].default is not parameters[0].empty:
             raise UsageError(f"The first parameter of {name} must be the environment.")
-        if any(_is_required(parameter) for parameter in parameters[1:]):
-            raise UsageError(
-                f"{name}({', '.join(each.name for each in parameters)}) cannot be created from "
-                "settings; decorate it with edgecil.register_method, or use "
-                "(environment, *, setting=default, …)."
-            )
         parameters = parameters[1:]
     settings: list[tuple[str, Any, Any]] = []
     for parameter in parameters:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
-        if _is_required(parameter):
-            raise UsageError(
-                f"{name} must be created without arguments; give its parameter "
-                f"{parameter.name!r} a default value."
-            )
         value = parameter.default
-        default = field(default_factory=partial(_same, value)) if _mutable(value) else value
-        settings.append((parameter.name, Any, default))
+        if value is parameter.empty:
+            raise UsageError(
+                f"{name} must be created from its settings; give its parameter {parameter.name!r} "
+                "a default value, or decorate it with edgecil.register_method."
+            )
+        if type(value).__hash__ is None:  # a list or dictionary
+            value = field(default_factory=partial(_same, value))
+        settings.append((parameter.name, Any, value))
     return make_dataclass(f"{name}Settings", settings, frozen=True)
 
 
@@ -176,24 +160,15 @@ def _same(value: Any) -> Any:
     return value
 
 
-def _mutable(value: Any) -> bool:
-    return value is not MISSING and type(value).__hash__ is None
-
-
-def _is_required(parameter: inspect.Parameter) -> bool:
-    variadic = (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-    return parameter.kind not in variadic and parameter.default is parameter.empty
-
-
 def _portable(entry: MethodEntry) -> MethodEntry:
     """Let the configurations of an entry be pickled wherever its class comes from."""
-    copyreg.pickle(entry.config, partial(_reduce_config, entry))
+
+    def reduce(config: Any) -> tuple[Any, ...]:
+        values = {each.name: getattr(config, each.name) for each in fields(config)}
+        return _make_config, (entry, values)
+
+    copyreg.pickle(entry.config, reduce)
     return entry
-
-
-def _reduce_config(entry: MethodEntry, config: Any) -> tuple[Any, ...]:
-    values = {each.name: getattr(config, each.name) for each in fields(config)}
-    return _make_config, (entry, values)
 
 
 def _make_config(entry: MethodEntry, values: Mapping[str, Any]) -> Any:

@@ -90,34 +90,25 @@ class Setup:
         return "; ".join([", ".join(words), *map(str, self.stated)])
 
 
-def _schedule(values: Mapping[str, Any]) -> Schedule:
-    fields: dict[str, Any] = {
-        name: tuple(it) if isinstance(it, list) else it for name, it in values.items()
-    }
-    first = fields.pop("first", None)
-    return Schedule(**fields, first=None if first is None else _schedule({**fields, **first}))
+def _schedule(*parts: Mapping[str, Any]) -> Schedule:
+    """Join parts of a schedule, of which later ones take precedence; in the first task, too."""
+    joined: dict[str, Any] = {}
+    first: dict[str, Any] = {}
+    for part in parts:
+        values = {name: tuple(it) if isinstance(it, list) else it for name, it in part.items()}
+        first |= values.pop("first", {})
+        joined |= values
+    return Schedule(**joined, first=_schedule(joined, first) if first else None)
 
 
 def _setup(method: str, dataset: str, row: dict[str, Any]) -> Setup:
-    base = _TABLES["base"].get(row.get("like"), {})
-    schedule = {**base.get("schedule", {}), **row.get("schedule", {})}
-    if "first" in schedule:
-        schedule["first"] = {**base.get("schedule", {}).get("first", {}), **schedule["first"]}
-    memory = row.get("memory")
-    stated = []
-    for one in row.get("stated", ()):
-        values = {name: one.pop(name) for name in ("last", "average", "accuracy") if name in one}
-        stated.append(Stated(values, **one))
-    return Setup(
-        _schedule(schedule),
-        row["source"],
-        None if memory is None else MemoryBudget(memory.get("total"), memory.get("per_class")),
-        row.get("settings", {}),
-        row.get("backbone") or base["backbone"],
-        method,
-        dataset,
-        tuple(stated),
-    )
+    base = _TABLES["base"].get(row.pop("like", ""), {})
+    schedule = _schedule(base.get("schedule", {}), row.pop("schedule", {}))
+    memory: dict[str, int] | None = row.pop("memory", None)
+    budget = None if memory is None else MemoryBudget(memory.get("total"), memory.get("per_class"))
+    stated = tuple(Stated(**one) for one in row.pop("stated", ()))
+    names = {"backbone": base.get("backbone"), "method": method, "dataset": dataset}
+    return Setup(schedule, memory=budget, stated=stated, **{**names, **row})
 
 
 _TABLES = read_toml(Path(__file__).with_suffix(".toml"))

@@ -18,12 +18,18 @@ from edgecil.backbones import Backbone, GrowingLinear
 from edgecil.backbones.pretrained import is_pretrained
 from edgecil.methods.class_statistics import ClassGaussians, align
 from edgecil.methods.method import Environment
-from edgecil.methods.network import Network, NetworkConfig, NetworkMethod, new_classes_only
+from edgecil.methods.network import (
+    Network,
+    NetworkConfig,
+    NetworkMethod,
+    Parameters,
+    new_classes_only,
+)
 from edgecil.methods.prompts import PromptHead
 from edgecil.methods.registry import register_method
 from edgecil.methods.settings import Positive, Schedule
 from edgecil.methods.task import Task
-from edgecil.methods.training import Loss, fit
+from edgecil.methods.training import Loss
 
 ALIGNMENT = Schedule(epochs=3, learning_rate=0.01, schedule="cosine", batch_size=256, augment=())
 _SHRINKAGE = 0.1  # of the oldest means: features have moved since they were stored
@@ -77,21 +83,14 @@ class SLCA(NetworkMethod):
                 schedule, learning_rate=slow * schedule.learning_rate, head_factor=1.0 / slow
             )
         old = [value.detach()[: task.old_count].clone() for value in network.head.parameters()]
-        network.train()
-        fit(
-            network.backbone.parameters(),
-            self.training_data(task),
-            loss,
-            schedule,
-            task,
-            self.environment,
-            stage=stage,
-            head=network.head.parameters(),
-        )
-        network.eval()
+        super().train(network, loss, task, schedule=schedule, stage=stage)
         with torch.no_grad():
             for value, before in zip(network.head.parameters(), old, strict=True):
                 value[: task.old_count] = before  # weight decay has reduced them
+
+    def optimised(self, network: Network) -> tuple[Parameters, Parameters]:
+        """Return the backbone's parameters, and the head's."""
+        return network.backbone.parameters(), network.head.parameters()
 
     def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
         """Cross-entropy over the new classes."""

@@ -26,9 +26,9 @@ from edgecil.methods.expansion import (
     residual,
 )
 from edgecil.methods.method import Environment
+from edgecil.methods.network import distil
 from edgecil.methods.registry import register_method
 from edgecil.methods.task import Task, derive_generator
-from edgecil.methods.teacher import distil
 
 
 @dataclass(frozen=True)

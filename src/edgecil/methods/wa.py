@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 import torch
 
-from edgecil.methods.network import ReplayConfig
+from edgecil.methods.network import ReplayConfig, TeacherMethod
 from edgecil.methods.registry import register_method
 from edgecil.methods.task import Task
-from edgecil.methods.teacher import TeacherMethod
 
 
 @dataclass(frozen=True)
