@@ -9,28 +9,23 @@ import torch
 from hypothesis import given, strategies as st
 from PIL import Image, ImageEnhance, ImageOps
 
-from edgecil.data.augment import (
-    Normalise,
-    Pipeline,
-    auto_augment,
-    channel_statistics,
+from edgecil.data.augment import Normalise, Pipeline, channel_statistics, parse_steps
+from edgecil.data.augment.pipeline import STEPS
+from edgecil.data.augment.policy import OPERATIONS, auto_augment, cifar10_policy
+from edgecil.data.augment.steps import (
     colour_jitter,
     cutout,
     horizontal_flip,
-    parse_steps,
     random_affine,
     random_crop,
     resized_crop,
-    step_names,
     to_float,
 )
-from edgecil.data.augment.pipeline import STEPS
-from edgecil.data.augment.policy import OPERATIONS, cifar10_policy
 from edgecil.errors import UsageError
 
 sizes = st.tuples(st.integers(1, 5), st.sampled_from([1, 3]), st.integers(2, 9), st.integers(2, 9))
 seeds = st.integers(0, 2**32)
-every_step = pytest.mark.parametrize("name", step_names())
+every_step = pytest.mark.parametrize("name", STEPS)
 
 
 def seeded(seed: int = 0) -> torch.Generator:
@@ -150,15 +145,6 @@ def test_brightness_scales_each_image_by_a_factor_in_its_range() -> None:
     factors = colour_jitter(images, seeded(), brightness=0.2)[:, 0, 0, 0] * 2
     assert factors.min().item() == pytest.approx(0.8, abs=0.01)
     assert factors.max().item() == pytest.approx(1.2, abs=0.01)
-
-
-def test_contrast_keeps_the_mean_grey_value() -> None:
-    images = 0.3 + 0.4 * noise(50, 3, 6, 6)
-    changed = colour_jitter(images, seeded(), brightness=0, contrast=0.4)
-    grey = torch.tensor([0.299, 0.587, 0.114]).view(3, 1, 1)
-    means = [(batch * grey).sum(dim=1).mean(dim=(1, 2)) for batch in (images, changed)]
-    assert torch.allclose(*means, atol=1e-5)
-    assert not torch.allclose(images, changed, atol=0.02)
 
 
 PILLOW: dict[str, tuple[float, Callable[[Image.Image], Image.Image], int]] = {

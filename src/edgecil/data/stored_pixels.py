@@ -7,7 +7,6 @@ operation read the pixels and give a usual tensor, so the values are always the 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -26,46 +25,30 @@ _aten = torch.ops.aten
 
 
 class StoredPixels(torch.Tensor):  # type: ignore[misc]
-    """Images or vectors (n, …), each a row of one of several sources in files or in memory."""
+    """Images or vectors (n, …), each a row of one of several arrays in files or in memory."""
 
-    _sources: tuple[torch.Tensor, ...]
+    _sources: tuple[Inputs, ...]
     _owner: torch.Tensor
     _rows: torch.Tensor
 
     @staticmethod
     def __new__(
-        cls, sources: Sequence[torch.Tensor], owner: torch.Tensor, rows: torch.Tensor
+        cls, sources: Sequence[Inputs], owner: torch.Tensor, rows: torch.Tensor
     ) -> StoredPixels:
         """Image i is row `rows[i]` of source `owner[i]`."""
         shape = (len(rows), *sources[0].shape[1:])
-        tensor: StoredPixels = torch.Tensor._make_wrapper_subclass(
-            cls, shape, dtype=sources[0].dtype
-        )
+        kind = torch.from_numpy(np.empty(0, sources[0].dtype)).dtype
+        tensor: StoredPixels = torch.Tensor._make_wrapper_subclass(cls, shape, dtype=kind)
         tensor._sources, tensor._owner, tensor._rows = tuple(sources), owner, rows
         return tensor
-
-    @classmethod
-    def of(cls, pixels: Inputs) -> StoredPixels:
-        """Return all images of a memory-mapped array."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the array is read-only, and so is this class
-            source = torch.from_numpy(pixels)
-        source.origin = pixels
-        count = len(pixels)
-        return cls([source], torch.zeros(count, dtype=torch.int64), torch.arange(count))
 
     def read(self) -> torch.Tensor:
         """Return all images as a usual tensor."""
         pinned = torch.cuda.is_available()  # copies to a GPU then overlap with its work
         out = torch.empty(self.shape, dtype=self.dtype, pin_memory=pinned)
-        if len(self._sources) == 1:
-            torch.index_select(self._sources[0], 0, self._rows, out=out)
-            return out
         for number, source in enumerate(self._sources):
-            where = (self._owner == number).nonzero().view(-1)
-            if len(where):
-                images = source.index_select(0, self._rows[where])
-                out.index_copy_(0, where, images)
+            where = (self._owner == number).nonzero().view(-1).numpy()
+            out.numpy()[where] = source[self._rows.numpy()[where]]
         return out
 
     def _select(self, chosen: torch.Tensor) -> StoredPixels:
@@ -126,7 +109,10 @@ class StoredPixels(torch.Tensor):  # type: ignore[misc]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Pickle sources in files by path, those in memory by content."""
-        sources = [_packed(source) for source in self._sources]
+        sources = [
+            (str(it.filename), it.offset, it.shape, it.dtype.str) if _in_file(it) else it
+            for it in self._sources
+        ]
         return _rebuild, (sources, self._owner.numpy(), self._rows.numpy())
 
     def __repr__(self, **_: Any) -> str:
@@ -135,9 +121,9 @@ class StoredPixels(torch.Tensor):  # type: ignore[misc]
 
 def stored_tensor(pixels: Inputs) -> torch.Tensor:
     """Return pixels as a tensor without a copy; those in a file stay there."""
-    if isinstance(pixels, np.memmap):
-        return StoredPixels.of(pixels)
-    return torch.from_numpy(pixels)
+    if not isinstance(pixels, np.memmap):
+        return torch.from_numpy(pixels)
+    return StoredPixels([pixels], torch.zeros(len(pixels)).long(), torch.arange(len(pixels)))
 
 
 def _is_stored(value: Any) -> bool:
@@ -153,7 +139,7 @@ def _stays(pixels: Any, options: dict[str, Any]) -> bool:
 
 def _joined(tensors: Sequence[torch.Tensor]) -> StoredPixels:
     """Chain images one after another; nothing is read."""
-    sources: list[torch.Tensor] = []
+    sources: list[Inputs] = []
     owners, rows = [], []
     for tensor in tensors:
         if isinstance(tensor, StoredPixels):
@@ -167,7 +153,7 @@ def _joined(tensors: Sequence[torch.Tensor]) -> StoredPixels:
         else:
             owners.append(torch.full((len(tensor),), len(sources)))
             rows.append(torch.arange(len(tensor)))
-            sources.append(tensor)
+            sources.append(tensor.numpy())
     return StoredPixels(sources, torch.cat(owners), torch.cat(rows))
 
 
@@ -182,26 +168,19 @@ def _read(value: Any) -> Any:
     return value
 
 
-def _packed(source: torch.Tensor) -> tuple[Any, ...]:
-    origin = getattr(source, "origin", None)
-    if isinstance(origin, np.memmap) and origin.filename is not None:
-        return str(origin.filename), origin.offset, origin.shape, origin.dtype.str
-    return (source.numpy(),)
+def _in_file(source: Inputs) -> bool:
+    return isinstance(source, np.memmap) and source.filename is not None
 
 
-def _rebuild(sources: list[tuple[Any, ...]], owner: Ints, rows: Ints) -> StoredPixels:
-    unpacked = [_unpacked(*source) for source in sources]
-    return StoredPixels(unpacked, torch.from_numpy(owner), torch.from_numpy(rows))
+def _rebuild(sources: list[Any], owner: Ints, rows: Ints) -> StoredPixels:
+    opened = [_opened(*it) if isinstance(it, tuple) else it for it in sources]
+    return StoredPixels(opened, torch.from_numpy(owner), torch.from_numpy(rows))
 
 
-def _unpacked(
-    where: str | Inputs, offset: int = 0, shape: Any = None, kind: str = ""
-) -> torch.Tensor:
-    if not isinstance(where, str):
-        return torch.from_numpy(where)
-    if not Path(where).is_file():
+def _opened(path: str, offset: int, shape: tuple[int, ...], kind: str) -> Inputs:
+    if not Path(path).is_file():
         raise DataError(
-            f"The decoded images {where} are not on this machine; put EDGECIL_CACHE on a directory "
+            f"The decoded images {path} are not on this machine; put EDGECIL_CACHE on a directory "
             "that all machines share, or use the images in memory."
         )
-    return StoredPixels.of(np.memmap(where, kind, "r", offset, shape))._sources[0]
+    return np.memmap(path, kind, "r", offset, shape)

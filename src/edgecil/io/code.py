@@ -247,21 +247,6 @@ def local_files(path: Path, root: Path) -> dict[str, str]:
     return texts
 
 
-def learner_names(text: str) -> list[str]:
-    r"""Return the classes in the text of a module that can learn a task; if there is none, all.
-
-    >>> learner_names("class Network: pass\nclass Mine:\n    def fit_task(self): pass")
-    ['Mine']
-    """
-    classes = [node for node in ast.parse(text).body if isinstance(node, ast.ClassDef)]
-    learners = [
-        class_
-        for class_ in classes
-        if any(getattr(member, "name", "") in ("fit_task", "learn") for member in class_.body)
-    ]
-    return [class_.name for class_ in learners or classes]
-
-
 def _imported_files(text: str, path: Path, root: Path) -> Iterator[Path]:
     try:
         tree = ast.parse(text)

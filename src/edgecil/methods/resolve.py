@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copyreg
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import field, fields, make_dataclass
 from functools import partial
@@ -14,7 +15,6 @@ from typing import Any, cast
 from edgecil.errors import UsageError, shown, unknown
 from edgecil.io.code import (
     Source,
-    learner_names,
     load_code,
     locate_code,
     locate_file,
@@ -55,7 +55,7 @@ def get_method(name: str) -> MethodEntry:
         return _from_source(locate_code(name))
     if name.endswith(".py"):
         source = locate_file(Path(name), "")
-        classes = learner_names(source.files[Path(name).name])
+        classes = re.findall(r"^class (\w+)", source.files[Path(name).name], re.MULTILINE)
         choice = " or ".join(f"{name}:{class_}" for class_ in classes) or f"{name}:ClassName"
         raise UsageError(f"{name} is a file; add the name of the learner's class: {choice}.")
     installed = _installed()

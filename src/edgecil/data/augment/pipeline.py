@@ -36,11 +36,6 @@ _NUMBERS: dict[str, tuple[str, type[int] | type[float]]] = {
 }
 
 
-def step_names() -> tuple[str, ...]:
-    """Return names of all augmentation steps."""
-    return tuple(STEPS)
-
-
 @dataclass(frozen=True)
 class Pipeline:
     """What happens to a batch of pixels before the network sees it.

@@ -72,18 +72,15 @@ def colour_jitter(
     generator: torch.Generator,
     *,
     brightness: float = 63 / 255,
-    contrast: float = 0.0,
 ) -> torch.Tensor:
-    """Change brightness, then contrast, each by a factor uniform in 1 ± its range in [0, 1].
+    """Change brightness by a factor uniform in 1 ± its range in [0, 1].
 
-    The default is that of class-incremental work on CIFAR. Contrast changes around the image's mean
-    grey value.
+    The default is that of class-incremental work on CIFAR.
     """
-    ranges = constant(((brightness,), (contrast,)), images)
+    # Two rows are drawn and one is used: the draws after them are those of stored results.
     draws = torch.rand(2, len(images), generator=generator, device=images.device)
-    factors = 1 + ranges * (2 * draws - 1)
-    lit = blend(torch.zeros_like(images), images, factors[0])
-    return blend(mean_grey(lit), lit, factors[1]) if contrast else lit
+    factors = 1 + constant((brightness,), images) * (2 * draws[0] - 1)
+    return blend(torch.zeros_like(images), images, factors)
 
 
 def cutout(
