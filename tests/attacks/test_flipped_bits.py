@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import shutil
-import warnings
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
 import torch
 from PIL import Image
 
-from edgecil.backbones.features import FeatureBank
+from edgecil.backbones.features import FeatureBank, content_name
 from edgecil.data import load_dataset
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.node_training import pack, unpack
 from edgecil.engine.store import Store
-from edgecil.errors import EdgecilError, EdgecilWarning
+from edgecil.errors import DataError, EdgecilError
 from edgecil.estimation import Analysis
 from edgecil.estimation.analysis import analyze
+from edgecil.io.json import to_plain
 from edgecil.lab.truth_files import read_truths
 from edgecil.methods.ease import _read as read_piece
 from edgecil.paper.language_model import Conversation, LanguageModel
@@ -34,45 +34,154 @@ from edgecil.similarity.text import encode_cached
 from tests.attacks.conftest import attack_rng, strength
 from tests.attacks.hostile import experiment_bytes, truth_bytes
 
-
-def flips(path: Path, check: Callable[[], str], count: int) -> Counter[str]:
-    """Flip one random bit at a time; `check` says what happened."""
-    intact, outcomes = path.read_bytes(), Counter[str]()
-    rng = attack_rng(path.name)
-    for _ in range(count):
-        content = bytearray(intact)
-        content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
-        path.write_bytes(content)
-        outcomes[check()] += 1
-    path.write_bytes(intact)
-    print(f"{path.name}: {dict(outcomes)}")
-    return outcomes
+Attacked = tuple[Path, Callable[[], object]]  # a file, and what is read from it
 
 
-def everything(directory: Path) -> object:
-    experiment = Experiment.open(directory)
-    return (
-        experiment.table().to_pandas().to_csv(),
-        experiment.identity,
-        experiment.failures(),
-        [result.nodes for result in experiment.results()],
+def database(folder: Path) -> Attacked:
+    experiment_bytes(folder / "run")
+
+    def everything() -> object:
+        experiment = Experiment.open(folder / "run")
+        nodes = [result.nodes for result in experiment.results()]
+        table = experiment.table().to_pandas().to_csv()
+        return table, experiment.identity, experiment.failures(), nodes
+
+    return folder / "run" / "results.sqlite", everything
+
+
+def saved_analysis(folder: Path) -> Attacked:
+    experiment_bytes(folder / "run")
+    path = folder / "analysis.json"
+    analyze(folder / "run").save(path)
+    return path, lambda: to_plain(Analysis.load(path))
+
+
+def piece_of_ease(folder: Path) -> Attacked:
+    path, result = folder / "piece.pt", {"adapter": torch.arange(40.0)}
+    torch.save({"result": result, "content": content_name(result)}, path)
+
+    def read() -> object:
+        found = read_piece(path)
+        if found is None:
+            raise DataError("It is computed again.")
+        return found["adapter"].tolist()
+
+    return path, read
+
+
+def features(folder: Path) -> Attacked:
+    pixels = torch.arange(4 * 3 * 2 * 2, dtype=torch.uint8).reshape(4, 3, 2, 2)
+
+    def read() -> object:
+        rows = FeatureBank(folder).rows(pixels, lambda part: part.float().flatten(1))
+        for other in folder.glob("*.npz"):
+            if other not in bank:
+                other.unlink()
+        return rows.tolist()
+
+    FeatureBank(folder).rows(pixels, lambda part: part.float().flatten(1))
+    bank = list(folder.glob("*.npz"))
+    return bank[0], read
+
+
+def similarity(folder: Path) -> Attacked:
+    path = folder / "similarity.npz"
+    save_similarity(SimilarityMatrix(("a", "b", "c"), np.eye(3) + 0.1, {}), path)
+    return path, lambda: (
+        (found := read_similarity(path)).names,
+        found.submatrix(np.arange(3)).tolist(),
     )
 
 
-def test_the_database(tmp_path: Path) -> None:
-    directory = tmp_path / "run"
-    experiment_bytes(directory)
-    expected = everything(directory)
+def cached_embeddings(folder: Path) -> Attacked:
+    encoder, texts = get_encoder("minilm-bundled"), ["a photo of a apple.", "a photo of a bee."]
+    encode_cached(encoder, texts)
+    (path,) = folder.rglob("*.npz")
+    return path, lambda: encode_cached(encoder, texts).tolist()
 
-    def check() -> str:
+
+def conversation(folder: Path) -> Attacked:
+    """A damaged answer is not reused: the model is asked again."""
+
+    def ask() -> str:
+        return Conversation(LanguageModel("toy")).ask("Which order?", str)
+
+    assert ask() == "3 1|0 2"
+    (path,) = folder.rglob("*.json")
+    return path, ask
+
+
+def truth_table(folder: Path) -> Attacked:
+    path = folder / "truths.npz"
+    path.write_bytes(truth_bytes(folder))
+
+    def read() -> object:
+        (table,) = read_truths(path)
+        return table.accuracies("m").tolist(), table.sequences
+
+    return path, read
+
+
+def decoded_images(folder: Path) -> Attacked:
+    for number in range(6):
+        place = folder / "toy" / ("train" if number < 3 else "test") / "a"
+        place.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (4, 4), (40 * number, 7, 99)).save(place / f"{number}.png")
+
+    def read() -> object:
+        return load_dataset(folder / "toy", storage="disk").fingerprint
+
+    read()
+    (path,) = folder.rglob("inputs/*/inputs")
+    return path, read
+
+
+# What is attacked, how often in `make test` and in `make attack`, and whether damage is always
+# noticed (True), sometimes, or, being computed or asked for again, never to be seen (None).
+FILES: dict[Callable[[Path], Attacked], tuple[int, int, bool | None]] = {
+    database: (120, 2000, False),
+    saved_analysis: (60, 1000, False),
+    piece_of_ease: (40, 600, False),
+    features: (40, 600, None),
+    similarity: (40, 600, False),
+    cached_embeddings: (40, 600, None),
+    conversation: (60, 1000, None),
+    truth_table: (60, 1000, False),
+    decoded_images: (30, 400, True),
+}
+
+
+@pytest.mark.filterwarnings("ignore::edgecil.errors.EdgecilWarning")
+@pytest.mark.parametrize("make", FILES, ids=lambda make: make.__name__)
+def test_a_flipped_bit_is_noticed_or_changes_nothing(
+    make: Callable[[Path], Attacked], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path))
+    answer = {"content": "3 1|0 2", "refusal": None, "finish_reason": "stop"}
+    monkeypatch.setattr(LanguageModel, "complete", lambda self, messages: answer)
+    encoder = type(get_encoder("minilm-bundled"))
+    monkeypatch.setattr(encoder, "encode", lambda self, some: np.eye(len(some), 3))
+    path, read = make(tmp_path)
+    expected, intact = read(), path.read_bytes()
+    fast, long, noticed = FILES[make]
+    outcomes, rng = Counter[str](), attack_rng(path.name)
+    for _ in range(strength(fast, long)):
+        path.write_bytes(flipped(intact, rng))
         try:
-            return "equal" if everything(directory) == expected else "silent"
+            outcomes["equal" if read() == expected else "silent"] += 1
         except EdgecilError:
-            return "noticed"
-
-    outcomes = flips(directory / "results.sqlite", check, strength(120, 2000))
+            outcomes["noticed"] += 1
+    print(f"{path.name}: {dict(outcomes)}")
     assert outcomes["silent"] == 0
-    assert outcomes["noticed"] > 0
+    if noticed is not None:
+        assert outcomes["noticed"] > 0
+    assert not noticed or outcomes["equal"] == 0
+
+
+def flipped(content: bytes, rng: Random) -> bytes:
+    changed = bytearray(content)
+    changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
+    return bytes(changed)
 
 
 def test_a_damaged_result_is_trained_again(
@@ -98,138 +207,5 @@ def test_states() -> None:
     assert torch.equal(unpack(packed)["weights"], state["weights"])  # type: ignore[arg-type]
     rng = attack_rng("states")
     for _ in range(strength(200, 5000)):
-        content = bytearray(packed)
-        content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
         with pytest.raises(ValueError, match="checksum"):
-            unpack(bytes(content))
-
-
-def test_saved_analyses(tmp_path: Path) -> None:
-    experiment_bytes(tmp_path / "run")
-    analysis = analyze(tmp_path / "run")
-    path = tmp_path / "analysis.json"
-    analysis.save(path)
-    expected = repr(Analysis.load(path)) + str(Analysis.load(path).datasets)
-
-    def check() -> str:
-        try:
-            loaded = Analysis.load(path)
-            return "equal" if repr(loaded) + str(loaded.datasets) == expected else "silent"
-        except EdgecilError:
-            return "noticed"
-
-    outcomes = flips(path, check, strength(60, 1000))
-    assert outcomes["silent"] == 0
-    assert outcomes["noticed"] > 0
-
-
-def test_pieces_features_and_similarities(tmp_path: Path) -> None:
-    from edgecil.backbones.features import content_name
-
-    piece, result = tmp_path / "piece.pt", {"adapter": torch.arange(40.0)}
-    torch.save({"result": result, "content": content_name(result)}, piece)
-
-    def read_task() -> str:
-        found = read_piece(piece)
-        if found is None:
-            return "noticed"
-        return "equal" if torch.equal(found["adapter"], result["adapter"]) else "silent"
-
-    pixels = torch.arange(4 * 3 * 2 * 2, dtype=torch.uint8).reshape(4, 3, 2, 2)
-
-    def features(part: torch.Tensor) -> torch.Tensor:
-        return part.float().flatten(1)
-
-    folder = tmp_path / "features"
-    rows = FeatureBank(folder).rows(pixels, features)
-    (bank,) = folder.glob("*.npz")
-
-    def read_features() -> str:
-        again = FeatureBank(folder).rows(pixels, features)
-        for other in set(folder.glob("*.npz")) - {bank}:
-            other.unlink()
-        return "equal" if torch.equal(again, rows) else "silent"
-
-    matrix = SimilarityMatrix(("a", "b", "c"), np.eye(3) + 0.1, {})
-    saved = tmp_path / "similarity.npz"
-    save_similarity(matrix, saved)
-
-    def read_matrix() -> str:
-        try:
-            found = read_similarity(saved)
-        except EdgecilError:
-            return "noticed"
-        ids = np.arange(3)
-        same = np.array_equal(found.submatrix(ids), matrix.submatrix(ids))
-        return "equal" if same and found.names == matrix.names else "silent"
-
-    for path, check in ((piece, read_task), (bank, read_features), (saved, read_matrix)):
-        assert flips(path, check, strength(40, 600))["silent"] == 0
-    shutil.rmtree(folder)
-
-
-def test_cached_embeddings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path))
-    encoder, texts = get_encoder("minilm-bundled"), ["a photo of a apple.", "a photo of a bee."]
-    monkeypatch.setattr(type(encoder), "encode", lambda self, some: np.eye(len(some), 3))
-    expected = encode_cached(encoder, texts)
-    (path,) = tmp_path.rglob("*.npz")
-
-    def check() -> str:
-        return "equal" if np.array_equal(encode_cached(encoder, texts), expected) else "silent"
-
-    assert flips(path, check, strength(40, 600))["silent"] == 0
-
-
-def test_conversations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A damaged answer is not reused: the model is asked again."""
-    monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path))
-    answer = {"content": "3 1|0 2", "refusal": None, "finish_reason": "stop"}
-    monkeypatch.setattr(LanguageModel, "complete", lambda self, messages: answer)
-
-    def ask() -> str:
-        return Conversation(LanguageModel("toy")).ask("Which order?", str)
-
-    assert ask() == "3 1|0 2"
-    (path,) = tmp_path.rglob("*.json")
-    outcomes = flips(path, lambda: "equal" if ask() == "3 1|0 2" else "silent", strength(60, 1000))
-    assert outcomes["silent"] == 0
-
-
-def test_truth_tables(tmp_path: Path) -> None:
-    truths = tmp_path / "truths.npz"
-    truths.write_bytes(truth_bytes(tmp_path))
-    (expected,) = read_truths(truths)
-
-    def read_table() -> str:
-        try:
-            (table,) = read_truths(truths)
-        except EdgecilError:
-            return "noticed"
-        same = np.array_equal(table.accuracies("m"), expected.accuracies("m"))
-        return "equal" if same and table.sequences == expected.sequences else "silent"
-
-    assert flips(truths, read_table, strength(60, 1000))["silent"] == 0
-
-
-def test_decoded_images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path / "cache"))
-    for number in range(6):
-        folder = tmp_path / "toy" / ("train" if number < 3 else "test") / "a"
-        folder.mkdir(parents=True, exist_ok=True)
-        Image.new("RGB", (4, 4), (40 * number, 7, 99)).save(folder / f"{number}.png")
-    with pytest.warns(EdgecilWarning):
-        expected = load_dataset(tmp_path / "toy", storage="disk").fingerprint
-
-    def check() -> str:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                found = load_dataset(tmp_path / "toy", storage="disk").fingerprint
-            except EdgecilError:
-                return "noticed"
-        return "equal" if found == expected else "silent"
-
-    (path,) = (tmp_path / "cache").rglob("inputs/*/inputs")
-    outcomes = flips(path, check, strength(30, 400))
-    assert (outcomes["silent"], outcomes["equal"]) == (0, 0)
+            unpack(flipped(packed, rng))

@@ -85,6 +85,13 @@ def write_log(
     return path
 
 
+def replaced(path: Path, old: str, new: str) -> Path:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    return path
+
+
 def imported(logs: list[Path], tmp_path: Path, **options: Any) -> Experiment:
     """The experiment that holds them; a run that is left out is a warning, and so an error."""
     return import_logs(logs, out=tmp_path / "out", **options)
@@ -199,9 +206,7 @@ def test_incomplete_runs_are_left_out_and_named(tmp_path) -> None:
 
 def test_a_second_run_on_one_order_is_a_repeat(tmp_path) -> None:
     logs = [write_log(tmp_path / name, increment=10) for name in ("a.log", "b.log")]
-    logs[1].write_text(
-        logs[1].read_text(encoding="utf-8").replace("'total': 7", "'total': 6"), encoding="utf-8"
-    )
+    replaced(logs[1], "'total': 7", "'total': 6")
     assert sorted(run.seed for run in imported(logs, tmp_path).results()) == [0, 1]
 
 
@@ -233,23 +238,10 @@ def test_orders_of_one_seed_that_differ_are_all_kept(tmp_path) -> None:
     ]
 
 
-def test_a_log_whose_groups_are_not_the_tasks_is_left_out_and_named(tmp_path) -> None:
-    unclear = {"init_cls": 50, "increment": 10, "dataset": "imagenetr"}
-    good = write_log(tmp_path / "good.log", **unclear, group=None)
-    bad = write_log(tmp_path / "bad.log", **unclear, group=10)
-    experiment, [sentence] = left_out([bad, good], tmp_path)
-    assert len(experiment.results()) == 1
-    assert sentence.startswith(f"{bad}:")
-    with pytest.raises(DataError, match="these logs"), pytest.warns(EdgecilWarning, match="groups"):
-        import_logs([bad], out=tmp_path / "other")
-
-
 def test_another_run_does_not_replace_one(tmp_path) -> None:
     first = write_log(tmp_path / "a.log", increment=10)
     imported([first], tmp_path)
-    first.write_text(
-        first.read_text(encoding="utf-8").replace("'total': 7", "'total': 6"), encoding="utf-8"
-    )
+    replaced(first, "'total': 7", "'total': 6")
     with pytest.raises(UsageError, match="'icarl'"):
         import_logs([first], out=tmp_path / "out")
     imported([first], tmp_path, overwrite=True)
@@ -330,9 +322,7 @@ def test_the_protocol_of_logs_can_be_given(tmp_path) -> None:
     ],
 )
 def test_nonsense_in_a_log_is_refused(tmp_path, old, new, words) -> None:
-    path = write_log(tmp_path / "a.log")
-    assert old in path.read_text(encoding="utf-8")
-    path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    path = replaced(write_log(tmp_path / "a.log"), old, new)
     with pytest.raises(DataError, match=words):
         import_logs([path], out=tmp_path / "out")
 
@@ -346,14 +336,18 @@ def test_an_order_that_no_seed_drew_is_named_by_itself(tmp_path) -> None:
     assert same.label == run.label
 
 
-def test_groups_that_cross_tasks_or_are_missing_give_no_row() -> None:
-    assert by_task([(0, 9, 50.0)], (5, 5), balanced=True) is None
-    assert by_task([(0, 9, 50.0)], (10, 1), balanced=True) is None
-    assert by_task([(0, 9, 50.0), (10, 19, 40.0)], (20,), balanced=False) is None
-    assert by_task([(0, 9, 50.0), (10, 19, 40.0)], (20,), balanced=True) == [45.0]
-    assert by_task([(0, 9, 50.0), (10, 19, 40.0)], (15,), balanced=True) == [
-        pytest.approx((10 * 50 + 5 * 40) / 15)
-    ]
+@pytest.mark.parametrize(
+    ("groups", "sizes", "balanced", "row"),
+    [
+        ([(0, 9, 50.0)], (5, 5), True, None),
+        ([(0, 9, 50.0)], (10, 1), True, None),
+        ([(0, 9, 50.0), (10, 19, 40.0)], (20,), False, None),
+        ([(0, 9, 50.0), (10, 19, 40.0)], (20,), True, [45.0]),
+        ([(0, 9, 50.0), (10, 19, 40.0)], (15,), True, [pytest.approx((10 * 50 + 5 * 40) / 15)]),
+    ],
+)
+def test_groups_that_cross_tasks_or_are_missing_give_no_row(groups, sizes, balanced, row) -> None:
+    assert by_task(groups, sizes, balanced=balanced) == row
 
 
 def test_a_log_whose_config_asks_for_another_order_is_refused(tmp_path) -> None:
