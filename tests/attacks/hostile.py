@@ -21,13 +21,8 @@ from PIL import Image
 from safetensors.torch import save as save_safetensors
 
 from edgecil.backbones.vit_weights import configured_layout, configured_statistics
-<<<<<<< HEAD
 from edgecil.classes import ClassList, read_classes
-=======
-from edgecil.classes import read_classes
-from edgecil.classes.lists import class_list
 from edgecil.data import load_dataset
->>>>>>> 6584c18 (Keep the miniature toolbox as files, and flip bits by one test for every file)
 from edgecil.engine.config_values import build_config, read_config
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.plan import Node
@@ -165,12 +160,7 @@ def _experiment(path: Path) -> None:
 
 
 def _captions(path: Path) -> None:
-<<<<<<< HEAD
-    classes = ClassList("toy", tuple(NAMES))
-    assert all(caption.strip() for caption in read_captions(path, classes))
-=======
-    assert all(it.strip() for it in read_captions(path, class_list("toy", NAMES)))
->>>>>>> 6584c18 (Keep the miniature toolbox as files, and flip bits by one test for every file)
+    assert all(it.strip() for it in read_captions(path, ClassList("toy", tuple(NAMES))))
 
 
 def _class_names(path: Path) -> None:

@@ -110,7 +110,9 @@ class StoredPixels(torch.Tensor):  # type: ignore[misc]
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Pickle sources in files by path, those in memory by content."""
         sources = [
-            (str(it.filename), it.offset, it.shape, it.dtype.str) if _in_file(it) else it
+            (str(it.filename), it.offset, it.shape, it.dtype.str)
+            if isinstance(it, np.memmap) and it.filename is not None
+            else it
             for it in self._sources
         ]
         return _rebuild, (sources, self._owner.numpy(), self._rows.numpy())
@@ -166,10 +168,6 @@ def _read(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _read(item) for name, item in value.items()}
     return value
-
-
-def _in_file(source: Inputs) -> bool:
-    return isinstance(source, np.memmap) and source.filename is not None
 
 
 def _rebuild(sources: list[Any], owner: Ints, rows: Ints) -> StoredPixels:
