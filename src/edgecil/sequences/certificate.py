@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.objective import Direction, Objective, pair_counts
@@ -59,8 +60,10 @@ def bounds(similarity: Similarity, space: SequenceSpace, objective: Objective) -
     steps = min(_STEPS, _WORK // N**3)
     if steps >= _EVERY:
         values = similarity.submatrix(np.arange(N))
-        lower = max(lower, -_tightened(values, space, -objective.weights, steps))
-        upper = min(upper, _tightened(values, space, objective.weights, steps))
+        # Threads gain nothing at this size, change last digits, and on a busy machine cost tenfold.
+        with threadpool_limits(1, user_api="blas"):
+            lower = max(lower, -_tightened(values, space, -objective.weights, steps))
+            upper = min(upper, _tightened(values, space, objective.weights, steps))
     return Bounds(lower, upper)
 
 
