@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from edgecil.similarity import SimilaritySource
 _CLASS_SOURCES = ("names", "file", "embeddings")
 _PARTS = ("trainer.py", "utils/data_manager.py", "utils/factory.py", "models/base.py")
 _NOT_CODE = ("data", "logs")
+_COUNTING = 120.0  # seconds that counting the GPUs may take
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ def run_toolbox(
     )
     if dry_run:
         return _missing_runs(plan, Path(out).absolute(), overwrite=overwrite)
+    _check_gpus(settings, python or sys.executable)
     return train(
         plan, out, workers=workers, timeout=timeout, overwrite=overwrite, progress=progress
     )
@@ -171,6 +174,24 @@ def _missing_runs(plan: ExternalPlan, out: Path, *, overwrite: bool) -> ToolboxP
     missing = [node for node in nodes if node not in done]
     commands = tuple(shlex.join(plan.words(out / "…", node.seed)) for node in missing)
     return ToolboxPlan(plan.method, len(nodes) - len(missing), commands)
+
+
+def _check_gpus(settings: Mapping[str, Any], python: str) -> None:
+    """Raise if the config asks for a GPU that the toolbox's own torch does not have."""
+    gpus = [int(one) for one in settings["device"] if str(one).isdecimal()]
+    if not gpus:
+        return
+    count = [python, "-c", "import torch; print(torch.cuda.device_count())"]
+    try:
+        done = subprocess.run(count, capture_output=True, text=True, timeout=_COUNTING)
+    except (OSError, subprocess.TimeoutExpired):
+        return  # the training fails with its own message
+    available = done.stdout.strip()
+    if available.isdecimal() and max(gpus) >= int(available):
+        raise UsageError(
+            f"The toolbox's config asks for GPU {max(gpus)}, and its torch has {available} "
+            "GPUs here. To train on the CPU, give 'set' device=-1."
+        )
 
 
 def _first_and_increment(settings: Mapping[str, Any]) -> tuple[int, int]:
