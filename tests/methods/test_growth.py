@@ -24,7 +24,7 @@ from edgecil.methods.network import Network, NetworkMethod
 from edgecil.methods.setups import PAPER_MEMORY
 from edgecil.methods.tagfex import TagFexNetwork
 from edgecil.methods.task import Scenario
-from tests.toys import QUICK, build, learn, same, toy_dataset, toy_environment, toy_vit
+from tests.toys import QUICK, build, learn, learn_all, same, toy_dataset, toy_environment, toy_vit
 
 CLASSES, EACH, KEPT, BATCH, SIDE = 6, 16, 2, 8, 32
 RESIDUAL = [backbone for backbone in BACKBONES if backbone not in ON_VECTORS]
@@ -206,7 +206,7 @@ def flat(images: Examples) -> Examples:
 
 
 def learn_twice(name: str, backbone: str) -> None:
-    """Two tasks of an epoch; the state goes into a fresh method, which reads the same."""
+    """Two tasks of an epoch; the state goes into a new learner, which predicts the same."""
     dataset = toy_dataset(3, channels=3, train=4, test=2)
     environment = replace(toy_environment(dataset), backbone=backbone)
     if backbone in ON_VECTORS:
@@ -216,18 +216,7 @@ def learn_twice(name: str, backbone: str) -> None:
     once = {"balancing": 1} if "balancing" in entry.fast_settings else {}
     config = entry.configure(BRIEF, PAPER_MEMORY, {**entry.fast_settings, **once})
     method = entry.build(config, environment)
-    assert isinstance(method, NetworkMethod)
-    loss, values = method.loss, []
-
-    def note(*args: Any) -> torch.Tensor:
-        values.append(loss(*args))
-        return values[-1]
-
-    method.loss = note
-    for tasks in (((0, 1),), ((0, 1), (2,))):
-        learn(method, scenario, tasks)
-    assert len(values) >= 2
-    assert all(torch.isfinite(value) for value in values)
+    learn_all(method, scenario, ((0, 1), (2,)))
     state = method.state()
     assert all(torch.isfinite(value).all() for value in tensors_in(state))
     again = entry.build(config, environment)

@@ -67,13 +67,6 @@ def test_a_class_without_exemplars_is_refused(total, per_class) -> None:
     ExemplarMemory(MemoryBudget(6, 1)).check(6)
 
 
-def test_a_task_and_the_exemplars_behind_it() -> None:
-    memory = ExemplarMemory(MemoryBudget(total=None, per_class=2))
-    memory.update(task_of(((4, 9),)), backwards)
-    pixels, labels = memory.beside(task_of(((4, 9), (1,)), each=3))
-    assert labels.tolist() == pixels[:, 0].flatten().tolist() == [2, 2, 2, 0, 0, 1, 1]
-
-
 def test_class_means_by_hand() -> None:
     """Features (3, 4) and (0, 2) are of unit length (3/5, 4/5) and (0, 1) before they are added."""
     memory = ExemplarMemory(MemoryBudget(total=None, per_class=2))
@@ -114,6 +107,8 @@ def test_data_carry_their_labels() -> None:
     pixels, labels = memory.data(second)
     assert labels.tolist() == pixels[:, 0].flatten().tolist() == [0, 0, 1, 1, 2, 2]
     assert labels.dtype == torch.int64
+    pixels, labels = memory.beside(task_of(((4, 9), (1,), (5,)), each=2))
+    assert labels.tolist() == pixels[:, 0].flatten().tolist() == [3, 3, 0, 0, 1, 1, 2, 2]
 
 
 @given(
