@@ -8,9 +8,7 @@ import more than torch, only the functions that are compared are loaded.
 from __future__ import annotations
 
 import ast
-import importlib.util
-import os
-from pathlib import Path
+import runpy
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,21 +22,16 @@ from edgecil.methods.derpp import DERpp
 from edgecil.methods.fecam import FeCAM
 from edgecil.methods.lucir import LUCIR
 from edgecil.methods.task import Scenario
+from tests.parity.toolbox import TOOLBOX, requires
 from tests.toys import QUICK, TASKS, build, learn, learn_all, toy_dataset
 
-ROOT = Path(os.environ.get("EDGECIL_TOOLBOX", "."))
 DATASET = toy_dataset(train=12, test=6)
 SCENARIO = Scenario(DATASET)
 
 
-def needs(name: str) -> Any:
-    found = (ROOT / name).is_file()
-    return pytest.mark.skipif(not found, reason=f"make parity TOOLBOX=PATH with {name}")
-
-
 def load(name: str, *wanted: str) -> SimpleNamespace:
     """Definitions of a file, without the rest of the file."""
-    tree = ast.parse((ROOT / name).read_text(encoding="utf-8"))
+    tree = ast.parse((TOOLBOX / name).read_text(encoding="utf-8"))
     tree.body = [node for node in tree.body if getattr(node, "name", None) in wanted]
     names: dict[str, Any] = {"np": np, "torch": torch, "F": functional, "nn": torch.nn}
     names |= {"ContinualModel": object}
@@ -46,7 +39,7 @@ def load(name: str, *wanted: str) -> SimpleNamespace:
     return SimpleNamespace(**{one: names[one] for one in wanted})
 
 
-@needs("FeCAM_vit_cifar100.py")
+@requires("FeCAM")
 def test_fecam_has_the_same_distances() -> None:
     theirs = load("FeCAM_vit_cifar100.py", "shrink_cov", "normalize_cov", "_mahalanobis")
     method = build("fecam", DATASET)
@@ -67,14 +60,10 @@ def test_fecam_has_the_same_distances() -> None:
     assert method.classify(SCENARIO.test.inputs)["head"].tolist() == expected.tolist()
 
 
-@needs("analytic/AnalyticLinear.py")
+@requires("ACIL")
 def test_acil_has_the_weights_of_the_recursion() -> None:
-    spec = importlib.util.spec_from_file_location("analytic", ROOT / "analytic/AnalyticLinear.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    linear = module.RecursiveLinear(40, 0.1)
+    module = runpy.run_path(str(TOOLBOX / "analytic/AnalyticLinear.py"))
+    linear = module["RecursiveLinear"](40, 0.1)
     method = build("acil", DATASET, settings={"projection": 40, "ridge": 0.1})
     assert isinstance(method, ACIL)
     for end in range(1, len(TASKS) + 1):
@@ -88,7 +77,7 @@ def test_acil_has_the_weights_of_the_recursion() -> None:
         assert gap < 1e-6
 
 
-@needs("models/derpp.py")
+@requires("Mammoth")
 def test_derpp_has_the_same_loss_and_gradients() -> None:
     """One step of Mammoth's learner with our network and exemplars; no class came later."""
     theirs = load("models/derpp.py", "Derpp").Derpp
@@ -137,7 +126,7 @@ def test_derpp_has_the_same_loss_and_gradients() -> None:
         torch.testing.assert_close(ours[name], one.grad, rtol=1e-5, atol=1e-7)
 
 
-@needs("models/lucir.py")
+@requires("Mammoth")
 def test_lucir_has_the_same_loss_and_gradients() -> None:
     parts = load("models/lucir.py", "lucir_batch_hard_triplet_loss", "Lucir")
     method = build("lucir", DATASET, schedule=QUICK)

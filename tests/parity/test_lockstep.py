@@ -9,7 +9,6 @@ information and predictions on test images are each learner's own.
 from __future__ import annotations
 
 import copy
-import os
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -26,20 +25,16 @@ from edgecil.methods.ewc import EWC
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.network import NetworkMethod
 from edgecil.methods.task import Scenario
+from tests.parity.toolbox import TOOLBOX, requires
 from tests.toys import TASKS, learn, toy_dataset
 
-TOOLBOX = os.environ.get("EDGECIL_TOOLBOX")
 SCHEDULE = Schedule(
     epochs=3, learning_rate=0.05, milestones=(2,), batch_size=16, augment=("crop:1", "flip")
 )
 MEMORY = MemoryBudget(total=None, per_class=20)
 LARGEST_GAP = 1e-7
 
-IS_PILOT = TOOLBOX is not None and (Path(TOOLBOX) / "models" / "ease.py").is_file()
-
-pytestmark = pytest.mark.skipif(
-    TOOLBOX is None or IS_PILOT, reason="make parity TOOLBOX=PATH of PyCIL"
-)
+pytestmark = requires("PyCIL")
 
 # Parts of our networks, and of PyCIL's; {} is the number of an extractor.
 PARTS = {
@@ -135,8 +130,7 @@ def largest_gap(name: str, monkeypatch: pytest.MonkeyPatch) -> float:
     sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
     import reference
 
-    assert TOOLBOX is not None
-    reference.find_toolbox(TOOLBOX)
+    reference.find_toolbox(str(TOOLBOX))
     monkeypatch.setattr(pipeline, "to_float", lambda pixels: pixels.double() / 255)
     dataset = toy_dataset(train=24)
     scenario = Scenario(dataset)

@@ -8,7 +8,6 @@ prototypes, ridge regressions, losses, gradients and predictions with its own co
 from __future__ import annotations
 
 import copy
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -33,10 +32,9 @@ from edgecil.methods.mos import MOS
 from edgecil.methods.ranpac import RanPAC
 from edgecil.methods.settings import Schedule
 from edgecil.methods.task import Scenario, derive_generator
+from tests.parity.toolbox import TOOLBOX, requires
 from tests.toys import TASKS, learn, learn_all, toy_dataset, toy_environment
 
-TOOLBOX = os.environ.get("EDGECIL_TOOLBOX")
-IS_PILOT = TOOLBOX is not None and (Path(TOOLBOX) / "models" / "ease.py").is_file()
 SCHEDULE = Schedule(
     epochs=2, learning_rate=0.01, schedule="cosine", optimizer="adam", batch_size=8, augment=()
 )
@@ -44,7 +42,7 @@ LARGEST_GAP = 1e-3
 DATASET = toy_dataset(train=12, test=6)
 SCENARIO = Scenario(DATASET)
 
-pytestmark = pytest.mark.skipif(not IS_PILOT, reason="make parity TOOLBOX=PATH of PILOT")
+pytestmark = requires("PILOT")
 
 
 def pair(name: str, schedule: Schedule = SCHEDULE, **settings: Any) -> tuple[Any, Any, Any]:

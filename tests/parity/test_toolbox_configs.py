@@ -8,9 +8,7 @@ PyCIL has most values as constants in its code, which are compared too.
 from __future__ import annotations
 
 import ast
-import os
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,11 +16,11 @@ import pytest
 from edgecil.engine.toolbox_configs import read_toolbox_config
 from edgecil.errors import UsageError
 from edgecil.methods import get_method
+from tests.parity.toolbox import TOOLBOX, is_given, requires
 
-TOOLBOX = os.environ.get("EDGECIL_TOOLBOX")
-IS_PILOT = TOOLBOX is not None and (Path(TOOLBOX) / "models" / "ease.py").is_file()
+IS_PILOT = is_given("PILOT")
 pytestmark = [
-    pytest.mark.skipif(TOOLBOX is None, reason="make parity TOOLBOX=PATH"),
+    requires("PyCIL", "PILOT"),
     pytest.mark.filterwarnings("ignore::edgecil.errors.EdgecilWarning"),
 ]
 
@@ -71,7 +69,7 @@ def differences(values: dict[str, Any]) -> set[str]:
 
 def test_the_configs_say_what_is_published_here() -> None:
     refused, compared = set(), 0
-    for file in sorted((Path(str(TOOLBOX)) / "exps").glob("*.json")):
+    for file in sorted((TOOLBOX / "exps").glob("*.json")):
         try:
             values = read_toolbox_config(file)
         except UsageError as error:
@@ -113,10 +111,10 @@ WITHOUT_EFFECT = {"EPSILON", "num_workers"}
 UNUSED = {"er": {"T"}, "der": {"T"}, "tagfex": {"T"}, "ewc": {"T"}}
 
 
-@pytest.mark.skipif(IS_PILOT, reason="PILOT has no such constants")
+@requires("PyCIL")
 @pytest.mark.parametrize("method", MODULES)
 def test_the_constants_in_pycil_are_what_is_published_here(method: str) -> None:
-    text = (Path(str(TOOLBOX)) / "models" / f"{MODULES[method]}.py").read_text(encoding="utf-8")
+    text = (TOOLBOX / "models" / f"{MODULES[method]}.py").read_text(encoding="utf-8")
     constants = {
         node.targets[0].id: ast.literal_eval(node.value)
         for node in ast.parse(text).body

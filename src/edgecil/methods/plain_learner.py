@@ -1,14 +1,15 @@
 """Plain learners: any class with `fit_task`, `predict`, `state_dict` and `load_state_dict`.
 
-They need not know about edgecil. Images are uint8 tensors (n, c, h, w); labels and predictions are
-the dataset's own class ids.
+They need not know about edgecil. Images are uint8 tensors (n, c, h, w); labels and predictions (n,)
+are the dataset's own class ids. A state is everything needed to resume, tensors and plain values,
+and is loaded into a new object.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
@@ -28,24 +29,6 @@ class LearnerError(EdgecilError):
     """A plain learner broke its contract; the message says what to change."""
 
 
-class PlainLearner(Protocol):
-    """The interface of a plain learner."""
-
-    def fit_task(
-        self, images: torch.Tensor, labels: torch.Tensor, classes: Sequence[int]
-    ) -> object:
-        """Learn the images (n, c, h, w) with labels (n,) of new classes."""
-
-    def predict(self, images: torch.Tensor) -> Any:
-        """Return class ids (n,) of images (n, c, h, w)."""
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return everything needed to resume: tensors and plain values."""
-
-    def load_state_dict(self, state: dict[str, Any]) -> object:
-        """Load a state into a new object."""
-
-
 class PlainMethod(Method):
     """A plain learner as a :class:`Method`.
 
@@ -54,9 +37,7 @@ class PlainMethod(Method):
     the learner uses global randomness.
     """
 
-    def __init__(
-        self, make: Callable[[], PlainLearner], name: str, environment: Environment
-    ) -> None:
+    def __init__(self, make: Callable[[], Any], name: str, environment: Environment) -> None:
         super().__init__(environment)
         self.name = name
         with seeded(derive_seed(environment.seed, "plain learner"), environment.device):
@@ -76,8 +57,7 @@ class PlainMethod(Method):
                 "names": lambda: task.names,
                 "loader": lambda: self._loader(task, labels),
             }
-            wanted = _wanted(self.learner)
-            self.learner.fit_task(*(given[name]() for name in wanted))
+            self.learner.fit_task(*(given[name]() for name in _wanted(self.learner)))
 
     def _loader(self, task: Task, labels: torch.Tensor) -> torch.utils.data.DataLoader[Any]:
         """Return the task as a DataLoader of images and class ids, shuffled by the task's seed."""
@@ -140,18 +120,16 @@ def _wanted(learner: Any) -> tuple[str, ...]:
 
     Parameters with other names get images, labels and classes, in this order.
     """
-    parameters = inspect.signature(learner.fit_task).parameters
-    names = tuple(parameters)
-    if {"loader", "names"} & set(names):
-        asked = tuple(name for name in names if name in _PARTS)
-        if len(asked) == len(names):
-            return asked
-        unknown_name = next(name for name in names if name not in _PARTS)
-        raise LearnerError(
-            f"fit_task has a parameter {unknown_name!r}; beside a loader or names, it may ask for "
-            f"{', '.join(_PARTS)}."
-        )
-    return _USUAL
+    names = tuple(inspect.signature(learner.fit_task).parameters)
+    if {"loader", "names"}.isdisjoint(names):
+        return _USUAL
+    for name in names:
+        if name not in _PARTS:
+            raise LearnerError(
+                f"fit_task has a parameter {name!r}; beside a loader or names, it may ask for "
+                f"{', '.join(_PARTS)}."
+            )
+    return names
 
 
 def _missing(learner: object) -> list[str]:

@@ -167,23 +167,16 @@ def check_finite(
     tensors: Iterable[torch.Tensor], where: str, *, loss: torch.Tensor | None = None
 ) -> None:
     """Raise an error if a loss or one of the tensors is not finite."""
-    tensors = list(tensors)
-    every = [value.detach() for value in ([] if loss is None else [loss]) + tensors]
-    if not every or bool(torch.stack([torch.isfinite(value).all() for value in every]).all()):
+    every = [("A parameter", tensor.detach()) for tensor in tensors]
+    if loss is not None:
+        every.insert(0, ("The loss", loss.detach()))
+    if not every or bool(torch.stack([value.isfinite().all() for _, value in every]).all()):
         return  # one value was copied from the device
-    if loss is not None and not torch.isfinite(loss).all():
-        raise NotFiniteError(
-            f"The loss became {loss.detach().mean().item():g} {where}; choose a lower learning "
-            "rate or other settings."
-        )
-    for tensor in tensors:
-        finite = torch.isfinite(tensor)
-        if not finite.all():
-            value = tensor.detach()[~finite].flatten()[0].item()
-            raise NotFiniteError(
-                f"A parameter became {value:g} {where}; choose a lower learning rate or other "
-                "settings."
-            )
+    what, value = next((what, it) for what, it in every if not it.isfinite().all())
+    raise NotFiniteError(
+        f"{what} became {float(value[~value.isfinite()][0]):g} {where}; choose a lower learning "
+        "rate or other settings."
+    )
 
 
 def _optimizer(parameters: list[dict[str, Any]], schedule: Schedule) -> torch.optim.Optimizer:
