@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -57,6 +56,19 @@ def test_a_directory_of_somebody_else_is_refused_and_unchanged(
     with pytest.raises(UsageError, match="did not write"):
         write_report(tmp_path / "run", out=precious)
     assert content(precious) == before
+    with writing(tmp_path / "other"):
+        pass
+    with pytest.raises(UsageError, match="experiment"):
+        write_report(tmp_path / "run", out=tmp_path / "other")
+
+
+def test_an_invalid_command_deletes_nothing(tmp_path: Path) -> None:
+    words = [*RUN, "--dataset", str(save_toy(tmp_path / "toy.npz")), "--out", str(tmp_path / "run")]
+    assert main(words) == 0
+    before = content(tmp_path / "run")
+    for wrong in (["--executor", "ry"], ["--workers", "0"], ["--address", "nowhere"]):
+        assert main([*words, "--overwrite", *wrong]) == 2
+        assert content(tmp_path / "run") == before
 
 
 def test_a_path_that_no_file_system_has_is_refused(tmp_path: Path) -> None:
@@ -97,16 +109,6 @@ def test_folders_behind_links_are_not_reached(tmp_path: Path) -> None:
     assert len(list(outside.iterdir())) == 1
 
 
-def test_a_marked_directory_is_used_again_and_never_for_another_purpose(tmp_path: Path) -> None:
-    with writing(tmp_path / "run") as store:
-        store.record(Node("m", 0, ((0,),)), NodeResult({"head": (1,)}, (2,), 0.1, 1))
-    with writing(tmp_path / "run") as store:
-        assert len(store.done()) == 1
-    experiment_bytes(tmp_path / "source")
-    with pytest.raises(UsageError, match="experiment"):
-        write_report(tmp_path / "source", out=tmp_path / "run")
-
-
 def test_reading_needs_no_write_access(tmp_path: Path) -> None:
     """Archived and colleagues' experiments can be analysed."""
     directory = tmp_path / "archive"
@@ -139,24 +141,6 @@ def test_a_deleted_database_is_an_error(tmp_path: Path) -> None:
             with pytest.raises(EdgecilError, match="deleted or replaced"):
                 store.record(Node("m", 1, ((0,),)), result)
         shutil.rmtree(tmp_path / "run", ignore_errors=True)
-
-
-def test_a_full_disk_and_a_lock_are_named_without_advice_to_start_over(tmp_path: Path) -> None:
-    experiment_bytes(tmp_path / "run")
-    other = sqlite3.connect(tmp_path / "run" / "results.sqlite")
-    other.execute("BEGIN IMMEDIATE")
-    with Store(tmp_path / "other") as store:
-        store._database.execute("PRAGMA max_page_count = 1")
-        with pytest.raises(EdgecilError) as full:
-            store.record_failure(Node("m", 0, ((0,),)), "x", "y" * 100_000)
-    assert "full" in str(full.value)
-    assert "overwrite" not in str(full.value)
-    other.close()
-    path = tmp_path / "run" / "results.sqlite"
-    path.write_bytes(path.read_bytes()[:5000])
-    with pytest.raises(DataError) as damaged:
-        Experiment.open(tmp_path / "run").table()
-    assert "overwrite" not in str(damaged.value)
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])

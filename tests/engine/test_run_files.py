@@ -9,14 +9,11 @@ import numpy as np
 import pandas
 import pytest
 
-from edgecil.engine.plan import Node
-from edgecil.engine.results import NodeResult
 from edgecil.engine.run_files import read_runs, write_runs
 from edgecil.engine.runs import Runs
-from edgecil.engine.store import Store
-from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.errors import DataError, UsageError
 from edgecil.estimation.sources import gather
-from edgecil.sequences import ClassSequence, LabelledSequence
+from edgecil.sequences import ClassSequence
 from tests.estimation.tables import Run, build, noisy, rows, table_of, write
 
 HEADER = "method,dataset,protocol,label,sequence,seed,accuracy\n"
@@ -108,43 +105,6 @@ def test_a_missing_source_is_an_error_and_is_not_created(tmp_path) -> None:
     with pytest.raises(DataError, match="not an experiment"):
         read_runs(tmp_path)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_run_directory_is_read_with_its_names_and_failures(tmp_path) -> None:
-    there, back = ClassSequence([[0], [1]]), ClassSequence([[1], [0]])
-    store = Store(tmp_path)
-    dataset = {"name": "pets", "classes": ["cat", "dog"]}
-    store.check_identity({"dataset": dataset, "method m": {}})
-    store.add_sequences("edge", [LabelledSequence("hard", there), LabelledSequence("easy", back)])
-    for depth in (1, 2):
-        result = NodeResult({"head": (3,) * depth}, (4,) * depth, 1.0, 1)
-        store.record(Node("m", 0, there.tasks[:depth]), result)
-    store.record_failure(Node("m", 0, back.tasks[:1]), "broken", "trace")
-    store.close()
-    (table,) = read_runs(tmp_path)
-    assert (table.dataset, table.names, table.missing) == ("pets", ("cat", "dog"), 1)
-    orders = table.orders("m", "edge")
-    assert orders.labels == ("hard",)
-    np.testing.assert_allclose(orders.accuracies, [75.0])
-
-
-def test_a_method_without_a_finished_order_is_listed(tmp_path) -> None:
-    there = ClassSequence([[0], [1]])
-    store = Store(tmp_path)
-    store.check_identity({"dataset": {}, "method slow": {}})
-    store.add_sequences("edge", [LabelledSequence("hard", there)])
-    result = NodeResult({"head": (3,)}, (4,), 1.0, 1)
-    store.record(Node("slow", 0, there.tasks[:1]), result)
-    store.close()
-    (table,) = read_runs(tmp_path)
-    assert table.methods == ("slow",)
-    assert table.failures("slow", "edge") == ("hard",)
-
-
-def test_a_directory_without_results_is_an_error(tmp_path) -> None:
-    Store(tmp_path).close()
-    with pytest.raises(EdgecilError, match="no results yet"):
-        read_runs(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["ranking", "truth", "notes", "accuracy"])

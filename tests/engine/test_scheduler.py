@@ -18,7 +18,14 @@ from edgecil.errors import EdgecilError, PrerequisiteError
 from edgecil.sequences import ClassSequence, SequenceSpace
 
 ENUMERATION = list(SequenceSpace.equal(6, 3).enumerate())
-PLAN = Plan(["m"], lambda _: [0], ENUMERATION)
+
+
+def plan_of(*sequences: ClassSequence) -> Plan:
+    return Plan(["m"], lambda _: [0], sequences)
+
+
+PLAN = plan_of(*ENUMERATION)
+SHORT = plan_of(ClassSequence([[0], [1]]))
 
 
 def result_of(node: Node) -> NodeResult:
@@ -139,21 +146,13 @@ def test_an_interrupted_plan_resumes(store) -> None:
     assert states(store) == []
 
 
-def test_more_methods_and_sequences_reuse_results(store) -> None:
-    execute(Plan(["m"], lambda _: [0], ENUMERATION[:1]), store, Fake(store))
-    fake = Fake(store)
-    summary = execute(Plan(["m", "n"], lambda _: [0], ENUMERATION[:1]), store, fake)
-    assert summary == Summary(3, 3, ())
-    assert {node.method for node in fake.trained} == {"n"}
-
-
 def test_a_missing_state_is_trained_again_and_results_stay(store) -> None:
     """Only the chain that leads to what is missing is trained again."""
     a, b, c = (ClassSequence(tasks) for tasks in ([[0], [1], [2]], [[0], [1], [3]], [[0], [2]]))
-    execute(Plan(["m"], lambda _: [0], [a, c]), store, Fake(store))
+    execute(plan_of(a, c), store, Fake(store))
     assert states(store) == []
     fake = Fake(store)
-    assert execute(Plan(["m"], lambda _: [0], [a, b, c]), store, fake) == Summary(3, 2, ())
+    assert execute(plan_of(a, b, c), store, fake) == Summary(3, 2, ())
     assert [node.prefix for node in fake.trained] == [b.tasks[:1], b.tasks[:2], b.tasks]
     assert states(store) == []
 
@@ -162,33 +161,15 @@ def test_what_a_dying_worker_left_behind_is_removed(store) -> None:
     def leave(finished: Finished) -> None:
         (store.directory / "states" / f".{'0' * 32}.pt.x7k2_abc").write_bytes(b"ha")
 
-    execute(Plan(["m"], lambda _: [0], ENUMERATION[:1]), store, Fake(store), leave)
+    execute(plan_of(ENUMERATION[0]), store, Fake(store), leave)
     assert states(store) == []
-
-
-def test_a_lost_state_file(store) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        execute(PLAN, store, Fake(store, stop_after=50))
-    lost = states(store)
-    assert lost
-    for path in lost:
-        path.unlink()
-    before = len(store.done())
-    fake = Fake(store)
-    summary = execute(PLAN, store, fake)
-    assert summary.failed == ()
-    assert before == 50
-    assert summary.trained == 195 - 50 + len(lost)
-    assert set(store.done()) == set(PLAN)
 
 
 def test_when_training_again_fails_the_result_stays(store) -> None:
     a, b = ClassSequence([[0], [1]]), ClassSequence([[0], [2]])
-    execute(Plan(["m"], lambda _: [0], [a]), store, Fake(store))
+    execute(plan_of(a), store, Fake(store))
     before = store.done()
-    summary = execute(
-        Plan(["m"], lambda _: [0], [a, b]), store, Fake(store, fails=lambda node: True)
-    )
+    summary = execute(plan_of(a, b), store, Fake(store, fails=lambda node: True))
     assert [node.prefix for node in summary.failed] == [((0,),)]
     assert store.done() == before
 
@@ -227,7 +208,7 @@ def test_damaged_states_are_trained_again_within_the_run(store, capacity) -> Non
 
 
 def test_a_disk_that_damages_every_state_is_a_failure_not_a_loop(store) -> None:
-    plan = Plan(["m"], lambda _: [0], ENUMERATION[:1])
+    plan = plan_of(ENUMERATION[0])
     fake = Fake(store)
     whole = fake.wait
 
@@ -254,8 +235,7 @@ def test_failures_are_retried_after_growing_waits(store, monkeypatch) -> None:
         starts.append(clock[0])
         return len(starts) <= 3
 
-    plan = Plan(["m"], lambda _: [0], [ClassSequence([[0], [1]])])
-    assert execute(plan, store, Fake(store, fails=fails), retries=3) == Summary(2, 0, ())
+    assert execute(SHORT, store, Fake(store, fails=fails), retries=3) == Summary(2, 0, ())
     assert starts[:4] == [0.0, 1.0, 3.0, 7.0]
     assert store.failures() == {}
 
@@ -264,8 +244,7 @@ def test_retries_end(store, monkeypatch) -> None:
     monkeypatch.setattr(scheduler, "FIRST_WAIT", 0.001)
     fake = Fake(store, fails=lambda node: True)
     seen: list[Finished] = []
-    plan = Plan(["m"], lambda _: [0], [ClassSequence([[0], [1]])])
-    summary = execute(plan, store, fake, seen.append, retries=2)
+    summary = execute(SHORT, store, fake, seen.append, retries=2)
     assert len(fake.trained) == 3
     assert len(seen) == len(summary.failed) == 1
 
@@ -282,9 +261,8 @@ def test_a_refused_worker_ends_the_run(store) -> None:
 
 
 def test_what_differs_is_recorded_with_each_result(store) -> None:
-    plan = Plan(["m"], lambda _: [0], [ClassSequence([[0], [1]])])
-    execute(plan, store, Fake(store), worker={"cpu": "AVX2 instead of AVX512"})
-    assert store.workers() == {node: {"cpu": "AVX2 instead of AVX512"} for node in plan}
+    execute(SHORT, store, Fake(store), worker={"cpu": "AVX2 instead of AVX512"})
+    assert store.workers() == {node: {"cpu": "AVX2 instead of AVX512"} for node in SHORT}
 
 
 @settings(
@@ -301,7 +279,7 @@ def test_whatever_happens_in_between_the_end_is_the_same(
     sequences = list(SequenceSpace.equal(4, 4).enumerate())
     some = data.draw(st.lists(st.sampled_from(sequences), min_size=1, max_size=6))
     store = Store(tmp_path_factory.mktemp("run"))
-    bad = data.draw(st.sets(st.sampled_from(list(Plan(["m"], lambda _: [0], some))), max_size=2))
+    bad = data.draw(st.sets(st.sampled_from(list(plan_of(*some))), max_size=2))
     fake = Fake(
         store,
         capacity=capacity,
@@ -310,13 +288,13 @@ def test_whatever_happens_in_between_the_end_is_the_same(
         newest_first=newest_first,
     )
     try:
-        execute(Plan(["m"], lambda _: [0], some), store, fake)
+        execute(plan_of(*some), store, fake)
     except KeyboardInterrupt:
         assert len(fake.trained) == stop
     for path in states(store):
         if data.draw(st.booleans()):
             path.unlink()
-    plan = Plan(["m"], lambda _: [0], sequences)
+    plan = plan_of(*sequences)
     last = Fake(store, capacity=capacity, newest_first=newest_first)
     summary = execute(plan, store, last)
     assert summary.failed == ()

@@ -4,11 +4,12 @@ import json
 import sys
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock, call
 
 import pytest
 
 from edgecil.engine.results import NodeResult, RunResult
-from edgecil.engine.trackers import open_trackers, result_row, run_key, write_all
+from edgecil.engine.trackers import open_trackers, run_key, write_all
 from edgecil.errors import PrerequisiteError
 from edgecil.sequences import ClassSequence
 
@@ -60,104 +61,55 @@ def test_event_files_hold_the_accuracy_after_each_task(tmp_path) -> None:
     assert final == {"accuracy": 60.0, "forgetting": 40.0}
 
 
-def test_rows_are_plain_values() -> None:
-    assert json.loads(json.dumps(result_row(run()), allow_nan=False))
+def test_wandb_has_one_run_for_each_run_also_after_a_second_call(monkeypatch) -> None:
+    runs: dict[str, MagicMock] = {}
 
-
-class FakeWandb:
-    """Runs by id; a run that exists is resumed, as the service does."""
-
-    def __init__(self) -> None:
-        self.runs: dict[str, SimpleNamespace] = {}
-
-    def init(self, *, project: str, id: str, resume: str, **options: Any) -> SimpleNamespace:
+    def init(*, project: str, id: str, resume: str, **options: Any) -> MagicMock:
+        """A run that exists is resumed, as the service does."""
         assert (project, resume) == ("orders", "allow")
-        if id in self.runs:
-            self.runs[id].resumed = True
-            return self.runs[id]
-        logged: list[tuple[int, dict[str, float]]] = []
-        self.runs[id] = SimpleNamespace(
-            resumed=False,
-            options=options,
-            logged=logged,
-            log=lambda values, step: logged.append((step, values)),
-            summary={},
-            finished=0,
-        )
-        current = self.runs[id]
-
-        def finish() -> None:
-            current.finished += 1
-
-        current.finish = finish
+        current = runs.setdefault(id, MagicMock(summary={}, options=options))
+        current.resumed = current.finish.called
         return current
 
-
-def test_wandb_has_one_run_for_each_run_also_after_a_second_call(monkeypatch) -> None:
-    service = FakeWandb()
-    monkeypatch.setitem(sys.modules, "wandb", service)
+    monkeypatch.setitem(sys.modules, "wandb", SimpleNamespace(init=init))
     for _ in range(2):
         write([run(), run("ewc", tasks=1)], wandb="orders")
-    assert list(service.runs) == [run_key(run()), run_key(run("ewc", tasks=1))]
-    first = service.runs[run_key(run())]
-    assert first.finished == 2
+    assert list(runs) == [run_key(run()), run_key(run("ewc", tasks=1))]
+    first = runs[run_key(run())]
+    assert first.finish.call_count == 2
     assert first.options["config"]["sequence"] == "0 3|1 2"
-    assert first.logged == [
-        (0, {"seen/nme": 80.0}),
-        (0, {"seen/head": 60.0}),
-        (1, {"seen/nme": 60.0}),
-        (1, {"seen/head": 20.0}),
+    assert first.log.mock_calls == [
+        call({"seen/nme": 80.0}, step=0),
+        call({"seen/head": 60.0}, step=0),
+        call({"seen/nme": 60.0}, step=1),
+        call({"seen/head": 20.0}, step=1),
     ]
     assert first.summary["final/accuracy"] == 60.0
     assert "final/seed" not in first.summary
 
 
-class FakeClient:
-    """The part of MLflow's client that is used; the server's memory is shared by all clients."""
-
-    runs: dict[str, dict[str, Any]]
-
-    def get_experiment_by_name(self, name: str) -> SimpleNamespace | None:
-        return SimpleNamespace(experiment_id="7") if self.runs else None
-
-    def create_experiment(self, name: str) -> str:
-        assert name == "orders"
-        return "7"
-
-    def search_runs(self, ids: list[str], *, filter_string: str, max_results: int) -> list[str]:
-        assert ids == ["7"]
-        assert "attributes.status = 'FINISHED'" in filter_string
-        return [
-            key
-            for key, run in self.runs.items()
-            if f"= '{run['tags']['edgecil.run']}'" in filter_string and run["ended"]
-        ]
-
-    def create_run(self, experiment: str, *, tags: dict[str, str]) -> SimpleNamespace:
-        key = f"run{len(self.runs)}"
-        self.runs[key] = {"tags": tags, "params": {}, "metrics": [], "ended": False}
-        return SimpleNamespace(info=SimpleNamespace(run_id=key))
-
-    def log_param(self, run: str, name: str, value: Any) -> None:
-        self.runs[run]["params"][name] = value
-
-    def log_metric(self, run: str, name: str, value: float, step: int | None = None) -> None:
-        self.runs[run]["metrics"].append((name, value, step))
-
-    def set_terminated(self, run: str) -> None:
-        self.runs[run]["ended"] = True
-
-
 def test_mlflow_has_one_finished_run_for_each_run(monkeypatch) -> None:
-    runs: dict[str, dict[str, Any]] = {}
-    client = type("Client", (FakeClient,), {"runs": runs})
-    monkeypatch.setitem(sys.modules, "mlflow", SimpleNamespace(MlflowClient=client))
+    ended: set[str] = set()  # the keys of finished runs
+    client = MagicMock()
+    client.get_experiment_by_name.return_value = None
+    client.create_experiment.return_value = "7"
+    client.search_runs.side_effect = lambda ids, *, filter_string, max_results: [
+        key
+        for key in ended
+        if filter_string == f"tags.`edgecil.run` = '{key}' and attributes.status = 'FINISHED'"
+    ]
+    client.create_run.side_effect = lambda experiment, *, tags: SimpleNamespace(
+        info=SimpleNamespace(run_id=tags["edgecil.run"])
+    )
+    client.set_terminated.side_effect = ended.add
+    monkeypatch.setitem(sys.modules, "mlflow", SimpleNamespace(MlflowClient=lambda: client))
     write([run()], mlflow="orders")
     write([run(), run("ewc", tasks=1)], mlflow="orders")
-    assert [entry["params"]["method"] for entry in runs.values()] == ["icarl", "ewc"]
-    assert all(entry["ended"] for entry in runs.values())
-    assert ("seen/nme", 60.0, 1) in runs["run0"]["metrics"]
-    assert ("final/forgetting", 40.0, None) in runs["run0"]["metrics"]
+    keys = [run_key(run()), run_key(run("ewc", tasks=1))]
+    assert [it.args[0] for it in client.set_terminated.mock_calls] == keys
+    assert call(keys[1], "method", "ewc") in client.log_param.mock_calls
+    assert call(keys[0], "seen/nme", 60.0, step=1) in client.log_metric.mock_calls
+    assert call(keys[0], "final/forgetting", 40.0) in client.log_metric.mock_calls
 
 
 @pytest.mark.parametrize("name", ["tensorboard", "wandb", "mlflow"])
