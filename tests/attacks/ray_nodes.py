@@ -14,15 +14,18 @@ from edgecil.engine.experiment import Experiment
 
 
 @contextlib.contextmanager
-def cluster(**second: Any) -> Iterator[Any]:
-    """Two raylets with one processor each, unless the second one has other options."""
+def cluster(head: dict[str, Any] | None = None, **second: Any) -> Iterator[Any]:
+    """Two raylets with one processor each, unless the second one has other options.
+
+    With options of the head there is no second one.
+    """
     cluster_utils = pytest.importorskip("ray.cluster_utils")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    nodes = cluster_utils.Cluster(
-        initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
-    )
+    options = {"num_cpus": 1, "include_dashboard": False, **(head or {})}
+    nodes = cluster_utils.Cluster(initialize_head=True, head_node_args=options)
     try:
-        nodes.add_node(**{"num_cpus": 1, **second})
+        if head is None:
+            nodes.add_node(**{"num_cpus": 1, **second})
         nodes.wait_for_nodes()
         yield nodes
     finally:

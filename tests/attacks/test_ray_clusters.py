@@ -8,8 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,6 +21,7 @@ from edgecil.engine.executors import Job, get_executor
 from edgecil.engine.executors.ray import unreachable
 from edgecil.engine.plan import Node
 from edgecil.errors import EdgecilError, PrerequisiteError
+from tests.attacks.ray_nodes import cluster
 from tests.engine import fake_gpu
 from tests.engine.contexts import driver_in_this_process, make_context
 from tests.engine.test_executors import ended
@@ -34,29 +34,21 @@ needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not inst
 @pytest.mark.attack
 @pytest.mark.timeout(600)
 def test_a_lying_node_is_refused(tmp_path: Path) -> None:
-    pytest.importorskip("ray")
-    from ray.cluster_utils import Cluster
-
     copy = tmp_path / "src" / "edgecil"
     shutil.copytree(Path(edgecil.__file__).parent, copy)
     file = copy / "methods" / "seeds.py"
     file.write_text(file.read_text(encoding="utf-8") + "\n# another version\n", encoding="utf-8")
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
-    try:
-        paths = os.pathsep.join([str(copy.parent), os.environ.get("PYTHONPATH", "")])
-        cluster.add_node(num_cpus=1, env_vars={"PYTHONPATH": paths})
-        cluster.wait_for_nodes()
-        executor = get_executor(
-            "ray", make_context({"instant": {}}), workers=2, address=cluster.address
-        )
-        with closing(executor):
-            for class_ in range(2):  # one for each node
-                executor.submit(Job(Node("instant", 0, ((class_,),)), None, None))
-            outcomes = [ended(executor) for _ in range(2)]
-        assert sorted(outcome.refused for outcome in outcomes) == [False, True]
-        assert any("code" in (outcome.error or "") for outcome in outcomes)
-    finally:
-        cluster.shutdown()
+    paths = os.pathsep.join([str(copy.parent), os.environ.get("PYTHONPATH", "")])
+    context = make_context({"instant": {}})
+    with (
+        cluster(env_vars={"PYTHONPATH": paths}) as nodes,
+        closing(get_executor("ray", context, workers=2, address=nodes.address)) as executor,
+    ):
+        for class_ in range(2):  # one for each node
+            executor.submit(Job(Node("instant", 0, ((class_,),)), None, None))
+        outcomes = [ended(executor) for _ in range(2)]
+    assert sorted(outcome.refused for outcome in outcomes) == [False, True]
+    assert any("code" in (outcome.error or "") for outcome in outcomes)
 
 
 @needs_ray
@@ -100,19 +92,6 @@ def test_a_real_cluster_refuses_a_wrong_token(monkeypatch: pytest.MonkeyPatch) -
     print(f"a wrong token was refused after {seconds:.0f} s")
 
 
-@contextmanager
-def one_node(**resources: Any) -> Iterator[str]:
-    """A cluster of one node; its address."""
-    cluster_utils = pytest.importorskip("ray.cluster_utils")
-    cluster = cluster_utils.Cluster(
-        initialize_head=True, head_node_args={"include_dashboard": False, **resources}
-    )
-    try:
-        yield cluster.address
-    finally:
-        cluster.shutdown()
-
-
 @pytest.mark.attack
 @pytest.mark.timeout(600)
 @pytest.mark.filterwarnings("ignore")
@@ -124,7 +103,8 @@ def test_trainings_share_a_gpu_of_a_cluster(
     context = make_context({"visible-gpu": {"folder": str(tmp_path), "together": 2}})
     on_gpu = replace(context, environment=replace(context.environment, device="cuda"))
     monkeypatch.setenv(fake_gpu.VARIABLE, "1")  # for the nodes: this process has imported it
-    with one_node(num_cpus=2, num_gpus=1) as address:
+    with cluster(head={"num_cpus": 2, "num_gpus": 1}) as nodes:
+        address = nodes.address
         monkeypatch.setattr(asked, fake_gpu.unusable_gpu)
         with pytest.raises(PrerequisiteError, match="GPU that torch cannot use"):
             driver_in_this_process(on_gpu, address, None, 1)
@@ -149,13 +129,16 @@ def test_a_training_that_takes_too_long_is_stopped_in_a_cluster(tmp_path: Path) 
     trigger = tmp_path / "trigger"
     trigger.touch()
     context = make_context({"sleepy": {"classes": [0, 1], "file": str(trigger)}})
-    with one_node(num_cpus=1) as address:
-        executor = get_executor("ray", context, workers=1, address=address, timeout=3.0)
-        with closing(executor):
-            executor.submit(Job(Node("sleepy", 0, ((0, 1),)), None, None))
-            assert (ended(executor).error or "").endswith(" 3 s.")
-            executor.submit(Job(Node("sleepy", 0, ((2, 3),)), None, None))  # which is not slow
-            assert ended(executor).result is not None
+    with (
+        cluster(head={}) as nodes,
+        closing(
+            get_executor("ray", context, workers=1, address=nodes.address, timeout=3.0)
+        ) as executor,
+    ):
+        executor.submit(Job(Node("sleepy", 0, ((0, 1),)), None, None))
+        assert (ended(executor).error or "").endswith(" 3 s.")
+        executor.submit(Job(Node("sleepy", 0, ((2, 3),)), None, None))  # which is not slow
+        assert ended(executor).result is not None
 
 
 @needs_ray

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import signal
 import time
@@ -146,14 +145,6 @@ def test_a_killed_worker_a_lost_node_and_a_killed_driver(
         assert main(words(data, out, *on(nodes))) == 0
     assert finished(out) == NODES
     assert counts(out) == undisturbed
-
-
-def test_requests_that_no_node_can_satisfy_end_the_run(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with cluster() as nodes:
-        assert main(words(data, tmp_path / "run", *on(nodes, "--threads", "4"))) == 1
-    assert re.search(r"\b4 processors\b", capsys.readouterr().err)
 
 
 @pytest.mark.usefixtures("gate")

@@ -170,6 +170,7 @@ def test_a_method_that_raises_costs_its_own_sequence_only(ran) -> None:
     error, trace = ran.failures[Node("raising", 0, ((0, 1),))]
     assert error == "ValueError: cannot learn (0, 1)"
     assert "in learn" in trace
+    assert "because it will not" in trace
     assert Node("raising", 0, ((0, 2), (1, 3))) in ran.done
     assert Node("raising", 0, ((0, 1), (2, 3))) not in ran.done
 

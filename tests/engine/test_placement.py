@@ -50,6 +50,8 @@ def test_jobs_go_to_the_device_with_the_fewest_and_then_to_the_larger_one() -> N
     assert fill(placing, 5) == ["cuda:1", "cuda:0", "cuda:1", "cuda:0", None]
     assert placing.choose({"cuda:1": 2}) == "cuda:0"
     assert placing.choose({"cuda:0": 1}) == "cuda:1"
+    placing.learn("cuda:0", 7 * GB)
+    assert placing.limits == {"cuda:0": 2, "cuda:1": 2}, "a given number is kept"
 
 
 def test_a_gpu_starts_with_one_job_whose_memory_determines_the_number() -> None:
@@ -139,12 +141,6 @@ def test_a_task_that_needs_more_than_a_whole_device_fails(tmp_path: Path) -> Non
     assert failure[0].startswith("OutOfMemoryError")
 
 
-def test_a_given_number_is_kept() -> None:
-    placing = two(per_device=3)
-    placing.learn("cuda:0", 7 * GB)
-    assert placing.limits == {"cuda:0": 3, "cuda:1": 3}
-
-
 def test_a_processor_starts_with_all_cores_and_goes_down() -> None:
     placing = Placement(("cpu",), most=8, free=lambda name: 10 * GB)
     assert placing.capacity == 8
@@ -193,22 +189,16 @@ def test_a_gpu_that_does_not_exist_is_named(monkeypatch: pytest.MonkeyPatch) -> 
         expand_devices(("cuda:0", "cuda:2"))
 
 
-def test_devices_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
-    options: dict[str, Any] = {
-        "method": "finetune",
-        "dataset": save_toy(tmp_path / "toy.npz", train=4),
-        "tasks": 2,
-    }
-    with pytest.raises(UsageError, match="'devices' are GPUs"):
-        edgecil.run(
-            **grouped(out=tmp_path / "out", devices="cuda:0,cuda:1", device="cpu", **options)
-        )
-    with pytest.raises(UsageError, match="'devices' has 'cuda:0'"):
-        edgecil.run(**grouped(out=tmp_path / "out", devices="cuda:0", **options))
-    with pytest.raises(UsageError, match="'devices' is 'all'"):
-        edgecil.run(**grouped(out=tmp_path / "out", devices="all", **options))
-    with pytest.raises(UsageError, match="which assigns GPUs itself"):
-        edgecil.run(**grouped(out=tmp_path / "out", devices=["cpu"], executor="ray", **options))
+def test_devices_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    dataset = save_toy(tmp_path / "toy.npz", train=4)
+    for given, message in (
+        ({"devices": "cuda:0,cuda:1", "device": "cpu"}, "'devices' are GPUs"),
+        ({"devices": "cuda:0"}, "'devices' has 'cuda:0'"),
+        ({"devices": ["cpu"], "executor": "ray"}, "which assigns GPUs itself"),
+    ):
+        options = {"method": "finetune", "dataset": dataset, "tasks": 2, **given}
+        with pytest.raises(UsageError, match=message):
+            edgecil.run(**grouped(out=tmp_path / "out", **options))
     assert not (tmp_path / "out" / "results.sqlite").exists()
 
 

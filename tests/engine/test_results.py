@@ -30,6 +30,7 @@ def test_the_matrix() -> None:
     nan = np.nan
     expected = [[90.0, nan, nan], [30.0, 50.0, nan], [50.0, 25.0, 100.0]]
     np.testing.assert_allclose(result().matrix(), expected)
+    assert (result().seconds, result().peak_memory) == (4.5, 300)
 
 
 def test_the_first_classifier_is_the_main_one() -> None:
@@ -39,19 +40,9 @@ def test_the_first_classifier_is_the_main_one() -> None:
     assert run.metric("accuracy", "head") == 0.0
 
 
-def test_costs() -> None:
-    assert result().seconds == 4.5
-    assert result().peak_memory == 300
-
-
 PER_CLASS = NodeResult.per_class(
     {"nme": ((4, 5), (3,)), "head": ((0, 1), (2,))}, ((10, 10), (5,)), 1.0, 10
 )
-
-
-def test_counts_per_task_are_the_sums_of_counts_per_class() -> None:
-    assert PER_CLASS.correct == {"nme": (9, 3), "head": (1, 2)}
-    assert PER_CLASS.totals == (20, 5)
 
 
 CONFUSED = NodeResult.per_class(
@@ -81,7 +72,9 @@ def test_a_node_survives_json(node: NodeResult) -> None:
     assert msgspec.json.decode(msgspec.json.encode(node), type=NodeResult) == node
 
 
-def test_counts_that_do_not_add_up_are_refused() -> None:
+def test_counts_per_class_add_up_to_those_per_task() -> None:
+    assert PER_CLASS.correct == {"nme": (9, 3), "head": (1, 2)}
+    assert PER_CLASS.totals == (20, 5)
     with pytest.raises(DataError, match="add up"):
         NodeResult({"head": (3,)}, (4,), 1.0, 1, {"head": ((1, 1),)}, ((2, 2),))
     with pytest.raises(DataError, match="class_totals"):
