@@ -26,7 +26,7 @@ def cluster(head: dict[str, Any] | None = None, **second: Any) -> Iterator[Any]:
     try:
         if head is None:
             nodes.add_node(**{"num_cpus": 1, **second})
-        nodes.wait_for_nodes()
+            nodes.wait_for_nodes()
         yield nodes
     finally:
         nodes.shutdown()

@@ -36,7 +36,7 @@ needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not inst
 def test_a_lying_node_is_refused(tmp_path: Path) -> None:
     copy = tmp_path / "src" / "edgecil"
     shutil.copytree(Path(edgecil.__file__).parent, copy)
-    file = copy / "methods" / "seeds.py"
+    file = copy / "errors.py"
     file.write_text(file.read_text(encoding="utf-8") + "\n# another version\n", encoding="utf-8")
     paths = os.pathsep.join([str(copy.parent), os.environ.get("PYTHONPATH", "")])
     context = make_context({"instant": {}})
@@ -108,6 +108,7 @@ def test_trainings_share_a_gpu_of_a_cluster(
         monkeypatch.setattr(asked, fake_gpu.unusable_gpu)
         with pytest.raises(PrerequisiteError, match="GPU that torch cannot use"):
             driver_in_this_process(on_gpu, address, None, 1)
+        sys.modules["ray"].shutdown()  # as by the end of a driver's own process
         monkeypatch.setattr(asked, fake_gpu.gpu_type)
         driver = driver_in_this_process(on_gpu, address, None, 2)
         with closing(driver):
