@@ -114,12 +114,7 @@ def test_a_failing_method_leaves_the_others_alone(cli, toy) -> None:
     assert (instant["finished"], raising["finished"], raising["planned"]) == (6, 4, 6)
     tasks = [failure["tasks"] for failure in printed["failures"]]
     assert sorted(tasks) == [[[0, 1]], [[2, 3], [0, 1]]]
-    status = cli("status", "out", "--json").json
-    assert not status["complete"]
-    assert {part["method"]: part["failed"] for part in status["parts"]} == {
-        "instant": 0,
-        "raising": 2,
-    }
+    assert not cli("status", "out", "--json").json["complete"]
     assert cli("status", "out").code == 0
     trigger.unlink()
     assert run(cli, toy, "instant,raising", *more, "--json").json["trained"] == 3
@@ -140,11 +135,6 @@ def test_a_config_of_pycil_is_read_and_the_command_line_wins(cli, toy) -> None:
     method = Experiment.open("out").identity["method icarl"]
     assert method["memory"] == {"total": 8, "per_class": None}
     assert (method["temperature"], method["schedule"]["epochs"]) == (3.0, 1)
-    config["increment"], config["init_cls"] = 3, 2
-    Path("icarl.json").write_text(json.dumps(config))
-    with pytest.warns(EdgecilWarning):
-        [cut] = cli(*words, *more, "--classes", 3, "--overwrite", "--json").json["results"]
-    assert [len(task) for task in cut["runs"][0]["tasks"]] == [2, 1], "the rest is the last task"
 
 
 def test_check_prints_the_plan_and_writes_nothing(cli, toy) -> None:
@@ -152,12 +142,8 @@ def test_check_prints_the_plan_and_writes_nothing(cli, toy) -> None:
     answer = cli("check", *words, "--json").json
     assert not Path("out").exists()
     assert answer["ready"]
-    [part] = answer["methods"]
-    assert (part["runs"], part["tasks"], part["stored"]) == (6, 12, 0)
-    assert 0.0 < answer["seconds"] < 60.0
-    run(cli, toy, "instant")
-    printed = cli("check", *words, "--repeats", 2).out
-    assert "To train: 12 tasks" in printed
+    assert answer["methods"][0]["runs"] == 6
+    assert "To train: 12 tasks" in cli("check", *words).out
     assert "MISSING" in cli("check", "cub200", "--method", "l2p", "--tasks", 10).out
 
 

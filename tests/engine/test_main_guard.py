@@ -35,7 +35,7 @@ class Mine:
 
 print("running")
 {first}
-edgecil.{call}(
+edgecil.run(
     out="out", dataset="toy.npz", tasks=2, protocol="random", budget=1, {method},
     execution={{"workers": 2}},
 )
@@ -46,11 +46,9 @@ CHECK = "from edgecil.testing import check_method; check_method(Mine)"
 RESOLVE = "from edgecil.methods import resolve_method; resolve_method(Mine)"
 
 
-def run_script(
-    folder: Path, call: str, method: str, first: str = ""
-) -> subprocess.CompletedProcess[str]:
+def run_script(folder: Path, method: str, first: str = "") -> subprocess.CompletedProcess[str]:
     save_toy(folder / "toy.npz", train=4)
-    (folder / "script.py").write_text(SCRIPT.format(call=call, method=method, first=first))
+    (folder / "script.py").write_text(SCRIPT.format(method=method, first=first))
     return subprocess.run(
         [sys.executable, "script.py"], cwd=folder, capture_output=True, text=True, timeout=300
     )
@@ -60,18 +58,18 @@ def run_script(
 def test_a_script_that_defines_none_of_its_learners_needs_no_guard(tmp_path: Path) -> None:
     path = write_learner(tmp_path / "code")
     method = f'method=("finetune", "{path}:NearestMean"), training={{"schedule": {{"epochs": 1}}}}'
-    ran = run_script(tmp_path, "run", method)
+    ran = run_script(tmp_path, method)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout == "running\n", "no worker ran the script"
     assert len(edgecil.Experiment.open(tmp_path / "out").results()) == 2
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("call", "first"), [("run", RESOLVE), ("run", CHECK)])
+@pytest.mark.parametrize("first", [RESOLVE, CHECK])
 def test_a_script_that_defines_its_learner_ends_with_one_sentence_without_it(
-    call: str, first: str, tmp_path: Path
+    first: str, tmp_path: Path
 ) -> None:
-    ran = run_script(tmp_path, call, "method=Mine", first)
+    ran = run_script(tmp_path, "method=Mine", first)
     assert ran.returncode == 1
     assert ran.stderr.count("Traceback") == 1, "that of the script itself"
     assert ran.stderr.count('if __name__ == "__main__":') == 1
