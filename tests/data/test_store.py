@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import edgecil
-from edgecil.data import items, load_dataset, store
+from edgecil.data import Dataset, Examples, items, load_dataset, store
 from edgecil.errors import DataError, EdgecilWarning, UsageError
 from tests.data.painting import save
 from tests.grouped import grouped
@@ -59,6 +59,24 @@ def test_what_does_not_fit_into_memory_goes_to_disk(folder, monkeypatch) -> None
     monkeypatch.setattr(store, "free_memory", lambda: 2 * size - 1)
     with pytest.warns(EdgecilWarning, match="must be written"):
         assert isinstance(load_dataset(folder).train.inputs, np.memmap)
+
+
+def test_resized_images_are_those_in_memory_and_resized_once(monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    parts = (
+        Examples(rng.integers(0, 256, (n, 3, 5, 5), dtype=np.uint8), np.arange(n) % 2)
+        for n in (12, 7)
+    )
+    noise = Dataset("noise", ("a", "b"), *parts)
+    assert store.resize_dataset(noise, 5, "disk") is noise
+    assert store.resize_dataset(noise, None) is noise
+    memory = store.resize_dataset(noise, 8, "memory")
+    with pytest.warns(EdgecilWarning, match="19 inputs"):
+        disk = store.resize_dataset(noise, 8, "disk")
+    assert isinstance(disk.train.inputs, np.memmap)
+    monkeypatch.setattr(store, "resize_images", lambda *_: pytest.fail("resized again"))
+    again = store.resize_dataset(noise, 8, "disk")
+    assert disk.fingerprint == memory.fingerprint == again.fingerprint
 
 
 def test_reading_resumes_where_it_was_interrupted(folder, monkeypatch) -> None:

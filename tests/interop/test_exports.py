@@ -199,17 +199,6 @@ def test_what_a_tool_requires_is_asked_for() -> None:
         export("continuum", out="exps", orders=ORDERS)
 
 
-def test_a_dry_run_of_a_toolbox_writes_nothing() -> None:
-    config = write_toolbox(Path("box"), "pycil")
-    options = {"config": config, "out": "out", "orders": ORDERS}
-    plan = run_toolbox("box", **options, dry_run=True)
-    assert (plan.method, plan.stored, len(plan.commands)) == ("drifting", 0, 2)
-    assert not Path("out").exists()
-    run_toolbox("box", **options, progress=False)
-    again = run_toolbox("box", **options, dry_run=True)
-    assert (again.stored, again.commands) == (2, ())
-
-
 @pytest.mark.parametrize("sizes", [(2, 1, 3), (3, 2, 1, 2), (5, 1, 4, 2)])
 def test_pycil_and_pilot_know_no_irregular_increments(sizes: tuple[int, ...]) -> None:
     with pytest.raises(UsageError, match=str(sizes[1])):
@@ -221,4 +210,7 @@ def test_a_dry_run_on_the_command_line(cli: Cli) -> None:  # noqa: F811
     config = write_toolbox(Path("box"), "pycil")
     words = ("toolbox", "box", "--config", config, "--classes", 4, "--out", "out", "--dry-run")
     assert "drifting: 0 runs stored, 3 to train" in cli(*words, "--protocol", "random").out
-    assert "3 to train" in cli(*words, "--protocol", "random", "--json").json["planned"]
+    assert not Path("out").exists()
+    assert cli(*words[:-1], "--protocol", "random").code == 0
+    planned = cli(*words, "--protocol", "random", "--json").json["planned"]
+    assert planned == "drifting: 3 runs stored, 0 to train."

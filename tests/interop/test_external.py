@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -196,36 +197,33 @@ run_external(command=sys.argv[1], out="out",
 
 
 def test_programs_and_their_children_die_with_a_killed_driver() -> None:
-    spawn = (
-        "import subprocess, time\n"
-        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
-        "open('pids.tmp', 'w').write(f'{os.getpid()} {child.pid}')\n"
-        "os.rename('pids.tmp', 'pids')\n"
-        "time.sleep(60)"
-    )
-    driver = subprocess.Popen([sys.executable, "-c", DRIVER, program(spawn)])
-    wait_until(Path("pids").exists)
-    pids = [int(word) for word in Path("pids").read_text(encoding="utf-8").split()]
-    driver.kill()
-    driver.wait()
-    wait_until(lambda: not any(is_alive(pid) for pid in pids))
+    with driven() as (driver, pids):
+        driver.kill()
+        wait_until(lambda: not any(is_alive(pid) for pid in pids))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a signal that only Linux has")
 def test_a_program_dies_with_its_guard() -> None:
     """Which an administrator, or the system without memory, may kill."""
+    with driven() as (_, (own, _, guard)):
+        os.kill(guard, signal.SIGKILL)
+        wait_until(lambda: not is_alive(own))
+
+
+@contextmanager
+def driven() -> Iterator[tuple[subprocess.Popen[bytes], list[int]]]:
+    """A driver whose program sleeps; the numbers of that process, its child and its parent."""
     spawn = (
-        "import time\n"
-        "open('pids.tmp', 'w').write(f'{os.getpid()} {os.getppid()}')\n"
+        "import subprocess, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+        "open('pids.tmp', 'w').write(f'{os.getpid()} {child.pid} {os.getppid()}')\n"
         "os.rename('pids.tmp', 'pids')\n"
         "time.sleep(60)"
     )
     driver = subprocess.Popen([sys.executable, "-c", DRIVER, program(spawn)])
     try:
         wait_until(Path("pids").exists)
-        own, guard = (int(word) for word in Path("pids").read_text(encoding="utf-8").split())
-        os.kill(guard, signal.SIGKILL)
-        wait_until(lambda: not is_alive(own))
+        yield driver, [int(word) for word in Path("pids").read_text(encoding="utf-8").split()]
     finally:
         driver.kill()
         driver.wait()
