@@ -12,7 +12,6 @@ import pytest
 from edgecil.classes import get_classes
 from edgecil.data import load_dataset
 from edgecil.data.formats.bundled import CALTECH_TEST as TEST, CALTECH_TRAIN as TRAIN, split_class
-from edgecil.errors import PrerequisiteError
 
 
 def builder() -> Any:
@@ -86,8 +85,3 @@ def test_the_builder_makes_vectors_of_a_folder(painted) -> None:
     vectors = packed["components"].T * packed["step"]
     between = np.linalg.norm(vectors[0] - vectors[22 * 99])  # red differs by 2 * 99 of 128
     assert between == pytest.approx(2 * 99 / 128, rel=0.2)
-
-
-def test_without_the_images_the_error_names_their_source(tmp_path) -> None:
-    with pytest.raises(PrerequisiteError, match=r"10\.22002/D1\.20086"):
-        load_dataset("caltech101-images", root=tmp_path)

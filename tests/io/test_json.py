@@ -7,7 +7,7 @@ import pytest
 
 from edgecil.errors import DataError
 from edgecil.io.arrays import Floats
-from edgecil.io.json import from_json, json_schema, to_json
+from edgecil.io.json import from_json, to_json
 
 SCHEMA = "example/1"
 
@@ -37,10 +37,3 @@ def test_an_object_is_read_back_bit_by_bit() -> None:
 def test_other_text_is_refused(text: bytes) -> None:
     with pytest.raises(DataError, match="example/1"):
         from_json(text, Example, SCHEMA)
-
-
-def test_the_json_schema_names_every_member() -> None:
-    schema = json_schema(Example, SCHEMA)
-    assert list(schema["properties"]) == ["schema", "name", "interval", "values"]
-    assert schema["properties"]["schema"] == {"const": SCHEMA}
-    assert set(schema["required"]) == {"schema", "name", "interval", "values"}
