@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from edgecil.engine.config import GROUPS, Data, Training
 from edgecil.engine.protocol_results import StatedAccuracy
 from edgecil.errors import UsageError, unknown, warn
 from edgecil.methods import get_method
-from edgecil.methods.setups import NAMED, Setup, Stated, find_setup
+from edgecil.methods.setups import NAMED, Setup, find_setup
 
 if TYPE_CHECKING:
     from edgecil.engine.config import ExperimentConfig
@@ -139,37 +139,29 @@ def stated_accuracies(experiment: Experiment) -> list[StatedAccuracy]:
     Only those with the same dataset, all its classes, tasks, network and preparation of images.
     """
     rows: list[StatedAccuracy] = []
-    for config in experiment.configs[-1:]:
-        for method in _methods({"method": config.method}):
-            setup = find_setup(method, config.training.setup, config.dataset)
-            if setup is not None:
-                for stated in setup.stated:
-                    rows += _beside(experiment, config, setup, stated)
+    config = experiment.config
+    if config is None or not _all_classes(config):
+        return rows
+    for method in _methods({"method": config.method}):
+        setup = find_setup(method, config.training.setup, config.dataset)
+        if setup is None or setup.dataset != config.dataset:
+            continue
+        if any(getattr(config.data, name) != value for name, value in setup.images.items()):
+            continue
+        own = config.training.set.get(method, {})
+        network = own.get("backbone", config.training.backbone)
+        for stated in (it for it in setup.stated if it.weights == network):
+            for metric, value in stated.values.items():
+                table = experiment.table(metric)
+                reached = table.orders(method).accuracies
+                if table.space.tasks == stated.tasks and len(reached):
+                    mean, source = float(np.mean(reached)), stated.source
+                    rows.append(
+                        StatedAccuracy(
+                            setup.name, metric, value, stated.tolerance, mean, len(reached), source
+                        )
+                    )
     return rows
-
-
-def _beside(
-    experiment: Experiment, config: ExperimentConfig, setup: Setup, stated: Stated
-) -> Iterator[StatedAccuracy]:
-    network = config.training.set.get(setup.method, {}).get("backbone", config.training.backbone)
-    data = {name: getattr(config.data, name) for name in setup.images}
-    same = config.dataset == setup.dataset and network == stated.weights and data == setup.images
-    if not same or not _all_classes(config):
-        return
-    for metric, value in stated.values.items():
-        table = experiment.table(metric)
-        accuracies = table.orders(setup.method).accuracies
-        if table.space.tasks == stated.tasks and len(accuracies):
-            reached = float(np.mean(accuracies))
-            yield StatedAccuracy(
-                setup.name,
-                metric,
-                value,
-                stated.tolerance,
-                reached,
-                len(accuracies),
-                stated.source,
-            )
 
 
 def _all_classes(config: ExperimentConfig) -> bool:

@@ -152,15 +152,14 @@ def read_status(store: StoreReader, configs: Sequence[ExperimentConfig]) -> Stat
     """Return the status of an experiment from its results and its configurations, in order."""
     failures = tuple(stored_failures(store))
     done, whole_runs = store.done(), store.whole_runs()
-    rows, sequences = labelled_runs(store), store.sequences()
+    sequences, finished = store.sequences(), {Node(*key) for key in store.runs()}
     progress = read_progress(store.directory)
     shard = None if progress is None else progress.shard
-    wanted = None if shard is None or not configs else _shard(shard, configs[-1], sequences)
-    finished = {
-        Node(*key, labelled.sequence.tasks)
-        for key, _, labelled, result in rows
-        if result is not None
-    }
+    wanted: set[Node] | None = None
+    if shard is not None and configs and (part := Execution(shard=shard).part) is not None:
+        last = configs[-1]
+        own = [it.sequence for name in last.protocol_names for it in sequences.get(name, ())]
+        wanted = set(Plan(last.method_names, last.seeds, own).shard(*part).runs)
     lost = {failure.node for failure in failures}
     parts, missing = [], []
     shared = _shares_seed(store)
@@ -200,20 +199,6 @@ def read_status(store: StoreReader, configs: Sequence[ExperimentConfig]) -> Stat
         shard,
         tuple(origin_sentences(Identity.of(store.identity()).protocols)),
     )
-
-
-def _shard(
-    text: str, config: ExperimentConfig, sequences: Mapping[str, Sequence[LabelledSequence]]
-) -> set[Node]:
-    """Return the runs of a shard of the last call's plan."""
-    part = Execution(shard=text).part
-    assert part is not None
-    plan = Plan(
-        config.method_names,
-        config.seeds,
-        [run.sequence for name in config.protocol_names for run in sequences.get(name, ())],
-    )
-    return set(plan.shard(*part).runs)
 
 
 LabelledRun = tuple[tuple[str, int], str, LabelledSequence, RunResult | None]

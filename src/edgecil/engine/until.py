@@ -132,19 +132,13 @@ def check_goal(
     }
     orders = min((len(values) for values in series.values()), default=0)
     means = {name: fmean(values) for name, values in series.items() if values}
-    decided = _decide(goal, list(intervals.values()))
-    return GoalStatus(orders, intervals, decided, means, one_seed)
-
-
-def _decide(goal: Goal, intervals: Sequence[tuple[float, float] | None]) -> bool | None:
-    finite = [interval for interval in intervals if interval is not None]
-    if not intervals or len(finite) < len(intervals):
-        return None
-    if goal.relation == "±":
-        narrow = all((high - low) / 2.0 <= goal.value for low, high in finite)
-        return True if narrow else None
-    above = all(low > goal.value for low, _ in finite)
-    below = all(high < goal.value for _, high in finite)
-    if not above and not below:
-        return None
-    return above if goal.relation == ">" else below
+    finite = [interval for interval in intervals.values() if interval is not None]
+    answer: bool | None = None
+    if intervals and len(finite) == len(intervals):
+        if goal.relation == "±":
+            answer = all((high - low) / 2.0 <= goal.value for low, high in finite) or None
+        elif all(low > goal.value for low, _ in finite):
+            answer = goal.relation == ">"
+        elif all(high < goal.value for _, high in finite):
+            answer = goal.relation == "<"
+    return GoalStatus(orders, intervals, answer, means, one_seed)
