@@ -133,6 +133,8 @@ def test_the_default_config_is_the_checkout_s() -> None:
     with pytest.raises(UsageError, match="not empty"):
         export("pycil", "box", out="exps", orders=ORDERS)
     export("pycil", "box", out="exps", orders=ORDERS, overwrite=True)
+    with pytest.raises(UsageError, match="not empty"):
+        export("pycil", "box", out="box", orders=ORDERS, overwrite=True)
 
 
 def test_mammoth_trains_what_was_exported() -> None:

@@ -53,10 +53,8 @@ def choose_shape(
     """(channels, height, width) for a set of images, from their headers alone.
 
     One channel if all are grey, else three. Without `size`, images of one size keep it up to 256
-    pixels; others are scaled to 32, 64 or 224, whichever is next below their median size.
-
-    Returns:
-        The shape, and a sentence about a size that was chosen here.
+    pixels; others are scaled to 32, 64 or 224, whichever is next below their median size, and a
+    sentence says so.
     """
     grey = True
     shapes: list[tuple[int, int]] = []

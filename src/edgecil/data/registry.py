@@ -25,13 +25,10 @@ from edgecil.registry import Registry
 
 @dataclass(frozen=True)
 class DatasetFormat:
-    """How a named dataset is read from its official layout.
+    """How a named dataset is read from a directory in its official layout.
 
-    Attributes:
-        open: the dataset, or a list of its image files, in a directory.
-        advice: how to get the images, a clause for errors; empty for bundled images.
-        download: downloads and verifies the official archive.
-        vectors: whether its inputs are vectors.
+    `advice` says how to get the images, a clause for errors; it is empty for bundled ones.
+    `download` gets and verifies the official archive.
     """
 
     open: Callable[[Path], Dataset | Items]

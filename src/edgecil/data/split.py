@@ -35,21 +35,14 @@ def hold_out(
     share: float = TEST_SHARE,
     seed: int = SEED,
 ) -> NDArray[np.bool_]:
-    """Return which images are for testing: `share` of each class, drawn with `seed`.
+    """Return which images are for testing, (n,): `share` of each class, drawn with `seed`.
 
-    The draw in a class depends on nothing but the class's own images, so adding or leaving out
-    another class changes nothing. Where images belong together (photographs of one lesion, the
-    two eyes of a patient), a whole group falls on one side; a group that holds several classes is
-    counted with the rarest of them. A class of a single image or group has nothing to test with.
-
-    Args:
-        labels: (n,) class of each image, in a fixed order.
-        groups: (n,) which images belong together; each on its own by default.
-        share: of each class, at least one image or group and never all of them.
-        seed: of the draw.
-
-    Returns:
-        (n,) True for test images.
+    `labels` (n,) are the class of each image, in a fixed order. The draw in a class depends on
+    nothing but the class's own images, so adding or leaving out another class changes nothing.
+    Where images belong together (`groups` (n,): photographs of one lesion, the two eyes of a
+    patient), a whole group falls on one side; a group that holds several classes is counted with
+    the rarest of them. At least one image or group is held out and never all of them: a class of a
+    single one has nothing to test with.
     """
     keys = np.arange(len(labels)) if groups is None else np.asarray(groups)
     group = np.unique(keys, return_inverse=True)[1]

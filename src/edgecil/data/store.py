@@ -46,18 +46,10 @@ def store_dataset(
 ) -> Dataset:
     """Return a dataset whose inputs are read block by block, into memory or into a file.
 
-    Args:
-        name: the dataset's name.
-        names: its classes.
-        labels: of the training and of the test inputs, which follow them.
-        shape: of one input: (channels, height, width) as uint8, or (d,) as float32.
-        read: returns inputs `begin` to `end` - 1.
-        storage: `memory`, `disk`, or `auto` for the disk if the inputs would take more than half of
-            the memory that is free.
-        key: returns what determines the inputs, so that a later process finds their file; None if
-            nothing does.
-        notes: sentences about choices made on reading.
-        announced: whether a warning says how much is written to the disk.
+    `read(begin, end)` returns some inputs, the training ones first, each of a `shape`: (channels,
+    height, width) as uint8, or (d,) as float32. `storage` is `memory`, `disk`, or `auto` for the
+    disk if they would take more than half of the free memory. `key()` is what determines them, so
+    that a later process finds their file; None if nothing does.
     """
     if storage not in STORAGES:
         raise unknown("storage", storage, STORAGES)

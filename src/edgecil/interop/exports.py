@@ -138,8 +138,8 @@ def export(
     """
     folder = Path(out).absolute()
     if folder.exists() and any(folder.iterdir()):
-        if not overwrite:
-            raise UsageError(f"{out} is not empty; give another 'out', or overwrite it.")
+        if not overwrite or not (folder / MANIFEST).exists():  # nothing of somebody else's
+            raise UsageError(f"{out} is not empty; give another 'out', or overwrite an export.")
         shutil.rmtree(folder)
     source = SimilaritySource(**SimilaritySource.given(similarity))
     asked = Orders(**Orders.given(orders))

@@ -25,14 +25,10 @@ _SCRIPT = ("__main__", "__mp_main__")  # the latter while a worker process impor
 
 @dataclass(frozen=True)
 class Source:
-    """The code of a class or function.
+    """The code of a class or function, the `attribute` of a file (`path`) or of a `module`.
 
-    Attributes:
-        attribute: its name in the module.
-        path: the file, for code that is loaded from a file.
-        module: the module's name, for code that is imported.
-        files: text of the module and of the local modules that it imports, by relative path. It
-            travels to machines that do not have the files.
+    `files` are the texts of the module and of the local modules that it imports, by relative path;
+    they travel to machines that do not have the files.
     """
 
     attribute: str

@@ -34,12 +34,7 @@ _NESTED = ("state_dict", "teacher", "model")
 
 @dataclass(frozen=True)
 class WeightFiles:
-    """A model's files on this machine.
-
-    Attributes:
-        weights: the file with its weights.
-        settings: names of the files beside it that say how to use them, as far as there are any.
-    """
+    """A model's weights, and names of the files beside them that say how to use them, if any."""
 
     weights: Path
     settings: tuple[str, ...]

@@ -113,12 +113,8 @@ def random_affine(
 ) -> torch.Tensor:
     """Turn, shift and scale each image about its centre; what comes in from outside is black.
 
-    Args:
-        images: (n, c, h, w) floats.
-        generator: on the device of the images.
-        degrees: largest angle, either way.
-        translate: largest shift, as a share of the height and of the width.
-        scale: smallest and largest magnification.
+    The angle is at most `degrees` either way, a shift at most `translate` of the height or width,
+    and the magnification within `scale`.
     """
     n, _, height, width = images.shape
     draws = torch.rand(4, n, generator=generator, device=images.device)
@@ -216,12 +212,9 @@ def to_float(pixels: torch.Tensor) -> torch.Tensor:
 
 
 def channel_statistics(pixels: torch.Tensor) -> Normalise:
-    """Return the mean and standard deviation (ddof 0) of each channel, from exact integer sums.
+    """Return the mean and standard deviation (ddof 0) of each channel of (n, c, h, w) uint8 pixels.
 
-    A channel that never changes gets standard deviation 1.
-
-    Args:
-        pixels: (n, c, h, w) uint8, the training images.
+    Sums are exact integers. A channel that never changes gets standard deviation 1.
     """
     if pixels.dtype != torch.uint8 or pixels.ndim != 4 or pixels.numel() == 0:
         raise UsageError(

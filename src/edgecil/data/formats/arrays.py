@@ -128,13 +128,7 @@ def _testing(source: str, given: Values | None, labels: Ints) -> NDArray[np.bool
 
 
 def class_names(source: str, given: Values | None, labels: Ints) -> tuple[str, ...]:
-    """Return the classes' names in label order: those given, or `class 0`, ….
-
-    Args:
-        source: where they are, for messages.
-        given: N texts.
-        labels: (n,) labels of the training inputs.
-    """
+    """Return the classes' names in label order: those given, or `class 0`, …."""
     if given is None:
         return tuple(f"class {label}" for label in range(int(labels.max(initial=-1)) + 1))
     if given.dtype.kind not in "US" or given.ndim > 1:

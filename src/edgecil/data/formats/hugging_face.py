@@ -121,10 +121,7 @@ def columns(part: Any) -> tuple[str, str] | None:
     if not is_dataset(part):
         return None
     kinds = {name: type(kind).__name__ for name, kind in part.features.items()}
-    images = [name for name, kind in kinds.items() if kind == "Image"]
-    labels = [name for name, kind in kinds.items() if kind == "ClassLabel"]
-    first = _first(images, _INPUTS) or _named_first(kinds, _INPUTS)
-    second = _first(labels, _LABELS) or _named_first(kinds, _LABELS)
+    first, second = _pick(kinds, "Image", _INPUTS), _pick(kinds, "ClassLabel", _LABELS)
     return None if first is None or second is None else (first, second)
 
 
@@ -178,13 +175,12 @@ def _renamed(part: Any, options: dict[str, str]) -> Any:
     return part
 
 
-def _first(present: Sequence[str], preferred: Sequence[str]) -> str | None:
-    return next((name for name in preferred if name in present), next(iter(present), None))
-
-
-def _named_first(kinds: dict[str, str], preferred: Sequence[str]) -> str | None:
-    names = (name for wanted in preferred for name in kinds if name.rpartition(".")[2] == wanted)
-    return next(names, None)
+def _pick(kinds: dict[str, str], kind: str, usual: Sequence[str]) -> str | None:
+    """Return a column of a type, one with a usual name first, or else any with a usual name."""
+    typed = [name for name in kinds if kinds[name] == kind]
+    places = {name: usual.index(end) for name in kinds if (end := name.split(".")[-1]) in usual}
+    named = sorted((it for it in typed or kinds if it in places), key=places.__getitem__)
+    return next(iter([*named, *typed]), None)
 
 
 def _words(root: Path, path: Path) -> set[str]:
