@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from edgecil.engine import scheduler
 from edgecil.engine.executors import Finished, Job
 from edgecil.engine.node_training import Outcome
 from edgecil.engine.plan import Node, Plan
@@ -223,30 +222,19 @@ def test_a_disk_that_damages_every_state_is_a_failure_not_a_loop(store) -> None:
     assert [len(node.prefix) for node in fake.trained].count(1) == 1 + 3, "three repairs"
 
 
-def test_failures_are_retried_after_growing_waits(store, monkeypatch) -> None:
-    clock = [0.0]
-    monkeypatch.setattr(scheduler.time, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(
-        scheduler.time, "sleep", lambda seconds: clock.__setitem__(0, clock[0] + seconds)
-    )
-    starts: list[float] = []
-
-    def fails(node: Node) -> bool:
-        starts.append(clock[0])
-        return len(starts) <= 3
-
-    assert execute(SHORT, store, Fake(store, fails=fails), retries=3) == Summary(2, 0, ())
-    assert starts[:4] == [0.0, 1.0, 3.0, 7.0]
-    assert store.failures() == {}
-
-
-def test_retries_end(store, monkeypatch) -> None:
-    monkeypatch.setattr(scheduler, "FIRST_WAIT", 0.001)
-    fake = Fake(store, fails=lambda node: True)
+@pytest.mark.parametrize("failing", [2, 3])
+def test_a_failure_is_retried_after_all_else_and_at_most_as_often_as_allowed(
+    store, failing
+) -> None:
+    first = Node("m", 0, ((0,),))
+    fake = Fake(store, fails=lambda node: node == first and fake.trained.count(node) <= failing)
     seen: list[Finished] = []
-    summary = execute(SHORT, store, fake, seen.append, retries=2)
-    assert len(fake.trained) == 3
-    assert len(seen) == len(summary.failed) == 1
+    plan = plan_of(ClassSequence([[0], [1]]), ClassSequence([[1], [0]]))
+    summary = execute(plan, store, fake, seen.append, retries=2)
+    assert [node.prefix[0][0] for node in fake.trained[:5]] == [0, 1, 1, 0, 0]
+    failed = () if failing == 2 else (first,)
+    assert summary == Summary(4 - 2 * len(failed), 0, failed)
+    assert (len(seen), tuple(store.failures())) == (4 - len(failed), failed)
 
 
 def test_a_refused_worker_ends_the_run(store) -> None:

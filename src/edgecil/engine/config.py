@@ -169,7 +169,7 @@ class Execution(Options):
         "seconds that the training of one task may take; no limit by default"
     )
     retries: int = option(
-        "number of further attempts if a task training fails, after 1, 2, 4, … seconds",
+        "number of further attempts if a task training fails, after all other tasks",
         1,
         least=0,
     )

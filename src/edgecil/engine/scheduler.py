@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import heapq
 import logging
-import time
 from collections.abc import Callable, Mapping
 
 from edgecil.engine.directory import remove_leftovers
@@ -14,8 +12,6 @@ from edgecil.engine.results import Summary
 from edgecil.engine.store import Store
 from edgecil.errors import PrerequisiteError
 
-FIRST_WAIT = 1.0  # seconds before the first retry; each further wait is twice as long
-LONGEST_WAIT = 60.0
 _MOST_REPAIRS = 3  # of one state, which then is a failure: the disk is not usable
 
 _log = logging.getLogger(__name__)
@@ -43,14 +39,11 @@ def execute(
     attempts: dict[Node, int] = {}
     try:
         while queue.unfinished:
-            while queue.has_ready() and len(queue.running) < executor.capacity:
+            while queue.ready and len(queue.running) < executor.capacity:
                 job = queue.next_job()
                 executor.submit(job)
                 if on_started is not None:
                     on_started(job)
-            if not queue.running:
-                time.sleep(queue.seconds_to_next())
-                continue
             finished = executor.wait()
             if finished is None:
                 continue
@@ -70,16 +63,13 @@ def execute(
                 continue
             elif not outcome.permanent and attempts.get(node, 0) < retries:
                 attempts[node] = attempts.get(node, 0) + 1
-                wait = min(FIRST_WAIT * 2 ** (attempts[node] - 1), LONGEST_WAIT)
-                queue.postpone(node, wait)
+                queue.ready.insert(0, node)  # after all others
                 _log.warning(
-                    "Attempt %d of %d at task %d of a sequence failed (%s); the next one starts "
-                    "in %g s.",
+                    "Attempt %d of %d at task %d of a sequence failed (%s); it is tried again.",
                     attempts[node],
                     retries + 1,
                     len(node.prefix),
                     outcome.error,
-                    wait,
                 )
                 continue
             else:
@@ -94,7 +84,7 @@ def execute(
 
 
 class _Queue:
-    """The nodes that can be trained now or later, and the states that are still needed."""
+    """The nodes that can be trained, the last one first, and the states that are still needed."""
 
     def __init__(
         self, plan: Plan, store: Store, *, keep_states: bool = False, keep_models: bool = False
@@ -104,11 +94,9 @@ class _Queue:
         self._remaining = self._find_remaining()
         self.reused = len(plan) - len(self._remaining)
         self.running: set[Node] = set()
-        self._ready = [
+        self.ready = [
             node for node in plan if node in self._remaining and node.parent not in self._remaining
         ][::-1]
-        self._later: list[tuple[float, int, Node]] = []
-        self._postponed = 0
         self._repairs: dict[Node, int] = {}
         for node in plan:
             if node not in self._remaining:
@@ -116,23 +104,8 @@ class _Queue:
 
     @property
     def unfinished(self) -> bool:
-        """Whether a node is running, or can be started now or later."""
-        return bool(self._ready or self._later or self.running)
-
-    def has_ready(self) -> bool:
-        """Return whether a node can be started now."""
-        while self._later and self._later[0][0] <= time.monotonic():
-            self._ready.append(heapq.heappop(self._later)[2])
-        return bool(self._ready)
-
-    def seconds_to_next(self) -> float:
-        """Return the time until the first postponed node may start."""
-        return max(0.0, self._later[0][0] - time.monotonic()) if self._later else 0.0
-
-    def postpone(self, node: Node, seconds: float) -> None:
-        """Let a node start again after some time."""
-        self._postponed += 1
-        heapq.heappush(self._later, (time.monotonic() + seconds, self._postponed, node))
+        """Whether a node is running or can be started."""
+        return bool(self.ready or self.running)
 
     def _find_remaining(self) -> set[Node]:
         """Return nodes without a result, and finished nodes whose missing state is needed again."""
@@ -158,7 +131,7 @@ class _Queue:
 
     def next_job(self) -> Job:
         """Return the deepest node that is ready."""
-        node = self._ready.pop()
+        node = self.ready.pop()
         self.running.add(node)
         parent = None if node.parent is None else self._store.state_path(node.parent)
         kept = self._needed(node, self._remaining) or (
@@ -173,7 +146,7 @@ class _Queue:
     def finish(self, node: Node) -> None:
         """Mark a node as trained: its children become ready, its parent's state may go."""
         self._remaining.discard(node)
-        self._ready.extend(
+        self.ready.extend(
             child
             for child in reversed(self._plan.children(node))
             if child in self._remaining and child not in self.running
@@ -191,16 +164,14 @@ class _Queue:
         self._repairs[lost] = self._repairs.get(lost, 0) + 1
         self._store.state_path(lost).unlink(missing_ok=True)
         waiting = {child for child in self._plan.children(lost) if child in self._remaining}
-        self._ready = [other for other in self._ready if other not in waiting]
-        self._later = [entry for entry in self._later if entry[2] not in waiting]
-        heapq.heapify(self._later)
+        self.ready = [other for other in self.ready if other not in waiting]
         self._remaining.add(lost)
         while lost.parent is not None and not self._store.state_path(lost.parent).exists():
             lost = lost.parent
             if lost in self._remaining:  # it is trained again already
                 return True
             self._remaining.add(lost)
-        self._ready.append(lost)
+        self.ready.append(lost)
         return True
 
     def _remove_unneeded_state(self, node: Node) -> None:
