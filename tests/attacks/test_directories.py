@@ -17,7 +17,7 @@ from edgecil.engine.directory import clear, remove_features, remove_leftovers, w
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult
 from edgecil.engine.store import Store
-from edgecil.errors import DataError, EdgecilError, EdgecilWarning, UsageError
+from edgecil.errors import DataError, EdgecilError, UsageError
 from tests.attacks.hostile import experiment_bytes
 from tests.estimation.tables import rows
 from tests.toys import save_toy
@@ -153,21 +153,6 @@ def test_what_is_no_file_in_place_of_the_database_is_named(tmp_path: Path, make)
     for attempt in (Experiment.open, lambda path: writing(path).__enter__()):
         with pytest.raises(DataError, match=r"it is a (folder|pipe)"):
             attempt(tmp_path / "run")
-
-
-def test_a_lost_database_is_said_before_all_is_trained_again(tmp_path: Path) -> None:
-    def lose() -> None:
-        (tmp_path / "progress.json").write_text("{}", encoding="utf-8")
-        (tmp_path / "results.sqlite").unlink()
-
-    with writing(tmp_path):  # says nothing: it is an error in tests
-        pass
-    lose()
-    with writing(tmp_path, overwrite=True):
-        pass
-    lose()
-    with pytest.warns(EdgecilWarning, match="missing"), writing(tmp_path):
-        pass
 
 
 def test_a_report_that_cannot_be_written_in_the_experiment_may_be_elsewhere(

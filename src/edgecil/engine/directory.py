@@ -8,7 +8,6 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from edgecil.engine.store import DATABASE, Store
-from edgecil.errors import warn
 from edgecil.io.directory import check_owner, claim
 from edgecil.io.locks import locked
 
@@ -39,11 +38,6 @@ def writing(directory: str | Path, *, overwrite: bool = False) -> Iterator[Store
     path = Path(directory)
     check_directory(path)
     with locked(path):
-        if not overwrite and _lost_results(path):
-            warn(
-                f"{path / DATABASE} is missing although {path} is an experiment, so all is "
-                "trained again; if you have a copy of the file, stop and restore it."
-            )
         claim(path, "experiment")
         if overwrite:
             clear(path)
@@ -87,11 +81,3 @@ def _remove(directory: Path, folder: tuple[str, ...], pattern: str) -> None:
         path.unlink(missing_ok=True)
     if len(matching) == len(inside) > 0 and re.fullmatch(_CONTENT_NAME, directory.name):
         directory.rmdir()
-
-
-def _lost_results(directory: Path) -> bool:
-    """Return whether a directory has files of earlier runs but no database."""
-    return not (directory / DATABASE).exists() and any(
-        (directory / name).exists()
-        for name in ("progress.json", "similarity.npz", "models", "analyses")
-    )
