@@ -7,7 +7,6 @@ the same for a protocol and trains nothing.
 
 from __future__ import annotations
 
-import io
 import random
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from edgecil.backbones.slot import backbone_text
 from edgecil.data.augment import channel_statistics
 from edgecil.data.dataset import Dataset, Examples
 from edgecil.engine.main_guard import refuse_while_importing
+from edgecil.engine.node_training import pack, unpack
 from edgecil.errors import EdgecilError
 from edgecil.methods.method import Environment, Method
 from edgecil.methods.plain_learner import PlainMethod
@@ -212,11 +212,11 @@ def check_resume(subject: Subject) -> None:
     dataset, name = toy_dataset(**_TINY), subject.entry.name
     scenario, steady = Scenario(dataset), Learner(subject, dataset)
     for end in range(1, len(TASKS) + 1):
-        before = pack(steady.state()) if end > 1 else None  # an untrained learner has no state
+        before = _stored(steady.state()) if end > 1 else None  # an untrained learner has no state
         steady.learn(scenario, TASKS[:end])
         resumed = Learner(subject, dataset)
         if before is not None:
-            resumed.restore(unpack(before))
+            resumed.restore(before)
         resumed.learn(scenario, TASKS[:end])
         assert same(resumed.state(), steady.state()), (
             f"{name} differs after task {end} if it is saved and restored before that task. The "
@@ -224,7 +224,7 @@ def check_resume(subject: Subject) -> None:
             "come from the task's seed."
         )
         again = Learner(subject, dataset)
-        again.restore(unpack(pack(steady.state())))
+        again.restore(_stored(steady.state()))
         expected = steady.classify(scenario.test.inputs)
         assert same(again.classify(scenario.test.inputs), expected), (
             f"{name} predicts differently after its state is restored in a new object; the state "
@@ -239,7 +239,7 @@ def check_state_is_a_copy(subject: Subject) -> None:
     scenario, learner = Scenario(dataset), Learner(subject, dataset)
     learner.learn(scenario, TASKS[:1])
     state = learner.state()
-    copy = unpack(pack(state))
+    copy = _stored(state)
     learner.learn(scenario, TASKS[:2])
     assert same(state, copy), (
         f"Learning the second task changed the state of {subject.entry.name} after the first; "
@@ -289,23 +289,15 @@ def learn(method: Method, scenario: Scenario, tasks: Tasks, *, seed: int = 0) ->
         method.learn(task)
 
 
-def pack(state: Mapping[str, Any]) -> bytes:
-    """Return a state as bytes, as the engine stores it."""
-    buffer = io.BytesIO()
-    torch.save(dict(state), buffer)
-    return buffer.getvalue()
-
-
-def unpack(data: bytes) -> dict[str, Any]:
-    """Return a state from bytes, as the engine reads it: tensors and plain values only."""
+def _stored(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a state as the engine stores and reads it: tensors and plain values only."""
     try:
-        state: dict[str, Any] = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+        return unpack(pack(state))
     except Exception as error:
         raise AssertionError(
             f"The state cannot be read again ({str(error).splitlines()[0]}); use tensors, numbers, "
             "strings, lists and dictionaries."
         ) from error
-    return state
 
 
 def same(one: object, other: object) -> bool:

@@ -92,11 +92,6 @@ def features(
     network = frozen_backbone(name, images.shape, device)
     plain = Normalise((0.0,) * images.channels, (1.0,) * images.channels)
     stated = statistics_of(name) or plain
-    if len(stated.mean) != images.channels:
-        raise UsageError(
-            f"The backbone {name!r} requires images with {len(stated.mean)} channel(s), but those "
-            f"of {images.name!r} have {images.channels}."
-        )
     prepare = Pipeline((), stated.mean, stated.std)
     total = len(images.train) + len(images.test)
 

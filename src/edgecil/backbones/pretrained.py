@@ -167,11 +167,6 @@ def load_vit(name: str, shape: Shape) -> ViT:
 
     Position embeddings are interpolated if the images' size differs from that of the weights.
     """
-    if find_pretrained(name).name in _RESNETS:
-        raise UsageError(
-            f"Prompts and adapters require a vision transformer, but {name!r} is a ResNet; "
-            "use a learner on features, such as 'simplecil', or another backbone."
-        )
     files, weights = _locate(name), read_vit(_locate(name))
     stated = statistics_of(name)
     images = weights.layout.channels if stated is None else len(stated.mean)
@@ -202,7 +197,12 @@ def frozen_backbone(name: str, shape: Shape, device: str | torch.device) -> Back
 
 def frozen_vit(name: str, shape: Shape, device: str | torch.device) -> ViT:
     """Return a frozen vision transformer; see :func:`frozen_backbone`."""
-    network = load_vit(name, shape) if is_resnet(name) else frozen_backbone(name, shape, device)
+    if is_resnet(name):
+        raise UsageError(
+            f"Prompts and adapters require a vision transformer, but {name!r} is a ResNet; "
+            "use a learner on features, such as 'simplecil', or another backbone."
+        )
+    network = frozen_backbone(name, shape, device)
     assert isinstance(network, ViT)
     return network
 

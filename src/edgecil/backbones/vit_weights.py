@@ -18,7 +18,6 @@ import msgspec
 import torch
 from torch.nn import functional
 
-from edgecil.backbones.resnet_weights import holds_resnet
 from edgecil.backbones.vit import ViTLayout
 from edgecil.data.augment import Normalise
 from edgecil.errors import DataError, UsageError, name_some
@@ -185,13 +184,10 @@ def read_vit(files: WeightFiles) -> ViTWeights:
         tensors = {name: tensors[tower + name] for name in inside} or tensors
     naming = next((naming for naming in namings() if naming.mark in tensors), None)
     if naming is None:
-        other = (
-            "it is a ResNet; use a learner on features, such as 'simplecil', or another backbone."
-            if holds_resnet(tensors)
-            else "no tensor has the name of a class token in timm, DINO, transformers, CLIP or "
-            "open_clip."
+        raise DataError(
+            f"{files.weights} contains no vision transformer: no tensor has the name of a class "
+            "token in timm, DINO, transformers, CLIP or open_clip."
         )
-        raise DataError(f"{files.weights} contains no vision transformer: {other}")
     tensors = naming.translate(tensors)
     return _checked(files, _read_layout(files, naming, tensors), tensors)
 
