@@ -15,7 +15,7 @@ import pytest
 
 import edgecil
 import edgecil.cli.main as main_module
-from edgecil.cli.main import _OWN, SECTIONS, all_verbs, build_parser, main, verb_parser
+from edgecil.cli.main import _OWN, SECTIONS, all_verbs, main, verb_parser
 from edgecil.cli.verb import Verb
 from edgecil.errors import EdgecilWarning, UsageError, show_warnings
 
@@ -70,11 +70,6 @@ def test_every_verb_has_help_json_debug_and_two_examples_that_parse(cli, verb) -
         assert words[1:count] == verb.split()
         verb_parser(verb).check_options(words[count:])
         verb_parser(verb).parse_args(words[count:])
-
-
-def test_the_parser_of_completion_has_every_verb() -> None:
-    words = ["paper", "space", "--classes", "6", "--tasks", "3"]
-    assert build_parser().parse_args(words).second == "space"
 
 
 @dataclass(frozen=True)

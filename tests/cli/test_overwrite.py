@@ -14,7 +14,6 @@ WRITERS = {
     "mine.csv": ("export-runs", "runs.csv", "--out", "mine.csv"),
     "mine.json": ("next", "one.csv", "--out", "mine.json"),
     "mine.npz": ("similarity", "cifar100", "--classes", 4, "--out", "mine.npz"),
-    "mine.svg": ("sequences", "cifar100", "--classes", 4, "--tasks", 2, "--plot", "mine.svg"),
     "paper-classic.tex": (*("paper", "tables", "runs.csv", "--protocol", "latin", "--out", "."),),
     "captions.json": ("paper", "captions", "ham10000", "--out", "captions.json"),
 }

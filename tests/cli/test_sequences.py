@@ -56,20 +56,11 @@ def test_names_with_markup_are_shown_as_they_are(cli) -> None:
         assert name in answer.out
 
 
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
-def test_a_plot_is_drawn(cli, matrix, suffix) -> None:
-    path = Path(f"new/plot{suffix}")
-    answer = cli("sequences", "--similarity", matrix, "--tasks", 3, "--plot", path)
-    assert (answer.code, answer.err) == (0, "")
-    assert path.stat().st_size > 1000
-
-
 def test_several_protocols_have_distinct_labels(cli, matrix) -> None:
     words = ("sequences", "--similarity", matrix, "--tasks", 3, "--protocol", "edge, Random")
     answer = cli(*words, "--json").json
     labels = [one["label"] for one in answer["sequences"]]
     assert labels[:4] == ["edge/hard", "edge/median", "edge/easy", "random/seed-0"]
-    assert cli(*words, "--plot", "a.png").code == 0
 
 
 def test_fewer_classes_may_take_part(cli) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import zlib
 from xml.etree import ElementTree
 
 import numpy as np
@@ -104,10 +103,6 @@ def test_a_pdf_has_its_width_and_embeds_its_font() -> None:
     assert float(box[1]) == pytest.approx(3.4 * 72.0)
     assert b"/FontFile2" in pdf  # a TrueType font, as publishers ask for
     assert b"/Type3" not in pdf
-    font = zlib.decompress(pdf[re.search(rb"/Length1 .*?stream\r?\n", pdf, re.DOTALL).end() :])
-    tables = {font[start : start + 4] for start in range(12, 12 + 16 * font[5], 16)}
-    assert {b"glyf", b"hmtx", b"loca"} <= tables
-    assert not {b"GPOS", b"GSUB", b"kern"} & tables  # which take longer to reduce than all others
 
 
 @given(st.floats(-1e3, 1e3), st.floats(0.01, 1e3), st.integers(2, 12))

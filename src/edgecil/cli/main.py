@@ -7,7 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, partial
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, NoReturn
@@ -17,9 +17,6 @@ from edgecil.cli import INTERRUPTED, connect, prepare, results, training, was_in
 from edgecil.cli.output import note, print_json, print_parts
 from edgecil.cli.verb import Verb, VerbGroup
 from edgecil.errors import EdgecilError, nearest, show_warnings
-
-SHELLS = ("bash", "zsh", "tcsh")
-
 
 SECTIONS: dict[str, tuple[Verb, ...]] = {
     "": (training.RUN, *results.FRONT),
@@ -124,17 +121,6 @@ class Parser(argparse.ArgumentParser):
                 self.error(f"unknown option {name}{_hint(nearest(name, options))}")
 
 
-class _Completion(argparse.Action):
-    """Prints the completion script of a shell."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *given: Any) -> None:
-        """Print it and exit."""
-        from edgecil.cli.completion import script
-
-        print(script(build_parser(), given[1]))
-        parser.exit()
-
-
 def _hint(near: Iterable[str]) -> str:
     listed = " or ".join(near)
     return f". Did you mean {listed}?" if listed else ""
@@ -151,7 +137,6 @@ def _overview() -> Iterator[str]:
         several = isinstance(given, VerbGroup)
         yield f"  {f'{name} …' if several else name:<21} {given.help}"
     yield from ("", "'edgecil VERB --help' shows a verb's options and two examples.")
-    yield f"'edgecil --completion SHELL' prints a completion script for {', '.join(SHELLS)}."
 
 
 def _group_overview(name: str, group: VerbGroup) -> Iterator[str]:
@@ -159,10 +144,10 @@ def _group_overview(name: str, group: VerbGroup) -> Iterator[str]:
     yield from ("", *(f"  {verb.name:<21} {verb.help}" for verb in group.verbs))
 
 
-def verb_parser(name: str, make: Any = Parser) -> Parser:
-    """Return the parser of one verb; `make` creates it."""
-    verb = all_verbs()[name] if " " in name or name not in _OWN else _OWN[name]
-    parser: Parser = make(
+def verb_parser(name: str) -> Parser:
+    """Return the parser of one verb."""
+    verb = _OWN.get(name) or all_verbs()[name]
+    parser = Parser(
         prog=f"edgecil {name}",
         description=f"{verb.help[0].upper()}{verb.help[1:]}.",
         epilog="\n".join(["examples:", *(f"  {example}" for example in verb.examples)]),
@@ -171,24 +156,6 @@ def verb_parser(name: str, make: Any = Parser) -> Parser:
     verb.configure(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
     parser.add_argument("--debug", action="store_true", help="show tracebacks")
-    return parser
-
-
-def build_parser(verbs: Iterable[str] | None = None) -> Parser:
-    """Build the parser of the whole command line, for completion and `--version`."""
-    parser = Parser(prog="edgecil")
-    parser.add_argument("--version", action="version", version=f"edgecil {edgecil.__version__}")
-    parser.add_argument("--completion", action=_Completion, choices=SHELLS, metavar="SHELL")
-    every = all_verbs() if verbs is None else {}
-    top = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    groups: dict[str, Any] = {}
-    for name, verb in every.items():
-        group, _, word = name.rpartition(" ")
-        if group and group not in groups:
-            room = top.add_parser(group, help=verb_entries()[group].load().help)
-            groups[group] = room.add_subparsers(dest="second", metavar="VERB", required=True)
-        add = (groups[group] if group else top).add_parser
-        verb_parser(name, partial(add, word, help=verb.help))
     return parser
 
 
@@ -226,7 +193,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _without_verb(words: Sequence[str]) -> NoReturn:
     """Show the verbs, those of a group, or the version; refuse a word that is none."""
     group = verb_entries()[words[0]].load() if words and words[0] in verb_entries() else None
-    top = build_parser(())
+    top = Parser(prog="edgecil")
+    top.add_argument("--version", action="version", version=f"edgecil {edgecil.__version__}")
+    top.add_argument("verb")
     if isinstance(group, VerbGroup) and words[1:] in ([], ["-h"], ["--help"]):
         print("\n".join(_group_overview(words[0], group)))
         top.exit(0 if words[1:] else 2)

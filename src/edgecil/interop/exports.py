@@ -29,7 +29,7 @@ from edgecil.interop.contract import read_result, write_order
 from edgecil.interop.external import ExternalPlan
 from edgecil.interop.orders import Orders, choose_orders
 from edgecil.interop.toolbox import check_checkout, plan_toolbox, toolbox_settings
-from edgecil.io.files import check_new, read_json
+from edgecil.io.files import read_json
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.scored import ScoredSequence, choose_sequences
 from edgecil.sequences.sequence import ClassSequence
@@ -52,28 +52,16 @@ class ListedSequences:
 
 def sequences(
     *,
-    plot: str | Path | None = None,
-    overwrite: bool = False,
     similarity: SimilaritySource | Similarity | Mapping[str, Any] | str | Path | None = None,
     orders: Orders | Mapping[str, Any] | None = None,
 ) -> ListedSequences:
-    """Choose class sequences, and draw them if asked.
+    """Choose class sequences and profile them.
 
     Args:
-        plot: draw the sequences to this .png, .svg or .pdf file.
-        overwrite: replace the file if it exists.
         similarity: between the classes, as for :func:`edgecil.choose_sequences`.
         orders: which classes, tasks and protocols.
     """
-    if plot is not None:
-        from edgecil.report.figure import check_figure_path
-
-        check_new(check_figure_path(plot), overwrite=overwrite, name="plot")
     chosen = choose_sequences(similarity, **Orders.given(orders))
-    if plot is not None:
-        from edgecil.report.sequences import draw_sequences
-
-        draw_sequences(chosen.similarity, chosen, plot)
     return ListedSequences(list(chosen.similarity.names), list(chosen), chosen.notes)
 
 

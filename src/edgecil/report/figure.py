@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from markupsafe import Markup
 
-from edgecil.errors import UsageError, shown
 from edgecil.report.drawing import NARROW, WIDE, Scene
 from edgecil.report.paint import paint
 from edgecil.report.svg import inline_svg, svg_file
@@ -53,20 +51,3 @@ class ReportFigure:
                 yield f"{self.name}.{kind}", content
             column = paint(self.narrow, ["pdf"], inches=_COLUMN_INCHES)
             yield f"{self.name}.{_COLUMN}", column["pdf"]
-
-
-def scene_file(scene: Scene, label: str, path: Path) -> bytes:
-    """A scene as the content of a .png, .svg or .pdf file."""
-    if path.suffix == ".svg":
-        return svg_file(scene, label)
-    kind = check_figure_path(path).suffix[1:]
-    return paint(scene, [kind], inches=_TEXT_INCHES * scene.width / WIDE)[kind]
-
-
-def check_figure_path(path: str | Path) -> Path:
-    """The path if its suffix is .png, .svg or .pdf; an error otherwise."""
-    if Path(path).suffix not in (".png", ".svg", ".pdf"):
-        raise UsageError(
-            f"The file of a figure must end in .png, .svg, .pdf. Got {shown(str(path))} instead."
-        )
-    return Path(path)

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from edgecil.engine.config_values import build_config, config_text
 from edgecil.engine.record import Identity, listed
 from edgecil.estimation.analysis import AnalysisOptions, DatasetAnalysis
+from edgecil.io.arrays import Floats
 from edgecil.io.json import to_plain
 from edgecil.io.numbers import format_duration
 from edgecil.report import narrative
 from edgecil.report.charts import build_confusion
 from edgecil.report.figure import KINDS, SVG_ONLY, ReportFigure
+from edgecil.report.metrics import metric_words
 from edgecil.report.orders import OrderTable
-from edgecil.report.page_data import page_data
-from edgecil.report.sections import Section
+from edgecil.report.sections import MetricView, Section, build_view
 from edgecil.report.svg import theme_css
 from edgecil.report.table import Table, files_of
-from edgecil.report.text import printable
-from edgecil.report.views import MetricView, build_view
+from edgecil.report.text import class_names, printable
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -125,14 +126,12 @@ def compose_page(
             identity=_identities(dataset),
             version=origin.version,
             analysis_file=origin.analysis_file,
-            data=page_data(dataset, orders, values),
+            data=_data(dataset, orders, values),
         )
     )
-    tables = [table for view in views for table in view.tables.values() if table is not None]
-    own = {table.name for table in tables}
-    sections = [section for view in views for section in view.sections]
-    tables += [it for section in sections for it in section.tables if it.name not in own]
-    return Page(f"{html}\n", tuple((it, kinds(it)) for it in figures), tuple(tables), texts)
+    tables = {table.name: table for view in views for table in view.all_tables}
+    shown = tuple((figure, kinds(figure)) for figure in figures)
+    return Page(f"{html}\n", shown, tuple(tables.values()), texts)
 
 
 def _sections(
@@ -149,6 +148,47 @@ def _sections(
     yield "orders", "Orders" if has_orders else "Runs"
     yield from added.items()
     yield "repeat", "Repeat"
+
+
+def _data(
+    dataset: DatasetAnalysis, orders: OrderTable, by_metric: Mapping[str, Mapping[str, Floats]]
+) -> Markup:
+    """What the page's script reads, as JSON that can stand in a script element.
+
+    `tasks` has the task of every class, since the order inside a task does not count.
+    """
+    has_orders = dataset.table.has_orders
+    metrics = {}
+    for name, values in by_metric.items():
+        words = metric_words(name)
+        metrics[name] = {
+            "label": words.title,
+            "unit": words.unit,
+            "up": words.higher_is_better,
+            "values": {printable(method): _rounded(column) for method, column in values.items()},
+        }
+    data: dict[str, Any] = {
+        "classes": list(map(printable, class_names(dataset.table))),
+        "count": len(orders),
+        "number_of_tasks": dataset.table.space.tasks if has_orders else 0,
+        "tasks": [it.task_of().tolist() for it in orders.sequences] if has_orders else [],
+        "chosen": list(map(printable, orders.chosen_by)),
+        "methods": list(map(printable, dataset.methods)),
+        "metrics": metrics,
+    }
+    if orders.z is not None and dataset.predictor is not None:
+        data["predictor"] = printable(dataset.predictor.label)
+        data["z"] = _rounded(orders.z)
+    if (orders.repeats > 1).any():
+        data["repeats"] = orders.repeats.tolist()
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for letter in "<>&\u2028\u2029":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return Markup(text)
+
+
+def _rounded(column: Floats) -> list[float | None]:
+    return [None if math.isnan(value) else round(value, 2) for value in column.tolist()]
 
 
 @cache

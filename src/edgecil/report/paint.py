@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from edgecil.io.garbage import no_collection
 from edgecil.report.drawing import Dots, Line, Mark, Scene, Text
 from edgecil.report.theme import LIGHT, SHADES
 
@@ -30,19 +28,6 @@ _METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-_FONT = "DejaVu Sans"  # comes with matplotlib
-# Fallback fonts for letters that it lacks, such as Chinese ones.
-_WIDER_FONTS = (
-    "Noto Sans CJK SC",
-    "Noto Sans CJK JP",
-    "Source Han Sans SC",
-    "WenQuanYi Micro Hei",
-    "PingFang SC",
-    "Microsoft YaHei",
-    "Arial Unicode MS",
-)
-# Tables by which letters are placed. A PDF has the place of every letter and does not read them.
-_LAYOUT_TABLES = ("GDEF", "GPOS", "GSUB", "kern")
 
 
 def paint(scene: Scene, kinds: Iterable[str], *, inches: float) -> dict[str, bytes]:
@@ -50,11 +35,10 @@ def paint(scene: Scene, kinds: Iterable[str], *, inches: float) -> dict[str, byt
     import matplotlib
 
     files = {}
-    with no_collection(), matplotlib.rc_context(), _small_fonts(), warnings.catch_warnings():
+    with matplotlib.rc_context(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         matplotlib.rcdefaults()
-        own = {"text.parse_math": False, "pdf.fonttype": 42, "font.family": _fonts()}
-        matplotlib.rcParams.update(own)  # type: ignore[arg-type]
+        matplotlib.rcParams.update({"text.parse_math": False, "pdf.fonttype": 42})
         figure = _figure(scene, inches)
         for kind in kinds:
             file = io.BytesIO()
@@ -67,31 +51,6 @@ def paint(scene: Scene, kinds: Iterable[str], *, inches: float) -> dict[str, byt
             )
             files[kind] = file.getvalue()
     return files
-
-
-@contextmanager
-def _small_fonts() -> Iterator[None]:
-    """Embed fonts in PDF files without their layout tables.
-
-    Matplotlib embeds the letters that a figure uses. It leaves the tables to the defaults of
-    fontTools, which takes more time for layout tables than for all other ones.
-    """
-    from fontTools.subset import Options
-
-    default = getattr(Options, "_drop_tables_default", [])
-    setattr(Options, "_drop_tables_default", [*default, *_LAYOUT_TABLES])  # noqa: B010
-    try:
-        yield
-    finally:
-        setattr(Options, "_drop_tables_default", default)  # noqa: B010
-
-
-def _fonts() -> list[str]:
-    """The default font, then the installed fallback fonts."""
-    from matplotlib.font_manager import fontManager
-
-    installed = set(fontManager.get_font_names())
-    return [_FONT, *(name for name in _WIDER_FONTS if name in installed)]
 
 
 def _figure(scene: Scene, inches: float) -> Figure:

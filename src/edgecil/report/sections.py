@@ -1,4 +1,4 @@
-"""Sections of a page: titled figures and tables, the page's own and those of other packages.
+"""What a page shows: sections of figures and tables, its own and those of other packages.
 
 A package adds a section by an entry point of the group `edgecil.sections`: a function of a
 dataset's analysis and of a suffix for the names of its files. It returns a :class:`Section`, or
@@ -7,16 +7,24 @@ None if there is nothing to show.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
-from typing import TypeAlias
 
-from edgecil.estimation.analysis import DatasetAnalysis
+from edgecil.estimation.analysis import Analysis, DatasetAnalysis
+from edgecil.estimation.sentences import describe_overall
+from edgecil.io.arrays import Floats
+from edgecil.report import charts, narrative, tables
 from edgecil.report.figure import ReportFigure
+from edgecil.report.metrics import MetricWords, metric_words
+from edgecil.report.orders import OrderTable
+from edgecil.report.overview import build_overview, explain
+from edgecil.report.summary import list_pairs, rank
 from edgecil.report.table import Table
 
 ENTRY_POINTS = "edgecil.sections"
+_LEAST_DOTS = 10  # orders for a chart of a predictor
+_MOST_PAIRS = 15  # drawn without a fold
 
 
 @dataclass(frozen=True)
@@ -38,24 +46,99 @@ class Section:
     lede: str
     parts: tuple[Part, ...]
 
+
+@dataclass(frozen=True, eq=False)
+class MetricView:
+    """Everything on a page that changes with the metric; what there is no data for is None.
+
+    `many_pairs` is how many pairs there are if their plot is folded, else 0; `maps` are the heat
+    maps of classes by method.
+    """
+
+    words: MetricWords
+    answer: list[str]
+    next_step: str
+    warnings: list[str]
+    overview: ReportFigure
+    explanation: str
+    curves: ReportFigure | None
+    pairs: ReportFigure | None
+    many_pairs: int
+    maps: Mapping[str, ReportFigure]
+    tables: Mapping[str, Table | None]
+    sections: tuple[Section, ...] = ()
+
     @property
     def figures(self) -> list[ReportFigure]:
         """Every figure."""
-        return [part.figure for part in self.parts if part.figure is not None]
+        added = (part.figure for section in self.sections for part in section.parts)
+        shown = (self.overview, self.curves, self.pairs, *self.maps.values(), *added)
+        return [one for one in shown if one is not None]
 
     @property
-    def tables(self) -> list[Table]:
+    def all_tables(self) -> list[Table]:
         """Every table."""
-        return [part.table for part in self.parts if part.table is not None]
+        added = (part.table for section in self.sections for part in section.parts)
+        return [one for one in (*self.tables.values(), *added) if one is not None]
 
 
-SectionBuilder: TypeAlias = Callable[[DatasetAnalysis, str], "Section | None"]
+def build_view(
+    dataset: DatasetAnalysis, orders: OrderTable, values: Mapping[str, Floats], *, suffix: str = ""
+) -> MetricView:
+    """Build the view of one metric from its analysis and its values on the page's orders."""
+    words = metric_words(dataset.metric)
+    ranked = rank(dataset)
+    pairs = list_pairs(dataset, ranked)
+    shown = {
+        "summary": tables.summary_table(dataset, ranked, narrative.about_training(dataset)),
+        "orders": tables.orders_table(dataset, replace(orders, values=dict(values))),
+        "boundaries": tables.boundary_table(dataset),
+        "comparisons": tables.comparisons_table(dataset),
+    }
+    maps = {name: charts.build_class_map(dataset, name, suffix=suffix) for name in ranked}
+    sections = [point.load()(dataset, suffix) for point in entry_points(group=ENTRY_POINTS)]
+    if len(orders) >= _LEAST_DOTS:
+        name = f"prediction{suffix}"
+        if prediction := charts.build_prediction(dataset, orders, values, name=name):
+            part = Part("Predictors of accuracy", prediction)
+            sections.insert(0, Section("details", "Details", "", (part,)))
+    return MetricView(
+        words,
+        narrative.answer(dataset, ranked, words),
+        narrative.next_step(dataset, ranked),
+        narrative.warnings(dataset),
+        build_overview(dataset, ranked, orders, values, name=f"overview{suffix}"),
+        explain(dataset),
+        charts.build_curves(dataset, words, name=f"curves{suffix}"),
+        charts.build_pairs(pairs, name=f"pairs{suffix}", higher_is_better=words.higher_is_better),
+        len(pairs) if len(pairs) > _MOST_PAIRS else 0,
+        {name: one for name, one in maps.items() if one is not None},
+        {
+            key: replace(table, name=f"{table.name}{suffix}") if table.rows else None
+            for key, table in shown.items()
+        },
+        tuple(section for section in sections if section is not None),
+    )
 
 
-def added_sections(dataset: DatasetAnalysis, suffix: str) -> Iterator[Section]:
-    """Yield the sections that installed packages add to the page of a dataset."""
-    for point in entry_points(group=ENTRY_POINTS):
-        build: SectionBuilder = point.load()
-        section = build(dataset, suffix)
-        if section is not None:
-            yield section
+def datasets_section(analysis: Analysis) -> Section | None:
+    """Pairs and performance profiles over several datasets; None with one."""
+    differences = charts.build_over_datasets(analysis, name="datasets")
+    if differences is None:
+        return None
+    words = metric_words(analysis.options.metric)
+    metric = f"{words.title}, {words.unit}"
+    caption = (
+        "Share of each method's runs above a score, a mean over the datasets, with its 90 % band: "
+        "a higher line is better."
+    )
+    profile = ReportFigure.of(
+        "profiles",
+        caption,
+        lambda width: charts.draw_profiles(analysis.profiles, metric, width),
+    )
+    parts = [Part(figure=differences), *([Part(figure=profile)] if analysis.profiles else ())]
+    lede = " ".join(
+        describe_overall(analysis.over_datasets, higher_is_better=words.higher_is_better)
+    )
+    return Section("datasets", "All datasets", lede, tuple(parts))

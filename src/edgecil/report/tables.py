@@ -44,56 +44,51 @@ def summary_table(
     """
     words = metric_words(dataset.metric)
     over = "class orders" if dataset.table.has_orders else "runs"
+    counts = Column(over.removeprefix("class "), 0)
     shown = rank(dataset) if ranked is None else ranked
     named = {name: named_orders(dataset, name) for name in shown}
     labels = dict.fromkeys(f"{it.protocol} {it.label}" for own in named.values() for it in own)
     probes = dict.fromkeys(it.label for own in named.values() for it in own if it.meaning)
-    rows: list[tuple[Cell, ...]] = []
-    paper: list[tuple[Cell, ...]] = []
+    rows: list[dict[Column, Cell]] = []
+    paper: list[dict[Column, Cell]] = []
     for name in shown:
         method = dataset.methods[name]
         said, share, relation = method.answer, method.order_effect.order_share, method.correlation
         ran = dataset.table.orders(name)
-        ends = _ends(ran)
+        low, high = said.mean.interval or (None, None)
+        least, most = said.next_run.interval or (None, None)
+        ends = dict(zip((Column(end, 1) for end in words.ends), _ends(ran), strict=True))
         own = {f"{it.protocol} {it.label}": it.value for it in named[name]}
         rows.append(
-            (
-                name,
-                said.mean.value,
-                *(said.mean.interval or (None, None)),
-                said.tail.value,
-                *(said.next_run.interval or (None, None)),
-                *(own.get(label) for label in labels),
-                *ends,
-                None if share is None else 100.0 * share,
-                None if relation is None or not relation.stable else relation.pearson,
-                len(ran),
-                _basis(method),
-            )
+            {
+                Column("method"): name,
+                Column("mean", 1): said.mean.value,
+                Column("from", 1): low,
+                Column("to", 1): high,
+                Column("tail", 1): said.tail.value,
+                Column("5 %", 1): least,
+                Column("95 %", 1): most,
+                **{Column(label, 1): own.get(label) for label in labels},
+                **ends,
+                Column("order, %", 0): None if share is None else 100.0 * share,
+                Column("r", 2, signed=True): relation.pearson
+                if relation is not None and relation.stable
+                else None,
+                counts: len(ran),
+                Column("claims from"): _basis(method),
+            }
         )
-        mean = f"{said.mean.value:.1f}"
-        if said.mean.interval is not None:
-            mean += " ({:.1f}–{:.1f})".format(*said.mean.interval)
+        between = "" if low is None else f" ({low:.1f}–{high:.1f})"
         short = {it.label: it.value for it in named[name]}
-        others = tuple(map(short.get, probes)) or ends
-        paper.append((name, mean, said.tail.value, *others, said.order_count))
-    columns = (
-        Column("method"),
-        *(Column(title, 1) for title in ("mean", "from", "to", "tail", "5 %", "95 %")),
-        *(Column(label, 1) for label in labels),
-        *(Column(end, 1) for end in words.ends),
-        Column("order, %", 0),
-        Column("r", 2, signed=True),
-        Column(over.removeprefix("class "), 0),
-        Column("claims from"),
-    )
-    paper_columns = (
-        Column("method"),
-        Column("mean", 0),
-        Column("95 % exceed", 1),
-        *(Column(label, 1) for label in probes or words.ends),
-        Column(over.removeprefix("class "), 0),
-    )
+        paper.append(
+            {
+                Column("method"): name,
+                Column("mean", 0): f"{said.mean.value:.1f}{between}",
+                Column("95 % exceed", 1): said.tail.value,
+                **({Column(label, 1): short.get(label) for label in probes} or ends),
+                counts: said.order_count,
+            }
+        )
     explained = {
         "from": "'From' and 'to' are the 90 % interval of the mean.",
         "tail": "95 % of runs exceed the tail.",
@@ -102,45 +97,37 @@ def summary_table(
     }
     if dataset.predictor is not None:
         explained["r"] = f"r is the correlation of {words.title} with {dataset.predictor.label}."
-    unit = f"In {words.unit}." if words.unit else ""
-    kept, cells = _filled(columns, rows)
-    titles = {column.title for column in kept}
-    notes = [unit, *(text for key, text in explained.items() if key in titles)]
+    columns, cells = _filled(rows)
+    titles = {column.title for column in columns}
+    notes = [f"In {words.unit}."] if words.unit else []
+    notes += (text for key, text in explained.items() if key in titles)
     notes += ["Constructed orders count for no mean."] if labels else []
-    title = f"{words.title[0].upper()}{words.title[1:]} over {over}"
-    few, short_cells = _filled(paper_columns, paper)
     caption = (
         "Mean with its 90 % interval, the value that 95 % of runs exceed, and "
         + ("grouped and spread similar classes" if probes else f"the {' and '.join(words.ends)}")
         + f"{f', in {words.unit}' if words.unit else ''}. {about}"
     ).rstrip()
-    return Table(
+    table = Table(
         "summary",
-        title,
-        " ".join(filter(None, notes)),
-        kept,
+        f"{words.title[0].upper()}{words.title[1:]} over {over}",
+        " ".join(notes),
+        columns,
         cells,
-        frozenset(_best_cells(dataset, shown, kept)),
+        frozenset(_best_cells(dataset, shown, columns)),
         _BOLD,
-        Table(
-            "summary",
-            title,
-            caption,
-            few,
-            short_cells,
-            frozenset(_best_cells(dataset, shown, few)),
-            _BOLD,
-        ),
     )
+    columns, cells = _filled(paper)
+    bold = frozenset(_best_cells(dataset, shown, columns))
+    short_table = replace(table, caption=caption, columns=columns, rows=cells, bold=bold)
+    return replace(table, paper=short_table)
 
 
 def _filled(
-    columns: Sequence[Column], rows: Sequence[tuple[Cell, ...]]
+    rows: Sequence[Mapping[Column, Cell]],
 ) -> tuple[tuple[Column, ...], tuple[tuple[Cell, ...], ...]]:
-    """Columns and cells without the columns that have no value."""
-    kept = [place for place in range(len(columns)) if any(row[place] is not None for row in rows)]
-    cells = tuple(tuple(row[place] for place in kept) for row in rows)
-    return tuple(columns[place] for place in kept), cells
+    """Columns that have a value, and their cells."""
+    kept = [one for one in rows[0] if any(row[one] is not None for row in rows)] if rows else []
+    return tuple(kept), tuple(tuple(row[one] for one in kept) for row in rows)
 
 
 def _best_cells(
@@ -196,11 +183,10 @@ def differences_table(comparison: MethodComparison) -> Table:
     """A row per pair of methods and dataset."""
     several = len({pair.dataset for pair in comparison.pairs}) > 1
     pairs = [
-        (one.dataset if several else "", one.first, one.second, one.comparison)
-        for one in comparison.pairs
+        (it.dataset if several else "", it.first, it.second, it.comparison)
+        for it in comparison.pairs
     ]
-    higher_is_better = metric_words(comparison.metric).higher_is_better
-    return _pairs_table("differences", pairs, higher_is_better)
+    return _pairs_table("differences", pairs, metric_words(comparison.metric).higher_is_better)
 
 
 def _pairs_table(
@@ -225,14 +211,10 @@ def _pairs_table(
         "probability that it wins in a new run, and p; interval and p are adjusted for the number "
         "of pairs (Holm).",
         (
-            *((Column("dataset"),) if several else ()),
-            Column("first"),
-            Column("second"),
+            *map(Column, ("dataset", "first", "second")[not several :]),
             Column("n", 0),
             *(Column(title, 2, signed=True) for title in ("difference", "from", "to")),
-            Column("won, %", 0),
-            Column("new run, %", 0),
-            Column("p", 4),
+            *(Column("won, %", 0), Column("new run, %", 0), Column("p", 4)),
         ),
         tuple(rows),
         frozenset(bold),
@@ -278,16 +260,17 @@ def boundary_table(dataset: DatasetAnalysis) -> Table:
 
 def orders_table(dataset: DatasetAnalysis, orders: OrderTable) -> Table:
     """Every class order that was run, with the value of every method; never cut."""
-    z, repeated = orders.z, bool((orders.repeats > 1).any())
-    values = list(zip(*(orders.values[name].tolist() for name in dataset.methods), strict=True))
+    z = orders.z
+    columns = {Column(name, 1): orders.values[name].tolist() for name in dataset.methods}
+    if z is not None:
+        columns[Column("z", 2, signed=True)] = z.tolist()
+    if (orders.repeats > 1).any():
+        columns[Column("repeats", 0)] = orders.repeats.tolist()
+    numbers = ([None if math.isnan(it) else it for it in column] for column in columns.values())
     names = class_names(dataset.table)
-    rows: list[tuple[Cell, ...]] = []
-    for place, sequence in enumerate(orders.sequences):
-        row: list[Cell] = [None if math.isnan(value) else value for value in values[place]]
-        row += [] if z is None else [None if math.isnan(z[place]) else float(z[place])]
-        row += [int(orders.repeats[place])] if repeated else []
-        classes = (describe_sequence(names, sequence),) if names else ()
-        rows.append((*row, orders.chosen_by[place], *classes))
+    texts = {Column("chosen by" if names else "run"): orders.chosen_by}
+    if names:
+        texts[Column("classes")] = [describe_sequence(names, it) for it in orders.sequences]
     label = "" if dataset.predictor is None else dataset.predictor.label
     explained = "" if z is None else f"; z is {label} in standard deviations from its mean"
     return Table(
@@ -295,14 +278,8 @@ def orders_table(dataset: DatasetAnalysis, orders: OrderTable) -> Table:
         "All class orders that were run" if names else "All runs",
         f"Accuracy of each method in %, lowest mean first{explained}."
         f"{' Tasks are separated by |.' if names else ''}",
-        (
-            *(Column(name, 1) for name in dataset.methods),
-            *((Column("z", 2, signed=True),) if z is not None else ()),
-            *((Column("repeats", 0),) if repeated else ()),
-            Column("chosen by" if names else "run"),
-            *((Column("classes"),) if names else ()),
-        ),
-        tuple(rows),
+        (*columns, *texts),
+        tuple(zip(*numbers, *texts.values(), strict=True)),
     )
 
 
@@ -313,9 +290,10 @@ def entry_table(
     title: str, entries: Iterable[Mapping[str, Any]], *fields: str, width: int | None = None
 ) -> Table:
     """A row per entry with these fields that are not empty; the last one is short with a width."""
-    rows = [tuple(_cell(it[field]) for field in fields) for it in entries]
     titles = [Column(one) for one in (title, *(field.replace("_", " ") for field in fields[1:]))]
-    columns, cells = _filled(titles, rows)
+    columns, cells = _filled(
+        [{to: _cell(it[one]) for to, one in zip(titles, fields, strict=True)} for it in entries]
+    )
     if width is not None and len(columns) > 1:
         others = zip((one.title for one in columns[:-1]), *(row[:-1] for row in cells), strict=True)
         room = width - sum(max(len(str(cell)) for cell in column) + 2 for column in others)

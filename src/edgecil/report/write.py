@@ -16,14 +16,13 @@ from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.estimation.analysis import SCHEMA, Analysis
 from edgecil.io.directory import check_owner, claim, held
 from edgecil.io.files import replace_files
-from edgecil.io.garbage import no_collection, only_new_objects
 from edgecil.io.json import checked_json
 from edgecil.options import checked
 from edgecil.report.metrics import OFFERED
 from edgecil.report.page import Origin, Page, compose_page
+from edgecil.report.sections import datasets_section
 from edgecil.report.table import files_of
 from edgecil.report.text import slug
-from edgecil.report.views import datasets_section
 
 if TYPE_CHECKING:
     from edgecil.estimation.similarities import SimilarityLike
@@ -126,14 +125,12 @@ def write_report(
             live,
         )
         same = [o for other in others for o in other.datasets if o.dataset == dataset.dataset]
-        with no_collection():
-            pages[place] = compose_page(dataset, origin, same, together)
+        pages[place] = compose_page(dataset, origin, same, together)
     files = dict[Path, bytes | bytearray]()
-    with only_new_objects():
-        for place, page in pages.items():
-            files |= page_files(page, place, live=live)
-        if not live:
-            files[folder / _ANALYSIS_FILE] = checked_json(analysis, SCHEMA)
+    for place, page in pages.items():
+        files |= page_files(page, place, live=live)
+    if not live:
+        files[folder / _ANALYSIS_FILE] = checked_json(analysis, SCHEMA)
     with held(folder):
         replace_files(files.items())
     report = Report(tuple(place / _PAGE_FILE for place in pages), analysis)
