@@ -22,15 +22,6 @@ def accuracies() -> Path:
     return Path("a.csv")
 
 
-def test_the_answer_has_methods(cli: Cli, accuracies: Path) -> None:
-    answer = cli("analyze", accuracies, "--similarity", "D.npz", "--json").json
-    [dataset] = answer["datasets"]
-    first = dataset["methods"]["first"]
-    assert len(first["truth"]["accuracies"]) == 90
-    assert dataset["predictor"]["name"] == "adjacent"
-    assert dataset["comparisons"]["first"]["second"]["n"] == 90
-
-
 def test_what_is_printed_is_a_saved_analysis(cli: Cli, accuracies: Path) -> None:
     printed = cli("analyze", accuracies, "--json")
     Path("analysis.json").write_text(printed.out, encoding="utf-8")
@@ -48,21 +39,6 @@ def test_people_see_the_golden_tables(cli: Cli, accuracies: Path) -> None:
         GOLDEN.write_text(text, encoding="utf-8")
         pytest.fail(f"{GOLDEN.name} was missing; it is stored now: read it, and run the test again")
     assert text == GOLDEN.read_text(encoding="utf-8")
-
-
-def test_without_a_similarity_a_note_says_so(cli: Cli, accuracies: Path) -> None:
-    answer = cli("analyze", accuracies, "--json")
-    assert "made-up" in answer.err
-    first = answer.json["datasets"][0]["methods"]["first"]
-    assert first["correlation"] is None
-
-
-def test_a_column_can_be_the_metric(cli: Cli, accuracies: Path) -> None:
-    lines = accuracies.read_text(encoding="utf-8").splitlines()
-    rows = [f"{line},{len(line) + place % 7}" for place, line in enumerate(lines[1:])]
-    Path("hint.csv").write_text("\n".join([lines[0] + ",hint", *rows]), encoding="utf-8")
-    metric = cli("analyze", "hint.csv", "--metric", "hint", "--json").json
-    assert metric["datasets"][0]["metric"] == "hint"
 
 
 def test_the_runs_can_be_written_as_csv(cli: Cli, accuracies: Path) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+from pathlib import Path
 from typing import get_args
 
 import jsonschema
@@ -18,7 +21,6 @@ LIGHT = (
     ("list", "recipes", "--show", "demo"),
     ("similarity", "ham10000"),
     ("sequences", "ham10000", "--tasks", 7),
-    ("sequences", "ham10000", "--tasks", 7),
     ("paper", "space", "--classes", 6, "--tasks", 3),
 )
 
@@ -28,6 +30,43 @@ def test_every_verb_names_its_schema() -> None:
     assert None not in answer_types().values()
     assert schema_name("analyze") == SCHEMA == "edgecil.analysis/6"
     assert schema_name("paper space") == "edgecil.paper-space/1"
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("similarity cifar100 --template {name}", "100 classes|most similar|least similar"),
+        ("paper space --classes 6 --tasks 3", "Ω| = 90"),
+        (
+            "paper space --classes 100 --tasks 10 --accuracy-range 0.1 --mean-similarity 0.6",
+            "about 10^92.37|10,820|109|Theorem 4",
+        ),
+        ("paper space --tasks 4 --similarity D.npy", "Theorem 3"),
+        (
+            "paper score --similarity D.npy --sequence s.json",
+            "exact z|inside a task|task after that|generalization",
+        ),
+        (
+            "paper compare-similarities D.npy copy.npy --tasks 3",
+            "mean absolute error|Spearman|CSG hard|1.00 matched",
+        ),
+    ],
+)
+def test_people_see_the_numbers_in_words(cli: Cli, matrix: Path, command: str, shown: str) -> None:
+    shutil.copy(matrix, "copy.npy")
+    tasks = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]
+    Path("s.json").write_text(json.dumps({"tasks": tasks}))
+    answer = cli(*command.split())
+    assert (answer.code, answer.err) == (0, "")
+    for words in shown.removeprefix("|").split("|"):
+        assert words in answer.out
+
+
+@pytest.mark.parametrize("columns", ["0", "-1", "9", "x", "", "100000"])
+def test_any_width_is_accepted(cli: Cli, columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert "latin" in cli("list", "protocols").out.replace("\n", "")
+    assert cli("run", "--help").code == 0
 
 
 @pytest.mark.parametrize("words", LIGHT, ids=lambda words: " ".join(map(str, words)))

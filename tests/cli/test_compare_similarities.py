@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from tests.cli.conftest import Answer, Cli
 
@@ -44,23 +43,6 @@ def configured(text: str) -> Path:
 def copy(matrix: Path) -> Path:
     np.save("copy.npy", np.load(matrix))
     return Path("copy.npy")
-
-
-def test_a_matrix_agrees_with_itself(cli: Cli, matrix: Path) -> None:
-    [answer] = agreements(cli, matrix, copy(matrix), "--tasks", 3)
-    assert (answer["left"], answer["right"]) == ("D.npy", "copy.npy")
-    assert answer["mae"] == 0.0
-    assert answer["spearman"] == pytest.approx(1.0)
-    assert answer["p_value"] < 0.01
-    for goal in ("hard", "easy"):
-        assert answer["csg"][goal] == {"position": 1.0, "matched": 1.0}
-
-
-def test_people_see_it_too(cli: Cli, matrix: Path) -> None:
-    answer = compare(cli, matrix, copy(matrix), "--tasks", 3)
-    assert (answer.code, answer.err) == (0, "")
-    for words in ("mean absolute error", "Spearman", "CSG hard", "1.00 matched"):
-        assert words in answer.out
 
 
 def test_a_file_describes_what_to_build_and_all_pairs_are_compared(cli: Cli) -> None:

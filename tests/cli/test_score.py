@@ -25,12 +25,3 @@ def test_the_profile_is_the_one_that_sequences_gave(cli: Cli, matrix: Path) -> N
         assert profile == {"schema": "edgecil.paper-score/1", **run["profile"]}
         assert profile.keys() >= {"score", "z", "intra", "lag1", "lag2"}
         assert cli(*common, "all.json", "--label", run["label"]).json == profile
-
-
-def test_people_see_it_too(cli: Cli, matrix: Path) -> None:
-    answer = cli(
-        "paper", "score", "--similarity", matrix, "--sequence", write("s.json", {"tasks": TASKS})
-    )
-    assert (answer.code, answer.err) == (0, "")
-    for words in ("exact z", "inside a task", "task after that", "generalization"):
-        assert words in answer.out

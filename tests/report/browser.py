@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import shutil
 from importlib.util import find_spec
@@ -100,14 +99,6 @@ class Browser:
         entries = [json.loads(entry["message"])["message"] for entry in self.log("performance")]
         sent = [entry for entry in entries if entry["method"] == "Network.requestWillBeSent"]
         return [entry["params"]["request"]["url"] for entry in sent]
-
-    def screenshot(self, path: Path, *, whole: bool = False) -> None:
-        """Write a PNG of the screen, or of the whole page."""
-        options = {"captureBeyondViewport": whole}
-        if whole:
-            size = self.cdp("Page.getLayoutMetrics")["cssContentSize"]
-            options["clip"] = {**size, "x": 0, "y": 0, "scale": 1}
-        path.write_bytes(base64.b64decode(self.cdp("Page.captureScreenshot", **options)["data"]))
 
     def cdp(self, command: str, **parameters: Any) -> Any:
         """A command of the DevTools protocol."""

@@ -11,7 +11,7 @@ import pytest
 
 from edgecil.paper.tables import paper_tables
 from edgecil.report.page import Page
-from edgecil.report.table import Column, Table, as_latex
+from edgecil.report.table import as_latex
 from tests.estimation.tables import six_classes
 from tests.report.made_up import page_of, steady, varied, write_run
 from tests.report.test_page import HOSTILE
@@ -96,22 +96,3 @@ def test_the_paper_s_tables_compile(odd: Path, tmp_path: Path) -> None:
     packages = "\n".join({text.splitlines()[0].removeprefix("% ") for text in tables.values()})
     log = compile_latex("\n".join(tables.values()), tmp_path, packages)
     assert "Missing character" not in log
-
-
-def test_a_row_never_begins_with_an_option() -> None:
-    table = Table("t", "T", "", (Column("name"), Column("n", 0)), (("[b]", 1), ("*", 2)))
-    latex = as_latex(table)
-    assert "{[}b] & 1" in latex
-    assert "{*} & 2" in latex
-
-
-def test_letters_beyond_latin_are_named_in_a_comment() -> None:
-    table = Table("t", "T", "", (Column("name"),), (("学习",), ("Ωé",)))
-    latex = as_latex(table)
-    assert "LuaLaTeX or XeLaTeX: pdfLaTeX has no letters 习学\n" in latex
-    assert "LuaLaTeX" not in as_latex(Table("t", "T", "", (Column("name"),), (("Ωé",),)))
-
-
-def test_control_characters_become_blanks() -> None:
-    table = Table("t", "T", "", (Column("name"),), (("a\u202eb\u0007c",),))
-    assert "a b c" in as_latex(table)
