@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import edgecil
 from edgecil.cli import INTERRUPTED, connect, prepare, results, training, was_interrupted
 from edgecil.cli.output import note, print_json, print_parts
-from edgecil.cli.verb import Verb, VerbGroup
+from edgecil.cli.verb import Verb, VerbGroup, load
 from edgecil.errors import EdgecilError, nearest, show_warnings
 
 SECTIONS: dict[str, tuple[Verb, ...]] = {
@@ -226,7 +226,7 @@ def _answer(name: str, verb: Verb, options: dict[str, Any], *, json: bool) -> No
     if json:
         print_json(verb.plain(answer), name)
     else:
-        print_parts(verb.show(answer))
+        print_parts(load(verb.show)(answer))
     if failure is not None:
         raise failure
 

@@ -10,7 +10,6 @@ from edgecil.cli.verb import Option, Verb, load
 
 if TYPE_CHECKING:
     from edgecil.catalogue import Kind
-    from edgecil.interop.exports import ListedSequences
     from edgecil.report.table import Table
 
 _COLUMNS = (*("name", "classes", "images", "first", "available", "network", "summary"),)
@@ -55,24 +54,6 @@ def _similarity(*, out: str | None = None, **options: Any) -> Any:
     return matrix.summary(path=None if out is None else Path(out))
 
 
-def _show_similarity(answer: Any) -> Iterator[Table | str]:
-    from edgecil.report.tables import similarity_tables
-
-    yield from similarity_tables(answer)
-
-
-def _show_sequences(answer: ListedSequences) -> Iterator[Table | str]:
-    from edgecil.report.tables import sequence_table
-
-    for run in answer.sequences:
-        yield sequence_table(run, answer.names)
-    yield (
-        "S: similarity of neighbouring tasks (mean over class pairs times classes per task).\n"
-        "z: standard deviations of S from the mean of all sequences (exact)."
-    )
-    yield from answer.notes
-
-
 VERBS = (
     Verb(
         "list",
@@ -93,7 +74,7 @@ VERBS = (
             "edgecil similarity quickdraw --images pixels --classes 10",
         ),
         "edgecil.similarity.build:build_similarity",
-        _show_similarity,
+        "edgecil.report.tables:similarity_tables",
         arguments=("dataset",),
         call=_similarity,
         answer=lambda: load("edgecil.similarity.summary:SimilaritySummary"),
@@ -119,7 +100,7 @@ VERBS = (
             "edgecil sequences cub200 --base 100 --increment 20 --protocol edge,random --json",
         ),
         "edgecil.interop.exports:sequences",
-        _show_sequences,
+        "edgecil.report.tables:sequence_tables",
         arguments=("dataset",),
         answer=lambda: load("edgecil.interop.exports:ListedSequences"),
     ),

@@ -47,14 +47,6 @@ def _notes(analysis: Analysis) -> Iterator[str]:
         yield from (*warnings(dataset), *remarks(dataset))
 
 
-def _show_comparison(answer: Any) -> Iterator[Table | str]:
-    from edgecil.estimation.sentences import describe_comparison
-    from edgecil.report.tables import differences_table
-
-    yield "".join(f"{sentence}\n" for sentence in describe_comparison(answer))
-    yield differences_table(answer)
-
-
 def _next(*, out: str | None = None, **options: Any) -> dict[str, Any]:
     from edgecil.estimation.next_runs import next_runs
 
@@ -142,10 +134,6 @@ def _settings(values: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
             yield f"{prefix}{name}={json.dumps(value)}"
 
 
-def _show_next(answer: dict[str, Any]) -> Iterator[str]:
-    return explain_next(answer["datasets"], answer["out"])
-
-
 def _report(*, source: Any, watch: bool = False, **options: Any) -> Any:
     from edgecil.report.write import watch_report, write_report
 
@@ -174,7 +162,7 @@ FRONT = (
         "compare methods on the class orders that they share",
         ("edgecil compare demo", "edgecil compare a.csv b.csv --method icarl,ewc --metric last"),
         "edgecil.estimation.comparison:compare",
-        _show_comparison,
+        "edgecil.report.tables:comparison_tables",
         arguments=("source",),
         answer=lambda: load("edgecil.estimation.comparison:MethodComparison"),
     ),
@@ -183,7 +171,7 @@ FRONT = (
         "suggest the class orders to run next, and estimate how much they narrow the interval",
         ("edgecil next demo", "edgecil next demo --target 0.5 --out next.json"),
         "edgecil.estimation.next_runs:next_runs",
-        _show_next,
+        lambda answer: explain_next(answer["datasets"], answer["out"]),
         arguments=("source",),
         call=_next,
         notes=lambda answer: (note for one in answer["datasets"] for note in one.notes),

@@ -12,15 +12,10 @@ from edgecil.cli.output import note
 from edgecil.cli.verb import Option, Verb, load
 
 if TYPE_CHECKING:
-    from edgecil.engine.check import Check
     from edgecil.engine.protocol_results import ExperimentResults
     from edgecil.engine.status import Status
     from edgecil.report.table import Table
     from edgecil.search import SearchResult, Trial
-
-
-def _run(**options: Any) -> ExperimentResults:
-    return trained_by("edgecil.engine.run:run")(**options)
 
 
 def _search(**options: Any) -> SearchResult:
@@ -106,18 +101,6 @@ def _show_status(answer: tuple[Status, bool]) -> Iterator[Table | str]:
         yield from (f"Failed: {failure}" for failure in status.failures[1:])
 
 
-def _check(**options: Any) -> Check:
-    from edgecil.engine.check import check
-
-    return check(**options)
-
-
-def _show_check(answer: Check) -> Iterator[Table | str]:
-    from edgecil.report.tables import check_tables
-
-    return check_tables(answer)
-
-
 RUN = Verb(
     "run",
     "train methods on the sequences of protocols; the same command resumes",
@@ -128,7 +111,7 @@ RUN = Verb(
     "edgecil.engine.run:run",
     show_trained,
     arguments=("dataset",),
-    call=_run,
+    call=trained_by("edgecil.engine.run:run"),
     needed=("method", "out"),
     answer=results_type,
 )
@@ -141,9 +124,9 @@ VERBS = (
             "edgecil check cub200 --root ~/data --method l2p --tasks 10 --protocol edge --out x",
         ),
         "edgecil.engine.run:run",
-        _show_check,
+        "edgecil.report.tables:check_tables",
         arguments=("dataset",),
-        call=_check,
+        call="edgecil.engine.check:check",
         plain=lambda answer: {**vars(answer), "ready": answer.ready},
         answer=lambda: {**get_type_hints(load("edgecil.engine.check:Check")), "ready": bool},
     ),

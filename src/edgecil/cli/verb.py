@@ -79,11 +79,11 @@ class Verb:
         help: one line for the list of verbs.
         examples: two commands.
         api: the function that is called, as `module:name`; it documents the options.
-        show: the tables and lines that people read, from its answer.
+        show: the tables and lines that people read, from its answer; a function or its path.
         arguments: parameters that are given without a flag.
         without: parameters that the command line does not offer.
         further: options that the command line has in addition, or in place of those of `api`.
-        call: what is called in place of `api`.
+        call: what is called in place of `api`, a function or its path.
         needed: options that a config file may give, and that are required without one.
         notes: sentences beside the answer, for stderr.
         plain: what --json prints of the answer, all of it by default.
@@ -94,11 +94,11 @@ class Verb:
     help: str
     examples: tuple[str, str]
     api: str
-    show: Callable[..., Iterable[Any]]
+    show: Callable[..., Iterable[Any]] | str
     arguments: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     further: tuple[Option, ...] = ()
-    call: Callable[..., Any] | None = None
+    call: Callable[..., Any] | str = ""
     needed: tuple[str, ...] = ()
     notes: Callable[[Any], Iterable[str]] = lambda answer: ()
     plain: Callable[[Any], Any] = lambda answer: answer
@@ -123,7 +123,7 @@ class Verb:
         for name, value in options.items():
             group, _, field = name.rpartition(".")
             (nested.setdefault(group, {}) if group else nested)[field] = value
-        return (self.call or load(self.api))(**nested)
+        return load(self.call or self.api)(**nested)
 
 
 @dataclass(frozen=True)
@@ -134,8 +134,10 @@ class VerbGroup:
     verbs: tuple[Verb, ...]
 
 
-def load(path: str) -> Any:
-    """Return what a path such as `edgecil.engine.run:run` names."""
+def load(path: Any) -> Any:
+    """Return what a path such as `edgecil.engine.run:run` names; what is no path, as it is."""
+    if not isinstance(path, str):
+        return path
     module, name = path.split(":")
     return attrgetter(name)(import_module(module))
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis
     from edgecil.estimation.comparison import Comparison, MethodComparison
     from edgecil.report.orders import OrderTable
-    from edgecil.sequences import ScoredSequence
     from edgecil.similarity.summary import SimilaritySummary
 
 _SHOWN = 50  # tasks of a sequence, and classes of a task
@@ -179,14 +178,17 @@ def comparisons_table(dataset: DatasetAnalysis) -> Table:
     return _pairs_table("comparisons", pairs, metric_words(dataset.metric).higher_is_better)
 
 
-def differences_table(comparison: MethodComparison) -> Table:
-    """A row per pair of methods and dataset."""
+def comparison_tables(comparison: MethodComparison) -> Iterator[Table | str]:
+    """The verdicts, and a row per pair of methods and dataset."""
+    from edgecil.estimation.sentences import describe_comparison
+
+    yield "".join(f"{sentence}\n" for sentence in describe_comparison(comparison))
     several = len({pair.dataset for pair in comparison.pairs}) > 1
     pairs = [
         (it.dataset if several else "", it.first, it.second, it.comparison)
         for it in comparison.pairs
     ]
-    return _pairs_table("differences", pairs, metric_words(comparison.metric).higher_is_better)
+    yield _pairs_table("differences", pairs, metric_words(comparison.metric).higher_is_better)
 
 
 def _pairs_table(
@@ -396,22 +398,27 @@ def similarity_tables(answer: SimilaritySummary) -> Iterator[Table | str]:
         yield f"Saved to {answer.out}"
 
 
-def sequence_table(run: ScoredSequence, names: Sequence[str]) -> Table:
-    """The tasks of a sequence in class names, below S, z and how close it is to the optimum."""
+def sequence_tables(answer: Any) -> Iterator[Table | str]:
+    """The tasks of each sequence in class names, below S, z and how close it is to the optimum."""
     from edgecil.classes import words_of
 
-    title = f"{run.label}   S = {run.profile.score:.4f}   z = {run.profile.z:+.2f}"
-    if (optimum := run.certificate) is not None:
-        if optimum.objective != "adjacent":
-            title += f"   {optimum.objective} = {optimum.value:.4f}   z = {optimum.z:+.2f}"
-        title += (
-            "   (optimal)" if optimum.exact else f"   (gap to a proven bound: {optimum.gap:.0%})"
-        )
-    rows = []
-    for number, task in enumerate(run.tasks[:_SHOWN], 1):
-        hidden = f" … and {len(task) - _SHOWN} more" if len(task) > _SHOWN else ""
-        words = ", ".join(words_of(names[class_]) for class_ in task[:_SHOWN])
-        rows.append((number, words + hidden))
-    more = len(run.tasks) - _SHOWN
-    caption = f"… and {more} more tasks" if more > 0 else ""
-    return make_table((Column("task", 0), "classes"), rows, title=title, caption=caption)
+    for run in answer.sequences:
+        title = f"{run.label}   S = {run.profile.score:.4f}   z = {run.profile.z:+.2f}"
+        if (optimum := run.certificate) is not None:
+            if optimum.objective != "adjacent":
+                title += f"   {optimum.objective} = {optimum.value:.4f}   z = {optimum.z:+.2f}"
+            gap = f"gap to a proven bound: {optimum.gap:.0%}"
+            title += f"   ({'optimal' if optimum.exact else gap})"
+        rows = []
+        for number, task in enumerate(run.tasks[:_SHOWN], 1):
+            hidden = f" … and {len(task) - _SHOWN} more" if len(task) > _SHOWN else ""
+            words = ", ".join(words_of(answer.names[class_]) for class_ in task[:_SHOWN])
+            rows.append((number, words + hidden))
+        more = len(run.tasks) - _SHOWN
+        caption = f"… and {more} more tasks" if more > 0 else ""
+        yield make_table((Column("task", 0), "classes"), rows, title=title, caption=caption)
+    yield (
+        "S: similarity of neighbouring tasks (mean over class pairs times classes per task).\n"
+        "z: standard deviations of S from the mean of all sequences (exact)."
+    )
+    yield from answer.notes
