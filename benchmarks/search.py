@@ -38,7 +38,7 @@ def random_search(
     table: TruthTable, values: np.ndarray, goal: Goal, limit: int, rng: np.random.Generator
 ) -> int:
     """The most extreme of as many random orders as the limit allows."""
-    trained, seen = Prefixes(table.space.tasks), []
+    trained, seen = Prefixes(), []
     for place in rng.permutation(len(table.sequences)):
         tasks = table.sequences[place].tasks
         if trained.cost + trained.cost_of(tasks) > limit:

@@ -26,7 +26,7 @@ def simulate(strategy: Strategy, truth: np.ndarray) -> tuple[list[ClassSequence]
 
 
 def test_prefixes_count_each_task_training_once() -> None:
-    trained = Prefixes(3, [((0, 1), (2, 3), (4, 5))])
+    trained = Prefixes([((0, 1), (2, 3), (4, 5))])
     assert trained.cost == 3
     assert trained.cost_of(((0, 1), (4, 5), (2, 3))) == 2
     assert trained.cost_of(((0, 1), (2, 3), (4, 5))) == 0
@@ -41,7 +41,7 @@ def test_a_search_comes_closer_to_the_extreme_than_random_orders_of_the_same_cos
     for seed in range(6):
         truth = position_effects(SPACE, seed)
         sequences, place = simulate(Strategy(SPACE, goal, limit, seed), truth)
-        trained = Prefixes(3, (sequence.tasks for sequence in sequences))
+        trained = Prefixes(sequence.tasks for sequence in sequences)
         assert trained.cost <= limit
         assert len(set(sequences)) == len(sequences) > limit // 3, "shared tasks buy more orders"
         better = truth < truth[place] if goal == "worst" else truth > truth[place]
@@ -81,7 +81,7 @@ def test_a_large_space_is_searched_near_trained_orders() -> None:
     assert len(proposed) == strategy.batch
     assert all(sequence in space for sequence in proposed)
     assert not set(proposed) & set(sequences)
-    trained = Prefixes(10, (sequence.tasks for sequence in sequences))
+    trained = Prefixes(sequence.tasks for sequence in sequences)
     assert min(trained.cost_of(sequence.tasks) for sequence in proposed) < 10
 
 

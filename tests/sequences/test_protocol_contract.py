@@ -14,6 +14,7 @@ from edgecil.errors import UsageError
 from edgecil.estimation.calibration import calibration
 from edgecil.sequences import PROTOCOLS, ClassSequence, LabelledSequence, Protocol, SequenceSpace
 from edgecil.sequences.protocols import (
+    draw,
     draw_protocols,
     find_protocol,
     parse_protocols,
@@ -178,19 +179,13 @@ def test_installed_packages_add_protocols(monkeypatch) -> None:
         Point("random", Broken()),
     ]
     monkeypatch.setattr("importlib.metadata.entry_points", lambda *, group: points)
-    monkeypatch.setattr(PROTOCOLS, "_plugins", ("edgecil.protocols", _made))
+    monkeypatch.setattr(PROTOCOLS, "_plugins", ("edgecil.protocols", draw._check))
     before = PROTOCOLS["random"]
     with pytest.warns(edgecil.errors.EdgecilWarning) as warned:
         assert {"broken", "drawn"} <= set(PROTOCOLS)
     assert [str(one.message).split("'")[1] for one in warned] == ["other", "lost"]
     assert PROTOCOLS["random"] is before
     assert "other" not in PROTOCOLS
-
-
-def _made(name: str, entry: object) -> Protocol:
-    from edgecil.sequences.protocols import registry
-
-    return registry._check(name, entry)
 
 
 def test_names_that_are_not_registered_are_unknown() -> None:

@@ -37,8 +37,8 @@ from edgecil.estimation.population import (
 from edgecil.io.arrays import Floats, Ints
 from edgecil.io.json import to_json
 from edgecil.lab.truth_tables import TruthTable, truths, varies
-from edgecil.sequences.latin import latin
 from edgecil.sequences.protocols import LATIN, RANDOM, Protocol
+from edgecil.sequences.protocols.latin import latin
 from edgecil.theory.sequential import excludes_zero
 
 ORDERS = (3, 5, 10, 20, 30)

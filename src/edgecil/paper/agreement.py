@@ -13,7 +13,6 @@ import numpy as np
 
 from edgecil.classes import select_classes
 from edgecil.errors import UsageError, unknown
-from edgecil.io.arrays import Floats, Ints
 from edgecil.io.toml import read_toml
 from edgecil.recipes import read_recipe
 from edgecil.sequences.protocols.extremes import EDGE, GOALS
@@ -92,10 +91,28 @@ def compare_similarities(
     space = SequenceSpace.choose(
         len(first), tasks=tasks, base=base, increment=increment, sizes=sizes
     )
-    for pair in combinations(similarities.items(), 2):
-        _require_same_classes(*pair)
+    pairs = list(combinations(similarities.items(), 2))
+    for (left, own), (right, its) in pairs:
+        named = numbered_names(len(own)) not in (own.names, its.names)  # numbers fit any names
+        if len(own) != len(its) or (named and own.names != its.names):
+            differ = f"{len(own)} classes and {len(its)}"
+            if len(own) == len(its):
+                place = next(i for i in range(len(own)) if own.names[i] != its.names[i])
+                differ = f"label {place} is {own.names[place]!r} and {its.names[place]!r}"
+            raise UsageError(
+                f"{left} and {right} must cover the same classes in the same order: {differ}."
+            )
     rng = np.random.default_rng(0) if rng is None else rng
-    return [_compare(*pair, space, rng) for pair in combinations(similarities.items(), 2)]
+    agreements = []
+    for (left, own), (right, its) in pairs:
+        rho, p_value, permuted = _mantel(own, its, rng)
+        csg = {
+            goal: consistency(*(EDGE.construct(it, space, goal, rng) for it in (own, its)))
+            for goal in GOALS
+        }
+        mae = float(np.abs(own.pairs() - its.pairs()).mean())
+        agreements.append(Agreement(left, right, mae, rho, p_value, permuted, csg))
+    return agreements
 
 
 def compare_files(
@@ -170,40 +187,6 @@ def build_sources(
     return matrices
 
 
-def _compare(
-    left: tuple[str, SimilarityMatrix],
-    right: tuple[str, SimilarityMatrix],
-    space: SequenceSpace,
-    rng: np.random.Generator,
-) -> Agreement:
-    rho, p_value, permuted = _mantel(left[1], right[1], rng)
-    csg = {}
-    for goal in GOALS:
-        first, second = (EDGE.construct(it, space, goal, rng) for it in (left[1], right[1]))
-        csg[goal] = consistency(first, second)
-    mae = float(np.abs(left[1].pairs() - right[1].pairs()).mean())
-    return Agreement(left[0], right[0], mae, rho, p_value, permuted, csg)
-
-
-def _require_same_classes(
-    left: tuple[str, SimilarityMatrix], right: tuple[str, SimilarityMatrix]
-) -> None:
-    """Raise unless both cover the same classes; numbered classes fit any names."""
-    (name, first), (other, second) = left, right
-    difference = f"{len(first)} classes and {len(second)}"
-    if len(first) == len(second):
-        if numbered_names(len(first)) in (first.names, second.names):
-            return
-        pairs = enumerate(zip(first.names, second.names, strict=True))
-        places = [(label, own, its) for label, (own, its) in pairs if own != its]
-        if not places:
-            return
-        difference = "label {} is {!r} and {!r}".format(*places[0])
-    raise UsageError(
-        f"{name} and {other} must cover the same classes in the same order: {difference}."
-    )
-
-
 def consistency(first: ClassSequence, second: ClassSequence) -> Consistency:
     """Return the share of classes that two sequences put in the same task."""
     from scipy.optimize import linear_sum_assignment
@@ -226,32 +209,24 @@ def _mantel(
     """Spearman's ρ over class pairs and its permutation p-value."""
     from scipy.stats import rankdata
 
-    first, second = (_standardised(rankdata(matrix.pairs())) for matrix in (left, right))
-    if first is None or second is None:
-        return None, None, 0
+    first, second = (rankdata(matrix.pairs()) for matrix in (left, right))
+    for ranks in (first, second):  # so that the product of both is ρ
+        ranks -= ranks.mean()
+        if not ranks.any():
+            return None, None, 0
+        ranks /= np.linalg.norm(ranks)
     classes = len(left)
     rows, columns = np.triu_indices(classes, 1)
     square = np.zeros((classes, classes))
     square[rows, columns] = square[columns, rows] = second
     rho = float(first @ second)
-    orders = _class_permutations(classes, rng)
+    exact = classes <= _ALL_PERMUTATIONS_UP_TO
+    if exact:
+        orders = np.array(list(permutations(range(classes))))
+    else:  # as many as take a few seconds
+        count = min(_PERMUTATIONS, max(999, _LOOK_UPS // (classes * (classes - 1) // 2)))
+        orders = rng.permuted(np.tile(np.arange(classes), (count, 1)), axis=1)
     permuted = np.array([first @ square[order[rows], order[columns]] for order in orders])
     as_extreme = int(np.sum(np.abs(permuted) >= abs(rho) - 1e-12))
-    exact = classes <= _ALL_PERMUTATIONS_UP_TO
     p_value = as_extreme / len(orders) if exact else (as_extreme + 1) / (len(orders) + 1)
     return rho, p_value, len(orders)
-
-
-def _class_permutations(classes: int, rng: np.random.Generator) -> Ints:
-    """Return all permutations of a few classes; for many, as many as take a few seconds."""
-    if classes <= _ALL_PERMUTATIONS_UP_TO:
-        return np.array(list(permutations(range(classes))))
-    count = min(_PERMUTATIONS, max(999, _LOOK_UPS // (classes * (classes - 1) // 2)))
-    return rng.permuted(np.tile(np.arange(classes), (count, 1)), axis=1)
-
-
-def _standardised(ranks: Floats) -> Floats | None:
-    """Centred and scaled so that the product of two is ρ; None if all are tied."""
-    centred = ranks - ranks.mean()
-    norm = np.linalg.norm(centred)
-    return centred / norm if norm > 0.0 else None

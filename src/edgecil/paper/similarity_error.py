@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
 from edgecil.errors import UsageError
-from edgecil.io.arrays import Floats
 from edgecil.sequences.moments import moments
 from edgecil.sequences.objective import (
     OVERPARAMETERIZATION,
@@ -127,15 +127,10 @@ def _largest_swap(similarity: Similarity, space: SequenceSpace, rng: np.random.G
     for _ in range(_SWAPPED_SEQUENCES):
         drawn = ClassSequence.from_order(rng.permutation(space.classes), space.sizes)
         between = task_similarity(similarity, drawn)
-        before = _neighbours(between)
-        for first in range(space.tasks):
-            for second in range(first):
-                order = np.arange(space.tasks)
-                order[[first, second]] = second, first
-                after = _neighbours(between[np.ix_(order, order)])
-                largest = max(largest, scale * abs(after - before))
+        before = np.trace(between, offset=1)
+        for swapped in combinations(range(space.tasks), 2):
+            order = np.arange(space.tasks)
+            order[list(swapped)] = swapped[::-1]
+            after = np.trace(between[np.ix_(order, order)], offset=1)
+            largest = max(largest, scale * abs(float(after - before)))
     return largest
-
-
-def _neighbours(between: Floats) -> float:
-    return float(np.trace(between, offset=1))

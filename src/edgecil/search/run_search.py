@@ -216,8 +216,7 @@ def search_orders(
         tuple(trainer.sign * value for value in confirmations),
         share,
         trainer.trials(sequences),
-        Prefixes(space.tasks, (sequence.tasks for sequence in sequences)).cost
-        + asked.confirm * space.tasks,
+        Prefixes(sequence.tasks for sequence in sequences).cost + asked.confirm * space.tasks,
         tuple(predictors),
         trainer.experiment,
         budget,

@@ -11,9 +11,9 @@ from scipy.special import ndtr
 
 from edgecil.io.arrays import Floats, Ints
 from edgecil.search.surrogate import Prediction, place_classes, predict
-from edgecil.sequences.latin import latin
 from edgecil.sequences.moments import moments
 from edgecil.sequences.objective import get_objective
+from edgecil.sequences.protocols.latin import latin
 from edgecil.sequences.sampling import score_orders
 from edgecil.sequences.sequence import ClassSequence, Tasks
 from edgecil.sequences.space import SequenceSpace
@@ -75,7 +75,7 @@ class Strategy:
         In a batch, every sequence after the first is chosen as if those before it had the values
         that the surrogate expects.
         """
-        trained = Prefixes(self.space.tasks, (sequence.tasks for sequence in sequences))
+        trained = Prefixes(sequence.tasks for sequence in sequences)
         left = self.limit - trained.cost
         rng = np.random.default_rng([self.seed, len(sequences)])
         pool = self._candidates(sequences, values, rng)
@@ -185,8 +185,7 @@ def first_sequences(runs: int) -> int:
 class Prefixes:
     """The task prefixes that have been trained."""
 
-    def __init__(self, tasks: int, sequences: Iterable[Tasks] = ()) -> None:
-        self._length = tasks
+    def __init__(self, sequences: Iterable[Tasks] = ()) -> None:
         self._trained: set[Tasks] = set()
         for sequence in sequences:
             self.add(sequence)

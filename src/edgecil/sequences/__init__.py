@@ -1,7 +1,6 @@
 """Class sequences: what they are, what they are worth, and how to choose them."""
 
 from edgecil.sequences.certificate import Bounds, bounds
-from edgecil.sequences.latin import latin
 from edgecil.sequences.moments import Moments, moments
 from edgecil.sequences.objective import OBJECTIVES, Objective, get_objective
 from edgecil.sequences.optimal import Certificate, Optimum, find_optimum
@@ -13,6 +12,7 @@ from edgecil.sequences.protocols import (
     protocol,
     register_protocol,
 )
+from edgecil.sequences.protocols.latin import latin
 from edgecil.sequences.protocols.random import seeded
 from edgecil.sequences.sampling import sample_scores, score_orders
 from edgecil.sequences.scored import (
@@ -20,7 +20,6 @@ from edgecil.sequences.scored import (
     ScoredSequence,
     choose_sequences,
     profile_file,
-    score_sequence,
 )
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
@@ -53,6 +52,5 @@ __all__ = [
     "sample_scores",
     "score",
     "score_orders",
-    "score_sequence",
     "seeded",
 ]

@@ -9,10 +9,12 @@ No candidate is improved afterwards: `optimal` searches for the argmin and argma
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from heapq import heapify, heappop, heappush, heapreplace
+from importlib.resources import files
 from itertools import groupby, pairwise
 from typing import Literal
 
@@ -76,33 +78,12 @@ class Variant:
         return _search(similarity.values, space, [self])[0]
 
 
-_TEXT_ORDER = "with the next task by its similarity to the last one, as in the text"
-_OF_BLOCKS = "with the right N, argmin or argmax, and every granularity"
-_READINGS = """
-algorithm-1               | hard | similar    | printed  | least least all  | Algorithm 1 as printed
-algorithm-1-text-order    | hard | similar    | printed  | least least last | Algorithm 1 {text}
-text-hard                 | hard | similar    | coherent | least least last | the text: large clusters stay whole
-text-hard-printed-order   | hard | similar    | coherent | least least all  | the text with the printed order
-released-hard             | hard | similar    | released | most least all   | the released construct_max {blocks}
-released-hard-least-first | hard | similar    | released | least least all  | the same from the least similar block
-released-hard-text-order  | hard | similar    | released | least least last | the same {text}
-algorithm-2               | easy | dissimilar | printed  | least least all  | Algorithm 2 as printed
-algorithm-2-similar-order | easy | dissimilar | printed  | most most all    | Algorithm 2 with the most similar task next
-algorithm-2-text-order    | easy | dissimilar | printed  | most most last   | Algorithm 2 {text}
-text-easy                 | easy | similar    | dealt    | most most last   | the text: similar classes in different tasks
-text-easy-printed-order   | easy | similar    | dealt    | most most all    | the text with the printed order
-released-easy             | easy | dissimilar | released | most most all    | the released construct_min {blocks}
-released-easy-least-first | easy | dissimilar | released | least most all   | the same from the least similar block
-released-easy-text-order  | easy | dissimilar | released | most most last   | the same {text}
-"""  # noqa: E501
 VARIANTS: Registry[Variant] = Registry("variant of EDGE")
 """Every variant of the paper's algorithms by name."""
 
-for _line in _READINGS.strip().splitlines():
-    _name, _goal, _cluster, _fill, _ways, _summary = (cell.strip() for cell in _line.split("|"))
-    _about = _summary.format(text=_TEXT_ORDER, blocks=_OF_BLOCKS)
-    _parts = (_name, _goal, _cluster, _fill, *_ways.split(), _about)
-    VARIANTS.add(_name, Variant(*_parts))  # type: ignore[arg-type]
+_READINGS = (files("edgecil.sequences") / "edge_variants.csv").read_text(encoding="utf-8")
+for _reading in csv.DictReader(_READINGS.splitlines()):
+    VARIANTS.add(_reading["name"], Variant(**_reading))  # type: ignore[arg-type]
 
 
 def edge_sequence(

@@ -29,53 +29,34 @@ class Moments:
         return (value - self.mean) / self.std if self.std > 0.0 else 0.0
 
 
-@dataclass(frozen=True)
-class _PairSums:
-    """Sums over a symmetric matrix with zero diagonal: all, squares, squared row sums."""
-
-    total: float
-    squares: float
-    rows: float
-
-    def by_overlap(self) -> Floats:
-        """Return sums of products over ordered pairs of pairs that share 2, 1 and 0 members."""
-        return np.array(
-            [
-                2.0 * self.squares,
-                4.0 * (self.rows - self.squares),
-                self.total**2 - 4.0 * self.rows + 2.0 * self.squares,
-            ]
-        )
-
-
 def moments(similarity: Similarity, space: SequenceSpace, objective: Objective) -> Moments:
     """Exact moments of `objective` over every sequence of the space, in O(N²)."""
     space.require_similarity(similarity)
     N = space.classes
-    weights = _weight_sums(objective, space)
+    A, sizes, pairs = objective.weights, np.array(space.sizes), pair_counts(space.sizes)
+    total = float(np.sum(A * pairs))
     rows = similarity.row_sums()
     mean = float(rows.sum()) / (N * (N - 1))
-    # Around its mean the similarity sums to zero, which spares the difference of large numbers.
-    centred = rows - mean * (N - 1)
     deviations = similarity.deviation_sum()
     if deviations == 0.0:
-        return Moments(weights.total * mean, 0.0)
-    spread = _PairSums(total=0.0, squares=deviations, rows=float(centred @ centred))
+        return Moments(total * mean, 0.0)
+    # Around its mean the similarity sums to zero, which spares the difference of large numbers.
+    centred = rows - mean * (N - 1)
+    spread = _by_overlap(0.0, deviations, float(centred @ centred))
+    # The weights are seen as an N x N matrix over places, summed task by task.
+    places = float(sizes @ (A @ sizes - np.diag(A)) ** 2)
+    weights = _by_overlap(total, float(np.sum(A**2 * pairs)), places)
     ways = N * (N - 1.0) * np.array([2.0, 4.0 * (N - 2), (N - 2.0) * (N - 3)])
-    terms = weights.by_overlap() * spread.by_overlap() / np.maximum(ways, 1.0)
+    terms = weights * spread / np.maximum(ways, 1.0)
     variance = float(terms.sum())
     rounding = 1e-12 * float(np.abs(terms).sum())
-    return Moments(weights.total * mean, float(np.sqrt(variance)) if variance > rounding else 0.0)
+    return Moments(total * mean, float(np.sqrt(variance)) if variance > rounding else 0.0)
 
 
-def _weight_sums(objective: Objective, space: SequenceSpace) -> _PairSums:
-    """Return the objective's weights seen as an N x N matrix over places, summed task by task."""
-    A = objective.weights
-    sizes = np.array(space.sizes, dtype=np.float64)
-    pairs = pair_counts(space.sizes)
-    row = A @ sizes - np.diag(A)
-    return _PairSums(
-        total=float(np.sum(A * pairs)),
-        squares=float(np.sum(A**2 * pairs)),
-        rows=float(sizes @ row**2),
-    )
+def _by_overlap(total: float, squares: float, rows: float) -> Floats:
+    """Return sums of products over ordered pairs of pairs that share 2, 1 and 0 members.
+
+    They follow from the sums of all entries, of squares and of squared row sums of a symmetric
+    matrix with zero diagonal.
+    """
+    return np.array([2.0 * squares, 4.0 * (rows - squares), total**2 - 4.0 * rows + 2.0 * squares])

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 import numpy as np
 
-from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.sequence import ClassSequence
 
 
@@ -31,54 +30,20 @@ def unevenness(sequences: Collection[ClassSequence]) -> tuple[float, float]:
     return float(((visits - expected) ** 2 / expected).sum()) / freedom, (2.0 / freedom) ** 0.5
 
 
-def position_overlap(sequences: Sequence[ClassSequence]) -> Floats:
-    """Return how far pairs of orders agree on the positions of classes and of pairs, beyond chance.
+def position_overlap(first: ClassSequence, second: ClassSequence) -> float:
+    """Return how far two orders agree on the positions of classes and of pairs, beyond chance.
 
-    kᵢⱼ is the mean of two agreements: of the number of classes that are in the same task in both
+    It is the mean of two agreements: of the number of classes that are in the same task in both
     orders, and of the number of pairs of classes that are together in the same task in both. Each
-    is (shared - e) / (most - e), with its mean e over all orders and its value for equal orders. k
-    is 1 on the diagonal, 0 on average over random pairs, and negative where a Latin design keeps
-    classes from returning to a position. Tasks of one class have no pairs; then classes count.
-
-    Returns:
-        shape (n, n).
+    is (shared - e) / (most - e), with its mean e over all orders and its value for equal orders, so
+    that it is 1 for equal orders and 0 on average over random ones. Some task must have a pair.
     """
-    classes = sorted(sequences[0].order)
-    column = {class_: place for place, class_ in enumerate(classes)}
-    task = np.empty((len(sequences), len(classes)), dtype=np.int64)
-    for row, sequence in enumerate(sequences):
-        for number, members in enumerate(sequence.tasks):
-            task[row, [column[class_] for class_ in members]] = number
-    if len(sequences[0].sizes) == 1:  # there is one order
-        return np.eye(len(sequences))
-    return task_overlap(task, task, sequences[0].sizes)
-
-
-def task_overlap(rows: Ints, columns: Ints, sizes: Sequence[int]) -> Floats:
-    """Return :func:`position_overlap` between orders of two lists, for two tasks and more.
-
-    Args:
-        rows: (n, N) the task of every class.
-        columns: (m, N) the same of other orders.
-        sizes: (K,) classes per task.
-
-    Returns:
-        shape (n, m).
-    """
-    most = np.array(sizes, dtype=np.float64)
-    classes = rows.shape[1]
-    singles, pairs = np.zeros((2, len(rows), len(columns)))
-    for number in range(len(most)):
-        shared = (rows == number).astype(np.float64) @ (columns == number).astype(np.float64).T
-        singles += shared
-        pairs += shared * (shared - 1.0) / 2.0
-    together, count = most * (most - 1.0) / 2.0, classes * (classes - 1.0) / 2.0
-    overlap = _beyond_chance(singles, float(most @ most) / classes, classes)
-    if together.any():
-        expected = float(together @ together) / count
-        overlap = (overlap + _beyond_chance(pairs, expected, float(together.sum()))) / 2.0
-    return overlap
-
-
-def _beyond_chance(shared: Floats, expected: float, most: float) -> Floats:
-    return np.asarray((shared - expected) / (most - expected))
+    tasks = zip(first.tasks, second.tasks, strict=True)
+    shared = np.array([len(set(one) & set(other)) for one, other in tasks])
+    sizes = np.array(first.sizes)
+    classes, pairs = sizes.sum(), sizes * (sizes - 1.0) / 2.0
+    by_chance = sizes @ sizes / classes
+    of_classes = (shared.sum() - by_chance) / (classes - by_chance)
+    by_chance = pairs @ pairs / (classes * (classes - 1.0) / 2.0)
+    of_pairs = ((shared * (shared - 1.0) / 2.0).sum() - by_chance) / (pairs.sum() - by_chance)
+    return float((of_classes + of_pairs) / 2.0)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -18,7 +18,6 @@ from edgecil.sequences.profile import Profile, profile
 from edgecil.sequences.protocols import (
     DEFAULT_PROTOCOL,
     PROTOCOLS,
-    LabelledSequence,
     draw_protocols,
     note_sequences,
     parse_protocols,
@@ -57,7 +56,7 @@ class ScoredSequence:
 
 
 @dataclass(frozen=True, repr=False)
-class ChosenSequences(Sequence[ScoredSequence]):
+class ChosenSequences:
     """The sequences of one or several protocols, in order; they can be indexed and iterated over.
 
     Attributes:
@@ -70,14 +69,11 @@ class ChosenSequences(Sequence[ScoredSequence]):
     scored: tuple[ScoredSequence, ...]
     notes: tuple[str, ...] = ()
 
-    @overload
-    def __getitem__(self, index: int) -> ScoredSequence: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> tuple[ScoredSequence, ...]: ...
-
-    def __getitem__(self, index: int | slice) -> ScoredSequence | tuple[ScoredSequence, ...]:
+    def __getitem__(self, index: int) -> ScoredSequence:
         return self.scored[index]
+
+    def __iter__(self) -> Iterator[ScoredSequence]:
+        return iter(self.scored)
 
     def __len__(self) -> int:
         return len(self.scored)
@@ -154,26 +150,18 @@ def choose_sequences(
         order_seed=order_seed,
         objective=objective,
     )
-    several = len(names) > 1
     scored = tuple(
-        score_sequence(matrix, run, prefix=f"{name}/" if several else "")
+        ScoredSequence(
+            f"{name}/{run.label}" if len(names) > 1 else run.label,
+            run.sequence.tasks,
+            run.sequence.order,
+            profile(matrix, run.sequence),
+            None if run.optimum is None else run.optimum.certificate,
+        )
         for name, runs in drawn.items()
         for run in runs
     )
     return ChosenSequences(matrix, scored, tuple(note_sequences(drawn).values()))
-
-
-def score_sequence(
-    similarity: Similarity, run: LabelledSequence, *, prefix: str = ""
-) -> ScoredSequence:
-    """Profile a labelled sequence."""
-    return ScoredSequence(
-        prefix + run.label,
-        run.sequence.tasks,
-        run.sequence.order,
-        profile(similarity, run.sequence),
-        None if run.optimum is None else run.optimum.certificate,
-    )
 
 
 def profile_file(

@@ -8,9 +8,9 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from edgecil.classes import ClassList, get_classes
-from edgecil.errors import DataError, UsageError, shown, unknown
-from edgecil.io.csv_files import check_header, parse_rows
-from edgecil.io.files import read_text, replace_file
+from edgecil.errors import UsageError, shown, unknown
+from edgecil.io.csv_files import check_header, read_rows
+from edgecil.io.files import read_json, read_text, replace_file
 
 CAPTIONED = ("ham10000", "eyepacs", "quickdraw")
 
@@ -52,15 +52,17 @@ def read_captions(path: str | Path, classes: ClassList) -> tuple[str, ...]:
     suffix = path.suffix.lower()
     if suffix not in {".json", ".csv", ".txt"}:
         raise UsageError(f"Captions are read from .json, .csv or .txt files. Got {path} instead.")
-    text = read_text(path)
     try:
+        if suffix == ".json":
+            captions = read_json(path)
+            if not isinstance(captions, dict):
+                raise UsageError("captions must be an object from class label to caption.")
+            return check_captions(classes, captions)
         if suffix == ".txt":
-            return check_captions(classes, text.rstrip("\n").split("\n"))
-        pairs = _json_pairs(text) if suffix == ".json" else _csv_pairs(text)
-        return check_captions(classes, _in_label_order(classes, pairs))
-    except (ValueError, RecursionError, DataError) as error:
-        kind = UsageError if isinstance(error, UsageError) else DataError
-        raise kind(f"{path}: {error}") from error
+            return check_captions(classes, read_text(path).rstrip("\n").split("\n"))
+        return check_captions(classes, _in_label_order(classes, _csv_pairs(path)))
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from error
 
 
 def bundled_captions(dataset: str) -> tuple[str, ...]:
@@ -113,17 +115,10 @@ def _in_label_order(classes: ClassList, pairs: Iterable[tuple[str, str]]) -> lis
     return [captions[label] for label in classes.labels]
 
 
-def _json_pairs(text: str) -> list[tuple[str, str]]:
-    pairs = json.loads(text, object_pairs_hook=_Pairs)
-    if not isinstance(pairs, _Pairs):
-        raise UsageError("captions must be an object from class label to caption.")
-    return pairs
-
-
-def _csv_pairs(text: str) -> list[tuple[str, str]]:
-    rows = list(parse_rows(text, "the text"))
+def _csv_pairs(path: Path) -> list[tuple[str, str]]:
+    rows = read_rows(path)
     header = [cell.strip().lower() for cell in rows[0]] if rows else []
-    check_header(header, "the text")
+    check_header(header, str(path))
     if not {"name", "caption"} <= set(header):
         raise UsageError("captions need a header line with the columns name and caption.")
     name, caption = header.index("name"), header.index("caption")
@@ -132,7 +127,3 @@ def _csv_pairs(text: str) -> list[tuple[str, str]]:
             f"a row does not have {len(header)} columns; put captions with commas in quotes."
         )
     return [(row[name].strip(), row[caption]) for row in rows[1:]]
-
-
-class _Pairs(list[tuple[str, str]]):
-    """A JSON object's entries, repeated keys and all."""

@@ -1,18 +1,15 @@
 """Protocols: objects that choose class sequences and say what claims may rest on them.
 
-A new protocol is one file with a subclass of :class:`Protocol` and a line in the registry, or, in
+A new protocol is one file with a subclass of :class:`Protocol` and a name in `draw.py`, or, in
 another package, :func:`register_protocol` or an entry point of the group `edgecil.protocols`.
 """
 
-from edgecil.sequences.protocols.enumeration import ENUMERATE
-from edgecil.sequences.protocols.extremes import GOALS
-from edgecil.sequences.protocols.latin import LATIN
-from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol, Request, Role
-from edgecil.sequences.protocols.random import PAPER_SEEDS, RANDOM
-from edgecil.sequences.protocols.registry import (
+from edgecil.sequences.protocols.draw import (
+    CONTINUED,
     DEFAULT_PROTOCOL,
     PROTOCOLS,
     RECOMMENDED,
+    REPEATS,
     describe_duplicates,
     describe_origins,
     describe_source,
@@ -26,7 +23,11 @@ from edgecil.sequences.protocols.registry import (
     register_protocol,
     split_budget,
 )
-from edgecil.sequences.protocols.unregistered import CONTINUED, REPEATS
+from edgecil.sequences.protocols.enumeration import ENUMERATE
+from edgecil.sequences.protocols.extremes import GOALS
+from edgecil.sequences.protocols.latin import LATIN
+from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol, Request, Role
+from edgecil.sequences.protocols.random import PAPER_SEEDS, RANDOM
 
 __all__ = [
     "CONTINUED",

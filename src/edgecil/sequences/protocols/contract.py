@@ -135,7 +135,7 @@ def check_independent(protocol: Protocol) -> None:
     if not protocol.random or protocol.default_budget < 2:
         return
     agreements = [
-        position_overlap([run.sequence for run in runs[:2]])[0, 1] for runs in _seeds(protocol)
+        position_overlap(first.sequence, second.sequence) for first, second, *_ in _seeds(protocol)
     ]
     error = float(np.std(agreements, ddof=1)) / np.sqrt(len(agreements))
     assert abs(np.mean(agreements)) < _MOST_ERRORS * error, (

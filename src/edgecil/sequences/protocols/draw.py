@@ -1,4 +1,4 @@
-"""Every protocol by name, and the drawing of several."""
+"""Every protocol by name, also of orders that none chose, and the drawing of several."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from edgecil.errors import UsageError, shown
 from edgecil.registry import Registry
 from edgecil.sequences.objective import Objective
 from edgecil.sequences.protocols.enumeration import ENUMERATE
-from edgecil.sequences.protocols.extremes import EDGE, OPTIMAL, PROBES
+from edgecil.sequences.protocols.extremes import EDGE, GOALS, OPTIMAL, PROBES
 from edgecil.sequences.protocols.latin import LATIN
-from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol
+from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol, Request, Role
 from edgecil.sequences.protocols.random import RANDOM, RANDOM_LEGACY
-from edgecil.sequences.protocols.unregistered import GIVEN, Unregistered
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
@@ -52,6 +51,49 @@ def register_protocol(protocol: Protocol) -> Protocol:
 
 for _protocol in (RANDOM, PROBES, LATIN, RANDOM_LEGACY, EDGE, OPTIMAL, ENUMERATE):
     register_protocol(_protocol)
+
+
+class Unregistered(Protocol):
+    """Orders of which nobody says how they were chosen; hard and easy ones are constructed."""
+
+    constructed: tuple[str, ...] | None = GOALS
+    unknown = True
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def role(self, label: str) -> Role:
+        """Return that nothing is known, but for constructed sequences."""
+        return "constructed" if label in GOALS else "unknown"
+
+    def choose(self, request: Request) -> Iterable[LabelledSequence]:
+        """Raise an error: only a user can choose these."""
+        raise UsageError(f"The orders of {self.name!r} cannot be drawn; give the sequences.")
+
+
+class Repeats(Unregistered):
+    """Orders of other protocols that `run` trains once more."""
+
+    repeats = True
+    unknown = False
+
+
+class Continued(Unregistered):
+    """Orders of `next_runs`: random ones that were not run before."""
+
+    constructed = ()
+    unknown = False
+    calibration = RANDOM.calibration
+
+    def role(self, label: str) -> Role:
+        """Return that all are random draws."""
+        return "random"
+
+
+REPEATS = "repeats"
+CONTINUED = "next"
+GIVEN: dict[str, Protocol] = {REPEATS: Repeats(REPEATS), CONTINUED: Continued(CONTINUED)}
+"""Names that edgecil itself gives to orders which no protocol draws."""
 
 
 def find_protocol(name: str) -> Protocol:
