@@ -10,7 +10,7 @@ SEEDS = "training seeds"
 """Name in the identity of an experiment; its value is one of the following."""
 PER_ORDER, SHARED = "one for each order", "one for all orders"
 
-_REPEATS = 1_000
+REPEATS = 1_000  # of an order, at most; a seed for each order ends in its number
 _ORDERS = 2_000_000  # seeds stay below 2^31, which every framework takes
 
 
@@ -26,7 +26,7 @@ def training_seed(tasks: Tasks, repeat: int, *, shared: bool = False) -> int:
     if shared:
         return repeat
     digest = hashlib.sha256(format_tasks(tasks).encode()).digest()
-    return _REPEATS * (1 + int.from_bytes(digest[:8], "big") % _ORDERS) + repeat
+    return REPEATS * (1 + int.from_bytes(digest[:8], "big") % _ORDERS) + repeat
 
 
 def repeat_of(tasks: Tasks, seed: int) -> int:
@@ -38,4 +38,4 @@ def repeat_of(tasks: Tasks, seed: int) -> int:
     42
     """
     repeat = seed - training_seed(tasks, 0)
-    return repeat if 0 <= repeat < _REPEATS else seed
+    return repeat if 0 <= repeat < REPEATS else seed

@@ -16,7 +16,7 @@ from edgecil.engine.plan import Node, Plan, Prefix
 from edgecil.engine.progress import RunningTask, read_progress
 from edgecil.engine.record import Identity
 from edgecil.engine.results import RunResult
-from edgecil.engine.seeds import PER_ORDER, SEEDS, repeat_of, training_seed
+from edgecil.engine.seeds import PER_ORDER, REPEATS, SEEDS, repeat_of, training_seed
 from edgecil.engine.store import StoreReader
 from edgecil.io.notebook import show_printed
 from edgecil.io.numbers import format_duration
@@ -226,15 +226,10 @@ def labelled_runs(store: StoreReader) -> list[LabelledRun]:
 def begun_repeats(store: StoreReader) -> list[tuple[str, int]]:
     """Return every method and repeat that has a result or a failure, in the order of results."""
     runs = [(method, repeat_of(tasks, seed)) for method, seed, tasks in store.runs()]
-    if _shares_seed(store):
-        runs += [(node.method, node.seed) for node in [*store.failures(), *store.done()]]
-        return list(dict.fromkeys(runs))
-    # A seed belongs to whole orders, of which a node has the first tasks only.
-    orders = [labelled.sequence.tasks for group in store.sequences().values() for labelled in group]
+    shared = _shares_seed(store)
     for node in [*store.failures(), *store.done()]:
-        own = (tasks for tasks in orders if tasks[: len(node.prefix)] == node.prefix)
-        repeats = (repeat_of(tasks, node.seed) for tasks in own)
-        runs += [(node.method, repeat) for repeat in repeats if repeat != node.seed][:1]
+        # A seed belongs to a whole order, of which a node has the first tasks only.
+        runs.append((node.method, node.seed if shared else node.seed % REPEATS))
     return list(dict.fromkeys(runs))
 
 
