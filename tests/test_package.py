@@ -34,36 +34,31 @@ def loaded_after(code: str) -> set[str]:
     return {name.split(".")[0] for name in json.loads(done.stdout.splitlines()[-1])}
 
 
-def test_importing_edgecil_loads_nothing_heavy() -> None:
-    assert not loaded_after("import edgecil") & {*HEAVY, "numpy"}
+SEQUENCES = """
+import runpy, sys
+sys.argv = 'edgecil sequences cifar100 --tasks 10 --protocol {}'.split()
+try:
+    runpy.run_module('edgecil', run_name='__main__')
+except SystemExit as done:
+    assert not done.code, done.code
+"""
+OUTSIDE = "import edgecil.interop.toolbox, edgecil.interop.logs, edgecil.paper.language_model"
 
 
 @pytest.mark.parametrize(
-    ("command", "used", "unused"),
+    ("code", "used", "unused"),
     [
-        ("cifar100 --tasks 10 --protocol random", set(), {"scipy", *PLOTS}),
-        ("cifar100 --tasks 10 --protocol edge", {"scipy"}, PLOTS),
+        ("import edgecil", set(), {*HEAVY, "numpy"}),
+        (SEQUENCES.format("random"), set(), {"scipy", *PLOTS}),
+        (SEQUENCES.format("edge"), {"scipy"}, PLOTS),
+        (OUTSIDE, set(), {"openai", *PLOTS}),
     ],
+    ids=["import", "random orders", "orders by similarity", "other programs"],
 )
-def test_the_sequences_of_a_bundled_dataset_need_no_torch_and_no_plots(
-    command: str, used: set[str], unused: set[str]
-) -> None:
-    code = (
-        "import runpy, sys\n"
-        f"sys.argv = 'edgecil sequences {command}'.split()\n"
-        "try:\n"
-        "    runpy.run_module('edgecil', run_name='__main__')\n"
-        "except SystemExit as done:\n"
-        "    assert not done.code, done.code\n"
-    )
+def test_what_trains_nothing_loads_neither_torch_nor_plots(code, used, unused) -> None:
     loaded = loaded_after(code)
     assert loaded >= used
     assert not loaded & unused
-
-
-def test_having_another_program_train_needs_no_torch() -> None:
-    code = "import edgecil.interop.toolbox, edgecil.interop.logs, edgecil.paper.language_model"
-    assert not loaded_after(code) & {"torch", "openai", "transformers", "matplotlib"}
 
 
 @pytest.mark.parametrize("module", SUBPACKAGES)
