@@ -17,7 +17,6 @@ from torch.utils._pytree import tree_iter
 
 from edgecil.backbones.registry import BACKBONES, ON_VECTORS
 from edgecil.data import Dataset, Examples
-from edgecil.errors import UsageError
 from edgecil.methods import Method, expansion, get_method, training
 from edgecil.methods.expansion import ExpandingBackbone
 from edgecil.methods.network import Network, NetworkMethod
@@ -237,10 +236,3 @@ def learn_twice(name: str, backbone: str) -> None:
 )
 def test_every_backbone_can_grow(name: str, backbone: str) -> None:
     learn_twice(name, toy_vit(3) if backbone == "vit" else backbone)
-
-
-@pytest.mark.parametrize("backbone", ["vit", *ON_VECTORS])
-@pytest.mark.parametrize("name", ["memo", "tagfex"])
-def test_a_backbone_without_stages_is_refused_and_not_proposed(name: str, backbone: str) -> None:
-    with pytest.raises(UsageError, match=rf"residual.*Got.*one of {', '.join(RESIDUAL)}\.$"):
-        learn_twice(name, toy_vit(3) if backbone == "vit" else backbone)

@@ -29,7 +29,7 @@ from edgecil.backbones.vit_weights import (
     resize_positions,
 )
 from edgecil.data.augment import Normalise
-from edgecil.errors import DataError, UsageError, unknown
+from edgecil.errors import UsageError, unknown
 from edgecil.io.files import cache_directory, replace_file
 from edgecil.io.hub import cached_snapshot, is_hub_id
 from edgecil.io.toml import read_toml
@@ -167,14 +167,8 @@ def load_vit(name: str, shape: Shape) -> ViT:
 
     Position embeddings are interpolated if the images' size differs from that of the weights.
     """
-    files, weights = _locate(name), read_vit(_locate(name))
-    stated = statistics_of(name)
-    images = weights.layout.channels if stated is None else len(stated.mean)
-    if images != weights.layout.channels:
-        raise DataError(
-            f"The configuration beside {files.weights} has a normalisation of {images} channel(s), "
-            f"but the weights require images of {weights.layout.channels}."
-        )
+    files = _locate(name)
+    weights = read_vit(files)
     positions = resize_positions(weights.tensors["pos_embed"], weights.layout.grid(shape))
     return build_from(
         lambda: ViT(weights.layout, shape),
@@ -197,11 +191,6 @@ def frozen_backbone(name: str, shape: Shape, device: str | torch.device) -> Back
 
 def frozen_vit(name: str, shape: Shape, device: str | torch.device) -> ViT:
     """Return a frozen vision transformer; see :func:`frozen_backbone`."""
-    if is_resnet(name):
-        raise UsageError(
-            f"Prompts and adapters require a vision transformer, but {name!r} is a ResNet; "
-            "use a learner on features, such as 'simplecil', or another backbone."
-        )
     network = frozen_backbone(name, shape, device)
     assert isinstance(network, ViT)
     return network

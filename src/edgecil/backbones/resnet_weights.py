@@ -13,7 +13,6 @@ import torch
 
 from edgecil.backbones.initialise import build_from
 from edgecil.backbones.resnet import ResNet, imagenet_resnet18
-from edgecil.errors import UsageError
 from edgecil.io.weights import WeightFiles, read_tensors
 
 _PREFIXES = ("", "model.", "backbone.", "encoder.")
@@ -32,12 +31,6 @@ def load_resnet(files: WeightFiles, shape: tuple[int, ...]) -> ResNet:
     Its stem is that of ImageNet networks for images of any size.
     """
     tensors = _without_prefix(read_tensors(files.weights))
-    channels = tensors["conv1.weight"].shape[1] if "conv1.weight" in tensors else shape[0]
-    if channels != shape[0]:
-        raise UsageError(
-            f"The weights in {files.weights} require images of {channels} channels. Got images of "
-            f"{shape[0]}."
-        )
     ours = {_our_name(name): tensor for name, tensor in tensors.items()}
     return build_from(
         lambda: imagenet_resnet18(shape[0]), ours, files.weights, "ResNet-18 of torchvision or timm"

@@ -16,9 +16,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from edgecil.backbones import Backbone, GrowingLinear, ResNet
-from edgecil.backbones.registry import BACKBONES, ON_VECTORS
-from edgecil.errors import UsageError
+from edgecil.backbones import Backbone, GrowingLinear
 from edgecil.methods.memory import ExemplarMemory
 from edgecil.methods.network import Network, NetworkMethod, ReplayConfig
 from edgecil.methods.settings import Whole
@@ -190,14 +188,3 @@ class ExpandingMethod(NetworkMethod):
 
         schedule = self.schedule.lasting(self.config.balancing / self.schedule.epochs)
         minimise(head.parameters(), len(labels), loss, schedule, task, stage="balance")
-
-
-def residual(backbone: Backbone, method: str) -> ResNet:
-    """Return the backbone as a ResNet; an error if it is another network."""
-    if not isinstance(backbone, ResNet):
-        choices = ", ".join(name for name in BACKBONES if name not in ON_VECTORS)
-        raise UsageError(
-            f"{method} requires a residual network as its backbone. Got a "
-            f"{type(backbone).__name__}; choose one of {choices}."
-        )
-    return backbone

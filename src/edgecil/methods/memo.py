@@ -10,14 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil, prod
 
-from edgecil.backbones import Backbone
+from edgecil.backbones import Backbone, ResNet
 from edgecil.errors import UsageError
 from edgecil.methods.expansion import (
     ExpandingBackbone,
     ExpandingConfig,
     ExpandingMethod,
     ExpandingNetwork,
-    residual,
 )
 from edgecil.methods.registry import register_method
 from edgecil.methods.task import Task
@@ -47,11 +46,11 @@ class MEMO(ExpandingMethod):
 
     def assemble(self, backbone: Backbone) -> ExpandingNetwork:
         """Return a network with a shared shallow part and last stages as extractors."""
-        parts = residual(backbone, "MEMO")
+        assert isinstance(backbone, ResNet)  # it needs the stages of one
         split = ExpandingBackbone(
-            parts.shallow,
-            parts.last_stage,
-            parts.feature_size,
+            backbone.shallow,
+            backbone.last_stage,
+            backbone.feature_size,
             train_shared=self.config.train_shared,
         )
         return ExpandingNetwork(split)

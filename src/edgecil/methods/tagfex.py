@@ -23,7 +23,6 @@ from edgecil.methods.expansion import (
     ExpandingConfig,
     ExpandingMethod,
     ExpandingNetwork,
-    residual,
 )
 from edgecil.methods.method import Environment
 from edgecil.methods.network import distil
@@ -151,7 +150,7 @@ class TagFex(ExpandingMethod):
 
     def assemble(self, backbone: Backbone) -> TagFexNetwork:
         """Whole backbones as extractors, and a task-agnostic one."""
-        agnostic = residual(self.fresh_backbone("agnostic"), "TagFex")
+        agnostic = self.fresh_backbone("agnostic")
         return TagFexNetwork(backbone, agnostic, self.config, self.environment.seed)
 
     def begin(self, task: Task) -> None:
