@@ -80,18 +80,6 @@ def test_a_full_disk_leaves_the_previous_report(folder: Path, second: Analysis) 
         assert content(folder) == before
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not bind root")
-def test_a_read_only_folder_leaves_the_previous_report(folder: Path, second: Analysis) -> None:
-    before = content(folder)
-    (folder / "tables").chmod(0o555)
-    try:
-        with pytest.raises(EdgecilError, match=r"Cannot write .*Permission denied"):
-            write_report(second, out=folder)
-    finally:
-        (folder / "tables").chmod(0o755)
-    assert content(folder) == before
-
-
 def test_a_folder_in_the_place_of_a_file_is_named(folder: Path, second: Analysis) -> None:
     """As root, who may write read-only folders: nothing is renamed before all is written."""
     (folder / "tables").rename(folder / "aside")

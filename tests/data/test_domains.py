@@ -60,10 +60,10 @@ def test_some_domains_are_used_aloud(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("real/ant/a.jpg 0", "label 0 to 'ant'"),
+        ("real/ant/a.jpg 0", "the label of that class. Got 'real/ant/a.jpg 0'"),
         ("real/ant/a.jpg", "domain/class/image"),
         ("real/../a.jpg 1", "domain/class/image"),
-        ("/ant/a.jpg 1", "domain/class/image"),
+        ("/zebra/a.jpg 0", "domain/class/image"),
         ("real/bee/a.jpg 3", "Got 4 labels"),
     ],
 )

