@@ -90,24 +90,6 @@ def test_an_unknown_choice_of_orders_is_said_as_by_analyze(cli, tmp_path) -> Non
     assert said in cli("analyze", file).err.replace("\n", " ")
 
 
-def test_next_for_a_file_counts_orders_for_the_target_and_the_difference(cli, tmp_path) -> None:
-    file = write_runs(tmp_path / "own.csv", A=[61.2, 58.9, 64.0], B=[60.1, 57.0, 63.5])
-    out = tmp_path / "next.json"
-    (advice,) = cli("next", file, "--target", "1", "--out", out, "--json").json["datasets"]
-    steps = advice["steps"]
-    more = [steps[name]["order_count"] for name in "AB"]
-    assert all(
-        steps[name]["sure_count"] is None or steps[name]["order_count"] < steps[name]["sure_count"]
-        for name in "AB"
-    )
-    assert len(json.loads(out.read_text())["next"]) == len(advice["orders"]) == max(more)
-    needed = advice["decisions"]["A"]["B"]
-    assert 2 <= needed <= 20
-    text = cli("next", file, "--target", "1", "--out", out).out
-    assert re.search(rf"A − B: with probability 80 %, {needed} ", text)
-    assert "--repeats-on" not in text
-
-
 def test_next_for_an_experiment_prints_the_whole_command(tmp_path) -> None:
     out = tmp_path / "x"
     options = {

@@ -147,21 +147,6 @@ def test_check_prints_the_plan_and_writes_nothing(cli, toy) -> None:
     assert "MISSING" in cli("check", "cub200", "--method", "l2p", "--tasks", 10).out
 
 
-def test_shards_are_trained_and_merged(cli, toy) -> None:
-    for number in (1, 2):
-        words = ("--method", "instant", "--dataset", toy, "--shard", f"{number}/2", *QUICK)
-        trained = cli("run", *words, "--out", f"part{number}", "--json").json
-        assert trained["trained"] == 6
-        status = cli("status", f"part{number}")
-        assert f"3 of 3 runs of shard {number}/2 finished" in status.out
-    merged = cli("merge", "part1", "part2", "--out", "out", "--json").json
-    assert merged["schema"] == "edgecil.merge/1"
-    assert run(cli, toy, "instant", "--json").json["reused"] == 12
-    [part] = merged["results"]
-    assert (part["planned"], part["finished"]) == (6, 6)
-    assert "merged into itself" in cli("merge", "out", "--out", "out").sentence
-
-
 def test_usage_and_switches_beat_a_config_file() -> None:
     parser = verb_parser("run")
     usage = parser.format_help().splitlines()[0]

@@ -53,6 +53,9 @@ def test_every_figure_is_there_for_screens_slides_and_papers(folder) -> None:
     assert set(files) == {f"{name}.{s}" for name in ("overview", "curves") for s in suffixes}
     for path in files.values():
         assert path.read_bytes().startswith(HEADER[path.suffix])
+    tables = list((folder / "tables").iterdir())
+    assert {path.suffix for path in tables} == {".csv", ".md", ".tex"}
+    assert len(tables) == 3 * len({path.stem for path in tables})
 
 
 def test_the_page_of_an_experiment_can_be_switched_to_the_field_s_metrics(tmp_path) -> None:
@@ -63,13 +66,9 @@ def test_the_page_of_an_experiment_can_be_switched_to_the_field_s_metrics(tmp_pa
     assert values == ["accuracy", "last", "average", "forgetting"]
     for metric in values[1:]:
         assert (page.parent / "figures" / f"overview-{metric}.svg").is_file()
-        rows = (
-            (page.parent / "tables" / f"summary-{metric}.csv")
-            .read_text(encoding="utf-8")
-            .splitlines()
-        )
+        table = (page.parent / "tables" / f"summary-{metric}.csv").read_text(encoding="utf-8")
         own = analyze(directory, metric=metric)["varied"].answer.mean.value
-        assert float(rows[1].split(",")[1]) == pytest.approx(own)
+        assert float(table.splitlines()[1].split(",")[1]) == pytest.approx(own)
 
 
 def test_a_file_is_switched_to_the_metrics_among_its_columns(small, tmp_path) -> None:
@@ -83,12 +82,6 @@ def test_a_file_is_switched_to_the_metrics_among_its_columns(small, tmp_path) ->
         "accuracy",
         "average",
     ]
-
-
-def test_every_table_has_three_formats(folder) -> None:
-    files = list((folder / "tables").iterdir())
-    assert {path.suffix for path in files} == {".csv", ".md", ".tex"}
-    assert len(files) == 3 * len({path.stem for path in files})
 
 
 def test_the_pages_are_shown_in_the_browser(report, folder, monkeypatch) -> None:
@@ -107,12 +100,6 @@ def test_the_same_analysis_gives_the_same_bytes_with_any_matplotlib_style(
     written, before = contents(tmp_path), contents(folder)
     assert written.keys() == before.keys()
     assert {n for n in written if written[n] != before[n]} <= {"index.html"}  # names its folder
-
-
-def test_the_default_folder_is_in_the_experiment(tmp_path) -> None:
-    directory = write_run(tmp_path / "runs", {"varied": varied}, ("edge",))
-    report = write_report(directory, similarity=six_classes())
-    assert report.pages == (directory / "report" / "index.html",)
 
 
 def test_a_live_page_is_one_file_that_loads_itself_again(small, tmp_path) -> None:

@@ -69,32 +69,25 @@ def _how_to_run(dataset: NextRuns, out: str | None) -> Iterator[str]:
     """The commands, if the experiment is recorded; else what to add to the file."""
     from edgecil.estimation.next_runs import CHOOSING, ONCE
 
+    several = len(dataset.directories) > 1
     if dataset.orders:
-        file = out or "next.json"
+        file = shlex.quote(out or "next.json")
         first = "" if out else f"repeat this command with --out {file}, then "
-        if len(dataset.directories) > 1:
-            yield (
-                f"To run them: {first}add --sequences {shlex.quote(file)} to the 'edgecil run' "
-                f"command of each of {', '.join(dataset.directories)}."
-            )
-        elif dataset.directory is None:
-            yield f"To run them: {first}train them with your program, and add a row for each."
-        else:
-            command = _command(dataset, without=(*CHOOSING, *ONCE))
-            yield f"To run them: {first}{command} --sequences {shlex.quote(file)}"
-    repeats = f"--repeats-on {len(dataset.repeat)}"
-    if dataset.repeat and len(dataset.directories) > 1:
-        yield f"To train them once more: add {repeats} to the same 'edgecil run' commands."
-    elif dataset.repeat and dataset.directory is None:
-        yield (
-            "To train them once more: train these orders again with another seed, and add rows "
-            "with a column 'seed'."
-        )
-    elif dataset.repeat:
-        if "sequences" in dataset.options:  # a file that is not recorded
-            yield f"To train them once more: add {repeats} to the same 'edgecil run' command."
-        else:
-            yield f"To train them once more: {_command(dataset)} {repeats}"
+        how = "train them with your program, and add a row for each."
+        if several:
+            each = ", ".join(dataset.directories)
+            how = f"add --sequences {file} to the 'edgecil run' command of each of {each}."
+        elif dataset.directory is not None:
+            how = f"{_command(dataset, without=(*CHOOSING, *ONCE))} --sequences {file}"
+        yield f"To run them: {first}{how}"
+    if dataset.repeat:
+        how = "train these orders again with another seed, and add rows with a column 'seed'."
+        repeats = f"--repeats-on {len(dataset.repeat)}"
+        if several or "sequences" in dataset.options:  # a file that is not recorded
+            how = f"add {repeats} to the same 'edgecil run' command{'s' if several else ''}."
+        elif dataset.directory is not None:
+            how = f"{_command(dataset)} {repeats}"
+        yield f"To train them once more: {how}"
 
 
 def _command(dataset: NextRuns, *, without: Sequence[str] = ()) -> str:

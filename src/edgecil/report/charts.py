@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -64,7 +64,9 @@ def build_curves(
         return None
     answers = (dataset.methods[method].answer for method in curves)
     protocols = " and ".join(dict.fromkeys(" + ".join(said.protocols) for said in answers))
-    orders = _order_counts(curve.order_count for curve in curves.values())
+    counts = sorted({curve.order_count for curve in curves.values()})
+    some = f"{counts[0]:,} to " if len(counts) > 1 else ""
+    orders = f"{some}{counts[-1]:,} order{'' if counts[-1] == 1 else 's'}"
     band = " The bands hold 90 % of these orders." if len(curves) <= _MOST_BANDS else ""
     caption = (
         f"{words.step[0].upper()}{words.step[1:]}, after each task: mean over the {orders} "
@@ -85,13 +87,18 @@ def draw_curves(curves: Mapping[str, TaskCurve], words: MetricWords, width: floa
     return _draw_lines(lines, f"{words.step}, {words.unit}", "tasks learned", width)
 
 
-def draw_profiles(profiles: Mapping[str, Profile], metric: str, width: float = WIDE) -> Scene:
-    """Draw the share of each method's runs above each score, with its 90 % band."""
+def build_profiles(profiles: Mapping[str, Profile], words: MetricWords) -> ReportFigure:
+    """The share of each method's runs above each score, with its 90 % band."""
+    caption = (
+        "Share of each method's runs above a score, a mean over the datasets, with its 90 % band: "
+        "a higher line is better."
+    )
     lines = {
         name: (one.scores, 100.0 * one.share, 100.0 * one.low, 100.0 * one.high)
         for name, one in profiles.items()
     }
-    return _draw_lines(lines, "runs above it, %", metric, width)
+    titles = ("runs above it, %", f"{words.title}, {words.unit}")
+    return ReportFigure.of("profiles", caption, lambda width: _draw_lines(lines, *titles, width))
 
 
 def _draw_lines(
@@ -364,18 +371,6 @@ def draw_prediction(
 
     title = f"{predictor}, standard deviations from its mean"
     return draw_panels(list(clouds), draw, width=width, x_title=title, y_title=f"{metric}, %")
-
-
-def _order_counts(counts: Iterable[int]) -> str:
-    """How many orders some means are over.
-
-    >>> _order_counts([3, 3]), _order_counts([1]), _order_counts([3, 90])
-    ('3 orders', '1 order', '3 to 90 orders')
-    """
-    some = list(counts)
-    low, high = min(some), max(some)
-    text = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-    return f"{text} order{'' if high == 1 else 's'}"
 
 
 def build_over_datasets(analysis: Analysis, *, name: str) -> ReportFigure | None:

@@ -197,8 +197,8 @@ def x_axis(
     marks: list[Mark] = []
     for tick in nice_ticks(scale.low, scale.high, most):
         at = scale(tick)
-        marks.append(Line(((at, top), (at, bottom)), "line"))
-        marks.append(Text(at, bottom + size + 4.0, tick_text(tick), size, "middle", colour="faint"))
+        label = Text(at, bottom + size + 4.0, tick_text(tick), size, "middle", colour="faint")
+        marks += [Line(((at, top), (at, bottom)), "line"), label]
     if title:
         middle = (scale.start + scale.end) / 2.0
         marks.append(Text(middle, bottom + 2.0 * size + 12.0, title, size, "middle"))
@@ -212,9 +212,8 @@ def y_axis(
     marks: list[Mark] = []
     for tick in nice_ticks(scale.low, scale.high, most):
         at = scale(tick)
-        marks.append(Line(((left, at), (right, at)), "line"))
         label = Text(left - 7.0, at + 0.35 * size, tick_text(tick), size, "end", colour="faint")
-        marks.append(label)
+        marks += [Line(((left, at), (right, at)), "line"), label]
     if title:
         marks.append(Text(left, min(scale.start, scale.end) - size - 2.0, title, size))
     return marks
@@ -238,11 +237,11 @@ def fit(name: str, width: float, size: float = 13.0, *, bold: bool = False) -> s
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of a legend; its key is an area, a line, an interval, a whisker, ends or a dot."""
+    """An entry of a legend; its key is an area, a line, an interval, a whisker or a dot."""
 
     label: str
     colour: str
-    kind: Shape | Literal["area", "line", "interval", "whisker", "ends"] = "area"
+    kind: Shape | Literal["area", "line", "interval", "whisker"] = "area"
     dash: tuple[float, ...] = ()
     opacity: float = 1.0
 
@@ -276,9 +275,6 @@ def _key(entry: Entry, x: float, y: float) -> list[Mark]:
             return [line, *diamond(x + 8.0, y, 3.8, colour)]
         case "whisker":
             return whisker(x, x + 16.0, y, colour)
-        case "ends":
-            at = (x + 2.0, x + 14.0)
-            return [Line(((one, y - 5.0), (one, y + 5.0)), colour, 1.6) for one in at]
         case shape:
             return [dot(x + 8.0, y, 4.0, colour, shape, entry.opacity)]
 

@@ -127,17 +127,9 @@ def datasets_section(analysis: Analysis) -> Section | None:
     if differences is None:
         return None
     words = metric_words(analysis.options.metric)
-    metric = f"{words.title}, {words.unit}"
-    caption = (
-        "Share of each method's runs above a score, a mean over the datasets, with its 90 % band: "
-        "a higher line is better."
-    )
-    profile = ReportFigure.of(
-        "profiles",
-        caption,
-        lambda width: charts.draw_profiles(analysis.profiles, metric, width),
-    )
-    parts = [Part(figure=differences), *([Part(figure=profile)] if analysis.profiles else ())]
+    parts = [Part(figure=differences)]
+    if analysis.profiles:
+        parts.append(Part(figure=charts.build_profiles(analysis.profiles, words)))
     lede = " ".join(
         describe_overall(analysis.over_datasets, higher_is_better=words.higher_is_better)
     )
