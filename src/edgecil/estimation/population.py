@@ -57,14 +57,15 @@ class Prior:
         std_range: least and greatest standard deviation of a run, points.
         std_edge: scale in log σ of the decline outside this range.
         class_ratio: σ² as a multiple of the variance that independent classes would give.
-        class_scale: scale of log σ around what classes suggest.
+        class_scale: scale of the Cauchy distribution of log σ around what classes suggest: most
+            learners are near it, a few far from it.
         training_share: parameters of the Beta distribution of h.
         seed_share: equally likely variances, in σ², of the effect that one seed has on all orders
             alike. They matter only where all runs share one training seed.
         tail_place: standard deviations from the mean to the tail, the usual number.
         tail_far: the largest number, of learners with rare bad runs.
         tail_weight: probability of such a learner before any run.
-        tail_slope: how far skewness makes the tail's place uncertain, in σ.
+        tail_slope: how much further away the tail is for each unit of skewness, in σ.
     """
 
     command: str
@@ -361,19 +362,15 @@ def posterior(
 def _tail_places(runs: Evidence, prior: Prior) -> Iterator[tuple[float, Floats]]:
     """Yield probabilities and (…) supposed distances from the mean to the tail, in σ.
 
-    The usual place is uncertain where the runs are skew. A learner may have rare bad runs, the
-    worst tenth, none of which was drawn: then the tail is further away.
+    Runs that are skew to the left suggest that it is further away, by how much is uncertain. A
+    learner may also have rare bad runs, the worst tenth, none of which was drawn.
     """
     unseen = prior.tail_weight * (1.0 - 2.0 * TAIL) ** runs.order_count
-    wide = prior.tail_slope * runs.shown * np.abs(runs.skewness)
-    for sign in (-_SPREAD, 0.0, _SPREAD):
-        yield (1.0 - unseen) / 3.0, prior.tail_place + sign * wide
+    usual = prior.tail_place - prior.tail_slope * runs.shown * runs.skewness
+    for part in (-1.5, 0.0, 1.5):
+        yield (1.0 - unseen) / 3.0, usual + part * (usual - prior.tail_place)
     for part in (1 / 3, 2 / 3, 1.0):
-        far = prior.tail_place + part * (prior.tail_far - prior.tail_place)
-        yield unseen / 3.0, np.full(wide.shape, far)
-
-
-_SPREAD = 1.2247448713915889  # three points at 0 and ± this have variance 1
+        yield unseen / 3.0, usual + part * (prior.tail_far - usual)
 
 
 def _log_prior(log_std: Floats, prior: Prior, class_variance: Floats | None) -> Floats:
@@ -382,7 +379,7 @@ def _log_prior(log_std: Floats, prior: Prior, class_variance: Floats | None) -> 
     log = -0.5 * ((below + above / _OPEN) / prior.std_edge) ** 2
     if class_variance is not None:
         expected = 0.5 * np.log(np.maximum(prior.class_ratio * class_variance, 1e-4))
-        log = log - 0.5 * ((log_std - expected[..., None]) / prior.class_scale) ** 2
+        log = log - np.log1p(((log_std - expected[..., None]) / prior.class_scale) ** 2)
     return np.asarray(log)
 
 

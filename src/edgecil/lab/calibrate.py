@@ -67,6 +67,11 @@ class Learner:
     table: TruthTable
     half: int = 0
 
+    @property
+    def family(self) -> str:
+        """The learner on a dataset, whatever the classes."""
+        return f"{self.name} on {self.table.dataset}"
+
     @cached_property
     def step(self) -> float:
         """The difference of neighbouring accuracies; 0 if they have no common step."""
@@ -345,9 +350,10 @@ def fit_prior(truths: Sequence[Learner], like: Prior, command: str) -> Prior:
     latter is made three times as large as it is on average, because learners that are not among
     the truths have shown up to eight times as much.
 
-    The rest is chosen to suit every learner, not the usual ones: classes count as much as leaves
-    each learner's standard deviation right to a fifth, and the tail's scales are those with which
-    the label `calibrated` is missed least.
+    The rest is chosen to suit every learner on every dataset, not the usual ones: classes count as
+    much as leaves each one's mean standard deviation within .8 and 1.25 of the truth, because the
+    more they count, the closer the estimated distribution is to the truth; the tail's constants are
+    those with which the label `calibrated` is missed least.
 
     Args:
         truths: from :func:`learners`.
@@ -368,15 +374,18 @@ def fit_prior(truths: Sequence[Learner], like: Prior, command: str) -> Prior:
         if classes is not None:
             independent = [independent_variance(own, truth.table.tasks) for own in classes]
             ratios.append(np.log(total / max(float(np.mean(independent)), _TINY)))
+        else:
+            ratios.append(float("nan"))
     mean, variance = float(np.mean(shares)), max(float(np.var(shares)), 1e-3)
     size = max(mean * (1.0 - mean) / variance - 1.0, 1.0)
     effect = 3.0 * max(float(np.mean(seeds or [0.0])), 1e-3)
+    ratio = _by_learner([truth.family for truth in truths], ratios)
     measured = replace(
         like,
         command=command,
         truths=len(truths),
         std_range=(round(min(spreads), 2), round(max(spreads), 2)),
-        class_ratio=round(float(np.exp(np.mean(ratios))), 2) if ratios else like.class_ratio,
+        class_ratio=round(math.exp(np.mean(ratio)), 2) if ratio else like.class_ratio,
         training_share=(round(mean * size, 2), round((1.0 - mean) * size, 2)),
         seed_share=tuple(round(effect * part, 4) for part in _CHI_SQUARED),
         tail_place=round(float(np.mean(places)), 2),
@@ -386,18 +395,18 @@ def fit_prior(truths: Sequence[Learner], like: Prior, command: str) -> Prior:
 
 def _suit_every_learner(truths: Sequence[Learner], prior: Prior) -> Prior:
     rng = np.random.default_rng(0)
-    names = [truth.name for truth in truths]
+    families = [truth.family for truth in truths]
     true = np.array([truth.values.std(ddof=1) for truth in truths])
-    few = [_draw(truth, min(ORDERS), _FIT_DRAWS, rng, prior).known for truth in truths]
+    few = [_draw(truth, min(ORDERS), 4 * _FIT_DRAWS, rng, prior).known for truth in truths]
 
     def off_std(scale: float) -> float:
-        """Return the greatest |log| of a learner's estimated over its true standard deviation."""
+        """Return the greatest |log| of a family's estimated over its true standard deviation."""
         own = replace(prior, class_scale=scale)
         stds = [
             posterior(one.evidence, prior=own, class_variance=one.class_variance).std.mean()
             for one in few
         ]
-        return max(abs(math.log(mean)) for mean in _by_learner(names, stds / true))
+        return max(abs(math.log(mean)) for mean in _by_learner(families, stds / true))
 
     suited = [scale for scale in _SCALES if off_std(scale) <= math.log(_SAME_STD)]
     prior = replace(prior, class_scale=min(suited, default=max(_SCALES)))
@@ -407,27 +416,27 @@ def _suit_every_learner(truths: Sequence[Learner], prior: Prior) -> Prior:
         drawn.setdefault(count, []).append((one.known, one.bad))
 
     def off_tail(own: Prior) -> float:
-        """Return by how much a label is missed: 1 is as much as is tolerated."""
-        off = []
+        """Return the squares of what labels miss, 1 is as much as is tolerated, summed."""
+        off = 0.0
         for draws in drawn.values():
             rates = [_holds_tail(replace(known, prior=own), bad) for known, bad in draws]
-            off.append(abs(float(np.mean(rates)) - LEVEL) / TOLERATED)
-            off.append((LEVEL - min(_by_learner(names, rates))) / (LEVEL - LEAST))
-        return max(off)
+            off += ((np.mean(rates) - LEVEL) / TOLERATED) ** 2
+            off += ((LEVEL - min(_by_learner(families, rates))) / (LEVEL - LEAST)) ** 2
+        return float(off)
 
     # The middle values first, then one after the other.
-    prior = replace(prior, tail_far=6.0, tail_slope=0.5, tail_weight=0.4)
-    prior = min((replace(prior, tail_far=far) for far in _FAR), key=off_tail)
+    prior = replace(prior, tail_far=6.0, tail_slope=0.7, tail_weight=0.5)
     prior = min((replace(prior, tail_slope=slope) for slope in _SLOPES), key=off_tail)
+    prior = min((replace(prior, tail_far=far) for far in _FAR), key=off_tail)
     return min((replace(prior, tail_weight=weight) for weight in _WEIGHTS), key=off_tail)
 
 
 _FIT_DRAWS = 100
-_SAME_STD = 1.2  # a standard deviation that is off by less counts as right
-_SCALES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.4, 1.7, 2.0)
+_SAME_STD = 1.25  # a standard deviation that is off by less counts as right
+_SCALES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 1.0, 1.2, 1.4, 1.7, 2.0)
 _FAR = (4.0, 5.0, 6.0, 8.0)
-_SLOPES = (0.3, 0.4, 0.5, 0.6, 0.8)
-_WEIGHTS = (0.2, 0.3, 0.4, 0.5)
+_SLOPES = (0.4, 0.5, 0.6, 0.7, 0.8)
+_WEIGHTS = (0.3, 0.4, 0.5, 0.6)
 _CHI_SQUARED = (0.0247, 0.2389, 0.7853, 2.3535)  # quantiles 1/8, 3/8, 5/8, 7/8 of one degree
 _TINY = 1e-6
 
