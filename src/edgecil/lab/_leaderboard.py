@@ -18,7 +18,7 @@ from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.errors import UsageError, unknown, warn
 from edgecil.estimation.population import LEVEL, independent_variance
 from edgecil.io.arrays import Floats, Ints
-from edgecil.lab.draws import FunctionProtocol, OwnProtocol, check_draws, draw_protocol, measure
+from edgecil.lab.draws import check_draws, draw_protocol, measure
 from edgecil.lab.estimators import ESTIMATORS, Estimator, Observations
 from edgecil.lab.truth_tables import Source, TruthTable, truths, varies
 from edgecil.sequences.protocols import PROTOCOLS, RANDOM, Protocol
@@ -151,7 +151,7 @@ class Leaderboard:
 def leaderboard(
     *sources: Source | TruthTable,
     bundled: bool = True,
-    protocol: Sequence[str] | Mapping[str, OwnProtocol] = DEFAULT_PROTOCOLS,
+    protocol: Sequence[str] = DEFAULT_PROTOCOLS,
     estimators: Sequence[str] | Mapping[str, Estimator] = tuple(ESTIMATORS),
     budgets: Sequence[int] = BUDGETS,
     draws: int = 20,
@@ -168,7 +168,7 @@ def leaderboard(
     Args:
         sources: your own truths, as :func:`truths` reads them, or truth tables.
         bundled: include the tables that come with edgecil.
-        protocol: names, or functions by name: `f(space, budget, rng)` returns that many sequences.
+        protocol: names; your own ones by :func:`edgecil.register_protocol`.
         estimators: names, or functions by name: from :class:`Observations` to a list of
             distributions.
         budgets: numbers of runs.
@@ -205,16 +205,8 @@ def leaderboard(
     )
 
 
-def _protocols(given: Sequence[str] | Mapping[str, OwnProtocol]) -> dict[str, Protocol]:
-    if isinstance(given, Mapping):
-        if RANDOM.name in given:
-            raise UsageError(
-                f"Protocols are compared with the protocol {RANDOM.name!r}; choose another name "
-                "for your function."
-            )
-        chosen: list[Protocol] = [FunctionProtocol(*named) for named in given.items()]
-    else:
-        chosen = [PROTOCOLS[name] for name in given]
+def _protocols(names: Sequence[str]) -> dict[str, Protocol]:
+    chosen = [PROTOCOLS[name] for name in names]
     for one in chosen:
         if one.asks_model or one.exhaustive:
             raise UsageError(f"Protocol {one.name!r} has no random draws to average over.")

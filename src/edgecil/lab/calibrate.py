@@ -420,9 +420,9 @@ def _suit_every_learner(truths: Sequence[Learner], prior: Prior) -> Prior:
         off = 0.0
         for draws in drawn.values():
             rates = [_holds_tail(replace(known, prior=own), bad) for known, bad in draws]
-            off += ((np.mean(rates) - LEVEL) / TOLERATED) ** 2
+            off += ((float(np.mean(rates)) - LEVEL) / TOLERATED) ** 2
             off += ((LEVEL - min(_by_learner(families, rates))) / (LEVEL - LEAST)) ** 2
-        return float(off)
+        return off
 
     # The middle values first, then one after the other.
     prior = replace(prior, tail_far=6.0, tail_slope=0.7, tail_weight=0.5)

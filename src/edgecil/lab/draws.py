@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -12,11 +12,9 @@ from edgecil.errors import UsageError
 from edgecil.estimation.distances import Target
 from edgecil.estimation.distributions import Distribution
 from edgecil.io.arrays import Floats, Ints
-from edgecil.sequences.protocols import LabelledSequence, Protocol, Request
+from edgecil.sequences.protocols import Protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-
-OwnProtocol = Callable[[SequenceSpace, int, np.random.Generator], Iterable[ClassSequence]]
 
 _MOST_DRAWS = 1_000_000
 
@@ -27,35 +25,6 @@ def check_draws(draws: int) -> None:
         raise UsageError(
             f"The 'draws' parameter must be an int in [1, {_MOST_DRAWS:,}]. Got {draws} instead."
         )
-
-
-class FunctionProtocol(Protocol):
-    """A function of the user's that draws sequences together."""
-
-    summary = "your own"
-    constructed = ()
-    joint = True
-
-    def __init__(self, name: str, function: OwnProtocol) -> None:
-        self.name, self._function = name, function
-
-    def design(
-        self, space: SequenceSpace, budget: int, rng: np.random.Generator
-    ) -> list[ClassSequence]:
-        """Return what the function returns, as a list."""
-        design = self._function(space, budget, rng)
-        if not isinstance(design, Iterable):
-            raise UsageError(
-                f"Protocol {self.name!r} must return sequences. Got {type(design).__name__} "
-                "instead."
-            )
-        return list(design)
-
-    def choose(self, request: Request) -> Iterator[LabelledSequence]:
-        """Yield one design."""
-        design = self.design(request.space, request.budget, request.rng())
-        for index, sequence in enumerate(design):
-            yield LabelledSequence(f"{self.name}-{index + 1}", sequence)
 
 
 def draw_runs(size: int, runs: int, rng: np.random.Generator, *, fixed: Sequence[int] = ()) -> Ints:
@@ -118,14 +87,7 @@ def _designs(
 ) -> list[Sequence[ClassSequence]]:
     """Return designs, which are the same for all tables of a space."""
     rng = np.random.default_rng([seed, budget])
-    designs = [protocol.design(space, budget, rng) or () for _ in range(draws)]
-    for design in designs:
-        if len(design) != budget or any(one not in space for one in design):
-            raise UsageError(
-                f"Protocol {protocol.name!r} must return {budget} sequences with task sizes "
-                f"{list(space.sizes)}. Got {len(design)}."
-            )
-    return designs
+    return [protocol.design(space, budget, rng) or () for _ in range(draws)]
 
 
 @dataclass(frozen=True)

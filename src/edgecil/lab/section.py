@@ -8,7 +8,6 @@ from pathlib import Path
 from edgecil.estimation.analysis import DatasetAnalysis
 from edgecil.io.csv_files import Cell
 from edgecil.lab._audit import MEASURES, DatasetAudit, audit_file, load_audit, runs_digest
-from edgecil.lab.figures import build_budgets, build_closeness
 from edgecil.report.metrics import metric_words
 from edgecil.report.sections import Part, Section
 from edgecil.report.table import Column, Table
@@ -39,22 +38,9 @@ def build_section(dataset: DatasetAnalysis, suffix: str) -> Section | None:
 
 
 def _section(audit: DatasetAudit, suffix: str) -> Section:
-    closeness = build_closeness(audit, name=f"closeness{suffix}")
-    budgets = build_budgets(audit, name=f"budgets{suffix}")
-
-    def part(table: Table, *, folded: str = "") -> Part:
-        shown = replace(table, name=f"{table.name}{suffix}") if table.rows else None
-        return Part(table=shown, folded=folded)
-
-    parts = (
-        Part("Closeness to the truth", closeness) if closeness else Part(),
-        part(beside_random_table(audit), folded="Protocols compared with random orders"),
-        part(closeness_table(audit), folded="Distances of all estimators"),
-        Part("How many runs are enough", budgets) if budgets else Part(),
-        part(budgets_table(audit), folded="Numbers behind these curves"),
-    )
-    filled = tuple(part for part in parts if part.figure or part.table)
-    return Section(_ID, _TITLE, seen_by_random(audit), filled)
+    named = (replace(table, name=f"{table.name}{suffix}") for table in audit_tables(audit))
+    parts = tuple(Part(table=table, folded=table.title) for table in named)
+    return Section(_ID, _TITLE, seen_by_random(audit), parts)
 
 
 def seen_by_random(audit: DatasetAudit) -> str:
