@@ -140,7 +140,10 @@ class Check:
             orders = ", ".join(f"{count} {name}" for name, count in self.orders.items())
             remaining = sum(part.tasks - part.stored for part in self.methods)
             yield f"Class orders: {orders}. To train: {remaining} tasks, {self.workers} at a time."
-            why = "; ".join(f"{it.method}: {it.unknown}" for it in self.methods if it.unknown)
+            reasons: dict[str, list[str]] = {}
+            for it in self.methods:
+                reasons.setdefault(it.unknown, []).append(it.method)
+            why = "; ".join(f"{', '.join(own)}: {it}" for it, own in reasons.items() if it)
             known = "" if self.seconds is None else f"about {format_duration(self.seconds)}"
             yield f"Expected time: {known or f'unknown ({why})'}."
             used = "unknown until one was trained"
