@@ -79,12 +79,6 @@ def test_each_chosen_sequence_is_farthest_from_those_before_it(sizes) -> None:
         assert nearest[chosen[count]] == pytest.approx(max(nearest.values()))
 
 
-def test_as_many_are_chosen_as_asked_for() -> None:
-    space = SequenceSpace((5,) * 4)
-    assert len(cover(space, 1, np.random.default_rng(0))) == 1
-    assert len(set(cover(space, POOL + 7, np.random.default_rng(0)))) == POOL + 7
-
-
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 def test_hard_and_easy_are_the_ends_of_the_cover(sizes) -> None:
     space, values = SequenceSpace(sizes), matrix("signed", sum(sizes))

@@ -80,11 +80,6 @@ def test_a_budget_beyond_the_space_has_no_epsilon(given) -> None:
     assert summary.seen.share_inside == 1.0
 
 
-def test_it_is_plain_data_that_json_carries() -> None:
-    summary = space(9, sizes=(4, 3, 2), budget=5)
-    assert msgspec.json.decode(msgspec.json.encode(summary), type=SpaceSummary) == summary
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [

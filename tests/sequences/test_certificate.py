@@ -76,15 +76,6 @@ def test_bounds_scale_with_the_similarity(scale) -> None:
         assert large.upper == pytest.approx(plain.upper * scale)
 
 
-def test_bounds_say_something() -> None:
-    """For S on six classes they cut away most of what summing the largest entries would allow."""
-    sizes, values = (2, 2, 2), matrix("positive", 6)
-    weights = named_objectives(sizes)["adjacent"].weights
-    limits = check(SimilarityMatrix.of(values), values, sizes, weights)
-    every = all_values(values, sizes, weights)
-    assert limits.upper - limits.lower < 3 * np.ptp(every)
-
-
 @pytest.mark.parametrize("classes", [6, 12, 30])
 def test_where_all_classes_are_alike_the_bounds_meet_and_leave_no_gap(classes) -> None:
     space = SequenceSpace.equal(classes, 3)

@@ -237,16 +237,6 @@ def test_a_large_first_task_takes_the_large_cluster() -> None:
     assert sorted(tasks[1:]) == [list(range(start, start + 10)) for start in range(50, 100, 10)]
 
 
-@pytest.mark.parametrize("goal", GOALS)
-@pytest.mark.parametrize("kind", ["negative", "equal", "zero", "tied"])
-def test_any_similarity_will_do(goal, kind) -> None:
-    for sizes in ((9, 9, 9), (15, 1, 8), (1,) * 23, (22,)):
-        values = matrix(kind, sum(sizes))
-        before = values.copy()
-        assert edge(goal, values, sizes) in SequenceSpace(sizes)
-        np.testing.assert_array_equal(values, before)
-
-
 def test_adding_a_constant_changes_nothing() -> None:
     """Only differences of similarities matter, so the sign of D cannot."""
     values = np.round(matrix("signed", 24) * 64) / 64

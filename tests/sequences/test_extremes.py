@@ -53,14 +53,6 @@ def has_symmetry(values: Floats) -> bool:
     )
 
 
-def test_each_constructor_is_tested() -> None:
-    assert {param.id for param in ALL} >= {
-        f"{name}-{goal}"
-        for name in ("edge", "edge-released", "optimal", "adversarial", "maxcover")
-        for goal in GOALS
-    }
-
-
 @pytest.mark.parametrize("generator", ALL)
 @pytest.mark.parametrize("kind", ["signed", "negative", "tied", "equal"])
 def test_the_result_lies_in_the_space(generator, kind, request) -> None:

@@ -64,26 +64,6 @@ def test_where_all_classes_are_alike_no_sequence_stands_out(sizes, offset) -> No
         assert computed.z(value) == 0
 
 
-def test_where_all_pairs_weigh_the_same_no_sequence_stands_out() -> None:
-    sizes = (3, 3, 2, 1)
-    space, vectors = SequenceSpace(sizes), np.random.default_rng(0).normal(size=(9, 4))
-    for similarity in (
-        SimilarityMatrix.of(matrix("signed", 9)),
-        SimilarityMatrix.of_vectors(vectors),
-    ):
-        objective = get_objective(np.ones((4, 4)), space)
-        computed = moments(similarity, space, objective)
-        assert computed.z(objective.value(similarity, next(space.enumerate()))) == 0
-
-
-def test_a_common_offset_shifts_the_mean_and_keeps_the_spread() -> None:
-    values, space = matrix("positive", 9), SequenceSpace((3, 3, 3))
-    for objective in named_objectives(space.sizes).values():
-        plain = moments(SimilarityMatrix.of(values), space, objective)
-        raised = moments(SimilarityMatrix.of(values + 100), space, objective)
-        assert raised.std == pytest.approx(plain.std, rel=1e-7)
-
-
 def test_z_is_zero_where_nothing_varies() -> None:
     assert Moments(mean=2.0, std=0.0).z(5.0) == 0
     assert Moments(mean=2.0, std=0.5).z(3.0) == 2

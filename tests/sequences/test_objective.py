@@ -25,7 +25,6 @@ from edgecil.sequences.objective import (
     inter,
     intra,
     lag,
-    pair_counts,
     task_similarity,
     to_last,
 )
@@ -69,14 +68,6 @@ def test_s_is_the_papers_four_nested_sums(sizes, kind) -> None:
     for sequence in some_sequences(sizes):
         expected = score_by_loops(values, sequence.tasks)
         assert objective.value(SimilarityMatrix.of(values), sequence) == pytest.approx(expected)
-
-
-def test_with_equal_sizes_s_is_m_times_the_mean_over_neighbours() -> None:
-    values = matrix("signed", 9)
-    for sequence in some_sequences((3, 3, 3)):
-        mean = mean_over(values, sequence.tasks, lambda i, j: abs(i - j) == 1)
-        value = adjacent(SequenceSpace((3, 3, 3))).value(SimilarityMatrix.of(values), sequence)
-        assert value == pytest.approx(3 * mean)
 
 
 @pytest.mark.parametrize("sizes", [*PAPER_SPACES, *UNEQUAL_SPACES], ids=str)
@@ -126,11 +117,6 @@ def test_generalization_is_the_lemma_up_to_one_constant_for_all_sequences(sizes,
         )
     assert np.ptp(errors) > 0.01
     np.testing.assert_allclose(difference, difference[0], rtol=1e-10)
-
-
-def test_three_tenths_is_the_default_ratio() -> None:
-    space = SequenceSpace((2, 2, 2))
-    np.testing.assert_array_equal(generalization(space).weights, generalization(space, 0.3).weights)
 
 
 @pytest.mark.parametrize(("rows", "columns", "tasks"), [(4, 8, 2), (7, 10, 3)])
@@ -184,19 +170,6 @@ def test_own_weights_are_applied_to_every_ordered_pair_of_classes(sizes, seed) -
     objective = get_objective(weights, SequenceSpace(sizes))
     assert objective.name == "custom"
     assert objective.value(SimilarityMatrix.of(values), sequence_at(row)) == pytest.approx(expected)
-
-
-def test_task_similarity_sums_over_different_classes() -> None:
-    values = matrix("signed", 5)
-    between_tasks = task_similarity(SimilarityMatrix.of(values), ClassSequence([[4, 0], [1, 2, 3]]))
-    own = 2 * values[0, 4]
-    between = sum(values[c, other] for c in (0, 4) for other in (1, 2, 3))
-    other_own = 2 * (values[1, 2] + values[1, 3] + values[2, 3])
-    np.testing.assert_allclose(between_tasks, [[own, between], [between, other_own]])
-
-
-def test_pairs_of_different_classes_are_counted() -> None:
-    assert pair_counts([1, 3]).tolist() == [[0, 3], [3, 6]]
 
 
 def test_hard_and_easy_are_opposite_ends() -> None:

@@ -10,7 +10,6 @@ import pytest
 from edgecil.classes import get_classes
 from edgecil.errors import UsageError
 from edgecil.sequences import (
-    Objective,
     SequenceSpace,
     bounds,
     find_optimum,
@@ -30,7 +29,7 @@ from tests.sequences.oracles import (
     symmetric,
 )
 
-FIVE_TASKS = [(1,) * 5, (2, 1, 1, 1, 1), (1, 1, 2, 1, 2), (2, 2, 1, 1, 1)]
+NO_CHAINS = [(1,) * 5, (4, 1, 1, 1, 1), (1, 1, 2, 1, 2), (2, 2, 1, 1, 1), (1,) * 6]
 
 
 def check_optimum(optimum, every, direction: str) -> None:
@@ -64,12 +63,12 @@ def test_both_ends_of_every_objective_are_those_of_brute_force(sizes, kind) -> N
             assert objective.value(similarity, optimum.sequence) == optimum.value
 
 
-@pytest.mark.parametrize("sizes", FIVE_TASKS, ids=str)
+@pytest.mark.parametrize("sizes", NO_CHAINS, ids=str)
 @pytest.mark.parametrize("seed", range(4))
 def test_weights_that_are_no_chain_are_enumerated(sizes, seed) -> None:
     space = SequenceSpace(sizes)
     values = matrix(("signed", "tied", "positive", "negative")[seed], sum(sizes), seed)
-    objective = get_objective(symmetric(5, seed), space)
+    objective = get_objective(symmetric(len(sizes), seed), space)
     every = all_values(values, sizes, objective.weights)
     for goal in ("hard", "easy"):
         optimum = find_optimum(SimilarityMatrix.of(values), space, goal, objective=objective)
@@ -94,15 +93,6 @@ def test_annealing_alone_nearly_always_finds_what_is_proved_elsewhere() -> None:
     assert len(lost) > 300
     assert np.mean(np.array(lost) > 1e-9) <= 0.01
     assert max(lost) < 0.05
-
-
-def test_the_hard_end_is_the_objectives_to_name() -> None:
-    similarity, space = SimilarityMatrix.of(matrix("positive", 6)), SequenceSpace((2, 2, 2))
-    for name, hard_is_low in (("adjacent", True), ("intra", False), ("generalization", False)):
-        hard, easy = (
-            find_optimum(similarity, space, goal, objective=name).value for goal in ("hard", "easy")
-        )
-        assert (hard < easy) is hard_is_low
 
 
 def test_one_task_leaves_nothing_to_choose() -> None:
@@ -144,31 +134,6 @@ def test_on_real_names_the_optimum_beats_edge_and_keeps_its_bound(name, space) -
         assert optimum.gap == pytest.approx(
             abs(optimum.value - optimum.bound) / (limits.upper - limits.lower)
         )
-
-
-def test_the_same_seed_gives_the_same_optimum() -> None:
-    similarity, space = text_similarity(get_classes("cifar100")), SequenceSpace.equal(100, 10)
-    first, second = (
-        find_optimum(similarity, space, "hard", rng=np.random.default_rng(7)) for _ in range(2)
-    )
-    assert first == second
-
-
-@pytest.mark.parametrize("sizes", [(4, 1, 1, 1, 1), (3, 1, 1, 1, 1), (1,) * 6, (2, 2, 1, 1, 1)])
-def test_small_spaces_are_exact_for_weights_that_are_no_chain(sizes: tuple[int, ...]) -> None:
-    space = SequenceSpace(sizes)
-    for seed in range(15):
-        rng = np.random.default_rng(seed)
-        noise, weights = rng.normal(size=(space.classes,) * 2), rng.normal(size=(space.tasks,) * 2)
-        matrix = SimilarityMatrix.of(noise + noise.T)
-        objective = Objective("custom", weights + weights.T)
-        values = [objective.value(matrix, sequence) for sequence in space.enumerate()]
-        hard, easy = (
-            find_optimum(matrix, space, goal, objective=objective) for goal in ("hard", "easy")
-        )
-        assert (hard.value, easy.value) == pytest.approx((min(values), max(values)))
-        assert hard.exact
-        assert easy.exact
 
 
 def test_as_many_tasks_as_classes_are_ordered_by_their_deltas() -> None:

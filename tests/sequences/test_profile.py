@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
@@ -63,14 +61,6 @@ def test_every_part_of_a_profile_is_its_definition(sizes) -> None:
             z = (every[index] - every.mean()) / every.std()
             assert seen.objectives[name]["z"] == pytest.approx(z, abs=1e-9)
     assert seen.z == seen.objectives["adjacent"]["z"]
-
-
-def test_a_profile_is_plain_json() -> None:
-    seen = profile(SimilarityMatrix.of(matrix("signed", 4)), ClassSequence([[0, 1], [2, 3]]))
-    again = json.loads(json.dumps(vars(seen)))
-    assert again["score"] == seen.score
-    assert again["lag2"] is None
-    assert again["objectives"]["intra"]["value"] == seen.intra
 
 
 @pytest.mark.parametrize("function", [profile, score])

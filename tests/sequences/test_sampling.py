@@ -12,7 +12,6 @@ from edgecil.sequences import (
     get_objective,
     moments,
     sample_scores,
-    score,
     score_orders,
 )
 from edgecil.similarity import SimilarityMatrix
@@ -32,13 +31,6 @@ def test_each_order_scores_as_it_does_alone(sizes) -> None:
             ]
             scores = score_orders(similarity, space, orders, objective)
             np.testing.assert_allclose(scores, expected, atol=1e-12)
-
-
-def test_s_is_the_default() -> None:
-    space, similarity = SequenceSpace((2, 2, 2)), SimilarityMatrix.of(matrix("signed", 6))
-    orders = space.sample_orders(5, np.random.default_rng(0))
-    expected = [score(similarity, ClassSequence.from_order(order, (2, 2, 2))) for order in orders]
-    np.testing.assert_allclose(score_orders(similarity, space, orders), expected)
 
 
 def test_no_orders_have_no_scores() -> None:
@@ -79,10 +71,3 @@ def test_what_are_no_orders_of_the_space_is_refused(orders, sentence) -> None:
     similarity = SimilarityMatrix.of(matrix("signed", 4))
     with pytest.raises(UsageError, match=sentence):
         score_orders(similarity, SequenceSpace((2, 2)), orders)
-
-
-def test_weights_for_other_tasks_are_refused() -> None:
-    similarity, space = SimilarityMatrix.of(matrix("signed", 4)), SequenceSpace((2, 2))
-    three_tasks = get_objective("to-last", SequenceSpace((1, 1, 2)))
-    with pytest.raises(UsageError, match="2 x 2 for 2 tasks"):
-        score_orders(similarity, space, np.array([[0, 1, 2, 3]]), three_tasks)

@@ -87,12 +87,6 @@ def test_equal_tasks() -> None:
     assert SequenceSpace.equal(4, 4).sizes == (1,) * 4
 
 
-@pytest.mark.parametrize(("classes", "tasks"), [(10, 0), (10, -1), (10, 11), (3, 4)])
-def test_a_number_of_tasks_out_of_range_is_refused_with_the_range(classes, tasks) -> None:
-    with pytest.raises(UsageError, match=rf"in \[1, {classes}\].*Got {tasks} instead"):
-        SequenceSpace.equal(classes, tasks)
-
-
 @pytest.mark.parametrize(("classes", "tasks"), [(10, 3), (100, 7), (7, 3), (200, 15)])
 def test_sizes_that_do_not_divide_come_with_a_way_out(classes, tasks) -> None:
     with pytest.raises(UsageError, match="increment") as error:
@@ -100,20 +94,6 @@ def test_sizes_that_do_not_divide_come_with_a_way_out(classes, tasks) -> None:
     offered = re.search(r"'tasks' to ([\d or]+)", str(error.value))
     for count in re.findall(r"\d+", offered[1]):
         assert SequenceSpace.equal(classes, int(count)).tasks == int(count)
-
-
-@pytest.mark.parametrize(
-    ("base", "increment", "sentence"),
-    [
-        (50, 7, "50.*100.*increments"),
-        (101, 10, r"'base' must be in \[0, 100\]"),
-        (-1, 10, r"'base' must be in \[0, 100\]"),
-        (50, 0, "'increment' at least 1"),
-    ],
-)
-def test_increments_that_do_not_fit_are_refused(base, increment, sentence) -> None:
-    with pytest.raises(UsageError, match=sentence):
-        SequenceSpace.base_increment(100, base, increment)
 
 
 @pytest.mark.parametrize(
@@ -131,22 +111,25 @@ def test_one_way_to_describe_the_tasks_is_enough(way, sizes) -> None:
 
 
 @pytest.mark.parametrize(
-    "way", [{}, {"tasks": 2, "increment": 3}, {"tasks": 2, "base": 3}], ids=str
+    ("way", "sentence"),
+    [
+        ({}, "'sizes'"),
+        ({"tasks": 2, "increment": 3}, "'sizes'"),
+        ({"tasks": 2, "base": 3}, "'sizes'"),
+        ({"base": 3}, "'base' requires 'increment'"),
+        ({"sizes": [2, 3]}, r"number of classes \(6\)"),
+        ({"tasks": 0}, r"in \[1, 6\].*Got 0 instead"),
+        ({"tasks": 7}, r"in \[1, 6\].*Got 7 instead"),
+        ({"base": 2, "increment": 3}, "2.*4.*increments"),
+        ({"base": 7, "increment": 1}, r"'base' must be in \[0, 6\]"),
+        ({"base": -1, "increment": 1}, r"'base' must be in \[0, 6\]"),
+        ({"base": 2, "increment": 0}, "'increment' at least 1"),
+    ],
+    ids=str,
 )
-def test_two_ways_or_none_are_refused(way) -> None:
-    with pytest.raises(UsageError, match="'sizes'"):
+def test_tasks_that_do_not_fit_are_refused(way, sentence) -> None:
+    with pytest.raises(UsageError, match=sentence):
         SequenceSpace.choose(6, **way)
-
-
-def test_a_base_requires_an_increment() -> None:
-    with pytest.raises(UsageError, match="'base' requires 'increment'"):
-        SequenceSpace.choose(6, base=3)
-
-
-@pytest.mark.parametrize("sizes", [[2, 3], [2, 5]])
-def test_sizes_must_cover_the_classes(sizes) -> None:
-    with pytest.raises(UsageError, match=r"number of classes \(6\)"):
-        SequenceSpace.choose(6, sizes=sizes)
 
 
 @pytest.mark.parametrize("sizes", [[], [0], [2, -1], [2, 0, 1], [1.5, 1]])

@@ -28,13 +28,6 @@ def test_saving_elsewhere_than_npz_is_refused(tmp_path: Path) -> None:
         save_similarity(MATRIX, tmp_path / "D.csv")
 
 
-def test_a_failed_save_leaves_no_file(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(EdgecilError, match="Cannot write"):
-        save_similarity(MATRIX, tmp_path / "file" / "D.npz")
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
 def test_plain_arrays_are_read_with_numbered_classes(tmp_path: Path) -> None:
     np.save(tmp_path / "D.npy", VALUES)
     np.savez(tmp_path / "D.npz", values=VALUES)

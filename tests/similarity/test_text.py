@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from edgecil.classes import ClassList, get_classes
-from edgecil.errors import PrerequisiteError, UsageError
+from edgecil.errors import UsageError
 from edgecil.io.files import cache_directory
 from edgecil.similarity import build_similarity, get_encoder, text_similarity
 from edgecil.similarity.text import encode_cached, fill_template
@@ -69,11 +69,6 @@ def test_text_similarity_groups_what_belongs_together() -> None:
     values = text_similarity(classes).values
     rose, tulip, tank = (classes.labels.index(name) for name in ("rose", "tulip", "tank"))
     assert values[rose, tulip] > values[rose, tank]
-
-
-def test_unknown_words_ask_for_the_encoder_that_knows_them() -> None:
-    with pytest.raises(PrerequisiteError, match=r"'a photo of a house cat\.'"):
-        text_similarity(PETS)
 
 
 def test_weights_go_with_a_name() -> None:
