@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import io
-import json
 import pickle
 import random
 import sqlite3
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -48,15 +45,7 @@ from edgecil.similarity.captions import read_captions
 from tests.estimation.tables import rows
 
 NAMES = ["cat", "dog", "bus", "car"]
-
-
-@dataclass(frozen=True)
-class Format:
-    """A format: the name and the content of a valid file, and what reads and judges one."""
-
-    name: str
-    valid: bytes
-    read: Callable[[Path], object]
+TEXTS = Path(__file__).with_name("valid")  # a valid file of every format that is text
 
 
 def _saved(save: Callable[..., object], *values: Any, **named: Any) -> bytes:
@@ -202,23 +191,6 @@ def _log(path: Path) -> None:
             assert 0.0 <= reported.accuracy <= 100.0
 
 
-LOG = "\n".join(
-    f"2024-01-01 00:00:00,000 [trainer.py] => {line}"
-    for line in (
-        "config: ./exps/icarl.json",
-        "dataset: cifar100",
-        "init_cls: 2",
-        "increment: 2",
-        "model_name: icarl",
-        "shuffle: True",
-        "seed: 1993",
-        "[3, 1, 0, 2]",
-        "CNN: {'total': 90.0, 'old': 0, 'new': 90.0, '00-01': 90.0}",
-        "CNN: {'total': 70.0, 'old': 60.0, 'new': 80.0, '00-01': 60.0, '02-03': 80.0}",
-    )
-)
-
-
 def experiment_bytes(directory: Path) -> bytes:
     """The database of a small finished experiment."""
     with Store(directory) as store:
@@ -235,89 +207,57 @@ def experiment_bytes(directory: Path) -> bytes:
     return (directory / "results.sqlite").read_bytes()
 
 
-def formats(directory: Path) -> list[Format]:
+# What reads a file of each format, and checks that what it gives makes sense.
+READERS: dict[str, Callable[[Path], object]] = {
+    "runs.csv": _accuracies,
+    **dict.fromkeys(("matrix.npy", "matrix.npz", "matrix.csv"), _similarity),
+    "vectors.npz": _embeddings,
+    **dict.fromkeys(("toy.npz", "shard.tar", "shard.parquet", "shard.arrow"), _dataset),
+    **dict.fromkeys(("a.png", "a.jpg"), _folder),
+    "train": read_pickle,
+    **dict.fromkeys(("w.safetensors", "w.pt"), read_tensors),
+    "c.toml": _config,
+    "pycil.json": translate_config,
+    "result.json": lambda path: read_result(path, 2),
+    "run.log": _log,
+    "results.sqlite": _experiment,
+    **dict.fromkeys(("captions.json", "captions.csv"), _captions),
+    **dict.fromkeys(("names.json", "names.csv", "names.txt"), _class_names),
+    "orders.json": _orders,
+    "analysis.json": _analysis,
+    "truths.npz": _truths,
+    "published.csv": _published,
+    "config.json": _layout,
+    "sources.toml": read_sources,
+}
+
+
+def valid_files(directory: Path) -> dict[str, bytes]:
     """A valid file of every format; `directory` is for what must be made on disk."""
     matrix = np.array([[1.0, 0.2, 0.3, 0.1]] * 4)
     matrix = (matrix + matrix.T) / 2
     images = np.arange(8 * 3 * 4 * 4, dtype=np.uint8).reshape(8, 3, 4, 4)
     labels = np.array([0, 1, 2, 3] * 2)
     tensors = {"a.weight": torch.ones(2, 3), "a.bias": torch.zeros(3)}
-    rows = "method,dataset,protocol,label,sequence,seed,accuracy\n" + "".join(
-        f"m,toy,random,seed-{i},{order},0,{50 + i}.5\n"
-        for i, order in enumerate(("0 1|2 3", "2 3|0 1", "0 2|1 3"))
-    )
     cifar = {b"data": np.zeros((4, 3072), np.uint8), b"fine_labels": [0, 1, 2, 3]}
-    result = {"correct": [[3], [2, 4]], "totals": [4, 4]}
-    toolbox = {"dataset": "cifar100", "init_cls": 10, "increment": 10, "model_name": "icarl"}
-    toolbox |= {"seed": [1993], "memory_size": 2000}
-    lines = [",".join(("", *NAMES))]
-    lines += [",".join((name, *map(str, row))) for name, row in zip(NAMES, matrix, strict=True)]
     named = {"names": np.array(NAMES), "source": "{}"}
     arrays = {"x_train": images, "y_train": labels, "x_test": images, "y_test": labels}
-    return [
-        Format("runs.csv", rows.encode(), _accuracies),
-        Format("matrix.npy", _saved(np.save, matrix), _similarity),
-        Format("matrix.npz", _saved(np.savez, values=matrix, **named), _similarity),
-        Format("matrix.csv", "\n".join(lines).encode(), _similarity),
-        Format("vectors.npz", _saved(np.savez, vectors=np.eye(4), **named), _embeddings),
-        Format("toy.npz", _saved(np.savez, **arrays), _dataset),
-        *(
-            Format(f"shard{kind}", _shard(kind), _dataset)
-            for kind in (".tar", ".parquet", ".arrow")
-        ),
-        Format("a.png", _image("PNG"), _folder),
-        Format("a.jpg", _image("JPEG"), _folder),
-        Format("train", pickle.dumps(cifar, protocol=2), read_pickle),
-        Format("w.safetensors", save_safetensors(tensors), read_tensors),
-        Format("w.pt", _torch(tensors), read_tensors),
-        Format(
-            "c.toml", b'tasks = 2\n[training]\nepochs = 3\nschedule = { "decay" = 0.1 }\n', _config
-        ),
-        Format("pycil.json", json.dumps(toolbox).encode(), translate_config),
-        Format("result.json", json.dumps(result).encode(), lambda path: read_result(path, 2)),
-        Format("run.log", LOG.encode(), _log),
-        Format("results.sqlite", experiment_bytes(directory), _experiment),
-        Format(
-            "captions.json", json.dumps({name: f"a {name}" for name in NAMES}).encode(), _captions
-        ),
-        Format("captions.csv", b"name,caption\ncat,a\ndog,b\nbus,c\ncar,d\n", _captions),
-        Format("names.json", json.dumps(NAMES).encode(), _class_names),
-        Format("names.csv", b"name,more\ncat,1\ndog,2\nbus,3\ncar,4\n", _class_names),
-        Format("names.txt", "\n".join(NAMES).encode(), _class_names),
-        Format(
-            "orders.json", b'{"sequences": [{"label": "a", "tasks": [[0, 1], [2, 3]]}]}', _orders
-        ),
-        Format("analysis.json", _analysis_bytes(directory), _analysis),
-        Format("truths.npz", truth_bytes(directory), _truths),
-        Format("published.csv", PUBLISHED.encode(), _published),
-        Format("config.json", CONFIG.encode(), _layout),
-        Format("sources.toml", SOURCES.encode(), read_sources),
-    ]
-
-
-PUBLISHED = "method,dataset,protocol,min,max,std\n" + "".join(
-    f"{method},toy,{protocol},{low},{low + 9},2.5\n"
-    for low, (method, protocol) in enumerate(product(("a", "b"), ("edge", "enumerate")), 40)
-)
-CONFIG = json.dumps(
-    {
-        "hidden_size": 64,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "layer_norm_eps": 1e-6,
-        "hidden_act": "gelu",
-        "pretrained_cfg": {"mean": [0.5, 0.5, 0.5], "std": [0.5, 0.5, 0.5]},
+    return {
+        **{path.name: path.read_bytes() for path in TEXTS.iterdir()},
+        **{f"shard{kind}": _shard(kind) for kind in (".tar", ".parquet", ".arrow")},
+        "matrix.npy": _saved(np.save, matrix),
+        "matrix.npz": _saved(np.savez, values=matrix, **named),
+        "vectors.npz": _saved(np.savez, vectors=np.eye(4), **named),
+        "toy.npz": _saved(np.savez, **arrays),
+        "a.png": _image("PNG"),
+        "a.jpg": _image("JPEG"),
+        "train": pickle.dumps(cifar, protocol=2),
+        "w.safetensors": save_safetensors(tensors),
+        "w.pt": _torch(tensors),
+        "results.sqlite": experiment_bytes(directory),
+        "analysis.json": _analysis_bytes(directory),
+        "truths.npz": truth_bytes(directory),
     }
-)
-SOURCES = """
-dataset = "cifar100"
-tasks = 10
-[similarities.one]
-encoder = "minilm-bundled"
-[similarities.two]
-encoder = "minilm-bundled"
-template = "{name}"
-"""
 
 
 def _analysis_bytes(directory: Path) -> bytes:
@@ -392,8 +332,9 @@ def crafted(directory: Path) -> Iterator[tuple[str, bytes, str]]:
     huge = _saved(np.savez, x_train=images, y_train=labels, x_test=images, y_test=labels)
     yield "labels.npz", huge, "toy.npz"
     yield "objects.npz", _saved(np.savez, x_train=np.array([{}], dtype=object)), "toy.npz"
-    yield "zero.log", LOG.replace("increment: 2", "increment: 0").encode(), "run.log"
-    yield "much.log", LOG.replace("'total': 70.0", "'total': 999.0").encode(), "run.log"
+    log = (TEXTS / "run.log").read_bytes()
+    yield "zero.log", log.replace(b"increment: 2", b"increment: 0"), "run.log"
+    yield "much.log", log.replace(b"'total': 70.0", b"'total': 999.0"), "run.log"
     twice = b"method,method,dataset,protocol,label,sequence,seed,accuracy\n"
     yield "twice.csv", twice + b"m,m,toy,random,a,0|1,0,50\n", "runs.csv"
     yield "score.csv", twice[7:] + b"m,toy,random,a,0|1,1_0,50\n", "runs.csv"
