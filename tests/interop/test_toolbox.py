@@ -165,18 +165,6 @@ def test_another_python_may_be_given_by_a_relative_path(config) -> None:
         train(config, python="./none/python", budget=1, overwrite=True)
 
 
-def test_a_crash_and_a_kill_are_recorded_and_the_others_go_on(config) -> None:
-    lethal = {"raise_on": 2, "die_on": 1}
-    with pytest.raises(TrainingFailedError) as raised:
-        train(config, set=lethal, protocol="enumerate", budget=None, workers=2)
-    experiment = raised.value.experiment
-    assert len(experiment.results()) == 3
-    errors = {failure.tasks: failure.error for failure in experiment.failures()}
-    assert "CUDA" in errors[(2, 3), (0, 1)]
-    assert "SIGKILL" in errors[(1, 2), (0, 3)]
-    assert "SIGKILL" in errors[(1, 3), (0, 2)]
-
-
 BROKEN = {
     "a missing dependency": ("trainer.py", "import copy", "import copy, timm9", "No module named"),
     "another version": ("utils/data_manager.py", "_get_idata", "_find_data", "has no _get_idata"),
