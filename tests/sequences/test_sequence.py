@@ -7,6 +7,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from matplotlib import pyplot
 
 from edgecil.errors import UsageError
 from edgecil.sequences import ClassSequence
@@ -118,7 +119,9 @@ def test_a_notebook_shows_a_short_text_a_table_and_a_figure() -> None:
     sequence = ClassSequence([[3, 0], [2, 1]])
     assert repr(sequence) == "<ClassSequence 0 3|1 2>"
     assert "<td>0, 3</td>" in sequence._repr_html_()
+    pyplot.close("all")
     assert "<img" in sequence._repr_html_()
+    assert pyplot.get_fignums() == [], "a notebook would show it a second time"
     long = ClassSequence([range(start, start + 50) for start in range(0, 5000, 50)])
     assert len(repr(long)) < 100
     assert sequence.to_pandas().to_dict("list") == {"task": [1, 1, 2, 2], "class": [0, 3, 1, 2]}

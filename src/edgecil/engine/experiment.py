@@ -33,14 +33,13 @@ from edgecil.errors import DataError, EdgecilError, unknown
 from edgecil.io.arrays import Floats
 from edgecil.io.directory import check_path
 from edgecil.io.json import to_plain
-from edgecil.io.notebook import html_figure, html_table, new_axes
+from edgecil.io.notebook import html_table
 from edgecil.sequences.protocols import LabelledSequence, find_protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.similarity import Similarity
 
 if TYPE_CHECKING:
     import pandas
-    from matplotlib.axes import Axes
 
     from edgecil.engine.models import TrainedModel
 
@@ -263,28 +262,6 @@ class Experiment:
         frame["seconds"] = [None if result is None else result.seconds for result in results]
         return frame
 
-    def plot(self, metric: str = DEFAULT_METRIC, *, ax: Axes | None = None) -> Axes:
-        """Draw one point per class order: methods along the x axis, coloured by protocol.
-
-        Args:
-            metric: one of `edgecil.engine.METRICS`.
-            ax: the axes to draw on; new ones by default.
-        """
-        table = self.table(metric)
-        ax = new_axes(_figure_size(table)) if ax is None else ax
-        protocols = table.protocols
-        for number, protocol in enumerate(protocols):
-            x, y = [], []
-            for index, method in enumerate(table.methods):
-                values = table.orders(method, protocol).accuracies
-                x += [index + 0.7 * ((number + 0.5) / len(protocols) - 0.5)] * len(values)
-                y += values.tolist()
-            ax.scatter(x, y, s=14, alpha=0.6, linewidths=0, label=protocol)
-        ax.set_xticks(range(len(table.methods)), table.methods)
-        ax.set_ylabel(f"{METRICS[metric].label} (%)")
-        ax.legend(fontsize="small", frameon=False)
-        return ax
-
     def __repr__(self) -> str:
         try:
             with self._reading() as store:
@@ -312,18 +289,10 @@ class Experiment:
                     numbers = (values.mean(), values.std(), values.min(), values.max())
                     cells = (f"{number:.2f}" for number in numbers)
                     rows.append((method, protocol, str(len(values)), *cells))
-        figure = html_figure(
-            lambda axes: self.plot(ax=axes), "accuracy of each class order", _figure_size(table)
-        )
-        return title + html_table(rows) + figure
+        return title + html_table(rows)
 
     def _reading(self) -> StoreReader:
         return self._moment or StoreReader(self.directory)
-
-
-def _figure_size(table: Runs) -> tuple[float, float]:
-    """Return width and height of the figure in inches."""
-    return 1.2 + 1.1 * len(table.methods), 3.0
 
 
 class LearnerTraceback(Exception):  # noqa: N818

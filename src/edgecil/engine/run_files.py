@@ -90,27 +90,14 @@ def write_runs(tables: Iterable[Runs], path: str | Path) -> None:
     left_out = [] if first.has_orders else ["protocol", "sequence", *(["seed"] if unpaired else [])]
     header = [name for name in _KEYS if name not in left_out] + [first.metric]
     header += ["identity"] if any(any(table.identities) for table in parts) else []
-    rows = (row for table in parts for row in _cells(table, header))
+    rows: list[list[Cell]] = []
+    for table in parts:
+        frame = table.to_pandas()
+        if not table.has_orders:  # the label has the seed as it was read
+            frame["seed"] = [int(label.rpartition(" ")[2]) for label in frame["label"]]
+        cells = frame[header].astype(object)
+        rows += cells.where(cells.notna(), None).to_numpy().tolist()
     write_csv(Path(path), [header, *rows])
-
-
-def _cells(table: Runs, header: Sequence[str]) -> Iterator[tuple[Cell, ...]]:
-    texts = [str(sequence) for sequence in table.sequences]
-    labels = [table.labels[code] for code in table.label]
-    seeds = table.seed.tolist()
-    if not table.has_orders:  # the label has the seed as it was read
-        seeds = [int(label.rpartition(" ")[2]) for label in labels]
-    columns: dict[str, Sequence[Cell]] = {
-        "method": [table.methods[code] for code in table.method],
-        "dataset": [table.dataset] * len(table),
-        "protocol": [table.protocols[code] for code in table.protocol],
-        "label": labels,
-        "sequence": [texts[place] for place in table.sequence],
-        "seed": seeds,
-        "identity": [table.identities[code] for code in table.identity],
-        table.metric: [None if math.isnan(value) else value for value in table.values.tolist()],
-    }
-    return zip(*(columns[name] for name in header), strict=True)
 
 
 @dataclass
