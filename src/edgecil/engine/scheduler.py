@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from edgecil.engine.directory import remove_leftovers
 from edgecil.engine.executors import Executor, Finished, Job
@@ -91,7 +92,12 @@ class _Queue:
     ) -> None:
         self._plan, self._store = plan, store
         self._keep_states, self._keep_models = keep_states, keep_models
-        self._remaining = self._find_remaining()
+        self._remaining: set[Node] = set()  # without a result, or whose missing file is needed
+        done = store.done()
+        for node in sorted(plan, key=lambda node: len(node.prefix), reverse=True):
+            path = self._file(node)
+            if node not in done or (path is not None and not path.exists()):
+                self._remaining.add(node)
         self.reused = len(plan) - len(self._remaining)
         self.running: set[Node] = set()
         self.ready = [
@@ -107,50 +113,31 @@ class _Queue:
         """Whether a node is running or can be started."""
         return bool(self.ready or self.running)
 
-    def _find_remaining(self) -> set[Node]:
-        """Return nodes without a result, and finished nodes whose missing state is needed again."""
-        done = self._store.done()
-        remaining: set[Node] = set()
-        for node in sorted(self._plan, key=lambda node: len(node.prefix), reverse=True):
-            if node not in done or self._lacks_state(node, remaining) or self._lacks_model(node):
-                remaining.add(node)
-        return remaining
+    def _children(self, node: Node) -> list[Node]:
+        """Return the children of a node that must still be trained."""
+        return [child for child in self._plan.children(node) if child in self._remaining]
 
-    def _needed(self, node: Node, remaining: set[Node]) -> bool:
-        """Return whether a child of the node must still be trained."""
-        return any(child in remaining for child in self._plan.children(node))
-
-    def _lacks_state(self, node: Node, remaining: set[Node]) -> bool:
-        return self._needed(node, remaining) and not self._store.state_path(node).exists()
-
-    def _lacks_model(self, node: Node) -> bool:
-        return self._keeps_model(node) and not self._store.model_path(node).exists()
-
-    def _keeps_model(self, node: Node) -> bool:
-        return self._keep_models and not self._plan.children(node)
+    def _file(self, node: Node) -> Path | None:
+        """Return the file that must exist after a node: its state or its model."""
+        if self._keep_models and not self._plan.children(node):
+            return self._store.model_path(node)
+        return self._store.state_path(node) if self._children(node) else None
 
     def next_job(self) -> Job:
         """Return the deepest node that is ready."""
         node = self.ready.pop()
         self.running.add(node)
         parent = None if node.parent is None else self._store.state_path(node.parent)
-        kept = self._needed(node, self._remaining) or (
-            self._keep_states and bool(self._plan.children(node))
-        )
-        if self._keeps_model(node):
-            return Job(node, parent, self._store.model_path(node), final=True)
-        children = [child for child in self._plan.children(node) if child in self._remaining]
-        path = self._store.state_path(node) if kept else None
-        return Job(node, parent, path, only_child=len(children) == 1)
+        keep, is_last = self._file(node), not self._plan.children(node)
+        if self._keep_states and not is_last:
+            keep = self._store.state_path(node)
+        only_child = len(self._children(node)) == 1
+        return Job(node, parent, keep, final=is_last, only_child=only_child)
 
     def finish(self, node: Node) -> None:
         """Mark a node as trained: its children become ready, its parent's state may go."""
         self._remaining.discard(node)
-        self.ready.extend(
-            child
-            for child in reversed(self._plan.children(node))
-            if child in self._remaining and child not in self.running
-        )
+        self.ready += [it for it in reversed(self._children(node)) if it not in self.running]
         if node.parent is not None:
             self._remove_unneeded_state(node.parent)
 
@@ -163,7 +150,7 @@ class _Queue:
             return True
         self._repairs[lost] = self._repairs.get(lost, 0) + 1
         self._store.state_path(lost).unlink(missing_ok=True)
-        waiting = {child for child in self._plan.children(lost) if child in self._remaining}
+        waiting = self._children(lost)
         self.ready = [other for other in self.ready if other not in waiting]
         self._remaining.add(lost)
         while lost.parent is not None and not self._store.state_path(lost.parent).exists():
@@ -175,5 +162,5 @@ class _Queue:
         return True
 
     def _remove_unneeded_state(self, node: Node) -> None:
-        if not (self._keep_states or self._needed(node, self._remaining)):
+        if not (self._keep_states or self._children(node)):
             self._store.state_path(node).unlink(missing_ok=True)
