@@ -273,6 +273,26 @@ def test_class_names_as_a_list() -> None:
     assert edgecil.choose_sequences(similarity={"names": names}, tasks=2)
 
 
+def test_the_notebook_from_a_model_to_a_comparison() -> None:
+    """Fifteen lines: the features of a folder, three learners, a comparison."""
+    from edgecil.backbones.extract import features
+
+    model = Tiny(3)  # timm.create_model("vit_base_patch16_224", num_classes=0)
+    vectors = features(dataset=colour_folder(), backbone=model, out="features.npz", progress=False)
+    experiment = edgecil.run(
+        method=["simplecil", "finetune", "er"],
+        dataset=vectors,
+        tasks=2,
+        protocol="random",
+        budget=3,
+        out="photos",
+        execution={"workers": 1, "progress": False},
+    )
+    comparison = edgecil.compare(experiment.directory)
+    assert len(comparison.pairs) == 3
+    assert {result.method for result in experiment.results()} == {"simplecil", "finetune", "er"}
+
+
 def test_learners_say_what_they_need() -> None:
     needs = {name: entry.needs(entry.config()) for name, entry in METHODS.items()}
     needs = {name: need for name, need in needs.items() if METHODS[name].source is None}
