@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from edgecil.data.stored_pixels import StoredPixels
+from edgecil.data.stored_pixels import StoredPixels, stored_tensor
 from edgecil.methods import training as feed_module
 from edgecil.methods.settings import Schedule
 from edgecil.methods.task import Scenario, Task
@@ -219,7 +219,7 @@ EPOCHS = (
 
 def stored(path: Path) -> StoredPixels:
     np.save(path, PIXELS.numpy())
-    return StoredPixels.of(np.load(path, mmap_mode="r"))
+    return stored_tensor(np.load(path, mmap_mode="r"))
 
 
 def test_images_where_they_are_needed_are_taken_from_there() -> None:
