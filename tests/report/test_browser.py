@@ -186,8 +186,12 @@ def test_no_column_is_clipped(browser, file, metrics_file, crowd_file, width) ->
         assert browser.run(CLIPPED) == []
 
 
-def test_the_switch_changes_curves_and_classes(browser, metrics_file, metrics) -> None:
+def test_the_switch_changes_curves_and_classes(browser, metrics_file, metrics, file) -> None:
+    browser.open(file)
+    assert browser.run(SHOWN, "#figure-confusion") == []
     browser.open(metrics_file, 1280)
+    assert browser.run(SHOWN, "#classes h3")[-1] == "Confusion of old with new"
+    assert "wrong, later task" in browser.run(TEXTS, "#figure-confusion")
     browser.run(CLICK, ".tabs-bar button", 1)
     for place, (metric, dataset) in enumerate(metrics.items()):
         browser.run(CLICK, "input[name=metric]", place)
@@ -203,13 +207,17 @@ def test_the_switch_changes_curves_and_classes(browser, metrics_file, metrics) -
         assert len(browser.run(SHOWN, "#curves .lede")) == 1
 
 
-def test_heat_maps_can_be_read_with_the_keyboard(browser, metrics_file, metrics) -> None:
+def test_charts_can_be_read_with_the_keyboard(browser, metrics_file, metrics) -> None:
     browser.open(metrics_file, 1280)
+    browser.run('document.querySelector("#figure-overview svg.wide").focus()')
+    for _ in range(3):
+        browser.press("\ue014")  # the right arrow
+        assert browser.run(TIP).startswith("steady")
     browser.run(
         'const all = [...document.querySelectorAll("#classes svg.wide")];'
         "all.find((one) => one.getClientRects().length).focus()"
     )
-    browser.press("\ue014")  # the right arrow
+    browser.press("\ue014")
     browser.press("\ue014")
     tip = browser.run(TIP)
     class_ = tip.split(", in task 2: ")[0]
@@ -217,14 +225,6 @@ def test_heat_maps_can_be_read_with_the_keyboard(browser, metrics_file, metrics)
     values = metrics["accuracy"].details[name].by_position
     names = metrics["accuracy"].table.names
     assert tip == f"{class_}, in task 2: {values[names.index(class_), 1]:.1f} %"
-
-
-def test_confusion_is_shown_where_it_is_stored(browser, metrics_file, file) -> None:
-    browser.open(metrics_file, 1280)
-    assert browser.run(SHOWN, "#classes h3")[-1] == "Confusion of old with new"
-    assert "wrong, later task" in browser.run(TEXTS, "#figure-confusion")
-    browser.open(file)
-    assert browser.run(SHOWN, "#figure-confusion") == []
 
 
 def test_every_order_can_be_reached(browser, crowd_file) -> None:
@@ -307,7 +307,7 @@ def test_the_page_follows_the_dark_theme(browser, file) -> None:
     assert brightness(seen["ink"]) > 0.8
 
 
-def test_hovering_a_dot_shows_its_order(browser, file, dataset) -> None:
+def test_hovering_a_dot_shows_its_order_and_a_click_marks_it(browser, file, dataset) -> None:
     browser.open(file, 1280)
     orders = OrderTable.of(dataset)
     for method in ("varied", "steady"):
@@ -319,6 +319,13 @@ def test_hovering_a_dot_shows_its_order(browser, file, dataset) -> None:
         assert "1: " in tip
     browser.move(3, 3)
     assert browser.run(TIP) is None
+    x, y, _ = browser.run(DOT, "varied")
+    browser.move(x, y, click=True)
+    selected = 'return document.querySelectorAll("#table-orders tr[aria-current=true]").length'
+    rings = 'return document.querySelectorAll("#figure-overview .ring:not(.halo)").length'
+    assert (browser.run(selected), browser.run(rings)) == (1, 2)  # the order of both methods
+    browser.run('document.querySelector("#table-orders tr[aria-current=true]").click()')
+    assert (browser.run(selected), browser.run(rings)) == (0, 0)
 
 
 def test_hostile_names_are_text_and_have_tooltips(browser, save) -> None:
@@ -337,28 +344,6 @@ def test_hostile_names_are_text_and_have_tooltips(browser, save) -> None:
         assert browser.run(TIP).startswith(f"{name}: accuracy 5")
     assert "</script> =cmd()" in browser.run(TIP)
     assert browser.log("browser") == []
-
-
-def test_dots_can_be_read_with_the_keyboard(browser, file) -> None:
-    browser.open(file, 1280)
-    browser.run('document.querySelector("#figure-overview svg.wide").focus()')
-    tips = []
-    for _ in range(3):
-        browser.press("\ue014")  # the right arrow
-        tips.append(browser.run(TIP))
-    assert all(tip.startswith("steady") for tip in tips)
-
-
-def test_a_chosen_dot_marks_its_row_and_a_row_its_dots(browser, file) -> None:
-    browser.open(file, 1280)
-    x, y, _ = browser.run(DOT, "varied")
-    browser.move(x, y, click=True)
-    selected = 'return document.querySelectorAll("#table-orders tr[aria-current=true]").length'
-    rings = 'return document.querySelectorAll("#figure-overview .ring:not(.halo)").length'
-    assert browser.run(selected) == 1
-    assert browser.run(rings) == 2  # the order of both methods
-    browser.run('document.querySelector("#table-orders tr[aria-current=true]").click()')
-    assert (browser.run(selected), browser.run(rings)) == (0, 0)
 
 
 def test_the_table_of_orders_sorts_and_filters(browser, file) -> None:

@@ -23,7 +23,7 @@ from edgecil.report.drawing import (
     nice_ticks,
     text_width,
 )
-from edgecil.report.paint import paint
+from edgecil.report.figure import paint
 from edgecil.report.svg import inline_svg, svg_file
 from edgecil.report.theme import DARK, LIGHT, SHADES, is_dark_shade
 

@@ -91,15 +91,3 @@ def test_probes_are_columns_and_named_where_they_lie_outside(dataset, orders, mo
     assert [mark.colour for mark in texts if mark.text == "a"] == ["faint", "c1"]
     steady = [mark.text for mark in texts].index("steady")
     assert [mark.text for mark in texts[steady + 1 :][:4]] == ["80.0", "80.0", "95.0", "60.0"]
-
-
-def test_more_orders_than_dots_are_aggregated_with_both_ends(dataset, orders, monkeypatch) -> None:
-    monkeypatch.setattr("edgecil.report.overview._MOST_DOTS", 30)
-    figure = overview(dataset, rank(dataset), orders)
-    marks = dots_of(figure.wide, "varied")
-    shown = {int(place) for mark in marks for place in mark.data["orders"].split()}
-    values = [orders.values["varied"][place] for place in shown]
-    assert len(shown) <= 32
-    assert (min(values), max(values)) == (40.0, 80.0)
-    assert {mark.data["per"] for mark in marks} == {"3"}
-    assert "up to 3 orders" in figure.caption

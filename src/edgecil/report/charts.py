@@ -44,7 +44,6 @@ _MOST_BANDS = 6
 _HALF = 620.0  # pixels of a heat map on a desk
 _MOST_NAMED = 60  # classes; beyond, names appear on hover only
 _MOST_NUMBERED = 20
-_MOST_DOTS = 800
 # Parts of a bar of the confusion from the bottom to the top: column, legend, colour.
 _CONFUSED = (
     (0, "right", "truth"),
@@ -329,7 +328,6 @@ def build_prediction(
         correlation = analysis.correlation
         if correlation is None or not own.size:
             continue
-        own = own[:: -(-len(own) // _MOST_DOTS)]
         r = correlation.pearson if correlation.stable else None
         text = "no r" if r is None else f"r = {signed(r, 2)}"
         clouds[method] = (orders.z[own], values[method][own], own.tolist(), text)

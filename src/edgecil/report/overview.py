@@ -38,7 +38,6 @@ from edgecil.report.theme import protocol_style
 from edgecil.sequences.given import NAME as GIVEN
 from edgecil.sequences.protocols import find_protocol
 
-_MOST_DOTS = 1200  # of one row; beyond, a dot stands for several orders
 _DENSITY_POINTS = 100
 _LEAST_SHAPE = 8  # orders from which an estimated distribution is drawn
 _GAP = 3.0  # between the base line and the dots
@@ -59,7 +58,6 @@ class OverviewRow:
     orders: Ints
     named: tuple[NamedOrder, ...] = ()
     order_share: float | None = None
-    per_dot: int = 1
 
     @property
     def is_measured(self) -> bool:
@@ -84,18 +82,19 @@ def build_overview(
     words = metric_words(dataset.metric)
     kind = "class order" if dataset.table.has_orders else "run"
     rows = [_row(dataset, method, orders, values[method]) for method in ranked]
-    return ReportFigure.of(
-        name, _caption(rows, words), lambda width: draw_overview(rows, words, width, kind)
+    caption = (
+        f"{words.title[0].upper()}{words.title[1:]} over class orders: "
+        f"{'each row is a method; ' if len(rows) > 1 else ''}each dot is an order, the "
+        "diamond is the mean with its 90 % interval, the thin bar holds a new run with "
+        "probability 90 %, and grey is the distribution over orders."
     )
+    return ReportFigure.of(name, caption, lambda width: draw_overview(rows, words, width, kind))
 
 
 def _row(dataset: DatasetAnalysis, name: str, orders: OrderTable, values: Floats) -> OverviewRow:
     method = dataset.methods[name]
     own = np.flatnonzero(~np.isnan(values))
     own = own[np.argsort(values[own], kind="stable")]
-    per_dot = -(-len(own) // _MOST_DOTS)
-    if per_dot > 1:
-        own = np.concatenate([own[:1], own[1:-1:per_dot], own[-1:]])
     chosen = [orders.choices[place] for place in own.tolist()]
     every = [one for one in dataset.table.protocols if find_protocol(one).exhaustive]
     return OverviewRow(
@@ -106,7 +105,6 @@ def _row(dataset: DatasetAnalysis, name: str, orders: OrderTable, values: Floats
         own,
         named_orders(dataset, name),
         method.order_effect.order_share,
-        per_dot,
     )
 
 
@@ -245,8 +243,6 @@ def _draw_row(
         colour, shape = protocol_style(protocol)
         many = 2 * len(chosen) > len(x)
         data = {"method": row.name, "orders": " ".join(map(str, row.orders[chosen].tolist()))}
-        if row.per_dot > 1:
-            data["per"] = str(row.per_dot)
         size = radius if many else max(1.35 * radius, 3.4)
         opacity = 0.55 if protocol == "" else 0.6 if many and len(x) > 12 else 0.95
         marks.append(Dots(x[chosen], y[chosen], size, colour, shape, opacity, data))
@@ -341,14 +337,3 @@ def explain(dataset: DatasetAnalysis) -> str:
             "says that they are the best or worst possible."
         )
     return " ".join(sentences)
-
-
-def _caption(rows: Sequence[OverviewRow], words: MetricWords) -> str:
-    methods = "each row is a method; " if len(rows) > 1 else ""
-    most = max(row.per_dot for row in rows)
-    dots = "each dot is an order" if most == 1 else f"each dot stands for up to {most} orders"
-    return (
-        f"{words.title[0].upper()}{words.title[1:]} over class orders: {methods}{dots}, the "
-        "diamond is the mean with its 90 % interval, the thin bar holds a new run with "
-        "probability 90 %, and grey is the distribution over orders."
-    )

@@ -11,7 +11,7 @@ const showTip = (text, x, y) => {
   tip.style.top = `${Math.max(8, top)}px`;
 };
 const hideTip = () => { tip.hidden = true; };
-const describe = (method, order, per) => {
+const describe = (method, order) => {
   const { label, unit } = page.metrics[metric];
   const value = valueOf(method, order);
   const lines = [`${method}: ${label} ${value === null ? "–" : minus(value.toFixed(2))} ${unit}`];
@@ -23,7 +23,6 @@ const describe = (method, order, per) => {
   const text = tasks.join("\n");
   const most = innerWidth < 600 ? 500 : 1400;
   lines.push(text.length > most ? `${text.slice(0, most)}…` : text);
-  if (per > 1) lines.push(`one of about ${per} orders here`);
   return lines.join("\n");
 };
 for (const element of all("[data-tip]")) {
@@ -47,7 +46,7 @@ const pointsOf = (svg) => {
     const starts = path.getAttribute("d").split("M").slice(1);
     starts.forEach((start, index) => {
       const [x, y] = start.match(/-?[\d.]+/g);
-      points.push({ x: +x, y: +y, order: +orders[index], method: path.dataset.method, per: +(path.dataset.per ?? 1) });
+      points.push({ x: +x, y: +y, order: +orders[index], method: path.dataset.method });
     });
   }
   points.sort((a, b) => a.y - b.y);
@@ -73,7 +72,7 @@ const nearest = (svg, event) => {
 };
 const showPoint = (svg, point) => {
   const { x, y } = toScreen(svg, point.x, point.y);
-  showTip(describe(point.method, point.order, point.per), x, y);
+  showTip(describe(point.method, point.order), x, y);
   svg.lastPoint = point;
 };
 const pinned = { order: null };
