@@ -104,14 +104,18 @@ def curves(
 
 
 class Plain(nn.Module):
-    """Our transformer without additions, with the interface of PILOT's backbones."""
+    """Our transformer without additions, with the interface of PILOT's backbones.
+
+    A frozen one stays in evaluation mode, which matters to the batch norms of a convolutional stem.
+    """
 
     def __init__(self, vit: ViT) -> None:
         super().__init__()
         self.vit, self.out_dim = vit, vit.feature_size
+        self.learns = any(weight.requires_grad for weight in vit.parameters())
 
     def train(self, mode: bool = True) -> Plain:
-        return super().train(False)
+        return super().train(mode and self.learns)
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
         return self.vit(images)
