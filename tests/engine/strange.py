@@ -108,24 +108,6 @@ class Sleepy(Instant):
         super().learn(task)
 
 
-@register_method("stopping", StrangeConfig, "stops its process, as Ctrl-Z does, once")
-class Stopping(Instant):
-    def learn(self, task: Task) -> None:
-        if self.config.strikes(task):
-            Path(self.config.file).unlink()
-            os.kill(os.getpid(), signal.SIGSTOP)
-        super().learn(task)
-
-
-@register_method("flaky", StrangeConfig, "fails once")
-class Flaky(Instant):
-    def learn(self, task: Task) -> None:
-        if self.config.strikes(task):
-            Path(self.config.file).unlink()
-            raise OSError("the network file system is away")
-        super().learn(task)
-
-
 @register_method("diverging", StrangeConfig, "has a parameter that is not a number")
 class Diverging(Instant):
     def learn(self, task: Task) -> None:

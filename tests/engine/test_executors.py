@@ -193,15 +193,6 @@ def test_no_semaphore_would_stay_when_everything_is_killed(ran) -> None:
         assert "python" in ran.memory
 
 
-def test_a_full_disk_ends_the_run_with_a_sentence(tmp_path) -> None:
-    executor = get_executor("local", make_context({"instant": {}}), workers=1)
-    (tmp_path / "file").touch()
-    executor.submit(Job(Node("instant", 0, ((0,),)), None, tmp_path / "file" / "state"))
-    with pytest.raises(EdgecilError, match=r"Cannot write .*file/state"):
-        executor.wait()
-    executor.close()
-
-
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
@@ -365,9 +356,6 @@ def test_a_parameter_that_is_not_finite_is_a_failure(tmp_path) -> None:
     assert outcome.permanent
     assert outcome.error.startswith("NotFiniteError")
     assert "nan" in outcome.error
-    trigger.unlink()
-    outcome, _ = train_node(context, Node("diverging", 0, ((0, 1),)), None, keep=False)
-    assert outcome.result is not None
 
 
 def test_a_learning_rate_that_diverges_is_a_failure_with_its_epoch() -> None:

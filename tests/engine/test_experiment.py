@@ -47,6 +47,7 @@ def experiment(tmp_path: Path) -> Experiment:
 
 def test_everything_in_the_directory_is_read(experiment) -> None:
     assert (experiment.dataset, experiment.names) == ("pets", tuple(NAMES))
+    assert Experiment(str(experiment.directory)).dataset == "pets"  # type: ignore[arg-type]
     assert experiment.identity["torch"] == "2"
     assert experiment.config is None
     assert [run.accuracy for run in experiment.results()] == [75.0, 50.0]
@@ -145,9 +146,3 @@ def test_reprs_are_short_escaped_and_do_not_read_the_runs(experiment, monkeypatc
     experiment.directory.rename(experiment.directory.with_name("gone"))
     assert str(experiment.directory) in repr(experiment)
     assert "<table" not in experiment._repr_html_()
-
-
-def test_an_experiment_is_opened_by_the_text_of_its_path(experiment) -> None:
-    assert Experiment(str(experiment.directory)).names == experiment.names  # type: ignore[arg-type]
-    with pytest.raises(UsageError):
-        Experiment(None)  # type: ignore[arg-type]

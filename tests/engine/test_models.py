@@ -32,6 +32,14 @@ def test_a_kept_model_predicts_what_was_counted(config, tmp_path) -> None:
             right = model.predict(images.inputs, classifier=classifier) == images.labels
             assert 100.0 * right.mean() == result.metric("last", classifier)
     assert model.names == load_dataset(config.dataset).names
+    with pytest.raises(UsageError, match="random seed-0"):
+        experiment.model("icarl", "edge hard")
+    with pytest.raises(UsageError, match="float64"):
+        model.predict(np.zeros((1, *model.shape)))
+    with pytest.raises(UsageError, match="nme"):
+        model.predict(np.zeros((1, *model.shape), dtype=np.uint8), classifier="foot")
+    run(config=config, out=out, overwrite=True, execution={"workers": 1})
+    assert not list((out / "models").iterdir())
 
 
 def test_a_model_that_was_not_kept_is_trained_again_with_the_same_result(config, tmp_path) -> None:
@@ -45,23 +53,3 @@ def test_a_model_that_was_not_kept_is_trained_again_with_the_same_result(config,
     third = run(config=config, out=out, execution={"workers": 1})
     assert third.summary.trained == 0
     assert again.model("icarl", "random seed-0"), "later calls without 'keep_model' keep it"
-
-
-def test_overwriting_removes_models(config, tmp_path) -> None:
-    out = tmp_path / "out"
-    run(config=config, out=out, execution={"workers": 1, "keep_model": True})
-    run(config=config, out=out, overwrite=True, execution={"workers": 1})
-    assert not list((out / "models").iterdir())
-
-
-def test_wrong_requests_are_refused(config, tmp_path) -> None:
-    experiment = run(
-        config=config, out=tmp_path / "out", execution={"workers": 1, "keep_model": True}
-    )
-    with pytest.raises(UsageError, match="random seed-0"):
-        experiment.model("icarl", "edge hard")
-    model = experiment.model("icarl", "random seed-0")
-    with pytest.raises(UsageError, match="float64"):
-        model.predict(np.zeros((1, *model.shape)))
-    with pytest.raises(UsageError, match="nme"):
-        model.predict(np.zeros((1, *model.shape), dtype=np.uint8), classifier="foot")

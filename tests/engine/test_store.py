@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import errno
-import os
 import shutil
 import sqlite3
 import tempfile
@@ -13,7 +11,7 @@ import pytest
 from edgecil.engine import store_reader
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, Reported, WholeRun
-from edgecil.engine.store import FORMAT, Store, StoreReader, save_state
+from edgecil.engine.store import FORMAT, Store, StoreReader
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.sequences import ClassSequence
 from edgecil.sequences.protocols import LabelledSequence
@@ -198,20 +196,6 @@ def test_states_have_files_of_their_own(store) -> None:
     nodes = [FIRST, SECOND, Node("n", 0, FIRST.prefix), Node("m", 1, FIRST.prefix)]
     assert len({store.state_path(node) for node in nodes}) == 4
     assert again(store).state_path(FIRST) == store.state_path(FIRST)
-
-
-def test_a_state_that_cannot_be_written_leaves_the_old_one(store, monkeypatch) -> None:
-    path = store.state_path(FIRST)
-    save_state(path, b"old")
-
-    def full(file: int) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(EdgecilError, match="space left"):
-        save_state(path, b"new")
-    assert path.read_bytes() == b"old"
-    assert list(path.parent.iterdir()) == [path]
 
 
 def test_a_whole_run_of_another_tool_shares_nothing(store) -> None:
