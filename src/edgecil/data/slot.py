@@ -192,12 +192,11 @@ def _labels(part: Any, items: Sequence[_Item], columns: tuple[str, str] | None) 
 
 def _numbered(given: Sequence[Any], names: tuple[str, ...] | None) -> tuple[Any, tuple[str, ...]]:
     """Return labels as numbers, and a name for each class."""
-    texts = sorted({label for label in given if isinstance(label, str)})
-    if texts:
-        if any(not isinstance(label, str) for label in given):
-            raise DataError("The labels must be all numbers or all texts.")
-        place = {text: label for label, text in enumerate(texts)}
-        return np.array([place[label] for label in given], dtype=np.int64), tuple(texts)
+    if len({isinstance(label, str) for label in given}) > 1:
+        raise DataError("The labels must be all numbers or all texts.")
+    if isinstance(given[0], str):
+        texts, labels = np.unique(given, return_inverse=True)
+        return labels.astype(np.int64), tuple(texts.tolist())
     if any(label is None or label < 0 for label in given):
         raise DataError(
             "An item has no label, or one below 0; name a part that has labels, for example "

@@ -24,14 +24,13 @@ _T = TypeVar("_T")
 _TAIL = re.compile(rb',"checksum":"([0-9a-f]{32})"\}\s*$')
 
 
-def to_json(value: Any, schema: str, *, indent: int = 0) -> bytes:
+def to_json(value: Any, schema: str) -> bytes:
     """Return a dataclass or mapping as one JSON object whose first key, `schema`, names its schema.
 
     >>> to_json({"mean": np.float64(1.5), "values": np.array([1.0, np.nan])}, "example/1")
     b'{"schema":"example/1","mean":1.5,"values":[1.0,null]}'
     """
-    data = msgspec.json.encode({"schema": schema, **_members(value)}, enc_hook=_encode)
-    return msgspec.json.format(data, indent=indent) if indent else data
+    return msgspec.json.encode({"schema": schema, **_members(value)}, enc_hook=_encode)
 
 
 def checked_json(value: Any, schema: str) -> bytearray:
