@@ -8,6 +8,7 @@ log of the forks holds three runs, on the orders of their setting `eval`: random
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
@@ -25,7 +26,7 @@ from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, Reported, WholeRun
 from edgecil.engine.store import Store
 from edgecil.engine.toolbox_configs import toolbox_dataset, toolbox_sizes
-from edgecil.errors import DataError, UsageError, warn
+from edgecil.errors import DataError, UsageError, first_line, warn
 from edgecil.interop.exports import MANIFEST, import_results
 from edgecil.io.files import read_text
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
@@ -45,10 +46,7 @@ _MESSAGE = re.compile(r" => (.*)")
 _SETTING = re.compile(r"(\w+): (.*)")
 _ORDER = re.compile(r"\[\d{1,9}(, \d{1,9})+\]", re.ASCII)
 _TESTED = re.compile(r"(CNN|NME): (\{.*\})")
-_NUMBER = r"(?:np\.float64\()?(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)\)?(?=[,}])"
-_TOTAL = re.compile(rf"'total': {_NUMBER}", re.ASCII)
-_GROUP = re.compile(rf"'(\d{{1,9}})-(\d{{1,9}})': {_NUMBER}", re.ASCII)
-_GROUP_NAME = re.compile(r"'\d+-\d+':")
+_NUMPY = re.compile(r"np\.float64\(([^()]*)\)")
 _DIGITS = 18  # of a setting
 # Settings that do not decide the result of one order; `eval` is the forks' choice of orders.
 _NOT_IDENTITY = ("config", "prefix", "seed", "device", "nb_classes", "nb_tasks", "eval")
@@ -185,23 +183,22 @@ def read_log(path: str | Path) -> list[LoggedRun]:
 
 def _add_results(run: LoggedRun, classifier: str, text: str) -> None:
     """Add the accuracies after one task."""
-    total = _TOTAL.search(text)
-    if total is None:
-        raise DataError(f"{run.path} has a result without a total: {text[:80]}.")
-    groups = [
-        (int(first), int(last), float(accuracy)) for first, last, accuracy in _GROUP.findall(text)
-    ]
-    if len(groups) != len(_GROUP_NAME.findall(text)):
+    try:
+        table = ast.literal_eval(_NUMPY.sub(r"\1", text))
+        total = float(table["total"])
+        groups = [
+            (int(name.split("-")[0]), int(name.split("-")[1]), float(value))
+            for name, value in table.items()
+            if "-" in name
+        ]
+        if not all(0.0 <= it <= 100.0 for it in (total, *(group[2] for group in groups))):
+            raise ValueError("it has an accuracy that is not per cent in [0, 100]")
+    except (KeyError, ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
         raise DataError(
-            f"{run.path} has a result with a group of classes whose accuracy is no number: "
-            f"{text[:80]}."
-        )
-    for accuracy in (float(total[1]), *(group[2] for group in groups)):
-        if not 0.0 <= accuracy <= 100.0:
-            raise DataError(
-                f"{run.path} has the accuracy {accuracy:g}; accuracies are per cent in [0, 100]."
-            )
-    run.totals.setdefault(classifier, []).append(float(total[1]))
+            f"{run.path} has a result that is no table of accuracies: {text[:80]} "
+            f"({first_line(error)})."
+        ) from error
+    run.totals.setdefault(classifier, []).append(total)
     run.groups.setdefault(classifier, []).append(groups)
 
 
