@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,10 +86,11 @@ def write_report(
         reading: see :class:`~edgecil.estimation.sources.Reading`.
     """
     from edgecil.estimation.analysis import as_analysis
-    from edgecil.estimation.sources import is_saved_analysis, list_sources
+    from edgecil.estimation.sources import available_metrics, is_saved_analysis, list_sources
 
+    runs = None
     if not isinstance(source, Analysis) and not is_saved_analysis(source):
-        source = list_sources(source)  # all metrics are of one moment
+        source = runs = list_sources(source)  # all metrics are of one moment
     options: dict[str, Any] = {
         **reading,
         "classifier": classifier,
@@ -97,8 +98,18 @@ def write_report(
         "predictor": predictor,
     }
     analysis = as_analysis(source, metric=metric, **options)
-    offered = () if live and metrics is None else OFFERED
-    others = _analyze_others(source, analysis, metrics, offered, options)
+    if runs is None and metrics is not None:
+        raise UsageError(
+            "The 'metrics' parameter requires runs. An Analysis has only the metric "
+            f"{analysis.options.metric!r}; give the experiment instead."
+        )
+    available = () if runs is None or live else available_metrics(runs)
+    wanted = [name for name in OFFERED if name in available] if metrics is None else metrics
+    others = [
+        as_analysis(source, **{**options, "metric": name})
+        for name in wanted
+        if name != analysis.options.metric
+    ]
     folder = _folder(analysis, out)
     check_owner(folder, "report")
     try:
@@ -149,30 +160,6 @@ def watch_report(source: str | Path, *, seconds: float = 10.0, **options: Any) -
             shown = False
         time.sleep(seconds)
     return write_report(source, open=shown, **options)
-
-
-def _analyze_others(
-    source: Any,
-    analysis: Analysis,
-    metrics: Sequence[str] | None,
-    offered: Sequence[str],
-    options: Mapping[str, Any],
-) -> list[Analysis]:
-    """Analyses of the same source by other metrics that it has."""
-    from edgecil.estimation.analysis import as_analysis
-    from edgecil.estimation.sources import available_metrics, is_saved_analysis, list_sources
-
-    if isinstance(source, Analysis) or is_saved_analysis(source):
-        if metrics is not None:
-            raise UsageError(
-                "The 'metrics' parameter requires runs. An Analysis has only the metric "
-                f"{analysis.options.metric!r}; give the experiment instead."
-            )
-        return []
-    available = available_metrics(list_sources(source))
-    wanted = [name for name in offered if name in available] if metrics is None else metrics
-    others = [name for name in wanted if name != analysis.options.metric]
-    return [as_analysis(source, **{**options, "metric": name}) for name in others]
 
 
 def _folder(analysis: Analysis, out: str | Path | None) -> Path:
