@@ -23,7 +23,7 @@ import numpy as np
 import torch
 
 from edgecil.backbones import GrowingLinear
-from edgecil.backbones.registry import default_backbone
+from edgecil.backbones.named import default_backbone
 from edgecil.data import Dataset
 from edgecil.data.dataset import Examples
 from edgecil.methods import Environment, Schedule, get_method, method_names

@@ -44,7 +44,7 @@ from edgecil import protocol
 from edgecil.data import load_dataset
 from edgecil.data.augment import channel_statistics
 from edgecil.methods import Environment, get_method
-from edgecil.methods.registry import replace_settings
+from edgecil.methods.entry import replace_settings
 from edgecil.methods.task import Scenario
 from edgecil.sequences.space import SequenceSpace
 

@@ -14,8 +14,8 @@ import pytest
 pytest.importorskip("mkdocs")
 
 
+from edgecil.backbones.named import BACKBONES
 from edgecil.backbones.pretrained import PRETRAINED
-from edgecil.backbones.registry import BACKBONES
 from edgecil.cli.main import verb_parser
 from edgecil.methods import Method, get_method, method_names
 from edgecil.methods.setups import NAMED, PUBLISHED

@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 import torch
 
-from edgecil.backbones.registry import default_backbone
+from edgecil.backbones.named import default_backbone
 from edgecil.backbones.slot import backbone_text
 from edgecil.data.augment import channel_statistics
 from edgecil.data.dataset import Dataset, Examples
 from edgecil.engine.main_guard import refuse_while_importing
 from edgecil.engine.node_training import pack, unpack
 from edgecil.errors import EdgecilError
+from edgecil.methods.entry import MethodEntry
 from edgecil.methods.method import Environment, Method
 from edgecil.methods.plain_learner import PlainMethod
-from edgecil.methods.registry import MethodEntry
 from edgecil.methods.resolve import resolve_method
 from edgecil.methods.settings import Schedule
 from edgecil.methods.task import Scenario

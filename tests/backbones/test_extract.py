@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from edgecil.backbones.extract import features
-from edgecil.backbones.registry import MLP
+from edgecil.backbones.named import MLP
 from edgecil.cli.main import main
 from edgecil.data import load_dataset, store
 from edgecil.errors import UsageError

@@ -8,7 +8,7 @@ from torch import nn
 
 from edgecil.backbones import build_backbone, initialise
 from edgecil.backbones.initialise import build
-from edgecil.backbones.registry import BACKBONES, ON_VECTORS
+from edgecil.backbones.named import BACKBONES, ON_VECTORS
 from edgecil.backbones.vit import ViT, ViTLayout
 from tests.backbones.test_vit import LAYOUTS, SHAPE
 

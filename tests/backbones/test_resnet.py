@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from edgecil.backbones import Backbone, build_backbone, initialise
-from edgecil.backbones.registry import BACKBONES, ON_VECTORS
+from edgecil.backbones.named import BACKBONES, ON_VECTORS
 from edgecil.backbones.resnet import PadShortcut
 from edgecil.errors import UsageError
 

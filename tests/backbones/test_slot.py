@@ -12,8 +12,8 @@ import torch
 from torch import nn
 
 from edgecil.backbones import build_backbone, slot
+from edgecil.backbones.named import default_backbone
 from edgecil.backbones.pretrained import fingerprint, image_size_of, statistics_of
-from edgecil.backbones.registry import default_backbone
 from edgecil.errors import EdgecilError, PrerequisiteError, UsageError
 
 pytestmark = pytest.mark.filterwarnings("ignore::edgecil.errors.EdgecilWarning")

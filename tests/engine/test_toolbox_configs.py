@@ -30,7 +30,7 @@ from edgecil.engine.toolbox_configs import (
 )
 from edgecil.errors import DataError, EdgecilWarning, UsageError
 from edgecil.methods import Schedule, get_method, method_names
-from edgecil.methods.registry import replace_settings
+from edgecil.methods.entry import replace_settings
 from edgecil.methods.setups import PUBLISHED
 
 DATA = json.loads((Path(__file__).parent / "data" / "toolbox_configs.json").read_text("utf-8"))

@@ -15,7 +15,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_iter
 
-from edgecil.backbones.registry import BACKBONES, ON_VECTORS
+from edgecil.backbones.named import BACKBONES, ON_VECTORS
 from edgecil.data import Dataset, Examples
 from edgecil.methods import Method, expansion, get_method, training
 from edgecil.methods.expansion import ExpandingBackbone

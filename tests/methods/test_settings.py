@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from edgecil.backbones.registry import BACKBONES
+from edgecil.backbones.named import BACKBONES
 from edgecil.errors import UsageError
 from edgecil.methods import PAPER, Schedule, get_method, get_schedule
 from edgecil.methods.memory import MemoryBudget

@@ -7,9 +7,9 @@ import torch
 
 from edgecil.errors import UsageError
 from edgecil.methods import METHODS, get_method
+from edgecil.methods.entry import replace_schedule
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.mos import mean_of
-from edgecil.methods.registry import replace_schedule
 from edgecil.methods.settings import Schedule
 from edgecil.methods.setups import COMMITS, PUBLISHED
 from edgecil.methods.task import Scenario

@@ -2,7 +2,7 @@
 
 from edgecil.backbones.heads import CosineHead, GrowingHead, GrowingLinear
 from edgecil.backbones.initialise import initialise
-from edgecil.backbones.registry import backbone_names, backbone_status, build_backbone
+from edgecil.backbones.named import backbone_names, backbone_status, build_backbone
 from edgecil.backbones.resnet import Backbone, ResNet
 
 __all__ = [

@@ -64,6 +64,7 @@ def features(
     use_portable_kernels()
     import torch
 
+    from edgecil.backbones.named import canonical_backbone, check_backbone
     from edgecil.backbones.pretrained import (
         fingerprint,
         frozen_backbone,
@@ -71,7 +72,6 @@ def features(
         is_pretrained,
         statistics_of,
     )
-    from edgecil.backbones.registry import canonical_backbone, check_backbone
     from edgecil.backbones.slot import backbone_text
     from edgecil.data import load_dataset
     from edgecil.data.augment import Normalise, Pipeline

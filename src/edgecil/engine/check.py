@@ -391,7 +391,7 @@ def _read_stored(
 
 def _network_sizes(backbones: Mapping[str, str], shape: tuple[int, ...]) -> list[int]:
     """Return the bytes of the networks that are trained from scratch, which states contain."""
-    from edgecil.backbones.registry import BACKBONES, build_backbone
+    from edgecil.backbones.named import BACKBONES, build_backbone
 
     sizes = []
     for name in set(backbones.values()) & set(BACKBONES):

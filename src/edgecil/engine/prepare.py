@@ -9,8 +9,7 @@ from typing import Any, cast
 
 import torch
 
-from edgecil.backbones.pretrained import fingerprint, is_pretrained, statistics_of
-from edgecil.backbones.registry import (
+from edgecil.backbones.named import (
     BACKBONES,
     build_backbone,
     canonical_backbone,
@@ -19,6 +18,7 @@ from edgecil.backbones.registry import (
     default_backbone,
     offered_by,
 )
+from edgecil.backbones.pretrained import fingerprint, is_pretrained, statistics_of
 from edgecil.backbones.slot import find_model, is_slot_model, model_name
 from edgecil.classes import ClassList
 from edgecil.data import Dataset
@@ -33,8 +33,8 @@ from edgecil.engine.similarity import experiment_similarity
 from edgecil.errors import PrerequisiteError, UsageError, warn
 from edgecil.io.device import check_precision, choose_device
 from edgecil.methods import Environment, MethodEntry, get_method
+from edgecil.methods.entry import replace_schedule, replace_settings
 from edgecil.methods.image_size import fit_images, image_statistics, stored_size
-from edgecil.methods.registry import replace_schedule, replace_settings
 from edgecil.methods.task import Scenario
 from edgecil.sequences.given import parse_given
 from edgecil.sequences.protocols import (

@@ -2,8 +2,8 @@
 
 from importlib import import_module
 
+from edgecil.methods.entry import METHODS, MethodEntry, register_method
 from edgecil.methods.method import Environment, Method
-from edgecil.methods.registry import METHODS, MethodEntry, register_method
 from edgecil.methods.resolve import get_method, method_names, resolve_method
 from edgecil.methods.settings import PAPER, Schedule
 from edgecil.methods.setups import get_schedule

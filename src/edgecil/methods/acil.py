@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import torch
 
+from edgecil.methods.entry import register_method
 from edgecil.methods.random_regression import RandomRegression
-from edgecil.methods.registry import register_method
 from edgecil.methods.settings import Count, Positive, Settings
 from edgecil.methods.task import Task, derive_generator
 

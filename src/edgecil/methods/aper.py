@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import torch
 
 from edgecil.methods.adapters import adapt, blank_adapters
+from edgecil.methods.entry import register_method
 from edgecil.methods.method import Environment
-from edgecil.methods.registry import register_method
 from edgecil.methods.settings import Count, Schedule, Settings
 from edgecil.methods.setups import PUBLISHED
 from edgecil.methods.simplecil import PrototypeMethod

@@ -14,9 +14,9 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from edgecil.backbones import Backbone, GrowingLinear
+from edgecil.methods.entry import register_method
 from edgecil.methods.memory import ExemplarMemory
 from edgecil.methods.network import Network, ReplayConfig, TeacherMethod
-from edgecil.methods.registry import register_method
 from edgecil.methods.settings import Range
 from edgecil.methods.task import Task
 from edgecil.methods.training import minimise

@@ -7,8 +7,8 @@ a different method.
 
 from __future__ import annotations
 
+from edgecil.methods.entry import register_method
 from edgecil.methods.expansion import ExpandingConfig, ExpandingMethod
-from edgecil.methods.registry import register_method
 
 
 @register_method(

@@ -14,10 +14,10 @@ from functools import partial
 import torch
 from torch.nn.functional import cross_entropy
 
+from edgecil.methods.entry import register_method
 from edgecil.methods.memory import ExemplarMemory, draw
 from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkMethod, ReplayConfig
-from edgecil.methods.registry import register_method
 from edgecil.methods.task import Task
 
 

@@ -20,9 +20,9 @@ from edgecil.backbones.features import content_name
 from edgecil.io.files import replace_file
 from edgecil.io.locks import waiting_lock
 from edgecil.methods.adapters import adapt, class_means, load_adapters
+from edgecil.methods.entry import register_method
 from edgecil.methods.method import Environment, saved
 from edgecil.methods.pretrained import PretrainedMethod
-from edgecil.methods.registry import register_method
 from edgecil.methods.settings import Count, NotNegative, Schedule, Settings
 from edgecil.methods.setups import PUBLISHED
 from edgecil.methods.task import Task

@@ -10,8 +10,8 @@ from __future__ import annotations
 import torch
 from torch.nn.functional import cross_entropy
 
+from edgecil.methods.entry import register_method
 from edgecil.methods.network import NetworkMethod, ReplayConfig
-from edgecil.methods.registry import register_method
 from edgecil.methods.task import Task
 
 

@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 import torch
 
+from edgecil.methods.entry import register_method
 from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkConfig, NetworkMethod, new_classes_only
-from edgecil.methods.registry import register_method
 from edgecil.methods.task import Task
 from edgecil.methods.training import feed, shuffle
 

@@ -13,9 +13,9 @@ import torch
 from torch.nn.functional import normalize
 
 from edgecil.methods.class_statistics import ClassGaussians
+from edgecil.methods.entry import register_method
 from edgecil.methods.method import Environment
 from edgecil.methods.pretrained import PretrainedMethod
-from edgecil.methods.registry import register_method
 from edgecil.methods.settings import Positive, Settings
 from edgecil.methods.task import Task
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from edgecil.methods.entry import register_method
 from edgecil.methods.network import NetworkConfig, NetworkMethod, new_classes_only
-from edgecil.methods.registry import register_method
 from edgecil.methods.task import Task
 
 

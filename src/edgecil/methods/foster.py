@@ -15,10 +15,10 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from edgecil.backbones import Backbone
+from edgecil.methods.entry import register_method
 from edgecil.methods.expansion import ExpandingBackbone, ExpandingNetwork
 from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkMethod, ReplayConfig, distil
-from edgecil.methods.registry import register_method
 from edgecil.methods.settings import PAPER, Schedule
 from edgecil.methods.task import Task, derive_generator
 from edgecil.methods.training import in_batches

@@ -12,9 +12,9 @@ from typing import Literal
 
 import torch
 
+from edgecil.methods.entry import register_method
 from edgecil.methods.memory import ExemplarMemory, draw
 from edgecil.methods.network import ReplayConfig, TeacherMethod
-from edgecil.methods.registry import register_method
 from edgecil.methods.task import Task
 
 

@@ -12,13 +12,13 @@ from math import ceil, prod
 
 from edgecil.backbones import Backbone, ResNet
 from edgecil.errors import UsageError
+from edgecil.methods.entry import register_method
 from edgecil.methods.expansion import (
     ExpandingBackbone,
     ExpandingConfig,
     ExpandingMethod,
     ExpandingNetwork,
 )
-from edgecil.methods.registry import register_method
 from edgecil.methods.task import Task
 
 

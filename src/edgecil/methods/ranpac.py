@@ -15,9 +15,9 @@ import torch
 from torch.nn import functional
 
 from edgecil.methods.adapters import adapt, blank_adapters
+from edgecil.methods.entry import register_method
 from edgecil.methods.method import Environment, Need
 from edgecil.methods.random_regression import RandomRegression
-from edgecil.methods.registry import register_method
 from edgecil.methods.settings import Count, Schedule, Settings, Whole
 from edgecil.methods.setups import PUBLISHED
 from edgecil.methods.task import Task, derive_generator

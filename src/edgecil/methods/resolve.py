@@ -21,9 +21,9 @@ from edgecil.io.code import (
     locate_module,
     locate_object,
 )
+from edgecil.methods.entry import METHODS, MethodEntry
 from edgecil.methods.method import Environment, Method
 from edgecil.methods.plain_learner import PlainMethod, check_plain
-from edgecil.methods.registry import METHODS, MethodEntry
 from edgecil.registry import Registry
 
 ENTRY_POINTS = "edgecil.methods"

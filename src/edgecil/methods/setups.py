@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from edgecil.backbones.named import BACKBONES
 from edgecil.backbones.pretrained import is_pretrained, is_resnet
-from edgecil.backbones.registry import BACKBONES
 from edgecil.data.split import SPLITS
 from edgecil.errors import UsageError
 from edgecil.io.toml import read_toml

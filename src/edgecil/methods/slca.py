@@ -17,6 +17,7 @@ from torch import nn
 from edgecil.backbones import Backbone, GrowingLinear
 from edgecil.backbones.pretrained import is_pretrained
 from edgecil.methods.class_statistics import ClassGaussians, align
+from edgecil.methods.entry import register_method
 from edgecil.methods.method import Environment
 from edgecil.methods.network import (
     Network,
@@ -26,7 +27,6 @@ from edgecil.methods.network import (
     new_classes_only,
 )
 from edgecil.methods.prompts import PromptHead
-from edgecil.methods.registry import register_method
 from edgecil.methods.settings import Positive, Schedule
 from edgecil.methods.task import Task
 from edgecil.methods.training import Loss

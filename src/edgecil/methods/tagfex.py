@@ -18,6 +18,7 @@ from torch.nn.functional import cross_entropy, normalize, scaled_dot_product_att
 
 from edgecil.backbones import Backbone, GrowingLinear
 from edgecil.errors import UsageError
+from edgecil.methods.entry import register_method
 from edgecil.methods.expansion import (
     ExpandingBackbone,
     ExpandingConfig,
@@ -26,7 +27,6 @@ from edgecil.methods.expansion import (
 )
 from edgecil.methods.method import Environment
 from edgecil.methods.network import distil
-from edgecil.methods.registry import register_method
 from edgecil.methods.task import Task, derive_generator
 
 

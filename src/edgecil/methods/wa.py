@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import torch
 
+from edgecil.methods.entry import register_method
 from edgecil.methods.network import ReplayConfig, TeacherMethod
-from edgecil.methods.registry import register_method
 from edgecil.methods.task import Task
 
 
