@@ -42,6 +42,7 @@ def test_every_verb_names_its_schema() -> None:
             "about 10^92.37|10,820|109|Theorem 4",
         ),
         ("paper space --tasks 4 --similarity D.npy", "Theorem 3"),
+        ("paper rank paper-enumerable", "ranking error|covered"),
         (
             "paper score --similarity D.npy --sequence s.json",
             "exact z|inside a task|task after that|generalization",

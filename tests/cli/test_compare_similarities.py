@@ -3,9 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from tests.cli.conftest import Answer, Cli
+from tests.cli.conftest import Cli
 
 THREE = """
 dataset = "quickdraw"
@@ -25,28 +23,15 @@ classes = 6
 """
 
 
-def compare(cli: Cli, *words: object) -> Answer:
-    return cli("paper", "compare-similarities", *words)
-
-
 def agreements(cli: Cli, *words: object) -> list[dict[str, Any]]:
-    listed: list[dict[str, Any]] = compare(cli, *words, "--json").json["agreements"]
+    answer = cli("paper", "compare-similarities", *words, "--json").json
+    listed: list[dict[str, Any]] = answer["agreements"]
     return listed
 
 
-def configured(text: str) -> Path:
-    path = Path("compared.toml")
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def copy(matrix: Path) -> Path:
-    np.save("copy.npy", np.load(matrix))
-    return Path("copy.npy")
-
-
 def test_a_file_describes_what_to_build_and_all_pairs_are_compared(cli: Cli) -> None:
-    answers = agreements(cli, "--config", configured(THREE))
+    Path("compared.toml").write_text(THREE, encoding="utf-8")
+    answers = agreements(cli, "--config", "compared.toml")
     by_pair = {(answer.pop("left"), answer.pop("right")): answer for answer in answers}
     assert list(by_pair) == [("names", "captions"), ("names", "drawings"), ("captions", "drawings")]
     sources = {"names": ("--template", "{name}"), "drawings": ("--images", "pixels")}
@@ -54,5 +39,5 @@ def test_a_file_describes_what_to_build_and_all_pairs_are_compared(cli: Cli) -> 
         cli("similarity", "quickdraw", *options, "--classes", 6, "--out", f"{name}.npz")
     [by_hand] = agreements(cli, "names.npz", "drawings.npz", "--tasks", 3)
     assert by_pair["names", "drawings"].items() <= by_hand.items()
-    others = agreements(cli, "--config", configured(THREE), "--tasks", 2)
+    others = agreements(cli, "--config", "compared.toml", "--tasks", 2)
     assert [it["csg"] for it in others] != [it["csg"] for it in by_pair.values()]

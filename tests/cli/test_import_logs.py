@@ -12,10 +12,3 @@ def test_imported_logs_are_shown_like_any_experiment(cli: Cli) -> None:
     assert (part["method"], part["protocol"], part["finished"]) == ("icarl", "logs", 2)
     assert [run["label"] for run in part["runs"]] == ["seed-0", "seed-1"]
     assert all(len(run["matrix"][-1]) == 6 for run in part["runs"])
-
-
-def test_a_file_that_is_not_a_log_is_one_sentence(cli: Cli) -> None:
-    Path("a.log").write_text("nothing\n")
-    assert "a.log" in cli("import-logs", "a.log", "--out", "out").sentence
-    assert "b.log" in cli("import-logs", "b.log", "--out", "out").sentence
-    assert not Path("out").exists()

@@ -33,17 +33,9 @@ def verb_entries() -> dict[str, EntryPoint]:
 
 def find_verb(words: Sequence[str]) -> tuple[str, Verb] | None:
     """Return the verb that a command begins with, and its name of one or two words."""
-    if not words:
-        return None
-    if words[0] in _OWN:
-        return words[0], _OWN[words[0]]
-    if words[0] not in verb_entries():
-        return None
-    given = verb_entries()[words[0]].load()
-    if isinstance(given, Verb):
-        return words[0], given
-    own = {verb.name: verb for verb in given.verbs}
-    return (f"{words[0]} {words[1]}", own[words[1]]) if words[1:] and words[1] in own else None
+    verbs = all_verbs() if words and words[0] in verb_entries() else _OWN
+    names = (" ".join(words[:count]) for count in (1, 2))
+    return next(((name, verbs[name]) for name in names if name in verbs), None)
 
 
 def all_verbs() -> dict[str, Verb]:
@@ -66,13 +58,12 @@ def answer_types() -> dict[str, Any]:
     """
     import msgspec
 
-    types = {name: verb.answer() for name, verb in all_verbs().items()}
-    return {
-        name: msgspec.defstruct(name.replace(" ", "-"), kind.items())
-        if isinstance(kind, dict)
-        else kind
-        for name, kind in types.items()
-    }
+    types = {}
+    for name, verb in all_verbs().items():
+        kind = verb.answer()
+        is_many = isinstance(kind, dict)
+        types[name] = msgspec.defstruct(name.replace(" ", "-"), kind.items()) if is_many else kind
+    return types
 
 
 class Parser(argparse.ArgumentParser):

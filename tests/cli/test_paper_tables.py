@@ -1,4 +1,4 @@
-"""`edgecil paper rank` and `edgecil paper tables`."""
+"""`edgecil paper tables`."""
 
 from __future__ import annotations
 
@@ -15,20 +15,6 @@ def accuracies() -> Path:
     table = table_of({"a": noisy(0), "b": noisy(1)}, ("random", "edge", "latin", "enumerate"))
     write(rows(table), "accuracies.csv")
     return Path("accuracies.csv")
-
-
-def test_the_papers_rankings(cli: Cli) -> None:
-    rankings = cli("paper", "rank", "paper-rankings", "--json").json["rankings"]
-    assert [one["errors"]["edge"] for one in rankings] == [6.0, 2.0, 0.0, 2.0]
-    assert [one["errors"]["random"] for one in rankings] == [10.0, 12.0, 12.0, 14.0]
-    shown = cli("paper", "rank", "paper-enumerable").out
-    assert "ranking error" in shown
-    assert "covered" in shown
-
-
-def test_a_table_that_is_not_there(cli: Cli) -> None:
-    assert "paper-rankings" in cli("paper", "rank", "paper-ranking").sentence
-    assert "no file" in cli("paper", "rank", "nowhere.csv").sentence
 
 
 def test_tables_in_the_papers_layout(cli: Cli, accuracies: Path) -> None:
