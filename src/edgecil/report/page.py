@@ -25,7 +25,7 @@ from edgecil.report.charts import build_confusion
 from edgecil.report.figure import KINDS, SVG_ONLY, ReportFigure
 from edgecil.report.metrics import metric_words
 from edgecil.report.orders import OrderTable
-from edgecil.report.sections import MetricView, Section, build_view
+from edgecil.report.sections import Section, build_view
 from edgecil.report.svg import theme_css
 from edgecil.report.table import Table, files_of
 from edgecil.report.text import class_names, printable
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _SCRIPTS = ("data", "charts", "orders", "parts")
-_NAMED_CLASSES = 24  # beyond, the table of orders shows colours without names
 _UPRIGHT_NAMES = 6  # methods; beyond, their names stand on end above their columns
 
 
@@ -108,7 +107,6 @@ def compose_page(
             script=Markup("\n".join(_resource(f"script/{name}.js") for name in _SCRIPTS)),
             title=narrative.headline(dataset),
             about=narrative.about(dataset, len(orders)),
-            sections=list(_sections(views, added, has_orders)),
             views=views,
             added=added,
             glossary=narrative.glossary(dataset),
@@ -132,22 +130,6 @@ def compose_page(
     tables = {table.name: table for view in views for table in view.all_tables}
     shown = tuple((figure, kinds(figure)) for figure in figures)
     return Page(f"{html}\n", shown, tuple(tables.values()), texts)
-
-
-def _sections(
-    views: Sequence[MetricView], added: Mapping[str, str], has_orders: bool
-) -> Iterator[tuple[str, str]]:
-    """Ids and names of the sections that the page has."""
-    yield "answer", "Answer"
-    if views[0].pairs:
-        yield "compare", "Compare"
-    if any(view.curves for view in views):
-        yield "curves", "Curves"
-    if views[0].maps:
-        yield "classes", "Classes"
-    yield "orders", "Orders" if has_orders else "Runs"
-    yield from added.items()
-    yield "repeat", "Repeat"
 
 
 def _data(

@@ -44,17 +44,11 @@ def named_orders(dataset: DatasetAnalysis, method: str) -> tuple[NamedOrder, ...
     return tuple(named) if len(named) <= _MOST_NAMED else ()
 
 
-def mean_of(dataset: DatasetAnalysis, method: str) -> float:
-    """A method's mean over orders and trainings."""
-    value = dataset.methods[method].answer.mean.value
-    assert value is not None
-    return value
-
-
 def rank(dataset: DatasetAnalysis) -> list[str]:
     """All methods, from best to worst mean."""
     sign = -1.0 if metric_words(dataset.metric).higher_is_better else 1.0
-    return sorted(dataset.methods, key=lambda name: sign * mean_of(dataset, name))
+    means = {name: sign * (it.answer.mean.value or 0.0) for name, it in dataset.methods.items()}
+    return sorted(means, key=means.__getitem__)
 
 
 def compare_pair(dataset: DatasetAnalysis, first: str, second: str) -> Comparison | None:

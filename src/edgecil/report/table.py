@@ -240,15 +240,10 @@ def _text_block(
 
 def files_of(table: Table) -> dict[str, Callable[[Table], str]]:
     """How a table is written to files, by suffix; a long one to a CSV file only."""
-    return FORMATS if len(table.rows) <= _PRINTED else {".csv": as_csv}
-
-
-# How a table is written to a file, by the file's suffix.
-FORMATS: dict[str, Callable[[Table], str]] = {
-    ".csv": as_csv,
-    ".md": as_markdown,
-    ".tex": as_latex,
-}
+    formats: dict[str, Callable[[Table], str]] = {".csv": as_csv}
+    if len(table.rows) <= _PRINTED:
+        formats |= {".md": as_markdown, ".tex": as_latex}
+    return formats
 
 
 def escape_markdown(text: str) -> str:
