@@ -1,21 +1,5 @@
 """Names of a dataset's classes, in label order."""
 
-from edgecil.classes.lists import (
-    ClassList,
-    dataset_names,
-    get_classes,
-    read_classes,
-    register_classes,
-    words_of,
-)
-from edgecil.classes.selection import select_classes
+import lazy_loader as _lazy
 
-__all__ = [
-    "ClassList",
-    "dataset_names",
-    "get_classes",
-    "read_classes",
-    "register_classes",
-    "select_classes",
-    "words_of",
-]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

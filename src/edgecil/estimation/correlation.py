@@ -21,9 +21,9 @@ from scipy.special import ndtri
 
 from edgecil.estimation.distributions import SAME
 from edgecil.io.arrays import Floats, Ints
-from edgecil.sequences.moments import moments
 from edgecil.sequences.objective import Objective, get_objective
 from edgecil.sequences.sampling import relabelled_sums, score_orders
+from edgecil.sequences.scores import moments
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity

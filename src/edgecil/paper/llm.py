@@ -14,7 +14,7 @@ from typing import Any
 from edgecil.classes import words_of
 from edgecil.errors import UsageError
 from edgecil.paper.language_model import Conversation, UnusableAnswerError
-from edgecil.sequences.profile import profile
+from edgecil.sequences.scores import profile
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity

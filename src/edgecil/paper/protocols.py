@@ -10,10 +10,10 @@ from edgecil.paper.edge_released import released_sequence
 from edgecil.paper.language_model import Conversation, LanguageModel
 from edgecil.paper.llm import propose
 from edgecil.sequences import canonical
-from edgecil.sequences.profile import score
 from edgecil.sequences.protocols.extremes import GOALS, PAPER_ENCODER, Extremes
 from edgecil.sequences.protocols.protocol import LabelledSequence, Request
 from edgecil.sequences.protocols.random import PAPER_SEEDS, seeded
+from edgecil.sequences.scores import score
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity

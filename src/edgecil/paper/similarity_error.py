@@ -21,16 +21,15 @@ from itertools import combinations
 import numpy as np
 
 from edgecil.errors import UsageError
-from edgecil.sequences.moments import moments
 from edgecil.sequences.objective import (
     OVERPARAMETERIZATION,
     adjacent,
     generalization,
     task_similarity,
 )
-from edgecil.sequences.profile import score
 from edgecil.sequences.protocols.extremes import EDGE, GOALS
 from edgecil.sequences.sampling import sample_scores
+from edgecil.sequences.scores import moments, score
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity

@@ -11,10 +11,10 @@ from scipy.special import ndtr
 
 from edgecil.io.arrays import Floats, Ints
 from edgecil.search.surrogate import Prediction, place_classes, predict
-from edgecil.sequences.moments import moments
 from edgecil.sequences.objective import get_objective
 from edgecil.sequences.protocols.latin import latin
 from edgecil.sequences.sampling import score_orders
+from edgecil.sequences.scores import moments
 from edgecil.sequences.sequence import ClassSequence, Tasks
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity import Similarity

@@ -169,27 +169,19 @@ def _text(entry: Any) -> str:
 def _read(path: Path) -> list[Any] | dict[str, list[Any]]:
     """Return the entries of a JSON file, or its lists of entries by name."""
     data = read_json(path)
-    keys = {"sequences", "tasks", "order"}
-    named = isinstance(data, dict) and not data.keys() & keys
-    lists = [data]
-    if isinstance(data, dict):  # beside the sequences, `notes` may be empty
-        lists = [some for key, some in data.items() if named or key in keys]
-    if [] in lists:
-        raise DataError(f"{path} has no class sequences to run; write at least one.")
-    if named and data and all(isinstance(some, list) and some for some in data.values()):
-        return dict(data)
-    if isinstance(data, dict) and "sequences" in data:
+    if isinstance(data, dict) and "sequences" in data:  # beside names and notes
         data = _named(data["sequences"], data.get("names"), path)
-    if isinstance(data, dict):
+    elif isinstance(data, dict) and data.keys() & {"tasks", "order"}:
         data = [data]
-    if not isinstance(data, list) or not data:
-        raise DataError(
-            f'{path} must contain a list of class sequences, {{"sequences": […]}} or '
-            '{"tasks": [[…], …]}.'
-        )
-    if all(isinstance(part, int) for part in data):
+    if isinstance(data, list) and data and all(isinstance(part, int) for part in data):
         data = [data]  # one flat order
-    return data
+    lists = list(data.values()) if isinstance(data, dict) else [data]
+    if not lists or not all(isinstance(some, list) and some for some in lists):
+        raise DataError(
+            f"{path} has no class sequences to run; write a list of class sequences, "
+            '{"sequences": […]}, {"tasks": [[…], …]} or lists by name.'
+        )
+    return data  # type: ignore[no-any-return]
 
 
 def _named(entries: Any, names: Any, path: Path) -> Any:

@@ -17,8 +17,8 @@ from edgecil.sequences.canonical import construct
 from edgecil.sequences.certificate import Bounds, bounds
 from edgecil.sequences.edge import edge_sequence
 from edgecil.sequences.exact import solve_exactly
-from edgecil.sequences.moments import moments
 from edgecil.sequences.objective import Objective, get_objective
+from edgecil.sequences.scores import moments
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.sequences.swaps import Swaps, rearrange

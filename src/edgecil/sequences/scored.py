@@ -14,7 +14,6 @@ from edgecil.errors import UsageError
 from edgecil.sequences.given import read_sequence
 from edgecil.sequences.objective import Objective
 from edgecil.sequences.optimal import Certificate
-from edgecil.sequences.profile import Profile, profile
 from edgecil.sequences.protocols import (
     DEFAULT_PROTOCOL,
     PROTOCOLS,
@@ -22,6 +21,7 @@ from edgecil.sequences.protocols import (
     note_sequences,
     parse_protocols,
 )
+from edgecil.sequences.scores import Profile, profile
 from edgecil.sequences.sequence import ClassSequence, Tasks
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.build import choose_similarity

@@ -22,7 +22,7 @@ from edgecil.similarity.files import (
 )
 from edgecil.similarity.images import image_similarity, prototype_similarity
 from edgecil.similarity.matrix import Similarity, SimilarityMatrix
-from edgecil.similarity.options import SimilaritySource
+from edgecil.similarity.options import TEXTS, SimilaritySource
 from edgecil.similarity.text import TEMPLATE, text_similarity
 
 Names = str | Path | Sequence[str] | ClassList
@@ -153,27 +153,18 @@ def choose_similarity(
     given = isinstance(similarity, SimilarityMatrix)
     asked = SimilaritySource(**({} if given else SimilaritySource.given(similarity)))
     if not given and asked.file is None and asked.embeddings is None:
+        texts = {name: getattr(asked, name) for name in TEXTS}
         return build_similarity(
-            dataset=dataset,
-            names=asked.names,
-            encoder=asked.encoder,
-            template=asked.template,
-            captions=asked.captions,
-            weights=asked.weights,
-            encoder_half=asked.encoder_half,
-            classes=classes,
-            classes_seed=classes_seed,
+            dataset=dataset, classes=classes, classes_seed=classes_seed, **texts
         )
     if dataset is not None:
         raise UsageError("'dataset' cannot be combined with a similarity; leave one of them out.")
-    whole: Similarity
     if isinstance(similarity, SimilarityMatrix):
         whole = similarity
     elif asked.file is not None:
         whole = read_similarity(asked.file)
     else:
-        assert asked.embeddings is not None
-        whole = read_embeddings(asked.embeddings)
+        whole = read_embeddings(asked.embeddings or "")
     if classes is None and classes_seed is None:
         return whole
     return whole.take(select_classes(len(whole), count=classes, seed=classes_seed))

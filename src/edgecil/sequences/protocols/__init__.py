@@ -5,55 +5,40 @@ another package, :func:`register_protocol` or an entry point of the group `edgec
 """
 
 from edgecil.sequences.protocols.draw import (
-    CONTINUED,
-    DEFAULT_PROTOCOL,
-    PROTOCOLS,
-    RECOMMENDED,
-    REPEATS,
-    describe_duplicates,
-    describe_origins,
-    describe_source,
-    draw_protocols,
-    find_protocol,
-    format_protocols,
-    note_sequences,
-    origin_sentences,
-    parse_protocols,
-    protocol,
-    register_protocol,
-    split_budget,
+    CONTINUED as CONTINUED,
+    DEFAULT_PROTOCOL as DEFAULT_PROTOCOL,
+    PROTOCOLS as PROTOCOLS,
+    RECOMMENDED as RECOMMENDED,
+    REPEATS as REPEATS,
+    describe_duplicates as describe_duplicates,
+    describe_origins as describe_origins,
+    describe_source as describe_source,
+    draw_protocols as draw_protocols,
+    find_protocol as find_protocol,
+    format_protocols as format_protocols,
+    note_sequences as note_sequences,
+    origin_sentences as origin_sentences,
+    parse_protocols as parse_protocols,
+    protocol as protocol,
+    register_protocol as register_protocol,
+    split_budget as split_budget,
 )
-from edgecil.sequences.protocols.enumeration import ENUMERATE
-from edgecil.sequences.protocols.extremes import GOALS
-from edgecil.sequences.protocols.latin import LATIN
-from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol, Request, Role
-from edgecil.sequences.protocols.random import PAPER_SEEDS, RANDOM
-
-__all__ = [
-    "CONTINUED",
-    "DEFAULT_PROTOCOL",
-    "ENUMERATE",
-    "GOALS",
-    "LATIN",
-    "PAPER_SEEDS",
-    "PROTOCOLS",
-    "RANDOM",
-    "RECOMMENDED",
-    "REPEATS",
-    "LabelledSequence",
-    "Protocol",
-    "Request",
-    "Role",
-    "describe_duplicates",
-    "describe_origins",
-    "describe_source",
-    "draw_protocols",
-    "find_protocol",
-    "format_protocols",
-    "note_sequences",
-    "origin_sentences",
-    "parse_protocols",
-    "protocol",
-    "register_protocol",
-    "split_budget",
-]
+from edgecil.sequences.protocols.enumeration import (
+    ENUMERATE as ENUMERATE,
+)
+from edgecil.sequences.protocols.extremes import (
+    GOALS as GOALS,
+)
+from edgecil.sequences.protocols.latin import (
+    LATIN as LATIN,
+)
+from edgecil.sequences.protocols.protocol import (
+    LabelledSequence as LabelledSequence,
+    Protocol as Protocol,
+    Request as Request,
+    Role as Role,
+)
+from edgecil.sequences.protocols.random import (
+    PAPER_SEEDS as PAPER_SEEDS,
+    RANDOM as RANDOM,
+)

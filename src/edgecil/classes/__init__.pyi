@@ -1,0 +1,9 @@
+from .lists import (
+    ClassList as ClassList,
+    dataset_names as dataset_names,
+    get_classes as get_classes,
+    read_classes as read_classes,
+    register_classes as register_classes,
+    words_of as words_of,
+)
+from .selection import select_classes as select_classes

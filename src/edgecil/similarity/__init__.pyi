@@ -1,0 +1,42 @@
+from .build import (
+    build_similarity as build_similarity,
+    choose_similarity as choose_similarity,
+    find_classes as find_classes,
+)
+from .captions import (
+    bundled_captions as bundled_captions,
+    check_captions as check_captions,
+    read_captions as read_captions,
+)
+from .clip import (
+    ClipEncoder as ClipEncoder,
+    load_clip as load_clip,
+)
+from .encoders import (
+    DEFAULT_ENCODER as DEFAULT_ENCODER,
+    Encoder as Encoder,
+    encoder_names as encoder_names,
+    encoder_status as encoder_status,
+    get_encoder as get_encoder,
+)
+from .files import (
+    read_embeddings as read_embeddings,
+    read_features as read_features,
+    read_similarity as read_similarity,
+    save_similarity as save_similarity,
+)
+from .images import (
+    PIXELS as PIXELS,
+    image_similarity as image_similarity,
+    prototype_similarity as prototype_similarity,
+)
+from .matrix import (
+    Similarity as Similarity,
+    SimilarityMatrix as SimilarityMatrix,
+    align as align,
+)
+from .options import SimilaritySource as SimilaritySource
+from .text import (
+    TEMPLATE as TEMPLATE,
+    text_similarity as text_similarity,
+)
