@@ -10,7 +10,7 @@ from edgecil.errors import DataError
 from edgecil.estimation import DatasetAnalysis, analyze_table, find_truth
 from edgecil.estimation.plausibility import check_runs
 from edgecil.sequences import ClassSequence, profile
-from tests.estimation.tables import SPACE, build, noisy, rows, runs_of, six_classes, table_of
+from tests.estimation.tables import SPACE, build, noisy, rows, six_classes, table_of
 
 SIMILARITY = six_classes()
 
@@ -53,19 +53,6 @@ def test_a_backward_and_a_weak_predictor_are_warned_of(whole: DatasetAnalysis) -
     assert whole.methods["noise"].warnings
 
 
-def test_the_correlation_is_that_of_the_predictor(whole: DatasetAnalysis) -> None:
-    result = whole.methods["falls"].correlation
-    assert result is not None
-    assert result.pearson == pytest.approx(-0.97, abs=0.03)
-
-
-def test_comparisons_pair_the_orders_that_both_ran(whole: DatasetAnalysis) -> None:
-    result = whole.comparisons["rises"]["falls"]
-    values = np.array([along_s(sequence) for sequence in SPACE.enumerate()])
-    assert result.n == 90
-    assert result.difference == pytest.approx((2 * values - 100).mean())
-
-
 def test_an_enumeration_with_a_few_failures_is_still_the_truth_with_a_warning() -> None:
     table = table_of({"m": noisy(0)}, ("enumerate",))
     holed = build(
@@ -79,13 +66,6 @@ def test_an_enumeration_with_a_few_failures_is_still_the_truth_with_a_warning() 
     assert check_runs(holed)[0].startswith("4 of 90 runs")
     half = build(rows(holed)[:45])
     assert find_truth(half, "m") is None
-
-
-def test_without_truth_and_similarity_there_is_a_note() -> None:
-    result = analyze_table(table_of({"m": noisy(0)}, ("edge",)))
-    method = result.methods["m"]
-    assert (method.truth, method.correlation) == (None, None)
-    assert "No similarity" in result.notes[0]
 
 
 def test_one_sequence_is_judged_as_far_as_it_can_be() -> None:
@@ -141,25 +121,3 @@ def test_labels_that_failed_are_warned_of_by_protocol() -> None:
 def test_a_table_without_any_accuracy_is_refused() -> None:
     with pytest.raises(DataError, match="made-up"):
         analysed(table_of({"m": lambda sequence: None}, ("edge",)))
-
-
-def test_repeated_seeds_split_the_variance() -> None:
-    twice = [
-        replace(run, seed=seed, accuracy=noisy(seed)(run.sequence))
-        for run in runs_of("m", "enumerate", noisy(0))
-        for seed in (0, 1)
-    ]
-    result = analysed(build(twice)).methods["m"].order_effect
-    assert result is not None
-    assert result.repeated_orders == 90
-    assert result.order_share is not None
-    assert result.order_share < 0.5
-
-
-def test_equal_accuracies_everywhere_have_no_correlation() -> None:
-    method = analysed(table_of({"m": lambda sequence: 50.0})).methods["m"]
-    assert "accuracy that differs" in str(method.correlation.reason)
-
-
-def test_where_s_decides_accuracy_nothing_is_warned_of(whole: DatasetAnalysis) -> None:
-    assert whole.methods["rises"].warnings == ()

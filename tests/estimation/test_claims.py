@@ -40,19 +40,6 @@ def test_of_random_orders_claims_on_ranks_are_exact() -> None:
     assert said.worse.value == pytest.approx(1 / 4), "of an order that was not run"
 
 
-def test_extreme_orders_say_nothing_about_shares() -> None:
-    said = said_of("edge")
-    for claim in (said.worse, said.not_worse):
-        assert (claim.value, claim.validity) == (None, "none")
-
-
-def test_equal_runs_give_no_needle() -> None:
-    said = answer(table_of({"m": lambda sequence: 70.0}, ("random",)), "m")
-    assert said.mean.value == pytest.approx(70.0)
-    assert said.mean.half_width is not None
-    assert said.mean.half_width > 0.1
-
-
 def test_two_orders_give_no_claim() -> None:
     said = answer(build(runs_of("m", "random", noisy(0))[:2]), "m")
     for claim in (said.mean, said.std, said.next_run, said.tail):
@@ -128,11 +115,6 @@ def test_limits_are_cut_at_the_bounds_of_the_metric() -> None:
     bwt = answer(table_with(-99.0, -20.0, -90.0, metric="bwt"), "m")
     assert bwt.next_run.interval is not None
     assert bwt.next_run.interval[0] == -100.0
-
-
-def test_one_order_says_nothing_about_others() -> None:
-    said = answer(table_with(60.0), "m")
-    assert (said.mean.interval, said.mean.validity) == (None, "none")
 
 
 def test_a_part_of_an_enumeration_does_not_count_as_random() -> None:

@@ -42,15 +42,6 @@ def test_what_is_not_defined_is_na_with_the_reason(
     assert reason in str(result.reason)
 
 
-def test_three_orders_have_a_coefficient_but_no_interval() -> None:
-    relabelled = np.array([[1.0, 2.0, 3.0], [2.0, 1.0, 3.0]])
-    for others in (None, relabelled):
-        result = correlate([1.0, 2.0, 3.0], [1.0, 3.0, 2.0], others)
-        assert result.pearson == pytest.approx(0.5)
-        assert result.pearson_interval is None
-    assert result.p_value == 1.0
-
-
 def test_an_interval_requires_eight_orders() -> None:
     relabelled = RNG.normal(size=(50, 8))
     assert correlate(X[:7], Y[:7], relabelled[:, :7]).pearson_interval is None

@@ -59,19 +59,18 @@ def details(directory: Path, **options: object) -> DatasetAnalysis:
     return analyze(write(directory), **options).datasets[0]  # type: ignore[arg-type]
 
 
-def test_curves_are_the_accuracy_on_all_classes_seen(tmp_path: Path) -> None:
-    curve = details(tmp_path).details["m"].curve
+def test_curves_classes_by_position_and_confusion(tmp_path: Path) -> None:
+    one = details(tmp_path).details["m"]
+    curve, means, confusion = one.curve, one.by_position, one.confusion
     assert curve is not None
+    assert means is not None
+    assert confusion is not None
     assert curve.order_count == 2
     # after both tasks: 24 and 26 of 40 (mean of two seeds) on one order, 20 of 40 on the other
     assert curve.mean.tolist() == [100.0, 56.25]
     assert (curve.low[1], curve.high[1]) == pytest.approx((50.625, 61.875))
-
-
-def test_classes_by_position(tmp_path: Path) -> None:
-    means = details(tmp_path).details["m"].by_position
-    assert means is not None
     assert means.tolist() == [[30.0, 90.0], [10.0, 80.0], [30.0, 100.0], [40.0, 70.0]]
+    assert confusion.tolist() == [[27.5, 0.0, 22.5, 50.0], [85.0, 12.5, 2.5, 0.0]]
 
 
 def test_positions_that_no_order_has_are_missing() -> None:
@@ -97,6 +96,7 @@ def test_a_class_keeps_its_name_across_experiments_that_number_classes_different
 def test_another_classifier(tmp_path: Path) -> None:
     dataset = details(tmp_path, classifier="nme")
     curve = dataset.details["m"].curve
+    assert dataset.details["m"].confusion is None
     assert curve is not None
     assert curve.mean.tolist() == [50.0, 50.0]
     assert dataset.table.orders("m").accuracies.tolist() == [50.0, 50.0]
@@ -132,13 +132,6 @@ def test_the_orders_of_an_answer_have_one_curve(tmp_path: Path) -> None:
         curve = describe_runs(experiment.table(), [experiment], {"m": protocols})["m"].curve
         assert curve is not None
         assert curve.order_count == orders
-
-
-def test_confusion_is_averaged_over_seeds_and_orders(tmp_path: Path) -> None:
-    confusion = details(tmp_path).details["m"].confusion
-    assert confusion is not None
-    assert confusion.tolist() == [[27.5, 0.0, 22.5, 50.0], [85.0, 12.5, 2.5, 0.0]]
-    assert details(tmp_path / "nme", classifier="nme").details["m"].confusion is None
 
 
 def test_every_metric_is_analysed(tmp_path: Path) -> None:

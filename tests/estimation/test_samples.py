@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from edgecil.engine.runs import Runs
 from edgecil.estimation import compare_pairs
 from edgecil.estimation.claims import answer, representative_orders
 from edgecil.estimation.samples import Choice, random_protocols
@@ -14,7 +13,7 @@ from edgecil.sequences import PROTOCOLS, LabelledSequence, Protocol
 from edgecil.sequences.protocols import register_protocol
 from edgecil.sequences.protocols.protocol import Request
 from edgecil.sequences.protocols.random import Random
-from tests.estimation.tables import SPACE, Run, build, noisy, rows, table_of
+from tests.estimation.tables import SPACE, Run, build, noisy, table_of
 
 CLAIMS = ("mean", "std", "next_run", "tail", "worse", "not_worse")
 
@@ -89,23 +88,6 @@ def test_comparisons_give_intervals_for_random_orders_only() -> None:
     }
     assert [name for name, pair in pairs.items() if pair.blind] == ["random", "latin"]
     assert [name for name, pair in pairs.items() if pair.interval] == ["random", "latin"]
-
-
-def renamed(table: Runs, protocol: str) -> Runs:
-    return build(
-        tuple(
-            Run(run.method, run.dataset, protocol, run.label, run.sequence, run.seed, run.accuracy)
-            for run in rows(table)
-        )
-    )
-
-
-def test_orders_of_unknown_origin_are_random_only_if_they_are_all() -> None:
-    few = renamed(table_of({"m": noisy(0)}, ("random",)), "mine")
-    assert random_protocols(few) == {}
-    assert not answer(few, "m").blind
-    every = renamed(table_of({"m": noisy(0)}, ("enumerate",)), "mine")
-    assert list(random_protocols(every)) == ["mine"]
 
 
 @pytest.mark.parametrize(("share", "counts"), [(0.85, False), (0.95, True)])

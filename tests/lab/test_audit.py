@@ -55,11 +55,6 @@ def test_more_runs_come_closer(whole: DatasetAudit) -> None:
     assert all(low <= high for low, high in (point.wasserstein_band for point in points))
 
 
-def test_the_same_call_gives_the_same_judgement() -> None:
-    table = table_of({"m": noisy(0)})
-    assert to_plain(audited(table)) == to_plain(audited(table))
-
-
 def test_a_large_random_sample_stands_for_the_truth() -> None:
     runs = [
         Run("m", "d", "random", f"seed-{place}", sequence, 0, along_s(sequence))

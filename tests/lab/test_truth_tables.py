@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 
 import edgecil
@@ -187,15 +187,9 @@ def test_own_results_are_added_from_a_csv_file_and_from_a_directory(tmp_path: Pa
 def test_every_order_is_a_truth_whatever_its_protocol(name: str, tmp_path: Path) -> None:
     """Without the column 'protocol', for one."""
     write(rows(table_of({"a": noisy(1)}, ("enumerate",))), tmp_path / "own.csv")
-    with (tmp_path / "own.csv").open(newline="") as file:
-        cells = list(csv.DictReader(file))
-    for row in cells:
-        row["protocol"] = name
-    columns = [column for column in cells[0] if name or column != "protocol"]
-    with (tmp_path / "own.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, columns, extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows(cells)
+    frame = pandas.read_csv(tmp_path / "own.csv")
+    frame = frame.assign(protocol=name) if name else frame.drop(columns="protocol")
+    frame.to_csv(tmp_path / "own.csv", index=False)
     (own,) = lab.truths(tmp_path / "own.csv", bundled=False)
     assert own.kind == "enumerated"
     assert own.accuracies("a")[0].tolist() == [noisy(1)(sequence) for sequence in own.sequences]
@@ -219,13 +213,9 @@ def test_a_few_runs_are_no_truth(tmp_path: Path) -> None:
 
 def test_thirty_shared_random_orders_are_a_sample(tmp_path: Path) -> None:
     space = SequenceSpace.equal(20, 10)
-    rng = np.random.default_rng(0)
-    labelled = protocol("random", space, budget=40)
-    values = rng.normal(60, 2, 40).tolist()
-    runs = [
-        Run("a", "d", "random", run.label, run.sequence, 0, value)
-        for run, value in zip(labelled, values, strict=True)
-    ]
+    values = np.random.default_rng(0).normal(60, 2, 40).tolist()
+    drawn = zip(protocol("random", space, budget=40), values, strict=True)
+    runs = [Run("a", "d", "random", run.label, run.sequence, 0, value) for run, value in drawn]
     write(runs, tmp_path / "sample.csv")
     (table,) = lab.truths(tmp_path / "sample.csv", bundled=False)
     assert table.kind == "sample"

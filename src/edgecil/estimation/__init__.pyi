@@ -12,7 +12,6 @@ from .comparison import (
     Comparison as Comparison,
     MethodComparison as MethodComparison,
     compare as compare,
-    compare_accuracies as compare_accuracies,
     compare_pairs as compare_pairs,
     holm as holm,
 )

@@ -8,10 +8,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from typing_extensions import Unpack
 
-from edgecil.engine.metrics import DEFAULT_METRIC, find_metric
+from edgecil.engine.metrics import find_metric
 from edgecil.engine.runs import Runs
 from edgecil.errors import UsageError, unknown
 from edgecil.estimation.distributions import SAME
@@ -46,7 +45,7 @@ from edgecil.estimation.sources import (
 from edgecil.io.arrays import Bools, Floats
 from edgecil.io.notebook import new_axes, show_printed
 from edgecil.options import checked
-from edgecil.sequences.protocols import RANDOM, find_protocol
+from edgecil.sequences.protocols import find_protocol
 
 if TYPE_CHECKING:
     import pandas
@@ -400,22 +399,6 @@ def _chosen_by(table: Runs) -> dict[str, Bools]:
     for name, is_chosen in chosen.items():
         is_chosen[table.sequence[table.rows(protocol=name)]] = True
     return chosen
-
-
-def compare_accuracies(
-    first: ArrayLike, second: ArrayLike, *, higher_is_better: bool = True
-) -> Comparison:
-    """Compare the accuracies of two methods, both of shape (n,), on the same n random orders."""
-    a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if a.shape != b.shape or a.ndim != 1 or not a.size:
-        raise UsageError(
-            "Paired accuracies must have the same shape (n,), n >= 1. "
-            f"Got {a.shape} and {b.shape} instead."
-        )
-    choice = Choice((RANDOM,), random=True)
-    known = know((a - b)[:, None], np.arange(len(a))[:, None], DEFAULT_METRIC)
-    both = Differences(a - b, known, choice, (RANDOM.name,), len(a))
-    return _compare(both, DEFAULT_METRIC, higher_is_better=higher_is_better)
 
 
 def _compare(both: Differences, metric: str, *, higher_is_better: bool) -> Comparison:

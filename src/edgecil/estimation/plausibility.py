@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from edgecil.engine.metrics import find_metric
-from edgecil.engine.runs import PENDING, Orders, Runs
+from edgecil.engine.runs import PENDING, Runs
 from edgecil.errors import DataError
 from edgecil.estimation.truth import Truth
 from edgecil.sequences.protocols import LabelledSequence, describe_duplicates, find_protocol
@@ -159,7 +159,10 @@ def _note_extremes(table: Runs) -> list[str]:
     for protocol in table.protocols:
         orders = [table.orders(method, protocol) for method in table.methods]
         for label in find_protocol(protocol).constructed or ():
-            by_method = [labelled_orders(own, label) for own in orders]
+            by_method = [
+                {it for name, it in zip(own.labels, own.sequences, strict=True) if name == label}
+                for own in orders
+            ]
             different = set[ClassSequence]().union(*by_method)
             if len(different) < 2:
                 continue
@@ -173,14 +176,6 @@ def _note_extremes(table: Runs) -> list[str]:
                 f"{effect}. Give each its own protocol."
             )
     return notes
-
-
-def labelled_orders(orders: Orders, label: str) -> set[ClassSequence]:
-    """Return the different orders with a label; a protocol should have one hard and one easy."""
-    if label not in orders.labels:
-        return set()
-    pairs = zip(orders.labels, orders.sequences, strict=True)
-    return {sequence for name, sequence in pairs if name == label}
 
 
 def _note_small_values(table: Runs) -> list[str]:

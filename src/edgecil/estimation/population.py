@@ -22,7 +22,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import chdtr, ndtr
+from scipy.special import chdtr, ndtr, ndtri
 
 from edgecil.estimation.distributions import invert
 from edgecil.io.arrays import Floats, Ints
@@ -362,15 +362,21 @@ def posterior(
 def _tail_places(runs: Evidence, prior: Prior) -> Iterator[tuple[float, Floats]]:
     """Yield probabilities and (…) supposed distances from the mean to the tail, in σ.
 
-    Runs that are skew to the left suggest that it is further away, by how much is uncertain. A
-    learner may also have rare bad runs, the worst tenth, none of which was drawn.
+    With hundreds of orders it is that of a normal distribution, and further away where the runs are
+    skew to the left, by how much is uncertain. A learner may also have rare bad runs, the worst
+    tenth, none of which was drawn.
     """
     unseen = prior.tail_weight * (1.0 - 2.0 * TAIL) ** runs.order_count
-    usual = prior.tail_place - prior.tail_slope * runs.shown * runs.skewness
+    skew = prior.tail_slope * runs.shown * runs.skewness
+    normal = runs.order_count / (runs.order_count + 100.0)
+    usual = prior.tail_place + normal * (_NORMAL - prior.tail_place) - skew
     for part in (-1.5, 0.0, 1.5):
-        yield (1.0 - unseen) / 3.0, usual + part * (usual - prior.tail_place)
+        yield (1.0 - unseen) / 3.0, usual - part * skew
     for part in (1 / 3, 2 / 3, 1.0):
         yield unseen / 3.0, usual + part * (prior.tail_far - usual)
+
+
+_NORMAL = float(-ndtri(TAIL))  # σ from the mean to the tail of a normal distribution
 
 
 def _log_prior(log_std: Floats, prior: Prior, class_variance: Floats | None) -> Floats:

@@ -7,8 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from edgecil.classes import ClassList, get_classes
-from edgecil.classes.lists import CLASS_LISTS
+from edgecil.classes import ClassList
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.runs import Runs
 from edgecil.errors import EdgecilError, UsageError, wrong_value
@@ -107,14 +106,8 @@ def _text_similarity(table: Runs) -> Similarity:
     """Return the similarity of the names that a file's class ids have in its dataset."""
     names = class_names(table)
     if names is None:
-        if table.dataset not in CLASS_LISTS:
-            raise UsageError(
-                f"{table.dataset!r} is not a dataset of edgecil, so the class names are "
-                "missing; give a similarity file."
-            )
-        labels = get_classes(table.dataset).labels
         raise UsageError(
-            f"{table.dataset!r} has {len(labels)} classes but a sequence has class "
-            f"{table.classes[-1]}."
+            f"{table.dataset!r} is not a dataset of edgecil with classes up to "
+            f"{table.classes[-1]}, so the class names are missing; give a similarity file."
         )
     return text_similarity(ClassList(table.dataset, names))

@@ -9,7 +9,7 @@ from edgecil.cli.verb import Option, Verb, VerbGroup, load
 
 if TYPE_CHECKING:
     from edgecil.estimation.calibration import Calibration
-    from edgecil.lab import Audit, Leaderboard
+    from edgecil.lab import Audit
     from edgecil.report.table import Table
 
 
@@ -17,12 +17,6 @@ def _leaderboard(*, source: list[str] | None = None, own: bool = False, **option
     from edgecil.lab import leaderboard
 
     return leaderboard(*(source or ()), bundled=not own, **options)
-
-
-def _show_leaderboard(answer: Leaderboard) -> Iterator[Table | str]:
-    from edgecil.lab._leaderboard import leaderboard_tables
-
-    yield from leaderboard_tables(answer)
 
 
 def _show_audit(answer: Audit) -> Iterator[Table | str]:
@@ -67,7 +61,7 @@ GROUP = VerbGroup(
                 "edgecil lab leaderboard own.csv --own --protocol latin,edge --draws 50",
             ),
             "edgecil.lab._leaderboard:leaderboard",
-            _show_leaderboard,
+            lambda answer: load("edgecil.lab._leaderboard:leaderboard_tables")(answer),
             without=("sources", "bundled"),
             further=(
                 Option(
