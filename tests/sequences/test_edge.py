@@ -250,11 +250,6 @@ def test_adding_a_constant_changes_nothing() -> None:
 # granularities and clusters
 
 
-@pytest.mark.parametrize("classes", [2, 3, 100, 256])
-def test_all_granularities_are_tried_while_that_is_fast(classes) -> None:
-    assert granularities(classes, 2) == list(range(2, classes + 1))
-
-
 @pytest.mark.parametrize("classes", [257, 345, 1000, 21_841])
 @pytest.mark.parametrize("tasks", [1, 2, 13, 97, 250])
 def test_beyond_a_grid_with_the_number_of_tasks_is_tried(classes, tasks) -> None:

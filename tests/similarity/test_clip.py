@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import shutil
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -161,33 +159,11 @@ def test_a_lone_state_dict_in_half_precision_is_read(tower: Tower, wrapped: bool
     require_the_oracles(folder / "RN.pt", tower, 2e-2)
 
 
-def test_a_torchscript_archive_is_read(tower: Tower) -> None:
-    folder, plain = tower
-    (folder / "open_clip_config.json").write_text(json.dumps(open_clip_config()), encoding="utf-8")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        ids = torch.zeros(1, CONTEXT, dtype=torch.long)
-        torch.jit.trace(plain, ids, check_trace=False).save(str(folder / "RN50.pt"))
-    require_the_oracles(folder / "RN50.pt", tower)
-
-
 def test_one_text_at_a_time_gives_what_a_batch_gives(tower: Tower) -> None:
     save_open_clip(*tower)
     encoder = load_clip(tower[0])
     alone = np.concatenate([encoder.encode([text]) for text in TEXTS])
     np.testing.assert_allclose(encoder.encode(TEXTS * 40)[: len(TEXTS)], alone, atol=1e-5)
-
-
-def test_the_version_follows_the_weights_and_not_the_place(tower: Tower, tmp_path: Path) -> None:
-    folder, plain = tower
-    save_open_clip(folder, plain)
-    version = load_clip(folder).version
-    shutil.copytree(folder, tmp_path / "copy")
-    assert load_clip(tmp_path / "copy").version == version
-    with torch.no_grad():
-        plain.text_projection += 1
-    save_open_clip(folder, plain)
-    assert load_clip(folder).version != version
 
 
 def test_weights_of_other_sizes_than_the_named_encoder_are_refused(tower: Tower) -> None:

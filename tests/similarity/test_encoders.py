@@ -6,9 +6,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
-import huggingface_hub
 import numpy as np
 import pytest
 
@@ -71,31 +69,6 @@ def test_missing_packages_are_told_with_the_command_that_installs_them(
         get_encoder(name)
 
 
-def test_weights_are_downloaded_once_and_found_in_the_hubs_cache(
-    tower: tuple[Path, PlainClip], monkeypatch: pytest.MonkeyPatch, hub: Path
-) -> None:
-    folder, plain = tower
-    save_open_clip(folder, plain)
-    snapshot = hub / "models--us--tiny" / "snapshots" / "abc"
-    asked: list[list[str]] = []
-
-    def snapshot_download(hub_id: str, revision: str, allow_patterns: list[str]) -> str:
-        assert (hub_id, revision) == ("us/tiny", "abc")
-        asked.append(allow_patterns)
-        shutil.copytree(folder, snapshot)
-        return str(snapshot)
-
-    siblings = [SimpleNamespace(rfilename=path.name) for path in folder.iterdir()]
-    info = SimpleNamespace(sha="abc", siblings=siblings)
-    monkeypatch.setattr(huggingface_hub, "model_info", lambda _, **__: info)
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
-    first = load_clip("us/tiny@abc").encode(TEXTS)
-    assert asked == [["open_clip_model.safetensors", "*.json", "*.txt"]]
-    monkeypatch.delattr(huggingface_hub, "snapshot_download")
-    np.testing.assert_array_equal(load_clip("us/tiny@abc").encode(TEXTS), first)
-    np.testing.assert_array_equal(load_clip(folder).encode(TEXTS), first)
-
-
 def test_the_catalogues_own_weights_are_openais_whatever_their_config_omits(
     tower: tuple[Path, PlainClip], monkeypatch: pytest.MonkeyPatch, hub: Path
 ) -> None:
@@ -112,15 +85,6 @@ def test_the_catalogues_own_weights_are_openais_whatever_their_config_omits(
     assert encoder_status("clip-rn50")[0]
     np.testing.assert_allclose(get_encoder("clip-rn50").encode(TEXTS), quick, atol=1e-6)
     assert not np.allclose(load_clip(folder).encode(TEXTS), quick, atol=1e-3)
-
-
-def test_a_failed_download_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_: str, **__: object) -> None:
-        raise ConnectionResetError
-
-    monkeypatch.setattr(huggingface_hub, "model_info", fail)
-    with pytest.raises(PrerequisiteError, match=r"downloading it failed \(ConnectionResetError"):
-        get_encoder("clip-rn101")
 
 
 @pytest.mark.parametrize("dataset", BUNDLED)
