@@ -91,12 +91,6 @@ def test_a_large_space_is_as_good_as_endless() -> None:
     assert expected_share_inside(3, 10**40) == pytest.approx(0.5)
 
 
-def test_all_orders_bound_all_orders() -> None:
-    assert expected_share_inside(90, 90) == 1.0
-    assert worse_probability(90, 90) == 0.0
-    assert tolerance_share(90, 0.99, size=90, sides=2) == 1.0
-
-
 @pytest.mark.parametrize(
     ("call", "words"),
     [

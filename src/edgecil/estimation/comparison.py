@@ -117,7 +117,7 @@ class Comparison:
         )
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Pair:
     """Two methods on one dataset.
 
@@ -132,14 +132,6 @@ class Pair:
     first: str
     second: str
     comparison: Comparison
-
-    def __repr__(self) -> str:
-        one = self.comparison
-        between = "" if one.interval is None else " ({:+.1f} to {:+.1f})".format(*one.interval)
-        return (
-            f"<Pair on {self.dataset}: {self.first} - {self.second} = {one.difference:+.1f} points"
-            f"{between} on {count(one.n, 'order')}>"
-        )
 
 
 @dataclass(frozen=True)

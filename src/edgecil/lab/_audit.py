@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.special import stdtrit
@@ -34,9 +34,6 @@ from edgecil.lab.estimators import ESTIMATORS, Observations
 from edgecil.sequences.protocols import RANDOM, find_protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-
-if TYPE_CHECKING:
-    import pandas
 
 # Name and version of the JSON form of an audit; a changed field is a new version.
 SCHEMA = "edgecil.lab-audit/1"
@@ -184,25 +181,6 @@ class Audit:
     def load(cls, path: str | Path) -> Audit:
         """Return the audit in a JSON file that :meth:`save` wrote."""
         return read_json(path, cls, SCHEMA)
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """Return a row for each dataset, method, protocol and estimator: means over draws."""
-        import pandas
-
-        frame: pandas.DataFrame = pandas.DataFrame(
-            {
-                "dataset": dataset.dataset,
-                "method": name,
-                "protocol": protocol,
-                "estimator": estimator,
-                **vars(one),
-            }
-            for dataset in self.datasets
-            for name, method in dataset.methods.items()
-            for protocol, by_estimator in method.averages.items()
-            for estimator, one in by_estimator.items()
-        )
-        return frame
 
     def __repr__(self) -> str:
         methods = {name: None for dataset in self.datasets for name in dataset.methods}
