@@ -20,6 +20,7 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError, shown
 from edgecil.io.files import cache_directory, replace_file
 from edgecil.io.json import check_checksum, with_checksum
+from edgecil.io.numbers import is_number
 from edgecil.io.terminal import printable
 
 _OPENAI = "https://api.openai.com/v1"
@@ -63,12 +64,12 @@ class LanguageModel:
             raise UsageError(
                 f"OPENAI_BASE_URL must be an address such as {_OPENAI}: {error}."
             ) from error
-        return cls(
-            chosen,
-            address,
-            os.environ.get("OPENAI_API_KEY", ""),
-            _timeout(os.environ.get("EDGECIL_LLM_TIMEOUT") or str(cls.timeout)),
-        )
+        seconds = os.environ.get("EDGECIL_LLM_TIMEOUT") or str(cls.timeout)
+        if not is_number(seconds) or not 0.0 < float(seconds) < float("inf"):
+            raise UsageError(
+                f"EDGECIL_LLM_TIMEOUT must be a number of seconds above 0. Got {shown(seconds)}."
+            )
+        return cls(chosen, address, os.environ.get("OPENAI_API_KEY", ""), float(seconds))
 
     @property
     def address(self) -> str:
@@ -206,18 +207,6 @@ def _saved_answer(path: Path) -> dict[str, Any] | None:
         return {name: answer[name] for name in ("content", "refusal", "finish_reason")}
     except (OSError, ValueError, KeyError, TypeError, RecursionError, DataError):
         return None
-
-
-def _timeout(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0.0 < seconds < float("inf"):
-        raise UsageError(
-            f"EDGECIL_LLM_TIMEOUT must be a number of seconds above 0. Got {shown(text)}."
-        )
-    return seconds
 
 
 def _content(answer: dict[str, Any]) -> str:

@@ -16,8 +16,10 @@ from .protocols import (
     PROTOCOLS as PROTOCOLS,
     LabelledSequence as LabelledSequence,
     Protocol as Protocol,
-    protocol as protocol,
     register_protocol as register_protocol,
+)
+from .protocols.draw import (
+    protocol as protocol,
 )
 from .protocols.latin import (
     latin as latin,

@@ -87,6 +87,7 @@ def build_similarity(
         check_new(check_similarity_path(out), overwrite=overwrite)
     chosen: dict[str, Any] = {"count": classes, "seed": classes_seed, "ids": class_ids}
     text = {"encoder": encoder, "template": template, "captions": captions, "weights": weights}
+    on_images = {"root": root, "image_size": image_size, "threads": threads}
     if images is not None:
         _refuse("images", {**text, "names": names, "features": features})
         if dataset is None:
@@ -100,11 +101,10 @@ def build_similarity(
             matrix = image_similarity(
                 images_of_classes, images, threads=threads or 1, on_progress=bar.update
             )
-        return _save(matrix, out)
-    for name, value in {"root": root, "image_size": image_size, "threads": threads}.items():
-        if value is not None:
-            raise UsageError(f"{name!r} is used with images only; give 'images' as well.")
-    if features is not None:
+        chosen = {}  # already taken
+    elif given := [name for name, value in on_images.items() if value is not None]:
+        raise UsageError(f"{given[0]!r} is used with images only; give 'images' as well.")
+    elif features is not None:
         _refuse("features", text)
         rows, labels = read_features(features)
         listed = None if dataset is None and names is None else find_classes(dataset, names).labels
@@ -125,11 +125,6 @@ def build_similarity(
         )
     if any(value is not None for value in chosen.values()):
         matrix = matrix.take(select_classes(len(matrix), **chosen))
-    return _save(matrix, out)
-
-
-def _save(matrix: SimilarityMatrix, out: str | Path | None) -> SimilarityMatrix:
-    """Return the matrix, saved if there is a file to save it to."""
     if out is not None:
         save_similarity(matrix, out)
     return matrix

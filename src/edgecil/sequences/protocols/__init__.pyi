@@ -1,0 +1,37 @@
+from .draw import (
+    CONTINUED as CONTINUED,
+    DEFAULT_PROTOCOL as DEFAULT_PROTOCOL,
+    PROTOCOLS as PROTOCOLS,
+    RECOMMENDED as RECOMMENDED,
+    REPEATS as REPEATS,
+    describe_duplicates as describe_duplicates,
+    describe_origins as describe_origins,
+    describe_source as describe_source,
+    draw_protocols as draw_protocols,
+    find_protocol as find_protocol,
+    format_protocols as format_protocols,
+    note_sequences as note_sequences,
+    origin_sentences as origin_sentences,
+    parse_protocols as parse_protocols,
+    register_protocol as register_protocol,
+    split_budget as split_budget,
+)
+from .enumeration import (
+    ENUMERATE as ENUMERATE,
+)
+from .extremes import (
+    GOALS as GOALS,
+)
+from .latin import (
+    LATIN as LATIN,
+)
+from .protocol import (
+    LabelledSequence as LabelledSequence,
+    Protocol as Protocol,
+    Request as Request,
+    Role as Role,
+)
+from .random import (
+    PAPER_SEEDS as PAPER_SEEDS,
+    RANDOM as RANDOM,
+)
