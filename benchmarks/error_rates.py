@@ -1,8 +1,8 @@
-"""How often the sequential test and the relabelling test are wrong.
+"""How often the sequential test, the relabelling test and means of repeats are wrong.
 
     python benchmarks/error_rates.py [PART ...] [--trials 400]
 
-Parts are `until` and `relabelling`; all by default. Everything is drawn from the bundled
+Parts are `until`, `relabelling` and `repeats`; all by default. The first two draw from the bundled
 truth tables, so that accuracies have the ties, outliers and overlaps of real ones.
 
 `until` draws random orders one at a time, looks at the confidence sequence after each from the
@@ -12,6 +12,9 @@ learners give differences; *decided* is the share of series that answer `A - B >
 budget, *wrong* the share that answer it wrongly.
 
 `relabelling` tests random similarities, which have nothing to do with accuracy.
+
+`repeats` draws normal differences whose mean is 0, several trainings of each order, and counts how
+often 90 % intervals exclude 0, by the share of the variance that is due to the order.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from edgecil import lab
 from edgecil.estimation import correlate, objective_predictor
 from edgecil.estimation.comparison import holm
 from edgecil.estimation.correlation import relabelled_values
+from edgecil.estimation.population import evidence, measured_prior, posterior
 from edgecil.lab.truth_tables import TruthTable
 from edgecil.similarity import SimilarityMatrix
 from edgecil.theory import confidence_interval
@@ -33,7 +37,7 @@ from edgecil.theory import confidence_interval
 FIRST, LAST = 5, 30
 FAR = 2.0  # pairs that differ by as many standard deviations share a row
 LEVEL = 0.9
-PARTS = ("until", "relabelling")
+PARTS = ("until", "relabelling", "repeats")
 
 
 def rate(wrong: int, trials: int) -> str:
@@ -171,6 +175,24 @@ def relabelling(tables: list[TruthTable], trials: int) -> None:
         print(f"| {objective} | {rates} |", flush=True)
 
 
+def repeats(trials: int) -> None:
+    rng = np.random.default_rng(0)
+    shares = (0.0, 0.2, 0.5, 0.8, 0.95)
+    print(f"| orders × trainings | {' | '.join(f'{100 * one:g} %' for one in shares)} |")
+    print(f"|---|{'---|' * len(shares)}")
+    for count, times in ((3, 2), (3, 3), (6, 2), (10, 2), (10, 3)):
+        cells = []
+        for share in shares:
+            orders = rng.normal(0.0, share**0.5, (trials, count, 1))
+            runs = orders + rng.normal(0.0, (1.0 - share) ** 0.5, (trials, count, times))
+            means = runs.mean(axis=2)
+            within = ((runs - means[..., None]) ** 2).sum(axis=(1, 2))
+            summary = evidence(means, repeats=np.full(count, times), within=within)
+            low, high = posterior(summary, prior=measured_prior()).ends("mean")
+            cells.append(rate(int(((low > 0.0) | (high < 0.0)).sum()), trials))
+        print(f"| {count} × {times} | {' | '.join(cells)} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("part", nargs="*", help="; ".join(PARTS))
@@ -182,7 +204,10 @@ def main() -> None:
         if table.dataset == "quickdraw" and table.kind == "enumerated" and len(table.methods) > 1
     ]
     for part in options.part or PARTS:
-        {"until": until, "relabelling": relabelling}[part](tables, options.trials)
+        if part == "repeats":
+            repeats(options.trials)
+        else:
+            {"until": until, "relabelling": relabelling}[part](tables, options.trials)
 
 
 if __name__ == "__main__":

@@ -83,6 +83,20 @@ def test_repeats_narrow_the_mean_but_not_the_next_run(prior: Prior) -> None:
     assert float(many.std) == pytest.approx(np.hypot(1.0, 3.0), rel=0.2)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.95])
+def test_repeats_keep_the_mean_calibrated_whatever_the_share_of_the_order(
+    prior: Prior, share: float
+) -> None:
+    rng = np.random.default_rng(4)
+    orders = rng.normal(0.0, share**0.5, (600, 3, 1))
+    runs = orders + rng.normal(0.0, (1.0 - share) ** 0.5, (600, 3, 3))
+    means = runs.mean(axis=2)
+    within = ((runs - means[..., None]) ** 2).sum(axis=(1, 2))
+    known = posterior(evidence(means, repeats=np.full(3, 3), within=within), prior=prior)
+    low, high = known.ends("mean")
+    assert 0.84 < np.mean((low < 0.0) & (high > 0.0)) <= 0.985
+
+
 def test_the_seed_that_all_runs_share_widens_the_mean(prior: Prior) -> None:
     values = np.random.default_rng(3).normal(60.0, 3.0, 30)
     own = posterior(evidence(values), prior=prior)

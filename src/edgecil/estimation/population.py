@@ -35,10 +35,11 @@ Quantity = Literal["mean", "std", "next", "tail"]
 LEVEL = 0.9
 TAIL = 0.05
 LEAST_ORDERS = 3
-SCHEMA = "edgecil.priors/2"
+SCHEMA = "edgecil.priors/3"
 FILE = Path(__file__).with_name("priors.json")
 
-_SHARES: Floats = (np.arange(8, dtype=np.float64) + 0.5) / 8.0
+# Equally likely: learners differ so much that no share of the training may be assumed.
+_SHARES: Floats = 1.0 / (1.0 + np.exp(-np.arange(-6.0, 7.0)))
 _COARSE, _FINE = 90, 48
 _STEPS = 44
 _SQUARES, _STRIDE = 41, 8
@@ -59,7 +60,6 @@ class Prior:
         class_ratio: σ² as a multiple of the variance that independent classes would give.
         class_scale: scale of the Cauchy distribution of log σ around what classes suggest: most
             learners are near it, a few far from it.
-        training_share: parameters of the Beta distribution of h.
         seed_share: equally likely variances, in σ², of the effect that one seed has on all orders
             alike. They matter only where all runs share one training seed.
         tail_place: standard deviations from the mean to the tail, the usual number.
@@ -74,7 +74,6 @@ class Prior:
     std_edge: float
     class_ratio: float
     class_scale: float
-    training_share: tuple[float, float]
     seed_share: tuple[float, ...]
     tail_place: float
     tail_far: float
@@ -319,8 +318,6 @@ def posterior(
     """
     shape = prior or measured_prior()
     freedom, misfit = runs.freedom, np.maximum(runs.misfit, _TINY)
-    a, b = shape.training_share
-    of_share = (a - 1.0) * np.log(runs.shares) + (b - 1.0) * np.log1p(-runs.shares)
     sharpness = (1.0 / (1.0 + 0.5 * runs.shown * runs.kurtosis))[..., None, None]
     between = None if class_variance is None else np.asarray(class_variance, dtype=np.float64)
 
@@ -328,7 +325,6 @@ def posterior(
         squared = np.exp(2.0 * log_std)[..., None]
         log = -0.5 * runs.log_determinant[..., None, :] - freedom * log_std[..., None]
         log = sharpness * (log - misfit[..., None, :] / (2.0 * squared))
-        log = log + of_share
         if prior is not None:
             log = log + _log_prior(log_std, prior, between)[..., None]
         weights = np.exp(log - log.max(axis=(-1, -2), keepdims=True))

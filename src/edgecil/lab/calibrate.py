@@ -345,10 +345,10 @@ def _kept(truth: Learner, count: int, draws: int, rng: np.random.Generator, prio
 def fit_prior(truths: Sequence[Learner], like: Prior, command: str) -> Prior:
     """Measure what a prior takes from truths; its other constants stay.
 
-    Measured are the range of standard deviations, the spread that classes suggest, the usual share
-    of the training, the usual place of the tail, and the effect of a seed on all orders alike. The
-    latter is made three times as large as it is on average, because learners that are not among
-    the truths have shown up to eight times as much.
+    Measured are the range of standard deviations, the spread that classes suggest, the usual place
+    of the tail, and the effect of a seed on all orders alike. The latter is made three times as
+    large as it is on average, because learners that are not among the truths have shown up to eight
+    times as much.
 
     The rest is chosen to suit every learner on every dataset, not the usual ones: classes count as
     much as leaves each one's mean standard deviation within .8 and 1.25 of the truth, because the
@@ -360,13 +360,12 @@ def fit_prior(truths: Sequence[Learner], like: Prior, command: str) -> Prior:
         like: the prior whose other constants are kept.
         command: to be stored.
     """
-    spreads, shares, seeds, ratios, places = [], [], [], [], []
+    spreads, seeds, ratios, places = [], [], [], []
     for truth in truths:
         values, classes = truth.values, truth.class_accuracies
         training = float(values.var(axis=0, ddof=1).mean())
         total = float(values.var(ddof=1))
         spreads.append(total**0.5)
-        shares.append(min(training / total, 0.99))
         places.append((values.mean() - np.quantile(values, TAIL)) / total**0.5)
         if truth.table.kind == "enumerated":
             means = values.mean(axis=1)
@@ -376,8 +375,6 @@ def fit_prior(truths: Sequence[Learner], like: Prior, command: str) -> Prior:
             ratios.append(np.log(total / max(float(np.mean(independent)), _TINY)))
         else:
             ratios.append(float("nan"))
-    mean, variance = float(np.mean(shares)), max(float(np.var(shares)), 1e-3)
-    size = max(mean * (1.0 - mean) / variance - 1.0, 1.0)
     effect = 3.0 * max(float(np.mean(seeds or [0.0])), 1e-3)
     ratio = _by_learner([truth.family for truth in truths], ratios)
     measured = replace(
@@ -386,7 +383,6 @@ def fit_prior(truths: Sequence[Learner], like: Prior, command: str) -> Prior:
         truths=len(truths),
         std_range=(round(min(spreads), 2), round(max(spreads), 2)),
         class_ratio=round(math.exp(np.mean(ratio)), 2) if ratio else like.class_ratio,
-        training_share=(round(mean * size, 2), round((1.0 - mean) * size, 2)),
         seed_share=tuple(round(effect * part, 4) for part in _CHI_SQUARED),
         tail_place=round(float(np.mean(places)), 2),
     )
