@@ -131,8 +131,9 @@ def check_type(name: str, value: Any, annotation: str) -> None:
         return
     for kind in kinds:
         with suppress(msgspec.ValidationError):
-            msgspec.convert(_builtin(value), _PLAIN[kind])
-            return
+            if not isinstance(value, (set, frozenset)):  # msgspec would take one for a list
+                msgspec.convert(_builtin(value), _PLAIN[kind])
+                return
     allowed = dict.fromkeys(describe_type(_PLAIN[kind]) for kind in kinds)
     raise wrong_value(name, " or ".join(allowed), value)
 

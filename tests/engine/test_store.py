@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import shutil
 import sqlite3
 import tempfile
@@ -8,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+import edgecil
 from edgecil.engine import store_reader
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, Reported, WholeRun
 from edgecil.engine.store import FORMAT, Store, StoreReader
 from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.io.directory import claim
 from edgecil.sequences import ClassSequence
 from edgecil.sequences.protocols import LabelledSequence
 
@@ -144,7 +147,7 @@ def test_another_format_is_refused(store) -> None:
     for number in (1, FORMAT + 1):
         store._database.execute(f"PRAGMA user_version = {number}")
         for kind in (Store, StoreReader):
-            with pytest.raises(DataError, match=f"format {number}.* reads {FORMAT}"):
+            with pytest.raises(DataError, match=f"format {number}.* and {FORMAT}"):
                 kind(store.directory)
 
 
@@ -280,3 +283,17 @@ def test_a_copy_that_cannot_be_read_is_removed(store, tmp_path, monkeypatch) -> 
     with pytest.raises(DataError):
         StoreReader(damaged)
     assert list(copies.iterdir()) == []
+
+
+def test_the_format_of_one_training_seed_is_read_but_not_continued(tmp_path: Path) -> None:
+    claim(tmp_path / "old", "experiment")
+    database = tmp_path / "old" / "results.sqlite"
+    packed = Path(__file__).parent / "data" / "format-3.sqlite.gz"
+    database.write_bytes(gzip.decompress(packed.read_bytes()))
+    before = database.read_bytes()
+    answer = edgecil.analyze(tmp_path / "old")["simplecil"].answer
+    assert (answer.shared_seeds, answer.order_count) == (1, 3)
+    assert answer.mean.value == pytest.approx(91.25)
+    with pytest.raises(UsageError, match="cannot be continued"):
+        Store(tmp_path / "old")
+    assert database.read_bytes() == before

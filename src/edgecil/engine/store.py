@@ -27,7 +27,7 @@ from edgecil.engine.store_reader import (
     checksum_of,
     node_key,
 )
-from edgecil.errors import EdgecilError
+from edgecil.errors import EdgecilError, UsageError
 from edgecil.io.files import replace_file
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import format_tasks
@@ -72,6 +72,11 @@ class Store(StoreReader):
         try:
             number = database.execute("PRAGMA user_version").fetchone()[0]
             self._check_format(number or FORMAT)
+            if self._format < FORMAT:
+                raise UsageError(
+                    f"{self.directory} was made by an earlier version of edgecil and cannot be "
+                    "continued; analyse it as it is, and run in another 'out' directory."
+                )
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = FULL")
             database.executescript(_SCHEMA)

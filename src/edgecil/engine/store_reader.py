@@ -27,6 +27,7 @@ from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import ClassSequence, format_tasks, parse_tasks
 
 FORMAT = 4
+OLDEST = 3  # with one training seed for all orders: read, never continued
 DATABASE = "results.sqlite"
 
 # Columns of each table; `checksum` is one more, over all of these.
@@ -118,12 +119,13 @@ class StoreReader:
         return database
 
     def _check_format(self, number: int) -> None:
-        if number != FORMAT:
+        if not OLDEST <= number <= FORMAT:
             raise DataError(
                 f"{self.directory} was written by another version of edgecil (results of format "
-                f"{number}, this version reads {FORMAT}); use that version, or train again in "
-                "another directory."
+                f"{number}, this version reads {OLDEST} and {FORMAT}); use that version, or train "
+                "again in another directory."
             )
+        self._format = number
 
     def read_all(self) -> None:
         """Read all tables in one transaction; later queries, also of a closed store, use that."""
@@ -197,6 +199,8 @@ class StoreReader:
 
     def configs(self) -> list[dict[str, Any]]:
         """Return the distinct configurations of all calls of `run`, in order."""
+        if self._format < FORMAT:  # its options had other names
+            return []
         return [self._parsed(json.loads, config) for (config,) in self._rows("configs")]
 
     def sequences(self) -> dict[str, list[LabelledSequence]]:
