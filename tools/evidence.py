@@ -34,7 +34,7 @@ TABLES = "tables"
 EVIDENCE = {
     TABLES: ("evidence/leaderboard.md", "tools/evidence.py --tables"),
     "calibration": ("evidence/calibration.md", "-m edgecil lab calibrate --draws 60"),
-    "orders": ("evidence/photographs.md", "benchmarks/order_effects.py --placebos 200"),
+    "orders": ("evidence/photographs.md", "-m edgecil lab orders --placebos 200"),
     "accuracies": ("evidence/methods.md", "tools/evidence.py --accuracies"),
     "until": ("evidence/calibration.md", "benchmarks/error_rates.py until --trials 1000"),
     "relabelling": (

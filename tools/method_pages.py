@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import runpy
 import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -19,7 +18,6 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 METHODS = Path(__file__).parents[1] / "docs" / "evidence" / "methods.md"
-SHARES = Path(__file__).parents[1] / "benchmarks" / "order_effects.py"
 INDEX = "reference/published.md"
 FOLDER = "reference/reproduce"
 ONE_ORDER = "--protocol random-legacy --order-seed 1993 --budget 1"  # of PyCIL, PILOT and authors
@@ -229,7 +227,9 @@ def _order(method: str) -> str:
 
 @cache
 def _shares() -> tuple[dict[str, Any], ...]:
-    return tuple(runpy.run_path(str(SHARES))["order_shares"]())
+    from edgecil.lab.order_effects import order_shares
+
+    return order_shares()
 
 
 def _table(text: str, head: str, method: str) -> list[str]:

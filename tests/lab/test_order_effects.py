@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks.order_effects import (
+
+from edgecil import lab
+from edgecil.lab.order_effects import (
     _latin_ratio,
     _wasserstein,
     format_order_effects,
     order_effects,
     order_shares,
 )
-
-from edgecil import lab
 from edgecil.lab.truth_tables import Counts, TruthTable
 from edgecil.sequences import ClassSequence, SequenceSpace
 from edgecil.similarity import text_similarity

@@ -10,6 +10,7 @@ from edgecil.cli.verb import Option, Verb, VerbGroup, load
 if TYPE_CHECKING:
     from edgecil.estimation.calibration import Calibration
     from edgecil.lab import Audit
+    from edgecil.lab.order_effects import OrderEffects
     from edgecil.report.table import Table
 
 
@@ -31,6 +32,12 @@ def _show_calibration(answer: Calibration) -> Iterator[Table | str]:
     from edgecil.lab.calibrate import format_calibration
 
     yield f"{format_calibration(answer)}\n"
+
+
+def _show_orders(answer: OrderEffects) -> Iterator[Table | str]:
+    from edgecil.lab.order_effects import format_order_effects
+
+    yield f"{format_order_effects(answer)}\n"
 
 
 GROUP = VerbGroup(
@@ -74,6 +81,15 @@ GROUP = VerbGroup(
             ),
             call=_leaderboard,
             answer=lambda: load("edgecil.lab:Leaderboard"),
+        ),
+        Verb(
+            "orders",
+            "show what class orders do to the learners of the bundled truth tables",
+            ("edgecil lab orders", "edgecil lab orders --placebos 200"),
+            "edgecil.lab.order_effects:order_effects",
+            _show_orders,
+            without=("tables",),
+            answer=lambda: load("edgecil.lab.order_effects:OrderEffects"),
         ),
     ),
 )

@@ -1,6 +1,4 @@
-"""What class orders do to learners, on the bundled truth tables: docs/evidence/photographs.md.
-
-    python benchmarks/order_effects.py [--placebos 200]
+"""What class orders do to learners, on the truth tables: measured by `edgecil lab orders`.
 
 A scale is a dataset with a number of classes and tasks, such as `caltech101 100/10`. Accuracies are
 those of single trainings unless something else is said; intervals are of 90 %.
@@ -8,7 +6,6 @@ those of single trainings unless something else is said; intervals are of 90 %.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -309,14 +306,3 @@ def _cell(value: Any) -> str:
         case (mean, std, low, high):
             return f"{mean:.1f} ± {std:.1f} ({low:.1f}–{high:.1f})"
     return str(value)
-
-
-def main() -> None:
-    """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
-    parser.add_argument("--placebos", type=int, default=60)
-    print(format_order_effects(order_effects(placebos=parser.parse_args().placebos)))
-
-
-if __name__ == "__main__":
-    main()
