@@ -9,6 +9,6 @@ from tests.interop.test_logs import write_log
 def test_imported_logs_are_shown_like_any_experiment(cli: Cli) -> None:
     logs = [write_log(Path(f"{seed}.log"), increment=10, seed=seed) for seed in (0, 1)]
     [part] = cli("import-logs", *logs, "--out", "out", "--json").json["results"]
-    assert (part["method"], part["protocol"], part["finished"]) == ("icarl", "logs", 2)
+    assert (part["method"], part["protocol"], part["finished"]) == ("icarl", "random-legacy", 2)
     assert [run["label"] for run in part["runs"]] == ["seed-0", "seed-1"]
     assert all(len(run["matrix"][-1]) == 6 for run in part["runs"])

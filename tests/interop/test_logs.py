@@ -12,7 +12,8 @@ from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import METRICS
 from edgecil.errors import DataError, EdgecilWarning, UsageError
 from edgecil.interop.logs import by_task, import_logs, read_log
-from edgecil.sequences import ClassSequence, SequenceSpace, seeded
+from edgecil.sequences import PROTOCOLS, ClassSequence, SequenceSpace, seeded
+from edgecil.similarity import SimilaritySource, choose_similarity
 
 SETTINGS = {
     "config": "./exps/icarl.json",
@@ -177,17 +178,20 @@ def test_logs_become_results_like_any(tmp_path) -> None:
     logs.append(write_log(tmp_path / "wa.log", increment=10, seed=0, model_name="wa"))
     for _ in range(2):
         experiment = imported(logs, tmp_path)
-    assert [run.label for run in experiment.sequences()["logs"]] == ["seed-0", "seed-1"]
+    drawn = experiment.sequences()["random-legacy"]
+    assert [run.label for run in drawn] == ["seed-0", "seed-1"]
     results = experiment.results()
-    assert {(run.method, run.seed) for run in results} == {("icarl", 0), ("wa", 0)}
+    assert {(run.method, run.seed) for run in results} == {("icarl", 0), ("icarl", 1), ("wa", 0)}
     assert len(results) == 3
     assert all(run.accuracy == run.metric("accuracy", "head") for run in results)
     assert experiment.names is not None
     assert experiment.names[:2] == ("apple", "aquarium_fish")
     assert len(imported(logs[:1], tmp_path).results()) == 3, "earlier imports are kept"
     table = experiment.table()
-    assert table.shares_seeds, "the toolboxes seed every training alike"
-    assert set(table.seed.tolist()) == {0}
+    assert not table.shares_seeds
+    assert table.missing == 0, "no order is expected with another one's seed"
+    assert table.repeat.tolist() == [0, 0, 0]
+    assert (experiment.status().finished, experiment.status().planned) == (3, 3)
 
 
 def test_incomplete_runs_are_left_out_and_named(tmp_path) -> None:
@@ -207,7 +211,9 @@ def test_incomplete_runs_are_left_out_and_named(tmp_path) -> None:
 def test_a_second_run_on_one_order_is_a_repeat(tmp_path) -> None:
     logs = [write_log(tmp_path / name, increment=10) for name in ("a.log", "b.log")]
     replaced(logs[1], "'total': 7", "'total': 6")
-    assert sorted(run.seed for run in imported(logs, tmp_path).results()) == [0, 1]
+    experiment = imported(logs, tmp_path)
+    assert sorted(run.seed for run in experiment.results()) == [1993, 1994]
+    assert sorted(experiment.table().repeat.tolist()) == [0, 1]
 
 
 def test_a_copy_of_a_run_counts_once(tmp_path) -> None:
@@ -249,8 +255,53 @@ def test_another_run_does_not_replace_one(tmp_path) -> None:
 
 def test_logs_of_other_tasks_do_not_mix(tmp_path) -> None:
     logs = [write_log(tmp_path / f"{i}.log", increment=i, init_cls=i) for i in (10, 20)]
-    with pytest.raises(UsageError, match="other settings"):
+    with pytest.raises(UsageError, match=r"10\.log and .*20\.log .*: 10 tasks against 5"):
         import_logs(logs, out=tmp_path / "out")
+    write_log(logs[1], increment=10, init_cls=10, lrate=0.1)
+    with pytest.raises(UsageError, match=r"method icarl: lrate None against '0\.1'"):
+        import_logs(logs, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_one_training_seed_for_all_orders_is_one(tmp_path) -> None:
+    logs = [
+        write_log(tmp_path / f"{n}.log", increment=10, shuffle=False, order=order_of(n))
+        for n in (1, 2)
+    ]
+    assert imported(logs, tmp_path).table().shares_seeds
+
+
+def test_an_order_of_edge_has_its_label_and_is_not_random(tmp_path) -> None:
+    space = SequenceSpace.base_increment(100, 50, 10)
+    similarity = choose_similarity(SimilaritySource(), dataset="cifar100")
+    hard = PROTOCOLS["edge"].draw(space, similarity=similarity)[0].sequence
+    log = write_log(tmp_path / "a.log", increment=10, order=list(hard.order))
+    shuffled = write_log(tmp_path / "b.log", increment=10)
+    experiment = imported([log, shuffled], tmp_path)
+    labels = {name: [run.label for run in runs] for name, runs in experiment.sequences().items()}
+    assert labels == {"edge": ["hard"], "random-legacy": ["seed-1993"]}
+    assert experiment.provenance["edge"]["encoder"] == "minilm-bundled"
+    for path, protocol in ((log, "random"), (shuffled, "edge"), (shuffled, "edge-released")):
+        with pytest.raises(UsageError, match=f"{path.name}.*{protocol!r} did not choose it"):
+            import_logs([path], out=tmp_path / "other", protocol=protocol)
+    unknown = write_log(tmp_path / "c.log", increment=10, shuffle=False, order=order_of(3))
+    with pytest.raises(UsageError, match="not what the protocol 'edge' chooses"):
+        import_logs([unknown], out=tmp_path / "other", protocol="edge")
+    assert not (tmp_path / "other").exists()
+
+
+def test_all_logs_below_a_folder_are_read(tmp_path) -> None:
+    folder = tmp_path / "logs"
+    (folder / "deep").mkdir(parents=True)
+    write_log(folder / "deep" / "0.log", increment=10, seed=0)
+    write_log(folder / "1.log", increment=10, seed=1)
+    (folder / "other.log").write_text("hello\n", encoding="utf-8")
+    experiment, [sentence] = left_out([folder], tmp_path)
+    assert sorted(run.seed for run in experiment.results()) == [0, 1]
+    assert "other.log" in sentence
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match=r"empty has no log files"):
+        import_logs([tmp_path / "empty"], out=tmp_path / "out")
 
 
 def fork_log(path: Path, choice: str, orders: list[list[int]], **changes: Any) -> Path:

@@ -17,7 +17,7 @@ from edgecil.engine.plan import Node
 from edgecil.engine.record import ExperimentRecord, Identity, digest_of, meaning
 from edgecil.engine.results import RunResult, Summary
 from edgecil.engine.runs import FAILED, FINISHED, PENDING, Runs
-from edgecil.engine.seeds import repeat_of
+from edgecil.engine.seeds import FROM_LOGS, SEEDS, repeat_of
 from edgecil.engine.similarity import find_similarity, note_sources, required_encoder
 from edgecil.engine.status import (
     Failure,
@@ -192,7 +192,9 @@ class Experiment:
             protocol=[protocol for _, protocol, *_ in rows],
             label=[labelled.label for _, _, labelled, _ in rows],
             seed=[seed for (_, seed), *_ in rows],
-            repeat=[repeat_of(it.sequence.tasks, seed) for (_, seed), _, it, _ in rows],
+            repeat=None
+            if stored.get(SEEDS) == FROM_LOGS
+            else [repeat_of(it.sequence.tasks, seed) for (_, seed), _, it, _ in rows],
             status=[_status(row, lost) for row in rows],
             identity=[digests[method] for method in methods],
             settings={digests[method]: own for method, own in settings.items()},

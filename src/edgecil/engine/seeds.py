@@ -8,7 +8,7 @@ from edgecil.sequences.sequence import Tasks, format_tasks
 
 SEEDS = "training seeds"
 """Name in the identity of an experiment; its value is one of the following."""
-PER_ORDER, SHARED = "one for each order", "one for all orders"
+PER_ORDER, SHARED, FROM_LOGS = "one for each order", "one for all orders", "those of the logs"
 
 REPEATS = 1_000  # of an order, at most; a seed for each order ends in its number
 _ORDERS = 2_000_000  # seeds stay below 2^31, which every framework takes

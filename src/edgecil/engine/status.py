@@ -16,7 +16,7 @@ from edgecil.engine.plan import Node, Plan, Prefix
 from edgecil.engine.progress import RunningTask, read_progress
 from edgecil.engine.record import Identity
 from edgecil.engine.results import RunResult
-from edgecil.engine.seeds import PER_ORDER, REPEATS, SEEDS, repeat_of, training_seed
+from edgecil.engine.seeds import FROM_LOGS, PER_ORDER, REPEATS, SEEDS, repeat_of, training_seed
 from edgecil.engine.store import StoreReader
 from edgecil.io.notebook import show_printed
 from edgecil.io.numbers import format_duration
@@ -155,7 +155,8 @@ def read_status(store: StoreReader, configs: Sequence[ExperimentConfig]) -> Stat
     sequences, finished = store.sequences(), {Node(*key) for key in store.runs()}
     progress = read_progress(store.directory)
     shard = None if progress is None else progress.shard
-    wanted: set[Node] | None = None
+    from_logs = store.identity().get(SEEDS) == FROM_LOGS  # whose runs have all finished
+    wanted: set[Node] | None = finished if from_logs else None
     if shard is not None and configs and (part := Execution(shard=shard).part) is not None:
         last = configs[-1]
         own = [it.sequence for name in last.protocol_names for it in sequences.get(name, ())]
@@ -207,6 +208,14 @@ LabelledRun = tuple[tuple[str, int], str, LabelledSequence, RunResult | None]
 def labelled_runs(store: StoreReader) -> list[LabelledRun]:
     """Method and seed, protocol, sequence and result of every run that has begun."""
     results, sequences = store.runs(), store.sequences()
+    if store.identity().get(SEEDS) == FROM_LOGS:
+        return [
+            ((method, seed), protocol, labelled, result)
+            for (method, seed, tasks), result in results.items()
+            for protocol, group in sequences.items()
+            for labelled in group
+            if labelled.sequence.tasks == tasks
+        ]
     shared, begun = _shares_seed(store), begun_repeats(store)
     planned = _planned((build_config(config) for config in store.configs()), begun, sequences)
     rows: list[LabelledRun] = []

@@ -134,7 +134,8 @@ def describe_unknown_choice(protocols: Iterable[str]) -> str | None:
     names = " and ".join(map(repr, unknown))
     return (
         f"How the orders of {names} were chosen is unknown, so claims are about orders like these. "
-        "If they were drawn at random, write 'random' into the column 'protocol'."
+        "If they were drawn at random, name the protocol 'random': in the column 'protocol' of a "
+        "table, or when logs are imported."
     )
 
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -24,13 +25,18 @@ from edgecil.engine.directory import writing
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, Reported, WholeRun
+from edgecil.engine.seeds import FROM_LOGS, SEEDS
 from edgecil.engine.store import Store
 from edgecil.engine.toolbox_configs import toolbox_dataset, toolbox_sizes
-from edgecil.errors import DataError, UsageError, first_line, warn
+from edgecil.errors import DataError, EdgecilError, UsageError, first_line, shown, warn
 from edgecil.interop.exports import MANIFEST, import_results
 from edgecil.io.files import read_text
-from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
-from edgecil.sequences.sequence import ClassSequence, Tasks, format_tasks
+from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, find_protocol
+from edgecil.sequences.protocols.extremes import EDGE
+from edgecil.sequences.protocols.random import RANDOM_LEGACY
+from edgecil.sequences.sequence import ClassSequence, format_tasks
+from edgecil.sequences.space import SequenceSpace
+from edgecil.similarity import SimilaritySource, choose_similarity
 
 PROTOCOL = "logs"
 # The forks' setting `eval`: the protocol that it stands for, and the labels of its three orders.
@@ -48,8 +54,13 @@ _ORDER = re.compile(r"\[\d{1,9}(, \d{1,9})+\]", re.ASCII)
 _TESTED = re.compile(r"(CNN|NME): (\{.*\})")
 _NUMPY = re.compile(r"np\.float64\(([^()]*)\)")
 _DIGITS = 18  # of a setting
-# Settings that do not decide the result of one order; `eval` is the forks' choice of orders.
-_NOT_IDENTITY = ("config", "prefix", "seed", "device", "nb_classes", "nb_tasks", "eval")
+# Settings that do not decide the result of one order and training seed.
+_OF_ORDERS = ("shuffle", "class_order", "eval")
+_NOT_IDENTITY = ("config", "prefix", "seed", "device", "nb_classes", "nb_tasks", *_OF_ORDERS)
+
+
+class NoLogError(DataError):
+    """A file that is not a log of PyCIL or PILOT."""
 
 
 class NoResultError(DataError):
@@ -81,8 +92,15 @@ class LoggedRun:
 
     @property
     def protocol(self) -> str:
-        """The protocol that chose the order, where the log says so; else `logs`."""
-        return FORK_PROTOCOLS.get(self.settings.get("eval", ""), (PROTOCOL, ()))[0]
+        """The protocol that chose the order, where the log proves it; else `logs`."""
+        fork = self.settings.get("eval", "")
+        if fork in FORK_PROTOCOLS:
+            return FORK_PROTOCOLS[fork][0]
+        seed = self.training_seed
+        if self.settings.get("shuffle") == "True" and seed < 2**32:
+            drawn = np.random.RandomState(seed).permutation(len(self.order)).tolist()
+            return RANDOM_LEGACY.name if drawn == self.order else PROTOCOL
+        return PROTOCOL
 
     @property
     def label(self) -> str:
@@ -93,6 +111,11 @@ class LoggedRun:
         if self.settings.get("shuffle") == "True":
             return f"seed-{self._whole('seed')}"
         return f"order-{self.order_hash}"
+
+    @property
+    def training_seed(self) -> int:
+        """The seed of the training, which also draws a shuffled order; 0 if the log has none."""
+        return self._whole("seed") if "seed" in self.settings else 0
 
     @property
     def order_hash(self) -> str:
@@ -177,7 +200,7 @@ def read_log(path: str | Path) -> list[LoggedRun]:
                 "by edgecil export."
             )
     if not runs:
-        raise DataError(f"{path} names no class order; it is not a log of PyCIL or PILOT.")
+        raise NoLogError(f"{path} names no class order; it is not a log of PyCIL or PILOT.")
     return runs
 
 
@@ -234,28 +257,31 @@ def import_logs(
 ) -> Experiment:
     """Make an experiment of log files, or of what :func:`edgecil.interop.export` wrote.
 
-    All logs must have the same classes and task sizes. A method's further runs on one order count
-    as repeats. Incomplete runs, and copies of a run, are left out; each is an
-    :class:`~edgecil.errors.EdgecilWarning`.
+    All logs must have the same classes and task sizes. A run's training seed is that of its log; a
+    method's further runs on one order count as repeats. Incomplete runs, copies of a run, and files
+    in a folder that are no logs, are left out; each is an :class:`~edgecil.errors.EdgecilWarning`.
 
     Args:
-        paths: the log files, or the folder of exported runs.
+        paths: log files, folders with such files (`*.log`), or the folder of exported runs.
         out: the experiment directory.
-        protocol: the protocol that chose the orders. By default the one that the logs of the EDGE
-            authors' forks name, or else `logs`, whose orders do not count as random.
+        protocol: the protocol that chose the orders. By default the one that the logs prove:
+            `random-legacy` for orders that the toolbox drew with its seed, `edge` for hard and easy
+            orders, or what the EDGE authors' forks name. Else `logs`: how they were chosen is
+            unknown.
         overwrite: delete existing results and start over.
     """
-    files = [Path(path) for path in paths]
-    if len(files) == 1 and (files[0] / MANIFEST).exists():
-        return import_results(files[0], out=out, overwrite=overwrite)
+    given = [Path(path) for path in paths]
+    if len(given) == 1 and (given[0] / MANIFEST).exists():
+        return import_results(given[0], out=out, overwrite=overwrite)
     if protocol is not None and protocol != PROTOCOL:
         protocol = PROTOCOLS.resolve(protocol)
-    runs = _complete_runs(files)
-    groups: dict[str, list[LoggedRun]] = {}
-    for run, _ in runs:
-        groups.setdefault(protocol or run.protocol, []).append(run)
+    runs = _complete_runs(given)
+    identities = _check_alike([run for run, _ in runs])
+    groups: dict[str, list[tuple[LoggedRun, LabelledSequence]]] = {}
+    for run, name, labelled in _choices([run for run, _ in runs], protocol):
+        groups.setdefault(name, []).append((run, labelled))
     with writing(out, overwrite=overwrite) as store:
-        for identity in {repr(i): i for i in (_identity(run) for run, _ in runs)}.values():
+        for identity in identities:
             store.check_identity(identity)
         stored = store.sequences()
         for name, members in groups.items():
@@ -264,14 +290,112 @@ def import_logs(
     return Experiment.open(out)
 
 
+def _read_all(paths: Iterable[Path]) -> Iterator[LoggedRun]:
+    """Yield the runs of all logs, also of those below folders."""
+    for path in paths:
+        if not path.is_dir():
+            yield from read_log(path)
+            continue
+        if (path / MANIFEST).exists():
+            raise UsageError(f"{path} has exported runs; import it alone.")
+        files = sorted(path.rglob("*.log"))
+        if not files:
+            raise DataError(f"{path} has no log files (*.log); give the files themselves.")
+        for file in files:
+            try:
+                yield from read_log(file)
+            except NoLogError as error:
+                warn(f"Left out: {error}")
+
+
+def _check_alike(runs: Sequence[LoggedRun]) -> list[dict[str, Any]]:
+    """Return what decides the results; an error names two logs that differ in it."""
+    first: dict[str, tuple[Any, Path]] = {}
+    identities = {repr(own): (own, run.path) for run in runs for own in [_identity(run)]}
+    for identity, path in identities.values():
+        for name, value in identity.items():
+            other, origin = first.setdefault(name, (value, path))
+            if other != value:
+                raise UsageError(
+                    f"{origin} and {path} cannot be in one experiment: "
+                    f"{_describe_difference(name, other, value)}. Import each kind into a "
+                    "directory of its own."
+                )
+    return [identity for identity, _ in identities.values()]
+
+
+def _describe_difference(name: str, first: Any, second: Any) -> str:
+    if name == "sizes" and len(first) != len(second):
+        return f"{len(first)} tasks against {len(second)}"
+    if not isinstance(first, dict):
+        return f"{name} {shown(first)} against {shown(second)}"
+    keys = [key for key in {**first, **second} if first.get(key) != second.get(key)]
+    pairs = (f"{key} {shown(first.get(key))} against {shown(second.get(key))}" for key in keys)
+    return f"{name}: {', '.join(pairs)}"
+
+
+def _choices(
+    runs: Sequence[LoggedRun], given: str | None
+) -> list[tuple[LoggedRun, str, LabelledSequence]]:
+    """Return the protocol and the label of every run's order.
+
+    A given protocol is refused where a log proves that another one chose its order, and where the
+    protocol itself objects to the orders.
+    """
+    asked = None if given in (None, PROTOCOL) else find_protocol(given or "")
+    constructed = _constructed(runs[0], {EDGE.name, given or EDGE.name})
+    choices = []
+    for run in runs:
+        name, labelled = run.protocol, LabelledSequence(run.label, run.sequence)
+        if name == PROTOCOL:
+            name, labelled = constructed.get(run.sequence, (name, labelled))
+        proven = find_protocol(name)
+        is_constructed = proven.role(labelled.label) == "constructed"
+        if asked is not None and not proven.unknown and is_constructed == asked.random:
+            how = "was constructed" if is_constructed else "was drawn at random"
+            raise UsageError(
+                f"{run.path}: its class order {how} ({name} {labelled.label}), so the protocol "
+                f"{given!r} did not choose it. Leave out 'protocol'."
+            )
+        choices.append((run, given or name, labelled))
+    objection = None if asked is None else asked.objection([it for *_, it in choices])
+    if objection is not None:
+        raise UsageError(
+            f"The orders of these logs are not what the protocol {given!r} chooses: {objection}. "
+            "Leave out 'protocol'."
+        )
+    return choices
+
+
+def _constructed(
+    run: LoggedRun, protocols: Iterable[str]
+) -> dict[ClassSequence, tuple[str, LabelledSequence]]:
+    """Return the orders that protocols construct from the names of a run's classes."""
+    orders: dict[ClassSequence, tuple[str, LabelledSequence]] = {}
+    dataset, space = toolbox_dataset(run.settings["dataset"]), SequenceSpace(run.sequence.sizes)
+    chosen = [it for name in sorted(protocols) if (it := find_protocol(name)).needs_similarity]
+    if dataset is None or len(get_classes(dataset)) != space.classes:
+        return orders
+    try:
+        similarity = choose_similarity(SimilaritySource(), dataset=dataset)
+        for protocol in chosen:
+            if not (protocol.asks_model or protocol.by_inputs):
+                for labelled in protocol.draw(space, similarity=similarity):
+                    if labelled.label in (protocol.constructed or ()):
+                        orders[labelled.sequence] = protocol.name, labelled
+    except EdgecilError:  # the vectors are not here, or the tasks are too few
+        return orders
+    return orders
+
+
 def _complete_runs(
-    paths: Iterable[str | Path],
+    paths: Iterable[Path],
 ) -> list[tuple[LoggedRun, dict[str, Reported]]]:
     """Return the runs that have a result, each once."""
     complete: list[tuple[LoggedRun, dict[str, Reported]]] = []
     first_path: dict[str, Path] = {}
     reason = ""
-    for run in (run for path in paths for run in read_log(path)):
+    for run in _read_all(paths):
         if run.content in first_path:
             same = first_path[run.content]
             warn(f"Left out: {run.path}: the run {run.label} is a copy of the one in {same}.")
@@ -290,41 +414,40 @@ def _complete_runs(
 def _record(store: Store, runs: Iterable[tuple[LoggedRun, dict[str, Reported]]]) -> None:
     """Record the runs, unless the experiment holds others in their place."""
     stored = store.whole_runs()
-    repeats: dict[tuple[str, Tasks], int] = {}
-    results: list[tuple[Node, NodeResult | WholeRun]] = []
-    for run, reported in runs:
-        key = run.settings["model_name"], run.sequence.tasks
-        repeats[key] = repeats.get(key, -1) + 1
-        node = Node(key[0], repeats[key], key[1])
+    results: dict[Node, NodeResult | WholeRun] = {}
+    own = [Node(it.settings["model_name"], it.training_seed, it.sequence.tasks) for it, _ in runs]
+    for node, (_, reported) in zip(own, runs, strict=True):
+        while node in results:  # trained again with one seed, which a GPU need not repeat
+            node = next(
+                it for n in count(1) if (it := replace(node, seed=node.seed + n)) not in own
+            )
         result = WholeRun((NodeResult({}, (), 0.0, 0),), reported)
         if stored.get(node, result) != result:
             raise UsageError(
                 f"{store.directory} contains another run of {node.method!r} on the order "
                 f"{format_tasks(node.prefix)}; import all logs at once and overwrite it."
             )
-        results.append((node, result))
-    store.record_all(results)
+        results[node] = result
+    store.record_all(list(results.items()))
 
 
 def _label_orders(
-    stored: Iterable[LabelledSequence], runs: Iterable[LoggedRun]
+    stored: Iterable[LabelledSequence], runs: Iterable[tuple[LoggedRun, LabelledSequence]]
 ) -> list[LabelledSequence]:
     """Return every order once: the stored ones, then those of the runs, no two with one label.
 
     Other versions of the toolboxes, or of NumPy, may draw another order from the same seed.
     """
-    labels = {run.sequence: run.label for run in stored}
-    taken = set(labels.values())
-    for run in runs:
-        sequence = run.sequence
-        if sequence not in labels:
-            again = f"-{run.order_hash}" if run.label in taken else ""
-            labels[sequence] = f"{run.label}{again}"
-            taken.add(labels[sequence])
-    return [LabelledSequence(label, sequence) for sequence, label in labels.items()]
+    orders = {labelled.sequence: labelled for labelled in stored}
+    for run, labelled in runs:
+        if labelled.sequence not in orders:
+            taken = labelled.label in {it.label for it in orders.values()}
+            again = f"-{run.order_hash}" if taken else ""
+            orders[labelled.sequence] = replace(labelled, label=f"{labelled.label}{again}")
+    return list(orders.values())
 
 
-def _identity(run: LoggedRun) -> dict[str, object]:
+def _identity(run: LoggedRun) -> dict[str, Any]:
     """Return what decides the results of a run, as the store keeps it."""
     for key in ("model_name", "dataset"):
         if key not in run.settings:
@@ -339,6 +462,7 @@ def _identity(run: LoggedRun) -> dict[str, object]:
             "classes": list(labels) if same else [str(id_) for id_ in sorted(run.order)],
         },
         "sizes": list(run.sequence.sizes),
+        SEEDS: FROM_LOGS,
         f"method {run.settings['model_name']}": {
             key: value for key, value in run.settings.items() if key not in _NOT_IDENTITY
         },

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -19,6 +20,7 @@ from edgecil.similarity.matrix import Similarity
 
 GOALS = ("hard", "easy")
 PAPER_ENCODER = "clip-vit-b-16"
+_LABELS = r"hard|easy|median|random-\d+"
 Build = Callable[[Similarity, SequenceSpace, str, np.random.Generator], ClassSequence]
 
 
@@ -46,6 +48,11 @@ class Extremes(Protocol):
         for label in labels:
             yield LabelledSequence(label, next(between))
         yield easy
+
+    def objection(self, runs: Sequence[LabelledSequence]) -> str | None:
+        """Object to a label that it does not give."""
+        names = [run.label for run in runs if not re.fullmatch(_LABELS, run.label)]
+        return f"it calls none of them {names[0]!r}" if names else None
 
     def extreme(self, goal: str, request: Request, rng: np.random.Generator) -> LabelledSequence:
         """Return the hard or the easy sequence with its label."""
