@@ -117,6 +117,28 @@ def test_a_pair_without_an_interval_has_no_decision() -> None:
     assert edgecil.next_runs(build(runs))[0].decisions == {}
 
 
+@pytest.mark.parametrize(("lead", "grade"), [(5.0, "clear"), (1.5, "likely"), (0.0, "cannot tell")])
+def test_what_compare_says_already_stands_in_the_advice(lead: float, grade: str) -> None:
+    pairs = ((60.0, 1.0), (58.0, -1.0), (62.0, 0.5), (59.0, -0.5))
+    runs = {"b": [b for b, _ in pairs], "a": [b + lead + noise for b, noise in pairs]}
+    frame = pandas.DataFrame(
+        [(name, seed, it) for name, own in runs.items() for seed, it in enumerate(own)],
+        columns=["method", "seed", "accuracy"],
+    )
+    (advice,) = edgecil.next_runs(frame)
+    assert edgecil.compare(frame)["a", "b"].grade == advice.grades["b"]["a"] == grade
+    [sentence] = [line for line in str(advice).splitlines() if line.startswith("b − a: ")]
+    assert sentence.startswith("b − a: clear already") == (grade == "clear")
+    assert sentence.startswith("b − a: likely already") == (grade == "likely")
+
+
+@pytest.mark.parametrize("protocol", ["given", "mine"])
+def test_further_orders_continue_orders_chosen_in_an_unknown_way(protocol: str) -> None:
+    runs = [replace(run, protocol=protocol) for run in runs_of("m", "latin", noisy(0))]
+    (advice,) = edgecil.next_runs(build(runs))
+    assert not advice.steps["m"].replaces
+
+
 @pytest.mark.parametrize(("count", "blind"), [(90, True), (89, False)])
 def test_all_orders_count_as_random_whatever_their_protocol_is_called(
     count: int, blind: bool

@@ -18,9 +18,15 @@ from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.runs import Runs
 from edgecil.errors import UsageError, warn
 from edgecil.estimation.claims import Answer, answer
-from edgecil.estimation.comparison import differences
+from edgecil.estimation.comparison import compare_pairs, differences
 from edgecil.estimation.plausibility import check_values
-from edgecil.estimation.population import LEAST_ORDERS, Posterior, orders_for, orders_to_decide
+from edgecil.estimation.population import (
+    LEAST_ORDERS,
+    Grade,
+    Posterior,
+    orders_for,
+    orders_to_decide,
+)
 from edgecil.estimation.samples import know_method, representative_orders
 from edgecil.estimation.sentences import MOST_ORDERS, count, describe_next
 from edgecil.estimation.sources import (
@@ -34,8 +40,7 @@ from edgecil.io.files import check_new, replace_file
 from edgecil.io.json import to_plain
 from edgecil.io.notebook import show_printed
 from edgecil.options import Options, checked
-from edgecil.sequences.given import NAME as OWN_ORDERS
-from edgecil.sequences.protocols import CONTINUED
+from edgecil.sequences.protocols import CONTINUED, find_protocol
 from edgecil.sequences.sequence import ClassSequence
 
 CHOOSING = ("protocol", "sequences", "budget", "order_seed", "objective")  # class orders
@@ -65,8 +70,8 @@ class NextStep:
         target: the half-width aimed at; None if there is none.
         seconds: expected duration of the step, one training after the other; None if the durations
             of the runs are not recorded.
-        replaces: whether the orders that were run were not chosen at random, so that claims will
-            rest on the further orders alone.
+        replaces: whether the orders that were run were constructed, so that claims will rest on
+            the further orders alone.
         unit: what a further one is called: `order`, or `run` if the orders are unknown.
     """
 
@@ -109,8 +114,8 @@ def advise(
     if said.mean.validity == "measured":
         return _timed(NextStep("repeats" if again else "nothing", repeats=again), seconds)
     left, unit = table.space.size - said.order_count, "order" if table.has_orders else "run"
-    # Rows of further orders in a file without protocols are like those before them.
-    replaces = not said.blind and set(said.protocols) != {OWN_ORDERS}
+    # Further orders of a file whose orders were chosen in an unknown way are like those in it.
+    replaces = not said.blind and not all(find_protocol(it).unknown for it in said.protocols)
     known = None
     if not replaces:
         known = know_method(table, method, representative_orders(table, method))
@@ -150,6 +155,7 @@ class NextRuns:
             probability 80 % which is better, by the confidence sequence of `run --until`, so that
             one may look after every order; None if `most` do not suffice. A pair without an
             interval is left out.
+        grades: how sure `compare` is of these pairs now.
         most: that many more orders at a time: 100, or all that are left.
         target: the wanted half-width; None if none was given.
         directory: of the experiment; None for files and several experiments.
@@ -164,6 +170,7 @@ class NextRuns:
     orders: tuple[ClassSequence, ...]
     repeat: tuple[ClassSequence, ...]
     decisions: dict[str, dict[str, int | None]] = field(default_factory=dict)
+    grades: dict[str, dict[str, Grade]] = field(default_factory=dict)
     target: float | None = None
     directory: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
@@ -281,6 +288,11 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
         if both is not None and isinstance(both.known, Posterior):
             needed = orders_to_decide(both.known, both.gains, ASSURANCES[0], most=most)
             decisions.setdefault(first, {})[second] = needed
+    pairs = compare_pairs(table, list(steps))
+    grades = {
+        first: {second: pairs[first][second].grade for second in others}
+        for first, others in decisions.items()
+    }
     more = min(max((step.order_count for step in steps.values()), default=0), MOST_ORDERS)
     again = max((step.repeats for step in steps.values()), default=0)
     only = runs.experiments[0] if len(runs.experiments) == 1 else None
@@ -290,6 +302,7 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
         continue_design(table, more, order_seed=order_seed) if table.has_orders else (),
         table.sequences[:again],
         decisions,
+        grades,
         target,
         None if only is None else str(only.directory),
         {} if only is None or only.config is None else _options(only.config),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from edgecil.engine.metrics import DEFAULT_METRIC, find_metric
-from edgecil.estimation.population import LEAST_ORDERS, Interval
+from edgecil.estimation.population import LEAST_ORDERS, Grade, Interval
 from edgecil.estimation.samples import describe_unknown_choice
 from edgecil.io.numbers import format_duration, rounded, rounded_limit
 from edgecil.sequences.protocols import find_protocol
@@ -25,16 +25,18 @@ _DESCRIBED = 6  # pairs; more of them are in the table only
 
 
 def describe_answer(said: Answer, name: str = "", metric: str = DEFAULT_METRIC) -> str:
-    """What a method reaches on average and in a new run."""
+    """What a method reaches on average and in a new run, in two sentences."""
     about = find_metric(metric)
     unit = " %" if about.bounds == (0.0, 100.0) else ""
-    what = "" if metric == DEFAULT_METRIC else f" {about.label}"
+    article = "an" if about.label[0] in "AĀEIOUaeiou" else "a"
+    what = "" if metric == DEFAULT_METRIC else f"{article} {about.label} "
+    of = "of " if what else ""
     verb = f"{name} reaches" if name else "reaches"
     between = f"between {rounded(said.lowest)} and {rounded(said.highest)}"
     if said.order_count == 1 or said.lowest == said.highest:
         between = f"at {rounded(said.lowest)}"
     kind = unit_of(said.population)
-    orders = f"{count(said.order_count, kind)} {between}{unit}{what}"
+    orders = count(said.order_count, kind)
     guess = "" if said.chance is None else f"chance is {rounded(said.chance)} %"
     beside = f" ({guess})" if guess else ""
     probes = "".join(f"; {rounded(value)} {clause}" for clause, value in said.probes.items())
@@ -46,20 +48,22 @@ def describe_answer(said: Answer, name: str = "", metric: str = DEFAULT_METRIC) 
             if few
             else "these were not chosen at random, so no interval is given for a new order"
         )
-        return f"{verb} {orders}{beside}; {missing}{probes}."
+        at = f"with {what}{between}" if what else between
+        return f"{verb} {orders} {at}{unit}{beside}; {missing}{probes}."
     assert said.mean.value is not None
-    mean = f"{verb} {rounded(said.mean.value)}{unit}{what} on average over {said.population}"
+    mean = f"{verb} {what}{of}{rounded(said.mean.value)}{unit} on average over {said.population}"
     if said.mean.validity == "measured":
         low, high = said.next_run.interval or (said.lowest, said.highest)
         return (
-            f"{mean}{beside}, measured on all {said.order_count:,} orders; 90 % of them lie "
+            f"{mean}{beside}, measured on all {said.order_count:,} orders. 90 % of them lie "
             f"between {rounded(low)} and {rounded(high)}, all {between}{probes}."
         )
-    parts = [f"{mean}{_bracket(said.mean.interval, guess)}"]
+    following = ""
     if said.next_run.interval is not None:
         ends = map(rounded_limit, said.next_run.interval)
-        parts.append("a new run lies between {} and {} (90 %)".format(*ends))
-    return "; ".join([*parts, orders]) + f"{probes}."
+        following = "A new run lies between {} and {} (90 %); the ".format(*ends)
+    claim = f"{mean}{_bracket(said.mean.interval, guess)}"
+    return f"{claim}. {following or 'The '}{orders} lie {between}{unit}{probes}."
 
 
 def unit_of(population: str) -> str:
@@ -229,7 +233,8 @@ def describe_next(dataset: NextRuns) -> Iterator[str]:
         yield f"{method}: {describe_step(step)}"
     for first, others in dataset.decisions.items():
         for second, more in others.items():
-            yield f"{first} − {second}: {_decision(more, dataset.steps[first].unit, dataset.most)}"
+            unit, grade = dataset.steps[first].unit, dataset.grades[first][second]
+            yield f"{first} − {second}: {_decision(more, unit, dataset.most, grade)}"
     if dataset.orders:
         yield "Next orders:"
         yield from (f"  {_shorten(order)}" for order in dataset.orders[:_SHOWN])
@@ -248,16 +253,21 @@ def _shorten(order: ClassSequence) -> str:
     return text if len(text) <= _WIDTH else f"{text[:_WIDTH].rpartition(' ')[0]} …"
 
 
-def _decision(more: int | None, unit: str, most: int) -> str:
+def _decision(more: int | None, unit: str, most: int, grade: Grade) -> str:
     if more == 0:
         return "decided already."
+    runs = f"{count(more or 0, f'more {unit}')} of both"
+    if grade == "clear":
+        also = f"; {runs} would also satisfy the rule that allows looking after every {unit}"
+        return f"clear already{also if more else ''}."
     if more is None and not most:
         return f"all {unit}s were run, and it is not decided."
     if more is None:
         return f"not expected to be decided by {count(most, f'more {unit}')}."
     return (
-        f"with probability 80 %, {count(more, f'more {unit}')} of both "
-        f"{'decides' if more == 1 else 'decide'} which is better; you may look after every {unit}."
+        f"{'likely already; ' if grade == 'likely' else ''}{runs} "
+        f"{'decides' if more == 1 else 'decide'} which is better in 80 % of cases; "
+        f"you may look after every {unit}."
     )
 
 
@@ -276,12 +286,12 @@ def describe_step(step: NextStep) -> str:
         )
     more = count(step.order_count, f"more {step.unit}")
     if step.replaces:
-        return f"run {more} at random; those run so far were not chosen at random{duration}."
+        return f"run {more} at random; those run so far were constructed{duration}."
     if step.target is None:
         return f"run {more}; a claim requires {LEAST_ORDERS}{duration}."
-    sure = "" if step.sure_count is None else f" ({step.sure_count:,} for 95 %)"
+    sure = "" if step.sure_count is None else f", {step.sure_count:,} in 95 %"
     bring = "brings" if step.order_count == 1 else "bring"
     return (
-        f"{now}; with probability 80 %, {more} {bring} it to ± {rounded_limit(step.target)}{sure}"
+        f"{now}; {more} {bring} it to ± {rounded_limit(step.target)} in 80 % of cases{sure}"
         f"{duration}."
     )

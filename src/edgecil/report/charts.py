@@ -336,7 +336,7 @@ def build_prediction(
     label = dataset.predictor.label
     caption = (
         f"{label} against the {words.title} of each method, one dot per order that was run; r is "
-        "their correlation."
+        "the correlation over the orders that were not constructed."
     )
     return ReportFigure.of(
         name, caption, lambda width: draw_prediction(clouds, label, words.title, width)

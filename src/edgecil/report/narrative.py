@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timezone
 
 import numpy as np
@@ -107,15 +107,24 @@ def setup_facts(dataset: DatasetAnalysis) -> dict[str, str]:
 
 def about_training(dataset: DatasetAnalysis) -> str:
     """One sentence for the caption of a paper's table: what was trained, how, how often."""
-    table = dataset.table
-    seeds = "one training seed for all" if table.shares_seeds else "each with its own training seed"
     facts = [f"{name} {value}" for name, value in setup_facts(dataset).items()]
-    if table.has_orders:
-        counts = sorted({one.answer.order_count for one in dataset.methods.values()})
-        some = f"{counts[0]} to " if len(counts) > 1 else ""
-        facts.append(f"mean over {some}{count(counts[-1], 'class order')}, {seeds}")
+    if dataset.table.has_orders:
+        answers = [one.answer for one in dataset.methods.values()]
+        facts.append(f"mean over {_span((it.order_count for it in answers), 'class order')}")
+        if any(it.trainings > it.order_count for it in answers):
+            facts[-1] += f", {_span((it.trainings for it in answers), 'training')}"
+        elif len(own := {it.shared_seeds == 0 for it in answers}) == 1:
+            seeds = "each with its own training seed" if own.pop() else "one training seed for all"
+            facts[-1] += f", {seeds}"
     setting = [f"Setting: {' '.join(_what(dataset))}; {'; '.join(facts)}."] if facts else []
     return " ".join([*setting, *pooled_notes(dataset)])
+
+
+def _span(numbers: Iterable[int], noun: str) -> str:
+    """The least and the greatest number with a noun, one of them if they are equal."""
+    ordered = sorted(numbers)
+    start = f"{ordered[0]:,} to " if ordered[0] < ordered[-1] else ""
+    return start + count(ordered[-1], noun)
 
 
 def answer(dataset: DatasetAnalysis, ranked: Sequence[str], words: MetricWords) -> list[str]:

@@ -156,8 +156,8 @@ def _columns(rows: Sequence[OverviewRow], words: MetricWords) -> dict[str, tuple
         cells = [{one.label: one.value for one in row.named}.get(label) for row in rows]
         columns[label] = (max(text_width(label, 11.5) + 14.0, 52.0), list(map(_decimal, cells)))
     if not probes:
-        columns[words.ends[0]] = (56.0, [f"{row.values[0]:.1f}" for row in rows])
-        columns[words.ends[1]] = (56.0, [f"{row.values[-1]:.1f}" for row in rows])
+        columns[words.ends[0]] = (56.0, [f"{row.said.lowest:.1f}" for row in rows])
+        columns[words.ends[1]] = (56.0, [f"{row.said.highest:.1f}" for row in rows])
     shares = [row.order_share for row in rows]
     if any(share is not None for share in shares):
         texts = ["–" if share is None else f"{100.0 * share:.0f} %" for share in shares]

@@ -224,7 +224,7 @@ def _facts(dataset: DatasetAnalysis, origin: Origin) -> dict[str, str]:
     facts["training seeds"] = (
         ", ".join(map(str, sorted(set(dataset.table.seed.tolist()))[:10]))
         if dataset.table.shares_seeds
-        else "one for each order"
+        else "one for each training"
     )
     seconds = dataset.training_seconds
     if seconds:

@@ -17,7 +17,6 @@ from edgecil.report.text import class_names, describe_sequence, shorten
 if TYPE_CHECKING:
     from edgecil.engine.check import Check
     from edgecil.engine.protocol_results import ExperimentResults, ProtocolResults
-    from edgecil.engine.runs import Orders
     from edgecil.engine.status import ProtocolStatus
     from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis
     from edgecil.estimation.comparison import Comparison, MethodComparison
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
 
 _SHOWN = 50  # tasks of a sequence, and classes of a task
 _BOLD = (
-    "Bold: the best value; for the mean also every method whose difference from the best, on the "
-    "orders of both, has a 90 % interval that includes 0."
+    "Bold: the best mean, and every method whose difference from it, on the orders of both, has a "
+    "90 % interval that includes 0."
 )
 
 
@@ -53,10 +52,10 @@ def summary_table(
     for name in shown:
         method = dataset.methods[name]
         said, share, relation = method.answer, method.order_effect.order_share, method.correlation
-        ran = dataset.table.orders(name)
         low, high = said.mean.interval or (None, None)
         least, most = said.next_run.interval or (None, None)
-        ends = dict(zip((Column(end, 1) for end in words.ends), _ends(ran), strict=True))
+        lowest, highest = (Column(end, 1) for end in words.ends)
+        ends = {lowest: said.lowest, highest: said.highest}
         own = {f"{it.protocol} {it.label}": it.value for it in named[name]}
         rows.append(
             {
@@ -73,7 +72,7 @@ def summary_table(
                 Column("r", 2, signed=True): relation.pearson
                 if relation is not None and relation.stable
                 else None,
-                counts: len(ran),
+                counts: said.order_count,
                 Column("claims from"): _basis(method),
             }
         )
@@ -100,10 +99,17 @@ def summary_table(
     titles = {column.title for column in columns}
     notes = [f"In {words.unit}."] if words.unit else []
     notes += (text for key, text in explained.items() if key in titles)
-    notes += ["Constructed orders count for no mean."] if labels else []
+    if any(one.answer.trainings > one.answer.order_count for one in dataset.methods.values()):
+        notes.append("Worst and best are class orders, each the mean of its trainings.")
+    if labels and any(one.answer.mean.validity != "measured" for one in dataset.methods.values()):
+        notes.append("Constructed orders do not count for mean, worst and best.")
     caption = (
         "Mean with its 90 % interval, the value that 95 % of runs exceed, and "
-        + ("grouped and spread similar classes" if probes else f"the {' and '.join(words.ends)}")
+        + (
+            "grouped and spread similar classes"
+            if probes
+            else f"the {' and '.join(words.ends)} {over[:-1]}"
+        )
         + f"{f', in {words.unit}' if words.unit else ''}. {about}"
     ).rstrip()
     table = Table(
@@ -112,11 +118,11 @@ def summary_table(
         " ".join(notes),
         columns,
         cells,
-        frozenset(_best_cells(dataset, shown, columns)),
+        _best_means(dataset, shown, columns),
         _BOLD,
     )
     columns, cells = _filled(paper)
-    bold = frozenset(_best_cells(dataset, shown, columns))
+    bold = _best_means(dataset, shown, columns)
     short_table = replace(table, caption=caption, columns=columns, rows=cells, bold=bold)
     return replace(table, paper=short_table)
 
@@ -129,43 +135,31 @@ def _filled(
     return tuple(kept), tuple(tuple(row[one] for one in kept) for row in rows)
 
 
-def _best_cells(
+def _best_means(
     dataset: DatasetAnalysis, shown: Sequence[str], columns: Sequence[Column]
-) -> Iterator[tuple[int, int]]:
-    """Row and column of the best mean, worst and best order; none for a single method."""
-    if len(shown) < 2:
-        return
-    places = {column.title: place for place, column in enumerate(columns)}
-    words = metric_words(dataset.metric)
-    choose = max if words.higher_is_better else min
+) -> frozenset[tuple[int, int]]:
+    """Row and column of every mean that may be the best; none for a single method."""
     leader = rank(dataset)[0]
-    for row, name in enumerate(shown):
+    place = [column.title for column in columns].index("mean")
+    rows = set()
+    for row, name in enumerate(shown if len(shown) > 1 else ()):
         pair = compare_pair(dataset, leader, name)
         low, high = (1.0, 1.0) if pair is None or pair.interval is None else pair.interval
         if name == leader or low <= 0.0 <= high:
-            yield row, places["mean"]
-    ends = [_ends(dataset.table.orders(name)) for name in shown]
-    for title, values in zip(words.ends, zip(*ends, strict=True), strict=True):
-        if title in places:
-            column = columns[places[title]]
-            best = column.format(choose(values))
-            texts = enumerate(map(column.format, values))
-            yield from ((row, places[title]) for row, text in texts if text == best)
-
-
-def _ends(orders: Orders) -> tuple[float, float]:
-    """The lowest and the highest value of a single run."""
-    runs = orders.repeats()
-    return float(min(own.min() for own in runs)), float(max(own.max() for own in runs))
+            rows.add((row, place))
+    return frozenset(rows)
 
 
 def _basis(method: MethodAnalysis) -> str:
     from edgecil.estimation.sentences import count, unit_of
+    from edgecil.sequences.given import NAME as GIVEN
 
     said = method.answer
     orders = count(said.order_count, unit_of(said.population))
-    is_measured = said.mean.validity == "measured"
-    return f"all {orders}" if is_measured else f"{orders} of {' + '.join(said.protocols)}"
+    if said.mean.validity == "measured":
+        return f"all {orders}"
+    chosen_by = " + ".join(name for name in said.protocols if name != GIVEN)
+    return f"{orders} of {chosen_by}" if chosen_by else orders
 
 
 def comparisons_table(dataset: DatasetAnalysis) -> Table:
@@ -210,8 +204,9 @@ def _pairs_table(
         "Pairs of methods",
         "Mean difference in points with its 90 % interval over the n orders (or runs, if orders "
         "are unknown) of both, the share of them that the first method wins (ties count half), the "
-        "probability that it wins in a new run, and p; interval and p are adjusted for the number "
-        "of pairs (Holm).",
+        "probability that it wins in a new run, and p"
+        f"{'; interval and p are adjusted for the number of pairs (Holm)' if len(rows) > 1 else ''}"
+        ".",
         (
             *map(Column, ("dataset", "first", "second")[not several :]),
             Column("n", 0),
