@@ -7,7 +7,7 @@ import math
 import reprlib
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
 from types import FrameType
 from typing import Any
@@ -54,13 +54,13 @@ def _is_ours(frame: FrameType) -> bool:
     return str(frame.f_globals.get("__name__")).partition(".")[0] == "edgecil"
 
 
-def show_warnings() -> None:
-    """Print each :class:`EdgecilWarning` as its sentence, without a place in code."""
+def show_warnings(worded: Callable[[str], str] = str) -> None:
+    """Print each :class:`EdgecilWarning` as its sentence, `worded`, without a place in code."""
     usual = warnings.formatwarning
 
     def formatted(message: Warning | str, category: type[Warning], *args: Any, **more: Any) -> str:
         if issubclass(category, EdgecilWarning):
-            return f"edgecil: {message}\n"
+            return f"edgecil: {worded(str(message))}\n"
         return usual(message, category, *args, **more)
 
     warnings.formatwarning = formatted

@@ -16,7 +16,7 @@ import pytest
 import edgecil
 import edgecil.cli.main as main_module
 from edgecil.cli.main import _OWN, SECTIONS, all_verbs, main, verb_parser
-from edgecil.cli.verb import Verb
+from edgecil.cli.verb import Verb, name_flags
 from edgecil.errors import EdgecilWarning, UsageError, show_warnings
 
 EDGECIL = [sys.executable, "-m", "edgecil"]
@@ -224,6 +224,24 @@ def test_the_light_verbs_import_neither_torch_nor_scipy_nor_matplotlib() -> None
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=300
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("verb", "sentence", "named"),
+    [
+        ("toolbox", "Give 'set' device=-1.", "Give --set device=-1."),
+        ("run", "Set 'root', or use it with 'download'.", "Set --root, or use it with --download."),
+        ("next", "a.json exists; set 'overwrite'.", "a.json exists; add --overwrite."),
+        ("compare", "a.csv lacks the column 'method'.", "a.csv lacks the column 'method'."),
+        (
+            "similarity",
+            "The 'names' in a.npz must be texts.",
+            "The 'names' in a.npz must be texts.",
+        ),
+    ],
+)
+def test_errors_name_options_and_leave_other_quoted_words(verb, sentence, named) -> None:
+    assert name_flags(sentence, verb_parser(verb)) == named
 
 
 def test_a_warning_is_one_sentence(monkeypatch) -> None:

@@ -52,7 +52,7 @@ def test_the_directory_may_be_in_the_file(cli, toy) -> None:
         assert (answer["directory"], answer["reused"]) == ("out", 0)
     assert edgecil.run(config="b.toml", overwrite=False).summary.reused > 0
     Path("c.toml").write_text("method = 'instant'\ndataset = 'quickdraw'\ntasks = 2")
-    assert "'out'" in cli("run", "--config", "c.toml").sentence
+    assert "--out is required" in cli("run", "--config", "c.toml").sentence
 
 
 def test_the_answer_for_programs(cli, toy) -> None:

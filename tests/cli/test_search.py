@@ -25,7 +25,7 @@ def test_search_prints_the_confirmed_order(cli: Cli, tmp_path: Path) -> None:
 def test_a_budget_that_is_too_small_is_named_as_an_option(cli: Cli, tmp_path: Path) -> None:
     answer = cli("search", "quickdraw", "--method", "ewc", "--budget", 3, "--out", tmp_path / "x")
     assert answer.code == 2
-    assert "'budget'" in answer.sentence
+    assert "--budget" in answer.sentence
 
 
 def test_search_has_the_groups_of_run_but_chooses_sequences_itself() -> None:

@@ -43,4 +43,4 @@ def test_a_gpu_that_is_missing_is_named_before_any_training(cli, config, monkeyp
     answer = drive(cli, config, "--set", "device=[0,2]")
     assert (answer.code, Path("out").exists()) == (2, False)
     assert "GPU 2" in answer.err
-    assert "'set' device=-1" in answer.err
+    assert "--set device=-1" in answer.err

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import edgecil
 from edgecil.cli import INTERRUPTED, connect, prepare, results, training, was_interrupted
 from edgecil.cli.output import note, print_json, print_parts
-from edgecil.cli.verb import Verb, VerbGroup, load
+from edgecil.cli.verb import Verb, VerbGroup, load, name_flags
 from edgecil.errors import EdgecilError, nearest, show_warnings
 
 SECTIONS: dict[str, tuple[Verb, ...]] = {
@@ -166,7 +166,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"unexpected argument {rest[0]!r}")
     options = vars(namespace)
     json, debug = options.pop("json", False), options.pop("debug", False)
-    show_warnings()
+    show_warnings(lambda sentence: name_flags(sentence, parser))
     try:
         _answer(name, verb, options, json=json)
         sys.stdout.flush()
@@ -176,7 +176,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if debug:
             raise
         sentence, code = _explain(error)
-        note(f"edgecil: {sentence}")
+        note(f"edgecil: {name_flags(sentence, parser)}")
         return code
     return 0
 

@@ -158,6 +158,36 @@ def as_flag(name: str) -> str:
     return f"--{name.rstrip('_').replace('_', '-')}"
 
 
+def name_flags(sentence: str, parser: argparse.ArgumentParser) -> str:
+    """Return a sentence with the parameters of the API as a parser's flags; values stay quoted.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> _ = parser.add_argument("--out"), parser.add_argument("--force", action="store_true")
+    >>> name_flags("The 'out' parameter is required; set 'force'. Got 'out'.", parser)
+    "--out is required; add --force. Got 'out'."
+    """
+    flags = {}
+    for action in parser._actions:
+        for flag in (it for it in action.option_strings[:1] if it.startswith("--")):
+            flags |= dict.fromkeys((action.dest.rpartition(".")[2], flag[2:]), (flag, action.nargs))
+
+    def named(match: re.Match[str]) -> str:
+        before, set_, name, after = match.groups(default="")
+        if before or after or name not in flags:
+            return match[0]
+        flag, values = flags[name]
+        return f"{'add ' if set_ and values == 0 else set_}{flag}"
+
+    return re.sub(_PARAMETER, named, sentence)
+
+
+# Quoted values, columns and entries of files are no parameters.
+_PARAMETER = (
+    r"((?:Got|mean|[Uu]nknown \w+|columns?|arrays?|has an?|have an?|damaged) (?:'\w+' and )?)?"
+    r"(set )?(?:[Tt]he )?'(\w+)'(?: parameter)?( in \S+ must)?"
+)
+
+
 def options_of(function: Callable[..., Any], arguments: Iterable[str] = ()) -> Iterator[Option]:
     """Yield the options of a function: its parameters and the fields of its groups."""
     meanings = read_section(function.__doc__, "Args")
