@@ -66,14 +66,14 @@ def show_warnings(worded: Callable[[str], str] = str) -> None:
     warnings.formatwarning = formatted
 
 
-def nearest(given: str, names: Iterable[str]) -> list[str]:
+def nearest(given: str, names: Iterable[str], likeness: float = 0.6) -> list[str]:
     """Return the name that a word was probably meant to be; two or three if they are as near.
 
     >>> nearest("icrl", ["icarl", "bic", "ewc"])
     ['icarl']
     """
     names = list(names)
-    matches = difflib.get_close_matches(given, names, n=3, cutoff=0.6)
+    matches = difflib.get_close_matches(given, names, n=3, cutoff=likeness)
     ratios = [difflib.SequenceMatcher(None, name, given).ratio() for name in matches]
     return [name for name, ratio in zip(matches, ratios, strict=True) if ratio > ratios[0] - 0.06]
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,11 @@ import numpy as np
 import pandas
 import pytest
 
+import edgecil
 from edgecil.engine.run_files import read_runs, write_runs
 from edgecil.engine.runs import Runs
 from edgecil.errors import DataError, UsageError
+from edgecil.estimation.samples import paired
 from edgecil.estimation.sources import gather
 from edgecil.sequences import ClassSequence
 from tests.estimation.tables import Run, build, noisy, rows, table_of, write
@@ -259,3 +262,109 @@ def test_seeds_of_pycil_become_its_orders(tmp_path) -> None:
 def test_forgetting_has_the_unit_of_the_accuracies(tmp_path) -> None:
     text = "method,seed,accuracy,forgetting\nx,0,0.6,0.1\nx,1,0.7,0.2\n"
     assert read_text(tmp_path, text, metric="forgetting").values.tolist() == [10.0, 20.0]
+
+
+ORDERED = "method,seed,order_seed,accuracy\n" + "".join(
+    f"{method},{seed},{order},{value + gain}\n"
+    for method, gain in (("x", 1.0), ("y", 0.0))
+    for seed, order, value in ((0, 1993, 60), (1, 1993, 61), (2, 1993, 59), (3, 7, 64), (4, 42, 58))
+)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda frame: frame,
+        lambda frame: frame.rename(columns={"order_seed": "Class_Order_Seed"}),
+        lambda frame: frame.drop(columns="seed"),
+        lambda frame: frame.assign(seed=frame["order_seed"]),
+    ],
+    ids=["seeds", "another name", "no seeds", "seeds of the orders"],
+)
+def test_runs_of_one_order_seed_are_trainings_of_one_order(tmp_path, change) -> None:
+    frame = change(pandas.read_csv(io.StringIO(ORDERED)))
+    (table,) = read_runs(frame)
+    assert (table.has_orders, table.seeds_are, table.protocols) == (False, "both", ("random",))
+    x, y = table.orders("x"), table.orders("y")
+    assert (x.counts.tolist(), x.accuracies.tolist()) == ([3, 1, 1], [61.0, 65.0, 59.0])
+    assert paired(x, y)[1][~np.isnan(paired(x, y)[1])].tolist() == [1.0] * 5
+    assert not table.shares_seeds
+    write_runs([table], tmp_path / "b.csv")
+    (again,) = read_runs(tmp_path / "b.csv")
+    assert rows(again) == rows(table)
+    halves = [frame[frame["method"] == name] for name in "xy"]
+    (joined,) = gather(halves).datasets
+    assert [len(paired(*map(joined.table.orders, "xy"))[0]), len(joined.table.sequences)] == [3, 3]
+
+
+def test_orders_without_a_seed_of_theirs_do_not_count_as_random(tmp_path) -> None:
+    table = read_text(tmp_path, ORDERED.replace("order_seed", "order"))
+    assert (table.protocols, table.orders("x").counts.tolist()) == (("given",), [3, 1, 1])
+    (claims,) = edgecil.analyze(tmp_path / "a.csv").datasets
+    assert claims.methods["x"].answer.population == "class orders and trainings like these"
+    whole = "method,order,accuracy\nx,0 1|2 3,60\nx,2 3|0 1,61\n"
+    assert read_text(tmp_path, whole).sequences[1] == ClassSequence([[2, 3], [0, 1]])
+
+
+def test_an_order_seed_and_the_meaning_of_seeds_do_not_go_together(tmp_path) -> None:
+    with pytest.raises(UsageError, match=r"'order_seed'.*'seeds_are'"):
+        read_text(tmp_path, ORDERED, seeds_are="both")
+    read_text(tmp_path, LONG)
+    with pytest.raises(DataError, match="one by one"):
+        gather([tmp_path / "a.csv", pandas.read_csv(io.StringIO(ORDERED))])
+
+
+def test_an_order_seed_becomes_an_order(tmp_path) -> None:
+    sizes = {"orders_from": "random-legacy", "tasks": [10] * 10}
+    table = read_text(tmp_path, ORDERED, **sizes)
+    order = np.random.RandomState(1993).permutation(100).tolist()
+    assert table.sequences[0] == ClassSequence.from_order(order, [10] * 10)
+    assert table.orders("x").counts.tolist() == [3, 1, 1]
+    with pytest.raises(UsageError) as refused:
+        read_text(tmp_path, ORDERED, orders_from="random-legacy", tasks=10)
+    assert "'dataset'" in str(refused.value)
+    assert "number of tasks" not in str(refused.value)
+
+
+METRICS_ONLY = "seed,order_seed,last_acc,avg_acc\n0,1993,61,71\n1,7,62,72\n"
+
+
+def test_metrics_are_no_methods_and_seeds_no_metrics(tmp_path) -> None:
+    with pytest.raises(DataError, match=r"no column 'accuracy'; choose .*: last_acc, avg_acc\."):
+        read_text(tmp_path, METRICS_ONLY)
+    for name in ("seed", "order_seed", "Seed", "method"):
+        with pytest.raises(UsageError, match="'metric'"):
+            read_text(tmp_path, METRICS_ONLY, metric=name)
+    table = read_text(tmp_path, METRICS_ONLY.replace(",avg_acc", ",epoch"), "icarl.csv")
+    assert values_of(table) == {"icarl": [61.0, 62.0]}
+    assert "The column epoch is not used." in table.notes
+    assert not any("algo is" in note for note in read_text(tmp_path, "algo,top1\nx,61\n").notes)
+    wide = read_text(tmp_path, "sed,epoch,x,y\n0,71,61,55\n1,72,63,58\n")
+    assert wide.methods == ("x", "y")
+    assert "The columns sed, epoch are not used." in wide.notes
+
+
+@pytest.mark.parametrize("name", ["model", "Algorithm", "learner", "config.approach"])
+def test_a_method_may_be_called_otherwise(tmp_path, name) -> None:
+    table = read_text(tmp_path, LONG.replace("method", name).replace("accuracy", "Acc"))
+    assert values_of(table) == {"x": [61.0, 63.0], "y": [55.0, 58.0]}
+    with pytest.raises(DataError, match="rename one to 'method'"):
+        read_text(tmp_path, "model,approach,accuracy\nx,y,61\n")
+
+
+def test_columns_that_are_not_used_are_named(tmp_path) -> None:
+    text = "method,seed,lr,last_acc,accuracy\nx,0,0.1,2,61\nx,1,0.1,3,63\n"
+    assert read_text(tmp_path, text).notes == ("The column lr is not used.",)
+    with pytest.raises(DataError, match=r"repeats row 2.*lr is not used"):
+        read_text(tmp_path, text.replace("x,1", "x,0"))
+
+
+@pytest.mark.parametrize("name", ["last_acc", "Top-1", "avg accuracy"])
+def test_an_accuracy_of_any_name_has_the_units_of_accuracies(tmp_path, name) -> None:
+    own = LONG.replace("accuracy", name)
+    fractions = own.replace("55", "0.55").replace("58", "0.58")
+    for text in (own, fractions):
+        table = read_text(tmp_path, text, metric=name)
+        assert values_of(table) == {"x": [61.0, 63.0], "y": pytest.approx([55.0, 58.0])}
+    with pytest.raises(DataError, match="per cent"):
+        gather(read_text(tmp_path, own.replace("63", "0.63"), metric=name), metric=name)

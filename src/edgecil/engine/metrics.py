@@ -6,6 +6,7 @@ curves, heat maps of classes, truth tables and trackers all call these functions
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -124,12 +125,36 @@ def metric(
     return register
 
 
+_LIKE = {  # the metrics that columns of files are like, by their names
+    "forgetting": re.compile(".*forget", re.IGNORECASE),
+    "bwt": re.compile(".*(bwt|backward.?transfer)", re.IGNORECASE),
+    "last": re.compile("(?!.*(loss|time|std))(.*acc(?!um|el|es)|top.?[15])", re.IGNORECASE),
+}
+_LOW = re.compile("loss|error", re.IGNORECASE)
+_VALUE = re.compile("(avg|average|mean|last|final|f1|auc|score)|.*(loss|error|time|std)", re.I)
+
+
 def find_metric(name: str) -> Metric:
-    """Return a metric; a name that is not registered is that of a column of a file."""
+    """Return a metric; a name that is not registered is that of a column of a file.
+
+    Its name says whether it is an accuracy, a forgetting, or something else.
+
+    >>> [find_metric(name).bounds for name in ("last_acc", "avg_forgetting", "loss")]
+    [(0.0, 100.0), (-100.0, 100.0), (-inf, inf)]
+    """
     if name in METRICS:
         return METRICS[name]
     about = f"The column {name!r} of the file."
-    return Metric(name, name, about, _unknown, bounds=(-np.inf, np.inf))
+    for like, pattern in _LIKE.items():
+        if pattern.match(name):
+            up, bounds = METRICS[like].higher_is_better, METRICS[like].bounds
+            return Metric(name, name, about, _unknown, up, bounds)
+    return Metric(name, name, about, _unknown, not _LOW.search(name), (-np.inf, np.inf))
+
+
+def names_value(name: str) -> bool:
+    """Return whether a column has the name of a metric, rather than that of a method."""
+    return bool(np.isfinite(find_metric(name).bounds).all() or _VALUE.match(name))
 
 
 @metric("accuracy", "A(O)", of_classes=True)

@@ -2,15 +2,17 @@
 
 A *long* table has a row for each run, a *wide* one a column for each method and a row for each
 seed. Exports of Weights & Biases, MLflow and TensorBoard are read as well. Only the values are
-required: without sequences the class orders are unknown, without seeds the rows are numbered.
+required: without sequences the class orders are unknown, but a column such as `order_seed` says
+which runs share one; without seeds the rows are numbered.
 """
 
 from __future__ import annotations
 
 import math
 import re
+import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -18,9 +20,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 
 from edgecil.classes import get_classes
-from edgecil.engine.metrics import DEFAULT_METRIC, METRICS, find_metric
+from edgecil.engine.metrics import DEFAULT_METRIC, METRICS, find_metric, names_value
 from edgecil.engine.runs import SEED_MEANINGS, Runs
-from edgecil.errors import DataError, EdgecilError, UsageError, nearest, shown, unknown, wrong_value
+from edgecil.errors import (
+    DataError,
+    EdgecilError,
+    UsageError,
+    name_some,
+    nearest,
+    shown,
+    unknown,
+    wrong_value,
+)
 from edgecil.io.csv_files import Cell, check_header, iterate_rows, parse_rows, unescape, write_csv
 from edgecil.io.numbers import parse_cell, parse_int
 from edgecil.sequences.given import NAME as OWN_ORDERS
@@ -36,7 +47,18 @@ _T = TypeVar("_T")
 
 _KEYS = ("method", "dataset", "protocol", "label", "sequence", "seed")
 _OWN = ("repeat", "status", "identity")
-_ALSO = {"state": "status"}  # as Weights & Biases calls it
+_ORDERS = ("order_seed", "class_order_seed", "class_order", "order")  # which runs share an order
+_READ = (*_KEYS, *_OWN, *_ORDERS)
+_ALSO = {  # other names of columns
+    "status": ("state",),
+    "method": ("model", "algorithm", "learner", "approach"),
+    "seed": ("training_seed", "train_seed"),
+    DEFAULT_METRIC: ("acc",),
+}
+_NUMBERING = re.compile(
+    r"(.*[ _.-])?(seed|run|epochs?|trial|fold|steps?|index|id|rep|iteration|tasks?)|unnamed: \d+",
+    re.IGNORECASE,
+)
 _SEEDS = 2**63
 _SEED_IN_NAME = re.compile(r"(.+?)[\s_./-]*(?:seed|run)[\s_=-]*(\d+)", re.IGNORECASE)
 _TENSORBOARD = b"wall time,step,value"
@@ -53,17 +75,19 @@ def read_runs(
     """Read the runs in a CSV file or a pandas DataFrame, one table for each dataset.
 
     The columns of a long table are `method,dataset,protocol,label,sequence,seed,accuracy`, of which
-    only `accuracy` is required; others are not read. A sequence is written
-    `0 1|2 3|4 5`. Accuracies are per cent or fractions, the same for all runs of a method; an empty
-    or NaN one is a failed run. Without the column `protocol` the orders are those of the protocol
-    `given`, which do not count as random. Without `seed`, rows with the same method and sequence
-    are repeats. A table without `method` and `accuracy` is a wide one.
+    only `accuracy` is required; others are not read. A sequence is written `0 1|2 3|4 5`. Without
+    it, runs with the same `order_seed` (or `class_order`) are trainings of one class order.
+    Accuracies are per cent or fractions, the same for all runs of a method; an empty or NaN one is
+    a failed run. Without the column `protocol` the orders are those of the protocol `given`, which
+    do not count as random. Without `seed`, rows with the same method and sequence are repeats. A
+    table without `method` and `accuracy` is a wide one.
 
     Args:
         source: a `.csv` or `.csv.gz` file, or a DataFrame; or several TensorBoard exports.
         metric: the column to read in place of `accuracy`.
         seeds_are: what a seed varies where there are no sequences: `orders`, `trainings` or `both`.
-        orders_from: the protocol that draws the class order from the seed, such as `random-legacy`.
+        orders_from: the protocol that draws the class order from `order_seed`, or else from `seed`,
+            such as `random-legacy`.
         tasks: the number of tasks of these orders, or the sizes of the tasks.
     """
     if isinstance(source, (str, Path)) and Path(source).is_dir():
@@ -74,9 +98,10 @@ def read_runs(
         raise unknown("meaning of seeds", seeds_are, SEED_MEANINGS)
     grid = read_grid(source)
     grid.name_columns(metric)
-    if "sequence" in grid.columns and (orders_from or seeds_are):
-        option = "orders_from" if orders_from else "seeds_are"
-        raise UsageError(f"{grid.origin} has a column 'sequence', so {option!r} does not apply.")
+    told = "sequence" if "sequence" in grid.columns else grid.order_column
+    if told and (seeds_are or (orders_from and told == "sequence")):
+        option = "seeds_are" if seeds_are else "orders_from"
+        raise UsageError(f"{grid.origin} has a column {told!r}, so {option!r} does not apply.")
     if orders_from is not None:
         grid.draw_orders(orders_from, tasks, seeds_are)
     return _parse(grid, metric, seeds_are or "")
@@ -86,15 +111,21 @@ def write_runs(tables: Iterable[Runs], path: str | Path) -> None:
     """Write tables of one metric as a CSV or .csv.gz file that :func:`read_runs` reads."""
     parts = list(tables)
     first = parts[0]
-    unpaired = not first.has_orders and not first.labels[0].startswith("seed ")
-    left_out = [] if first.has_orders else ["protocol", "sequence", *(["seed"] if unpaired else [])]
-    header = [name for name in _KEYS if name not in left_out] + [first.metric]
+    kind = first.stand_in
+    left_out = {
+        "": ["class_order"],
+        "order": ["sequence"],
+        "seed": ["sequence", "class_order", "protocol"],
+        "run": ["sequence", "class_order", "protocol", "seed"],
+    }[kind]
+    header = [name for name in (*_KEYS, "class_order") if name not in left_out] + [first.metric]
     header += ["identity"] if any(any(table.identities) for table in parts) else []
     rows: list[list[Cell]] = []
     for table in parts:
         frame = table.to_pandas()
-        if not table.has_orders:  # the label has the seed as it was read
-            frame["seed"] = [int(label.rpartition(" ")[2]) for label in frame["label"]]
+        if kind:  # the label has the seed, or the order, as it was read
+            named = [label.partition(" ")[2] for label in frame["label"]]
+            frame["class_order" if kind == "order" else "seed"] = named
         cells = frame[header].astype(object)
         rows += cells.where(cells.notna(), None).to_numpy().tolist()
     write_csv(Path(path), [header, *rows])
@@ -105,7 +136,7 @@ class Grid:
     """The cells of a table as text, by column.
 
     Error messages have the row's number in the source and its `origin`; `stem` stands for the
-    method if the table names none.
+    method if the table names none. `unused` are columns that are not read.
     """
 
     columns: dict[str, list[str]]
@@ -113,37 +144,70 @@ class Grid:
     origin: str
     stem: str
     notes: list[str] = field(default_factory=list)
+    unused: list[str] = field(default_factory=list)
+
+    @property
+    def order_column(self) -> str:
+        """The column that says which runs share a class order; empty without one."""
+        return next((name for name in _ORDERS if name in self.columns), "")
 
     def name_columns(self, metric: str) -> None:
         """Give columns the names that :func:`read_runs` knows, and make a wide table long."""
-        for name in (metric, *_KEYS, *_OWN):
+        if metric.lower() in _READ:
+            raise UsageError(f"The 'metric' parameter must be a column of values. Got {metric!r}.")
+        for name in (metric, *_READ):
             self._rename(name)
-        for name, known in _ALSO.items():
-            if known not in self.columns and self._rename(name):
-                self.columns[known] = self.columns.pop(name)
+        for name, others in _ALSO.items():
+            if name == metric or name in _READ:
+                self._take_other(name, others)
+        order = self.order_column
+        if order and "sequence" not in self.columns and "|" in self.columns[order][0]:
+            self._take(order, "sequence")
         if next(iter(self.columns)) == "Step" and any(" - " in name for name in self.columns):
             self._melt_chart(metric)  # of Weights & Biases
-        if metric in self.columns:
-            self.columns.setdefault("method", [self.stem] * len(self.numbers))
-            return
-        free = [name for name in self.columns if name not in (*_KEYS, *_OWN)]
+        if metric not in self.columns:
+            self._find_values(metric)
+        self.columns.setdefault("method", [self.stem] * len(self.numbers))
+        order = "sequence" if "sequence" in self.columns else self.order_column
+        used, given = (metric, *_KEYS, *_OWN, order), dict.fromkeys((*self.unused, *self.columns))
+        self.unused = [it for it in given if it not in used and not names_value(it)]
+        if self.unused:
+            missing = [name for name in (*_KEYS, "order_seed") if name not in self.columns]
+            near = {name: nearest(name.lower(), missing, 0.8) for name in self.unused}
+            asked = [f"is {name!r} the {own[0]!r}?" for name, own in near.items() if own]
+            one = len(self.unused) == 1
+            self.notes.append(
+                f"The column{'' if one else 's'} {name_some(self.unused)} {'is' if one else 'are'} "
+                f"not used{'; ' if asked else ''}{' '.join(asked) or '.'}"
+            )
+
+    def _find_values(self, metric: str) -> None:
+        """Find the values of a table that has no column of the metric's name."""
+        free = [name for name in self.columns if name not in _READ]
         numeric = [name for name in free if _is_numeric(self.columns[name])]
         texts = [name for name in free if name not in numeric]
-        if metric == DEFAULT_METRIC and not set(numeric) & set(METRICS):
-            if "method" not in self.columns and len(texts) == len(numeric) == 1:
+        values = [
+            name
+            for name in numeric
+            if not _NUMBERING.fullmatch(name) and not nearest(name.lower(), _READ, 0.8)
+        ]
+        named = [name for name in values if names_value(name)]
+        if metric == DEFAULT_METRIC and not set(values) & set(METRICS) and len(named) < 2:
+            if "method" not in self.columns and len(texts) == len(values) == 1:
                 self._take(texts[0], "method")
-            if "method" not in self.columns and numeric and not texts:
-                self._melt(numeric, metric, "method")
-            elif "method" in self.columns and len(numeric) == 1:
-                self._take(numeric[0], metric)
-            elif "seed" not in self.columns and numeric and all(map(str.isdigit, numeric)):
-                self.notes.append(f"The columns {','.join(numeric)} of {self.origin} are seeds.")
-                self._melt(numeric, metric, "seed")
+            if len(values) == 1 and (named or "method" in self.columns):
+                self._take(values[0], metric)
+            elif "method" not in self.columns and values and not texts:
+                self._melt(values, metric, "method")
+            elif "seed" not in self.columns and values and all(map(str.isdigit, values)):
+                self.notes.append(f"The columns {','.join(values)} of {self.origin} are seeds.")
+                self._melt(values, metric, "seed")
         if metric not in self.columns:
             near = nearest(metric, free)
-            hint = f" Did you mean {near[0]!r}?" if near else " Name one as 'metric'."
-            given = ",".join(self.columns)
-            raise DataError(f"{self.origin} has no column {shown(metric)}.{hint} It has {given}.")
+            hint = f". Did you mean {near[0]!r}?" if near else f". It has {','.join(self.columns)}."
+            if values and not near:
+                hint = f"; choose one by the 'metric' parameter: {', '.join(values)}."
+            raise DataError(f"{self.origin} has no column {shown(metric)}{hint}")
 
     def _rename(self, wanted: str) -> bool:
         """Find a column by name, whatever its case, or by the last part of its name."""
@@ -160,6 +224,21 @@ class Grid:
                 }
                 return True
         return False
+
+    def _take_other(self, wanted: str, names: Sequence[str]) -> None:
+        """Find a column that is missing by one of its other names."""
+        same = [it for it in self.columns if re.split(r"[./]", it.lower())[-1] in names]
+        if wanted in self.columns or not same:
+            return
+        if len(same) > 1:
+            raise DataError(
+                f"{self.origin} has no column {wanted!r} but {' and '.join(map(repr, same))}; "
+                f"rename one to {wanted!r}."
+            )
+        if wanted == "status":
+            self.columns[wanted] = self.columns.pop(same[0])
+        else:
+            self._take(same[0], wanted)
 
     def _take(self, column: str, name: str) -> None:
         self.notes.append(f"The column {column!r} of {self.origin} is read as {name!r}.")
@@ -185,10 +264,12 @@ class Grid:
     def _melt(self, names: Sequence[str], metric: str, column: str) -> None:
         """Make a long table of columns that are methods, whose rows are seeds, or of seeds."""
         count = len(self.numbers)
-        if not {column, "seed", "sequence"} & set(self.columns) and column == "method":
+        told = {"seed", "sequence", self.order_column} & set(self.columns)
+        if not told and column == "method":
             self.columns["seed"] = [str(number) for number in range(count)]
             self.notes.append(f"Each row of {self.origin} counts as one seed of all methods.")
-        kept = {name: self.columns[name] for name in (*_KEYS, *_OWN) if name in self.columns}
+        kept = {name: self.columns[name] for name in _READ if name in self.columns}
+        self.unused = [name for name in self.columns if name not in (*kept, *names)]
         values = [cell for name in names for cell in self.columns[name]]
         self.columns = {name: cells * len(names) for name, cells in kept.items()}
         self.columns[column] = [name for name in names for _ in range(count)]
@@ -205,25 +286,35 @@ class Grid:
                 f"'orders_from' must be a protocol that draws an order from each seed, such as "
                 f"'random-legacy'. Got {shown(protocol)}."
             )
-        if "seed" not in self.columns or "dataset" not in self.columns or tasks is None:
-            raise UsageError(
-                f"'orders_from' requires the columns 'seed' and 'dataset' in {self.origin}, and "
-                "the number of tasks as 'tasks'."
-            )
+        seeds, has_sizes = self.order_column or "seed", not (tasks is None or _is_one(tasks))
+        missing = [] if seeds in self.columns else ["a column 'order_seed' or 'seed'"]
+        if tasks is None:
+            missing.append("the number of tasks as 'tasks'")
+        if "dataset" not in self.columns and not has_sizes:
+            missing.append("a column 'dataset', or the sizes of all tasks as 'tasks' (50,25,25)")
+        if missing or tasks is None:
+            raise UsageError(f"'orders_from' requires {' and '.join(missing)} for {self.origin}.")
         sizes = (tasks,) if isinstance(tasks, int) else tuple(tasks)
         drawn: dict[tuple[str, str], tuple[str, str]] = {}
-        pairs = list(zip(self.columns["dataset"], self.columns["seed"], strict=True))
+        datasets = self.columns.get("dataset", [""] * len(self.numbers))
+        pairs = list(zip(datasets, self.columns[seeds], strict=True))
         for dataset, seed in dict.fromkeys(pairs):
-            classes = len(get_classes(dataset.strip()))
-            one = len(sizes) == 1
-            space = SequenceSpace.equal(classes, sizes[0]) if one else SequenceSpace(sizes)
+            if has_sizes:
+                space = SequenceSpace(sizes)
+            else:
+                space = SequenceSpace.equal(len(get_classes(dataset.strip())), sizes[0])
             (run,) = chosen.draw(space, budget=1, order_seed=_parse_seed(seed))
             drawn[dataset, seed] = str(run.sequence), run.label
         self.columns["sequence"] = [drawn[pair][0] for pair in pairs]
         self.columns.setdefault("label", [drawn[pair][1] for pair in pairs])
         self.columns["protocol"] = [chosen.name] * len(pairs)
+        self.notes.append(f"The orders are those that {chosen.name} draws from {seeds!r}.")
         if seeds_are == "orders":
             self.columns["seed"] = ["0"] * len(pairs)
+
+
+def _is_one(tasks: int | Sequence[int]) -> bool:
+    return isinstance(tasks, int) or len(tasks) == 1
 
 
 def _is_numeric(cells: Sequence[str]) -> bool:
@@ -326,6 +417,7 @@ def _parse(grid: Grid, metric: str, seeds_are: str) -> list[Runs]:
     """Return the table of each dataset."""
     columns, count = grid.columns, len(grid.numbers)
     has_orders, has_seeds = "sequence" in columns, "seed" in columns
+    told = "" if has_orders else grid.order_column
 
     def parsed(name: str, parse: Callable[[str], _T]) -> list[_T]:
         """Parse the cells of a column, equal ones once."""
@@ -349,7 +441,8 @@ def _parse(grid: Grid, metric: str, seeds_are: str) -> list[Runs]:
 
         return parse
 
-    default = OWN_ORDERS if has_orders or seeds_are in ("", "trainings") else DEFAULT_PROTOCOL
+    drawn = told.endswith("seed") or (not has_orders and seeds_are in ("orders", "both"))
+    default = DEFAULT_PROTOCOL if drawn else OWN_ORDERS
     methods = parsed("method", required("method"))
     protocols = [default] * count
     if "protocol" in columns:
@@ -360,12 +453,24 @@ def _parse(grid: Grid, metric: str, seeds_are: str) -> list[Runs]:
         if state.strip().lower() not in ("finished", ""):
             values[row] = math.nan
     seeds = parsed("seed", _parse_seed) if has_seeds else _count_equal(methods)
+    if told:
+        named = parsed(told, required("class order"))
+        groups = list(zip(datasets, methods, named, strict=True))
+        if not has_seeds or not _tells_apart(groups, seeds):
+            has_seeds = False
+            seeds = [  # the same in every source
+                zlib.crc32(group[2].encode()) << 20 | number
+                for group, number in zip(groups, _count_equal(groups), strict=True)
+            ]
+        seeds_are = "both"
+        grid.notes.append(f"Runs with the same {told!r} count as trainings of one class order.")
     if has_orders:
         orders = parsed("sequence", _parse_sequence)
         labels = parsed("label", text) if "label" in columns else list(map(str, orders))
     else:
         labels = [f"{'seed' if has_seeds else 'run'} {seed}" for seed in seeds]
-        keys = labels if has_seeds else list(zip(methods, seeds, strict=True))
+        labels = [f"order {name.removesuffix('.0')}" for name in named] if told else labels
+        keys = labels if told or has_seeds else list(zip(methods, seeds, strict=True))
         stand_ins = {key: ClassSequence([[own]]) for own, key in enumerate(dict.fromkeys(keys))}
         orders = [stand_ins[key] for key in keys]  # each a task with a class of its own
         seeds = [0] * count if seeds_are == "orders" else seeds
@@ -396,9 +501,21 @@ def _parse(grid: Grid, metric: str, seeds_are: str) -> list[Runs]:
     return tables
 
 
-def _count_equal(values: Sequence[str]) -> list[int]:
+def _tells_apart(groups: Sequence[tuple[str, str, str]], seeds: Sequence[int]) -> bool:
+    """Return whether seeds tell trainings of an order apart: all differ, or some orders have two.
+
+    A group is a row's dataset, method and order.
+    """
+    by_order: dict[str, set[int]] = {}
+    for group, seed in zip(groups, seeds, strict=True):
+        by_order.setdefault(group[2], set()).add(seed)
+    is_once = len(set(groups)) == len(groups)
+    return is_once or any(len(own) > 1 for own in by_order.values())
+
+
+def _count_equal(values: Sequence[Hashable]) -> list[int]:
     """Return how often each value has appeared before."""
-    counts: Counter[str] = Counter()
+    counts: Counter[Hashable] = Counter()
     numbers = []
     for value in values:
         numbers.append(counts[value])
@@ -453,11 +570,12 @@ def _check_repeats(table: Runs, numbers: Sequence[int], grid: Grid, *, has_seeds
     if is_same.any():
         pairs = np.sort(np.stack([sort[1:][is_same], sort[:-1][is_same]]), axis=0)
         other, row = min(pairs.T.tolist(), key=lambda pair: pair[1])
-        shared = ", ".join(name for name in _KEYS[:-1] if name in grid.columns)
+        shared = ", ".join(name for name in (*_KEYS[:-1], *_ORDERS) if name in grid.columns)
+        apart = f" (the column {name_some(grid.unused)} is not used)" if grid.unused else ""
         same = "seed" if has_seeds else f"{table.metric}, without a seed that tells them apart"
         raise DataError(
             f"Row {numbers[row]} of {grid.origin} repeats row {numbers[other]}: the same {shared} "
-            f"and {same}; remove it, or number the seeds of repeated trainings."
+            f"and {same}{apart}; remove it, or number the seeds of repeated trainings."
         )
 
 

@@ -17,8 +17,8 @@ the classes into tasks, as arrays: texts and sequences are stored once, and a ro
 | `status`   | `finished`, `failed`, or `pending` if it was not run yet                         |
 | `identity` | a digest of everything that gives the run its meaning; empty if unknown          |
 
-Where class orders are unknown (`has_orders` is false), sequences are stand-ins, one for each seed
-that methods share, and the labels name the seeds.
+Where class orders are unknown (`has_orders` is false), sequences are stand-ins, one for each order
+or seed that methods share, and the labels name these: `order 1993`, `seed 0`.
 """
 
 from __future__ import annotations
@@ -259,6 +259,16 @@ class Runs:
         if not self.has_orders:
             return _UNKNOWN_SPACE
         return SequenceSpace(self.sequences[0].sizes)
+
+    @property
+    def stand_in(self) -> str:
+        """What a stand-in is of: `order`, `seed` or `run`; empty if the orders are known."""
+        return "" if self.has_orders else self.labels[0].partition(" ")[0]
+
+    @property
+    def counts_orders(self) -> bool:
+        """Whether its runs are those of different class orders, known ones or not."""
+        return self.has_orders or self.seeds_are in ("orders", "both")
 
     @property
     def chance(self) -> float | None:

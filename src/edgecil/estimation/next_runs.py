@@ -28,7 +28,7 @@ from edgecil.estimation.population import (
     orders_to_decide,
 )
 from edgecil.estimation.samples import know_method, representative_orders
-from edgecil.estimation.sentences import MOST_ORDERS, count, describe_next
+from edgecil.estimation.sentences import MOST_ORDERS, count, describe_next, unit_of
 from edgecil.estimation.sources import (
     DatasetRuns,
     Reading,
@@ -72,7 +72,7 @@ class NextStep:
             of the runs are not recorded.
         replaces: whether the orders that were run were constructed, so that claims will rest on
             the further orders alone.
-        unit: what a further one is called: `order`, or `run` if the orders are unknown.
+        unit: what a further one is called: `order`, `run` or `training`.
     """
 
     step: Step
@@ -113,7 +113,7 @@ def advise(
     again = 0 if repeated else min(REPEATED_ORDERS, said.order_count)
     if said.mean.validity == "measured":
         return _timed(NextStep("repeats" if again else "nothing", repeats=again), seconds)
-    left, unit = table.space.size - said.order_count, "order" if table.has_orders else "run"
+    left, unit = table.space.size - said.order_count, unit_of(said.population)
     # Further orders of a file whose orders were chosen in an unknown way are like those in it.
     replaces = not said.blind and not all(find_protocol(it).unknown for it in said.protocols)
     known = None

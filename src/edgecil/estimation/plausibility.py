@@ -116,7 +116,7 @@ def warn_of_failures(table: Runs, method: str, truth: Truth | None) -> list[str]
         pending = {table.labels[code] for code in np.unique(waits).tolist()}
         waiting = sum(label in pending for label in lost)
         lost = tuple(label for label in lost if label not in pending)
-        unit = "order" if table.has_orders else "run"
+        unit = "order" if table.counts_orders else "run"
         if waiting and (truth is None or protocol not in truth.protocols):
             orders = f"1 {unit} is" if waiting == 1 else f"{waiting} {unit}s are"
             warnings.append(f"{protocol}: {orders} not run yet.")

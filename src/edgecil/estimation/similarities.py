@@ -24,7 +24,7 @@ NO_CLASS_NAMES = (
 
 UNKNOWN_ORDERS = (
     "Whether the class order varied between these runs is unknown, so that nothing is said about "
-    "other orders; --seeds-are orders, trainings or both states it."
+    "other orders; a column 'order_seed', or --seeds-are orders, trainings or both, states it."
 )
 
 SimilarityLike: TypeAlias = "Similarity | str | Path"
@@ -56,7 +56,9 @@ def find_similarity(
         return _select(given, table, "The similarity"), [], ""
     notes: list[str] = []
     if not table.has_orders:
-        return None, [] if table.seeds_are else [UNKNOWN_ORDERS], ""
+        of_orders = describe_unknown_choice(table.protocols) if table.counts_orders else None
+        notes += [UNKNOWN_ORDERS] if not table.seeds_are else filter(None, [of_orders])
+        return None, notes, ""
     if not runs.experiments:
         random = random_protocols(table)
         chosen = [name for name in table.protocols if name not in random]

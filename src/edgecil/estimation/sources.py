@@ -389,10 +389,10 @@ def _joined(tables: Sequence[Runs]) -> Runs:
     """Return runs on one dataset as one table, with classes numbered as in the first."""
     if len(tables) == 1:
         return tables[0]
-    if len({table.has_orders for table in tables}) > 1:
+    if len({table.stand_in.replace("run", "seed") for table in tables}) > 1:
         raise DataError(
-            "Some sources have class sequences and others have not, so their runs cannot be "
-            "joined; analyse them one by one."
+            "Some sources have class orders (a column 'sequence' or 'order_seed') and others have "
+            "not, so their runs cannot be joined; analyse them one by one."
         )
     named = [_with_names(table) for table in tables]
     first = named[0]
@@ -417,9 +417,9 @@ def _joined(tables: Sequence[Runs]) -> Runs:
 
 
 def _apart(tables: Sequence[Runs]) -> list[Runs]:
-    """Return tables without orders whose stand-ins are the same for the same seed, and no others.
+    """Return tables without sequences whose stand-ins are the same for the same seed or order.
 
-    The label of a stand-in has its seed, or the number of a run that no other method shares.
+    Its label names a seed, an order, or a run that no other method shares.
     """
     numbers: dict[object, int] = {}
     apart = []
@@ -427,7 +427,7 @@ def _apart(tables: Sequence[Runs]) -> list[Runs]:
         stand_ins = list(table.sequences)
         for place, label in dict.fromkeys(zip(table.sequence, table.label, strict=True)):
             text = table.labels[label]
-            key = text if text.startswith("seed ") else (number, place)
+            key = text if text.startswith(("seed ", "order ")) else (number, place)
             stand_ins[place] = ClassSequence([[numbers.setdefault(key, len(numbers))]])
         apart.append(replace(table, sequences=tuple(stand_ins)))
     return apart

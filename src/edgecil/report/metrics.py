@@ -65,7 +65,8 @@ def metric_words(name: str) -> MetricWords:
     """The words of a metric; a column of a file that is no metric of edgecil has its own name."""
     metric = find_metric(name)
     if name not in METRICS:
-        return MetricWords(name, name, name, metric.description, "", True)
+        unit, up = "%" if metric.bounds == (0.0, 100.0) else "", metric.higher_is_better
+        return MetricWords(name, name, name, metric.description, unit, up)
     return MetricWords(
         name,
         metric.label,

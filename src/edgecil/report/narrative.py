@@ -180,7 +180,7 @@ def noise_sentences(dataset: DatasetAnalysis, ranked: Sequence[str]) -> list[str
     repeated = {name: e for name, e in effects.items() if e.order_share is not None}
     if not repeated:
         once = all(effect.repeated_orders == 0 for effect in effects.values())
-        once = once and dataset.table.has_orders
+        once = once and dataset.table.counts_orders
         text = "Each order was trained once, so differences between orders include training noise."
         return [text] if once else []
     shares: list[str] = []

@@ -80,7 +80,7 @@ def build_overview(
 ) -> ReportFigure:
     """The first figure of a report: methods by rank, and their values (n,) on the page's orders."""
     words = metric_words(dataset.metric)
-    kind = "class order" if dataset.table.has_orders else "run"
+    kind = "class order" if dataset.table.counts_orders else "run"
     rows = [_row(dataset, method, orders, values[method]) for method in ranked]
     caption = (
         f"{words.title[0].upper()}{words.title[1:]} over class orders: "

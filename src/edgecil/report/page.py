@@ -94,7 +94,6 @@ def compose_page(
     configs = _configs(dataset)
     texts = {name: text for name, (_, text) in configs.items()}
     added = {section.id: section.title for view in views for section in view.sections}
-    has_orders = dataset.table.has_orders
     html = (
         _environment()
         .get_template("report.html.j2")
@@ -111,7 +110,7 @@ def compose_page(
             added=added,
             glossary=narrative.glossary(dataset),
             confusion=confusion,
-            has_orders=has_orders,
+            has_orders=dataset.table.counts_orders,
             predictor="" if dataset.predictor is None else dataset.predictor.label,
             many_methods=len(dataset.methods) > _UPRIGHT_NAMES,
             columns=len(dataset.methods)

@@ -41,7 +41,7 @@ def summary_table(
     The rows are `ranked`, best mean first; `about` is a sentence for the caption in LaTeX.
     """
     words = metric_words(dataset.metric)
-    over = "class orders" if dataset.table.has_orders else "runs"
+    over = "class orders" if dataset.table.counts_orders else "runs"
     counts = Column(over.removeprefix("class "), 0)
     shown = rank(dataset) if ranked is None else ranked
     named = {name: named_orders(dataset, name) for name in shown}
