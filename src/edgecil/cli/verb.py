@@ -166,7 +166,7 @@ def name_flags(sentence: str, parser: argparse.ArgumentParser) -> str:
     >>> name_flags("The 'out' parameter is required; set 'force'. Got 'out'.", parser)
     "--out is required; add --force. Got 'out'."
     """
-    flags = {}
+    flags: dict[str, tuple[str, int | str | None]] = {}
     for action in parser._actions:
         for flag in (it for it in action.option_strings[:1] if it.startswith("--")):
             flags |= dict.fromkeys((action.dest.rpartition(".")[2], flag[2:]), (flag, action.nargs))
