@@ -15,7 +15,7 @@ from edgecil.interop import export, import_logs, run_toolbox
 from edgecil.interop.exports import Exported
 from edgecil.interop.toolbox import pycil_tasks
 from tests.cli.conftest import Cli, cli  # noqa: F401  (a fixture)
-from tests.interop.miniature import source, write_toolbox
+from tests.interop.miniature import source, write_config, write_toolbox
 
 ORDERS = {"classes": 4, "tasks": 2, "protocol": "random", "budget": 2}
 
@@ -75,15 +75,45 @@ def test_a_toolbox_that_reorders_the_classes_fails_before_it_trains() -> None:
         import_logs(["exps"], out="back")
 
 
-def test_the_default_config_is_the_checkout_s() -> None:
+def test_only_an_export_is_overwritten() -> None:
     config = write_toolbox(Path("box"), "pycil")
-    config.rename("box/exps/finetune.json")
-    assert len(export("pycil", "box", out="exps", orders=ORDERS).runs) == 2
+    export("pycil", "box", config=config, out="exps", orders=ORDERS)
     with pytest.raises(UsageError, match="not empty"):
-        export("pycil", "box", out="exps", orders=ORDERS)
-    export("pycil", "box", out="exps", orders=ORDERS, overwrite=True)
+        export("pycil", "box", config=config, out="exps", orders=ORDERS)
+    export("pycil", "box", config=config, out="exps", orders=ORDERS, overwrite=True)
     with pytest.raises(UsageError, match="not empty"):
-        export("pycil", "box", out="box", orders=ORDERS, overwrite=True)
+        export("pycil", "box", config=config, out="box", orders=ORDERS, overwrite=True)
+
+
+def test_an_export_says_what_it_wrote_and_moves_to_another_machine() -> None:
+    config = write_config(write_toolbox(Path("box"), "pilot"), "pilot", dataset="cifar224")
+    orders = {"classes": 4, "tasks": 2, "protocol": "edge"}
+    exported = export("pilot", "box", config=config, out="exps", orders=orders)
+    assert "3 runs of drifting on cifar224" in str(exported)
+    assert "edge: hard, median, easy" in str(exported)
+    assert "minilm" in exported.notes[0]
+    assert "PYTHON and CHECKOUT" in exported.notes[-1]
+    script = Path("exps/run.sh").read_text()
+    assert script.count(str(Path("box").absolute())) == script.count(sys.executable) == 1
+    lines = [line.partition("=")[0] for line in script.splitlines()[2:4]]
+    assert lines == ["PYTHON", "CHECKOUT"]
+
+
+def test_further_orders_of_next_are_trained(cli: Cli) -> None:  # noqa: F811
+    config = write_toolbox(Path("box"), "pycil")
+    words = ("toolbox", "box", "--config", config, "--classes", 4, "--out", "out")
+    cli(*words, "--protocol", "random")
+    advice = cli("next", "out", "--out", "next.json").out
+    assert "edgecil toolbox … --out out --sequences next.json" in advice
+    [first, *_] = json.loads(Path("next.json").read_text())["next"]
+    results = cli(*words, "--sequences", "next.json", "--json").json["results"]
+    assert [part["protocol"] for part in results] == ["random", "next"]
+    assert results[1]["runs"][0]["tasks"] == [
+        [int(class_) for class_ in task.split()] for task in first.split("|")
+    ]
+    orders = {"classes": 4, "sequences": "next.json"}
+    exported = export("pycil", "box", config=config, out="exps", orders=orders)
+    assert exported.orders.startswith("next: ")
 
 
 def test_mammoth_trains_what_was_exported() -> None:
@@ -142,6 +172,9 @@ def test_a_result_of_another_order_is_refused_and_missing_ones_are_named() -> No
 def test_what_a_tool_requires_is_asked_for() -> None:
     with pytest.raises(UsageError, match="checkout"):
         export("pycil", out="exps", orders=ORDERS)
+    write_toolbox(Path("box"), "pycil")
+    with pytest.raises(UsageError, match="'config' is required for pycil"):
+        export("pycil", "box", out="exps", orders=ORDERS)
     with pytest.raises(UsageError, match=r"main\.py"):
         export("mammoth", ".", out="exps", command="--model er", orders=ORDERS)
     with pytest.raises(UsageError, match="'command'"):
@@ -162,4 +195,20 @@ def test_a_dry_run_on_the_command_line(cli: Cli) -> None:  # noqa: F811
     assert not Path("out").exists()
     assert cli(*words[:-1], "--protocol", "random").code == 0
     planned = cli(*words, "--protocol", "random", "--json").json["planned"]
-    assert planned == "drifting: 3 runs stored, 0 to train."
+    assert planned.startswith("drifting: 3 runs stored, 0 to train.\nOrders: random: seed-0, ")
+
+
+def test_a_dry_run_names_what_is_missing(cli: Cli) -> None:  # noqa: F811
+    config = write_config(write_toolbox(Path("box"), "pycil"), "pycil", dataset="cifar100")
+    words = ("toolbox", "box", "--config", config, "--classes", 4, "--protocol", "edge")
+    words = (*words, "--out", "out", "--dry-run")
+    assert "minilm" in cli(*words).out
+    assert "There is no program" in cli(*words, "--python", "env/python").out
+    trainer = Path("box/trainer.py")
+    trainer.write_text(f"import torchvision\n{trainer.read_text()}")
+    Path("python").write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+    Path("python").chmod(0o755)
+    assert "python lacks torchvision; give 'python'" in cli(*words, "--python", "./python").out
+    assert f"downloads into {Path('out/data').absolute()}" in cli(*words).out
+    failed = cli(*words[:-1], "--python", "./python")
+    assert (failed.code, Path("out").exists()) == (2, False)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from edgecil.engine import Experiment, TrainingFailedError
-from edgecil.errors import DataError, UsageError
+from edgecil.errors import DataError, PrerequisiteError, UsageError
 from edgecil.interop import run_toolbox
 from tests.grouped import ordered
 from tests.interop.miniature import write_config, write_toolbox
@@ -161,12 +161,11 @@ def test_another_python_may_be_given_by_a_relative_path(config) -> None:
     Path("env").symlink_to(Path(sys.executable).parent, target_is_directory=True)
     python = f"./env/{Path(sys.executable).name}"
     assert len(train(config, python=python, budget=1).results()) == 1
-    with pytest.raises(TrainingFailedError, match="none/python"):
+    with pytest.raises(UsageError, match="none/python"):
         train(config, python="./none/python", budget=1, overwrite=True)
 
 
 BROKEN = {
-    "a missing dependency": ("trainer.py", "import copy", "import copy, timm9", "No module named"),
     "another version": ("utils/data_manager.py", "_get_idata", "_find_data", "has no _get_idata"),
     "another order": (
         "utils/data_manager.py",
@@ -197,6 +196,21 @@ def test_a_toolbox_that_does_not_fit_is_refused_with_a_reason(
     change(file, old, new)
     with pytest.raises(TrainingFailedError, match=words):
         train(config, budget=1)
+
+
+def test_a_missing_module_ends_the_first_training_and_all_others(config) -> None:
+    change("trainer.py", "import copy", "import copy, timm9")
+    with pytest.raises(PrerequisiteError, match=r"no module 'timm9'.*nothing.*'python'"):
+        train(config, budget=5)
+    assert len(logs()) < 5
+
+
+def test_a_failure_of_another_tool_has_no_task(config) -> None:
+    change("models/base.py", "def after_task(self):\n", "def after_task(self):\n        1 / 0\n")
+    with pytest.raises(TrainingFailedError) as raised:
+        train(config, budget=1)
+    assert "task" not in str(raised.value)
+    assert "All other results" not in str(raised.value)
 
 
 def test_a_folder_that_is_not_a_checkout_and_a_bad_config_are_refused(config) -> None:

@@ -102,6 +102,7 @@ VERBS = (
         "edgecil.interop.exports:sequences",
         "edgecil.report.tables:sequence_tables",
         arguments=("dataset",),
+        without=("orders.sequences",),
         answer=lambda: load("edgecil.interop.exports:ListedSequences"),
     ),
 )

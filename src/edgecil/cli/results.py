@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from edgecil.estimation.next_runs import NextRuns
     from edgecil.report.table import Table
 
+_RETURNING = ("export", "import-logs")  # verbs whose results another tool has trained
+
 
 def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
     from edgecil.estimation.analysis import describe_analysis, describe_dataset
@@ -76,14 +78,19 @@ def _how_to_run(dataset: NextRuns, out: str | None) -> Iterator[str]:
         how = "train them with your program, and add a row for each."
         if several:
             each = ", ".join(dataset.directories)
-            how = f"add --sequences {file} to the 'edgecil run' command of each of {each}."
+            how = f"add --sequences {file} to the command that made each of {each}."
         elif dataset.directory is not None:
-            how = f"{_command(dataset, without=(*CHOOSING, *ONCE))} --sequences {file}"
+            command = _command(dataset, without=(*CHOOSING, *ONCE))
+            how = f"{command} --sequences {file}{_afterwards(dataset.tool)}"
         yield f"To run them: {first}{how}"
     if dataset.repeat:
         how = "train these orders again with another seed, and add rows with a column 'seed'."
         repeats = f"--repeats-on {len(dataset.repeat)}"
-        if several or "sequences" in dataset.options:  # a file that is not recorded
+        if dataset.tool in _RETURNING:
+            how = "train these orders again with another seed, and import all results again."
+        elif dataset.tool != "run":
+            how = f"add --repeats 2 to the same 'edgecil {dataset.tool}' command."
+        elif several or "sequences" in dataset.options:  # a file that is not recorded
             how = f"add {repeats} to the same 'edgecil run' command{'s' if several else ''}."
         elif dataset.directory is not None:
             how = f"{_command(dataset)} {repeats}"
@@ -92,7 +99,9 @@ def _how_to_run(dataset: NextRuns, out: str | None) -> Iterator[str]:
 
 def _command(dataset: NextRuns, *, without: Sequence[str] = ()) -> str:
     """The command that trains in the same experiment; '…' stands for options not recorded."""
-    words = ["edgecil", "run"]
+    if dataset.tool in _RETURNING:
+        return "edgecil export … --out DIR"
+    words = ["edgecil", dataset.tool]
     for flag, value in _flags(dataset.options, without):
         if flag == "--dataset":
             words.insert(2, str(value))
@@ -105,6 +114,14 @@ def _command(dataset: NextRuns, *, without: Sequence[str] = ()) -> str:
             words += (flag, text)
     unknown = "" if dataset.options else " …"
     return f"{shlex.join(words)}{unknown} --out {shlex.quote(str(dataset.directory))}"
+
+
+def _afterwards(tool: str) -> str:
+    """What comes after the command, if another tool trains on its own."""
+    if tool not in _RETURNING:
+        return ""
+    seeds = " Or train your config with as many further seeds, and import all logs again."
+    return f", then follow what it prints.{seeds if tool == 'import-logs' else ''}"
 
 
 def _flags(options: Mapping[str, Any], without: Sequence[str]) -> Iterator[tuple[str, Any]]:

@@ -312,10 +312,10 @@ class TrainingFailedError(EdgecilError):
         self.experiment = experiment
         self.__cause__ = LearnerTraceback(f"\n{failures[0].trace}")
         more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
+        others = "All other results are" if experiment.results() else "This is"
         super().__init__(
-            f"A training failed{more}: {str(failures[0]).rstrip('.')}. All other results are "
-            f"stored in {experiment.directory}; run the experiment again with the same options to "
-            "retry."
+            f"A training failed{more}: {str(failures[0]).rstrip('.')}. {others} stored in "
+            f"{experiment.directory}; run the experiment again with the same options to retry."
         )
 
 

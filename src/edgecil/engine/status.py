@@ -37,6 +37,7 @@ class Failure:
         error: the error in one line.
         trace: the whole traceback.
         runs: the labelled sequences that begin with these tasks, written `protocol label`.
+        whole: whether another tool trained all tasks in one go.
     """
 
     method: str
@@ -45,6 +46,7 @@ class Failure:
     error: str
     trace: str
     runs: tuple[str, ...] = ()
+    whole: bool = False
 
     @property
     def node(self) -> Node:
@@ -54,10 +56,8 @@ class Failure:
     def __str__(self) -> str:
         affected = self.runs[0] if self.runs else format_tasks(self.tasks)
         more = f" and {len(self.runs) - 1} more" if len(self.runs) > 1 else ""
-        return (
-            f"{self.method}, {affected}{more}, training seed {self.seed}, task {len(self.tasks)}: "
-            f"{self.error}"
-        )
+        task = "" if self.whole else f", task {len(self.tasks)}"
+        return f"{self.method}, {affected}{more}, training seed {self.seed}{task}: {self.error}"
 
 
 @dataclass(frozen=True)
@@ -249,7 +249,7 @@ def _shares_seed(store: StoreReader) -> bool:
 
 def stored_failures(store: StoreReader) -> list[Failure]:
     """Return every task training that failed and has not succeeded since."""
-    sequences = store.sequences()
+    sequences, whole = store.sequences(), not store.configs()
     return [
         Failure(
             node.method,
@@ -263,6 +263,7 @@ def stored_failures(store: StoreReader) -> list[Failure]:
                 for labelled in group
                 if labelled.sequence.tasks[: len(node.prefix)] == node.prefix
             ),
+            whole,
         )
         for node, (error, trace) in store.failures().items()
     ]

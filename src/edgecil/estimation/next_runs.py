@@ -15,7 +15,9 @@ import numpy as np
 from typing_extensions import Unpack
 
 from edgecil.engine.config import ExperimentConfig
+from edgecil.engine.experiment import Experiment
 from edgecil.engine.runs import Runs
+from edgecil.engine.seeds import FROM_LOGS, SEEDS
 from edgecil.errors import UsageError, warn
 from edgecil.estimation.claims import Answer, answer
 from edgecil.estimation.comparison import compare_pairs, differences
@@ -162,6 +164,8 @@ class NextRuns:
         directories: of all experiments.
         options: of the experiment's latest run that are not the default; empty without an
             experiment.
+        tool: what trained the experiment: `run`, `toolbox`, `external`, `export`, or `import-logs`
+            where the runs are from logs.
         notes: how the runs were read and joined, and what is odd about them.
     """
 
@@ -177,6 +181,7 @@ class NextRuns:
     notes: tuple[str, ...] = ()
     directories: tuple[str, ...] = ()
     most: int = MOST_ORDERS
+    tool: str = "run"
 
     def __repr__(self) -> str:
         most = max(self.steps.values(), key=lambda step: step.order_count)
@@ -308,7 +313,19 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
         {} if only is None or only.config is None else _options(only.config),
         directories=tuple(str(experiment.directory) for experiment in runs.experiments),
         most=most,
+        tool="run" if only is None else _tool(only),
     )
+
+
+def _tool(experiment: Experiment) -> str:
+    """Return the verb that made an experiment, from what it stores about its methods."""
+    identity = experiment.identity
+    if identity.get(SEEDS) == FROM_LOGS:
+        return "import-logs"
+    stored = {key for name, own in identity.items() if name.startswith("method ") for key in own}
+    if experiment.config is not None or stored.isdisjoint(("toolbox", "command")):
+        return "run"
+    return "toolbox" if "toolbox" in stored else "export" if "tool" in stored else "external"
 
 
 def _options(config: ExperimentConfig) -> dict[str, Any]:

@@ -11,7 +11,6 @@ import json
 import re
 import shlex
 import shutil
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import dropwhile
@@ -28,7 +27,7 @@ from edgecil.interop import mammoth_driver, toolbox_driver
 from edgecil.interop.contract import read_result, write_order
 from edgecil.interop.external import ExternalPlan
 from edgecil.interop.orders import Orders, choose_orders
-from edgecil.interop.toolbox import check_checkout, plan_toolbox, toolbox_settings
+from edgecil.interop.toolbox import check_checkout, find_interpreter, plan_toolbox, toolbox_settings
 from edgecil.io.files import read_json
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.scored import ScoredSequence, choose_sequences
@@ -39,6 +38,7 @@ Tool: TypeAlias = Literal["pycil", "pilot", "mammoth", "avalanche", "continuum"]
 MANIFEST = "export.json"
 # Libraries whose orders are Python modules, written from the templates beside this file.
 _LIBRARIES = ("avalanche", "continuum")
+_VARIABLE = r"\$(run|CHECKOUT)\b"
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,10 @@ class Exported:
         runs: names of the runs, each with an order and a training seed.
         run_all: the command that trains all of them; it resumes.
         bring_back: the command that makes an experiment of the results.
+        method: the learner's name.
+        dataset: its name.
+        orders: the protocols with the labels of their orders.
+        notes: what constructed orders come from, and what to edit on another machine.
     """
 
     tool: str
@@ -82,12 +86,20 @@ class Exported:
     runs: tuple[str, ...]
     run_all: str
     bring_back: str
+    method: str = ""
+    dataset: str = ""
+    orders: str = ""
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return (
-            f"Wrote {len(self.runs)} runs to {self.folder}.\nTrain them: {self.run_all}\n"
-            f"Then bring the results back: {self.bring_back}"
-        )
+        on = f" on {self.dataset}" if self.dataset else ""
+        lines = [
+            f"Wrote {len(self.runs)} runs of {self.method}{on} to {self.folder} ({self.orders}).",
+            *self.notes,
+            f"Train them: {self.run_all}",
+            f"Then bring the results back: {self.bring_back}",
+        ]
+        return "\n".join(lines)
 
 
 def export(
@@ -111,12 +123,12 @@ def export(
         tool: whose files to write.
         checkout: folder of PyCIL, PILOT or Mammoth; the other tools are libraries.
         out: a new folder for the files.
-        config: one of PyCIL's or PILOT's own JSON files; `exps/finetune.json` of the checkout by
-            default.
+        config: one of PyCIL's or PILOT's own JSON files, which names the learner.
         set: changes to that file, by key.
         command: Mammoth's `python main.py --model derpp …`, or the program that trains with a
             library: it gets the file of an order and the path for its result.
-        python: Python interpreter of the tool's environment; the current one by default.
+        python: Python interpreter of the tool's environment; the current one by default. It
+            stands at the top of `run.sh`, as does the checkout.
         method: name under which the results are stored; the learner's by default.
         repeats: number of trainings of each order, each with its own training seed.
         overwrite: replace the folder if it exists.
@@ -131,12 +143,16 @@ def export(
         shutil.rmtree(folder)
     source = SimilaritySource(**SimilaritySource.given(similarity))
     asked = Orders(**Orders.given(orders))
-    interpreter = python or sys.executable
     if tool in ("pycil", "pilot"):
         root = check_checkout(checkout, tool, ("trainer.py",))
-        settings = toolbox_settings(root, config or root / "exps" / "finetune.json", set or {})
+        if config is None:
+            raise UsageError(
+                f"'config' is required for {tool}: give one of the JSON files in {root / 'exps'}, "
+                "which names the learner."
+            )
+        settings = toolbox_settings(root, config, set or {})
         plan = plan_toolbox(root, settings, folder, asked, source, repeats=repeats)
-        words = ["launch.py", str(root), "data", json.dumps(plan.identity["settings"])]
+        words = ["launch.py", "$CHECKOUT", "data", json.dumps(plan.identity["settings"])]
         words += ["orders/$run.json", "results/$run.json"]
         files = {"launch.py": Path(toolbox_driver.__file__).read_text("utf-8")}
     else:
@@ -159,19 +175,25 @@ def export(
         if tool == "mammoth":
             parts = ("main.py", "datasets/utils/continual_dataset.py")
             root = check_checkout(checkout, tool, parts)
-            words = ["launch.py", str(root), "orders/$run.json", "results/$run.json", *options]
+            words = ["launch.py", "$CHECKOUT", "orders/$run.json", "results/$run.json", *options]
             files = {"launch.py": Path(mammoth_driver.__file__).read_text("utf-8")}
         else:
             words, files = [*options, "orders/$run.py", "results/$run.json"], {}
     runs = _write_orders(folder, plan, tool)
-    start = "" if tool in _LIBRARIES else f"{shlex.quote(interpreter)} "
-    quoted = (f'"{word}"' if "$run" in word else shlex.quote(word) for word in words)
-    files["run.sh"] = _script(runs, start + " ".join(quoted), plan.environment)
+    variables = (
+        {} if tool in _LIBRARIES else {"PYTHON": find_interpreter(python), "CHECKOUT": str(root)}
+    )
+    quoted = (f'"{it}"' if re.search(_VARIABLE, it) else shlex.quote(it) for it in words)
+    start = '"$PYTHON" ' if variables else ""
+    files["run.sh"] = _script(runs, start + " ".join(quoted), plan.environment, variables)
     manifest = {
         "identity": plan.full_identity(),
         "method": plan.method,
         "sequences": {
-            protocol: [{"label": it.label, "tasks": it.sequence.tasks} for it in members]
+            protocol: [
+                {"label": it.label, "tasks": it.sequence.tasks, "source": it.source}
+                for it in members
+            ]
             for protocol, members in plan.orders.sequences.items()
         },
         "runs": {name: {"seed": node.seed, "tasks": node.prefix} for name, node in runs.items()},
@@ -182,7 +204,18 @@ def export(
     if plan.orders.similarity is not None:
         save_similarity(plan.orders.similarity, folder / SIMILARITY_FILE)
     back = f"edgecil import-logs {shlex.quote(str(out))} --out {shlex.quote(str(out))}-results"
-    return Exported(tool, Path(out), tuple(runs), f"sh {shlex.quote(f'{out}/run.sh')}", back)
+    edits = f"On another machine, edit {' and '.join(variables)} at the top of run.sh."
+    return Exported(
+        tool,
+        Path(out),
+        tuple(runs),
+        f"sh {shlex.quote(f'{out}/run.sh')}",
+        back,
+        plan.method,
+        plan.dataset,
+        str(plan.orders),
+        (*plan.orders.notes, *([edits] if variables else [])),
+    )
 
 
 def _write_orders(folder: Path, plan: ExternalPlan, tool: str) -> dict[str, Node]:
@@ -207,11 +240,17 @@ def _write_orders(folder: Path, plan: ExternalPlan, tool: str) -> dict[str, Node
     return runs
 
 
-def _script(runs: Mapping[str, Node], command: str, environment: Mapping[str, str]) -> str:
+def _script(
+    runs: Mapping[str, Node],
+    command: str,
+    environment: Mapping[str, str],
+    variables: Mapping[str, str],
+) -> str:
+    own = "".join(f"{name}={shlex.quote(it)}\n" for name, it in variables.items())
     exports = "".join(f"export {name}={shlex.quote(it)}\n" for name, it in environment.items())
     return (
         "#!/bin/sh\n# Trains the runs that have no result yet; what each prints is in logs/.\n"
-        f'cd "$(dirname "$0")" || exit 1\n{exports}failed=0\n'
+        f'{own}cd "$(dirname "$0")" || exit 1\n{exports}failed=0\n'
         f"for run in {' '.join(map(shlex.quote, runs))}; do\n"
         '    [ -f "results/$run.json" ] && continue\n'
         f'    {command} > "logs/$run.txt" 2>&1 \\\n'
@@ -243,7 +282,10 @@ def import_results(folder: str | Path, *, out: str | Path, overwrite: bool = Fal
     with writing(out, overwrite=overwrite) as store:
         store.check_identity(manifest["identity"])
         for protocol, members in manifest["sequences"].items():
-            labelled = [LabelledSequence(it["label"], ClassSequence(it["tasks"])) for it in members]
+            labelled = [
+                LabelledSequence(it["label"], ClassSequence(it["tasks"]), source=it.get("source"))
+                for it in members
+            ]
             store.add_sequences(protocol, labelled)
         store.record_all(finished)
         if (folder / SIMILARITY_FILE).exists() and not (Path(out) / SIMILARITY_FILE).exists():

@@ -21,7 +21,7 @@ from edgecil.engine.results import Summary, WholeRun
 from edgecil.engine.seeds import PER_ORDER, SEEDS, training_seed
 from edgecil.engine.similarity import SIMILARITY_FILE
 from edgecil.engine.store import Store
-from edgecil.errors import EdgecilError, UsageError, shown
+from edgecil.errors import EdgecilError, PrerequisiteError, UsageError, shown
 from edgecil.interop.contract import read_result, with_cost, write_order
 from edgecil.interop.orders import ChosenOrders, Orders, choose_orders
 from edgecil.interop.process import (
@@ -31,12 +31,13 @@ from edgecil.interop.process import (
     signals_interrupt,
 )
 from edgecil.io.progress_bar import Progress
-from edgecil.sequences.protocols import note_sequences
+from edgecil.sequences.protocols import PROTOCOLS
 from edgecil.sequences.sequence import ClassSequence, format_tasks
 from edgecil.similarity import SimilaritySource, save_similarity
 
 # In the folder of a run; the first two are described in `edgecil.interop.contract`.
 ORDER_FILE, RESULT_FILE, LOG = "order.json", "result.json", "log.txt"
+_NO_MODULE = r"ModuleNotFoundError: No module named '([^']+)'\s*$"
 _PLACES = r"\{(order_file|result_file|seed)\}"
 
 
@@ -57,6 +58,7 @@ class ExternalPlan:
     identity: Mapping[str, Any]
     cwd: Path
     environment: Mapping[str, str] = field(default_factory=dict)
+    python: str = "command"  # the parameter that names the Python
 
     def nodes(self) -> list[Node]:
         """Return every sequence with every training seed, each once."""
@@ -161,12 +163,13 @@ def train(
     with writing(out, overwrite=overwrite) as store:
         store.check_identity(plan.full_identity())
         for name, runs in plan.orders.sequences.items():
-            store.add_sequences(name, runs)
+            # Orders that no protocol draws add to those of earlier calls.
+            store.add_sequences(name, runs, keep="finished" if name in PROTOCOLS else "all")
         if plan.orders.similarity is not None:
             save_similarity(plan.orders.similarity, out / SIMILARITY_FILE)
         with signals_interrupt(), Progress("runs", shown=progress) as bar:
-            for name, sentence in note_sequences(plan.orders.sequences).items():
-                bar.note(sentence, once=name)
+            for sentence in plan.orders.notes:
+                bar.note(sentence, once=sentence)
             summary = _train_missing(plan, store, workers, timeout, bar)
     experiment = Experiment(out, summary)
     failures = [failure for failure in experiment.failures() if failure.method == plan.method]
@@ -200,6 +203,13 @@ def _train_missing(
                     results.append(future.result())
                     store.record(node, future.result())
                 elif isinstance(error, ProgramError):
+                    missing_module = re.search(_NO_MODULE, error.trace)
+                    if missing_module is not None and not results:
+                        raise PrerequisiteError(
+                            f"{plan.command[0]} has no module {missing_module[1]!r}, so nothing "
+                            f"was trained; give {plan.python!r} with the Python of the tool's "
+                            "environment, or install the module there."
+                        )
                     store.record_failure(node, str(error), error.trace)
                     failed.append(node)
                 else:

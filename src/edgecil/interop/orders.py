@@ -9,13 +9,15 @@ from pathlib import Path
 from edgecil.classes import select_classes
 from edgecil.engine.experiment import stored_answers
 from edgecil.engine.toolbox_configs import toolbox_sizes
-from edgecil.errors import UsageError
+from edgecil.errors import UsageError, name_some
 from edgecil.options import Options, option
 from edgecil.sequences import PROTOCOLS, SequenceSpace
+from edgecil.sequences.given import given_texts, parse_given
 from edgecil.sequences.protocols import (
     DEFAULT_PROTOCOL,
     LabelledSequence,
     draw_protocols,
+    note_sequences,
     parse_protocols,
 )
 from edgecil.similarity import (
@@ -44,7 +46,11 @@ class Orders(Options):
     increment: int | None = option("number of classes in each further task")
     sizes: tuple[int, ...] | None = option("number of classes in each task")
     protocol: tuple[str, ...] = option(
-        "names of protocols, such as `latin`, `random` or `edge`", (DEFAULT_PROTOCOL,)
+        "names of protocols, such as `latin`, `random` or `edge`; `random` by default", ()
+    )
+    sequences: str | None = option(
+        "JSON file with class sequences, as `next` writes it, in place of protocols or beside them",
+        metavar="FILE",
     )
     budget: int | None = option(
         "number of sequences of each protocol; 3 by default for most protocols"
@@ -72,6 +78,17 @@ class ChosenOrders:
     sizes: tuple[int, ...]
     sequences: dict[str, list[LabelledSequence]]
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on orders that occur twice, and on what constructed ones come from."""
+        return tuple(note_sequences(self.sequences).values())
+
+    def __str__(self) -> str:
+        return "; ".join(
+            f"{protocol}: {name_some([it.label for it in members])}"
+            for protocol, members in self.sequences.items()
+        )
+
 
 def choose_orders(
     asked: Orders,
@@ -86,7 +103,8 @@ def choose_orders(
     Orders that a language model chose in the directory `out` are kept unless it is overwritten.
     `default_sizes` are those of the first and of further tasks if the options give none.
     """
-    protocols = parse_protocols(asked.protocol)
+    given = {} if asked.sequences is None else given_texts(asked.sequences)
+    protocols = parse_protocols(asked.protocol or (() if given else (DEFAULT_PROTOCOL,)))
     similarity, labels = _classes(asked, source, tuple(protocols))
     ids = select_classes(len(labels), count=asked.classes, seed=asked.classes_seed)
     similarity = None if similarity is None else similarity.take(ids)
@@ -106,6 +124,7 @@ def choose_orders(
         answered={} if overwrite else stored_answers(out),
     )
     names = tuple(labels[id_] for id_ in ids)
+    sequences |= {name: parse_given(texts, space, names) for name, texts in given.items()}
     return ChosenOrders(names, tuple(ids.tolist()), similarity, space.sizes, sequences)
 
 

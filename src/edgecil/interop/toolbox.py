@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -25,20 +27,40 @@ from edgecil.similarity import SimilaritySource
 _CLASS_SOURCES = ("names", "file", "embeddings")
 _PARTS = ("trainer.py", "utils/data_manager.py", "utils/factory.py", "models/base.py")
 _NOT_CODE = ("data", "logs")
-_COUNTING = 120.0  # seconds that counting the GPUs may take
+_LIBRARIES = ("torch", "torchvision", "timm")
+# Prints which modules are missing, and the number of GPUs.
+_PROBE = """
+import importlib.util, json, sys
+gpus, *names = sys.argv[1:]
+missing = [name for name in names if importlib.util.find_spec(name) is None]
+counted = gpus != "0" and importlib.util.find_spec("torch") is not None
+print(json.dumps([missing, __import__("torch").cuda.device_count() if counted else None]))
+"""
+_PROBING = 120.0  # seconds that it may take
 
 
 @dataclass(frozen=True)
 class ToolboxPlan:
-    """What :func:`run_toolbox` would train: the runs that are stored, and a command for others."""
+    """What :func:`run_toolbox` would train.
+
+    Attributes:
+        method: the learner's name.
+        stored: number of runs that are stored.
+        commands: one for each other run.
+        notes: the orders, and what constructed ones come from.
+        missing: what the training lacks, and what to do about it.
+    """
 
     method: str
     stored: int
     commands: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         total = f"{self.method}: {self.stored} runs stored, {len(self.commands)} to train"
-        return f"{total}, the first one by:\n{self.commands[0]}" if self.commands else f"{total}."
+        first = f", the first one by:\n{self.commands[0]}" if self.commands else "."
+        return "\n".join([f"{total}{first}", *self.notes, *self.missing])
 
 
 def run_toolbox(
@@ -71,7 +93,7 @@ def run_toolbox(
         workers: number of trainings at the same time.
         timeout: seconds after which a training counts as failed.
         overwrite: delete existing results and start over.
-        dry_run: say what would be trained; train nothing.
+        dry_run: say what would be trained, and what it lacks; train nothing.
         progress: show progress on stderr.
         similarity: where the similarity of the classes comes from.
         orders: which class orders to train. The dataset and the task sizes are those of the config
@@ -89,9 +111,12 @@ def run_toolbox(
         repeats=repeats,
         overwrite=overwrite,
     )
+    root = Path(checkout).expanduser().absolute()
+    lacking = _find_missing(root, settings, plan.command[0])
     if dry_run:
-        return _missing_runs(plan, Path(out).absolute(), overwrite=overwrite)
-    _check_gpus(settings, python or sys.executable)
+        return _missing_runs(plan, root, Path(out).absolute(), lacking, overwrite=overwrite)
+    if lacking:
+        raise UsageError(lacking[0])
     return train(
         plan, out, workers=workers, timeout=timeout, overwrite=overwrite, progress=progress
     )
@@ -138,15 +163,13 @@ def plan_toolbox(
 ) -> ExternalPlan:
     """Return what a toolbox is to train; dataset and task sizes are the config's unless given."""
     out, root = Path(out).absolute(), Path(checkout).absolute()
-    given = python or sys.executable
-    interpreter = str(Path(given).absolute()) if "/" in given else given
     if asked.dataset is None and source.changed().keys().isdisjoint(_CLASS_SOURCES):
         asked = replace(asked, dataset=toolbox_dataset(str(settings["dataset"])))
     sizes = None if asked.has_sizes else _first_and_increment(settings)
     orders = choose_orders(asked, source, out=out, overwrite=overwrite, default_sizes=sizes)
     settings = {**settings, **pycil_tasks(orders.sizes)}
 
-    words = [interpreter, toolbox_driver.__file__, str(root), str(out / "data")]
+    words = [find_interpreter(python), toolbox_driver.__file__, str(root), str(out / "data")]
     return ExternalPlan(
         method=str(settings["model_name"]),
         command=[*words, json.dumps(settings), "{order_file}", "{result_file}"],
@@ -155,6 +178,7 @@ def plan_toolbox(
         repeats=repeats,
         identity={"toolbox": fingerprint(root), "settings": settings, "threads": threads},
         cwd=out,
+        python="python",
         environment={
             "PYTHONHASHSEED": "0",
             "PYTHONDONTWRITEBYTECODE": "1",
@@ -165,7 +189,15 @@ def plan_toolbox(
     )
 
 
-def _missing_runs(plan: ExternalPlan, out: Path, *, overwrite: bool) -> ToolboxPlan:
+def find_interpreter(python: str | None) -> str:
+    """Return a Python by its absolute path, or by a name alone; the current one by default."""
+    given = python or sys.executable
+    return str(Path(given).expanduser().absolute()) if "/" in given else given
+
+
+def _missing_runs(
+    plan: ExternalPlan, root: Path, out: Path, lacking: Sequence[str], *, overwrite: bool
+) -> ToolboxPlan:
     done: Mapping[Node, Any] = {}
     if (out / DATABASE).exists() and not overwrite:
         with StoreReader(out) as store:
@@ -173,25 +205,44 @@ def _missing_runs(plan: ExternalPlan, out: Path, *, overwrite: bool) -> ToolboxP
     nodes = plan.nodes()
     missing = [node for node in nodes if node not in done]
     commands = tuple(shlex.join(plan.words(out / "…", node.seed)) for node in missing)
-    return ToolboxPlan(plan.method, len(nodes) - len(missing), commands)
-
-
-def _check_gpus(settings: Mapping[str, Any], python: str) -> None:
-    """Raise if the config asks for a GPU that the toolbox's own torch does not have."""
-    gpus = [int(one) for one in settings["device"] if str(one).isdecimal()]
-    if not gpus:
-        return
-    count = [python, "-c", "import torch; print(torch.cuda.device_count())"]
-    try:
-        done = subprocess.run(count, capture_output=True, text=True, timeout=_COUNTING)
-    except (OSError, subprocess.TimeoutExpired):
-        return  # the training fails with its own message
-    available = done.stdout.strip()
-    if available.isdecimal() and max(gpus) >= int(available):
-        raise UsageError(
-            f"The toolbox's config asks for GPU {max(gpus)}, and its torch has {available} "
-            "GPUs here. To train on the CPU, give 'set' device=-1."
+    data = f"Data: {root / 'data'}."
+    if not (root / "data").exists():
+        data = (
+            f"Data: the toolbox downloads into {out / 'data'}; put what it does not download into "
+            f"{root / 'data'}."
         )
+    notes = (f"Orders: {plan.orders}.", *plan.orders.notes, data)
+    return ToolboxPlan(plan.method, len(nodes) - len(missing), commands, notes, tuple(lacking))
+
+
+def _find_missing(root: Path, settings: Mapping[str, Any], python: str) -> list[str]:
+    """Return what the toolbox lacks, as far as can be said without training."""
+    if shutil.which(python) is None:
+        return [f"There is no program {python}; give 'python' of the toolbox's environment."]
+    gpus = [int(one) for one in settings["device"] if str(one).isdecimal()]
+    code = "\n".join(path.read_text("utf-8", "replace") for path in _code_files(root))
+    used = [it for it in _LIBRARIES if re.search(rf"^\s*(import|from) {it}\b", code, re.MULTILINE)]
+    try:
+        done = subprocess.run(
+            [python, "-c", _PROBE, str(len(gpus)), *used],
+            capture_output=True,
+            text=True,
+            timeout=_PROBING,
+        )
+        lacking, gpu_count = json.loads(done.stdout)
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return []  # the training fails with its own message
+    if lacking:
+        return [
+            f"{python} lacks {', '.join(lacking)}; give 'python' of the toolbox's "
+            "environment, or install them there."
+        ]
+    if gpu_count is not None and max(gpus) >= gpu_count:
+        return [
+            f"The toolbox's config asks for GPU {max(gpus)}, and its torch has {gpu_count} GPUs "
+            "here; to train on the CPU, give 'set' device=-1."
+        ]
+    return []
 
 
 def _first_and_increment(settings: Mapping[str, Any]) -> tuple[int, int]:
@@ -218,11 +269,15 @@ def device_list(device: Any) -> list[Any]:
 def fingerprint(root: Path) -> str:
     """SHA-256 over the Python files of a checkout, with their names."""
     digest = hashlib.sha256()
-    parts = [it for it in root.iterdir() if it.name[0] != "." and it.name not in _NOT_CODE]
-    files = [it for part in parts for it in ([part] if part.is_file() else part.rglob("*.py"))]
-    for path in sorted(path for path in files if path.suffix == ".py"):
+    for path in _code_files(root):
         digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes() + b"\0")
     return digest.hexdigest()
+
+
+def _code_files(root: Path) -> list[Path]:
+    parts = [it for it in root.iterdir() if it.name[0] != "." and it.name not in _NOT_CODE]
+    files = [it for part in parts for it in ([part] if part.is_file() else part.rglob("*.py"))]
+    return sorted(path for path in files if path.suffix == ".py")
 
 
 def pycil_tasks(sizes: Sequence[int]) -> dict[str, int]:
