@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from edgecil.classes.lists import ClassList
-from edgecil.data.registry import load_dataset
+from edgecil.data.load import load_dataset
 from edgecil.sequences import PROTOCOLS, find_optimum
 from edgecil.sequences.objective import OBJECTIVES
 from edgecil.sequences.sequence import ClassSequence

@@ -12,7 +12,7 @@ from PIL import Image
 
 from edgecil.classes import get_classes
 from edgecil.data import Dataset, dataset_status, load_dataset
-from edgecil.data.registry import IMAGE_DATASETS
+from edgecil.data.load import IMAGE_DATASETS
 from edgecil.errors import EdgecilWarning
 from tests.data.painting import (
     TEST,

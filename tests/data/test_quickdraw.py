@@ -40,7 +40,7 @@ def test_google_is_credited_next_to_the_data() -> None:
 def test_drawings_need_neither_torch_nor_pillow() -> None:
     code = (
         "import sys; sys.modules.update({'torch': None, 'PIL': None});"
-        "from edgecil.data.registry import load_dataset;"
+        "from edgecil.data.load import load_dataset;"
         "assert len(load_dataset('quickdraw', count=6)) == 6"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

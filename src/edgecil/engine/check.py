@@ -16,7 +16,7 @@ import numpy as np
 
 from edgecil.classes import ClassList
 from edgecil.data.dataset import Dataset, Examples
-from edgecil.data.registry import dataset_classes, open_dataset
+from edgecil.data.load import dataset_classes, open_dataset
 from edgecil.data.split import SPLITS
 from edgecil.engine.config import Execution, ExperimentConfig
 from edgecil.engine.directory import check_directory

@@ -22,7 +22,7 @@ from edgecil.backbones.pretrained import fingerprint, is_pretrained, statistics_
 from edgecil.backbones.slot import find_model, is_slot_model, model_name
 from edgecil.classes import ClassList
 from edgecil.data import Dataset
-from edgecil.data.registry import load_dataset
+from edgecil.data.load import load_dataset
 from edgecil.engine.config import Execution, ExperimentConfig
 from edgecil.engine.executors.placement import Placement, place
 from edgecil.engine.handshake import machine_identity

@@ -48,7 +48,7 @@ def image_similarity(
 
 def class_means(dataset: Any, **chosen: Any) -> SimilarityMatrix | None:
     """Return the similarity of class means of a dataset's vectors; None where inputs are images."""
-    from edgecil.data.registry import has_vectors, load_dataset
+    from edgecil.data.load import has_vectors, load_dataset
 
     if not has_vectors(dataset):
         return None
