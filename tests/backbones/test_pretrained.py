@@ -203,16 +203,3 @@ def test_a_folder_is_taken_for_weights_only_if_written_with_a_slash(copied, monk
 )
 def test_images_far_from_the_training_size_are_resized(name, shape, expected) -> None:
     assert fitting_size(name, shape) == expected
-
-
-def test_the_catalogue_names_the_weights_of_the_references() -> None:
-    """As in timm's default_cfgs and, for PILOT, in timm 0.6.12."""
-    assert {name: PRETRAINED[name].source for name in ON_THE_HUB} == {
-        "vit-b16-in21k": "timm/vit_base_patch16_224.augreg_in21k",
-        "vit-b16-in1k": "timm/vit_base_patch16_224.augreg_in21k_ft_in1k",
-        "vit-b16-in21k-google": "google/vit-base-patch16-224-in21k",
-        "vit-b16-dino": "timm/vit_base_patch16_224.dino",
-        "vit-b16-clip": "openai/clip-vit-base-patch16",
-        "resnet18-in1k": "timm/resnet18.tv_in1k",
-    }
-    assert {PRETRAINED[name].image_size for name in ON_THE_HUB} == {224}

@@ -104,21 +104,25 @@ def save_state(folder: Path, state: dict[str, torch.Tensor]) -> Path:
     return folder / "model.safetensors"
 
 
-class _Block(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.ln_1, self.ln_2 = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
-        self.attn = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True)
-        self.mlp = nn.ModuleDict(
-            {"c_fc": nn.Linear(WIDTH, HIDDEN), "c_proj": nn.Linear(HIDDEN, WIDTH)}
-        )
+class ClipBlock(nn.Module):
+    """A block of CLIP's transformers with OpenAI's parameter names."""
 
-    def forward(self, tokens: torch.Tensor, quick: bool) -> torch.Tensor:
-        normed = self.ln_1(tokens)
-        tokens = tokens + self.attn(normed, normed, normed, need_weights=False)[0]
-        inner = self.mlp["c_fc"](self.ln_2(tokens))
+    def __init__(self, width: int, heads: int, hidden: int, *, causal: bool = False) -> None:
+        super().__init__()
+        self.ln_1, self.ln_2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.attn = nn.MultiheadAttention(width, heads, batch_first=True)
+        self.mlp = nn.ModuleDict(
+            {"c_fc": nn.Linear(width, hidden), "c_proj": nn.Linear(hidden, width)}
+        )
+        self.causal = causal
+
+    def forward(self, x: torch.Tensor, quick: bool) -> torch.Tensor:
+        mask = torch.full((x.shape[1], x.shape[1]), -torch.inf).triu(1) if self.causal else None
+        normed = self.ln_1(x)
+        x = x + self.attn(normed, normed, normed, attn_mask=mask, need_weights=False)[0]
+        inner = self.mlp["c_fc"](self.ln_2(x))
         inner = inner * torch.sigmoid(1.702 * inner) if quick else nn.functional.gelu(inner)
-        return tokens + self.mlp["c_proj"](inner)
+        return x + self.mlp["c_proj"](inner)
 
 
 class PlainClipTower(nn.Module):
@@ -132,7 +136,7 @@ class PlainClipTower(nn.Module):
         self.conv1 = nn.Conv2d(3, WIDTH, PATCH, PATCH, bias=False)
         self.ln_pre, self.ln_post = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
         self.transformer = nn.ModuleDict(
-            {"resblocks": nn.ModuleList(_Block() for _ in range(DEPTH))}
+            {"resblocks": nn.ModuleList(ClipBlock(WIDTH, HEADS, HIDDEN) for _ in range(DEPTH))}
         )
         randomise(self)
 

@@ -16,7 +16,6 @@ from edgecil.data.augment.steps import (
     colour_jitter,
     cutout,
     horizontal_flip,
-    random_affine,
     random_crop,
     resized_crop,
     to_float,
@@ -113,31 +112,6 @@ def test_a_cutout_inside_the_image_has_its_full_area() -> None:
     areas = (cutout(images, seeded()) == 0).flatten(1).sum(dim=1)
     assert areas.max() == 16 * 16
     assert areas.min() >= 8 * 8
-
-
-@given(size=sizes)
-def test_an_affine_map_of_zero_is_the_identity(size) -> None:
-    images = noise(*size)
-    same = random_affine(images, seeded(), degrees=0, translate=0, scale=(1, 1))
-    assert torch.allclose(same, images, atol=1e-5)
-
-
-def test_an_affine_map_turns_shifts_and_scales_about_the_centre() -> None:
-    images = torch.zeros(200, 1, 21, 21)
-    images[:, :, 8:13, 8:13] = 1
-    turned = random_affine(images, seeded(), degrees=45, translate=0, scale=(1, 1))
-    assert (turned[:, 0, 10, 10] > 0.99).all()
-    assert torch.allclose(turned.sum(dim=(1, 2, 3)), torch.tensor(25.0), atol=1.5)
-    wide = torch.zeros(100, 1, 20, 40)
-    wide[:, :, 8:12, 16:24] = 1
-    turned = random_affine(wide, seeded(), degrees=90, translate=0, scale=(1, 1))
-    assert torch.allclose(turned.sum(dim=(1, 2, 3)), torch.tensor(32.0), atol=1.5)
-    grown = random_affine(images, seeded(), degrees=0, translate=0, scale=(2, 2))
-    assert torch.allclose(grown.sum(dim=(1, 2, 3)), torch.tensor(100.0), atol=1)
-    moved = random_affine(images, seeded(), degrees=0, translate=0.2, scale=(1, 1))
-    assert torch.allclose(moved.sum(dim=(1, 2, 3)), torch.tensor(25.0), atol=1e-3)
-    centre = (moved.sum(dim=2)[:, 0] * torch.arange(21)).sum(dim=1) / 25
-    assert 3.5 < (centre - 10).abs().max() <= 0.2 * 21 + 1e-4
 
 
 def test_brightness_scales_each_image_by_a_factor_in_its_range() -> None:
@@ -255,7 +229,7 @@ def test_pipelines_compare_and_travel_between_processes() -> None:
         ("flip:2", "takes no number"),
         ("crop:x", "must be an integer"),
         ("crop:-1", "0 or more"),
-        ("affine:nan", "must be a number"),
+        ("colour:nan", "must be a number"),
     ],
 )
 def test_wrong_steps_are_told(text, message) -> None:

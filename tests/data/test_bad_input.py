@@ -227,12 +227,10 @@ def test_a_file_that_is_no_array_file_is_told(tmp_path) -> None:
     ("name", "options", "message"),
     [
         ("cifar1000", {}, "'cifar1000'.*'cifar100'"),
-        ("quickdraw-all", {}, "Unknown image dataset"),
         ("quickdraw", {"root": "."}, "'root'"),
         ("quickdraw", {"size": 0}, "1.*0"),
         ("quickdraw", {"download": True}, "downloaded"),
         ("quickdraw", {"count": 101}, r"in \[2, 100\]. Got 101"),
-        ("quickdraw", {"ids": [1, 1]}, "unique"),
     ],
 )
 def test_options_that_make_no_sense_are_told(name, options, message) -> None:

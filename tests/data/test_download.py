@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from edgecil.data import IMAGE_DATASETS, load_dataset, registry
+from edgecil.data import IMAGE_DATASETS, load, load_dataset
 from edgecil.data.formats import cifar
 from edgecil.errors import DataError, PrerequisiteError
 from edgecil.registry import Registry
@@ -26,7 +26,7 @@ def archive(tmp_path, painted, monkeypatch) -> Path:
         IMAGE_DATASETS["cifar100"], download=lambda root: cifar.download_cifar(layout, root)
     )
     entries = dict(IMAGE_DATASETS.items()) | {"cifar100": form}
-    monkeypatch.setattr(registry, "IMAGE_DATASETS", Registry("image dataset", entries))
+    monkeypatch.setattr(load, "IMAGE_DATASETS", Registry("image dataset", entries))
     return path
 
 

@@ -13,7 +13,6 @@ from PIL import Image
 from edgecil.classes import get_classes
 from edgecil.data import Dataset, dataset_status, load_dataset
 from edgecil.data.load import IMAGE_DATASETS
-from edgecil.errors import EdgecilWarning
 from tests.data.painting import (
     TEST,
     TRAIN,
@@ -187,14 +186,3 @@ def test_arrays_are_read_in_any_layout(tmp_path: Path, layout: str, column: bool
     green = dataset.train.inputs[:, 0 if layout == "NHW" else 1, 0, 0] // 16
     assert np.array_equal(green, np.array([2, 1])[dataset.train.labels])
     assert dataset.counts()[1].tolist() == [2, 2]
-
-
-def test_arrays_without_a_test_part_are_split(tmp_path: Path) -> None:
-    labels = np.repeat(np.arange(3), 10)
-    np.savez_compressed(tmp_path / "toy.npz", x=paint(labels), y=labels)
-    with pytest.warns(EdgecilWarning, match="^toy has no test part: 6 of its 30 inputs, 20%"):
-        dataset = load_dataset(str(tmp_path / "toy.npz"))
-    assert dataset.names == ("class 0", "class 1", "class 2")
-    assert_painted(dataset, np.arange(3))
-    assert [part.tolist() for part in dataset.counts()] == [[8] * 3, [2] * 3]
-    assert dataset_status(str(tmp_path / "toy.npz"))[0]

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from edgecil.data import Dataset, Examples
 from edgecil.errors import UsageError
-from edgecil.methods.task import PastDataError, Scenario, derive_generator, derive_seed
+from edgecil.methods.task import PastDataError, Scenario, derive_seed
 from edgecil.sequences import ClassSequence
 
 CLASSES = 7
@@ -48,14 +48,6 @@ def test_every_new_label_leads_back_to_its_paint(sequence: ClassSequence, everyt
         assert task.classes == prefix[-1]
         assert task.seen == sequence.order[: len(task.seen)]
         assert task.old_count == len(task.seen) - len(prefix[-1])
-
-
-def test_tasks_may_be_written_in_any_order() -> None:
-    with SCENARIO.task(((3, 0), (5, 1)), 0) as one, SCENARIO.task(((0, 3), (1, 5)), 0) as other:
-        assert one.seed == other.seed
-        assert one.seen == other.seen == (0, 3, 1, 5)
-        painted = one.inputs[:, 0, 0, 0].to(torch.int64)
-        assert torch.equal(torch.tensor(one.seen)[one.labels], painted)
 
 
 def test_numpy_ids_do_not_change_the_seed() -> None:
@@ -126,10 +118,3 @@ def test_seeds_are_the_same_on_every_machine_and_for_ever() -> None:
 def test_every_part_counts_and_so_does_where_it_stands() -> None:
     parts = [(0,), (1,), ("0",), (0, 1), (1, 0), ((0, 1),), (0, 1, 2), ((0, 1), 2), (0, (1, 2))]
     assert len({derive_seed(*each) for each in parts}) == len(parts)
-
-
-def test_a_generator_is_as_its_seed() -> None:
-    draws = [torch.rand(3, generator=derive_generator("cpu", *key)) for key in ((0, "a"), (0, "b"))]
-    expected = torch.Generator().manual_seed(derive_seed(0, "a"))
-    assert torch.equal(draws[0], torch.rand(3, generator=expected))
-    assert not torch.equal(draws[0], draws[1])

@@ -79,10 +79,6 @@ def test_for_more_classes_p_comes_from_random_permutations() -> None:
     assert agreement.p_value == pytest.approx(
         share, abs=4 * np.sqrt(share * (1 - share) / 1000) + 1e-3
     )
-    unrelated = agree(
-        SimilarityMatrix.of(left), SimilarityMatrix.of(matrix("signed", 9, 77)), space
-    )
-    assert unrelated.p_value > 0.05
 
 
 def test_a_matrix_agrees_with_itself() -> None:

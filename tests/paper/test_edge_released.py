@@ -59,12 +59,6 @@ def test_the_increment_has_no_influence_on_its_choice() -> None:
     assert increments in SequenceSpace.base_increment(100, 50, 10)
 
 
-def test_negative_similarities_do_not_stop_it() -> None:
-    space = SequenceSpace.equal(12, 3)
-    runs = protocol("edge-released", space, similarity=SimilarityMatrix.of(matrix("signed", 12)))
-    assert all(run.sequence in space for run in runs)
-
-
 @pytest.mark.parametrize(
     ("sizes", "options", "words"),
     [

@@ -90,18 +90,6 @@ def test_symmetric_matrices_look_the_same_however_classes_are_numbered(values) -
         )
 
 
-@given(st.integers(3, 30), st.integers(0, 99))
-def test_without_ties_relabelling_relabels_the_order(count, seed) -> None:
-    rng = np.random.default_rng(seed)
-    vectors = rng.normal(size=(count, 5))
-    order = rng.permutation(count)
-    values = SimilarityMatrix.of_vectors(vectors).values
-    canonical = canonical_order(SimilarityMatrix.of(values))
-    assert sorted(canonical) == list(range(count))
-    relabelled = canonical_order(SimilarityMatrix.of(permuted(values, order)))
-    np.testing.assert_array_equal(order[relabelled], canonical)
-
-
 def test_names_decide_between_interchangeable_classes() -> None:
     for form in (SimilarityMatrix.of, SimilarityMatrix.of_vectors):
         similarity = form(np.ones((3, 3)), ["c", "a", "b"])

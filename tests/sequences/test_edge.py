@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from edgecil.classes import get_classes
-from edgecil.classes.lists import BUNDLED
 from edgecil.sequences import ClassSequence, SequenceSpace, score
 from edgecil.sequences.edge import (
     VARIANTS,
@@ -23,7 +22,7 @@ from edgecil.sequences.edge import (
 )
 from edgecil.sequences.protocols.extremes import EDGE
 from edgecil.similarity import SimilarityMatrix, text_similarity
-from tests.sequences.oracles import Floats, matrices, matrix, near_equal, score_by_loops
+from tests.sequences.oracles import Floats, matrices, matrix, score_by_loops
 
 GOALS = ("hard", "easy")
 PAPER_DATASETS = ("cifar100", "cub200", "imagenet-r", "imagenet-a")
@@ -118,17 +117,6 @@ def test_the_released_variants_are_the_constructors_with_the_right_number_of_cla
             assert sign * ours <= sign * theirs + 1e-6
 
 
-@pytest.mark.parametrize("name", list(VARIANTS))
-def test_a_variant_does_not_depend_on_the_numbering(name) -> None:
-    for sizes in ((4,) * 6, (5, 3, 7, 3)):
-        space, values = SequenceSpace(sizes), matrix("signed", sum(sizes), 1)
-        order = np.random.default_rng(2).permutation(len(values))
-        plain = VARIANTS[name](SimilarityMatrix.of(values), space)
-        other = VARIANTS[name](SimilarityMatrix.of(values[np.ix_(order, order)]), space)
-        assert plain in space
-        assert plain == ClassSequence(order[list(task)].tolist() for task in other.tasks)
-
-
 # S chooses among the readings
 
 
@@ -143,20 +131,6 @@ def test_it_is_the_most_extreme_of_its_variants(data) -> None:
     )
     values = data.draw(matrices(sum(sizes)))
     require_the_most_extreme_variant(SimilarityMatrix.of(values), SequenceSpace(sizes))
-
-
-@pytest.mark.parametrize("name", BUNDLED)
-def test_so_it_is_on_every_bundled_dataset(name) -> None:
-    """Datasets take turns with the two templates; of large ones, some classes do."""
-    template = ("a photo of a {name}.", "{name}")[BUNDLED.index(name) % 2]
-    similarity = text_similarity(get_classes(name), template=template)
-    if len(similarity) > 200:
-        similarity = similarity.take(np.arange(0, len(similarity), len(similarity) // 100)[:150])
-    spaces = [near_equal(len(similarity), K) for K in (3, 10) if len(similarity) >= K]
-    if len(similarity) == 100:
-        spaces.append(SequenceSpace.base_increment(100, 50, 10))
-    for space in spaces:
-        require_the_most_extreme_variant(similarity, space)
 
 
 def test_its_z_on_the_paper_s_datasets() -> None:

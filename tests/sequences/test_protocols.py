@@ -11,12 +11,10 @@ from edgecil.errors import UsageError
 from edgecil.sequences import (
     PROTOCOLS,
     SequenceSpace,
-    bounds,
     find_optimum,
     get_objective,
     moments,
     protocol,
-    score,
     seeded,
 )
 from edgecil.sequences.protocols import describe_duplicates, draw_protocols
@@ -115,11 +113,7 @@ def test_random_is_the_papers_three_seeds_then_others() -> None:
     runs = protocol("random", SIX, budget=6)
     # Seed 42 draws the order of seed 0.
     assert [run.label for run in runs] == [f"seed-{seed}" for seed in (0, 1993, 1, 2, 3, 4)]
-    for run in runs:
-        order = np.random.default_rng(int(run.label[5:])).permutation(6)
-        assert run.sequence.tasks == tuple(
-            tuple(sorted(order[start : start + 2].tolist())) for start in (0, 2, 4)
-        )
+    assert [run.sequence for run in runs] == [seeded(SIX, int(run.label[5:])) for run in runs]
 
 
 def test_random_orders_differ_but_seeds_of_other_tools_stay() -> None:
@@ -148,19 +142,6 @@ def test_enumerating_too_much_is_refused_before_it_begins() -> None:
         protocol("enumerate", SequenceSpace.equal(100, 10))
     with pytest.raises(UsageError, match="'budget'"):
         protocol("enumerate", SIX, budget=3)
-
-
-def test_optimal_carries_its_certificates() -> None:
-    for space, exact in ((SIX, True), (SequenceSpace.equal(30, 5), False)):
-        hard, median, easy = runs_of("optimal", space)
-        limits = bounds(similarity_for(space), space, get_objective("adjacent", space))
-        assert median.optimum is None
-        for run in (hard, easy):
-            assert run.optimum.sequence == run.sequence
-            assert run.optimum.value == pytest.approx(score(similarity_for(space), run.sequence))
-            assert run.optimum.exact is exact
-            assert limits.lower <= run.optimum.value <= limits.upper
-        assert hard.optimum.bound <= hard.optimum.value < easy.optimum.value <= easy.optimum.bound
 
 
 @pytest.mark.parametrize("objective", ["generalization", "intra", symmetric(3)], ids=str)
@@ -193,9 +174,6 @@ def test_labels_that_share_a_sequence_are_told_and_counted() -> None:
     assert re.findall(r"\d+", sentence) == ["3", "2", "0", "42"]
     assert describe_duplicates("random", runs[1:]) is None
     assert "one order" in (describe_duplicates("random", runs[:2]) or "")
-    twice = [*runs, ("again", runs[2][1]), ("once more", runs[2][1])]
-    numbers = re.findall(r"\d+", describe_duplicates("random", twice) or "")
-    assert numbers == ["5", "2", "0", "42", "1"]
 
 
 def test_probes_group_similar_classes_and_spread_them() -> None:

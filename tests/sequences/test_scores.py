@@ -16,6 +16,7 @@ from edgecil.sequences import (
     profile,
     score,
 )
+from edgecil.sequences.objective import inter, lag
 from edgecil.similarity import SimilarityMatrix
 from tests.sequences.oracles import (
     MATRICES,
@@ -95,18 +96,6 @@ def test_a_small_spread_beside_a_large_mean_is_seen(offset: float, scale: float)
         assert moments(shifted, space, objective).std == pytest.approx(expected, rel=1e-5)
 
 
-def similarities_at(values, tasks, distance) -> list[float]:
-    """Similarities of all pairs of different classes whose tasks are `distance` apart."""
-    return [
-        values[c, other]
-        for i, first in enumerate(tasks)
-        for j, second in enumerate(tasks)
-        for c in first
-        for other in second
-        if abs(i - j) == distance and c != other
-    ]
-
-
 @pytest.mark.parametrize("sizes", [*PAPER_SPACES, *UNEQUAL_SPACES, (1, 1, 1, 1)], ids=str)
 def test_every_part_of_a_profile_is_its_definition(sizes) -> None:
     values = matrix("signed", sum(sizes))
@@ -114,20 +103,14 @@ def test_every_part_of_a_profile_is_its_definition(sizes) -> None:
     index = len(rows) // 3
     sequence = sequence_at(rows[index])
     seen = profile(SimilarityMatrix.of(values), sequence)
-    by_distance = [similarities_at(values, sequence.tasks, lag) for lag in range(len(sizes))]
     assert seen.score == pytest.approx(score_by_loops(values, sequence.tasks))
     assert seen.score == score(SimilarityMatrix.of(values), sequence)
-    assert seen.lag1 == pytest.approx(np.mean(by_distance[1]))
-    assert seen.inter == pytest.approx(np.mean(np.concatenate(by_distance[1:])))
-    if by_distance[0]:
-        assert seen.intra == pytest.approx(np.mean(by_distance[0]))
-    else:
-        assert seen.intra is None
-    if len(sizes) > 2:
-        assert seen.lag2 == pytest.approx(np.mean(by_distance[2]))
-    else:
-        assert seen.lag2 is None
-    named = named_objectives(sizes)
+    space, named = SequenceSpace(sizes), named_objectives(sizes)
+    means = {"lag1": lag(space, 1), "inter": inter(space), "intra": named.get("intra")}
+    means["lag2"] = lag(space, 2) if len(sizes) > 2 else None
+    for part, objective in means.items():
+        expected = objective and objective.value(SimilarityMatrix.of(values), sequence)
+        assert getattr(seen, part) == (expected and pytest.approx(expected))
     assert set(seen.objectives) == set(named)
     for name, objective in named.items():
         every = all_values(values, sizes, objective.weights)

@@ -61,12 +61,6 @@ def test_a_space_contains_what_it_enumerates_and_nothing_else(sizes) -> None:
     assert tuple(range(N)) not in space
 
 
-def test_the_order_of_the_sizes_counts() -> None:
-    sequence = ClassSequence([[0], [1, 2]])
-    assert sequence in SequenceSpace([1, 2])
-    assert sequence not in SequenceSpace([2, 1])
-
-
 @pytest.mark.parametrize(
     ("classes", "base", "increment", "sizes"),
     [
@@ -79,12 +73,6 @@ def test_the_order_of_the_sizes_counts() -> None:
 )
 def test_a_base_is_followed_by_increments(classes, base, increment, sizes) -> None:
     assert SequenceSpace.base_increment(classes, base, increment).sizes == sizes
-
-
-def test_equal_tasks() -> None:
-    assert SequenceSpace.equal(100, 5).sizes == (20,) * 5
-    assert SequenceSpace.equal(4, 1).sizes == (4,)
-    assert SequenceSpace.equal(4, 4).sizes == (1,) * 4
 
 
 @pytest.mark.parametrize(("classes", "tasks"), [(10, 3), (100, 7), (7, 3), (200, 15)])
@@ -145,12 +133,6 @@ def test_a_sample_is_of_different_sequences_of_the_space(sizes, data) -> None:
     sequences = space.sample(count, np.random.default_rng(data.draw(st.integers(0, 99))))
     assert len(sequences) == len(set(sequences)) == count
     assert all(sequence in space for sequence in sequences)
-
-
-def test_a_sample_as_large_as_the_space_is_the_space() -> None:
-    space = SequenceSpace([2, 2, 2])
-    sequences = space.sample(90, np.random.default_rng(0))
-    assert sorted(sequence.tasks for sequence in sequences) == by_permuting((2, 2, 2))
 
 
 @pytest.mark.parametrize("count", [1, 7, 30, 46, 80])

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.errors import DataError, UsageError
 from edgecil.sequences import SequenceSpace
 from edgecil.sequences.given import given_texts, parse_given
 from edgecil.similarity import SimilarityMatrix, align, find_classes, read_similarity
@@ -72,18 +71,6 @@ def test_names_in_another_order_than_the_datasets_are_refused() -> None:
     with pytest.raises(UsageError, match=f"{names[1]!r} at place 0, which is {names[0]!r}"):
         find_classes("eyepacs", [names[1], names[0], *names[2:]])
     assert find_classes("eyepacs", [f"eye {name}" for name in names]).labels[0].startswith("eye ")
-
-
-def test_sequences_are_matched_by_the_names_beside_them(tmp_path: Path) -> None:
-    file = tmp_path / "orders.json"
-    entry = {"label": "mine", "tasks": [[0, 2], [1, 3]]}
-    file.write_text(json.dumps({"names": [*"abcd"], "sequences": [entry]}), encoding="utf-8")
-    texts = given_texts(file)["given"]
-    space = SequenceSpace((2, 2))
-    (run,) = parse_given(texts, space, ("d", "c", "b", "a"))
-    assert (run.label, run.sequence.tasks) == ("mine", ((1, 3), (0, 2)))
-    with pytest.raises(EdgecilError, match="class 'a', which is none"):
-        parse_given(texts, space, ("x", "b", "c", "d"))
 
 
 def test_sequences_may_name_their_classes() -> None:

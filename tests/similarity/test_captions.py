@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from edgecil.classes import ClassList, get_classes
-from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.errors import UsageError
 from edgecil.similarity import bundled_captions, check_captions, read_captions
 from edgecil.similarity.captions import CAPTIONED
 
@@ -68,15 +68,6 @@ def test_every_class_must_have_exactly_one(
     with pytest.raises(UsageError, match=message) as caught:
         read_captions(tmp_path / name, PETS)
     assert name in str(caught.value)
-
-
-@pytest.mark.parametrize(("name", "content"), [("c.json", b"{"), ("c.txt", b"\xff\xfe\xff")])
-def test_damaged_files_are_named(tmp_path: Path, name: str, content: bytes) -> None:
-    (tmp_path / name).write_bytes(content)
-    with pytest.raises(DataError, match=name):
-        read_captions(tmp_path / name, PETS)
-    with pytest.raises(EdgecilError, match="nowhere"):
-        read_captions(tmp_path / "nowhere.json", PETS)
 
 
 def test_captions_are_given_by_class_or_in_label_order() -> None:

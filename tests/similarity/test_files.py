@@ -72,15 +72,6 @@ def test_a_csv_that_is_no_matrix_is_told(tmp_path: Path, text: str, message: str
         read_similarity(tmp_path / "D.csv")
 
 
-@pytest.mark.parametrize("kept", [0, 10, 200, -40])
-def test_a_cut_archive_is_told(tmp_path: Path, kept: int) -> None:
-    path = tmp_path / "D.npz"
-    save_similarity(MATRIX, path)
-    path.write_bytes(path.read_bytes()[:kept])
-    with pytest.raises(DataError, match=r"Cannot read .*D.npz"):
-        read_similarity(path)
-
-
 def test_missing_files_other_endings_and_other_arrays_are_told(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"Cannot read .*nowhere.npz"):
         read_similarity(tmp_path / "nowhere.npz")

@@ -64,22 +64,13 @@ def test_similarity_is_the_cosine_of_the_embeddings() -> None:
     assert "clip" not in str(matrix.source).lower()
 
 
-def test_text_similarity_groups_what_belongs_together() -> None:
-    classes = get_classes("cifar100")
-    values = text_similarity(classes).values
-    rose, tulip, tank = (classes.labels.index(name) for name in ("rose", "tulip", "tank"))
-    assert values[rose, tulip] > values[rose, tank]
-
-
 def test_weights_go_with_a_name() -> None:
     with pytest.raises(UsageError, match="given encoder"):
         text_similarity(PETS, encoder=Recording(), weights="somewhere")
 
 
-def test_raw_labels_are_encoded_as_the_dataset_spells_them() -> None:
+def test_a_template_has_one_place_for_the_name() -> None:
     classes = ClassList("pets", ("house_cat, Felis catus", "dog"))
-    assert fill_template("{label}", classes) == classes.labels
-    assert fill_template("a {name}!", classes) == ("a house cat!", "a dog!")
     for template in ("", "cat", "{name} {label}", "{name}{name}", "{0}", "{label", "{name!r}"):
         with pytest.raises(UsageError, match="exactly once"):
             fill_template(template, classes)
@@ -141,22 +132,12 @@ def test_any_damaged_byte_of_the_vectors_is_noticed() -> None:
     encode_cached(Counting(), ["a", "bb"])
     content = only_file().read_bytes()
     at = content.index(np.float64(2.0).tobytes())
-    only_file().write_bytes(content[:at] + b"\x01" + content[at + 1 :])
-    encoder = Counting()
-    assert encode_cached(encoder, ["a", "bb"])[1, 0] == 2.0
-    assert encoder.calls == 1
-    assert encode_cached(encoder, ["a", "bb"])[1, 0] == 2.0
-    assert encoder.calls == 1
-
-
-@pytest.mark.parametrize("content", [b"", b"junk", b"PK\x03\x04", None])
-def test_a_cut_file_is_computed_anew(content: bytes | None) -> None:
-    encode_cached(Counting(), ["a", "bb"])
-    path = only_file()
-    path.write_bytes(path.read_bytes()[:-30] if content is None else content)
-    encoder = Counting()
-    encode_cached(encoder, ["a", "bb"])
-    assert encoder.calls == 1
+    for damaged in (content[:at] + b"\x01" + content[at + 1 :], content[:-30], b"", b"junk"):
+        only_file().write_bytes(damaged)
+        encoder = Counting()
+        for _ in range(2):
+            assert encode_cached(encoder, ["a", "bb"])[1, 0] == 2.0
+            assert encoder.calls == 1
 
 
 def test_an_unwritable_cache_costs_a_warning_and_no_result(

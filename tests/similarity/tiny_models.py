@@ -9,6 +9,8 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
+from tests.backbones.tiny_models import ClipBlock
+
 WORDS = ("a", "photo", "of", "cat", "dog", ".")
 CONTEXT, WIDTH, HEADS, LAYERS, PROJECTION = 12, 32, 2, 3, 24
 
@@ -33,24 +35,6 @@ def write_clip_tokenizer(folder: Path) -> int:
     return len(vocabulary)
 
 
-class _Block(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.ln_1, self.ln_2 = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
-        self.attn = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True)
-        self.mlp = nn.ModuleDict(
-            {"c_fc": nn.Linear(WIDTH, 4 * WIDTH), "c_proj": nn.Linear(4 * WIDTH, WIDTH)}
-        )
-
-    def forward(self, x: torch.Tensor, quick: bool) -> torch.Tensor:
-        causal = torch.full((x.shape[1], x.shape[1]), -torch.inf).triu(1)
-        normed = self.ln_1(x)
-        x = x + self.attn(normed, normed, normed, attn_mask=causal, need_weights=False)[0]
-        inner = self.mlp["c_fc"](self.ln_2(x))
-        inner = inner * torch.sigmoid(1.702 * inner) if quick else nn.functional.gelu(inner)
-        return x + self.mlp["c_proj"](inner)
-
-
 class PlainClip(nn.Module):
     """OpenAI's CLIP text tower written out: its parameter names, zero padding, argmax pooling."""
 
@@ -58,9 +42,8 @@ class PlainClip(nn.Module):
         super().__init__()
         self.token_embedding = nn.Embedding(vocabulary, WIDTH)
         self.positional_embedding = nn.Parameter(torch.randn(CONTEXT, WIDTH))
-        self.transformer = nn.ModuleDict(
-            {"resblocks": nn.ModuleList(_Block() for _ in range(LAYERS))}
-        )
+        blocks = (ClipBlock(WIDTH, HEADS, 4 * WIDTH, causal=True) for _ in range(LAYERS))
+        self.transformer = nn.ModuleDict({"resblocks": nn.ModuleList(blocks)})
         self.ln_final = nn.LayerNorm(WIDTH)
         self.text_projection = nn.Parameter(torch.randn(WIDTH, PROJECTION))
         for parameter in self.parameters():

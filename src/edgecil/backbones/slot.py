@@ -39,6 +39,7 @@ from edgecil.io.code import (
     locate_object,
     names_code,
 )
+from edgecil.io.packages import import_package
 from edgecil.registry import Registry
 
 ENTRY_POINTS = "edgecil.backbones"
@@ -201,12 +202,7 @@ def _make(name: str) -> nn.Module:
 
 
 def _from_timm(text: str) -> nn.Module:
-    try:
-        import timm
-    except ImportError as error:
-        raise PrerequisiteError(
-            f"The backbone 'timm:{text}' requires timm; run pip install 'edgecil[timm]'."
-        ) from error
+    timm = import_package("timm", "timm", f"The backbone 'timm:{text}'")
     name, _, query = text.partition("?")
     options = dict(parse_qsl(query))
     for option in options:
@@ -226,14 +222,9 @@ def _from_timm(text: str) -> nn.Module:
 
 
 def _from_transformers(name: str) -> nn.Module:
+    library = import_package("transformers", "clip", f"The backbone 'hf:{name}'")
     try:
-        from transformers import AutoModel
-    except ImportError as error:
-        raise PrerequisiteError(
-            f"The backbone 'hf:{name}' requires transformers; run pip install 'edgecil[clip]'."
-        ) from error
-    try:
-        made: nn.Module = AutoModel.from_pretrained(name, trust_remote_code=False)
+        made: nn.Module = library.AutoModel.from_pretrained(name, trust_remote_code=False)
     except Exception as error:
         raise _unloadable(f"hf:{name}", error) from error
     return _ImageTower(made) if hasattr(made, "get_image_features") else made

@@ -7,46 +7,18 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
-from importlib.resources import files
 from pathlib import Path
 
 from edgecil.errors import UsageError
 from edgecil.io.csv_files import check_header, read_rows
 from edgecil.io.files import read_json, read_text
+from edgecil.io.toml import read_toml
 from edgecil.registry import Registry
 
-BUNDLED = (
-    "cifar10",
-    "cifar100",
-    "cub200",
-    "caltech101",
-    "imagenet",
-    "imagenet100",
-    "imagenet100-lucir",
-    "imagenet-r",
-    "imagenet-a",
-    "food101",
-    "fgvc-aircraft",
-    "stanford-cars",
-    "ham10000",
-    "ham10000-paper",
-    "eyepacs",
-    "eyepacs-paper",
-    "quickdraw",
-    "quickdraw-pretrain",
-    "quickdraw-all",
-)
-ALIASES = {
-    "cifar": "cifar100",
-    "cifar224": "cifar100",
-    "cub": "cub200",
-    "imagenet1k": "imagenet",
-    "imagenet1000": "imagenet",
-    "imagenet100-podnet": "imagenet100",
-    "aircraft": "fgvc-aircraft",
-    "cars": "stanford-cars",
-    "cars196": "stanford-cars",
-}
+_DATA = Path(__file__).parent / "data"
+_TABLE = read_toml(_DATA / "lists.toml")
+BUNDLED: tuple[str, ...] = tuple(_TABLE["bundled"])
+ALIASES: dict[str, str] = _TABLE["aliases"]
 _APOSTROPHES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u00b4": "'"})
 
 
@@ -130,7 +102,7 @@ def _clean(label: str) -> str:
 
 @cache
 def _bundled(name: str) -> ClassList:
-    text = (files("edgecil.classes") / "data" / f"{name}.tsv").read_text(encoding="utf-8")
+    text = (_DATA / f"{name}.tsv").read_text(encoding="utf-8")
     rows = [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
     labels = tuple(row[0] for row in rows)
     has_folders = all(len(row) == 2 for row in rows)

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecil.errors import DataError, EdgecilError, PrerequisiteError
+from edgecil.errors import DataError, EdgecilError
 from edgecil.io import limits
 from edgecil.io.arrays import Pixels
 from edgecil.io.files import check_file
+from edgecil.io.packages import import_package
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -102,7 +103,7 @@ def decode_images(paths: Sequence[Item], shape: tuple[int, ...]) -> Pixels:
 
 def resize_images(pixels: Pixels, size: int) -> Pixels:
     """Return images (n, channels, size, size): scaled, and cropped at the centre if not square."""
-    _require_pillow()
+    import_package("PIL", "train", "Reading image files")
     from PIL.Image import fromarray
 
     resized = np.empty((*pixels.shape[:2], size, size), dtype=np.uint8)
@@ -119,7 +120,7 @@ def resize_images(pixels: Pixels, size: int) -> Pixels:
 @contextmanager
 def _opened(path: Item) -> Iterator[Image]:
     """Read an image, whose size is checked before any pixel is decoded."""
-    _require_pillow()
+    import_package("PIL", "train", "Reading image files")
     import PIL.Image
 
     limit = limits.PIXELS.value
@@ -172,12 +173,3 @@ def _fit(image: Image, height: int, width: int) -> Image:
     if image.size == (width, height):
         return image
     return fit(image, (width, height), method=Resampling.BICUBIC)
-
-
-def _require_pillow() -> None:
-    try:
-        import PIL  # noqa: F401
-    except ImportError as error:
-        raise PrerequisiteError(
-            "Reading image files requires Pillow; run pip install 'edgecil[train]'."
-        ) from error

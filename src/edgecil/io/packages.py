@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 from edgecil.errors import PrerequisiteError
 
@@ -26,3 +28,13 @@ def require_training() -> None:
             f"Training requires {' and '.join(missing)}, which this Python does not have; run "
             "pip install 'edgecil[train]', or pip install '.[train]' in a clone."
         )
+
+
+def import_package(name: str, extra: str, needed_by: str) -> Any:
+    """Import an optional package, or raise an error that says how to install it."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise PrerequisiteError(
+            f"{needed_by} requires {name}; run pip install 'edgecil[{extra}]'."
+        ) from error

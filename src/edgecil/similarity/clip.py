@@ -19,6 +19,7 @@ from typing import Any
 from edgecil.errors import DataError, UsageError
 from edgecil.io.files import cache_directory, read_json, replace_file
 from edgecil.io.hub import cached_snapshot
+from edgecil.io.toml import read_toml
 from edgecil.io.weights import WeightFiles
 from edgecil.similarity.pretrained import (
     TOKENIZERS,
@@ -34,18 +35,6 @@ _TOKENS = "text_model.embeddings.token_embedding.weight"
 _POSITIONS = "text_model.embeddings.position_embedding.weight"
 _PROJECTION = "text_projection.weight"
 _FIRST_MLP = "text_model.encoder.layers.0.mlp.fc1.weight"
-_OPEN_CLIP = (
-    ("token_embedding.weight", _TOKENS),
-    ("positional_embedding", _POSITIONS),
-    ("text_projection", _PROJECTION),
-    ("ln_final.", "text_model.final_layer_norm."),
-    ("transformer.resblocks.", "text_model.encoder.layers."),
-    (".ln_1.", ".layer_norm1."),
-    (".ln_2.", ".layer_norm2."),
-    (".mlp.c_fc.", ".mlp.fc1."),
-    (".mlp.c_proj.", ".mlp.fc2."),
-    (".attn.", ".self_attn."),
-)
 
 
 class ClipEncoder(PretrainedEncoder):
@@ -163,10 +152,11 @@ class ClipEncoder(PretrainedEncoder):
 
 def _hugging_face_names(tensors: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tensors of an open_clip file by their Hugging Face names, in that layout."""
+    parts = read_toml(Path(__file__).parent / "data" / "clip_names.toml")
     renamed = {}
     for name, tensor in tensors.items():
         name = name.removeprefix("text.")
-        for ours, theirs in _OPEN_CLIP:
+        for ours, theirs in parts.items():
             name = name.replace(ours, theirs)
         if ".in_proj_" in name:
             for letter, part in zip("qkv", tensor.chunk(3), strict=True):

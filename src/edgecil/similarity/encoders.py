@@ -9,12 +9,14 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Literal, Protocol
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.errors import PrerequisiteError, UsageError, shown
 from edgecil.io.hub import cached_snapshot
 from edgecil.io.packages import missing_packages
+from edgecil.io.toml import read_toml
 from edgecil.io.weights import WEIGHTS
 from edgecil.registry import Registry
 from edgecil.similarity.clip import ClipEncoder
@@ -87,26 +89,10 @@ class EncoderEntry:
     file: str = ""
 
 
-_CATALOGUE = {
-    "minilm-bundled": EncoderEntry("MiniLM-L6 embeddings of the bundled class names", "bundled"),
-    "minilm": EncoderEntry(
-        "MiniLM-L6 on any text", "minilm", "sentence-transformers/all-MiniLM-L6-v2"
-    ),
-    **{
-        f"clip-{name.lower().replace('/', '-')}": EncoderEntry(
-            f"CLIP {name}", "clip", hub_id, sizes, f"{name.replace('/', '-')}.pt"
-        )
-        for name, hub_id, sizes in (
-            ("RN50", "timm/resnet50_clip.openai", (512, 1024)),
-            ("RN101", "timm/resnet101_clip.openai", (512, 512)),
-            ("RN50x64", "timm/resnet50x64_clip.openai", (1024, 1024)),
-            ("ViT-B/32", "openai/clip-vit-base-patch32", (512, 512)),
-            ("ViT-B/16", "openai/clip-vit-base-patch16", (512, 512)),
-            ("ViT-L/14", "openai/clip-vit-large-patch14", (768, 768)),
-        )
-    },
-}
-ENCODERS: Registry[EncoderEntry] = Registry("encoder", _CATALOGUE)
+_CATALOGUE = read_toml(Path(__file__).parent / "data" / "encoders.toml")
+ENCODERS: Registry[EncoderEntry] = Registry(
+    "encoder", msgspec.convert(_CATALOGUE, dict[str, EncoderEntry])
+)
 DEFAULT_ENCODER = "minilm-bundled"
 
 

@@ -154,22 +154,6 @@ class SimilarityMatrix:
         """Return the N (N - 1) / 2 similarities above the diagonal, row by row."""
         return self.values[np.triu_indices(len(self), 1)]
 
-    def extreme_pairs(self, count: int) -> list[tuple[tuple[str, str], float]]:
-        """Return the `count` most similar pairs of classes, then the `count` least similar ones.
-
-        Both lists are in descending order; with few classes they share no pair.
-        """
-        values = self.pairs()
-        rows, columns = np.triu_indices(len(self), 1)
-        order = np.argsort(-values, kind="stable")
-        most = min(count, (len(order) + 1) // 2)
-        least = min(count, len(order) - most)
-        chosen = np.concatenate([order[:most], order[len(order) - least :]])
-        return [
-            ((self.names[rows[pair]], self.names[columns[pair]]), float(values[pair]))
-            for pair in chosen
-        ]
-
     def summary(self, *, pairs: int = 5, path: Path | None = None) -> SimilaritySummary:
         """Return mean, standard deviation and the `pairs` most and least similar pairs of classes.
 

@@ -54,17 +54,22 @@ class SimilaritySummary:
 
 def summarize(matrix: SimilarityMatrix, pairs: int, path: Path | None) -> SimilaritySummary:
     """Return the mean, standard deviation and extreme pairs of a matrix."""
-    values = matrix.pairs()
-    ends = [ClassPair(*pair) for pair in matrix.extreme_pairs(pairs)]
-    some = (len(ends) + 1) // 2
+    values, (rows, columns) = matrix.pairs(), np.triu_indices(len(matrix), 1)
+    order = np.argsort(-values, kind="stable")
+    ordered = [
+        ClassPair((matrix.names[rows[pair]], matrix.names[columns[pair]]), float(values[pair]))
+        for pair in order
+    ]
+    most = min(pairs, (len(ordered) + 1) // 2)  # with few classes the lists share no pair
+    least = min(pairs, len(ordered) - most)
     return SimilaritySummary(
         classes=len(matrix),
         source=dict(matrix.source),
         mean=float(values.mean()),
         std=float(values.std()),
         out=path,
-        most_similar=ends[:some],
-        least_similar=ends[: -some - 1 : -1],
+        most_similar=ordered[:most],
+        least_similar=ordered[::-1][:least],
     )
 
 

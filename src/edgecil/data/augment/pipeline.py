@@ -23,7 +23,6 @@ STEPS: dict[str, Callable[..., torch.Tensor]] = {
     "colour": steps.colour_jitter,
     "cutout": steps.cutout,
     "resized-crop": steps.resized_crop,
-    "affine": steps.random_affine,
     "autoaugment": auto_augment,
 }
 # The option that a number behind a step's name sets, and the number's type.
@@ -32,7 +31,6 @@ _NUMBERS: dict[str, tuple[str, type[int] | type[float]]] = {
     "colour": ("brightness", float),
     "cutout": ("size", int),
     "resized-crop": ("least", float),
-    "affine": ("degrees", float),
 }
 
 
@@ -42,8 +40,8 @@ class Pipeline:
 
     Attributes:
         steps: names of the steps in order, some with a number: `("crop:4", "flip")`. The number
-            is the crop's padding, the side of the cutout, the range of brightness, the least area
-            of a resized crop or the degrees of the affine map.
+            is the crop's padding, the side of the cutout, the range of brightness or the least
+            area of a resized crop.
         mean: c channel means, for values in [0, 1] (:func:`channel_statistics`); none for vectors,
             which stay as they are.
         std: c standard deviations.

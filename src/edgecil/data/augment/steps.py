@@ -103,31 +103,6 @@ def cutout(
     return images.masked_fill(hole[:, None], 0.0)
 
 
-def random_affine(
-    images: torch.Tensor,
-    generator: torch.Generator,
-    *,
-    degrees: float = 15.0,
-    translate: float = 0.1,
-    scale: tuple[float, float] = (0.9, 1.1),
-) -> torch.Tensor:
-    """Turn, shift and scale each image about its centre; what comes in from outside is black.
-
-    The angle is at most `degrees` either way, a shift at most `translate` of the height or width,
-    and the magnification within `scale`.
-    """
-    n, _, height, width = images.shape
-    draws = torch.rand(4, n, generator=generator, device=images.device)
-    angle = (2 * draws[0] - 1) * math.radians(degrees)
-    shrink = 1 / (scale[0] + draws[1] * (scale[1] - scale[0]))
-    shift = 2 * translate * (2 * draws[2:] - 1)
-    cos, sin = angle.cos() * shrink, angle.sin() * shrink
-    theta = torch.stack(
-        [cos, -sin * (height / width), shift[0], sin * (width / height), cos, shift[1]], dim=1
-    )
-    return warp(images, theta.view(n, 2, 3))
-
-
 def warp(
     images: torch.Tensor, theta: torch.Tensor, *, mode: str = "bilinear", fill: float = 0.0
 ) -> torch.Tensor:

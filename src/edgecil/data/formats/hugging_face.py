@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl
 from edgecil.data.decode import SUFFIXES
 from edgecil.data.formats.folder import TEST, TRAIN
 from edgecil.errors import DataError, PrerequisiteError, UsageError, first_line, unknown
+from edgecil.io.packages import import_package
 
 SHARDS = {".parquet": "parquet", ".arrow": "arrow", ".tar": "webdataset"}
 
@@ -189,11 +190,4 @@ def _words(root: Path, path: Path) -> set[str]:
 
 
 def _library() -> Any:
-    try:
-        import datasets
-    except ImportError as error:
-        raise PrerequisiteError(
-            "Datasets of the hub and Parquet, Arrow and tar files require the library datasets; "
-            "run pip install 'edgecil[hf]'."
-        ) from error
-    return datasets
+    return import_package("datasets", "hf", "A dataset of the hub or in Parquet, Arrow or tar")

@@ -275,11 +275,7 @@ def describe_duplicates(name: str, runs: Iterable[tuple[str, ClassSequence]]) ->
         return None
     total = sum(map(len, labels.values()))
     orders = "one order" if len(labels) == 1 else f"{len(labels)} different orders"
-    others = "1 other order" if len(same) == 2 else f"{len(same) - 1} other orders"
-    more = (
-        f"; {others} also occur{'s' if len(same) == 2 else ''} more than once" if same[1:] else ""
-    )
-    return f"The {total} sequences of {name} have {orders}: {same[0]} are the same{more}."
+    return f"The {total} sequences of {name} have {orders}: {', '.join(same[:3])} are the same."
 
 
 def note_sequences(sequences: Mapping[str, Iterable[LabelledSequence]]) -> dict[str, str]:
