@@ -119,13 +119,19 @@ def translate_config(
     if meaningless:
         remarks.append(
             f"{', '.join(meaningless)} have no effect; the protocol chooses the class orders "
-            "(PyCIL's own are those of 'random-legacy' with its seed as 'order_seed')."
+            "(the toolbox's own are those of 'random-legacy' with its seed as 'order_seed')."
         )
     scheduled = {*training.values(), *first.values()}
     used = {*KEYS["shared"], *meaningless, *scheduled, *own}
-    unused = [key for key in config if key not in used]
-    if unused:
-        remarks.append(f"these keys have no setting in edgecil: {', '.join(unused)}.")
+    fixed = KEYS["fixed_keys"]
+    same = [key for key in config if key not in used and key in fixed and config[key] == fixed[key]]
+    ignored = [key for key in config if key not in used and key not in same]
+    if same:
+        remarks.append(f"edgecil always has the file's values of these keys: {', '.join(same)}.")
+    if ignored:
+        remarks.append(
+            f"these keys are ignored, as they have no setting in edgecil: {', '.join(ignored)}."
+        )
     for name, value in KEYS["fixed"].get(method, {}).items():
         remarks.append(f"{method}.{name} = {value}, as in PILOT's code.")
     if untrained and scheduled:
