@@ -43,9 +43,8 @@ class Fake:
         stop_after: int | None = None,
         newest_first: bool = False,
     ) -> None:
-        self.capacity = capacity
+        self.capacity, self.newest_first = capacity, newest_first
         self.store, self.fails, self.stop_after = store, fails, stop_after
-        self.newest_first = newest_first
         self.jobs: deque[Job] = deque()
         self.trained: list[Node] = []
         self.most_states = 0
@@ -88,32 +87,24 @@ def store(tmp_path: Path) -> Iterator[Store]:
     opened.close()
 
 
-def test_everything_is_trained_once_and_no_state_is_left(store) -> None:
-    fake = Fake(store)
+@pytest.mark.parametrize(
+    ("capacity", "newest_first", "most_states"), [(1, False, 2), (3, False, 9), (3, True, 9)]
+)
+def test_everything_is_trained_once_and_no_state_is_left(
+    store, capacity, newest_first, most_states
+) -> None:
+    fake = Fake(store, capacity=capacity, newest_first=newest_first)
     assert execute(PLAN, store, fake) == Summary(195, 0, ())
     assert sorted(fake.trained, key=repr) == sorted(PLAN, key=repr)
     assert store.done() == {node: result_of(node) for node in PLAN}
     assert states(store) == []
     assert fake.closed
+    assert fake.most_states <= most_states
+    if capacity == 1:
+        assert [len(node.prefix) for node in fake.trained[:5]] == [1, 2, 3, 2, 3], "deep ones first"
     again = Fake(store)
     assert execute(PLAN, store, again) == Summary(0, 195, ())
     assert again.trained == []
-
-
-def test_deep_nodes_go_first(store) -> None:
-    fake = Fake(store)
-    execute(PLAN, store, fake)
-    assert [len(node.prefix) for node in fake.trained[:5]] == [1, 2, 3, 2, 3]
-    assert fake.most_states <= 2
-
-
-@pytest.mark.parametrize("newest_first", [False, True])
-def test_several_at_a_time(store, newest_first) -> None:
-    fake = Fake(store, capacity=3, newest_first=newest_first)
-    assert execute(PLAN, store, fake).trained == 195
-    assert len(set(fake.trained)) == 195
-    assert fake.most_states <= 3 * 3
-    assert states(store) == []
 
 
 def test_a_failure_costs_what_is_below_it_and_nothing_else(store) -> None:
@@ -253,10 +244,7 @@ def test_what_differs_is_recorded_with_each_result(store) -> None:
     assert store.workers() == {node: {"cpu": "AVX2 instead of AVX512"} for node in SHORT}
 
 
-@settings(
-    max_examples=15,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 @given(
     data=st.data(), capacity=st.integers(1, 3), stop=st.integers(0, 20), newest_first=st.booleans()
 )
@@ -268,13 +256,8 @@ def test_whatever_happens_in_between_the_end_is_the_same(
     some = data.draw(st.lists(st.sampled_from(sequences), min_size=1, max_size=6))
     store = Store(tmp_path_factory.mktemp("run"))
     bad = data.draw(st.sets(st.sampled_from(list(plan_of(*some))), max_size=2))
-    fake = Fake(
-        store,
-        capacity=capacity,
-        stop_after=stop,
-        fails=lambda node: node in bad,
-        newest_first=newest_first,
-    )
+    options = {"capacity": capacity, "newest_first": newest_first}
+    fake = Fake(store, stop_after=stop, fails=bad.__contains__, **options)
     try:
         execute(plan_of(*some), store, fake)
     except KeyboardInterrupt:
@@ -283,8 +266,7 @@ def test_whatever_happens_in_between_the_end_is_the_same(
         if data.draw(st.booleans()):
             path.unlink()
     plan = plan_of(*sequences)
-    last = Fake(store, capacity=capacity, newest_first=newest_first)
-    summary = execute(plan, store, last)
+    summary = execute(plan, store, Fake(store, **options))
     assert summary.failed == ()
     assert summary.trained + summary.reused == len(plan)
     assert set(store.done()) == set(plan)
