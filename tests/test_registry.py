@@ -17,24 +17,14 @@ def test_case_blanks_and_dashes_do_not_matter(name: str) -> None:
     assert name in colours()
 
 
-def test_an_alias_resolves_to_the_registered_name() -> None:
-    assert colours().resolve("Navy") == "blue"
-
-
-def test_an_unknown_name_gets_a_suggestion() -> None:
-    with pytest.raises(UsageError, match=r"'dark-rad'.*'dark-red'"):
-        colours()["dark-rad"]
-    assert "green" not in colours()
-    assert 3 not in colours()
-
-
-def test_names_are_filtered_by_a_pattern() -> None:
-    assert colours().names() == ("dark-red", "blue")
-    assert colours().names("*RED*") == ("dark-red",)
-
-
-def test_a_name_that_differs_in_case_alone_replaces_the_entry() -> None:
+def test_names_aliases_and_suggestions() -> None:
     registry = colours()
+    assert registry.resolve("Navy") == "blue"
+    assert (registry.names(), registry.names("*RED*")) == (("dark-red", "blue"), ("dark-red",))
+    with pytest.raises(UsageError, match=r"'dark-rad'.*'dark-red'"):
+        registry["dark-rad"]
+    assert "green" not in registry
+    assert 3 not in registry
     registry.add("BLUE", "#00f")
     assert list(registry) == ["dark-red", "BLUE"]
     assert registry["blue"] == "#00f"

@@ -4,14 +4,8 @@ import os
 import random
 
 import pytest
-import torch
 
 LONG = bool(os.environ.get("EDGECIL_ATTACK"))
-
-
-@pytest.fixture(autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

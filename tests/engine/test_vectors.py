@@ -22,13 +22,15 @@ TRAINING = {"epochs": 30, "learning_rate": 0.02, "batch_size": 8}
 SETTINGS = {"ranpac": {"bottleneck": 0, "projection": 32}}
 
 
-def write_vectors(path: Path, scale: float = 1.0) -> Path:
+@pytest.fixture
+def words(tmp_path: Path) -> Path:
     """Gaussian classes of 20 vectors, split by `test`."""
+    path = tmp_path / "words.npz"
     rng = np.random.default_rng(0)
     labels = np.repeat(np.arange(CLASSES), 20)
     x = rng.normal(size=(CLASSES, WIDTH))[labels] + 0.4 * rng.normal(size=(len(labels), WIDTH))
     test = np.tile(np.arange(20) >= 12, CLASSES)
-    np.savez(path, x=(scale * x).astype(np.float16), y=labels, test=test, names=NAMES)
+    np.savez(path, x=x.astype(np.float16), y=labels, test=test, names=NAMES)
     return path
 
 
@@ -48,8 +50,8 @@ def run(data: Any, out: Path, **options: Any) -> edgecil.Experiment:
     return train(out=out, progress=False, **{**given, **options})
 
 
-def test_a_file_of_vectors_is_a_dataset(tmp_path) -> None:
-    dataset = load_dataset(write_vectors(tmp_path / "words.npz"), ids=[4, 1])
+def test_a_file_of_vectors_is_a_dataset(words) -> None:
+    dataset = load_dataset(words, ids=[4, 1])
     assert dataset.names == ("word 4", "word 1")
     assert (dataset.shape, dataset.channels) == ((WIDTH,), 0)
     assert dataset.train.inputs.dtype == np.float32
@@ -73,9 +75,8 @@ def test_wrong_vectors_are_refused_in_one_sentence(tmp_path, changed) -> None:
     assert len(str(caught.value)) < 300
 
 
-def test_every_learner_on_features_learns_vectors(tmp_path) -> None:
-    path = write_vectors(tmp_path / "words.npz")
-    experiment = run(path, tmp_path / "out", method=ON_FEATURES, set=SETTINGS, schedule=TRAINING)
+def test_every_learner_on_features_learns_vectors(words, tmp_path) -> None:
+    experiment = run(words, tmp_path / "out", method=ON_FEATURES, set=SETTINGS, schedule=TRAINING)
     accuracies = {result.method: result.accuracy for result in experiment.results()}
     assert set(accuracies) == set(ON_FEATURES)
     assert {"simplecil", "ranpac", "finetune", "er", "icarl", "der", "foster"} <= set(accuracies)
@@ -83,10 +84,9 @@ def test_every_learner_on_features_learns_vectors(tmp_path) -> None:
     assert max(accuracies.values()) > 85
 
 
-def test_simplecil_on_vectors_is_the_nearest_mean_by_cosine(tmp_path) -> None:
-    path = write_vectors(tmp_path / "words.npz")
-    experiment = run(path, tmp_path / "out", method="simplecil")
-    dataset = load_dataset(path)
+def test_simplecil_on_vectors_is_the_nearest_mean_by_cosine(words, tmp_path) -> None:
+    experiment = run(words, tmp_path / "out", method="simplecil")
+    dataset = load_dataset(words)
     train, test = dataset.train, dataset.test
     means = np.stack([train.inputs[train.labels == label].mean(axis=0) for label in range(CLASSES)])
     cosines = test.inputs @ (means / np.linalg.norm(means, axis=1, keepdims=True)).T
@@ -100,14 +100,13 @@ def test_simplecil_on_vectors_is_the_nearest_mean_by_cosine(tmp_path) -> None:
     )
 
 
-def test_a_perceptron_on_vectors(tmp_path) -> None:
-    path = write_vectors(tmp_path / "words.npz")
-    experiment = run(path, tmp_path / "out", method="er", backbone="mlp", schedule=TRAINING)
+def test_a_perceptron_on_vectors(words, tmp_path) -> None:
+    experiment = run(words, tmp_path / "out", method="er", backbone="mlp", schedule=TRAINING)
     assert np.mean([result.accuracy for result in experiment.results()]) > 60
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "problem"),
     [
         *(({"method": name}, "has vectors") for name in OTHERS),
         ({"method": "ranpac"}, "bottleneck"),
@@ -115,37 +114,37 @@ def test_a_perceptron_on_vectors(tmp_path) -> None:
         ({"method": "er", "backbone": "linear", "dataset": "quickdraw", "classes": 6}, "'linear'"),
     ],
 )
-def test_what_does_not_suit_the_inputs_is_refused_before_training(tmp_path, options, words) -> None:
-    with pytest.raises(UsageError, match=words):
-        run(write_vectors(tmp_path / "words.npz"), tmp_path / "out", **options)
+def test_what_does_not_suit_the_inputs_is_refused_before_training(
+    words, tmp_path, options, problem
+) -> None:
+    with pytest.raises(UsageError, match=problem):
+        run(words, tmp_path / "out", **options)
     assert not (tmp_path / "out").exists()
 
 
-def test_similarities_of_vectors(tmp_path) -> None:
-    path = write_vectors(tmp_path / "words.npz")
-    matrix = edgecil.build_similarity(dataset=str(path), images="pixels")
+def test_similarities_of_vectors(words) -> None:
+    matrix = edgecil.build_similarity(dataset=str(words), images="pixels")
     assert matrix.names == tuple(NAMES)
-    train = load_dataset(path).train
+    train = load_dataset(words).train
     units = train.inputs / np.linalg.norm(train.inputs, axis=1, keepdims=True)
     first, second = (units[train.labels == label].mean(axis=0) for label in (0, 1))
     cosine = first @ second / np.linalg.norm(first) / np.linalg.norm(second)
     assert matrix.values[0, 1] == pytest.approx(cosine, abs=1e-5)
 
 
-def test_a_trained_model_predicts_vectors(tmp_path) -> None:
-    path = write_vectors(tmp_path / "words.npz")
-    experiment = run(path, tmp_path / "out", method="icarl", keep_model=True, schedule=TRAINING)
+def test_a_trained_model_predicts_vectors(words, tmp_path) -> None:
+    experiment = run(words, tmp_path / "out", method="icarl", keep_model=True, schedule=TRAINING)
     result = experiment.results()[0]
     model = experiment.model("icarl", result.sequence)
-    test = load_dataset(path).test
+    test = load_dataset(words).test
     assert np.mean(model.predict(test.inputs) == test.labels) > 0.5
     with pytest.raises(UsageError, match="float32"):
         model.predict(test.inputs.astype(np.float64))
 
 
-def test_arrays_in_python_are_a_dataset_for_workers_and_resuming(tmp_path) -> None:
+def test_arrays_in_python_are_a_dataset_for_workers_and_resuming(words, tmp_path) -> None:
     """In this process, in worker processes and after more orders, to the last bit."""
-    with np.load(write_vectors(tmp_path / "words.npz")) as file:
+    with np.load(words) as file:
         arrays = dict(file)
     here, there = (
         run(arrays, tmp_path / str(workers), method="er", workers=workers) for workers in (1, 2)

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgecil.engine.runs import Runs
 from edgecil.errors import DataError, UsageError
 from edgecil.estimation import analyze
 from edgecil.io.json import to_plain
@@ -19,13 +18,9 @@ from tests.estimation.tables import SPACE, Run, build, noisy, runs_of, table_of
 from tests.estimation.test_analyze_table import against_s, along_s
 
 
-def audited(table: Runs, draws: int = 8) -> DatasetAudit:
-    return audit_table(table, draws=draws)
-
-
 @pytest.fixture(scope="module")
 def whole() -> DatasetAudit:
-    return audited(table_of({"rises": along_s, "falls": against_s, "noise": noisy(0)}))
+    return audit_table(table_of({"rises": along_s, "falls": against_s, "noise": noisy(0)}), draws=8)
 
 
 def test_every_protocol_has_every_estimate(whole: DatasetAudit) -> None:
@@ -61,7 +56,7 @@ def test_a_large_random_sample_stands_for_the_truth() -> None:
         for place, sequence in enumerate(SPACE.sample(40, np.random.default_rng(0)))
     ]
     table = build((*runs, *runs_of("m", "edge", along_s, dataset="d")))
-    result = audited(table).methods["m"]
+    result = audit_table(table, draws=8).methods["m"]
     assert (result.truth.kind, len(result.truth.sequences)) == ("sample", 40)
     assert set(result.averages) == {"random", "edge"}
 

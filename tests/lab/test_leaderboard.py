@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,16 +33,17 @@ def drawn_table(name: str, seed: int, *, classes: tuple[str, ...] | None = NAMES
     return TruthTable(name, "drawings", classes, "enumerated", sequences, results)
 
 
+def ranked(*tables: TruthTable, **options: Any) -> lab.Leaderboard:
+    small = {"bundled": False, "protocol": [], "budgets": [3], "draws": 2}
+    return lab.leaderboard(*tables, **{**small, "estimators": ["gaussian"], **options})
+
+
+X, Y = drawn_table("x", 1), drawn_table("y", 2, classes=("cat", *NAMES[1:]))
+
+
 def test_latin_orders_are_closer_than_random_ones_where_positions_decide() -> None:
-    tables = [drawn_table("x", 1), drawn_table("y", 2, classes=("cat", *NAMES[1:]))]
-    board = lab.leaderboard(
-        *tables,
-        bundled=False,
-        protocol=["latin"],
-        estimators=["gaussian-c4", "smoothed"],
-        budgets=[3, 6],
-        draws=40,
-    )
+    options = {"protocol": ["latin"], "estimators": ["gaussian-c4", "smoothed"]}
+    board = ranked(X, Y, budgets=[3, 6], draws=40, **options)
     assert board.tables == ("x", "y")
     assert {(row.scale, row.truths) for row in board.rows} == {("6 in 3", 4)}
     assert {row.protocol for row in board.rows} == {"random", "latin"}
@@ -61,14 +63,8 @@ def test_an_estimate_from_every_order_has_no_error() -> None:
     def everything(runs: Observations) -> list[Distribution]:
         return list(map(Distribution.of, runs.accuracies))
 
-    board = lab.leaderboard(
-        drawn_table("x", 1, classes=None),
-        bundled=False,
-        protocol=[],
-        estimators={"everything": everything},
-        budgets=[90],
-        draws=2,
-    )
+    nameless = drawn_table("x", 1, classes=None)
+    board = ranked(nameless, estimators={"everything": everything}, budgets=[90])
     row = board.row("random", "everything", 90)
     assert row.wasserstein.mean == pytest.approx(0.0, abs=1e-9)
     assert row.jsd.mean == pytest.approx(0.0, abs=1e-9)
@@ -78,17 +74,14 @@ def test_an_estimate_from_every_order_has_no_error() -> None:
 
 
 def test_the_same_call_gives_the_same_board() -> None:
-    tables = [drawn_table("x", 1), drawn_table("y", 2, classes=("cat", *NAMES[1:]))]
-    options = {"bundled": False, "protocol": ["edge"], "budgets": [3], "draws": 5}
-    one = lab.leaderboard(*tables, **options)  # type: ignore[arg-type]
-    assert one == lab.leaderboard(*tables, **options)  # type: ignore[arg-type]
+    one, other = (ranked(X, Y, protocol=["edge"], draws=5) for _ in range(2))
+    assert one == other
 
 
 def test_tables_with_all_classes_of_another_are_one_set() -> None:
-    x, y = drawn_table("x", 1), drawn_table("y", 2, classes=("cat", *NAMES[1:]))
-    larger = replace(x, name="z", classes=(*NAMES, "cat", "dog"))
-    assert _groups([x, y, larger]) == [0, 0, 0]
-    assert _groups([x, y, replace(larger, classes=(*NAMES, "dog"))]) == [0, 1, 0]
+    larger = replace(X, name="z", classes=(*NAMES, "cat", "dog"))
+    assert _groups([X, Y, larger]) == [0, 0, 0]
+    assert _groups([X, Y, replace(larger, classes=(*NAMES, "dog"))]) == [0, 1, 0]
 
 
 def test_the_interval_of_a_mean_over_sets_is_students() -> None:
@@ -102,38 +95,26 @@ def test_the_interval_of_a_mean_over_sets_is_students() -> None:
 
 
 def test_bad_arguments_are_named() -> None:
-    table = drawn_table("x", 1)
     with pytest.raises(UsageError, match="truth table"):
-        lab.leaderboard(bundled=False)
+        ranked()
     with pytest.raises(UsageError, match="'enumerate'"):
-        lab.leaderboard(table, bundled=False, protocol=["enumerate"])
+        ranked(X, protocol=["enumerate"])
     with pytest.raises(UsageError, match="Budgets"):
-        lab.leaderboard(table, bundled=False, budgets=[])
-    board = lab.leaderboard(table, bundled=False, protocol=[], budgets=[3], draws=2)
+        ranked(X, budgets=[])
     with pytest.raises(UsageError, match="no row"):
-        board.row("latin", "gaussian", 3)
+        ranked(X).row("latin", "gaussian", 3)
 
 
 def test_a_sample_has_rows_for_protocols_whose_orders_it_contains() -> None:
-    whole = drawn_table("x", 1)
-    some = replace(
-        whole,
-        kind="sample",
-        sequences=whole.sequences[::2],
-        results={
-            name: Values((0,), "accuracy", whole.accuracies(name)[:, ::2]) for name in whole.methods
-        },
-        _computed={},
-    )
-    options = {"bundled": False, "budgets": [3], "draws": 2, "estimators": ["gaussian"]}
+    half = {name: Values((0,), "accuracy", X.accuracies(name)[:, ::2]) for name in X.methods}
+    some = replace(X, kind="sample", sequences=X.sequences[::2], results=half, _computed={})
     with pytest.warns(EdgecilWarning, match=r"x does not have.*latin"):
-        board = lab.leaderboard(some, protocol=["latin"], **options)
+        board = ranked(some, protocol=["latin"])
     assert {row.protocol for row in board.rows} == {"random"}
 
 
 def test_protocols_that_need_a_similarity_are_named_where_there_is_none() -> None:
     table = drawn_table("x", 1, classes=None)
-    options = {"bundled": False, "budgets": [3], "draws": 2, "estimators": ["gaussian"]}
     with pytest.warns(EdgecilWarning, match=r"x does not have.*for edge\.$"):
-        board = lab.leaderboard(table, protocol=["latin", "edge"], **options)
+        board = ranked(table, protocol=["latin", "edge"])
     assert {row.protocol for row in board.rows} == {"random", "latin"}

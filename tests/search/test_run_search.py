@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,15 +18,24 @@ from tests.engine import strange as strange  # registers its learners
 from tests.grouped import grouped
 from tests.toys import save_toy
 
-if TYPE_CHECKING:
-    from edgecil import Experiment
-
 
 @pytest.fixture
 def toy(tmp_path: Path) -> dict[str, Any]:
     dataset = save_toy(tmp_path / "toy.npz", train=4)
     options = {"method": "instant", "dataset": dataset, "sizes": (1, 1, 1, 1), "workers": 1}
     return {**options, "budget": 9, "confirm": 2}
+
+
+def search(**options: Any) -> SearchResult:
+    return edgecil.search_orders(**grouped(**options))
+
+
+def searched(values: Sequence[float], new: Any, share: float, *kind: str) -> SearchResult:
+    """A result on orders of four classes in two tasks with values of the search."""
+    orders = SequenceSpace.equal(4, 2).enumerate()
+    trials = tuple(Trial(one, value) for one, value in zip(orders, values, strict=False))
+    first = trials[0].sequence
+    return SearchResult("m", *kind, first, values[0], new, share, trials, 12, (), None, 6)
 
 
 def answer(result: SearchResult) -> tuple[Any, ...]:
@@ -35,9 +45,7 @@ def answer(result: SearchResult) -> tuple[Any, ...]:
 def test_a_search_is_confirmed_by_new_trainings_and_keeps_to_its_budget(toy, tmp_path) -> None:
     rounds: list[int] = []
     out = tmp_path / "out"
-    result = edgecil.search_orders(
-        **grouped(out=out, **toy, on_round=lambda trials: rounds.append(len(trials)))
-    )
+    result = search(out=out, **toy, on_round=lambda trials: rounds.append(len(trials)))
     assert rounds == sorted(rounds)
     assert rounds[-1] == len(result.trials) >= 7
     stored = {
@@ -69,28 +77,22 @@ def test_a_search_that_was_interrupted_gives_the_same_answer(toy, tmp_path) -> N
         if len(trials) > 4:
             raise KeyboardInterrupt
 
-    whole = edgecil.search_orders(**grouped(out=tmp_path / "whole", goal="best", **toy))
+    whole = search(out=tmp_path / "whole", goal="best", **toy)
     with pytest.raises(KeyboardInterrupt):
-        edgecil.search_orders(**grouped(out=tmp_path / "parts", goal="best", **toy, on_round=stop))
-    assert answer(
-        edgecil.search_orders(**grouped(out=tmp_path / "parts", goal="best", **toy))
-    ) == answer(whole)
-    assert answer(
-        edgecil.search_orders(**grouped(out=tmp_path / "parts", goal="best", **toy))
-    ) == answer(whole)
+        search(out=tmp_path / "parts", goal="best", **toy, on_round=stop)
+    for _ in range(2):
+        assert answer(search(out=tmp_path / "parts", goal="best", **toy)) == answer(whole)
 
 
 def test_a_metric_of_which_less_is_better_is_searched_in_its_direction(toy, tmp_path) -> None:
-    result = edgecil.search_orders(
-        **grouped(out=tmp_path / "out", **toy, metric="forgetting", goal="worst")
-    )
+    result = search(out=tmp_path / "out", **toy, metric="forgetting", goal="worst")
     values = [trial.value for trial in result.trials]
     assert result.value >= np.median(values)
 
 
 def test_another_classifier_may_be_searched_and_planned_for(toy, tmp_path) -> None:
     small = {**toy, "method": "icarl", "sizes": (2, 2), "epochs": 1, "budget": 3, "confirm": 0}
-    result = edgecil.search_orders(**grouped(out=tmp_path / "out", **small, classifier="head"))
+    result = search(out=tmp_path / "out", **small, classifier="head")
     runs = {run.sequence: run for run in result.experiment.results()}
     for trial in result.trials:
         assert trial.value == runs[trial.sequence].metric("accuracy", "head")
@@ -101,7 +103,7 @@ def test_another_classifier_may_be_searched_and_planned_for(toy, tmp_path) -> No
         means.add(edgecil.analyze(result.experiment, classifier=name)["icarl"].answer.mean.value)
     assert len(means) == 2
     with pytest.raises(UsageError, match="classifier of 'instant'"):
-        edgecil.search_orders(**grouped(out=tmp_path / "other", **toy, classifier="nme"))
+        search(out=tmp_path / "other", **toy, classifier="nme")
 
 
 def test_every_option_of_a_search_may_be_in_a_file(toy, tmp_path) -> None:
@@ -116,9 +118,7 @@ def test_every_option_of_a_search_may_be_in_a_file(toy, tmp_path) -> None:
     assert (result.goal, result.metric, len(result.confirmations)) == ("best", "last", 1)
     assert set(result.experiment.sequences()) == {"latin", "search", "confirmation"}
     given = {**toy, "goal": "best", "budget": 6, "confirm": 1, "batch": 2, "metric": "last"}
-    assert answer(edgecil.search_orders(**grouped(out=tmp_path / "given", **given))) == answer(
-        result
-    )
+    assert answer(search(out=tmp_path / "given", **given)) == answer(result)
     (tmp_path / "wrong.toml").write_text(text.replace("'best'", "'slow'"), encoding="utf-8")
     with pytest.raises(UsageError, match=r"'goal'.*'worst'.*'slow'"):
         edgecil.search_orders(config=tmp_path / "wrong.toml")
@@ -148,13 +148,13 @@ def test_the_answer_is_one_sentence() -> None:
 )
 def test_bad_arguments_are_refused_before_training(changes, complaint, toy, tmp_path) -> None:
     with pytest.raises(EdgecilError, match=complaint):
-        edgecil.search_orders(**grouped(out=tmp_path / "out", **{**toy, **changes}))
+        search(out=tmp_path / "out", **{**toy, **changes})
     assert not (tmp_path / "out").exists()
 
 
 def test_after_all_orders_the_share_is_exact(toy, tmp_path) -> None:
     asked = {**toy, "sizes": (2, 2), "budget": 50}
-    result = edgecil.search_orders(**grouped(out=tmp_path / "out", **asked))
+    result = search(out=tmp_path / "out", **asked)
     assert {"probes", "latin"} <= set(result.experiment.sequences())
     values = np.array([trial.value for trial in result.trials])
     assert (len(values), result.order_count, result.complete) == (6, 6, True)
@@ -164,14 +164,11 @@ def test_after_all_orders_the_share_is_exact(toy, tmp_path) -> None:
     assert "random orders" not in str(result)
 
 
+VALUES = (72.5, 80.0, 72.5, 72.5, 75.0, 72.5)
+
+
 def test_ties_at_the_worst_value_are_counted() -> None:
-    space = SequenceSpace.equal(4, 2)
-    values = (72.5, 80.0, 72.5, 72.5, 75.0, 72.5)
-    trials = tuple(Trial(one, v) for one, v in zip(space.enumerate(), values, strict=True))
-    first, experiment = trials[0].sequence, cast("Experiment", None)
-    result = SearchResult(
-        "m", "worst", "accuracy", first, 72.5, (), 1 / 3, trials, 12, (), experiment, 6
-    )
+    result = searched(VALUES, (), 1 / 3, "worst", "accuracy")
     assert (result.tied, result.complete) == (4, True)
     assert re.search(r"\b4 share\b.* 72\.5, 33 %", str(result))
 
@@ -192,12 +189,6 @@ def test_ties_at_the_worst_value_are_counted() -> None:
 def test_an_order_that_new_trainings_do_not_confirm_is_said_to_be_so(
     goal, metric, trained, new, share, confirmed
 ) -> None:
-    values = (72.5, 80.0, 72.5, 72.5, 75.0, 72.5)[:trained]
-    orders = list(SequenceSpace.equal(4, 2).enumerate())[:trained]
-    trials = tuple(Trial(one, value) for one, value in zip(orders, values, strict=True))
-    experiment = cast("Experiment", None)
-    result = SearchResult(
-        "m", goal, metric, orders[0], 72.5, new, share, trials, 12, (), experiment, 6
-    )
+    result = searched(VALUES[:trained], new, share, goal, metric)
     assert result.confirmed is confirmed
     assert ("than average" in str(result)) is (confirmed is False)
