@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 import pytest
 
 from edgecil.cli.verb import options_of
-from edgecil.engine.config import GROUPS, Data, ExperimentConfig
+from edgecil.engine.config import GROUPS, Data, Execution, ExperimentConfig
 from edgecil.engine.config_values import (
     build_config,
     config_text,
@@ -109,6 +109,20 @@ def test_values_that_make_no_sense(values, message) -> None:
     given = {"method": "icarl", "dataset": "x", **values}
     with pytest.raises(UsageError, match=message):
         build_config({name: value for name, value in given.items() if value is not None})
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"workers": 0}, "'workers' must be at least 1. Got 0"),
+        ({"workers_per_device": 0}, "'workers_per_device' must be at least 1"),
+        ({"executor": "slurm"}, "Unknown executor"),
+        ({"timeout": 0.0}, "'timeout'.*above 0"),
+    ],
+)
+def test_executions_that_make_no_sense(values, message) -> None:
+    with pytest.raises(UsageError, match=message):
+        Execution(**values)
 
 
 def test_a_new_field_is_an_option_everywhere(monkeypatch) -> None:

@@ -163,10 +163,6 @@ def test_what_a_user_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     assert place(("cuda",), **{**default, "per_device": 2}).limits == {"cuda": 2}
     with pytest.raises(UsageError, match="not both"):
         place(None, workers=2, per_device=2, threads=1)
-    with pytest.raises(UsageError, match="at least 1"):
-        place(None, **{**default, "workers": 0})
-    with pytest.raises(UsageError, match="at least 1"):
-        place(None, **{**default, "per_device": 0})
 
 
 def test_all_gpus(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from unittest.mock import MagicMock, call
 import pytest
 
 from edgecil.engine.results import NodeResult, RunResult
-from edgecil.engine.trackers import open_trackers, run_key, write_all
+from edgecil.engine.trackers import open_trackers, run_key
 from edgecil.errors import PrerequisiteError
 from edgecil.sequences import ClassSequence
 
@@ -24,10 +24,8 @@ def run(method: str = "icarl", tasks: int = 2) -> RunResult:
 
 
 def write(results: list[RunResult], **options: Any) -> None:
-    trackers = open_trackers(**options)
-    write_all(trackers, results)
-    for tracker in trackers:
-        tracker.close()
+    for tracker in open_trackers(**options):
+        tracker.write(results)
 
 
 def test_one_row_per_result(tmp_path) -> None:

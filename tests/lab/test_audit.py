@@ -47,7 +47,6 @@ def test_more_runs_come_closer(whole: DatasetAudit) -> None:
     points = whole.methods["noise"].by_budget["random"]
     assert [point.budget for point in points] == [3, 4, 5, 6, 8, 10, 15, 20, 30]
     assert points[-1].wasserstein < 0.7 * points[0].wasserstein
-    assert all(low <= high for low, high in (point.wasserstein_band for point in points))
 
 
 def test_a_large_random_sample_stands_for_the_truth() -> None:

@@ -135,14 +135,17 @@ class Execution(Options):
     workers: int | None = option(
         "number of worker processes, each of which trains one task at a time; by default as many "
         "as fit into memory, at most one per `threads` cores; on a GPU one, until the first "
-        "training has shown how many fit; on a Ray cluster as many as its nodes have room for"
+        "training has shown how many fit; on a Ray cluster as many as its nodes have room for",
+        least=1,
     )
     devices: tuple[str, ...] | None = option(
         "GPUs to train on, such as `cuda:0,cuda:1`, or `all`; each training goes to the GPU that "
         "has the fewest"
     )
-    workers_per_device: int | None = option("number of trainings at the same time on each GPU")
-    executor: str = option("`local` or `ray`", "local")
+    workers_per_device: int | None = option(
+        "number of trainings at the same time on each GPU", least=1
+    )
+    executor: str = option("`local` or `ray`", "local", choices=("local", "ray"))
     address: str | None = option(
         "address of a Ray cluster; by default a private cluster on this machine", metavar="ADDRESS"
     )

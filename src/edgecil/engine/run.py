@@ -286,14 +286,9 @@ def _run(
     from edgecil.engine import scheduler
     from edgecil.engine.executors import get_executor
     from edgecil.engine.prepare import portable_config, prepare
-    from edgecil.engine.trackers import open_trackers, write_all
+    from edgecil.engine.trackers import TRACKERS, open_trackers
 
-    trackers = open_trackers(
-        jsonl=execution.jsonl,
-        tensorboard=execution.tensorboard,
-        wandb=execution.wandb,
-        mlflow=execution.mlflow,
-    )
+    trackers = open_trackers(**{name: getattr(execution, name) for name in TRACKERS})
     check_directory(out)
     answered = {} if overwrite else stored_answers(out)
     remote = execution.executor == "ray"
@@ -345,9 +340,8 @@ def _run(
         if not summary.failed:
             remove_features(out)
     experiment = Experiment(out, summary)
-    write_all(trackers, experiment.results())
     for tracker in trackers:
-        tracker.close()
+        tracker.write(experiment.results())
     if summary.failed:
         failures = experiment.failures()
         raise TrainingFailedError(experiment, [it for it in failures if it.node in summary.failed])

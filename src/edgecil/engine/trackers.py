@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from edgecil.engine.metrics import METRICS
 from edgecil.engine.results import RunResult
@@ -19,15 +18,11 @@ from edgecil.errors import PrerequisiteError
 from edgecil.io.files import replace_file
 
 
-class Tracker(ABC):
-    """Receives every finished run of an experiment."""
+class Tracker(Protocol):
+    """Receives the finished runs of an experiment."""
 
-    @abstractmethod
-    def write(self, result: RunResult) -> None:
-        """Write a run; a run that was written by an earlier call is replaced or left as it is."""
-
-    def close(self) -> None:  # noqa: B027
-        """Write what is still in memory."""
+    def write(self, results: Iterable[RunResult]) -> None:
+        """Write runs; one that was written by an earlier call is replaced or left as it is."""
 
 
 def result_row(result: RunResult) -> dict[str, Any]:
@@ -62,49 +57,46 @@ def run_key(result: RunResult) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-class JsonLines(Tracker):
-    """One JSON object per line, written at the end as a whole."""
+class JsonLines:
+    """One JSON object per line."""
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)
-        self._rows: dict[str, dict[str, Any]] = {}
 
-    def write(self, result: RunResult) -> None:
-        """Keep the row of a run."""
-        self._rows[run_key(result)] = result_row(result)
-
-    def close(self) -> None:
+    def write(self, results: Iterable[RunResult]) -> None:
         """Write the file."""
+        rows = {run_key(result): result_row(result) for result in results}
         with replace_file(self._path) as file:
-            for row in self._rows.values():
+            for row in rows.values():
                 file.write((json.dumps(row) + "\n").encode())
 
 
-class TensorBoard(Tracker):
+class TensorBoard:
     """Event files, one folder per run; it is named by a hash of the sequence, which it holds."""
 
     def __init__(self, directory: str) -> None:
         _require("tensorboard", "TensorBoard event files")
         self._directory = Path(directory)
 
-    def write(self, result: RunResult) -> None:
-        """Write the event file of a run."""
+    def write(self, results: Iterable[RunResult]) -> None:
+        """Write the event file of each run."""
         from torch.utils.tensorboard import SummaryWriter
 
-        sequence = str(result.sequence)
-        key = hashlib.sha256(sequence.encode()).hexdigest()[:12]
-        folder = self._directory / result.method / f"seed{result.seed}" / key
-        for old in folder.glob("events.out.tfevents.*"):
-            old.unlink()
-        with SummaryWriter(str(folder)) as writer:
-            writer.add_text("sequence", sequence)
-            for step, name, value in curves(result):
-                writer.add_scalar(name, value, step)
-            for name, value in final_values(result).items():
-                writer.add_scalar(name, value, len(result.nodes) - 1)
+        for result in results:
+            sequence = str(result.sequence)
+            key = hashlib.sha256(sequence.encode()).hexdigest()[:12]
+            folder = self._directory / result.method / f"seed{result.seed}" / key
+            for old in folder.glob("events.out.tfevents.*"):
+                old.unlink()
+            with SummaryWriter(str(folder)) as writer:
+                writer.add_text("sequence", sequence)
+                for step, name, value in curves(result):
+                    writer.add_scalar(name, value, step)
+                for name, value in final_values(result).items():
+                    writer.add_scalar(name, value, len(result.nodes) - 1)
 
 
-class WeightsAndBiases(Tracker):
+class WeightsAndBiases:
     """One run of a project for each run, under an id that stays the same.
 
     Where data is sent, and whether at all, is set by wandb's own variables (`WANDB_MODE=offline`).
@@ -114,26 +106,27 @@ class WeightsAndBiases(Tracker):
         self._wandb = _require("wandb", "The tracker 'wandb'")
         self._project = project
 
-    def write(self, result: RunResult) -> None:
-        """Create the run, or continue the one of an earlier call."""
-        run = self._wandb.init(
-            project=self._project,
-            id=run_key(result),
-            name=f"{result.method} {result.sequence}, seed {result.seed}"[:120],
-            group=result.method,
-            config={**_origin(result), **result.versions},
-            resume="allow",
-        )
-        try:
-            if not getattr(run, "resumed", False):
-                for step, name, value in curves(result):
-                    run.log({name: value}, step=step)
-            run.summary.update(final_values(result))
-        finally:
-            run.finish()
+    def write(self, results: Iterable[RunResult]) -> None:
+        """Create each run, or continue the one of an earlier call."""
+        for result in results:
+            run = self._wandb.init(
+                project=self._project,
+                id=run_key(result),
+                name=f"{result.method} {result.sequence}, seed {result.seed}"[:120],
+                group=result.method,
+                config={**_origin(result), **result.versions},
+                resume="allow",
+            )
+            try:
+                if not getattr(run, "resumed", False):
+                    for step, name, value in curves(result):
+                        run.log({name: value}, step=step)
+                run.summary.update(final_values(result))
+            finally:
+                run.finish()
 
 
-class MLflow(Tracker):
+class MLflow:
     """One run of an MLflow experiment for each run, marked by the tag `edgecil.run`.
 
     The server, or the local directory, is set by MLflow's `MLFLOW_TRACKING_URI`.
@@ -149,22 +142,22 @@ class MLflow(Tracker):
             self._client.create_experiment(experiment) if entry is None else entry.experiment_id
         )
 
-    def write(self, result: RunResult) -> None:
-        """Create the run unless an earlier call has finished it."""
-        key = run_key(result)
-        condition = f"tags.`{self.TAG}` = '{key}' and attributes.status = 'FINISHED'"
-        if self._client.search_runs([self._experiment], filter_string=condition, max_results=1):
-            return
-        run = self._client.create_run(
-            self._experiment, tags={self.TAG: key, "mlflow.runName": f"{result.method} {key}"}
-        ).info.run_id
-        for name, text in {**_origin(result), **result.versions}.items():
-            self._client.log_param(run, name, text)
-        for step, name, value in curves(result):
-            self._client.log_metric(run, name, value, step=step)
-        for name, value in final_values(result).items():
-            self._client.log_metric(run, name, value)
-        self._client.set_terminated(run)
+    def write(self, results: Iterable[RunResult]) -> None:
+        """Create each run unless an earlier call has finished it."""
+        for result in results:
+            key = run_key(result)
+            condition = f"tags.`{self.TAG}` = '{key}' and attributes.status = 'FINISHED'"
+            if self._client.search_runs([self._experiment], filter_string=condition, max_results=1):
+                continue
+            tags = {self.TAG: key, "mlflow.runName": f"{result.method} {key}"}
+            run = self._client.create_run(self._experiment, tags=tags).info.run_id
+            for name, text in {**_origin(result), **result.versions}.items():
+                self._client.log_param(run, name, text)
+            for step, name, value in curves(result):
+                self._client.log_metric(run, name, value, step=step)
+            for name, value in final_values(result).items():
+                self._client.log_metric(run, name, value)
+            self._client.set_terminated(run)
 
 
 TRACKERS: dict[str, Callable[[str], Tracker]] = {
@@ -178,13 +171,6 @@ TRACKERS: dict[str, Callable[[str], Tracker]] = {
 def open_trackers(**targets: str | Path | None) -> list[Tracker]:
     """Return the trackers of `TRACKERS` that have a target; None for none."""
     return [TRACKERS[name](str(it)) for name, it in targets.items() if it is not None]
-
-
-def write_all(trackers: Iterable[Tracker], results: Iterable[RunResult]) -> None:
-    """Write some runs to all trackers."""
-    for result in results:
-        for tracker in trackers:
-            tracker.write(result)
 
 
 def _origin(result: RunResult) -> dict[str, Any]:

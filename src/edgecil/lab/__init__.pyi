@@ -1,6 +1,5 @@
 from ._audit import (
     Audit as Audit,
-    AuditOptions as AuditOptions,
     DatasetAudit as DatasetAudit,
     MethodAudit as MethodAudit,
     audit as audit,

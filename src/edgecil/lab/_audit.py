@@ -56,13 +56,11 @@ class BudgetPoint:
         budget: number of class orders.
         jsd: mean divergence from the truth, nats.
         wasserstein: mean W₁, points.
-        wasserstein_band: 5 % and 95 % quantiles.
     """
 
     budget: int
     jsd: float
     wasserstein: float
-    wasserstein_band: Interval
 
 
 @dataclass(frozen=True)
@@ -139,36 +137,23 @@ class DatasetAudit:
     beside_random: dict[str, dict[str, Ratio]]
 
 
-@dataclass(frozen=True)
-class AuditOptions:
-    """The options that an audit was made with; see :func:`edgecil.lab.audit`.
-
-    Attributes:
-        metric: the metric.
-        classifier: the classifier whose metric it is; None for each method's main one.
-        draws: how often random parts of protocols are drawn.
-        draw_seed: seed of those draws.
-    """
-
-    metric: str = "accuracy"
-    classifier: str | None = None
-    draws: int = 200
-    draw_seed: int = 0
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit:
     """How close each protocol and each estimator comes to the truth, dataset by dataset.
 
     Attributes:
         sources: the experiment directories and files, as they were given.
-        options: what it was made with.
+        classifier: the classifier whose metric it is; None for each method's main one.
+        draws: how often random parts of protocols were drawn.
+        draw_seed: seed of those draws.
         datasets: one entry per dataset.
         version: of edgecil.
     """
 
     sources: tuple[str, ...]
-    options: AuditOptions
+    classifier: str | None
+    draws: int
+    draw_seed: int
     datasets: tuple[DatasetAudit, ...]
     version: str = ""
 
@@ -202,8 +187,8 @@ def audit(
     *,
     metric: str | None = None,
     classifier: str | None = None,
-    draws: int = AuditOptions.draws,
-    draw_seed: int = AuditOptions.draw_seed,
+    draws: int = 200,
+    draw_seed: int = 0,
 ) -> Audit:
     """Compare protocols and estimators with the truth, which the runs must contain.
 
@@ -231,8 +216,8 @@ def audit(
                 f"every class order (protocol 'enumerate'), or at least {LEAST_SAMPLE} random ones."
             )
         datasets.append(made)
-    options = AuditOptions(metric, classifier, draws, draw_seed)
-    finished = Audit(gathered.words, options, tuple(datasets), version("edgecil"))
+    own = version("edgecil")
+    finished = Audit(gathered.words, classifier, draws, draw_seed, tuple(datasets), own)
     if len(sources) == 1 and isinstance(sources[0], Experiment):
         with suppress(EdgecilError):  # the directory may be read-only
             finished.save(audit_file(sources[0].directory, metric, classifier))
@@ -262,7 +247,7 @@ def runs_digest(table: Runs) -> str:
     return digest.hexdigest()[:16]
 
 
-def audit_table(table: Runs, *, draws: int = AuditOptions.draws, seed: int = 0) -> DatasetAudit:
+def audit_table(table: Runs, *, draws: int = 200, seed: int = 0) -> DatasetAudit:
     """Judge the protocols of one table by the truths of its methods."""
     table = table.renumbered()
     methods, ratios = {}, dict[str, dict[str, Floats]]()
@@ -378,9 +363,8 @@ def budget_curve(pool: _Pool, *, draws: int, seed: int) -> tuple[BudgetPoint, ..
         values = pool.accuracies[np.array(drawn)]
         estimates = ESTIMATORS[_PAPER](Observations(values))
         distances = measure(pool.truth.accuracies, values, estimates)
-        low, high = np.quantile(distances[:, 0], _BAND).tolist()
         w1, jsd = distances[:, :2].mean(axis=0).tolist()
-        points.append(BudgetPoint(budget, jsd, w1, (low, high)))
+        points.append(BudgetPoint(budget, jsd, w1))
     return tuple(points)
 
 

@@ -108,15 +108,7 @@ def read_truths(path: str | Path) -> list[TruthTable]:
             else:
                 tables.append(table)
         return tables
-    except (
-        AttributeError,
-        IndexError,
-        KeyError,
-        OverflowError,
-        TypeError,
-        UsageError,
-        ValueError,
-    ) as error:
+    except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
         raise DataError(f"{path} is damaged: {error}.") from error
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from edgecil.cli.verb import Option, Verb, VerbGroup, load
 
 if TYPE_CHECKING:
-    from edgecil.estimation.calibration import Calibration
     from edgecil.lab import Audit
-    from edgecil.lab.order_effects import OrderEffects
     from edgecil.report.table import Table
 
 
@@ -28,16 +26,9 @@ def _show_audit(answer: Audit) -> Iterator[Table | str]:
         yield from audit_tables(dataset)
 
 
-def _show_calibration(answer: Calibration) -> Iterator[Table | str]:
-    from edgecil.lab.calibrate import format_calibration
-
-    yield f"{format_calibration(answer)}\n"
-
-
-def _show_orders(answer: OrderEffects) -> Iterator[Table | str]:
-    from edgecil.lab.order_effects import format_order_effects
-
-    yield f"{format_order_effects(answer)}\n"
+def _show_by(function: str) -> Callable[[Any], list[str]]:
+    """Return what shows an answer as the text that a function makes of it."""
+    return lambda answer: [f"{load(function)(answer)}\n"]
 
 
 GROUP = VerbGroup(
@@ -57,7 +48,7 @@ GROUP = VerbGroup(
             "judge the claims of analyze, compare, until and next on the bundled truth tables",
             ("edgecil lab calibrate --draws 20", "edgecil lab calibrate --draws 60 --write"),
             "edgecil.lab.calibrate:check_claims",
-            _show_calibration,
+            _show_by("edgecil.lab.calibrate:format_calibration"),
             answer=lambda: load("edgecil.estimation.calibration:Calibration"),
         ),
         Verb(
@@ -87,7 +78,7 @@ GROUP = VerbGroup(
             "show what class orders do to the learners of the bundled truth tables",
             ("edgecil lab orders", "edgecil lab orders --placebos 200"),
             "edgecil.lab.order_effects:order_effects",
-            _show_orders,
+            _show_by("edgecil.lab.order_effects:format_order_effects"),
             without=("tables",),
             answer=lambda: load("edgecil.lab.order_effects:OrderEffects"),
         ),

@@ -45,6 +45,10 @@ SEARCH = "search"
 CONFIRMATION = "confirmation"
 _SAME = 1e-9
 _BUDGET = 20
+_PASSED_ON = (
+    *("method", "dataset", "tasks", "base", "increment", "sizes", "order_seed"),
+    *("data", "similarity"),
+)
 _CHOSEN = ("protocol", "sequences", "repeats", "objective")
 _CHOSEN_TRAINING = ("first_seed", "one_seed")
 _CHOSEN_EXECUTION = ("shard", "keep_states", "until", "repeats_on")
@@ -134,19 +138,8 @@ def search_orders(
     Returns:
         The order, its value in new trainings, and the share of random orders beyond it.
     """
-    options: dict[str, Any] = {
-        "method": method,
-        "dataset": dataset,
-        "tasks": tasks,
-        "base": base,
-        "increment": increment,
-        "sizes": sizes,
-        "order_seed": order_seed,
-        "data": data,
-        "similarity": similarity,
-        "training": Training.given(training),
-        "execution": Execution.given(execution),
-    }
+    options = {name: value for name, value in locals().items() if name in _PASSED_ON}
+    options |= {"training": Training.given(training), "execution": Execution.given(execution)}
     configured = config_values(config, further=("goal", "search"), options=options)
     out = find_directory(configured, out)
     asked, goal, budget, metric = _read_goal(configured, search, goal, budget, metric)

@@ -11,7 +11,7 @@ from edgecil.engine.executors.placement import Placement
 from edgecil.engine.handshake import suits
 from edgecil.engine.node_training import Outcome, WorkerContext
 from edgecil.engine.plan import Node
-from edgecil.errors import UsageError, unknown
+from edgecil.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,6 @@ class Executor(Protocol):
         """Cancel all running jobs; closing again does nothing."""
 
 
-EXECUTORS = ("local", "ray")
-
-
 def get_executor(
     name: str,
     context: WorkerContext,
@@ -79,21 +76,13 @@ def get_executor(
     in seconds per job, `per_device` the jobs that share a GPU of a cluster, and `folder` the
     experiment directory, in which a private Ray has its files while it runs.
     """
-    if name not in EXECUTORS:
-        raise unknown("executor", name, EXECUTORS)
-    if isinstance(workers, int) and workers < 1:
-        raise UsageError(f"'workers' must be at least 1. Got {workers} instead.")
     if name == "ray":
         from edgecil.engine.executors.ray import RayExecutor
 
         assert not isinstance(workers, Placement)
+        share, place = per_device or 1, folder or Path()
         return RayExecutor(
-            context,
-            workers,
-            address,
-            timeout=timeout,
-            per_device=per_device or 1,
-            folder=folder or Path(),
+            context, workers, address, timeout=timeout, per_device=share, folder=place
         )
     if address is not None:
         raise UsageError(f"'address' requires the executor 'ray'. Got the executor {name!r}.")

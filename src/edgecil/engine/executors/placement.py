@@ -90,9 +90,6 @@ def place(
     most = max(1, cores() // threads // len(names))
     if workers is not None and per_device is not None:
         raise UsageError("Give either 'workers' or 'workers_per_device', not both.")
-    for name, number in (("workers", workers), ("workers_per_device", per_device)):
-        if number is not None and number < 1:
-            raise UsageError(f"{name!r} must be at least 1. Got {number} instead.")
     if workers is not None:
         per_device = -(-workers // len(names))
     return Placement(names, most=most, per_device=per_device, total=workers)
