@@ -12,3 +12,15 @@ def test_imported_logs_are_shown_like_any_experiment(cli: Cli) -> None:
     assert (part["method"], part["protocol"], part["finished"]) == ("icarl", "random-legacy", 2)
     assert [run["label"] for run in part["runs"]] == ["seed-0", "seed-1"]
     assert all(len(run["matrix"][-1]) == 6 for run in part["runs"])
+
+
+def test_further_orders_of_logs_are_exported_or_drawn_by_the_toolbox(cli: Cli) -> None:
+    for method in ("icarl", "wa"):
+        for seed in (0, 1, 2):
+            write_log(Path(f"{method}{seed}.log"), increment=10, seed=seed, model_name=method)
+        cli("import-logs", *Path().glob(f"{method}*.log"), "--out", method)
+    for given in (("icarl",), ("icarl", "wa")):
+        advice = cli("next", *given, "--out", "next.json").out
+        assert "edgecil export … --out DIR --sequences next.json" in advice
+        assert "further seeds" in advice
+        assert "edgecil run" not in advice

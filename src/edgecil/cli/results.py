@@ -76,10 +76,10 @@ def _how_to_run(dataset: NextRuns, out: str | None) -> Iterator[str]:
         file = shlex.quote(out or "next.json")
         first = "" if out else f"repeat this command with --out {file}, then "
         how = "train them with your program, and add a row for each."
-        if several:
+        if several and dataset.tool not in _RETURNING:
             each = ", ".join(dataset.directories)
             how = f"add --sequences {file} to the command that made each of {each}."
-        elif dataset.directory is not None:
+        elif dataset.directory is not None or dataset.tool in _RETURNING:
             command = _command(dataset, without=(*CHOOSING, *ONCE))
             how = f"{command} --sequences {file}{_afterwards(dataset.tool)}"
         yield f"To run them: {first}{how}"

@@ -164,8 +164,8 @@ class NextRuns:
         directories: of all experiments.
         options: of the experiment's latest run that are not the default; empty without an
             experiment.
-        tool: what trained the experiment: `run`, `toolbox`, `external`, `export`, or `import-logs`
-            where the runs are from logs.
+        tool: the verb that made the experiments: `run`, `toolbox`, `external`, `export` or
+            `import-logs`; `run` if several did.
         notes: how the runs were read and joined, and what is odd about them.
     """
 
@@ -301,6 +301,7 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
     more = min(max((step.order_count for step in steps.values()), default=0), MOST_ORDERS)
     again = max((step.repeats for step in steps.values()), default=0)
     only = runs.experiments[0] if len(runs.experiments) == 1 else None
+    tools = {_tool(experiment) for experiment in runs.experiments}
     return NextRuns(
         table.dataset,
         steps,
@@ -313,7 +314,7 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
         {} if only is None or only.config is None else _options(only.config),
         directories=tuple(str(experiment.directory) for experiment in runs.experiments),
         most=most,
-        tool="run" if only is None else _tool(only),
+        tool=tools.pop() if len(tools) == 1 else "run",
     )
 
 
