@@ -31,6 +31,12 @@ def test_a_page_shows_what_is_printed(
     assert guide.refresh(page, tmp_path) == page.read_text(encoding="utf-8")
 
 
+def test_links_lead_to_files() -> None:
+    for page in (*guide.PAGES, guide.PAGES[0].parent / "docs" / "index.md"):
+        for target in re.findall(r"\]\(([^)#]+)", page.read_text("utf-8")):
+            assert target.startswith("http") or (page.parent / target).exists(), (page.name, target)
+
+
 def test_pages_are_short() -> None:
     for page in guide.PAGES[1:]:
         prose = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.M | re.S)

@@ -1,5 +1,8 @@
 """How the accuracy of a class-incremental learner depends on the order of its classes.
 
+`analyze`, `compare` and `next_runs` judge a table or an experiment, `write_report` writes its page,
+`run` trains, `check` says what a run would do, and `search_orders` looks for the worst order.
+
 >>> import edgecil
 >>> similarity = edgecil.build_similarity(dataset="cifar100")
 >>> space = edgecil.SequenceSpace.equal(100, 10)

@@ -6,6 +6,7 @@ import csv
 import io
 from dataclasses import replace
 
+import pandas
 import pytest
 
 from edgecil.estimation.analysis import analyze
@@ -162,3 +163,11 @@ def test_the_worst_and_the_best_are_those_of_the_sentence_and_trainings_are_coun
     texts = {mark.text for mark in figure.wide.marks if isinstance(mark, Text)}
     assert {f"{said.lowest:.1f}", f"{said.highest:.1f}"} <= texts
     assert about_training(dataset).endswith("mean over 3 class orders, 6 trainings.")
+
+
+def test_trainings_of_unknown_orders_are_counted() -> None:
+    frame = pandas.DataFrame(
+        {"accuracy": [60, 61, 62, 63.0], "seed": [0, 1, 2, 3], "order_seed": [7, 7, 8, 9]}
+    )
+    (dataset,) = analyze(frame).datasets
+    assert about_training(dataset).endswith("mean over 3 class orders, 4 trainings.")

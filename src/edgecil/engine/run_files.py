@@ -599,8 +599,8 @@ def _in_per_cent(
             continue
         if judged.max() <= 1.0:
             notes.append(
-                f"The {metric} of {method!r} is between {numbers[own].min():g} and "
-                f"{numbers[own].max():g} in {grid.origin}, which are read as fractions: times 100."
+                f"The {metric} of {method!r} lies between {numbers[own].min():g} and "
+                f"{numbers[own].max():g} in {grid.origin}; it is read as a fraction, times 100."
             )
             numbers[own] *= 100.0
     return numbers.tolist(), notes

@@ -108,7 +108,7 @@ def setup_facts(dataset: DatasetAnalysis) -> dict[str, str]:
 def about_training(dataset: DatasetAnalysis) -> str:
     """One sentence for the caption of a paper's table: what was trained, how, how often."""
     facts = [f"{name} {value}" for name, value in setup_facts(dataset).items()]
-    if dataset.table.has_orders:
+    if dataset.table.counts_orders:
         answers = [one.answer for one in dataset.methods.values()]
         facts.append(f"mean over {_span((it.order_count for it in answers), 'class order')}")
         if any(it.trainings > it.order_count for it in answers):
