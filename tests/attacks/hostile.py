@@ -143,7 +143,6 @@ def _experiment(path: Path) -> None:
     experiment = Experiment.open(directory)
     table = experiment.table()
     assert experiment.status().planned >= 0
-    assert all(run.accuracy is None or 0.0 <= run.accuracy <= 100.0 for run in rows(table))
     # what is read is what was written
     assert [run.accuracy for run in rows(table)] == [75.0, 62.5, None, None]
 

@@ -95,14 +95,17 @@ def test_accuracy_of_each_class_after_each_task() -> None:
     assert result().final_class_accuracies() is None
 
 
+def of_another_tool(reported: Reported) -> RunResult:
+    sequence, cost = ClassSequence([[it] for it in range(reported.tasks)]), (7.5, 1000)
+    return RunResult("own", 0, sequence, (NodeResult({}, (), *cost),), {}, {"head": reported})
+
+
 @pytest.mark.parametrize("name", METRICS)
 def test_every_metric_reads_counts_and_reports_alike(name: str) -> None:
     run = result()
     rows = tuple(tuple(row[: index + 1]) for index, row in enumerate(run.matrix()))
     reported = Reported(3, run.accuracy, run.metric("last"), run.metric("average"), rows)
-    cost = NodeResult({}, (), 7.5, 1000)
-    other = RunResult("own", 0, ClassSequence([[0], [1], [2]]), (cost,), {}, {"head": reported})
-    assert other.metric(name) == pytest.approx(result().metric(name))
+    assert of_another_tool(reported).metric(name) == pytest.approx(result().metric(name))
     assert result().metric(name, "head") is not None
 
 
@@ -115,8 +118,7 @@ def test_an_unknown_metric_or_classifier_is_an_error() -> None:
 
 def test_what_another_tool_reports_stands_in_for_counts() -> None:
     reported = Reported(3, 60.0, last=62.0, rows=((90.0,), (30.0, 50.0), (50.0, 25.0, 100.0)))
-    cost = NodeResult({}, (), 7.5, 1000)
-    run = RunResult("own", 0, ClassSequence([[0], [1], [2]]), (cost,), {}, {"head": reported})
+    run = of_another_tool(reported)
     assert run.classifiers == ("head",)
     assert (run.accuracy, run.seconds, run.peak_memory) == (60.0, 7.5, 1000)
     np.testing.assert_array_equal(run.matrix(), result().matrix())
@@ -125,9 +127,7 @@ def test_what_another_tool_reports_stands_in_for_counts() -> None:
 
 
 def test_the_curve_of_a_tool_that_reports_no_tasks() -> None:
-    reported = Reported(2, 60.0, steps=(80.0, 60.0))
-    cost = NodeResult({}, (), 7.5, 1000)
-    run = RunResult("own", 0, ClassSequence([[0], [1]]), (cost,), {}, {"head": reported})
+    run = of_another_tool(Reported(2, 60.0, steps=(80.0, 60.0)))
     assert run.curve("last").tolist() == run.curve("accuracy").tolist() == [80.0, 60.0]
     assert run.curve("forgetting") is None
     unequal = replace(run, sequence=ClassSequence([[0, 2], [1]]))  # tasks and images differ

@@ -45,16 +45,11 @@ def test_a_second_process_is_told_that_the_directory_is_taken(tmp_path) -> None:
 def test_a_failure_leaves_the_old_file_and_no_other(tmp_path) -> None:
     path = tmp_path / "x.txt"
     path.write_text("old")
-    with pytest.raises(EdgecilError, match="No space left"):
-        _run_out_of_space(path)
-    assert path.read_text(encoding="utf-8") == "old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def _run_out_of_space(path: Path) -> None:
-    with replace_file(path) as file:
+    with pytest.raises(EdgecilError, match="No space left"), replace_file(path) as file:  # noqa: PT012
         file.write(b"half")
         raise OSError(28, "No space left on device")
+    assert path.read_text(encoding="utf-8") == "old"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def _kill_writer(path: Path) -> None:
@@ -104,11 +99,15 @@ def test_only_line_ends_end_a_row() -> None:
     assert rows == [[name, "1"], ["e\nf", "2"]]
 
 
-def test_half_a_character_in_json_is_named() -> None:
-    """The database refused it later, with an error that nobody foresaw."""
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [('{"a": ["\\ud800"]}', "ud800"), ('[{"b": {"a": 1, "a": 2}}]', "'a' twice")],
+)
+def test_half_a_character_and_a_name_twice_in_json_are_named(text, named) -> None:
+    """The database refused the former later, with an error that nobody foresaw."""
     assert parse_json('["\\ud83d\\ude00"]', "x.json") == ["\U0001f600"]
-    with pytest.raises(DataError, match="ud800"):
-        parse_json('{"a": ["\\ud800"]}', "x.json")
+    with pytest.raises(DataError, match=named):
+        parse_json(text, "x.json")
 
 
 def test_a_device_does_not_become_a_file(tmp_path) -> None:
@@ -117,8 +116,3 @@ def test_a_device_does_not_become_a_file(tmp_path) -> None:
     with pytest.raises(EdgecilError, match="device"), replace_file(device) as file:
         file.write(b"x")
     assert [path.is_fifo() for path in tmp_path.iterdir()] == [True]
-
-
-def test_a_name_that_a_json_object_has_twice_is_refused() -> None:
-    with pytest.raises(DataError, match="'a' twice"):
-        parse_json('[{"b": {"a": 1, "a": 2}}]', "x")

@@ -72,7 +72,6 @@ def test_the_tensors_of_torchscript_are_read_without_torch_jit(tmp_path, monkeyp
 
 def test_torchscript_cannot_write_a_file(tmp_path) -> None:
     victim = tmp_path / "authorized_keys"
-    victim.write_text("untouched")
     path = save_scripted(Intruder(str(victim)), tmp_path / "model.pt")
     victim.write_text("untouched")
     with pytest.raises(DataError):

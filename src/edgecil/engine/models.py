@@ -11,7 +11,8 @@ import torch
 from edgecil.engine.node_training import unpack
 from edgecil.engine.plan import Node
 from edgecil.engine.prepare import load_context
-from edgecil.engine.seeds import PER_ORDER, SEEDS, training_seed
+from edgecil.engine.seeds import training_seed
+from edgecil.engine.status import shares_seed
 from edgecil.engine.store import StoreReader
 from edgecil.errors import DataError, UsageError
 from edgecil.io.arrays import Inputs, Ints
@@ -72,8 +73,8 @@ def load_model(
     """See :meth:`edgecil.Experiment.model`."""
     wanted = _find_sequence(experiment, sequence)
     with StoreReader(experiment.directory) as store:
-        shared = store.identity().get(SEEDS) != PER_ORDER
-        node = Node(method, training_seed(wanted.tasks, repeat, shared=shared), wanted.tasks)
+        seed = training_seed(wanted.tasks, repeat, shared=shares_seed(store))
+        node = Node(method, seed, wanted.tasks)
         path = store.model_path(node)
     if not path.is_file():
         raise DataError(

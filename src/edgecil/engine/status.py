@@ -163,7 +163,7 @@ def read_status(store: StoreReader, configs: Sequence[ExperimentConfig]) -> Stat
         wanted = set(Plan(last.method_names, last.seeds, own).shard(*part).runs)
     lost = {failure.node for failure in failures}
     parts, missing = [], []
-    shared = _shares_seed(store)
+    shared = shares_seed(store)
     for (method, protocol), repeats in _planned(configs, begun_repeats(store), sequences).items():
         runs = [
             Node(method, training_seed(tasks, repeat, shared=shared), tasks)
@@ -216,7 +216,7 @@ def labelled_runs(store: StoreReader) -> list[LabelledRun]:
             for labelled in group
             if labelled.sequence.tasks == tasks
         ]
-    shared, begun = _shares_seed(store), begun_repeats(store)
+    shared, begun = shares_seed(store), begun_repeats(store)
     planned = _planned((build_config(config) for config in store.configs()), begun, sequences)
     rows: list[LabelledRun] = []
     for method, repeat in begun:
@@ -235,14 +235,14 @@ def labelled_runs(store: StoreReader) -> list[LabelledRun]:
 def begun_repeats(store: StoreReader) -> list[tuple[str, int]]:
     """Return every method and repeat that has a result or a failure, in the order of results."""
     runs = [(method, repeat_of(tasks, seed)) for method, seed, tasks in store.runs()]
-    shared = _shares_seed(store)
+    shared = shares_seed(store)
     for node in [*store.failures(), *store.done()]:
         # A seed belongs to a whole order, of which a node has the first tasks only.
         runs.append((node.method, node.seed if shared else node.seed % REPEATS))
     return list(dict.fromkeys(runs))
 
 
-def _shares_seed(store: StoreReader) -> bool:
+def shares_seed(store: StoreReader) -> bool:
     """Return whether all orders have the same training seed."""
     return bool(store.identity().get(SEEDS) != PER_ORDER)
 
