@@ -302,15 +302,9 @@ class _Pool:
         one = find_protocol(protocol)
         if len(self.fixed) > budget or one.exhaustive:
             return None
+        size, options = len(self.truth), {"draws": draws, "seed": seed}
         return draw_protocol(
-            one,
-            self.space,
-            self.place_of,
-            len(self.truth),
-            budget,
-            draws=draws,
-            seed=seed,
-            fixed=self.fixed,
+            one, self.space, self.place_of, size, budget, fixed=self.fixed, **options
         )
 
 

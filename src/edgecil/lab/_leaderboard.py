@@ -360,7 +360,7 @@ def _rows(cells: Sequence[_Cell]) -> tuple[LeaderboardRow, ...]:
 
 def leaderboard_tables(board: Leaderboard) -> Iterator[Table | str]:
     """Return a table for each budget: a row per protocol and estimator, scales side by side."""
-    from edgecil.report.table import Column, Table
+    from edgecil.report.table import Column, make_table
 
     scales = list(dict.fromkeys(row.scale for row in board.rows))
     for budget in sorted({row.budget for row in board.rows}):
@@ -369,9 +369,9 @@ def leaderboard_tables(board: Leaderboard) -> Iterator[Table | str]:
             if row.budget == budget:
                 rows.setdefault((row.protocol, row.estimator), {})[row.scale] = row
         shown = [scale for scale in scales if any(scale in own for own in rows.values())]
-        columns = [Column("protocol"), Column("estimator")]
+        columns: list[Column | str] = ["protocol", "estimator"]
         for scale in shown:
-            columns += [Column(f"W₁, {scale}", 2), Column("interval"), Column("covered", 2)]
+            columns += [Column(f"W₁, {scale}", 2), "interval", Column("covered", 2)]
         cells = []
         for names, own in rows.items():
             line: list[str | float | None] = [*names]
@@ -382,9 +382,8 @@ def leaderboard_tables(board: Leaderboard) -> Iterator[Table | str]:
                 low, high = one.relative.low, one.relative.high
                 between = None if low is None else f"{low:.2f}–{high:.2f}"
                 line += [one.relative.mean, between, one.mean_coverage.mean]
-            cells.append(tuple(line))
-        title, name = f"{budget} runs", f"leaderboard-{budget}"
-        yield Table(name, title, "", tuple(columns), tuple(cells))
+            cells.append(line)
+        yield make_table(columns, cells, title=f"{budget} runs", name=f"leaderboard-{budget}")
     yield (
         f"Means over {len(board.tables)} tables, {board.draws} draws of each protocol; each run is "
         "a new order with a training seed of its own. Rows are sorted by the first scale.\n"

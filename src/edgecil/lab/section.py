@@ -10,7 +10,7 @@ from edgecil.io.csv_files import Cell
 from edgecil.lab._audit import MEASURES, DatasetAudit, audit_file, load_audit, runs_digest
 from edgecil.report.metrics import metric_words
 from edgecil.report.sections import Part, Section
-from edgecil.report.table import Column, Table
+from edgecil.report.table import Column, Table, make_table
 from edgecil.sequences.protocols import RANDOM
 
 _ID, _TITLE = "audit", "Audit"
@@ -81,22 +81,17 @@ def beside_random_table(audit: DatasetAudit) -> Table:
             low, high = one.interval or (None, None)
             own = one.ratio, low, high, *one.placebo, len(one.methods), _SIGNS[one.outcome]
             rows.append((protocol, title, *own))
-    return Table(
-        "beside-random",
-        "Protocols compared with random orders",
-        "Mean distance from the truth divided by that of as many random orders, with the same "
-        "estimator: W₁, JSD, and the part of the range that is missed. Geometric mean over methods "
-        "with its 90 % interval. Placebo: 90 % range if random orders take the place of "
+    numbers = (Column(title, 2) for title in ("ratio", "from", "to", "placebo", "to "))
+    return make_table(
+        ("protocol", "measure", *numbers, Column("methods", 0), ""),
+        rows,
+        name="beside-random",
+        title="Protocols compared with random orders",
+        caption="Mean distance from the truth divided by that of as many random orders, with the "
+        "same estimator: W₁, JSD, and the part of the range that is missed. Geometric mean over "
+        "methods with its 90 % interval. Placebo: 90 % range if random orders take the place of "
         "constructed ones. ✓ better, ✗ worse than random orders if neither interval nor placebo "
         "explains it, ○ otherwise.",
-        (
-            Column("protocol"),
-            Column("measure"),
-            *(Column(title, 2) for title in ("ratio", "from", "to", "placebo", "to ")),
-            Column("methods", 0),
-            Column(""),
-        ),
-        tuple(rows),
     )
 
 
@@ -108,38 +103,28 @@ def closeness_table(audit: DatasetAudit) -> Table:
             for estimator, one in by_estimator.items():
                 numbers = one.wasserstein, one.jsd, one.low, one.high, one.high - one.low
                 rows.append((name, protocol, estimator, *numbers))
-    return Table(
-        "closeness",
-        "Distance from the truth",
-        "Means over draws of the protocol's random part: W₁ in points, JSD in nats, lowest and "
-        "highest accuracy of the runs and their range.",
-        (
-            *(Column(title) for title in ("method", "protocol", "estimator")),
-            Column("W₁", 2),
-            Column("JSD", 3),
-            *(Column(title, 1) for title in ("lowest", "highest", "range")),
-        ),
-        tuple(rows),
+    ends = (Column(title, 1) for title in ("lowest", "highest", "range"))
+    return make_table(
+        ("method", "protocol", "estimator", Column("W₁", 2), Column("JSD", 3), *ends),
+        rows,
+        name="closeness",
+        title="Distance from the truth",
+        caption="Means over draws of the protocol's random part: W₁ in points, JSD in nats, lowest "
+        "and highest accuracy of the runs and their range.",
     )
 
 
 def budgets_table(audit: DatasetAudit) -> Table:
     """Mean distance from the truth against the number of runs."""
-    return Table(
-        "budgets",
-        "Distance from the truth with n runs",
-        "Mean over draws, with the Gaussian estimator. JSD in nats, W₁ in points.",
-        (
-            Column("method"),
-            Column("protocol"),
-            Column("runs", 0),
-            Column("JSD", 3),
-            Column("W₁", 2),
-        ),
-        tuple(
+    return make_table(
+        ("method", "protocol", Column("runs", 0), Column("JSD", 3), Column("W₁", 2)),
+        [
             (name, protocol, point.budget, point.jsd, point.wasserstein)
             for name, method in audit.methods.items()
             for protocol, points in method.by_budget.items()
             for point in points
-        ),
+        ],
+        name="budgets",
+        title="Distance from the truth with n runs",
+        caption="Mean over draws, with the Gaussian estimator. JSD in nats, W₁ in points.",
     )
