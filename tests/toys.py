@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -139,3 +140,16 @@ def accuracy(method: Method, scenario: Scenario, classes: tuple[int, ...]) -> fl
     """Share of the test images of some classes that the main classifier gets right."""
     images = scenario.test.only(classes)
     return float((method.predict(images.inputs) == images.labels).double().mean())
+
+
+def seeded(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def tensors_in(value: object) -> Iterator[torch.Tensor]:
+    """Every tensor inside a state."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (dict, list, tuple)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from tensors_in(item)

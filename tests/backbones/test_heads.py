@@ -5,13 +5,10 @@ import torch
 from hypothesis import given, strategies as st
 
 from edgecil.backbones import CosineHead, GrowingLinear
+from tests.toys import seeded
 
 HEADS = [GrowingLinear, CosineHead]
 heads = pytest.mark.parametrize("head_type", HEADS)
-
-
-def seeded(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
 
 
 @given(

@@ -11,6 +11,7 @@ from edgecil.backbones.initialise import build
 from edgecil.backbones.named import BACKBONES, ON_VECTORS
 from edgecil.backbones.vit import ViT, ViTLayout
 from tests.backbones.test_vit import LAYOUTS, SHAPE
+from tests.toys import seeded
 
 RESIDUAL = [name for name in BACKBONES if name not in ON_VECTORS]
 Make = Callable[[torch.Generator], nn.Module]
@@ -22,10 +23,6 @@ every_network = pytest.mark.parametrize(
     ],
     ids=[*RESIDUAL, *LAYOUTS],
 )
-
-
-def seeded(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
 
 
 @every_network

@@ -10,15 +10,12 @@ from edgecil.backbones import Backbone, build_backbone, initialise
 from edgecil.backbones.named import BACKBONES, ON_VECTORS
 from edgecil.backbones.resnet import PadShortcut
 from edgecil.errors import UsageError
+from tests.toys import seeded
 
 SHAPES = [(1, 28, 28), (3, 32, 32), (2, 17, 23), (1, 2, 3)]
 from_scratch = pytest.mark.parametrize(
     "name", [name for name in BACKBONES if name not in ON_VECTORS]
 )
-
-
-def seeded(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
 
 
 def parameters(network: nn.Module) -> int:

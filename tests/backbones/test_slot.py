@@ -15,6 +15,7 @@ from edgecil.backbones import build_backbone, slot
 from edgecil.backbones.named import default_backbone
 from edgecil.backbones.pretrained import fingerprint, image_size_of, statistics_of
 from edgecil.errors import EdgecilError, PrerequisiteError, UsageError
+from tests.toys import seeded
 
 pytestmark = pytest.mark.filterwarnings("ignore::edgecil.errors.EdgecilWarning")
 SHAPE = (1, 12, 12)
@@ -50,10 +51,6 @@ from torch import nn
 def make():
     return nn.Sequential(nn.Flatten(), nn.Linear(144, 6))
 """
-
-
-def seeded(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
 
 
 def test_a_module_gives_its_own_features_and_states_its_images() -> None:

@@ -12,6 +12,7 @@ from torch import nn
 from edgecil.backbones.initialise import build
 from edgecil.backbones.vit import PLAIN, Sockets, ViT, ViTBlock, ViTLayout
 from edgecil.errors import UsageError
+from tests.toys import seeded
 
 SMALL = ViTLayout(channels=2, patch=4, width=12, depth=3, heads=3, hidden=20)
 LAYOUTS = {
@@ -22,10 +23,6 @@ LAYOUTS = {
 SHAPE = (2, 8, 12)
 PROMPTS = torch.randn(5, 12, generator=torch.Generator().manual_seed(1))
 Kinds = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
-
-
-def seeded(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
 
 
 def randomised(layout: ViTLayout = SMALL) -> ViT:

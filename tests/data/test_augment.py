@@ -21,14 +21,11 @@ from edgecil.data.augment.steps import (
     to_float,
 )
 from edgecil.errors import UsageError
+from tests.toys import seeded
 
 sizes = st.tuples(st.integers(1, 5), st.sampled_from([1, 3]), st.integers(2, 9), st.integers(2, 9))
 seeds = st.integers(0, 2**32)
 every_step = pytest.mark.parametrize("name", STEPS)
-
-
-def seeded(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
 
 
 def noise(*shape: int, seed: int = 9) -> torch.Tensor:

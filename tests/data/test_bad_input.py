@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from edgecil.data import Dataset, dataset_status, load_dataset
+from edgecil.data import IMAGE_DATASETS, Dataset, dataset_status, load_dataset
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError
 from tests.data.painting import WRITERS, paint, save, write_split_folder
 
@@ -52,7 +52,7 @@ def test_a_missing_directory_is_named(name, tmp_path) -> None:
     assert str(nowhere) in reason
 
 
-@pytest.mark.parametrize("name", [name for name in WRITERS if name != "folder"])
+@pytest.mark.parametrize("name", [name for name in IMAGE_DATASETS if IMAGE_DATASETS[name].advice])
 def test_an_empty_directory_and_none_at_all_say_how_to_get_the_images(name, tmp_path) -> None:
     assert_refused(name, tmp_path, PrerequisiteError, str(tmp_path))
     with pytest.raises(PrerequisiteError, match=f"'{name}'.*'root'"):
@@ -214,12 +214,6 @@ def test_a_file_that_is_no_array_file_is_told(tmp_path) -> None:
     assert not dataset_status(str(path))[0]
     path.write_bytes(b"not a zip")
     with pytest.raises(DataError, match=r"not a .npz file"):
-        load_dataset(str(path))
-    np.savez_compressed(path, **arrays())
-    damaged = bytearray(path.read_bytes())
-    damaged[90:110] = bytes(20)
-    path.write_bytes(damaged)
-    with pytest.raises(DataError, match=r"Cannot read .*toy.npz"):
         load_dataset(str(path))
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgecil.data import dataset_status, load_dataset
+from edgecil.data import load_dataset
 from edgecil.data.formats import photographs as domains
-from edgecil.errors import DataError, EdgecilWarning, PrerequisiteError
+from edgecil.errors import DataError, EdgecilWarning
 from tests.data.painting import TEST, TRAIN, classes_painted, parts_painted, save
 
 # The labels of the lists are not in the alphabetical order of the folders.
@@ -90,13 +90,4 @@ def test_subsets_of_pilot(tmp_path: Path, name: str, inner: str) -> None:
     save(tmp_path / inner / "train" / "new" / "x.jpg", 0)
     save(tmp_path / inner / "test" / "new" / "x.jpg", 0)
     with pytest.raises(DataError, match="must have 3 class folders"):
-        load_dataset(name, root=tmp_path)
-
-
-@pytest.mark.parametrize("name", ["domainnet", "objectnet", "omnibenchmark", "vtab"])
-def test_what_is_missing_is_said(tmp_path: Path, name: str) -> None:
-    available, sentence = dataset_status(name, tmp_path)
-    assert not available
-    assert "http" in sentence
-    with pytest.raises(PrerequisiteError, match="http"):
         load_dataset(name, root=tmp_path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +22,7 @@ from tests.toys import (
     learn,
     learn_all,
     same,
+    tensors_in,
     toy_dataset,
     toy_vit,
 )
@@ -56,28 +56,6 @@ def build_brief(name: str, **options: Any) -> Method:
 
 def budget(name: str) -> MemoryBudget | None:
     return getattr(get_method(name).config(), "memory", None)
-
-
-def images_in(value: object) -> Iterator[torch.Tensor]:
-    """Every stack of images inside a state."""
-    if isinstance(value, torch.Tensor) and value.dtype == torch.uint8 and value.ndim == 4:
-        yield value
-    elif isinstance(value, (dict, list, tuple)):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from images_in(item)
-
-
-def types_in(value: object) -> list[torch.dtype]:
-    """The type of every tensor inside a state."""
-    if isinstance(value, torch.Tensor):
-        return [value.dtype]
-    if isinstance(value, dict):
-        value = list(value.values())
-    return (
-        [kind for item in value for kind in types_in(item)]
-        if isinstance(value, list | tuple)
-        else []
-    )
 
 
 @every_method
@@ -124,7 +102,8 @@ def test_keeps_no_more_images_than_its_budget_allows(name) -> None:
     method = build_brief(name, settings={} if allowed is None else small)
     for end, quota in zip(range(1, len(TASKS) + 1), (4, 2, 1), strict=True):
         learn(method, TINY_SCENARIO, TASKS[:end])
-        stacks = list(images_in(unpack(pack(method.state()))))
+        tensors = tensors_in(unpack(pack(method.state())))
+        stacks = [it for it in tensors if it.dtype == torch.uint8 and it.ndim == 4]
         limit = 0 if allowed is None else 10
         assert sum(len(stack) for stack in stacks) <= limit
         if allowed is not None:
@@ -173,5 +152,6 @@ def test_learns_with_mixed_precision(name) -> None:
     for method in (plain, mixed):
         learn_all(method, SCENARIO, TASKS[:2])
         assert accuracy(method, SCENARIO, TASKS[1]) > 0.3
-    assert types_in(mixed.state()) == types_in(plain.state())
+    types, usual = ([it.dtype for it in tensors_in(one.state())] for one in (mixed, plain))
+    assert types == usual
     assert not same(plain.state(), mixed.state())

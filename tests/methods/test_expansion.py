@@ -11,14 +11,10 @@ from torch import nn
 from edgecil.methods import get_method
 from edgecil.methods.expansion import ExpandingBackbone, ExpandingNetwork
 from edgecil.methods.task import Scenario
-from tests.toys import HARD, TASKS, Bench, learn_all
+from tests.toys import HARD, TASKS, Bench, learn_all, seeded
 
 EXPANDING = ("der", "memo", "tagfex")
 SCENARIO = Scenario(HARD)
-
-
-def seeded(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
 
 
 def extractor() -> nn.Module:

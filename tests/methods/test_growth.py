@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import weakref
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +23,17 @@ from edgecil.methods.network import Network, NetworkMethod
 from edgecil.methods.setups import PAPER_MEMORY
 from edgecil.methods.tagfex import TagFexNetwork
 from edgecil.methods.task import Scenario
-from tests.toys import QUICK, build, learn, learn_all, same, toy_dataset, toy_environment, toy_vit
+from tests.toys import (
+    QUICK,
+    build,
+    learn,
+    learn_all,
+    same,
+    tensors_in,
+    toy_dataset,
+    toy_environment,
+    toy_vit,
+)
 
 CLASSES, EACH, KEPT, BATCH, SIDE = 6, 16, 2, 8, 32
 RESIDUAL = [backbone for backbone in BACKBONES if backbone not in ON_VECTORS]
@@ -45,14 +55,6 @@ def network_method(name: str, **settings: object) -> NetworkMethod:
     return build(
         name, DATASET, schedule=BRIEF, settings={"memory": {"per_class": KEPT}, **settings}
     )
-
-
-def tensors_in(value: object) -> Iterator[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, (dict, list)):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from tensors_in(item)
 
 
 def bytes_of(*modules: torch.nn.Module) -> int:

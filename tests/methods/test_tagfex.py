@@ -11,14 +11,10 @@ from edgecil.errors import UsageError
 from edgecil.methods.network import distil
 from edgecil.methods.tagfex import MergeAttention, TagFex, info_nce
 from edgecil.methods.task import Task
-from tests.toys import HARD, TASKS, Bench, Tasks
+from tests.toys import HARD, TASKS, Bench, Tasks, seeded
 
 BENCH = Bench("tagfex", HARD, epochs=1)
 SCENARIO, trained = BENCH.scenario, BENCH.trained
-
-
-def seeded(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
 
 
 def test_a_new_extractor_starts_between_the_last_and_the_task_agnostic_one() -> None:

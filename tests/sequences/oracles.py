@@ -124,3 +124,7 @@ def named_objectives(sizes: tuple[int, ...]) -> dict[str, Objective]:
 def near_equal(classes: int, tasks: int) -> SequenceSpace:
     """K tasks whose sizes differ by one at most."""
     return SequenceSpace([len(part) for part in np.array_split(np.arange(classes), tasks)])
+
+
+def permuted(values: Floats, order: Ints) -> Floats:
+    return values[np.ix_(order, order)]

@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from edgecil.sequences.canonical import canonical_order
 from edgecil.similarity import SimilarityMatrix
-from tests.sequences.oracles import Floats, Ints, matrices
+from tests.sequences.oracles import Floats, matrices, permuted
 
 
 def from_pairs(count: int, pairs: dict[tuple[int, int], float]) -> Floats:
@@ -45,10 +45,6 @@ def blocks(groups: int, size: int) -> Floats:
 def seen_in_canonical_order(values: Floats) -> Floats:
     similarity = SimilarityMatrix.of(values)
     return similarity.submatrix(canonical_order(similarity))
-
-
-def permuted(values: Floats, order: Ints) -> Floats:
-    return values[np.ix_(order, order)]
 
 
 @settings(max_examples=200)

@@ -13,7 +13,7 @@ from edgecil.errors import UsageError
 from edgecil.sequences import PROTOCOLS, ClassSequence, SequenceSpace, find_optimum, profile
 from edgecil.sequences.protocols.extremes import GOALS, Extremes, Optimal
 from edgecil.similarity import SimilarityMatrix
-from tests.sequences.oracles import SPACES, Floats, Ints, matrices, matrix, near_equal
+from tests.sequences.oracles import SPACES, Floats, Ints, matrices, matrix, near_equal, permuted
 
 Build = Callable[[SimilarityMatrix, SequenceSpace, np.random.Generator], ClassSequence]
 
@@ -33,10 +33,6 @@ ALL = [
 LABEL_FREE = [param for param in ALL if not param.id.startswith("edge-released")]
 
 LARGER = [(30, 4), (23, 5), (12, 12), (26, 3)]
-
-
-def permuted(values: Floats, order: Ints) -> Floats:
-    return values[np.ix_(order, order)]
 
 
 def relabelled(sequence: ClassSequence, order: Ints) -> ClassSequence:

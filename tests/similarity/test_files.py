@@ -86,12 +86,6 @@ def test_missing_files_other_endings_and_other_arrays_are_told(tmp_path: Path) -
         read_embeddings(tmp_path / "D.npz")
 
 
-def test_pickled_arrays_are_not_run(tmp_path: Path) -> None:
-    np.save(tmp_path / "D.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
-    with pytest.raises(DataError, match="Cannot read"):
-        read_similarity(tmp_path / "D.npy")
-
-
 def test_a_damaged_source_is_told(tmp_path: Path) -> None:
     np.savez(tmp_path / "D.npz", values=VALUES, source=np.array("{"))
     with pytest.raises(DataError, match="damaged 'source' entry"):
