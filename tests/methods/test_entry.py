@@ -11,11 +11,6 @@ from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.setups import PAPER_MEMORY
 
 
-def test_unknown_methods_are_named_with_their_neighbours() -> None:
-    with pytest.raises(UsageError, match=r"'icral'.*'icarl'"):
-        get_method("icral")
-
-
 def test_case_and_dashes_of_a_name_do_not_matter() -> None:
     assert get_method("iCaRL") is get_method("icarl")
     assert get_method("HiDe Prompt").name == "hide-prompt"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -209,7 +210,7 @@ def test_a_transcript_that_cannot_be_read_counts_as_absent(content) -> None:
 
 
 def test_without_the_package_it_says_what_to_install(monkeypatch) -> None:
-    monkeypatch.setattr("edgecil.paper.language_model.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "openai", None)
     with pytest.raises(PrerequisiteError, match=r"pip install 'edgecil\[llm\]'"):
         LanguageModel("toy").complete([])
 

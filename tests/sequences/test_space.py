@@ -61,20 +61,6 @@ def test_a_space_contains_what_it_enumerates_and_nothing_else(sizes) -> None:
     assert tuple(range(N)) not in space
 
 
-@pytest.mark.parametrize(
-    ("classes", "base", "increment", "sizes"),
-    [
-        (100, 50, 10, (50, 10, 10, 10, 10, 10)),
-        (100, 0, 20, (20,) * 5),
-        (7, 1, 2, (1, 2, 2, 2)),
-        (5, 5, 3, (5,)),
-        (3, 2, 1, (2, 1)),
-    ],
-)
-def test_a_base_is_followed_by_increments(classes, base, increment, sizes) -> None:
-    assert SequenceSpace.base_increment(classes, base, increment).sizes == sizes
-
-
 @pytest.mark.parametrize(("classes", "tasks"), [(10, 3), (100, 7), (7, 3), (200, 15)])
 def test_sizes_that_do_not_divide_come_with_a_way_out(classes, tasks) -> None:
     with pytest.raises(UsageError, match="increment") as error:
@@ -85,17 +71,21 @@ def test_sizes_that_do_not_divide_come_with_a_way_out(classes, tasks) -> None:
 
 
 @pytest.mark.parametrize(
-    ("way", "sizes"),
+    ("classes", "way", "sizes"),
     [
-        ({"tasks": 2}, (3, 3)),
-        ({"base": 2, "increment": 1}, (2, 1, 1, 1, 1)),
-        ({"increment": 3}, (3, 3)),
-        ({"sizes": [1, 5]}, (1, 5)),
+        (6, {"tasks": 2}, (3, 3)),
+        (4, {"tasks": 4}, (1,) * 4),
+        (6, {"base": 2, "increment": 1}, (2, 1, 1, 1, 1)),
+        (100, {"base": 50, "increment": 10}, (50, 10, 10, 10, 10, 10)),
+        (100, {"base": 0, "increment": 20}, (20,) * 5),
+        (5, {"base": 5, "increment": 3}, (5,)),
+        (6, {"increment": 3}, (3, 3)),
+        (6, {"sizes": [1, 5]}, (1, 5)),
     ],
     ids=str,
 )
-def test_one_way_to_describe_the_tasks_is_enough(way, sizes) -> None:
-    assert SequenceSpace.choose(6, **way).sizes == sizes
+def test_one_way_to_describe_the_tasks_is_enough(classes, way, sizes) -> None:
+    assert SequenceSpace.choose(classes, **way).sizes == sizes
 
 
 @pytest.mark.parametrize(

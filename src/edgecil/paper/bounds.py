@@ -79,9 +79,7 @@ class SampleBound:
         """
         population = self._population(size)
         tolerance = positive_number("epsilon", epsilon)
-        spread = positive_number("accuracy_range", accuracy_range)
-        log_odds = self._log_union(population) - _ln(open_probability("delta", delta))
-        needed = log_odds * spread**2 / (2 * tolerance**2)
+        needed = self._weight(population, delta, accuracy_range) / tolerance**2
 
         def enough(runs: int) -> bool:
             numerator, denominator = self.effective_runs(population, runs)
@@ -101,20 +99,21 @@ class SampleBound:
         """
         population = self._population(size)
         drawn = whole_number("runs", runs, least=1, most=population)
-        spread = positive_number("accuracy_range", accuracy_range)
-        log_odds = self._log_union(population) - _ln(open_probability("delta", delta))
+        weight = self._weight(population, delta, accuracy_range)
         if drawn == population:
             return 0.0
         numerator, denominator = self.effective_runs(population, drawn)
-        weight = log_odds * spread**2 / 2
         return _root_rounded_up(weight.numerator * denominator, weight.denominator * numerator)
 
     def _population(self, size: int) -> int:
         least = self.extreme_runs + 2
         return whole_number("size", size, least=least) - self.extreme_runs
 
-    def _log_union(self, population: int) -> Fraction:
-        return _ln(Fraction(2 * population if self.union else 2))
+    def _weight(self, population: int, delta: float, accuracy_range: float) -> Fraction:
+        """Return ln(2u/δ) · R² / 2."""
+        spread = positive_number("accuracy_range", accuracy_range)
+        events = _ln(Fraction(2 * population if self.union else 2))
+        return (events - _ln(open_probability("delta", delta))) * spread**2 / 2
 
 
 def _paper_effective(population: int, runs: int) -> tuple[int, int]:

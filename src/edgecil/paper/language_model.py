@@ -12,7 +12,6 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
@@ -21,6 +20,7 @@ from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageErro
 from edgecil.io.files import cache_directory, replace_file
 from edgecil.io.json import check_checksum, with_checksum
 from edgecil.io.numbers import is_number
+from edgecil.io.packages import import_package
 from edgecil.io.terminal import printable
 
 _OPENAI = "https://api.openai.com/v1"
@@ -83,17 +83,12 @@ class LanguageModel:
 
     def complete(self, messages: list[dict[str, str]]) -> dict[str, Any]:
         """Return the model's next message: `content`, `refusal` if any, and `finish_reason`."""
-        if find_spec("openai") is None:
-            raise PrerequisiteError(
-                "Language models require the openai package: run pip install 'edgecil[llm]'."
-            )
+        openai = import_package("openai", "llm", "A language model")
         if not self.key:
             raise PrerequisiteError(
                 "A language model requires OPENAI_API_KEY in the environment, and OPENAI_BASE_URL "
                 "for an endpoint other than OpenAI's; a local server takes any key."
             )
-        import openai
-
         parts = urlsplit(self.base_url)
         client = openai.OpenAI(
             base_url=urlunsplit((parts.scheme, parts.netloc, parts.path, "", "")),
