@@ -107,8 +107,17 @@ def checked(function: _Function) -> _Function:
         more = further.__annotations__.items()
         annotations |= {name: it.__forward_arg__ for name, it in more}
 
+    places = [name for name, it in parameters.items() if it.kind <= it.POSITIONAL_OR_KEYWORD]
+    several = any(it.kind == it.VAR_POSITIONAL for it in parameters.values())
+
     @wraps(function)
     def call(*given: Any, **named: Any) -> Any:
+        if len(given) > len(places) and not several:
+            raise UsageError(
+                f"{function.__name__}() takes only {' and '.join(map(repr, places))} without a "
+                f"name. Got {len(given)} arguments; give several sources as a list, [a, b], or "
+                "DataFrames as a dict, {'ours': a, 'baseline': b}."
+            )
         for name, value in {**dict(zip(parameters, given, strict=False)), **named}.items():
             if name in annotations:
                 check_type(name, value, annotations[name])

@@ -142,6 +142,11 @@ TABLE_KINDS: dict[str, dict[str, Change]] = {
         "the method in the index": lambda f: f.set_index("method"),
     },
     "noted": {
+        "a column that is not used": lambda f: f.assign(lr=0.1),
+        "the method called model": lambda f: f.rename(columns={"method": "model"}),
+        "trainings of three unknown orders": lambda f: f[BARE].assign(
+            order_seed=[0, 0, 0, 1, 1, 2] * 3
+        ),
         "all in fractions": lambda f: f.assign(accuracy=f["accuracy"] / 100),
         "one method in fractions": lambda f: on(f, "b", "accuracy", lambda x: x / 100),
         "zeros and ones": lambda f: f.assign(accuracy=[0, 1, 1] * 6),

@@ -348,7 +348,7 @@ def test_metrics_are_no_methods_and_seeds_no_metrics(tmp_path) -> None:
 def test_a_method_may_be_called_otherwise(tmp_path, name) -> None:
     table = read_text(tmp_path, LONG.replace("method", name).replace("accuracy", "Acc"))
     assert values_of(table) == {"x": [61.0, 63.0], "y": [55.0, 58.0]}
-    with pytest.raises(DataError, match="rename one to 'method'"):
+    with pytest.raises(DataError, match="model and approach; rename one to method"):
         read_text(tmp_path, "model,approach,accuracy\nx,y,61\n")
 
 

@@ -72,3 +72,36 @@ def test_a_saved_moment_does_not_change(tmp_path: Path) -> None:
     write_experiment(tmp_path / "run", {"a": noisy(0), "b": noisy(1)}, ("random",))
     assert (live.table().methods, moment.table().methods) == (("a", "b"), ("a",))
     assert len(moment.results()) == 3
+
+
+def scores(change: Callable[[float], float] = lambda value: value) -> pandas.DataFrame:
+    """Values of a metric that edgecil does not know."""
+    return pandas.DataFrame({"seed": range(4), "f1": [change(it) for it in (61, 63, 60, 62.5)]})
+
+
+def test_a_metric_of_a_file_is_in_one_unit_over_all_sources() -> None:
+    right = {"a": scores(), "b": scores(lambda it: it - 3)}
+    fractions = {name: frame.assign(f1=frame["f1"] / 100) for name, frame in right.items()}
+    pairs = [edgecil.compare(it, metric="f1") for it in (right, fractions)]
+    assert pairs[0]["a", "b"].difference == pytest.approx(pairs[1]["a", "b"].difference)
+    assert [any("times 100" in note for note in pair.notes) for pair in pairs] == [False, True]
+    with pytest.raises(EdgecilError, match="write all in per cent"):
+        edgecil.compare({"a": right["a"], "b": fractions["b"]}, metric="f1")
+    losses = {name: frame.rename(columns={"f1": "loss"}) for name, frame in fractions.items()}
+    assert edgecil.compare(losses, metric="loss")["a", "b"].difference == pytest.approx(0.03)
+
+
+def test_tables_are_given_as_a_list_or_by_name() -> None:
+    one, other = scores(), scores(lambda it: it - 3)
+    named = edgecil.compare({"ours": one, "theirs": other}, metric="f1")
+    assert [(pair.first, pair.second) for pair in named.pairs] == [("ours", "theirs")]
+    assert named.source == "ours, theirs"
+    both = {name: it.assign(method="m") for name, it in (("ours", one), ("theirs", other))}
+    assert edgecil.analyze(both, metric="f1").datasets[0].table.methods == (
+        "m (ours)",
+        "m (theirs)",
+    )
+    with pytest.raises(EdgecilError, match=r"\[a, b\]"):
+        edgecil.compare(one, other, metric="f1")  # type: ignore[misc]
+    with pytest.raises(EdgecilError, match="for each name"):
+        edgecil.compare({"ours": one, "theirs": "a.csv"}, metric="f1")  # type: ignore[arg-type]

@@ -63,6 +63,9 @@ _SEEDS = 2**63
 _SEED_IN_NAME = re.compile(r"(.+?)[\s_./-]*(?:seed|run)[\s_=-]*(\d+)", re.IGNORECASE)
 _TENSORBOARD = b"wall time,step,value"
 
+NAME = "edgecil name"
+"""The attribute of a DataFrame that has a name, which stands for its method if it has none."""
+
 
 def read_runs(
     source: str | Path | DataFrame | Sequence[str | Path],
@@ -215,8 +218,8 @@ class Grid:
             same = [name for name in self.columns if near(name) == wanted.lower()]
             if len(same) > 1:
                 raise DataError(
-                    f"{self.origin} has {len(same)} columns for {wanted!r}: "
-                    f"{', '.join(same)}; keep one, or rename one to {wanted!r}."
+                    f"{self.origin} has {len(same)} columns {wanted!r}: {', '.join(same)}; keep "
+                    "one, or rename the others."
                 )
             if same:
                 self.columns = {
@@ -232,8 +235,8 @@ class Grid:
             return
         if len(same) > 1:
             raise DataError(
-                f"{self.origin} has no column {wanted!r} but {' and '.join(map(repr, same))}; "
-                f"rename one to {wanted!r}."
+                f"{self.origin} has no column {wanted!r} but {' and '.join(same)}; rename one to "
+                f"{wanted}."
             )
         if wanted == "status":
             self.columns[wanted] = self.columns.pop(same[0])
@@ -289,11 +292,13 @@ class Grid:
         seeds, has_sizes = self.order_column or "seed", not (tasks is None or _is_one(tasks))
         missing = [] if seeds in self.columns else ["a column 'order_seed' or 'seed'"]
         if tasks is None:
-            missing.append("the number of tasks as 'tasks'")
+            missing.append("the number of tasks as the 'tasks' parameter")
         if "dataset" not in self.columns and not has_sizes:
-            missing.append("a column 'dataset', or the sizes of all tasks as 'tasks' (50,25,25)")
+            by_size = "the sizes of all tasks by the 'tasks' parameter (50,25,25)"
+            missing.append(f"a column 'dataset' (such as cifar100), or {by_size}")
         if missing or tasks is None:
-            raise UsageError(f"'orders_from' requires {' and '.join(missing)} for {self.origin}.")
+            wanted = "; and ".join(missing)
+            raise UsageError(f"'orders_from' requires for {self.origin} {wanted}.")
         sizes = (tasks,) if isinstance(tasks, int) else tuple(tasks)
         drawn: dict[tuple[str, str], tuple[str, str]] = {}
         datasets = self.columns.get("dataset", [""] * len(self.numbers))
@@ -334,6 +339,7 @@ def read_grid(source: str | Path | DataFrame | Sequence[str | Path]) -> Grid:
     if isinstance(source, (list, tuple)):
         return _logged([Path(path) for path in source])
     frame: Any = source.to_pandas() if hasattr(source, "to_pandas") else source
+    own = name_of(source)
     if not hasattr(frame, "iloc") or not hasattr(frame, "columns"):
         raise wrong_value("source", "a CSV file or a DataFrame", source)
     if frame.columns.nlevels > 1:
@@ -347,7 +353,13 @@ def read_grid(source: str | Path | DataFrame | Sequence[str | Path]) -> Grid:
         is_text = name is not None and any(isinstance(cell, str) for cell in first)
         if (is_text or str(name).lower() in _KEYS) and name not in frame.columns:
             frame = frame.reset_index(level=place)
-    return _grid(parse_rows(frame.to_csv(index=False), "DataFrame"), "DataFrame", "method")
+    cells, name = parse_rows(frame.to_csv(index=False), "DataFrame"), own or "DataFrame"
+    return _grid(cells, name, own or "method", first=0)
+
+
+def name_of(source: object) -> str | None:
+    """Return the name of a DataFrame that has one."""
+    return getattr(source, "attrs", {}).get(NAME)
 
 
 def is_tensorboard(source: object) -> bool:
@@ -377,14 +389,13 @@ def _logged(paths: Sequence[Path]) -> Grid:
     return Grid(columns, list(range(1, len(rows) + 1)), origin, "method", [note])
 
 
-def _grid(rows: Iterator[Sequence[str]], origin: str, stem: str) -> Grid:
+def _grid(rows: Iterator[Sequence[str]], origin: str, stem: str, first: int = 2) -> Grid:
     header = [cell.strip() for cell in next(rows, ())]
     check_header(header, origin)
     cells = list(rows)
     if not cells:
         raise DataError(f"{origin} contains no runs.")
     columns = [list(column) for column in zip(*cells, strict=True)]
-    first = 2 if stem != "method" else 0
     return Grid(
         {name: own for name, own in zip(header, columns, strict=True) if name},
         list(range(first, first + len(cells))),
@@ -575,7 +586,8 @@ def _check_repeats(table: Runs, numbers: Sequence[int], grid: Grid, *, has_seeds
         same = "seed" if has_seeds else f"{table.metric}, without a seed that tells them apart"
         raise DataError(
             f"Row {numbers[row]} of {grid.origin} repeats row {numbers[other]}: the same {shared} "
-            f"and {same}{apart}; remove it, or number the seeds of repeated trainings."
+            f"and {same}{apart}; remove it, or number the seeds of repeated trainings (the column "
+            "'order_seed' has those of class orders)."
         )
 
 
@@ -588,7 +600,7 @@ def _in_per_cent(
         return list(values), []
     numbers, notes = np.array(values, dtype=np.float64), []
     names = np.array(methods)
-    beside = [name for name in METRICS if name in grid.columns and METRICS[name].bounds[0] == 0.0]
+    beside = [name for name in grid.columns if find_metric(name).bounds[0] == 0.0]
     for method in dict.fromkeys(methods):
         own = np.flatnonzero((names == method) & ~np.isnan(numbers))
         judged = numbers[own]

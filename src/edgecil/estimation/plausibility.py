@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -14,6 +16,7 @@ from edgecil.sequences.protocols import LabelledSequence, describe_duplicates, f
 from edgecil.sequences.sequence import ClassSequence
 
 _NAMED = 3
+_NO_SHARE = re.compile("loss|time|hour|minute|second", re.IGNORECASE)
 _NEAR = 10.0  # points within which a fraction times 100 resembles other runs
 _LEAST = 3  # runs that are alike by chance too rarely
 
@@ -52,11 +55,30 @@ def _check_bounds(table: Runs) -> None:
         )
 
 
+def in_per_cent(table: Runs) -> tuple[Runs, list[str]]:
+    """Return values of a file's own metric times 100 if all are fractions, and a note on it."""
+    given = table.values[~np.isnan(table.values)]
+    bounded = np.isfinite(find_metric(table.metric).bounds).all()
+    if bounded or _NO_SHARE.search(table.metric) or not ((given > 0.0) & (given < 1.0)).any():
+        return table, []
+    if not ((given >= 0.0) & (given <= 1.0)).all():
+        return table, []
+    note = (
+        f"The {table.metric} is between {given.min():g} and {given.max():g} in all runs, which are "
+        "read as fractions: times 100."
+    )
+    return replace(table, values=100.0 * table.values), [note]
+
+
 def _check_units(table: Runs) -> None:
-    """Refuse a method of which one run looks like a fraction among per cent."""
-    if find_metric(table.metric).bounds != (0.0, 100.0):
+    """Refuse a run that looks like a fraction among others in per cent.
+
+    These are those of its method or, of a metric that may have any value, all.
+    """
+    low, high = find_metric(table.metric).bounds
+    if -np.inf < low < 0.0:
         return
-    for method in table.methods:
+    for method in table.methods if np.isfinite(high) else (None,):
         rows = table.rows(method)
         values = table.values[rows]
         usual = values[values > 1.0]
@@ -67,9 +89,10 @@ def _check_units(table: Runs) -> None:
         is_share &= (100.0 * values >= low - _NEAR) & (100.0 * values <= high + _NEAR)
         for row in rows[is_share].tolist():
             raise DataError(
-                f"{method} has the {table.metric} {table.values[row]:g} for "
-                f"{table.labels[table.label[row]]!r}, while its other runs have {low:g} to "
-                f"{high:g} %; write all in per cent, or leave out a run that failed."
+                f"{table.methods[table.method[row]]} has the {table.metric} "
+                f"{table.values[row]:g} for {table.labels[table.label[row]]!r}, while "
+                f"{'its ' if method else ''}other runs have {low:g} to {high:g}; write all in per "
+                "cent, or leave out a run that failed."
             )
 
 

@@ -18,11 +18,11 @@ from edgecil.classes import get_classes
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.engine.record import MACHINE
-from edgecil.engine.run_files import DataFrame, is_tensorboard, read_runs, write_runs
+from edgecil.engine.run_files import NAME, DataFrame, is_tensorboard, name_of, read_runs, write_runs
 from edgecil.engine.runs import Runs, join_tables
 from edgecil.engine.seeds import SEEDS, SHARED
 from edgecil.errors import DataError, EdgecilError, UsageError, name_some, shown, warn, wrong_value
-from edgecil.estimation.plausibility import check_runs
+from edgecil.estimation.plausibility import check_runs, in_per_cent
 from edgecil.io.csv_files import iterate_rows
 from edgecil.io.directory import check_path
 from edgecil.io.files import check_new
@@ -33,7 +33,8 @@ from edgecil.sequences.sequence import ClassSequence
 POOLED = " are averaged: "
 """In the note on every method whose runs are averaged though their settings differ."""
 
-Source: TypeAlias = "str | Path | Experiment | Runs | DataFrame"
+One: TypeAlias = "str | Path | Experiment | Runs | DataFrame"
+Source: TypeAlias = "str | Path | Experiment | Runs | DataFrame | Mapping[str, DataFrame]"
 
 
 class Reading(TypedDict, total=False):
@@ -67,7 +68,7 @@ class DatasetRuns:
 class Gathered:
     """The runs of all sources by one metric, for each dataset."""
 
-    sources: list[Source]
+    sources: list[One]
     metric: str
     datasets: list[DatasetRuns]
 
@@ -88,12 +89,14 @@ def is_saved_analysis(source: object) -> bool:
     )
 
 
-def list_sources(source: Source | Sequence[Source]) -> list[Source]:
+def list_sources(source: Source | Sequence[Source]) -> list[One]:
     """Return one source or several as a list; experiments are read as they are now."""
+    if isinstance(source, (list, tuple, Mapping)) and not source:
+        raise UsageError("The 'source' parameter must have at least one entry. Got none.")
     if isinstance(source, (list, tuple)):
-        if not source:
-            raise UsageError("The 'source' parameter must have at least one entry. Got none.")
         return [one for entry in source for one in list_sources(entry)]
+    if isinstance(source, Mapping):
+        return [_named(str(name), one) for name, one in source.items()]
     if isinstance(source, (str, Path)):
         check_path(source)
         if is_saved_analysis(source) and Path(source).exists():
@@ -103,25 +106,42 @@ def list_sources(source: Source | Sequence[Source]) -> list[Source]:
         return [Experiment.open(source).snapshot() if Path(source).is_dir() else source]
     if isinstance(source, Experiment):
         return [source.snapshot()]
-    if isinstance(source, Runs) or (
-        hasattr(source, "columns") and (hasattr(source, "iloc") or hasattr(source, "to_pandas"))
-    ):
+    if isinstance(source, Runs) or _is_frame(source):
         return [source]
     raise wrong_value(
-        "source", "an experiment, the path of one or of a file, a DataFrame, or a list", source
+        "source",
+        "an experiment, the path of one or of a file, a DataFrame, a list of these, or a dict of "
+        "DataFrames by name",
+        source,
     )
 
 
-def describe_source(source: Source) -> str:
+def _is_frame(source: object) -> bool:
+    is_table = hasattr(source, "iloc") or hasattr(source, "to_pandas")
+    return hasattr(source, "columns") and is_table
+
+
+def _named(name: str, source: Any) -> DataFrame:
+    """Return a DataFrame that has a name, which stands for its method if it has none."""
+    if not _is_frame(source):
+        raise wrong_value("source", "a DataFrame for each name of a dict", source)
+    frame = source.to_pandas() if hasattr(source, "to_pandas") else source.copy(deep=False)
+    frame.attrs = {**frame.attrs, NAME: name}
+    return frame
+
+
+def describe_source(source: One) -> str:
     """Return a source in a few words: its path, if it has one."""
     if isinstance(source, Experiment):
         return str(source.directory)
     if isinstance(source, (str, Path)):
         return str(source)
-    return f"a table of {source.dataset}" if isinstance(source, Runs) else "a DataFrame"
+    if isinstance(source, Runs):
+        return f"a table of {source.dataset}"
+    return str(name_of(source) or "a DataFrame")
 
 
-def default_metric(sources: Sequence[Source]) -> str:
+def default_metric(sources: Sequence[One]) -> str:
     """Return the metric that all sources name; A(O) if they name none or several."""
     named = set()
     for source in sources:
@@ -133,7 +153,7 @@ def default_metric(sources: Sequence[Source]) -> str:
     return named.pop() if len(named) == 1 else DEFAULT_METRIC
 
 
-def available_metrics(sources: Sequence[Source]) -> list[str]:
+def available_metrics(sources: Sequence[One]) -> list[str]:
     """Return the metrics of edgecil that every source has; files have them as columns."""
     available = list(METRICS)
     for source in sources:
@@ -243,7 +263,7 @@ class _Part:
 
 
 def _read(
-    source: Source | list[Source],
+    source: One | list[One],
     metric: str,
     classifier: str | None,
     options: Mapping[str, Any],
@@ -252,7 +272,8 @@ def _read(
     if isinstance(source, Experiment):
         yield _Part(source.table(metric, classifier), str(source.directory), source)
         return
-    where = f"table {number}" if not isinstance(source, (str, Path)) else str(source)
+    where = name_of(source) or f"table {number}"
+    where = str(source) if isinstance(source, (str, Path)) else where
     if classifier is not None:
         raise UsageError(
             f"The 'classifier' parameter requires experiment directories. Got {shown(classifier)} "
@@ -272,9 +293,9 @@ def _read(
 def _join(group: Sequence[_Part], pool: str | None) -> DatasetRuns:
     """Return the runs of several sources on one dataset as one table, and check them."""
     parts, notes = _keep_apart(group, pool)
-    table = _joined([part.table for part in parts])
+    table, scaled = in_per_cent(_joined([part.table for part in parts]))
     experiments = tuple(part.experiment for part in parts if part.experiment is not None)
-    notes += [*table.notes, *_note_seeds(table, experiments), *_note_machines(experiments)]
+    notes += [*table.notes, *scaled, *_note_seeds(table, experiments), *_note_machines(experiments)]
     notes += check_runs(table)
     return DatasetRuns(table, experiments, tuple(dict.fromkeys(notes)))
 
@@ -391,7 +412,7 @@ def _joined(tables: Sequence[Runs]) -> Runs:
         return tables[0]
     if len({table.stand_in.replace("run", "seed") for table in tables}) > 1:
         raise DataError(
-            "Some sources have class orders (a column 'sequence' or 'order_seed') and others have "
+            "Some sources have class orders (a column 'order_seed' or 'sequence') and others have "
             "not, so their runs cannot be joined; analyse them one by one."
         )
     named = [_with_names(table) for table in tables]

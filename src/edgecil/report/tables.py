@@ -265,14 +265,14 @@ def orders_table(dataset: DatasetAnalysis, orders: OrderTable) -> Table:
         columns[Column("repeats", 0)] = orders.repeats.tolist()
     numbers = ([None if math.isnan(it) else it for it in column] for column in columns.values())
     names = class_names(dataset.table)
-    texts = {Column("chosen by" if names else "run"): orders.chosen_by}
+    texts = {Column("chosen by" if dataset.table.counts_orders else "run"): orders.chosen_by}
     if names:
         texts[Column("classes")] = [describe_sequence(names, it) for it in orders.sequences]
     label = "" if dataset.predictor is None else dataset.predictor.label
     explained = "" if z is None else f"; z is {label} in standard deviations from its mean"
     return Table(
         "orders",
-        "All class orders that were run" if names else "All runs",
+        "All class orders that were run" if dataset.table.counts_orders else "All runs",
         f"Accuracy of each method in %, lowest mean first{explained}."
         f"{' Tasks are separated by |.' if names else ''}",
         (*columns, *texts),
