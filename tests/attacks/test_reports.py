@@ -24,19 +24,15 @@ from tests.estimation.tables import noisy, table_of
 pytestmark = pytest.mark.slow
 
 
-def analysis_of(seed: int) -> Analysis:
-    return analyze(table_of({"m": noisy(seed)}, ("latin",)))
-
-
 @pytest.fixture(scope="module")
 def first() -> Analysis:
-    return analysis_of(0)
+    return analyze(table_of({"m": noisy(0)}, ("latin",)))
 
 
 @pytest.fixture(scope="module")
 def second() -> Analysis:
     """Of the same runs with other accuracies, so that every number of the report differs."""
-    return analysis_of(1)
+    return analyze(table_of({"m": noisy(1)}, ("latin",)))
 
 
 @pytest.fixture(autouse=True)

@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 
-import edgecil
 from edgecil.engine.experiment import Experiment, TrainingFailedError
 from edgecil.engine.merge import merge
 from edgecil.engine.results import NodeResult
 from edgecil.engine.store import NoExperimentError, Store
 from edgecil.errors import DataError, UsageError
 from tests.engine import strange as strange  # registers its learners
-from tests.grouped import grouped
+from tests.grouped import train
 from tests.toys import save_toy
 
 SHARDS = 3
@@ -47,15 +46,13 @@ def counts(experiment: Experiment) -> dict[Any, Any]:
 def shards(options: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("shards")
     return [
-        edgecil.run(
-            **grouped(out=folder / str(number), shard=f"{number}/{SHARDS}", **options)
-        ).directory
+        train(out=folder / str(number), shard=f"{number}/{SHARDS}", **options).directory
         for number in range(1, SHARDS + 1)
     ]
 
 
 def test_merged_shards_equal_one_run(options, shards, tmp_path) -> None:
-    whole = edgecil.run(**grouped(out=tmp_path / "whole", **options))
+    whole = train(out=tmp_path / "whole", **options)
     merged = merge(shards, out=tmp_path / "merged")
     assert counts(merged) == counts(whole)
     assert len(counts(merged)) == 2 * 2 * 6
@@ -63,7 +60,7 @@ def test_merged_shards_equal_one_run(options, shards, tmp_path) -> None:
     assert merged.sequences() == whole.sequences()
     assert merged.configs == whole.configs
     assert merged.status().complete
-    again = edgecil.run(**grouped(out=tmp_path / "merged", **options))
+    again = train(out=tmp_path / "merged", **options)
     assert again.summary.trained == 0
 
 
@@ -83,7 +80,7 @@ def test_an_unfinished_shard_is_merged_and_the_rest_resumed(options, shards, tmp
     merged = merge(shards[:2], out=tmp_path / "merged")
     assert not merged.status().complete
     assert merged.status().remaining > 0
-    finished = edgecil.run(**grouped(out=tmp_path / "merged", **options))
+    finished = train(out=tmp_path / "merged", **options)
     whole = merge(shards, out=tmp_path / "whole")
     assert counts(finished) == counts(whole)
     added = merge([shards[2]], out=tmp_path / "merged")
@@ -96,18 +93,18 @@ def test_a_failure_is_merged_unless_another_directory_has_the_result(options, tm
     one = {**options, "method": "raising", "repeats": 1, "protocol": "enumerate"}
     one["set"] = {"raising": {"classes": [0, 1], "file": str(trigger)}}
     with pytest.raises(TrainingFailedError):
-        edgecil.run(**grouped(out=tmp_path / "failed", **one))
+        train(out=tmp_path / "failed", **one)
     failed = merge([tmp_path / "failed"], out=tmp_path / "merged")
     assert [failure.tasks[-1] for failure in failed.failures()] == [(0, 1), (0, 1)]
     trigger.unlink()
-    edgecil.run(**grouped(out=tmp_path / "good", **one))
+    train(out=tmp_path / "good", **one)
     both = merge([tmp_path / "failed", tmp_path / "good"], out=tmp_path / "both")
     assert both.failures() == []
     assert both.status().complete
 
 
 def test_directories_that_do_not_fit_leave_nothing_behind(options, shards, tmp_path) -> None:
-    other = edgecil.run(**grouped(out=tmp_path / "other", **{**options, "threads": 2})).directory
+    other = train(out=tmp_path / "other", **{**options, "threads": 2}).directory
     with pytest.raises(UsageError, match=r"'threads'.*1.*2"):
         merge([shards[0], other], out=tmp_path / "merged")
     with pytest.raises(NoExperimentError):
@@ -136,4 +133,4 @@ def test_bad_calls_are_refused(shards, tmp_path) -> None:
 @pytest.mark.parametrize("text", ["3", "3/x", "/", "-1/3"])
 def test_a_shard_is_a_number_and_a_count(options, tmp_path, text) -> None:
     with pytest.raises(UsageError, match="such as '3/8'"):
-        edgecil.run(**grouped(out=tmp_path / "out", shard=text, **options))
+        train(out=tmp_path / "out", shard=text, **options)

@@ -68,6 +68,10 @@ def test_a_gpu_starts_with_one_job_whose_memory_determines_the_number() -> None:
     small = two()
     small.learn("cuda:0", 100 * GB)
     assert small.limits["cuda:0"] == 1
+    processor = Placement(("cpu",), most=8, free=lambda name: 10 * GB)
+    assert processor.capacity == 8, "a processor starts with all cores"
+    processor.learn("cpu", 2 * GB)
+    assert processor.capacity == 4
 
 
 def test_a_context_is_assumed_until_a_process_alone_on_its_gpu_shows_it() -> None:
@@ -141,13 +145,6 @@ def test_a_task_that_needs_more_than_a_whole_device_fails(tmp_path: Path) -> Non
     assert failure[0].startswith("OutOfMemoryError")
 
 
-def test_a_processor_starts_with_all_cores_and_goes_down() -> None:
-    placing = Placement(("cpu",), most=8, free=lambda name: 10 * GB)
-    assert placing.capacity == 8
-    placing.learn("cpu", 2 * GB)
-    assert placing.capacity == 4
-
-
 def test_what_a_user_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(placement, "cores", lambda: 12)
     monkeypatch.setattr(placement, "why_unusable", lambda name: None)
@@ -165,22 +162,16 @@ def test_what_a_user_gives(monkeypatch: pytest.MonkeyPatch) -> None:
         place(None, workers=2, per_device=2, threads=1)
 
 
-def test_all_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 3)
-    assert expand_devices(("all",)) == ("cuda:0", "cuda:1", "cuda:2")
+def test_all_gpus_and_one_that_does_not_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
-    with pytest.raises(UsageError, match="no GPU"):
-        expand_devices(("all",))
-
-
-def test_a_gpu_that_does_not_exist_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UsageError, match=r"'devices'.*'cuda:7'"):
-        expand_devices(("cuda:7",))
+    for devices, message in ((("all",), "no GPU"), (("cuda:7",), r"'devices'.*'cuda:7'")):
+        with pytest.raises(UsageError, match=message):
+            expand_devices(devices)
+    two = ("cuda:0", "cuda:1")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    monkeypatch.setattr(
-        placement, "why_unusable", lambda name: None if name in ("cuda:0", "cuda:1") else "no"
-    )
-    assert expand_devices(("cuda:1", "cuda:0")) == ("cuda:1", "cuda:0")
+    monkeypatch.setattr(placement, "why_unusable", lambda name: None if name in two else "no")
+    assert expand_devices(("all",)) == two
+    assert expand_devices(two[::-1]) == two[::-1]
     with pytest.raises(UsageError, match=r"'cuda:2'.*cuda:0 to cuda:1"):
         expand_devices(("cuda:0", "cuda:2"))
 

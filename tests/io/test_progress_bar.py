@@ -18,35 +18,28 @@ class Clock:
         return self.now
 
 
-def test_one_line_per_minute_with_the_time_left(capsys) -> None:
-    clock = Clock()
-    with Progress("tasks", clock) as progress:
-        progress.start(14, done=4)
-        for _ in range(6):
-            clock.now += 25.0
-            progress.advance("icarl")
-    lines = capsys.readouterr().err.splitlines()
-    assert lines == ["7 of 14 tasks, 0:02:55 left, icarl", "10 of 14 tasks, 0:01:40 left, icarl"]
+MEASURED = {70.0: None, 140.0: 5.0}.__getitem__
 
 
-def test_the_time_left_may_be_estimated_otherwise(capsys) -> None:
-    clock, left = Clock(), {70.0: None, 140.0: 5.0}
-    with Progress("tasks", clock, estimate=left.__getitem__) as progress:
-        progress.start(9)
-        for _ in range(2):
-            clock.now += 70.0
-            progress.advance()
-    assert capsys.readouterr().err.splitlines() == ["1 of 9 tasks", "2 of 9 tasks, 0:00:05 left"]
-
-
-def test_the_last_line_says_that_all_is_done(capsys) -> None:
-    clock = Clock()
-    with Progress("tasks", clock) as progress:
-        progress.start(3)
-        for _ in range(3):
-            clock.now += 45.0
-            progress.advance()
-    assert capsys.readouterr().err.splitlines() == ["2 of 3 tasks, 0:00:45 left", "3 of 3 tasks"]
+@pytest.mark.parametrize(
+    ("counts", "seconds", "estimate", "lines"),
+    [
+        ((4, 10, 14), 25.0, None, ["7 of 14 tasks, 0:02:55 left", "10 of 14 tasks, 0:01:40 left"]),
+        ((0, 2, 9), 70.0, MEASURED, ["1 of 9 tasks", "2 of 9 tasks, 0:00:05 left"]),
+        ((0, 3, 3), 45.0, None, ["2 of 3 tasks, 0:00:45 left", "3 of 3 tasks"]),
+    ],
+    ids=["by the mean", "by an estimate", "until all is done"],
+)
+def test_one_line_per_minute_with_the_time_left(counts, seconds, estimate, lines, capsys) -> None:
+    clock, (before, end, total) = Clock(), counts
+    with Progress("tasks", clock, estimate=estimate) as progress:
+        progress.start(total, done=before)
+        for step in range(before, end):
+            clock.now += seconds
+            progress.advance("icarl" if step == 6 else "")
+    shown = capsys.readouterr().err.splitlines()
+    assert [line.removesuffix(", icarl") for line in shown] == lines
+    assert sum(line.endswith(", icarl") for line in shown) == (end > 6)
 
 
 @pytest.mark.parametrize(("shown", "lines"), [(True, ["0 of 2 tasks"]), (False, [])])
