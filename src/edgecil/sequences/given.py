@@ -176,7 +176,7 @@ def _read(path: Path) -> list[Any] | dict[str, list[Any]]:
     if isinstance(data, list) and data and all(isinstance(part, int) for part in data):
         data = [data]  # one flat order
     lists = list(data.values()) if isinstance(data, dict) else [data]
-    if not lists or not all(isinstance(some, list) and some for some in lists):
+    if not all(isinstance(some, list) and some for some in lists):
         raise DataError(
             f"{path} has no class sequences to run; write a list of class sequences, "
             '{"sequences": […]}, {"tasks": [[…], …]} or lists by name.'
