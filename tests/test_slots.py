@@ -19,8 +19,9 @@ from torch import nn
 import edgecil
 from edgecil.backbones import slot
 from edgecil.cli.main import main
+from edgecil.data import load_dataset
 from edgecil.engine.executors import executor
-from edgecil.errors import EdgecilError, UsageError
+from edgecil.errors import EdgecilError, EdgecilWarning, UsageError
 from edgecil.methods import METHODS
 from tests.engine.test_own_learner import run_cell
 from tests.engine.test_resume import finished, wait_for
@@ -300,3 +301,25 @@ def test_learners_say_what_they_need() -> None:
     assert {name for name, need in needs.items() if need == "sockets"} == {
         "l2p", "dualprompt", "coda-prompt", "hide-prompt", "ease", "mos", "aper", "ranpac",
     }  # fmt: skip
+
+
+def test_an_option_of_a_group_is_named_with_its_group() -> None:
+    with pytest.raises(UsageError, match="option of 'training'"):
+        edgecil.run(method="er", dataset="quickdraw", tasks=2, backbone="mlp")  # type: ignore[call-arg]
+    with pytest.raises(UsageError, match="parameter 'methods'"):
+        edgecil.run(methods="er", dataset="quickdraw", tasks=2)  # type: ignore[call-arg]
+    with pytest.raises(UsageError, match="give the class itself"):
+        edgecil.run(method=["er", object()], dataset="quickdraw", tasks=2, out="x")  # type: ignore[list-item]
+
+
+def test_vectors_of_a_strange_scale_are_noted() -> None:
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(0.0, 0.003, (24, 5)).astype(np.float32)
+    with pytest.warns(EdgecilWarning, match=r"deviation of 0\.0027; .* scale them first"):
+        load_dataset((vectors, np.arange(24) % 4))
+
+
+def test_a_check_plans_no_probes_without_a_similarity() -> None:
+    answer = edgecil.check(method="finetune", dataset=colour_folder(), tasks=2)
+    assert "without probes" in str(answer)
+    assert "probes" not in answer.orders

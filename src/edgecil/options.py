@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from functools import cache, wraps
 from inspect import signature
 from numbers import Real
@@ -123,6 +123,26 @@ def checked(function: _Function) -> _Function:
                 check_type(name, value, annotations[name])
             elif further is not None:
                 raise unknown("argument", name, annotations)
+        return function(*given, **named)
+
+    return cast(_Function, call)
+
+
+def grouped(function: _Function) -> _Function:
+    """Have a public function say which of its groups an unknown parameter belongs to."""
+    parameters = signature(function).parameters
+
+    @wraps(function)
+    def call(*given: Any, **named: Any) -> Any:
+        for name in named.keys() - parameters.keys():
+            for parameter, it in parameters.items():
+                group = function.__globals__.get(str(it.annotation).split(" | ")[0])
+                if is_dataclass(group) and name in group.__dataclass_fields__:
+                    raise UsageError(
+                        f"{name!r} is an option of {parameter!r}: give {parameter}="
+                        f"{{{name!r}: ...}}."
+                    )
+            raise unknown("parameter", name, parameters)
         return function(*given, **named)
 
     return cast(_Function, call)

@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from edgecil.classes import ClassList, get_classes, select_classes
 from edgecil.classes.lists import ALIASES, CLASS_LISTS
 from edgecil.data.dataset import Dataset
@@ -56,6 +58,7 @@ _FORMATS = {
 IMAGE_DATASETS: Registry[DatasetFormat] = Registry("image dataset", _FORMATS, aliases=ALIASES)
 
 _ARRAYS = ".npz"
+_USUAL = 0.03, 30.0  # standard deviations of vectors
 
 
 def load_dataset(
@@ -107,6 +110,13 @@ def load_dataset(
             return resize_dataset(dataset, size, storage)
     for note in dataset.notes:
         warn(note)
+    if not dataset.channels:
+        spread = float(np.asarray(dataset.train.inputs[:1000], dtype=np.float64).std())
+        if not _USUAL[0] < spread < _USUAL[1]:
+            warn(
+                f"The vectors of {dataset.name} have a standard deviation of {spread:.2g}; "
+                "learners that train a network expect about 1: scale them first."
+            )
     return dataset
 
 

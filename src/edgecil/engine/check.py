@@ -35,7 +35,7 @@ from edgecil.io.notebook import show_printed
 from edgecil.io.numbers import format_duration
 from edgecil.io.packages import TRAINING, missing_packages
 from edgecil.sequences.given import parse_given
-from edgecil.sequences.protocols import PROTOCOLS, draw_protocols, parse_protocols
+from edgecil.sequences.protocols import PROTOCOLS, RECOMMENDED, draw_protocols, parse_protocols
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
@@ -214,7 +214,7 @@ def _check(asked: Resolved, end: float) -> Check:
     else:
         use_portable_kernels(precision=training.precision, device=training.device)
     opened, names = _find_dataset(config, found)
-    _find_similarity(config, names, found)
+    config = _find_similarity(config, opened, names, found)
     if not missing:
         _find_device(config, execution, found)
     if out is not None:
@@ -308,17 +308,27 @@ def _find_dataset(
 
 
 def _find_similarity(
-    config: ExperimentConfig, names: tuple[str, ...] | None, found: _Found
-) -> None:
-    """Note whether the similarity of the classes can be had, if a protocol uses one."""
+    config: ExperimentConfig,
+    opened: Dataset | Items | None,
+    names: tuple[str, ...] | None,
+    found: _Found,
+) -> ExperimentConfig:
+    """Note whether the similarity of the classes can be had; without it no probes are run."""
     from edgecil.similarity.clip import tokenizer_status
     from edgecil.similarity.encoders import ENCODERS, cached_weights, encoder_status
 
     asked = config.similarity
     drawn = [PROTOCOLS[it] for it in config.protocol_names if it not in config.sequences]
-    if not any(it.needs_similarity for it in drawn):
-        return
+    by_inputs = isinstance(opened, Dataset) and not opened.channels
+    if not any(it.needs_similarity and not (it.by_inputs and by_inputs) for it in drawn):
+        return config
     file = asked.file or asked.embeddings
+    if config.protocol == RECOMMENDED and names is not None and not asked.changed():
+        try:
+            experiment_similarity(config, ClassList(config.dataset, names))
+        except PrerequisiteError as error:
+            found.add("similarity", f"none, so only random orders are run, without probes: {error}")
+            return replace(config, protocol=RECOMMENDED[:1])
     if file is not None and names is not None:
         with found.trying(f"similarity {file}"):
             similarity = experiment_similarity(config, ClassList(config.dataset, names))
@@ -333,6 +343,7 @@ def _find_similarity(
             weights = Path(str(asked.weights)).expanduser() if given else cached_weights(entry)
             there, about = tokenizer_status(weights)
             found.add("tokenizer of CLIP", about, there)
+    return config
 
 
 def _find_device(config: ExperimentConfig, execution: Execution, found: _Found) -> None:

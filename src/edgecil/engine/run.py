@@ -31,6 +31,7 @@ from edgecil.io.device import use_portable_kernels
 from edgecil.io.directory import check_path
 from edgecil.io.packages import require_training
 from edgecil.io.progress_bar import Progress
+from edgecil.options import grouped
 from edgecil.sequences.given import Given
 from edgecil.sequences.protocols import RANDOM, REPEATS, find_protocol, parse_protocols
 from edgecil.similarity import save_similarity
@@ -50,6 +51,7 @@ Sequences: TypeAlias = "str | Path | Sequence[Given] | Mapping[str, Sequence[Giv
 _MOST_ORDERS = 30
 
 
+@grouped
 def run(
     *,
     method: Methods | None = None,
@@ -397,4 +399,6 @@ def _method_specs(methods: Any) -> Any:
 
     if isinstance(methods, (list, tuple)):
         return tuple(_method_specs(method) for method in methods)
-    return resolve_method(methods).spec if callable(methods) else methods
+    if methods is None or isinstance(methods, str):
+        return methods
+    return resolve_method(methods).spec

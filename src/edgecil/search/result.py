@@ -141,19 +141,24 @@ class SearchResult:
         start = f"{self.method}, {self.goal} order {self.sequence}: {self.mean:.1f} {source}"
         share = f"{100.0 * self.share:.0f} %"
         other = "worse" if self.goal == "worst" else "better"
-        doubt = (
-            f", so it is not confirmed as {other} than average" if self.confirmed is False else ""
-        )
+        doubt = self.confirmed is False
         if not self.complete:
-            return f"{start}; about {share} of random orders are {side}{doubt}"
+            if doubt:
+                start = (
+                    f"{self.method}: no order was found that is {other} than average; the one that "
+                    f"seemed {self.goal}, {self.sequence}, has {self.mean:.1f} {source}"
+                )
+            return f"{start}; about {share} of random orders are {side}"
         size = self.order_count
         budget = f", fewer than the budget of {self.budget} runs" if self.budget > size else ""
         extreme = round(self.share * size) + self.tied == size
         what = f"{f'{self.goal} ' if extreme else ''}{self.metric} {self.value:.1f}"
         same = f"{self.tied} share the {what}, " if self.tied > 1 else ""
-        if doubt:
-            doubt = f" in the search; the new trainings do not confirm it as {other} than average"
-        return f"{start}; all {size} orders were trained{budget}; {same}{share} are {side}{doubt}"
+        end = f" in the search; the new trainings do not confirm it as {other} than average"
+        return (
+            f"{start}; all {size} orders were trained{budget}; {same}{share} are {side}"
+            f"{end if doubt else ''}"
+        )
 
 
 SUMMARY: dict[str, Any] = {
