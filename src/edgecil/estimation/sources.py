@@ -44,8 +44,8 @@ class Reading(TypedDict, total=False):
         pool: reason to average runs of a method whose settings differ between sources. By default
             they are kept apart, under names that say what differs.
         seeds_are: what a seed varies in a file without sequences: `orders`, `trainings` or `both`.
-        orders_from: protocol that drew the class orders of such a file from its seeds, such as
-            `random-legacy` for PyCIL and PILOT; requires 'tasks'.
+        orders_from: protocol that drew the class orders of such a file from its column
+            `order_seed`, or else `seed`: `random-legacy` for PyCIL and PILOT; requires 'tasks'.
         tasks: number of tasks of these orders, or the sizes of the tasks.
     """
 
