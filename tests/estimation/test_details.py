@@ -11,8 +11,15 @@ from edgecil.engine import Experiment, ExperimentConfig, Node, NodeResult, Store
 from edgecil.engine.results import ClassCounts
 from edgecil.errors import UsageError
 from edgecil.estimation import DatasetAnalysis, analyze
-from edgecil.estimation.details import _by_position, describe_runs
+from edgecil.estimation.details import (
+    RunDetails,
+    TaskCurve,
+    _by_position,
+    describe_runs,
+    note_undertrained,
+)
 from edgecil.sequences import ClassSequence, LabelledSequence
+from tests.estimation.tables import noisy, table_of
 
 THERE, BACK = ((0, 3), (1, 2)), ((1, 2), (0, 3))
 NAMES = ("ant", "bee", "cat", "dog")
@@ -156,3 +163,16 @@ def test_the_configuration_names_the_metric(tmp_path: Path) -> None:
     assert analyze(experiment).options.metric == "average"
     assert analyze(experiment, metric="last").options.metric == "last"
     assert analyze(experiment.table("bwt")).options.metric == "bwt"
+
+
+def test_a_learner_that_did_not_learn_its_first_task_is_noted() -> None:
+    table = table_of({"a": noisy(0), "b": noisy(0)})
+    guess = 100.0 / table.space.sizes[0]
+    curves = {"a": guess + 0.4 * (100.0 - guess), "b": 90.0}
+    details = {
+        name: RunDetails(TaskCurve(3, *[np.array([value, 50.0, 40.0])] * 3))
+        for name, value in curves.items()
+    }
+    (note,) = note_undertrained(table, details)
+    assert note.startswith("a has only 70 % on its first task")
+    assert not note_undertrained(replace(table, metric="forgetting"), details)

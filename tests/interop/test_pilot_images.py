@@ -67,7 +67,7 @@ def test_ease_runs_as_pilot_configures_it(tmp_path: Path, monkeypatch: pytest.Mo
     protocol = "--protocol random-legacy --order-seed 1993 --budget 1 --workers 1 --out run"
     with pytest.warns(EdgecilWarning) as remarks:
         assert main(f"run --config ease.json {options} {protocol}".split()) == 0
-    left_out = "no setting in edgecil: min_lr, pretrained, vpt_type, prompt_token_num"
+    left_out = "no setting in edgecil: vpt_type, prompt_token_num"
     assert any(left_out in str(remark.message) for remark in remarks)
     assert seen == {(3, 224, 224)}
     assert brightest == pytest.approx((16 * 9 + 8) / 255)  # no normalisation

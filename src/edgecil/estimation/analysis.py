@@ -35,7 +35,7 @@ from edgecil.estimation.correlation import (
     relabelled_values,
     warn_of_predictor,
 )
-from edgecil.estimation.details import RunDetails, describe_runs
+from edgecil.estimation.details import RunDetails, describe_runs, note_undertrained
 from edgecil.estimation.next_runs import NextStep, advise, run_seconds
 from edgecil.estimation.plausibility import check_values, warn_of_failures, warn_of_truth
 from edgecil.estimation.samples import representative_orders, unbiased_sequences
@@ -488,12 +488,14 @@ def _analyze_dataset(
     answered = {name: own.answer.protocols for name, own in analysis.methods.items()}
     spent = [experiment.training_seconds() for experiment in runs.experiments]
     totals = {name: sum(one.get(name, 0.0) for one in spent) for name in analysis.methods}
+    details = describe_runs(analysis.table, runs.experiments, answered, options.classifier)
+    weak = note_undertrained(analysis.table, details)
     return replace(
         analysis,
         table=replace(analysis.table, names=class_names(runs.table), by_class=None),
-        notes=(*runs.notes, *notes, *analysis.notes),
+        notes=(*runs.notes, *notes, *weak, *analysis.notes),
         experiments=tuple(experiment.record() for experiment in runs.experiments),
-        details=describe_runs(analysis.table, runs.experiments, answered, options.classifier),
+        details=details,
         training_seconds={name: total for name, total in totals.items() if total > 0.0},
     )
 

@@ -107,6 +107,20 @@ def describe_runs(
     return details
 
 
+def note_undertrained(table: Runs, details: Mapping[str, RunDetails]) -> list[str]:
+    """Return a sentence on learners that did not even learn their first task, alone as it is."""
+    if table.metric not in ("accuracy", "last", "average"):
+        return []
+    guess = 100.0 / table.space.sizes[0]
+    first = {name: own.curve.mean[0] for name, own in details.items() if own.curve is not None}
+    return [
+        f"{name} has only {value:.0f} % on its first task, right after training on it (guessing: "
+        f"{guess:.0f} %), so it may be undertrained, and claims about it hold for this setup only."
+        for name, value in first.items()
+        if value < (100.0 + guess) / 2.0
+    ]
+
+
 _Values = dict[str, dict[ClassSequence, list[Floats]]]
 
 

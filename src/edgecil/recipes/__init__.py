@@ -43,7 +43,7 @@ def describe_recipe(name: str) -> str:
     """Return what a recipe is for: the comment at its beginning, on one line.
 
     >>> describe_recipe("captions-ham10000").split(":")[0]
-    'Names (as the paper gives them) and captions of HAM10000 compared with image features'
+    'Names and captions of HAM10000 against images'
     """
     words = []
     for line in recipe_text(name).splitlines():
