@@ -127,3 +127,9 @@ def test_a_notebook_shows_a_short_text_a_table_and_a_figure() -> None:
     assert sequence.to_pandas().to_dict("list") == {"task": [1, 1, 2, 2], "class": [0, 3, 1, 2]}
     points = sequence.plot().collections[0].get_offsets()
     assert points.tolist() == [[0, 1], [3, 1], [1, 2], [2, 2]]
+
+
+def test_a_number_of_too_many_digits_is_no_class_id() -> None:
+    with pytest.raises(ValueError, match="is not a class id") as refused:
+        ClassSequence.parse("0 " + "9" * 5000)
+    assert len(str(refused.value)) < 400

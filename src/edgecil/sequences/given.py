@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from edgecil.classes import words_of
 from edgecil.errors import DataError, UsageError, name_some, shown, unknown
@@ -181,7 +181,7 @@ def _read(path: Path) -> list[Any] | dict[str, list[Any]]:
             f"{path} has no class sequences to run; write a list of class sequences, "
             '{"sequences": […]}, {"tasks": [[…], …]} or lists by name.'
         )
-    return data  # type: ignore[no-any-return]
+    return cast("list[Any] | dict[str, list[Any]]", data)
 
 
 def _named(entries: Any, names: Any, path: Path) -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from edgecil.errors import UsageError
+from edgecil.errors import UsageError, shown
 from edgecil.io.notebook import html_figure, html_table, new_axes
 
 if TYPE_CHECKING:
@@ -185,9 +185,10 @@ def parse_tasks(text: str) -> Tasks:
     try:
         return tuple(tuple(map(int, task)) for task in words)
     except ValueError:
-        flat = (word for task in words for word in task)
-        strange = next(word for word in flat if not word[word[0] in "+-" :].isdigit())
-        raise ValueError(f"{strange!r} is not a class id") from None
+        every = [word for task in words for word in task]
+        longest = max(every, key=len)  # of more digits than int() reads
+        strange = next((it for it in every if not it[it[0] in "+-" :].isdigit()), longest)
+        raise ValueError(f"{shown(strange)} is not a class id") from None
 
 
 def _class_id(value: object) -> int:
