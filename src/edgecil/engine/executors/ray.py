@@ -59,6 +59,9 @@ def slots(resources: Mapping[str, float], threads: int, per_device: int | None) 
     return min(fitting, int(resources.get("GPU", 0.0)) * per_device)
 
 
+_TOKEN = "set RAY_AUTH_MODE and RAY_AUTH_TOKEN as for the cluster."
+
+
 class RayExecutor:
     """Sends jobs to a :class:`RayDriver` in a process of its own.
 
@@ -106,8 +109,8 @@ class RayExecutor:
             self.close()
             if isinstance(error, _EndedError):
                 raise PrerequisiteError(
-                    f"Cannot connect to {self._cluster}, which refused this process or failed: set "
-                    "RAY_AUTH_MODE and RAY_AUTH_TOKEN as for the cluster."
+                    f"Cannot connect to {self._cluster}, which refused this process or failed: "
+                    f"{_TOKEN}"
                 ) from error
             raise
 
@@ -264,8 +267,12 @@ class RayDriver:
                 ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
         except Exception as error:
             line = (str(error).strip() or type(error).__name__).splitlines()[0]
-            where = f"reach a Ray cluster at {address}" if address else "start Ray on this machine"
-            raise PrerequisiteError(f"Cannot {where}: {line}") from error
+            if address is None:
+                raise PrerequisiteError(f"Cannot start Ray on this machine: {line}") from error
+            raise PrerequisiteError(
+                f"Cannot reach a Ray cluster at {address}: {line.rstrip('.')}. If it requires a "
+                f"token, {_TOKEN}"
+            ) from error
         self._head = str(ray.get_runtime_context().gcs_address)
         self._possible = time.monotonic()
         self.look()
