@@ -8,12 +8,14 @@ import warnings
 import zipfile
 from collections import OrderedDict
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
 from edgecil.errors import DataError
+from edgecil.io import pickles
 from edgecil.io.weights import read_tensors
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
@@ -166,3 +168,25 @@ def test_other_than_tensors_with_names_is_refused(tmp_path, state) -> None:
     torch.save(state, tmp_path / "model.pt")
     with pytest.raises(DataError, match="named tensors"):
         read_tensors(tmp_path / "model.pt")
+
+
+def test_scripted_modules_that_contain_one_another_have_an_end() -> None:
+    first, second = pickles._Module(), pickles._Module()
+    vars(first).update(weight=torch.ones(1), a=second, b=second)
+    vars(second).update(a=first, b=first, bias=torch.zeros(1))
+    assert sorted(dict(pickles._tensors(first, "", set()))) == ["a.bias", "weight"]
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: torch.eye(2).to_sparse(),
+        lambda: torch.zeros(2, device="meta"),
+        lambda: torch.nested.nested_tensor([torch.zeros(1), torch.zeros(2)]),
+    ],
+)
+def test_tensors_that_are_not_plain_are_refused(make: Any, tmp_path: Path) -> None:
+    torch.save({"a": make()}, tmp_path / "w.pt")
+    with pytest.raises(DataError, match="named tensors"):
+        read_tensors(tmp_path / "w.pt")

@@ -40,7 +40,7 @@ def read_torchscript(archive: zipfile.ZipFile) -> dict[str, Any]:
     `torch.jit.load` would execute what the archive defines (its `__setstate__` may write files);
     the tensors are plain records beside one pickle.
     """
-    return dict(_tensors(_ModuleUnpickler(archive).load(), ""))
+    return dict(_tensors(_ModuleUnpickler(archive).load(), "", set()))
 
 
 class _Unpickler(pickle.Unpickler):
@@ -110,12 +110,13 @@ class _ModuleUnpickler(_Unpickler):
         return torch.frombuffer(content, dtype=getattr(torch, dtype))
 
 
-def _tensors(module: Any, prefix: str) -> Iterator[tuple[str, Any]]:
+def _tensors(module: Any, prefix: str, visited: set[int]) -> Iterator[tuple[str, Any]]:
     """Yield every tensor below a module, with its dotted name."""
     import torch
 
+    visited.add(id(module))  # modules that contain one another would have no end
     for name, item in vars(module).items():
         if isinstance(item, torch.Tensor):
             yield f"{prefix}{name}", item
-        elif isinstance(item, _Module):
-            yield from _tensors(item, f"{prefix}{name}.")
+        elif isinstance(item, _Module) and id(item) not in visited:
+            yield from _tensors(item, f"{prefix}{name}.", visited)

@@ -149,8 +149,12 @@ def _checked(state: dict[Any, Any], size: int) -> dict[str, Any]:
     """Return the named tensors of a state dict, which must not be much larger than their file."""
     import torch
 
-    tensors = {name: held for name, held in state.items() if isinstance(held, torch.Tensor)}
-    if not state or len(tensors) < len(state) or not all(isinstance(it, str) for it in state):
+    def plain(held: Any) -> bool:
+        dense = isinstance(held, torch.Tensor) and held.layout == torch.strided
+        return dense and held.is_cpu and not held.is_nested
+
+    named = all(isinstance(name, str) for name in state)
+    if not state or not named or not all(map(plain, state.values())):
         raise ValueError("it contains no state dict of named tensors")
     if sum(tensor.numel() * tensor.element_size() for tensor in state.values()) > _MOST * size:
         raise ValueError("its tensors are larger than what is stored of them")
