@@ -35,7 +35,7 @@ from edgecil.io.notebook import show_printed
 from edgecil.io.numbers import format_duration
 from edgecil.io.packages import TRAINING, missing_packages
 from edgecil.sequences.given import parse_given
-from edgecil.sequences.protocols import PROTOCOLS, RECOMMENDED, draw_protocols, parse_protocols
+from edgecil.sequences.protocols import PROTOCOLS, draw_protocols, parse_protocols
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
@@ -323,12 +323,13 @@ def _find_similarity(
     if not any(it.needs_similarity and not (it.by_inputs and by_inputs) for it in drawn):
         return config
     file = asked.file or asked.embeddings
-    if config.protocol == RECOMMENDED and names is not None and not asked.changed():
+    fewer = config.without_probes()
+    if fewer is not None and names is not None:
         try:
             experiment_similarity(config, ClassList(config.dataset, names))
         except PrerequisiteError as error:
             found.add("similarity", f"none, so only random orders are run, without probes: {error}")
-            return replace(config, protocol=RECOMMENDED[:1])
+            return fewer
     if file is not None and names is not None:
         with found.trying(f"similarity {file}"):
             similarity = experiment_similarity(config, ClassList(config.dataset, names))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from edgecil.classes import select_classes
@@ -257,6 +257,15 @@ class ExperimentConfig(Options):
         return tuple(
             text if text in self.sequences else split_budget(text)[0] for text in self.protocol
         )
+
+    def without_probes(self) -> ExperimentConfig | None:
+        """Return what remains of the recommended protocols where there is no similarity.
+
+        None if other protocols, or a similarity of some kind, were asked for.
+        """
+        if self.protocol != RECOMMENDED or self.similarity.changed().keys() - {"template"}:
+            return None
+        return replace(self, protocol=RECOMMENDED[:1])
 
     def space(self, classes: int) -> SequenceSpace:
         """Return every sequence of so many classes in the experiment's tasks."""

@@ -265,8 +265,7 @@ def _choose_similarity(
     means = None
     if not dataset.channels and not from_file and any(it.by_inputs for it in drawn):
         means = image_similarity(dataset)
-    recommended = config.protocol == RECOMMENDED
-    if recommended and (space.tasks == 1 or max(space.sizes) == 1):
+    if config.protocol == RECOMMENDED and (space.tasks == 1 or max(space.sizes) == 1):
         return replace(config, protocol=RECOMMENDED[:1]), None, None, ""
     if not any(it.needs_similarity and not (it.by_inputs and means) for it in drawn):
         return config, None, means, ""
@@ -274,11 +273,11 @@ def _choose_similarity(
         similarity = experiment_similarity(config, ClassList(dataset.name, dataset.names))
         return config, similarity, means, ""
     except PrerequisiteError as error:
+        if (fewer := config.without_probes()) is not None:
+            only = "Only random orders are run, without probes, for lack of a similarity:"
+            return fewer, None, None, f"{only} {error}"
         if config.similarity.changed().keys() - {"template"}:
             raise
-        if recommended:
-            only = "Only random orders are run, without probes, for lack of a similarity:"
-            return replace(config, protocol=RECOMMENDED[:1]), None, None, f"{only} {error}"
         warn(f"{error} The similarity of the classes is computed from the pixels of their images.")
         return config, image_similarity(dataset), means, ""
 
