@@ -100,15 +100,17 @@ def test_a_state_handed_on_in_memory_gives_what_the_stored_one_gives() -> None:
     assert one == other
 
 
-def test_what_only_predictions_read_is_stored_with_a_final_model_alone() -> None:
+def test_what_only_predictions_read_is_not_stored() -> None:
     context = make_context({"foster": {}})
     first, second = Node("foster", 0, ((0, 2),)), Node("foster", 0, ((0, 2), (1, 3)))
     third = Node("foster", 0, ((0, 2), (1, 3), (4, 5)))
     _, start = train_node(context, first, None, keep=True)
-    model, state = (
-        train_node(context, second, start, keep=True, final=it)[1] for it in (True, False)
-    )
-    assert "boosted" in unpack(model)
-    assert "boosted" not in unpack(state)
-    ends = [train_node(context, third, before, keep=True)[1] for before in (model, state)]
+    _, stored = train_node(context, second, start, keep=True)
+    assert "boosted" not in unpack(stored)
+    method = context.build(second)
+    method.restore(unpack(start))
+    with context.scenario.task(second.prefix, 0) as task:
+        method.learn(task)
+    assert "boosted" in method.state()
+    ends = [train_node(context, third, it, keep=True)[1] for it in (method.state(), stored)]
     assert ends[0] == ends[1]

@@ -132,16 +132,6 @@ def test_similarities_of_vectors(words) -> None:
     assert matrix.values[0, 1] == pytest.approx(cosine, abs=1e-5)
 
 
-def test_a_trained_model_predicts_vectors(words, tmp_path) -> None:
-    experiment = run(words, tmp_path / "out", method="icarl", keep_model=True, schedule=TRAINING)
-    result = experiment.results()[0]
-    model = experiment.model("icarl", result.sequence)
-    test = load_dataset(words).test
-    assert np.mean(model.predict(test.inputs) == test.labels) > 0.5
-    with pytest.raises(UsageError, match="float32"):
-        model.predict(test.inputs.astype(np.float64))
-
-
 def test_arrays_in_python_are_a_dataset_for_workers_and_resuming(words, tmp_path) -> None:
     """In this process, in worker processes and after more orders, to the last bit."""
     with np.load(words) as file:

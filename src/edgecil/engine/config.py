@@ -149,15 +149,9 @@ class Execution(Options):
     address: str | None = option(
         "address of a Ray cluster; by default a private cluster on this machine", metavar="ADDRESS"
     )
-    share: bool = option("share frozen features and parts of learners between sequences", True)
     keep_states: bool = option(
         "keep the states of learners after every task but the last, so that sequences added later "
         "continue from the tasks that they share",
-        False,
-    )
-    keep_model: bool = option(
-        "store every learner after its last task, for `Experiment.model`; finished runs without a "
-        "stored model are trained again",
         False,
     )
     shard: str | None = option(

@@ -17,7 +17,6 @@ FILES: dict[tuple[str, ...], str] = {
     (): rf"{re.escape(DATABASE)}(-wal|-shm|-journal)?|similarity\.npz|progress\.json",
     ("analyses",): r"[0-9a-f]{16}\.json",
     ("states",): rf"{_CONTENT_NAME}\.pt",
-    ("models",): rf"{_CONTENT_NAME}\.pt",
     ("transcripts",): r"[\w-]+-(hard|easy)\.json",
     ("shared", "tasks"): rf"{_CONTENT_NAME}\.(pt|lock)",
     ("shared", "features", _CONTENT_NAME): rf"{_CONTENT_NAME}\.npz",

@@ -41,8 +41,6 @@ from edgecil.similarity import Similarity
 if TYPE_CHECKING:
     import pandas
 
-    from edgecil.engine.models import TrainedModel
-
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
@@ -203,22 +201,6 @@ class Experiment:
             names=tuple(identity["classes"]) if "classes" in identity else None,
             by_class=_final_by_class(rows, classifier) if METRICS[chosen].of_classes else None,
         )
-
-    def model(self, method: str, sequence: str | ClassSequence, *, repeat: int = 0) -> TrainedModel:
-        """Return a learner as it was after its last task, for predictions.
-
-        Models are kept by `run` with `keep_model`. The dataset of the experiment is loaded again,
-        because the learner's settings depend on it.
-
-        Args:
-            method: the method's name.
-            sequence: the sequence that it was trained on: protocol and label, written
-                `edge hard`, the tasks, written `0 1|2 3`, or a :class:`ClassSequence`.
-            repeat: number of the training, 0 by default.
-        """
-        from edgecil.engine.models import load_model
-
-        return load_model(self, method, sequence, repeat)
 
     def status(self) -> Status:
         """Return how far the experiment is, by method and protocol, and what is being trained."""

@@ -130,14 +130,13 @@ def train_node(
     parent: bytes | State | None,
     *,
     keep: bool,
-    final: bool = True,
     hand_on: bool = False,
 ) -> tuple[Outcome, bytes | None]:
     """Learn the node's last task from its parent's state and test on all tasks so far.
 
-    The state that is returned, if it is kept, lacks what no later task reads unless it is `final`,
-    a model that predicts. With `hand_on` it also stays in `context.handed` for the only child; a
-    learner that is not part of edgecil always reads its packed state, which checks what is in it.
+    The state that is returned, if it is kept, lacks what no later task reads. With `hand_on` it
+    also stays in `context.handed` for the only child; a learner that is not part of edgecil always
+    reads its packed state, which checks what is in it.
     """
     start = time.perf_counter()
     if context.unequal and not context.allow_mismatch:
@@ -167,8 +166,7 @@ def train_node(
         packed = None
         if keep:
             state = method.state()
-            if not final:
-                state = {k: v for k, v in state.items() if k not in method.only_for_predictions}
+            state = {k: v for k, v in state.items() if k not in method.only_for_predictions}
             packed = pack(state)
             if hand_on and node.method not in context.methods:
                 context.handed[node] = state

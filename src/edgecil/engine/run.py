@@ -297,7 +297,7 @@ def _run(
     prepared = prepare(experiment_config, answered, storage=execution.storage, remote=remote)
     if execution.part is not None:
         prepared = replace(prepared, plan=prepared.plan.shard(*execution.part))
-    shared = str((out / "shared").absolute()) if execution.share else None
+    shared = str((out / "shared").absolute())
     executor = get_executor(
         execution.executor,
         replace(
@@ -335,7 +335,6 @@ def _run(
                 finish,
                 lambda job: progress.begin(job.node),
                 keep_states=execution.keep_states,
-                keep_models=execution.keep_model,
                 retries=execution.retries,
                 worker=unequal,
             )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 from edgecil.engine.directory import remove_leftovers
 from edgecil.engine.executors import Executor, Finished, Job
@@ -26,7 +25,6 @@ def execute(
     on_started: Callable[[Job], None] | None = None,
     *,
     keep_states: bool = False,
-    keep_models: bool = False,
     retries: int = 0,
     worker: Mapping[str, str] | None = None,
 ) -> Summary:
@@ -35,7 +33,7 @@ def execute(
     A node's result is on disk before any node that depends on it starts. Deep nodes go first, so
     that few states exist at a time. A damaged state is trained again.
     """
-    queue = _Queue(plan, store, keep_states=keep_states, keep_models=keep_models)
+    queue = _Queue(plan, store, keep_states=keep_states)
     trained, failed = 0, []
     attempts: dict[Node, int] = {}
     try:
@@ -87,16 +85,13 @@ def execute(
 class _Queue:
     """The nodes that can be trained, the last one first, and the states that are still needed."""
 
-    def __init__(
-        self, plan: Plan, store: Store, *, keep_states: bool = False, keep_models: bool = False
-    ) -> None:
-        self._plan, self._store = plan, store
-        self._keep_states, self._keep_models = keep_states, keep_models
-        self._remaining: set[Node] = set()  # without a result, or whose missing file is needed
+    def __init__(self, plan: Plan, store: Store, *, keep_states: bool) -> None:
+        self._plan, self._store, self._keep_states = plan, store, keep_states
+        self._remaining: set[Node] = set()  # without a result, or whose missing state is needed
         done = store.done()
         for node in sorted(plan, key=lambda node: len(node.prefix), reverse=True):
-            path = self._file(node)
-            if node not in done or (path is not None and not path.exists()):
+            needed = self._children(node)
+            if node not in done or (needed and not self._store.state_path(node).exists()):
                 self._remaining.add(node)
         self.reused = len(plan) - len(self._remaining)
         self.running: set[Node] = set()
@@ -117,22 +112,14 @@ class _Queue:
         """Return the children of a node that must still be trained."""
         return [child for child in self._plan.children(node) if child in self._remaining]
 
-    def _file(self, node: Node) -> Path | None:
-        """Return the file that must exist after a node: its state or its model."""
-        if self._keep_models and not self._plan.children(node):
-            return self._store.model_path(node)
-        return self._store.state_path(node) if self._children(node) else None
-
     def next_job(self) -> Job:
         """Return the deepest node that is ready."""
         node = self.ready.pop()
         self.running.add(node)
         parent = None if node.parent is None else self._store.state_path(node.parent)
-        keep, is_last = self._file(node), not self._plan.children(node)
-        if self._keep_states and not is_last:
-            keep = self._store.state_path(node)
-        only_child = len(self._children(node)) == 1
-        return Job(node, parent, keep, final=is_last, only_child=only_child)
+        needed = self._plan.children(node) if self._keep_states else self._children(node)
+        keep = self._store.state_path(node) if needed else None
+        return Job(node, parent, keep, only_child=len(self._children(node)) == 1)
 
     def finish(self, node: Node) -> None:
         """Mark a node as trained: its children become ready, its parent's state may go."""

@@ -277,10 +277,6 @@ class StoreReader:
         nodes = self._rows("nodes")
         return dict(Counter(row[0] for row in nodes if row[4] is not None and row[2] in whole))
 
-    def model_path(self, node: Node) -> Path:
-        """Return the file with the learner after its last task, if it was to be kept."""
-        return self.directory / "models" / f"{node_key(node)}.pt"
-
     def _rows(self, table: str) -> list[tuple[Any, ...]]:
         """Return the rows of a table as they were written, in that order."""
         if table in self._read:

@@ -92,8 +92,7 @@ class Method(ABC):
             dictionaries of them, and objects with a state of their own.
         sees_everything: whether each task includes the images of all earlier classes. Set this for
             upper bounds only.
-        only_for_predictions: entries of the state that no later task reads; they are stored with a
-            final model alone.
+        only_for_predictions: entries of the state that no later task reads; they are not stored.
         need: what it needs of its network.
         frozen: whether it learns on a frozen pre-trained network.
         seen: original ids of the classes learnt so far, in order of arrival.

@@ -21,13 +21,12 @@ class Job:
     node: Node
     parent: Path | None  # file with the parent's state; None for a first task
     keep: Path | None  # file to write the new state to; None if no task follows
-    final: bool = False  # the state is a model, which predicts
     only_child: bool = False  # one node alone will continue from the state
 
     @property
     def options(self) -> dict[str, bool]:
         """Options of :func:`train_node`."""
-        return {"keep": self.keep is not None, "final": self.final, "hand_on": self.only_child}
+        return {"keep": self.keep is not None, "hand_on": self.only_child}
 
 
 @dataclass(frozen=True)
