@@ -13,7 +13,29 @@ from types import FrameType
 from typing import Any
 
 
-class EdgecilError(Exception):
+class Sentence:
+    """A message with parameters in backticks, so that each interface names them in its own way.
+
+    >>> error = UsageError("`tasks` must be at least 2. Got 'tasks' instead.")
+    >>> print(error)
+    'tasks' must be at least 2. Got 'tasks' instead.
+    >>> print(error.named(lambda parameter: f"--{parameter}"))
+    --tasks must be at least 2. Got 'tasks' instead.
+    """
+
+    args: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return self.named(repr)
+
+    def named(self, name: Callable[[str], str]) -> str:
+        """Return the message with its parameters as a function names them."""
+        parts = str(self.args[0]).split("`")
+        parts[1::2] = map(name, parts[1::2])
+        return "".join(parts)
+
+
+class EdgecilError(Sentence, Exception):
     """Something could not be done; the message is complete as it stands.
 
     Attributes:
@@ -37,7 +59,7 @@ class PrerequisiteError(EdgecilError):
     """Weights, a package or a dataset that is not on this machine."""
 
 
-class EdgecilWarning(UserWarning):
+class EdgecilWarning(Sentence, UserWarning):
     """A choice that edgecil made and that a user may want to make differently."""
 
 
@@ -54,13 +76,13 @@ def _is_ours(frame: FrameType) -> bool:
     return str(frame.f_globals.get("__name__")).partition(".")[0] == "edgecil"
 
 
-def show_warnings(worded: Callable[[str], str] = str) -> None:
-    """Print each :class:`EdgecilWarning` as its sentence, `worded`, without a place in code."""
+def show_warnings(name: Callable[[str], str]) -> None:
+    """Print each :class:`EdgecilWarning` as its sentence alone, with parameters by `name`."""
     usual = warnings.formatwarning
 
     def formatted(message: Warning | str, category: type[Warning], *args: Any, **more: Any) -> str:
-        if issubclass(category, EdgecilWarning):
-            return f"edgecil: {worded(str(message))}\n"
+        if isinstance(message, EdgecilWarning):
+            return f"edgecil: {message.named(name)}\n"
         return usual(message, category, *args, **more)
 
     warnings.formatwarning = formatted
@@ -109,7 +131,7 @@ def shown(value: object) -> str:
         return f"about {'-' if value < 0 else ''}10^{math.log10(abs(value)):.1f}"
     if isinstance(value, Integral):
         return str(value)  # also of NumPy, whose repr is np.int64(6)
-    text = _SHORT.repr(value)
+    text = _SHORT.repr(value).replace("`", "'")  # see Sentence
     if "\n" in text or len(text) > _LONGEST or text.startswith("<"):
         return f"an object of type {type(value).__name__}"
     return text
@@ -125,9 +147,9 @@ def wrong_value(name: str, allowed: str, value: object) -> UsageError:
     """Return the error for an argument that is not what it has to be.
 
     >>> print(wrong_value("tasks", "an int >= 2", "two"))
-    The 'tasks' parameter must be an int >= 2. Got 'two' instead.
+    'tasks' must be an int >= 2. Got 'two' instead.
     """
-    return UsageError(f"The '{name}' parameter must be {allowed}. Got {shown(value)} instead.")
+    return UsageError(f"`{name}` must be {allowed}. Got {shown(value)} instead.")
 
 
 def first_line(error: BaseException) -> str:

@@ -65,7 +65,7 @@ class Options:
             if choices and value not in choices:
                 raise unknown(entry.name, value, choices)
             if least is not None and value is not None and value < least:
-                raise UsageError(f"{entry.name!r} must be at least {least}. Got {value} instead.")
+                raise UsageError(f"`{entry.name}` must be at least {least}. Got {value} instead.")
 
     @classmethod
     def given(cls, given: Any) -> dict[str, Any]:
@@ -153,7 +153,7 @@ def check_type(name: str, value: Any, annotation: str) -> None:
 
     >>> check_type("metric", 3, "str | None")
     Traceback (most recent call last):
-    edgecil.errors.UsageError: The 'metric' parameter must be a text. Got 3 instead.
+    edgecil.errors.UsageError: 'metric' must be a text. Got 3 instead.
     """
     kinds = [kind for kind in annotation.split(" | ") if kind != "None"]
     if not all(kind in _PLAIN for kind in kinds) or (value is None and "None" in annotation):
@@ -216,7 +216,7 @@ def convert(name: str, value: Any, kind: Any) -> Any:
         return msgspec.convert(plain, kind)
     except msgspec.ValidationError as error:
         raise UsageError(
-            f"{name!r} must be {describe_type(kind)}. Got {shown(value)} instead."
+            f"`{name}` must be {describe_type(kind)}. Got {shown(value)} instead."
         ) from error
 
 

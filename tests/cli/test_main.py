@@ -8,6 +8,7 @@ import subprocess
 import sys
 import warnings
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ import pytest
 import edgecil
 import edgecil.cli.main as main_module
 from edgecil.cli.main import _OWN, SECTIONS, all_verbs, main, verb_parser
-from edgecil.cli.verb import Verb, name_flags
+from edgecil.cli.verb import Verb, flag_of
 from edgecil.errors import EdgecilWarning, UsageError, show_warnings
 
 EDGECIL = [sys.executable, "-m", "edgecil"]
@@ -226,28 +227,17 @@ def test_the_light_verbs_import_neither_torch_nor_scipy_nor_matplotlib() -> None
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize(
-    ("verb", "sentence", "named"),
-    [
-        ("toolbox", "Give 'set' device=-1.", "Give --set device=-1."),
-        ("run", "Set 'root', or use it with 'download'.", "Set --root, or use it with --download."),
-        ("next", "a.json exists; set 'overwrite'.", "a.json exists; add --overwrite."),
-        ("compare", "a.csv lacks the column 'method'.", "a.csv lacks the column 'method'."),
-        (
-            "similarity",
-            "The 'names' in a.npz must be texts.",
-            "The 'names' in a.npz must be texts.",
-        ),
-    ],
-)
-def test_errors_name_options_and_leave_other_quoted_words(verb, sentence, named) -> None:
-    assert name_flags(sentence, verb_parser(verb)) == named
+def test_errors_name_options_by_their_flags_and_leave_other_quoted_words() -> None:
+    parser = verb_parser("next")
+    error = UsageError("'out' exists; use `overwrite` or `order_seed`, or another `source`.")
+    named = error.named(partial(flag_of, parser))
+    assert named == "'out' exists; use --overwrite or --order-seed, or another 'source'."
 
 
 def test_a_warning_is_one_sentence(monkeypatch) -> None:
     monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
-    show_warnings()
-    ours = warnings.formatwarning(EdgecilWarning("Set 'tasks'."), EdgecilWarning, "a.py", 3)
-    assert ours == "edgecil: Set 'tasks'.\n"
+    show_warnings("--{}".format)
+    ours = warnings.formatwarning(EdgecilWarning("Set `tasks`."), EdgecilWarning, "a.py", 3)
+    assert ours == "edgecil: Set --tasks.\n"
     other = warnings.formatwarning(UserWarning("Else."), UserWarning, "a.py", 3)
     assert "a.py:3: UserWarning: Else." in other

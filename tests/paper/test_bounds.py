@@ -206,7 +206,7 @@ def test_says_what_is_wrong(bound: SampleBound, arguments: dict[str, float], mes
 @every_bound
 @pytest.mark.parametrize("runs", [0, 91, 2.0, True])
 def test_runs_must_fit_into_the_space(bound: SampleBound, runs: int) -> None:
-    message = r"The 'runs' parameter must be an int in \[1, (90|88)\]\."
+    message = r"'runs' must be an int in \[1, (90|88)\]\."
     with pytest.raises(UsageError, match=message):
         bound.epsilon(90, runs, delta=0.05)
 

@@ -122,7 +122,7 @@ def test_an_analysis_has_its_options_already(small, tmp_path) -> None:
         write_report(small, out=tmp_path, predictor="intra")
     small.save(tmp_path / "a.json")
     for source in (small, tmp_path / "a.json"):
-        with pytest.raises(UsageError, match="'metrics' parameter"):
+        with pytest.raises(UsageError, match="'metrics' requires"):
             write_report(source, out=tmp_path / "r", metrics=["nonsense"])
     assert not (tmp_path / "r").exists()
 
@@ -131,7 +131,7 @@ def test_each_dataset_has_its_own_page(small, tmp_path, monkeypatch) -> None:
     runs = rows(small.datasets[0].table)
     write([*runs, *(replace(run, dataset="a b") for run in runs)], tmp_path / "a.csv")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UsageError, match="'out' parameter is required"):
+    with pytest.raises(UsageError, match="'out' is required"):
         write_report(["a.csv", "a.csv"])
     pages = write_report("a.csv").pages
     assert pages[0] == Path("a-report/made-up/index.html")

@@ -56,9 +56,9 @@ def features(
     """
     path = Path(out).expanduser()
     if path.suffix.lower() != ".npz":
-        raise UsageError(f"'out' must be an .npz file. Got {shown(path.name)} instead.")
+        raise UsageError(f"`out` must be an .npz file. Got {shown(path.name)} instead.")
     if batch_size < 1:
-        raise UsageError(f"'batch_size' must be at least 1. Got {batch_size} instead.")
+        raise UsageError(f"`batch_size` must be at least 1. Got {batch_size} instead.")
     check_new(path, overwrite=overwrite)
     require_training()
     use_portable_kernels()

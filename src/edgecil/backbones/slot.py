@@ -88,7 +88,7 @@ class SlotBackbone(Backbone):
         except Exception as error:
             raise UsageError(
                 f"The backbone {name!r} does not take inputs of the shape {shape} "
-                f"({first_line(error)}); use another one, or set 'image_size'."
+                f"({first_line(error)}); use another one, or set `image_size`."
             ) from error
         inner.train(training)
         self.feature_size = features.shape[1]
@@ -123,7 +123,7 @@ def backbone_text(given: Any) -> str:
         return text
     if not callable(given) or not getattr(given, "__qualname__", "").isidentifier():
         raise UsageError(
-            "'backbone' must be a name, a module of torch, or a function at the top level of a "
+            "`backbone` must be a name, a module of torch, or a function at the top level of a "
             f"module or a notebook that returns one. Got {type(given).__name__}."
         )
     source = locate_object(given)

@@ -66,7 +66,7 @@ class ViTLayout:
         if height % self.patch or width % self.patch:
             raise UsageError(
                 f"This vision transformer has patches of {self.patch}×{self.patch} pixels, so "
-                f"image sides must be multiples of it. Got {height}×{width}; set 'image_size'."
+                f"image sides must be multiples of it. Got {height}×{width}; set `image_size`."
             )
         return height // self.patch, width // self.patch
 

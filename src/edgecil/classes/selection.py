@@ -41,18 +41,18 @@ def select_classes(
 
     if ids is not None:
         if count is not None or seed is not None:
-            raise UsageError("Give either 'class_ids' or 'classes' and 'classes_seed', not both.")
+            raise UsageError("Give either `class_ids` or `classes` and `classes_seed`, not both.")
         return _check_ids(total, ids)
     if count is None:
         if seed is not None:
-            raise UsageError("'classes_seed' draws a number of classes; give 'classes' as well.")
+            raise UsageError("`classes_seed` draws a number of classes; give `classes` as well.")
         return np.arange(total, dtype=np.int64)
     if not LEAST <= count <= total:
-        raise UsageError(f"'classes' must be in [{LEAST}, {total}]. Got {count} instead.")
+        raise UsageError(f"`classes` must be in [{LEAST}, {total}]. Got {count} instead.")
     if seed is None:
         return np.arange(count, dtype=np.int64)
     if seed < 0:
-        raise UsageError(f"'classes_seed' must be at least 0. Got {seed} instead.")
+        raise UsageError(f"`classes_seed` must be at least 0. Got {seed} instead.")
     return np.sort(np.random.default_rng(seed).permutation(total)[:count])
 
 

@@ -6,8 +6,8 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, NoReturn
@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import edgecil
 from edgecil.cli import INTERRUPTED, connect, prepare, results, training, was_interrupted
 from edgecil.cli.output import note, print_json, print_parts
-from edgecil.cli.verb import Verb, VerbGroup, load, name_flags
+from edgecil.cli.verb import Verb, VerbGroup, flag_of, load
 from edgecil.errors import EdgecilError, nearest, show_warnings
 
 SECTIONS: dict[str, tuple[Verb, ...]] = {
@@ -166,7 +166,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"unexpected argument {rest[0]!r}")
     options = vars(namespace)
     json, debug = options.pop("json", False), options.pop("debug", False)
-    show_warnings(lambda sentence: name_flags(sentence, parser))
+    name_parameter = partial(flag_of, parser)
+    show_warnings(name_parameter)
     try:
         _answer(name, verb, options, json=json)
         sys.stdout.flush()
@@ -175,8 +176,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (Exception, KeyboardInterrupt) as error:
         if debug:
             raise
-        sentence, code = _explain(error)
-        note(f"edgecil: {name_flags(sentence, parser)}")
+        sentence, code = _explain(error, name_parameter)
+        note(f"edgecil: {sentence}")
         return code
     return 0
 
@@ -230,12 +231,12 @@ def _prepare_stdout() -> None:
         sys.stdout.reconfigure(errors="replace")
 
 
-def _explain(error: BaseException) -> tuple[str, int]:
+def _explain(error: BaseException, name_parameter: Callable[[str], str]) -> tuple[str, int]:
     """Return a sentence and an exit code for any error."""
     if was_interrupted(error):
         return "Interrupted.", INTERRUPTED
     if isinstance(error, EdgecilError):
-        return str(error), error.exit_code
+        return error.named(name_parameter), error.exit_code
     if isinstance(error, MemoryError) or "failed to map segment" in str(error):  # of a library
         return "Not enough memory. Stored results are kept; free memory or use fewer workers.", 1
     if isinstance(error, OSError) and error.strerror:

@@ -158,34 +158,13 @@ def as_flag(name: str) -> str:
     return f"--{name.rstrip('_').replace('_', '-')}"
 
 
-def name_flags(sentence: str, parser: argparse.ArgumentParser) -> str:
-    """Return a sentence with the parameters of the API as a parser's flags; values stay quoted.
-
-    >>> parser = argparse.ArgumentParser()
-    >>> _ = parser.add_argument("--out"), parser.add_argument("--force", action="store_true")
-    >>> name_flags("The 'out' parameter is required; set 'force'. Got 'out'.", parser)
-    "--out is required; add --force. Got 'out'."
-    """
-    flags: dict[str, tuple[str, int | str | None]] = {}
+def flag_of(parser: argparse.ArgumentParser, parameter: str) -> str:
+    """Return a parser's flag of a parameter of the API; the parameter in quotes if it has none."""
     for action in parser._actions:
-        for flag in (it for it in action.option_strings[:1] if it.startswith("--")):
-            flags |= dict.fromkeys((action.dest.rpartition(".")[2], flag[2:]), (flag, action.nargs))
-
-    def named(match: re.Match[str]) -> str:
-        before, set_, name, after = match.groups(default="")
-        if before or after or name not in flags:
-            return match[0]
-        flag, values = flags[name]
-        return f"{'add ' if set_ and values == 0 else set_}{flag}"
-
-    return re.sub(_PARAMETER, named, sentence)
-
-
-# Quoted values, columns and entries of files are no parameters.
-_PARAMETER = (
-    r"((?:Got|mean|[Uu]nknown \w+|columns?|arrays?|has an?|have an?|damaged) (?:'\w+' and )?)?"
-    r"(set )?(?:[Tt]he )?'(\w+)'(?: parameter)?( in \S+ must)?"
-)
+        for flag in action.option_strings[:1]:
+            if parameter in (action.dest.rpartition(".")[2], flag[2:]):
+                return flag
+    return repr(parameter)
 
 
 def options_of(function: Callable[..., Any], arguments: Iterable[str] = ()) -> Iterator[Option]:

@@ -99,7 +99,7 @@ def load_dataset(
         EdgecilWarning: about images that were held out for testing, or scaled to a default size.
     """
     if size is not None and size < 1:
-        raise UsageError(f"'image_size' must be at least 1. Got {size} instead.")
+        raise UsageError(f"`image_size` must be at least 1. Got {size} instead.")
     opened = open_dataset(name, root=root, download=download)
     chosen = select_classes(len(opened.names), count=count, seed=seed, ids=ids)
     if isinstance(opened, Dataset):
@@ -128,7 +128,7 @@ def open_dataset(
     opened = _open(name)
     form = None if opened is not None else IMAGE_DATASETS[_resolve(name)]
     if root is not None and (form is None or not form.advice):
-        raise UsageError(f"{name} does not use 'root'. Got {root}; leave it out.")
+        raise UsageError(f"{name} does not use `root`. Got {root}; leave it out.")
     if download and (form is None or form.download is None):
         able = [name for name, form in IMAGE_DATASETS.items() if form.download is not None]
         raise UsageError(f"Only {' and '.join(able)} can be downloaded. Got {name} instead.")
@@ -231,5 +231,5 @@ def _directory(name: str, form: DatasetFormat, root: str | Path | None) -> Path:
     if root is not None:
         return Path(root).expanduser()
     raise PrerequisiteError(
-        f"The images of {name!r} must be in a local directory; set 'root' ({form.advice})."
+        f"The images of {name!r} must be in a local directory; set `root` ({form.advice})."
     )

@@ -98,7 +98,7 @@ def adapt(given: Any, name: str) -> Dataset | Items:
     if isinstance(given, (tuple, list)) and given and all(_is_array(part) for part in given):
         keys = {2: WHOLE, 4: PARTS}.get(len(given))
         if keys is None:
-            raise UsageError(f"'dataset' must be 2 or 4 arrays. Got {len(given)}; use {FORMS}.")
+            raise UsageError(f"`dataset` must be 2 or 4 arrays. Got {len(given)}; use {FORMS}.")
         given = dict(zip(keys, given, strict=True))
     if isinstance(given, Mapping) and not hugging_face.is_dataset(given):
         if not (given.keys() >= set(PARTS) or given.keys() >= set(WHOLE)):
@@ -297,4 +297,4 @@ def _title(given: Any) -> str:
 
 
 def _unusable(given: Any) -> UsageError:
-    return UsageError(f"'dataset' cannot be a {type(given).__name__}; use a name, a path, {FORMS}.")
+    return UsageError(f"`dataset` cannot be a {type(given).__name__}; use a name, a path, {FORMS}.")

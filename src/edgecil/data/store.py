@@ -111,7 +111,7 @@ def _announce(
     if needed + _SPARE > free:
         raise DataError(
             f"{text}; free some space, set the environment variable EDGECIL_CACHE to a larger "
-            "disk, or choose fewer 'classes' or a smaller 'image_size'."
+            "disk, or choose fewer `classes` or a smaller `image_size`."
         )
     if announced:
         warn(f"{text}.")
@@ -139,7 +139,7 @@ def resize_dataset(dataset: Dataset, size: int | None, storage: str = "auto") ->
     if size is None or dataset.shape[1:] == (size, size):
         return dataset
     if not dataset.channels:
-        raise UsageError(f"{dataset.name!r} has vectors, not images; leave 'image_size' out.")
+        raise UsageError(f"{dataset.name!r} has vectors, not images; leave `image_size` out.")
     return derive_dataset(
         dataset,
         (dataset.channels, size, size),

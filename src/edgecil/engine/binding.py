@@ -45,7 +45,7 @@ def bind(values: Mapping[str, Any]) -> dict[str, Any]:
     reading = bound.pop("as", None)
     if reading is not None:
         if reading not in READINGS:
-            raise unknown("reading in 'as'", str(reading), READINGS)
+            raise unknown("reading in `as`", str(reading), READINGS)
         bound = _fill(bound, READINGS[reading])
         if reading == "paper":
             bound = _fill(bound, _paper_network(_methods(bound)))

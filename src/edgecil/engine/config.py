@@ -203,7 +203,7 @@ class Execution(Options):
         super().__post_init__()
         if self.timeout is not None and not 0.0 < self.timeout < 1e9:
             raise UsageError(
-                f"'timeout' must be a number of seconds above 0. Got {self.timeout} instead."
+                f"`timeout` must be a number of seconds above 0. Got {self.timeout} instead."
             )
 
     @property
@@ -214,7 +214,7 @@ class Execution(Options):
         number, slash, count = self.shard.partition("/")
         if not (slash and number.strip().isdecimal() and count.strip().isdecimal()):
             raise UsageError(
-                f"'shard' must be a number and a count, such as '3/8'. Got {shown(self.shard)}."
+                f"`shard` must be a number and a count, such as '3/8'. Got {shown(self.shard)}."
             )
         return int(number), int(count)
 
@@ -243,7 +243,7 @@ class ExperimentConfig(Options):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.method or not self.protocol:
-            raise UsageError("An experiment requires at least one 'method' and one 'protocol'.")
+            raise UsageError("An experiment requires at least one `method` and one `protocol`.")
 
     @property
     def protocol_names(self) -> tuple[str, ...]:

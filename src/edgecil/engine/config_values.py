@@ -92,7 +92,7 @@ def build_config(values: Mapping[str, Any]) -> ExperimentConfig:
     for name in ("method", "dataset"):
         value = given.get(name)
         if value is None or (isinstance(value, (str, list, tuple)) and not value):
-            raise UsageError(f"The {name!r} parameter is required.")
+            raise UsageError(f"`{name}` is required.")
     for name in ("method", "protocol"):
         value = given.get(name)
         if isinstance(value, str):

@@ -48,7 +48,7 @@ def merge(directories: Sequence[str | Path], *, out: str | Path) -> Experiment:
     if inside:
         raise UsageError(
             f"{inside[0]} cannot be merged into itself; leave it out of 'directories': the "
-            "results in 'out' are kept."
+            "results in `out` are kept."
         )
     check_directory(out)
     with ExitStack() as stack:
@@ -133,7 +133,7 @@ def _join_sequences(stores: Sequence[StoreReader]) -> dict[str, list[LabelledSeq
                 if other.sequence != run.sequence:
                     raise DataError(
                         f"The label {run.label!r} of protocol {name} stands for another sequence "
-                        f"in {store.directory}; use the same 'order_seed' and options everywhere."
+                        f"in {store.directory}; use the same `order_seed` and options everywhere."
                     )
     return {name: list(labels.values()) for name, labels in joined.items()}
 

@@ -80,21 +80,21 @@ class Prepared:
         if interactive and (execution.executor == "ray" or (workers or 1) > 1):
             raise UsageError(
                 f"{interactive[0]} is defined in a notebook or an interactive session, which "
-                "workers cannot import; define it in a file, or set 'workers' to 1 on the "
+                "workers cannot import; define it in a file, or set `workers` to 1 on the "
                 "executor 'local'."
             )
         if execution.executor == "ray":
             if execution.devices is not None:
                 raise UsageError(
-                    "'devices' cannot be combined with the executor 'ray', which assigns GPUs "
-                    "itself; leave it out, and set 'workers_per_device' to share them."
+                    "`devices` cannot be combined with the executor 'ray', which assigns GPUs "
+                    "itself; leave it out, and set `workers_per_device` to share them."
                 )
             return workers
         own = self.context.environment.device
         devices = execution.devices or (None if own == "cpu" else (own,))
         device = self.config.training.device
         if execution.devices is not None and device not in ("auto", "cuda"):
-            raise UsageError(f"'devices' are GPUs, but 'device' is {device!r}; leave it out.")
+            raise UsageError(f"`devices` are GPUs, but `device` is {device!r}; leave it out.")
         return place(
             devices,
             workers=1 if interactive else workers,
@@ -192,7 +192,7 @@ def load_context(
     data, training = config.data, config.training
     unused = [name for name in training.set if name not in names.values()]
     if unused:
-        raise UsageError(f"'set' has settings of {unused[0]!r}, which is not among the methods.")
+        raise UsageError(f"`set` has settings of {unused[0]!r}, which is not among the methods.")
     for name in (training.backbone, *(own.get("backbone") for own in training.set.values())):
         if name is not None:
             check_backbone(name)

@@ -230,7 +230,7 @@ def for_goal(
     random = all(find_protocol(name).independent for name in budgets)
     if len(budgets) != 1 or not random or config.sequences:
         raise UsageError(
-            f"'until' adds random orders and requires a protocol like {RANDOM.name!r}. Got "
+            f"`until` adds random orders and requires a protocol like {RANDOM.name!r}. Got "
             f"{', '.join(map(repr, config.protocol))} instead."
         )
     available = [get_method(spec).name for spec in config.method]
@@ -238,7 +238,7 @@ def for_goal(
         available += [run.method for run in Experiment.open(out).results()]
     for name in goal.methods:
         if name not in available:
-            raise unknown("method in 'until'", name, list(dict.fromkeys(available)))
+            raise unknown("method in `until`", name, list(dict.fromkeys(available)))
     name, own = budgets.popitem()
     return replace(config, protocol=(name,), budget=own or config.budget or _MOST_ORDERS)
 
@@ -387,7 +387,7 @@ def find_directory(values: Mapping[str, Any], out: str | Path | None) -> Path:
     """Return the experiment directory: `out`, or else that of a configuration."""
     directory = values.get("out") if out is None else out
     if not isinstance(directory, (str, Path)) or not str(directory):
-        raise UsageError("The 'out' parameter is required: give the experiment directory.")
+        raise UsageError("`out` is required: give the experiment directory.")
     check_path(Path(directory))
     return Path(directory)
 

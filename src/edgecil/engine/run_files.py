@@ -104,7 +104,7 @@ def read_runs(
     told = "sequence" if "sequence" in grid.columns else grid.order_column
     if told and (seeds_are or (orders_from and told == "sequence")):
         option = "seeds_are" if seeds_are else "orders_from"
-        raise UsageError(f"{grid.origin} has a column {told!r}, so {option!r} does not apply.")
+        raise UsageError(f"{grid.origin} has a column {told!r}, so `{option}` does not apply.")
     if orders_from is not None:
         grid.draw_orders(orders_from, tasks, seeds_are)
     return _parse(grid, metric, seeds_are or "")
@@ -157,7 +157,7 @@ class Grid:
     def name_columns(self, metric: str) -> None:
         """Give columns the names that :func:`read_runs` knows, and make a wide table long."""
         if metric.lower() in _READ:
-            raise UsageError(f"The 'metric' parameter must be a column of values. Got {metric!r}.")
+            raise UsageError(f"`metric` must be a column of values. Got {metric!r}.")
         for name in (metric, *_READ):
             self._rename(name)
         for name, others in _ALSO.items():
@@ -209,7 +209,7 @@ class Grid:
             near = nearest(metric, free)
             hint = f". Did you mean {near[0]!r}?" if near else f". It has {','.join(self.columns)}."
             if values and not near:
-                hint = f"; choose one by the 'metric' parameter: {', '.join(values)}."
+                hint = f"; choose one by `metric`: {', '.join(values)}."
             raise DataError(f"{self.origin} has no column {shown(metric)}{hint}")
 
     def _rename(self, wanted: str) -> bool:
@@ -286,19 +286,19 @@ class Grid:
         chosen = PROTOCOLS[PROTOCOLS.resolve(protocol)]
         if not chosen.independent:
             raise UsageError(
-                f"'orders_from' must be a protocol that draws an order from each seed, such as "
+                f"`orders_from` must be a protocol that draws an order from each seed, such as "
                 f"'random-legacy'. Got {shown(protocol)}."
             )
         seeds, has_sizes = self.order_column or "seed", not (tasks is None or _is_one(tasks))
         missing = [] if seeds in self.columns else ["a column 'order_seed' or 'seed'"]
         if tasks is None:
-            missing.append("the number of tasks as the 'tasks' parameter")
+            missing.append("the number of tasks as `tasks`")
         if "dataset" not in self.columns and not has_sizes:
-            by_size = "the sizes of all tasks by the 'tasks' parameter (50,25,25)"
+            by_size = "the sizes of all tasks by `tasks` (50,25,25)"
             missing.append(f"a column 'dataset' (such as cifar100), or {by_size}")
         if missing or tasks is None:
             wanted = "; and ".join(missing)
-            raise UsageError(f"'orders_from' requires for {self.origin} {wanted}.")
+            raise UsageError(f"`orders_from` requires for {self.origin} {wanted}.")
         sizes = (tasks,) if isinstance(tasks, int) else tuple(tasks)
         drawn: dict[tuple[str, str], tuple[str, str]] = {}
         datasets = self.columns.get("dataset", [""] * len(self.numbers))

@@ -55,7 +55,7 @@ def execute(
             elif outcome.refused:
                 raise PrerequisiteError(
                     f"{outcome.error} Install the same versions and weights on every node, or "
-                    "set 'allow_mismatch' to train there too, which is recorded with each result."
+                    "use `allow_mismatch` to train there too, which is recorded with each result."
                 )
             elif outcome.damaged and queue.repair(node):
                 _log.warning("The state before %s was damaged; it is trained again.", node)

@@ -75,7 +75,7 @@ class Store(StoreReader):
             if self._format < FORMAT:
                 raise UsageError(
                     f"{self.directory} was made by an earlier version of edgecil and cannot be "
-                    "continued; analyse it as it is, and run in another 'out' directory."
+                    "continued; analyse it as it is, and run in another `out` directory."
                 )
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = FULL")

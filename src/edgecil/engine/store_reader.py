@@ -193,8 +193,8 @@ class StoreReader:
         if differences:
             lines = [f"  {path}: {old} stored, {new} given" for path, old, new in differences]
             raise UsageError(
-                f"{self.directory} contains results with other settings; set 'overwrite' to delete "
-                "them and start over, or choose another 'out' directory.\n" + "\n".join(lines)
+                f"{self.directory} contains results with other settings; use `overwrite` to delete "
+                "them and start over, or choose another `out` directory.\n" + "\n".join(lines)
             )
 
     def configs(self) -> list[dict[str, Any]]:

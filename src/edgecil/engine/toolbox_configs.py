@@ -56,11 +56,11 @@ def read_toolbox_config(
     values, remarks = translate_config(path, options=given)
     if "method" not in given:
         _check_here(path, read_flat_config(path), Training.given(given.get("training")))
-    for remark in remarks:
-        warn(f"{path}: {remark}")
     if given.keys().isdisjoint(("tasks", "base", "increment", "sizes")):
         dataset, data = given.get("dataset", values["dataset"]), Data.given(given.get("data"))
         values = cut_tasks(values, _class_count(dataset, data))
+    for remark in remarks:
+        warn(f"{path}: {remark}")
     return values
 
 
@@ -119,7 +119,7 @@ def translate_config(
     if meaningless:
         remarks.append(
             f"{', '.join(meaningless)} have no effect; the protocol chooses the class orders "
-            "(the toolbox's own are those of 'random-legacy' with its seed as 'order_seed')."
+            "(the toolbox's own are those of 'random-legacy' with its seed as `order_seed`)."
         )
     scheduled = {*training.values(), *first.values()}
     used = {*KEYS["shared"], *meaningless, *scheduled, *own}
@@ -154,7 +154,7 @@ def _check_here(path: str | Path, config: Mapping[str, Any], training: Mapping[s
     elif "backbone" not in training and (
         given in KEYS["elsewhere"] or (divides and vit) or (frozen and not vit)
     ):
-        reason = f"{method!r} does not work on {given!r} in edgecil; give another 'backbone'"
+        reason = f"{method!r} does not work on {given!r} in edgecil; give another `backbone`"
     else:
         return
     raise UsageError(

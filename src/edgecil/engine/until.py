@@ -92,7 +92,7 @@ def parse_goal(text: str) -> Goal:
     match = _FORM.match(text)
     if match is None:
         raise UsageError(
-            "The 'until' parameter must be a goal such as 'icarl - ewc > 0', 'icarl > 60' or "
+            "`until` must be a goal such as 'icarl - ewc > 0', 'icarl > 60' or "
             f"'mean ± 0.5', with blanks around a minus. Got {shown(text)} instead."
         )
     relation: Relation = ">" if match["relation"] == ">" else "<"
@@ -100,9 +100,9 @@ def parse_goal(text: str) -> Goal:
         relation = "±"
     value = float(match["value"].replace("−", "-"))
     if relation == "±" and value <= 0.0:
-        raise UsageError(f"The half-width in 'until' must be above 0. Got {shown(text)} instead.")
+        raise UsageError(f"The half-width in `until` must be above 0. Got {shown(text)} instead.")
     if match["first"] == match["second"]:
-        raise UsageError(f"'until' must compare two different methods. Got {shown(text)} instead.")
+        raise UsageError(f"`until` must compare two different methods. Got {shown(text)} instead.")
     every = match["first"] == "mean" and match["second"] is None
     return Goal(None if every else match["first"], match["second"], relation, value)
 

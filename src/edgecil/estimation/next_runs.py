@@ -239,14 +239,14 @@ def next_runs(
         check_new(out, overwrite=overwrite, is_ours=_is_saved)
     if order_seed < 0:
         raise UsageError(
-            f"'order_seed' must be an integer of at least 0. Got {order_seed} instead."
+            f"`order_seed` must be an integer of at least 0. Got {order_seed} instead."
         )
     if target is not None and not 0.0 < target < math.inf:
-        raise UsageError(f"'target' must be a positive number of points. Got {target:g} instead.")
+        raise UsageError(f"`target` must be a positive number of points. Got {target:g} instead.")
     runs = gather(source, metric=metric, classifier=classifier, **reading).datasets
     if out is not None and len(runs) > 1:
         names = ", ".join(part.table.dataset for part in runs)
-        raise UsageError(f"The 'out' parameter requires runs on one dataset. Got {names}.")
+        raise UsageError(f"`out` requires runs on one dataset. Got {names}.")
     advice = [replace(_next(it, target, order_seed), notes=it.notes) for it in runs]
     if out is not None:
         if advice[0].orders:

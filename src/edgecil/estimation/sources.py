@@ -92,7 +92,7 @@ def is_saved_analysis(source: object) -> bool:
 def list_sources(source: Source | Sequence[Source]) -> list[One]:
     """Return one source or several as a list; experiments are read as they are now."""
     if isinstance(source, (list, tuple, Mapping)) and not source:
-        raise UsageError("The 'source' parameter must have at least one entry. Got none.")
+        raise UsageError("`source` must have at least one entry. Got none.")
     if isinstance(source, (list, tuple)):
         return [one for entry in source for one in list_sources(entry)]
     if isinstance(source, Mapping):
@@ -189,7 +189,7 @@ def gather(
     metric = default_metric(sources) if metric is None else metric
     pool = reading.get("pool")
     if pool is not None and not pool.strip():
-        raise UsageError("'pool' must be the reason to average runs with different settings.")
+        raise UsageError("`pool` must be the reason to average runs with different settings.")
     options = {name: it for name, it in reading.items() if name != "pool" and it is not None}
     tracked = [one for one in sources if is_tensorboard(one)]  # each file has one run
     units = [one for one in sources if not is_tensorboard(one)]
@@ -276,13 +276,13 @@ def _read(
     where = str(source) if isinstance(source, (str, Path)) else where
     if classifier is not None:
         raise UsageError(
-            f"The 'classifier' parameter requires experiment directories. Got {shown(classifier)} "
-            f"for {where}; give the column of that classifier as 'metric'."
+            f"`classifier` requires experiment directories. Got {shown(classifier)} "
+            f"for {where}; give the column of that classifier as `metric`."
         )
     if isinstance(source, Runs):
         if source.metric != metric:
             raise UsageError(
-                f"'metric' must be the table's {source.metric!r}. Got {shown(metric)}."
+                f"`metric` must be the table's {source.metric!r}. Got {shown(metric)}."
             )
         yield _Part(source, where)
     else:
@@ -318,7 +318,7 @@ def _keep_apart(group: Sequence[_Part], pool: str | None) -> tuple[list[_Part], 
         first, second, *_ = contents.values()
         raise DataError(
             f"{first} and {second} have different data under the name {group[0].table.dataset!r}, "
-            "so their runs cannot be compared; analyse each alone, or give a reason to 'pool'."
+            "so their runs cannot be compared; analyse each alone, or give a reason to `pool`."
         )
     names: dict[tuple[str, str], str] = {}
     notes: list[str] = []

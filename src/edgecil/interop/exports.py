@@ -139,7 +139,7 @@ def export(
     folder = Path(out).absolute()
     if folder.exists() and any(folder.iterdir()):
         if not overwrite or not (folder / MANIFEST).exists():  # nothing of somebody else's
-            raise UsageError(f"{out} is not empty; give another 'out', or overwrite an export.")
+            raise UsageError(f"{out} is not empty; give another `out`, or overwrite an export.")
         shutil.rmtree(folder)
     source = SimilaritySource(**SimilaritySource.given(similarity))
     asked = Orders(**Orders.given(orders))
@@ -147,7 +147,7 @@ def export(
         root = check_checkout(checkout, tool, ("trainer.py",))
         if config is None:
             raise UsageError(
-                f"'config' is required for {tool}: give one of the JSON files in {root / 'exps'}, "
+                f"`config` is required for {tool}: give one of the JSON files in {root / 'exps'}, "
                 "which names the learner."
             )
         settings = toolbox_settings(root, config, set or {})
@@ -158,7 +158,7 @@ def export(
     else:
         if command is None:
             what = "its python main.py …" if tool == "mammoth" else "the program that trains"
-            raise UsageError(f"'command' is required for {tool}: give {what}.")
+            raise UsageError(f"`command` is required for {tool}: give {what}.")
         options = shlex.split(command)
         if tool == "mammoth":  # without `python main.py`
             options = list(dropwhile(lambda word: not word.startswith("-"), options))

@@ -118,10 +118,10 @@ def run_external(
     try:
         words = shlex.split(command) if isinstance(command, str) else list(command)
     except ValueError as error:
-        raise UsageError(f"'command' cannot be parsed: {error}. Got {shown(command)}.") from error
+        raise UsageError(f"`command` cannot be parsed: {error}. Got {shown(command)}.") from error
     for needed in ("{order_file}", "{result_file}"):
         if not any(needed in word for word in words):
-            raise UsageError(f"'command' must contain {needed}. Got {shown(' '.join(words))}.")
+            raise UsageError(f"`command` must contain {needed}. Got {shown(' '.join(words))}.")
     asked = Orders(**Orders.given(orders))
     source = SimilaritySource(**SimilaritySource.given(similarity))
     plan = ExternalPlan(
@@ -154,11 +154,11 @@ def train(
     """
     require_process_groups()
     if plan.repeats < 1:
-        raise UsageError(f"'repeats' must be at least 1. Got {plan.repeats} instead.")
+        raise UsageError(f"`repeats` must be at least 1. Got {plan.repeats} instead.")
     if workers < 1:
-        raise UsageError(f"'workers' must be at least 1. Got {workers} instead.")
+        raise UsageError(f"`workers` must be at least 1. Got {workers} instead.")
     if timeout is not None and not 0 < timeout <= threading.TIMEOUT_MAX:
-        raise UsageError(f"'timeout' must be a number of seconds above 0. Got {timeout} instead.")
+        raise UsageError(f"`timeout` must be a number of seconds above 0. Got {timeout} instead.")
     out = Path(out).absolute()
     with writing(out, overwrite=overwrite) as store:
         store.check_identity(plan.full_identity())
@@ -207,7 +207,7 @@ def _train_missing(
                     if missing_module is not None and not results:
                         raise PrerequisiteError(
                             f"{plan.command[0]} has no module {missing_module[1]!r}, so nothing "
-                            f"was trained; give {plan.python!r} with the Python of the tool's "
+                            f"was trained; give `{plan.python}` with the Python of the tool's "
                             "environment, or install the module there."
                         )
                     store.record_failure(node, str(error), error.trace)

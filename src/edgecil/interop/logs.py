@@ -355,14 +355,14 @@ def _choices(
             how = "was constructed" if is_constructed else "was drawn at random"
             raise UsageError(
                 f"{run.path}: its class order {how} ({name} {labelled.label}), so the protocol "
-                f"{given!r} did not choose it. Leave out 'protocol'."
+                f"{given!r} did not choose it. Leave out `protocol`."
             )
         choices.append((run, given or name, labelled))
     objection = None if asked is None else asked.objection([it for *_, it in choices])
     if objection is not None:
         raise UsageError(
             f"The orders of these logs are not what the protocol {given!r} chooses: {objection}. "
-            "Leave out 'protocol'."
+            "Leave out `protocol`."
         )
     return choices
 

@@ -145,8 +145,8 @@ def _classes(
     if asked.classes is not None:
         return None, [str(id_) for id_ in range(asked.classes)]
     raise UsageError(
-        "The classes are not specified; give one of 'dataset', 'names', 'similarity', "
-        "'embeddings' and 'classes'."
+        "The classes are not specified; give one of `dataset`, `names`, `similarity`, "
+        "`embeddings` and `classes`."
     )
 
 

@@ -115,8 +115,8 @@ def run_toolbox(
     lacking = _find_missing(root, settings, plan.command[0])
     if dry_run:
         return _missing_runs(plan, root, Path(out).absolute(), lacking, overwrite=overwrite)
-    if lacking:
-        raise UsageError(lacking[0])
+    if lacking is not None:
+        raise lacking
     return train(
         plan, out, workers=workers, timeout=timeout, overwrite=overwrite, progress=progress
     )
@@ -131,7 +131,7 @@ def toolbox_settings(
         if key in changes:
             raise UsageError(
                 f"Setting {key!r} has no effect: the protocol chooses the class orders "
-                "('protocol', 'order_seed'), and 'repeats' says how often each is trained."
+                "(`protocol`, `order_seed`), and `repeats` says how often each is trained."
             )
     settings = {"prefix": "edgecil", **read_flat_config(config), **changes}
     settings["device"] = device_list(settings.get("device", [-1]))
@@ -141,7 +141,7 @@ def toolbox_settings(
 def check_checkout(checkout: str | Path | None, tool: str, parts: Sequence[str]) -> Path:
     """Return the folder of a tool, which must have these files."""
     if checkout is None:
-        raise UsageError(f"The 'checkout' parameter is required: give the folder of {tool}.")
+        raise UsageError(f"`checkout` is required: give the folder of {tool}.")
     root = Path(checkout).expanduser().absolute()
     missing = [part for part in parts if not (root / part).is_file()]
     if missing:
@@ -196,7 +196,7 @@ def find_interpreter(python: str | None) -> str:
 
 
 def _missing_runs(
-    plan: ExternalPlan, root: Path, out: Path, lacking: Sequence[str], *, overwrite: bool
+    plan: ExternalPlan, root: Path, out: Path, lacking: UsageError | None, *, overwrite: bool
 ) -> ToolboxPlan:
     done: Mapping[Node, Any] = {}
     if (out / DATABASE).exists() and not overwrite:
@@ -212,13 +212,16 @@ def _missing_runs(
             f"{root / 'data'}."
         )
     notes = (f"Orders: {plan.orders}.", *plan.orders.notes, data)
-    return ToolboxPlan(plan.method, len(nodes) - len(missing), commands, notes, tuple(lacking))
+    problems = () if lacking is None else (str(lacking),)
+    return ToolboxPlan(plan.method, len(nodes) - len(missing), commands, notes, problems)
 
 
-def _find_missing(root: Path, settings: Mapping[str, Any], python: str) -> list[str]:
-    """Return what the toolbox lacks, as far as can be said without training."""
+def _find_missing(root: Path, settings: Mapping[str, Any], python: str) -> UsageError | None:
+    """Return an error for what the toolbox lacks, as far as can be said without training."""
     if shutil.which(python) is None:
-        return [f"There is no program {python}; give 'python' of the toolbox's environment."]
+        return UsageError(
+            f"There is no program {python}; give `python` of the toolbox's environment."
+        )
     gpus = [int(one) for one in settings["device"] if str(one).isdecimal()]
     code = "\n".join(path.read_text("utf-8", "replace") for path in _code_files(root))
     used = [it for it in _LIBRARIES if re.search(rf"^\s*(import|from) {it}\b", code, re.MULTILINE)]
@@ -231,18 +234,18 @@ def _find_missing(root: Path, settings: Mapping[str, Any], python: str) -> list[
         )
         lacking, gpu_count = json.loads(done.stdout)
     except (OSError, ValueError, subprocess.TimeoutExpired):
-        return []  # the training fails with its own message
+        return None  # the training fails with its own message
     if lacking:
-        return [
-            f"{python} lacks {', '.join(lacking)}; give 'python' of the toolbox's "
-            "environment, or install them there."
-        ]
+        return UsageError(
+            f"{python} lacks {', '.join(lacking)}; give `python` of the toolbox's environment, or "
+            "install them there."
+        )
     if gpu_count is not None and max(gpus) >= gpu_count:
-        return [
+        return UsageError(
             f"The toolbox's config asks for GPU {max(gpus)}, and its torch has {gpu_count} GPUs "
-            "here; to train on the CPU, give 'set' device=-1."
-        ]
-    return []
+            "here; to train on the CPU, give `set` device=-1."
+        )
+    return None
 
 
 def _first_and_increment(settings: Mapping[str, Any]) -> tuple[int, int]:

@@ -109,7 +109,7 @@ def choose_device(name: str) -> str:
     reason = why_unusable(name)
     if reason is not None:
         raise UsageError(
-            f"Device {name!r} cannot be used on this machine: {reason}; choose another 'device', "
+            f"Device {name!r} cannot be used on this machine: {reason}; choose another `device`, "
             "such as 'cpu'."
         )
     return name

@@ -50,12 +50,12 @@ def check_owner(directory: str | Path, kind: str) -> None:
         if not path.exists():
             return
         if not path.is_dir():
-            raise UsageError(f"{path} is a file; give a directory as 'out'.")
+            raise UsageError(f"{path} is a file; give a directory as `out`.")
         if (path / MARKER).exists():
             written = _marked_kind(path)
             if written != kind:
                 raise UsageError(
-                    f"{path} is {_a(written)}, not {_a(kind)}; give another directory as 'out'."
+                    f"{path} is {_a(written)}, not {_a(kind)}; give another directory as `out`."
                 )
             return
         others = [it.name for it in path.iterdir() if not _UNCLAIMED.fullmatch(it.name)]
@@ -64,7 +64,7 @@ def check_owner(directory: str | Path, kind: str) -> None:
     if others:
         raise UsageError(
             f"{path} contains files that edgecil did not write, such as {sorted(others)[0]!r}; "
-            "give a new or empty directory as 'out'."
+            "give a new or empty directory as `out`."
         )
 
 

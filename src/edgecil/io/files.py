@@ -113,7 +113,7 @@ def check_new(
         raise EdgecilError(f"Cannot write {path}: {reason(error)}.") from error
     if start and not overwrite and not is_ours(start):
         raise UsageError(
-            f"{path} exists already; give another path as {name!r}, or set 'overwrite' to replace "
+            f"{path} exists already; give another path as `{name}`, or use `overwrite` to replace "
             "it."
         )
 

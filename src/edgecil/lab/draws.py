@@ -22,17 +22,13 @@ _MOST_DRAWS = 1_000_000
 def check_draws(draws: int) -> None:
     """Raise an error if a number of draws is not positive, or would take days."""
     if not 1 <= draws <= _MOST_DRAWS:
-        raise UsageError(
-            f"The 'draws' parameter must be an int in [1, {_MOST_DRAWS:,}]. Got {draws} instead."
-        )
+        raise UsageError(f"`draws` must be an int in [1, {_MOST_DRAWS:,}]. Got {draws} instead.")
 
 
 def draw_runs(size: int, runs: int, rng: np.random.Generator, *, fixed: Sequence[int] = ()) -> Ints:
     """Draw positions of `runs` different sequences: the fixed ones, then random ones."""
     if not len(fixed) <= runs <= size + len(fixed):
-        raise UsageError(
-            f"The 'runs' parameter must be an int in [{len(fixed)}, {size}]. Got {runs} instead."
-        )
+        raise UsageError(f"`runs` must be an int in [{len(fixed)}, {size}]. Got {runs} instead.")
     drawn = rng.choice(size, min(runs, size), replace=False)
     others = [place for place in drawn.tolist() if place not in fixed]
     return np.array([*fixed, *others[: runs - len(fixed)]], dtype=np.int64)

@@ -52,7 +52,7 @@ def fit_images(
             raise UsageError(
                 f"Images of {given} pixels do not suit {name!r}, which was trained on "
                 f"{size}×{size}, and the other networks of the experiment differ; set "
-                "'image_size', or run the methods separately."
+                "`image_size`, or run the methods separately."
             )
         if not crop:
             _log.warning(

@@ -78,7 +78,7 @@ def resolve_method(method: str | MethodEntry | Callable[..., Any]) -> MethodEntr
         return get_method(method)
     if not callable(method):
         raise UsageError(
-            "'method' must be a name, a class or a function. Got an object of "
+            "`method` must be a name, a class or a function. Got an object of "
             f"{type(method).__name__}; give the class itself."
         )
     registered = next((entry for entry in METHODS.values() if entry.build is method), None)

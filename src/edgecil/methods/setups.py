@@ -153,7 +153,7 @@ def get_schedule(name: str, backbone: str) -> tuple[Schedule, MemoryBudget]:
     """
     if name not in SETUPS and name in recipe_names():
         raise UsageError(
-            f"{name!r} is a bundled recipe and not a setup; give 'config' as "
+            f"{name!r} is a bundled recipe and not a setup; give `config` as "
             f"'recipe:{name}' instead."
         )
     return SETUPS[name](backbone)

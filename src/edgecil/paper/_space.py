@@ -168,20 +168,20 @@ def space(
         similarity = read_similarity(similarity)
     if classes is None:
         if similarity is None:
-            raise UsageError("The classes are not specified; give 'classes' or 'similarity'.")
+            raise UsageError("The classes are not specified; give `classes` or `similarity`.")
         classes = len(similarity)
     whole_number("classes", classes, least=1, most=_MOST_CLASSES)
     whole_number("budget", budget, least=1)
     if not 0.0 < accuracy_range <= 1.0:
         raise UsageError(
-            "The 'accuracy_range' parameter must be in (0, 1], 0.1 for ten accuracy points. "
+            "`accuracy_range` must be in (0, 1], 0.1 for ten accuracy points. "
             f"Got {shown(accuracy_range)} instead."
         )
     chosen = SequenceSpace.choose(classes, tasks=tasks, base=base, increment=increment, sizes=sizes)
     greedy = theorem_3 = None
     if similarity is not None:
         if mean_similarity is not None:
-            raise UsageError("Give either 'similarity' or 'mean_similarity', not both.")
+            raise UsageError("Give either `similarity` or `mean_similarity`, not both.")
         chosen.require_similarity(similarity)
         theorem_3 = check_theorem_3(similarity, chosen)
         pairs = similarity.submatrix(np.arange(classes))[~np.eye(classes, dtype=np.bool_)]
@@ -191,7 +191,7 @@ def space(
     if mean_similarity is not None:
         if len(set(chosen.sizes)) > 1:
             raise UsageError(
-                "The 'mean_similarity' parameter belongs to Theorem 4, which requires tasks of one "
+                "`mean_similarity` belongs to Theorem 4, which requires tasks of one "
                 f"size. Got sizes {list(chosen.sizes)}."
             )
         greedy = greedy_bound(classes, chosen.tasks, mean_similarity, max_similarity)

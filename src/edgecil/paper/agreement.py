@@ -140,7 +140,7 @@ def compare_files(
     given = {"tasks": tasks, "base": base, "increment": increment, "sizes": sizes}
     space: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if (matrices or config is None) and (len(matrices) < 2 or config or root):
-        raise UsageError("Give two or more matrices, or 'config' (and 'root' with it).")
+        raise UsageError("Give two or more matrices, or `config` (and `root` with it).")
     if config is not None:
         dataset, sources, own = read_sources(config)
         return compare_similarities(build_sources(dataset, sources, root), **(space or own))

@@ -83,7 +83,7 @@ def greedy_bound(
     mean = float(number_at_least_zero("mean_similarity", mean_similarity))
     if mean > upper:
         raise UsageError(
-            f"The 'mean_similarity' parameter must be a number in [0, {max_similarity!r}]. "
+            f"`mean_similarity` must be a number in [0, {max_similarity!r}]. "
             f"Got {shown(mean_similarity)} instead."
         )
     growth = math.log(tasks) + 1

@@ -77,8 +77,7 @@ def paper_tables(
         check_new(path, overwrite=overwrite)
     if wasserstein_order not in (1, 2):
         raise UsageError(
-            "The 'wasserstein_order' parameter must be 1 (W₁) or 2 (W₂). "
-            f"Got {shown(wasserstein_order)}."
+            f"`wasserstein_order` must be 1 (W₁) or 2 (W₂). Got {shown(wasserstein_order)}."
         )
     analysis = as_analysis(source, metric=metric, classifier=classifier)
     ran = {name for dataset in analysis.datasets for name in dataset.table.protocols}

@@ -100,7 +100,7 @@ def write_report(
     analysis = as_analysis(source, metric=metric, **options)
     if runs is None and metrics is not None:
         raise UsageError(
-            "The 'metrics' parameter requires runs. An Analysis has only the metric "
+            "`metrics` requires runs. An Analysis has only the metric "
             f"{analysis.options.metric!r}; give the experiment instead."
         )
     available = () if runs is None or live else available_metrics(runs)
@@ -118,7 +118,7 @@ def write_report(
         if out is not None:
             raise
         raise EdgecilError(
-            f"{str(error).rstrip('.')}; to write the report elsewhere, give a folder as 'out'."
+            f"{str(error).rstrip('.')}; to write the report elsewhere, give a folder as `out`."
         ) from error
     pages = dict[Path, Page]()
     together = datasets_section(analysis)
@@ -171,7 +171,7 @@ def _folder(analysis: Analysis, out: str | Path | None) -> Path:
     if len(analysis.sources) == 1 and source.is_file():
         return Path(f"{source.name.removesuffix('.gz').rpartition('.')[0]}-report")
     raise UsageError(
-        f"The 'out' parameter is required because {analysis.source!r} is neither one experiment "
+        f"`out` is required because {analysis.source!r} is neither one experiment "
         "directory nor one file."
     )
 

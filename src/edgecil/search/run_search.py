@@ -71,7 +71,7 @@ class SearchOptions(Options):
         least = self.confirm + 2
         if budget < least:
             raise UsageError(
-                f"'budget' must be at least {least}: {least} runs, 2 for the search and "
+                f"`budget` must be at least {least}: {least} runs, 2 for the search and "
                 f"{self.confirm} to confirm its result. Got {budget} instead."
             )
         return (budget - self.confirm) * tasks
@@ -145,7 +145,7 @@ def search_orders(
     asked, goal, budget, metric = _read_goal(configured, search, goal, budget, metric)
     for name in {**options["training"], **options["execution"]}:
         if name in (*_CHOSEN_TRAINING, *_CHOSEN_EXECUTION):
-            raise UsageError(f"A search chooses the sequences itself; leave {name!r} out.")
+            raise UsageError(f"A search chooses the sequences itself; leave `{name}` out.")
     trained = _training_options(configured)
     experiment_config, _ = resolve_options(trained, options)
     methods = experiment_config.method

@@ -118,7 +118,7 @@ def read_sequence(
     by_label = {split_label(text, names)[0]: text for text in texts}
     if label is None and len(texts) > 1:
         raise UsageError(
-            f"{path} contains several sequences; choose one by 'label': {', '.join(by_label)}."
+            f"{path} contains several sequences; choose one by `label`: {', '.join(by_label)}."
         )
     if label is not None and label not in by_label:
         raise unknown(f"label in {path}", label, by_label)

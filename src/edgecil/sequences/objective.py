@@ -58,7 +58,7 @@ class Objective:
     def direction(self, goal: str) -> Direction:
         """Return whether the sequence called `goal` (hard or easy) minimises or maximises this."""
         if goal not in ("hard", "easy"):
-            raise UsageError(f"The 'goal' parameter must be 'hard' or 'easy'. Got {shown(goal)}.")
+            raise UsageError(f"`goal` must be 'hard' or 'easy'. Got {shown(goal)}.")
         if goal == "hard":
             return self.hard
         return "max" if self.hard == "min" else "min"
@@ -118,7 +118,7 @@ def generalization(space: SequenceSpace, ratio: float = OVERPARAMETERIZATION) ->
         ratio: r = 1 - n/p, the overparameterisation ratio, in (0, 1).
     """
     if not 0.0 < ratio < 1.0:
-        raise UsageError(f"The 'ratio' parameter must be in (0, 1). Got {ratio} instead.")
+        raise UsageError(f"`ratio` must be in (0, 1). Got {ratio} instead.")
     K = space.tasks
     recency = ratio ** np.arange(K - 1, -1, -1.0)
     weights = -(recency[:, None] + recency[None, :])

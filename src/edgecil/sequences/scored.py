@@ -135,7 +135,7 @@ def choose_sequences(
     if objective is not None and not any(PROTOCOLS[name].takes_objective for name in names):
         takers = [repr(it.name) for it in PROTOCOLS.values() if it.takes_objective]
         raise UsageError(
-            f"The 'objective' parameter belongs to the protocol {' or '.join(takers)}. Got the "
+            f"`objective` belongs to the protocol {' or '.join(takers)}. Got the "
             f"protocol {', '.join(map(repr, names))}."
         )
     means = None

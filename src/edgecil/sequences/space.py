@@ -44,16 +44,16 @@ class SequenceSpace:
         """`classes` in `tasks` tasks of one size."""
         if not 1 <= tasks <= classes:
             raise UsageError(
-                f"The 'tasks' parameter must be an int in [1, {classes}] for {classes} classes. "
+                f"`tasks` must be an int in [1, {classes}] for {classes} classes. "
                 f"Got {tasks} instead."
             )
         if classes % tasks:
             near = [k for k in range(2, classes + 1) if classes % k == 0]
             near.sort(key=lambda k: abs(k - tasks))
             raise UsageError(
-                f"{classes} classes do not divide into {tasks} equal tasks; set 'tasks' to "
-                f"{' or '.join(map(str, sorted(near[:2])))}, or use 'base' and 'increment', or "
-                "'sizes'."
+                f"{classes} classes do not divide into {tasks} equal tasks; set `tasks` to "
+                f"{' or '.join(map(str, sorted(near[:2])))}, or use `base` and `increment`, or "
+                "`sizes`."
             )
         return cls((classes // tasks,) * tasks)
 
@@ -65,7 +65,7 @@ class SequenceSpace:
         """
         if increment < 1 or not 0 <= base <= classes:
             raise UsageError(
-                f"'base' must be in [0, {classes}] and 'increment' at least 1. "
+                f"`base` must be in [0, {classes}] and `increment` at least 1. "
                 f"Got base {base} and increment {increment}."
             )
         rest = classes - base
@@ -90,13 +90,13 @@ class SequenceSpace:
         ways = [tasks is not None, increment is not None, sizes is not None]
         if base is not None and not any(ways):
             raise UsageError(
-                "'base' requires 'increment', the number of classes in each further task. "
+                "`base` requires `increment`, the number of classes in each further task. "
                 f"Got base {base} alone."
             )
         if sum(ways) != 1 or (base is not None and increment is None):
             raise UsageError(
-                "The tasks must be specified in exactly one way: by 'tasks', by 'base' and "
-                "'increment', or by 'sizes'."
+                "The tasks must be specified in exactly one way: by `tasks`, by `base` and "
+                "`increment`, or by `sizes`."
             )
         if tasks is not None:
             return cls.equal(classes, tasks)

@@ -91,9 +91,9 @@ def build_similarity(
     if images is not None:
         _refuse("images", {**text, "names": names, "features": features})
         if dataset is None:
-            raise UsageError("'images' requires a 'dataset'.")
+            raise UsageError("`images` requires a `dataset`.")
         if threads is not None and threads < 1:
-            raise UsageError(f"'threads' must be at least 1. Got {threads} instead.")
+            raise UsageError(f"`threads` must be at least 1. Got {threads} instead.")
         from edgecil.data import load_dataset
 
         images_of_classes = load_dataset(dataset, root=root, size=image_size, **chosen)
@@ -103,7 +103,7 @@ def build_similarity(
             )
         chosen = {}  # already taken
     elif given := [name for name, value in on_images.items() if value is not None]:
-        raise UsageError(f"{given[0]!r} is used with images only; give 'images' as well.")
+        raise UsageError(f"`{given[0]}` is used with images only; give `images` as well.")
     elif features is not None:
         _refuse("features", text)
         rows, labels = read_features(features)
@@ -153,7 +153,7 @@ def choose_similarity(
             dataset=dataset, classes=classes, classes_seed=classes_seed, **texts
         )
     if dataset is not None:
-        raise UsageError("'dataset' cannot be combined with a similarity; leave one of them out.")
+        raise UsageError("`dataset` cannot be combined with a similarity; leave one of them out.")
     if isinstance(similarity, SimilarityMatrix):
         whole = similarity
     elif asked.file is not None:
@@ -173,7 +173,7 @@ def find_classes(dataset: str | None = None, names: Names | None = None) -> Clas
         names: a file, a list, or the name of a class list; with a dataset as many as it has.
     """
     if dataset is None and names is None:
-        raise UsageError("The classes are not specified; give 'dataset' or 'names'.")
+        raise UsageError("The classes are not specified; give `dataset` or `names`.")
     of_dataset = None
     if dataset is not None:
         from edgecil.data import dataset_classes
@@ -225,4 +225,4 @@ def _refuse(source: str, others: Mapping[str, object]) -> None:
     """Raise an error if an argument is given that `source` leaves without a meaning."""
     for name, value in others.items():
         if value is not None:
-            raise UsageError(f"{name!r} cannot be combined with {source!r}; leave one of them out.")
+            raise UsageError(f"`{name}` cannot be combined with `{source}`; leave one of them out.")

@@ -145,10 +145,11 @@ def encoder_status(name: str) -> tuple[bool, str]:
         folder = installed_minilm() or folder
     if folder is not None:
         return True, f"{entry.about}; weights in {folder}."
-    return False, (
+    missing_weights = PrerequisiteError(
         f"{entry.about}; its weights are not here: with a network the first use downloads them, "
         f"else {_remedy(entry)}."
     )
+    return False, str(missing_weights)
 
 
 def cached_weights(entry: EncoderEntry) -> Path | None:
@@ -161,6 +162,6 @@ def cached_weights(entry: EncoderEntry) -> Path | None:
 def _remedy(entry: EncoderEntry) -> str:
     download = (
         f"run hf download {entry.hub_id} where there is a network and give the folder it prints "
-        "as 'weights'"
+        "as `weights`"
     )
     return f"run {INSTALL}, or {download}" if entry.kind == "minilm" else download

@@ -30,7 +30,7 @@ def check_similarity(similarity: object) -> None:
                 f"{similarity!r}, a str",
                 f"edgecil.build_similarity(dataset={similarity!r})",
             )
-        raise UsageError(f"'similarity' must be a similarity of classes. Got {given}; use {call}.")
+        raise UsageError(f"`similarity` must be a similarity of classes. Got {given}; use {call}.")
 
 
 def numbered_names(count: int) -> tuple[str, ...]:

@@ -58,10 +58,10 @@ class SimilaritySource(Options):
         given = self.changed()
         files = [name for name in FILES if name in given]
         if len(files) > 1:
-            raise UsageError("Give either a similarity 'file' or 'embeddings', not both.")
+            raise UsageError("Give either a similarity `file` or `embeddings`, not both.")
         for name in TEXTS:
             if files and name in given:
                 raise UsageError(
-                    f"{name!r} cannot be combined with a similarity from a file ({files[0]!r}); "
+                    f"`{name}` cannot be combined with a similarity from a file (`{files[0]}`); "
                     "leave one of them out."
                 )

@@ -53,7 +53,7 @@ def text_similarity(
         encoder = get_encoder(encoder, weights, half=half)
     elif weights is not None:
         raise UsageError(
-            "'weights' are used with the name of an encoder; the given encoder has its own."
+            "`weights` are used with the name of an encoder; the given encoder has its own."
         )
     bundled = isinstance(encoder, BundledEncoder)
     vectors = encoder.encode(texts) if bundled else encode_cached(encoder, texts)

@@ -15,7 +15,7 @@ def whole_number(name: str, value: int, *, least: int, most: int | None = None) 
 
     >>> whole_number("runs", 0, least=1, most=90)
     Traceback (most recent call last):
-    edgecil.errors.UsageError: The 'runs' parameter must be an int in [1, 90]. Got 0 instead.
+    edgecil.errors.UsageError: 'runs' must be an int in [1, 90]. Got 0 instead.
     """
     if is_integer(value):
         number = int(value)
@@ -30,7 +30,7 @@ def positive_number(name: str, value: float) -> Fraction:
 
     >>> positive_number("epsilon", 0)
     Traceback (most recent call last):
-    edgecil.errors.UsageError: The 'epsilon' parameter must be a number > 0. Got 0 instead.
+    edgecil.errors.UsageError: 'epsilon' must be a number > 0. Got 0 instead.
     """
     return _number(name, value, "a number > 0", lambda number: number > 0)
 

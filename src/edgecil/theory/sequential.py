@@ -59,7 +59,7 @@ def confidence_interval(
     (49.6, 53.73)
     """
     if not all(math.isfinite(value) for value in values):
-        raise UsageError("The 'values' parameter must have finite numbers only.")
+        raise UsageError("`values` must have finite numbers only.")
     count = len(values)
     scale = reach(count, level, least=least)
     if scale is None:

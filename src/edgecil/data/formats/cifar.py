@@ -48,7 +48,7 @@ class CifarLayout:
     @property
     def advice(self) -> str:
         """How to get the files, a clause for errors."""
-        return f"get {self.url} (by hand, or with 'download') and unpack it there"
+        return f"get {self.url} (by hand, or with `download`) and unpack it there"
 
 
 LAYOUTS = {

@@ -84,7 +84,7 @@ def get_executor(
             context, workers, address, timeout=timeout, per_device=share, folder=place
         )
     if address is not None:
-        raise UsageError(f"'address' requires the executor 'ray'. Got the executor {name!r}.")
+        raise UsageError(f"`address` requires the executor 'ray'. Got the executor {name!r}.")
     from edgecil.engine.executors.local import InProcess, WorkerPool
 
     assert workers is not None

@@ -161,7 +161,7 @@ class WorkerPool:
         if self._lost[job.node] == _STARTS:
             raise EdgecilError(
                 f"{_STARTS} worker processes in a row ended before they were ready. "
-                f"{worker.describe_end()} Set 'workers' to 1 to train in the main process, which "
+                f"{worker.describe_end()} Set `workers` to 1 to train in the main process, which "
                 "shows the whole error."
             )
 

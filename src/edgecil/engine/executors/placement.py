@@ -89,7 +89,7 @@ def place(
     names = expand_devices(devices) if devices else ("cpu",)
     most = max(1, cores() // threads // len(names))
     if workers is not None and per_device is not None:
-        raise UsageError("Give either 'workers' or 'workers_per_device', not both.")
+        raise UsageError("Give either `workers` or `workers_per_device`, not both.")
     if workers is not None:
         per_device = -(-workers // len(names))
     return Placement(names, most=most, per_device=per_device, total=workers)
@@ -103,7 +103,7 @@ def expand_devices(devices: Sequence[str]) -> tuple[str, ...]:
     if "all" in devices:
         if not count:
             raise UsageError(
-                "'devices' is 'all', but torch finds no GPU on this machine; leave it out."
+                "`devices` is 'all', but torch finds no GPU on this machine; leave it out."
             )
         return tuple(f"cuda:{index}" for index in range(count))
     for name in devices:
@@ -111,7 +111,7 @@ def expand_devices(devices: Sequence[str]) -> tuple[str, ...]:
         if reason is not None:
             advice = f"choose from cuda:0 to cuda:{count - 1}" if count else "leave it out"
             raise UsageError(
-                f"'devices' has {name!r}, which cannot be used on this machine: {reason}; {advice}."
+                f"`devices` has {name!r}, which cannot be used on this machine: {reason}; {advice}."
             )
     return tuple(devices)
 

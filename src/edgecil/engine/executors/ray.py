@@ -322,7 +322,7 @@ class RayDriver:
             gpu = "" if self._per_device is None else " and a GPU"
             raise _ended(
                 f"No node of the Ray cluster has had the {self._threads} processors{gpu} of one "
-                f"worker for {DEADLINE:g} s; lower 'threads', or add a node"
+                f"worker for {DEADLINE:g} s; lower `threads`, or add a node"
             )
 
     def close(self) -> None:
@@ -351,7 +351,7 @@ class RayDriver:
         if name is None:
             raise PrerequisiteError(
                 "A node of the Ray cluster offers a GPU that torch cannot use; install torch with "
-                "CUDA there, or set 'device' to 'cpu'."
+                "CUDA there, or set `device` to 'cpu'."
             )
         return name
 

@@ -33,7 +33,7 @@ class Enumerate(Protocol):
             )
         if budget is not None:
             raise UsageError(
-                f"Protocol {self.name!r} runs every sequence and has no 'budget'; leave it out."
+                f"Protocol {self.name!r} runs every sequence and has no `budget`; leave it out."
             )
         return space.size
 

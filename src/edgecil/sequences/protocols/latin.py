@@ -67,7 +67,7 @@ def latin(space: SequenceSpace, budget: int, rng: np.random.Generator) -> list[C
     No sequence occurs twice while the space has others; of more than 1,000, a few may.
     """
     if budget < 1:
-        raise UsageError(f"The 'budget' parameter must be an int >= 1. Got {budget} instead.")
+        raise UsageError(f"`budget` must be an int >= 1. Got {budget} instead.")
     rounds, rest = divmod(budget, space.size)
     whole = list(space.enumerate()) * rounds if rounds else []
     if 2 * rest > space.size:

@@ -210,9 +210,7 @@ class Protocol(ABC):
                 "use a protocol that ignores it, such as 'random' or 'latin'."
             )
         if order_seed is not None and order_seed < 0:
-            raise UsageError(
-                f"The 'order_seed' parameter must be an int >= 0. Got {order_seed} instead."
-            )
+            raise UsageError(f"`order_seed` must be an int >= 0. Got {order_seed} instead.")
         request = Request(
             space,
             self.check_budget(budget, space),
@@ -243,19 +241,19 @@ class Protocol(ABC):
         if budget is None:
             return self.default_budget
         if budget < 1:
-            raise UsageError(f"The 'budget' parameter must be an int >= 1. Got {budget} instead.")
+            raise UsageError(f"`budget` must be an int >= 1. Got {budget} instead.")
         if budget > MOST_SEQUENCES and space.size > MOST_SEQUENCES:
-            raise UsageError(f"'budget' must be at most {MOST_SEQUENCES}. Got {budget}.")
+            raise UsageError(f"`budget` must be at most {MOST_SEQUENCES}. Got {budget}.")
         if budget > space.size:
             raise UsageError(
-                f"There are only {space.size} class orders, and 'budget' is {budget}; use at most "
+                f"There are only {space.size} class orders, and `budget` is {budget}; use at most "
                 f"{space.size}, or the protocol 'enumerate', which takes each once."
             )
         if budget < self.least_budget or budget > (self.most_budget or budget):
             exactly = self.least_budget == self.most_budget
             limits = f"of {self.least_budget}" if exactly else f">= {self.least_budget}"
             raise UsageError(
-                f"Protocol {self.name!r} requires a 'budget' {limits}. Got {budget} instead."
+                f"Protocol {self.name!r} requires a `budget` {limits}. Got {budget} instead."
             )
         return budget
 

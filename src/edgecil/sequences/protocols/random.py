@@ -27,7 +27,7 @@ def seeded(space: SequenceSpace, seed: int, *, legacy: bool = False) -> ClassSeq
     """
     if not 0 <= seed < (2**32 if legacy else 2**63):
         limit = "2^32, which is all that numpy.random.seed takes" if legacy else "2^63"
-        raise UsageError(f"The 'seed' parameter must be 0 or more and below {limit}. Got {seed}.")
+        raise UsageError(f"`seed` must be 0 or more and below {limit}. Got {seed}.")
     stream = np.random.RandomState(seed) if legacy else np.random.default_rng(seed)
     return ClassSequence.from_order(stream.permutation(space.classes), space.sizes)
 
