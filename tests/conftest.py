@@ -15,14 +15,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from edgecil.io import progress_bar
 from edgecil.io.device import use_portable_kernels
 from edgecil.io.toml import read_toml
 
 # Before any test computes with torch: stored accuracies are those of these kernels.
 use_portable_kernels()
-# On a busy machine, progress must not appear on the stderr that a test reads.
-progress_bar._FIRST = 3600.0
 # Tests run side by side, one for each core; so do the processes that they start.
 os.environ["OMP_NUM_THREADS"] = "1"
 

@@ -18,8 +18,7 @@ import pytest
 import edgecil
 from edgecil.classes import get_classes
 from edgecil.engine.seeds import SEEDS, SHARED
-from edgecil.engine.store import Store
-from edgecil.engine.store_reader import TABLES, checksum_of
+from edgecil.engine.store import TABLES, Store, checksum_of
 from edgecil.errors import EdgecilError
 from edgecil.estimation.analysis import describe_dataset
 from edgecil.estimation.sources import export_runs

@@ -142,7 +142,6 @@ def test_an_only_child_gets_its_parent_state_from_memory_once(tmp_path, timeout)
     context = make_context({"icarl": {}})
     with closing(get_executor("local", context, workers=1, timeout=timeout)) as executor:
         for only_child in (True, False):
-            assert {ROOT, child}, "their hashes, which are kept, differ in another process"
             executor.submit(Job(ROOT, None, tmp_path / "state", only_child=only_child))
             ended(executor)
             if only_child:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import edgecil
-from edgecil.engine import store_reader
+from edgecil.engine import store as store_module
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, Reported, WholeRun
 from edgecil.engine.store import FORMAT, Store, StoreReader
@@ -257,7 +257,7 @@ def test_a_copy_that_cannot_be_read_is_removed(store, tmp_path, monkeypatch) -> 
     copies = tmp_path / "copies"
     copies.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(copies))
-    monkeypatch.setattr(store_reader, "connect_read_only", refuse)
+    monkeypatch.setattr(store_module, "connect_read_only", refuse)
     with StoreReader(store.directory) as reader:
         assert reader.done() == {}
         assert len(list(copies.iterdir())) == 1

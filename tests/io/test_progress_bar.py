@@ -4,7 +4,6 @@ import sys
 
 import pytest
 
-from edgecil.io import progress_bar
 from edgecil.io.progress_bar import Progress
 
 
@@ -40,19 +39,6 @@ def test_one_line_per_minute_with_the_time_left(counts, seconds, estimate, lines
     shown = capsys.readouterr().err.splitlines()
     assert [line.removesuffix(", icarl") for line in shown] == lines
     assert sum(line.endswith(", icarl") for line in shown) == (end > 6)
-
-
-@pytest.mark.parametrize(("shown", "lines"), [(True, ["0 of 2 tasks"]), (False, [])])
-def test_the_first_line_does_not_wait_for_a_finished_task(
-    shown, lines, capsys, monkeypatch
-) -> None:
-    monkeypatch.setattr(progress_bar, "_FIRST", 0.0)
-    with Progress("tasks", Clock(), shown=shown) as progress:
-        progress.start(2)
-        if progress._first is not None:
-            progress._first.join()
-        progress.advance()
-    assert capsys.readouterr().err.splitlines() == lines
 
 
 def test_a_second_count_replaces_the_first(monkeypatch) -> None:

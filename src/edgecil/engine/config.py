@@ -194,9 +194,7 @@ class Execution(Options):
     wandb: str | None = option("also write every run to this project of Weights & Biases")
     mlflow: str | None = option("also write every run to this experiment of MLflow")
     progress: bool = option(
-        "show progress on stderr: a bar on a terminal; elsewhere one line after ten seconds, and "
-        "then one per minute",
-        True,
+        "show progress on stderr: a bar on a terminal; elsewhere one line per minute", True
     )
 
     def __post_init__(self) -> None:

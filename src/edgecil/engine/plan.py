@@ -19,18 +19,6 @@ class Node:
     seed: int
     prefix: Prefix
 
-    def __hash__(self) -> int:
-        # Kept, because plans look up each node many times and tuples do not keep their hashes.
-        try:
-            return int(self.__dict__["_hash"])
-        except KeyError:
-            self.__dict__["_hash"] = hash((self.method, self.seed, self.prefix))
-            return int(self.__dict__["_hash"])
-
-    def __reduce__(self) -> tuple[type[Node], tuple[str, int, Prefix]]:
-        # Without the hash: that of a text differs in another process.
-        return Node, (self.method, self.seed, self.prefix)
-
     @property
     def parent(self) -> Node | None:
         """The node that must be trained first; None for a first task."""

@@ -133,8 +133,7 @@ def run(
     def seconds_left(passed: float) -> float | None:
         if len(measured) < 2:  # one training does not stand for all
             return None
-        # Copies, because this is called in the thread of the progress bar.
-        return elapsed_seconds(expected_seconds(list(remaining), dict(measured)), workers)
+        return elapsed_seconds(expected_seconds(remaining, measured), workers)
 
     with Progress("tasks", shown=resolved.execution.progress, estimate=seconds_left) as bar:
 

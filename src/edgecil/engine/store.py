@@ -1,38 +1,47 @@
-"""The results in an experiment directory, and the files with states of unfinished branches."""
+"""The results in an experiment directory: the format of the database, queries, and writing.
+
+Queries need no write access. Every row has a checksum over its columns. Beside the database are the
+files with states of unfinished branches.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import os
+import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
+from urllib.parse import quote
 
 import msgspec
 
-from edgecil.engine.plan import Node
-from edgecil.engine.results import NodeResult, WholeRun
-from edgecil.engine.store_reader import (
-    DATABASE,
-    FORMAT,
-    NAMES,
-    TABLES,
-    NoExperimentError,
-    StoreReader,
-    cause_of,
-    check_pages,
-    checksum_of,
-    node_key,
-)
-from edgecil.errors import EdgecilError, UsageError
-from edgecil.io.files import replace_file
+from edgecil.engine.plan import Node, Prefix
+from edgecil.engine.results import NodeResult, RunResult, WholeRun
+from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.io.files import other_kind, replace_file
 from edgecil.sequences.protocols import LabelledSequence
-from edgecil.sequences.sequence import format_tasks
+from edgecil.sequences.sequence import ClassSequence, format_tasks, parse_tasks
 
-__all__ = ["DATABASE", "FORMAT", "NoExperimentError", "Store", "StoreReader", "save_state"]
+FORMAT = 4
+OLDEST = 3  # with one training seed for all orders: read, never continued
+DATABASE = "results.sqlite"
+
+# Columns of each table; `checksum` is one more, over all of these.
+TABLES = {
+    "identity": ("name", "value"),
+    "sequences": ("protocol", "label", "tasks"),
+    "nodes": (*("method", "seed", "prefix", "whole_run", "result", "error", "trace"), "worker"),
+    "configs": ("config",),
+}
+NAMES = ""
+"""Name of the row of an identity that lists all other names, so that a lost one is noticed."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS identity (
@@ -47,7 +56,285 @@ CREATE TABLE IF NOT EXISTS nodes (
 CREATE TABLE IF NOT EXISTS configs (config TEXT PRIMARY KEY, checksum TEXT NOT NULL);
 """
 
+Parsed = TypeVar("Parsed")
+
 _log = logging.getLogger(__name__)
+_intact: dict[Path, tuple[int, int]] = {}  # size and time of databases whose pages are consistent
+
+
+class NoExperimentError(DataError):
+    """A directory without results, or whose database was never filled."""
+
+
+class StoreReader:
+    """Queries of the results in an experiment directory; nothing in the directory is written."""
+
+    def __init__(self, directory: str | Path) -> None:
+        self.directory = Path(directory)
+        self._path = self.directory / DATABASE
+        self._copy = ExitStack()  # of the database, where it cannot be read in its place
+        self._read: dict[str, list[tuple[Any, ...]]] = {}
+        if (kind := other_kind(self._path)) is not None:
+            raise DataError(
+                f"Cannot use {self._path}: it is {kind}, not a database; move it away and restore "
+                "the file from a copy."
+            )
+        try:
+            with self._using():
+                self._database = self._open()
+        except BaseException:
+            self._copy.close()
+            raise
+
+    def __enter__(self) -> StoreReader:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _open(self) -> sqlite3.Connection:
+        if not self._path.is_file():
+            raise NoExperimentError(
+                f"{self.directory} is not an experiment: it contains no {DATABASE}."
+            )
+        try:
+            return self._checked(connect_read_only(self._path))
+        except sqlite3.OperationalError:
+            # SQLite would have to create files beside the database: read a copy.
+            folder = self._copy.enter_context(tempfile.TemporaryDirectory(prefix="edgecil-"))
+            for name in (DATABASE, f"{DATABASE}-wal"):
+                if (self.directory / name).exists():
+                    shutil.copyfile(self.directory / name, Path(folder) / name)
+            return self._checked(sqlite3.connect(Path(folder) / DATABASE))
+
+    def _checked(self, database: sqlite3.Connection) -> sqlite3.Connection:
+        """Return the connection, if the database has the format that this version reads."""
+        try:
+            number = database.execute("PRAGMA user_version").fetchone()[0]
+            if number == 0:
+                raise NoExperimentError(
+                    f"{self.directory} is not an experiment: its {DATABASE} is empty."
+                )
+            self._check_format(number)
+            # A view may have rows without end.
+            kinds = dict(database.execute("SELECT name, type FROM sqlite_master"))
+            strange = [name for name in TABLES if kinds.get(name) != "table"]
+            strange += [name for name, kind in kinds.items() if kind in ("view", "trigger")]
+            if strange:
+                raise sqlite3.DatabaseError(
+                    f"it has no plain table of results named {strange[0]!r}"
+                )
+            # Rows on a damaged page may be missing, which no checksum of rows shows.
+            status = self._path.stat()
+            content = status.st_size, status.st_mtime_ns
+            if _intact.get(self._path.absolute()) != content:
+                check_pages(database, "quick_check")
+                _intact[self._path.absolute()] = content
+        except BaseException:
+            database.close()
+            raise
+        return database
+
+    def _check_format(self, number: int) -> None:
+        if not OLDEST <= number <= FORMAT:
+            raise DataError(
+                f"{self.directory} was written by another version of edgecil (results of format "
+                f"{number}, this version reads {OLDEST} and {FORMAT}); use that version, or train "
+                "again in another directory."
+            )
+        self._format = number
+
+    def read_all(self) -> None:
+        """Read all tables in one transaction; later queries, also of a closed store, use that."""
+        self._execute("BEGIN")
+        self._read = {table: self._rows(table) for table in TABLES}
+
+    def close(self) -> None:
+        """Close the database."""
+        self._database.close()
+        self._copy.close()
+
+    def identity(self) -> dict[str, Any]:
+        """Return everything that determines the results, by name."""
+        identity = {name: self._parsed(json.loads, value) for name, value in self._rows("identity")}
+        names = identity.pop(NAMES, None)
+        if names is not None and sorted(identity) != names:
+            lost = sorted(set(names) ^ set(identity))
+            raise self._damaged(f"its identity lacks {lost[0]!r}")
+        return identity
+
+    def recorded_identity(self) -> dict[str, Any]:
+        """Return the identity, which must name the dataset and every method with a result."""
+        identity = self.identity()
+        methods = dict.fromkeys(row[0] for row in self._rows("nodes") if row[4] is not None)
+        missing = [name for name in methods if f"method {name}" not in identity]
+        if methods and ("dataset" not in identity or missing):
+            what = f"the settings of {missing[0]!r}" if missing else "the dataset"
+            raise DataError(
+                f"{self.directory} has results but no record of {what}, so what they mean is "
+                "unknown; restore the directory from a copy, or export the runs from the original."
+            )
+        return identity
+
+    def unused_identity(self) -> set[str]:
+        """Return the names on which no result depends: those of methods without a result."""
+        trained = {row[0] for row in self._rows("nodes") if row[4] is not None}
+        return {
+            name
+            for name in self.identity()
+            for kind in ("method ", "code of ")
+            if name.startswith(kind) and name.removeprefix(kind) not in trained
+        }
+
+    def compare_identity(
+        self, identity: Mapping[str, Any], *, allowed: Sequence[str] = ()
+    ) -> dict[str, str]:
+        """Refuse a directory whose results differ in what determines them.
+
+        Names that are not stored may be added. Differences in `allowed` names are returned.
+        """
+        stored = self.recorded_identity()
+        given = json.loads(json.dumps(identity))
+        free = self.unused_identity()
+        unequal = [
+            difference
+            for name in given
+            if name in stored and name not in free
+            for difference in _differences(name, stored[name], given[name])
+        ]
+        self._refuse([entry for entry in unequal if entry[0] not in allowed])
+        return {name: f"{new} instead of {old}" for name, old, new in unequal}
+
+    def _refuse(self, differences: list[tuple[str, Any, Any]]) -> None:
+        """Raise an error if the given values differ from the stored ones."""
+        if differences:
+            lines = [f"  {path}: {old} stored, {new} given" for path, old, new in differences]
+            raise UsageError(
+                f"{self.directory} contains results with other settings; use `overwrite` to delete "
+                "them and start over, or choose another `out` directory.\n" + "\n".join(lines)
+            )
+
+    def configs(self) -> list[dict[str, Any]]:
+        """Return the distinct configurations of all calls of `run`, in order."""
+        if self._format < FORMAT:  # its options had other names
+            return []
+        return [self._parsed(json.loads, config) for (config,) in self._rows("configs")]
+
+    def sequences(self) -> dict[str, list[LabelledSequence]]:
+        """Return the labelled sequences of every protocol, in the order of the protocol."""
+        by_protocol: dict[str, list[LabelledSequence]] = {}
+        for protocol, label, tasks in self._rows("sequences"):
+            labelled = LabelledSequence(label, self._parsed(ClassSequence.parse, tasks))
+            by_protocol.setdefault(protocol, []).append(labelled)
+        return by_protocol
+
+    def done(self) -> dict[Node, NodeResult]:
+        """Return every finished task training."""
+        return self._results(NodeResult)
+
+    def whole_runs(self) -> dict[Node, WholeRun]:
+        """Return every sequence that another tool has trained, by its last node."""
+        return self._results(WholeRun)
+
+    def _results(self, kind: type[Any]) -> dict[Node, Any]:
+        decoder = msgspec.json.Decoder(kind)
+        results: dict[Node, Any] = {}
+        for node, whole_run, result, *_ in self._nodes():
+            if result is None or bool(whole_run) != (kind is WholeRun):
+                continue
+            try:
+                results[node] = decoder.decode(result)
+                results[node].check(node.prefix)
+            except (msgspec.MsgspecError, ValueError, DataError) as error:
+                prefix = format_tasks(node.prefix)
+                raise self._damaged(
+                    f"the result of {node.method!r} on {prefix}: {error}"
+                ) from error
+        return results
+
+    def failures(self) -> dict[Node, tuple[str, str]]:
+        """Return every failed node: the error in one line, and its traceback."""
+        return {
+            node: (error, it) for node, _, _, error, it, _ in self._nodes() if error is not None
+        }
+
+    def workers(self) -> dict[Node, dict[str, str]]:
+        """In what the worker of a node differed from the identity, where this was allowed."""
+        return {
+            node: self._parsed(json.loads, worker)
+            for node, *_, worker in self._nodes()
+            if worker is not None
+        }
+
+    def _nodes(self) -> Iterator[tuple[Any, ...]]:
+        """Yield each node, with the values of its other columns."""
+        for method, seed, prefix, *values in self._rows("nodes"):
+            yield Node(method, seed, self._parsed(parse_tasks, prefix)), *values
+
+    def runs(self) -> dict[tuple[str, int, Prefix], RunResult]:
+        """Return every finished run, by method, seed and tasks."""
+        done, whole_runs, identity = self.done(), self.whole_runs(), self.identity()
+        versions: dict[str, str] = {
+            name: identity[name] for name in ("edgecil", "torch") if name in identity
+        }
+        requested = {run.sequence for runs in self.sequences().values() for run in runs}
+        results = {}
+        for node in (*done, *whole_runs):
+            sequence = ClassSequence(node.prefix)
+            if sequence in requested:
+                run = whole_runs.get(node) or WholeRun(tuple(done[step] for step in node.path))
+                results[node.method, node.seed, node.prefix] = RunResult(
+                    node.method, node.seed, sequence, run.nodes, versions, run.reported
+                )
+        return results
+
+    def run_counts(self) -> dict[str, int]:
+        """Return how many runs of each method are finished, without reading them."""
+        whole = {tasks for _, _, tasks in self._rows("sequences")}
+        nodes = self._rows("nodes")
+        return dict(Counter(row[0] for row in nodes if row[4] is not None and row[2] in whole))
+
+    def _rows(self, table: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a table as they were written, in that order."""
+        if table in self._read:
+            return self._read[table]
+        columns = TABLES[table]
+        rows = self._execute(f"SELECT {', '.join(columns)}, checksum FROM {table} ORDER BY rowid")
+        for *values, checksum in rows:
+            if checksum_of(values) != checksum:
+                raise self._damaged(f"a row of {table!r} differs from its checksum")
+        return [row[:-1] for row in rows]
+
+    def _execute(self, query: str) -> list[tuple[Any, ...]]:
+        with self._using():
+            return self._database.execute(query).fetchall()
+
+    @contextmanager
+    def _using(self) -> Iterator[None]:
+        """Turn what SQLite raises into one sentence."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            cause = cause_of(error, self.directory)
+            raise DataError(f"Cannot use {self._path}: {cause}.") from error
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise DataError(
+                f"Cannot read {self._path}: {error}; restore it from a copy, or train in another "
+                "directory."
+            ) from error
+
+    def _parsed(self, parse: Callable[[str], Parsed], text: str) -> Parsed:
+        try:
+            return parse(text)
+        except (ValueError, TypeError, AttributeError, RecursionError, DataError) as error:
+            raise self._damaged(str(error)) from error
+
+    def _damaged(self, what: str) -> DataError:
+        return DataError(
+            f"{self._path} is damaged ({what.rstrip('.')}); run the experiment "
+            "again with the same options to train damaged results again, or restore the file from "
+            "a copy."
+        )
 
 
 class Store(StoreReader):
@@ -236,7 +523,8 @@ class Store(StoreReader):
 
     def state_path(self, node: Node) -> Path:
         """Return the file with a node's state, which exists while nodes below it are unfinished."""
-        return self._states / f"{node_key(node)}.pt"
+        key = f"{node.method} {node.seed} {format_tasks(node.prefix)}"
+        return self._states / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.pt"
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -277,3 +565,51 @@ def save_state(path: Path, state: bytes) -> None:
 
 def _key(node: Node) -> tuple[str, int, str]:
     return node.method, node.seed, format_tasks(node.prefix)
+
+
+def connect_read_only(path: Path) -> sqlite3.Connection:
+    """Return a connection that creates no files.
+
+    Without a write-ahead log no process uses the database; with a log and without its index, a
+    killed process left the log.
+    """
+    log, index = (path.with_name(path.name + suffix).exists() for suffix in ("-wal", "-shm"))
+    if log and not index:
+        raise sqlite3.OperationalError("the index of the write-ahead log is missing")
+    mode = "mode=ro" if log else "immutable=1"
+    return sqlite3.connect(f"file:{quote(str(path.absolute()))}?{mode}", uri=True)
+
+
+def check_pages(database: sqlite3.Connection, check: str) -> None:
+    """Check that pages are consistent; `quick_check` reads tables, `integrity_check` all."""
+    (answer,) = database.execute(f"PRAGMA {check}(1)").fetchone()
+    if answer != "ok":
+        line = str(answer).split("\n")[-1]
+        raise sqlite3.DatabaseError(f"database disk image is malformed ({line})")
+
+
+def checksum_of(values: Iterable[Any]) -> str:
+    """Return a checksum of the values of a row."""
+    text = "\0".join("" if value is None else str(value) for value in values)
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def cause_of(error: sqlite3.Error, directory: Path) -> str:
+    """Return why a database cannot be used, in words that name the cause."""
+    text = str(error)
+    if "readonly" in text or "unable to open" in text:
+        return f"{text}; this user may not write to {directory}"
+    if "locked" in text or "busy" in text:
+        return f"{text}; another process is writing to it"
+    return text
+
+
+def _differences(path: str, old: Any, new: Any) -> list[tuple[str, Any, Any]]:
+    """Return where two plain values differ, leaf by leaf."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return [
+            difference
+            for name in {**old, **new}
+            for difference in _differences(f"{path}.{name}", old.get(name), new.get(name))
+        ]
+    return [] if old == new else [(path, old, new)]

@@ -244,7 +244,7 @@ class Analysis:
 
     def to_json(self) -> bytes:
         """Return the content of the file that :meth:`save` writes."""
-        return bytes(checked_json(self, SCHEMA))
+        return checked_json(self, SCHEMA)
 
     @classmethod
     def load(cls, path: str | Path) -> Analysis:

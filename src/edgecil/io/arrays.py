@@ -34,8 +34,10 @@ def read_npz(path: Path, wanted: Collection[str]) -> tuple[dict[str, NDArray[Any
                 archive.open(info).close()  # an error if its two names differ: it is damaged
             members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
             chosen = [name for name in wanted if name in members]
-            packed = [info for name in chosen if _is_packed(info := members[name])]
-            limits.ARRAYS.check(str(path), sum(info.file_size for info in packed))
+            sizes = [members[name].file_size for name in chosen]
+            packed = [members[name].compress_size for name in chosen]
+            if sum(sizes) > sum(packed) + 2**16:  # they take more space in memory than in the file
+                limits.ARRAYS.check(str(path), sum(sizes))
             arrays = {}
             for name in chosen:
                 with archive.open(members[name]) as file:
@@ -56,11 +58,6 @@ def read_npy(path: Path) -> NDArray[Any]:
             return array
     except Exception as error:  # NumPy parses the header as Python, which may raise anything
         raise DataError(_damaged(path, error)) from error
-
-
-def _is_packed(info: zipfile.ZipInfo) -> bool:
-    """Return whether a member takes less space in the file than in memory."""
-    return info.file_size > info.compress_size + 2**16
 
 
 def _damaged(path: Path, error: Exception) -> str:

@@ -8,19 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
 from errno import ENAMETOOLONG
 from pathlib import Path
 from typing import Any
 
 from edgecil.errors import DataError, EdgecilError, UsageError, shown
 from edgecil.io.files import read_json, reason, replace_file
-
-try:
-    import fcntl
-except ModuleNotFoundError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 MARKER = ".edgecil"
 LOCK = "lock"
@@ -52,10 +45,14 @@ def check_owner(directory: str | Path, kind: str) -> None:
         if not path.is_dir():
             raise UsageError(f"{path} is a file; give a directory as `out`.")
         if (path / MARKER).exists():
-            written = _marked_kind(path)
+            try:
+                written = read_json(path / MARKER)["kind"]
+            except (DataError, LookupError, TypeError):
+                written = "unknown"
             if written != kind:
                 raise UsageError(
-                    f"{path} is {_a(written)}, not {_a(kind)}; give another directory as `out`."
+                    f"{path} has the kind {written!r}, not {kind!r}; give another directory as "
+                    "`out`."
                 )
             return
         others = [it.name for it in path.iterdir() if not _UNCLAIMED.fullmatch(it.name)]
@@ -74,30 +71,3 @@ def claim(directory: str | Path, kind: str) -> None:
     if not marker.exists():
         with replace_file(marker) as file:
             file.write(json.dumps({"schema": "edgecil.directory/1", "kind": kind}).encode())
-
-
-@contextmanager
-def held(directory: str | Path) -> Iterator[None]:
-    """Wait until no other process writes a directory of edgecil, and keep others waiting."""
-    try:
-        with (Path(directory) / MARKER).open("rb") as marker:
-            if fcntl is not None:
-                with suppress(OSError):  # not every file system has locks
-                    fcntl.flock(marker, fcntl.LOCK_EX)
-            yield
-    except OSError as error:
-        raise EdgecilError(f"Cannot use {directory}: {reason(error)}.") from error
-
-
-def _marked_kind(directory: Path) -> str:
-    """Return the kind that a directory's marker states."""
-    try:
-        content = read_json(directory / MARKER)
-    except DataError:
-        content = None
-    kind = content.get("kind") if isinstance(content, Mapping) else None
-    return kind if isinstance(kind, str) else "something unknown"
-
-
-def _a(kind: str) -> str:
-    return f"an {kind}" if kind[:1] in "aeiou" else kind if " " in kind else f"a {kind}"

@@ -162,7 +162,7 @@ def replace_file(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
             temporary.unlink(missing_ok=True)
 
 
-def replace_files(files: Iterable[tuple[Path, bytes | bytearray]]) -> None:
+def replace_files(files: Iterable[tuple[Path, bytes]]) -> None:
     """Write files that belong together: all, or after a failure none.
 
     No older file is replaced before the last new one is complete. A kill during the renaming leaves

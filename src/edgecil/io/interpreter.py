@@ -2,7 +2,7 @@
 
 `python -c`, with which worker processes start, puts the working directory first in the search path:
 a `pickle.py` in a folder of somebody else would be run. A process that is started here gets its
-search path from the process that starts it instead.
+search path from the process that starts it instead. Python 3.10 has no such option.
 """
 
 from __future__ import annotations
@@ -11,35 +11,20 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 _VARIABLE = "PYTHONSAFEPATH"  # of Python 3.11; any value will do, this one says who set it
 _OURS = "edgecil"
-
-# Python 3.10 has no option for the search path alone.
-SAFE_PATH = "-P" if sys.version_info >= (3, 11) else "-I"
 
 
 @contextmanager
 def safe_path() -> Iterator[None]:
     """Start processes of `multiprocessing`, and its resource tracker, with a safe search path."""
-    if sys.version_info >= (3, 11):
-        if not os.environ.get(_VARIABLE):
-            os.environ[_VARIABLE] = _OURS
-        try:
-            yield
-        finally:
-            forget_safe_path()
-        return
-    import multiprocessing.util
-
-    util: Any = multiprocessing.util  # of which Python 3.10 will not change any more
-    before = util._args_from_interpreter_flags
-    util._args_from_interpreter_flags = lambda: [*before(), SAFE_PATH]
+    if not os.environ.get(_VARIABLE):
+        os.environ[_VARIABLE] = _OURS
     try:
         yield
     finally:
-        util._args_from_interpreter_flags = before
+        forget_safe_path()
 
 
 def forget_safe_path() -> None:

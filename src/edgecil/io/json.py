@@ -33,13 +33,9 @@ def to_json(value: Any, schema: str) -> bytes:
     return msgspec.json.encode({"schema": schema, **_members(value)}, enc_hook=_encode)
 
 
-def checked_json(value: Any, schema: str) -> bytearray:
-    """Return what :func:`to_json` writes, with a checksum, without a second copy in memory."""
-    data = bytearray()
-    members = {"schema": schema, **_members(value)}
-    msgspec.json.Encoder(enc_hook=_encode).encode_into(members, data)
-    data[-1:] = _tail(data)
-    return data
+def checked_json(value: Any, schema: str) -> bytes:
+    """Return what :func:`to_json` writes, with a checksum."""
+    return with_checksum(to_json(value, schema))
 
 
 def with_checksum(data: bytes) -> bytes:
@@ -48,14 +44,10 @@ def with_checksum(data: bytes) -> bytes:
     >>> with_checksum(b'{"mean":1.5}')
     b'{"mean":1.5,"checksum":"2139cd35d455d2b339a475457dd826f5"}'
     """
-    return data[:-1] + _tail(data)
+    return data[:-1] + b',"checksum":"%s"}' % _checksum(data).encode()
 
 
-def _tail(data: bytes | bytearray) -> bytes:
-    return b',"checksum":"%s"}' % _checksum(data).encode()
-
-
-def _checksum(data: bytes | bytearray) -> str:
+def _checksum(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 

@@ -1,16 +1,14 @@
-"""Progress on stderr: a bar on a terminal; elsewhere a line after 10 seconds, then per minute."""
+"""Progress on stderr: a bar on a terminal; elsewhere a line per minute."""
 
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-_FIRST = 10.0  # seconds until the first line
-_PERIOD = 60.0
+_PERIOD = 60.0  # seconds between two lines
 _REFRESH = 1.0  # seconds between two estimates on a terminal
 
 
@@ -31,7 +29,6 @@ class Progress:
         self._estimate = estimate
         self._noted: set[str] = set()
         self._bar: Any = None
-        self._first: threading.Timer | None = None
         self._written: int | None = None  # the count in the last line
         self._total = self._done = self._before = 0
         self._begun = self._printed = clock()
@@ -43,8 +40,6 @@ class Progress:
         self._stop()
 
     def _stop(self) -> None:
-        if self._first is not None:
-            self._first.cancel()
         if self._written is not None and self._written < self._done == self._total:
             self._write()  # the last of some lines
         if self._bar is not None:
@@ -60,13 +55,7 @@ class Progress:
         self._total, self._done, self._before = total, done, done
         self._begun = self._printed = self._clock()
         self._written = None
-        if not self.shown or done >= total:
-            return
-        if not sys.stderr.isatty():
-            self._first = threading.Timer(_FIRST, self._write)
-            self._first.daemon = True
-            self._first.start()
-        else:
+        if self.shown and done < total and sys.stderr.isatty():
             from rich import progress
             from rich.console import Console
 

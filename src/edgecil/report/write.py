@@ -14,7 +14,7 @@ from typing_extensions import Unpack
 from edgecil.engine.experiment import Experiment
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.estimation.analysis import SCHEMA, Analysis
-from edgecil.io.directory import check_owner, claim, held
+from edgecil.io.directory import check_owner, claim
 from edgecil.io.files import replace_files
 from edgecil.io.json import checked_json
 from edgecil.options import checked
@@ -137,13 +137,12 @@ def write_report(
         )
         same = [o for other in others for o in other.datasets if o.dataset == dataset.dataset]
         pages[place] = compose_page(dataset, origin, same, together)
-    files = dict[Path, bytes | bytearray]()
+    files = dict[Path, bytes]()
     for place, page in pages.items():
         files |= page_files(page, place, live=live)
     if not live:
         files[folder / _ANALYSIS_FILE] = checked_json(analysis, SCHEMA)
-    with held(folder):
-        replace_files(files.items())
+    replace_files(files.items())
     report = Report(tuple(place / _PAGE_FILE for place in pages), analysis)
     if open:
         report.open()
