@@ -140,7 +140,7 @@ def test_the_answer_is_one_sentence() -> None:
     [
         ({"goal": "hardest"}, "'worst' or 'best'"),
         ({"budget": 3}, r"'budget'.* 4.* 3 "),
-        ({"first_seed": 2}, "leave 'first_seed' out"),
+        ({"one_seed": True}, "leave 'one_seed' out"),
         ({"shard": "1/2"}, "leave 'shard' out"),
         ({"method": ["instant", "ewc"]}, "one method"),
         ({"metric": "speed"}, "metric"),

@@ -141,7 +141,6 @@ VERBS = (
         _show_search,
         arguments=("dataset",),
         without=(
-            "training.first_seed",
             "training.one_seed",
             "execution.shard",
             "execution.keep_states",

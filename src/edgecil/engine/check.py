@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from edgecil.classes import ClassList
-from edgecil.data.dataset import Dataset, Examples
+from edgecil.data.dataset import Dataset
 from edgecil.data.load import dataset_classes, open_dataset
 from edgecil.data.split import SPLITS
-from edgecil.engine.config import Execution, ExperimentConfig
+from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.directory import check_directory
 from edgecil.engine.main_guard import refuse_while_importing
 from edgecil.engine.plan import Node, Plan
@@ -35,7 +35,7 @@ from edgecil.io.notebook import show_printed
 from edgecil.io.numbers import format_duration
 from edgecil.io.packages import TRAINING, missing_packages
 from edgecil.sequences.given import parse_given
-from edgecil.sequences.protocols import PROTOCOLS, draw_protocols, parse_protocols
+from edgecil.sequences.protocols import PROTOCOLS, parse_protocols
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 _SECONDS = 8.0  # until a trial must have ended
 _ROW = 2000  # bytes of a result in the database
 _FILES, _ARRAYS = 240, 4000  # training inputs of a trial, from files and from memory
+_NOT_MEASURED = "nothing could be measured yet"
 _WEIGHTS = (".pt", ".pth", ".bin", ".safetensors")
 
 
@@ -140,10 +141,7 @@ class Check:
             orders = ", ".join(f"{count} {name}" for name, count in self.orders.items())
             remaining = sum(part.tasks - part.stored for part in self.methods)
             yield f"Class orders: {orders}. To train: {remaining} tasks, {self.workers} at a time."
-            reasons: dict[str, list[str]] = {}
-            for it in self.methods:
-                reasons.setdefault(it.unknown, []).append(it.method)
-            why = "; ".join(f"{', '.join(own)}: {it}" for it, own in reasons.items() if it)
+            why = "; ".join(dict.fromkeys(it.unknown for it in self.methods if it.unknown))
             known = "" if self.seconds is None else f"about {format_duration(self.seconds)}"
             yield f"Expected time: {known or f'unknown ({why})'}."
             used = "unknown until one was trained"
@@ -185,7 +183,67 @@ def check(
         dataset, config = None, dataset
     given = {"dataset": dataset, **options}
     asked = resolve(config, given, out=out, overwrite=overwrite, needs_out=False)
-    return _check(asked, end)
+    directory = None if asked.overwrite and not asked.out.parts else asked.out
+    found = _Found()
+    setting, opened, names = _find(asked, directory, found)
+    if names is None:
+        return Check(tuple(found))
+    execution, training = asked.execution, setting.training
+    space = setting.space(len(names))
+    if asked.goal is not None and setting.budget is not None:
+        setting = replace(setting, budget=min(setting.budget, space.size))
+    orders = _plan_orders(setting, space, names)
+    plan = Plan(setting.method_names, setting.seeds, [it for own in orders.values() for it in own])
+    if execution.part is not None:
+        plan = plan.shard(*execution.part)
+    shape = _shape(opened, setting)
+    backbones = {} if missing_packages(TRAINING) else _find_backbones(setting, shape, found)
+    measured: dict[Node, float] = {}
+    sizes: list[int] = []
+    if directory is not None and not asked.overwrite:
+        with found.trying("directory"), suppress(NoExperimentError):
+            measured, sizes = _read_stored(setting, space, backbones, directory)
+    left = [node for node in plan if node not in measured]
+    trials: dict[str, _Trial] = {}
+    first = {root.method: root for root in reversed(plan.roots)}
+    new = [name for name in first if name not in {node.method for node in measured}]
+    if new and opened is not None and all(it.available for it in found):
+        with found.trying("methods"):
+            trials = _try_methods(setting, opened, plan.roots[0].prefix[0], new, end)
+    sizes += [trial.size for trial in trials.values() if trial.size]
+    measured |= {first[name]: it.seconds for name, it in trials.items() if it.seconds is not None}
+    expected = expected_seconds(left, measured)
+    for node in {(it.method, it.prefix[-1]): it for it in expected}.values():
+        expected[node] += trials[node.method].once if node.method in trials else 0.0
+    parts = []
+    for method in setting.method_names:
+        own = [node for node in left if node.method == method]
+        unknown = ""
+        if own and not any(node.method == method for node in measured):
+            unknown = trials[method].unknown if method in trials else _NOT_MEASURED
+        tasks = sum(node.method == method for node in plan)
+        seconds = None if unknown else sum(expected[node] for node in own)
+        runs = sum(run.method == method for run in plan.runs)
+        parts.append(PlannedMethod(method, runs, tasks, tasks - len(own), seconds, unknown))
+    threads = max(1, cores() // training.threads)
+    workers = execution.workers or (threads if training.device != "cuda" else 1)
+    states = workers * max(max((len(run.prefix) for run in plan.runs), default=1) - 1, 0)
+    sizes = sizes or _network_sizes(backbones, shape)
+    disk = None
+    if sizes or not states:
+        disk = states * max(sizes, default=0) + _ROW * len(plan)
+        place = Path(directory or ".").absolute()
+        free = shutil.disk_usage(next(it for it in (place, *place.parents) if it.exists())).free
+        found.add("disk", f"{free / 1e9:,.1f} GB are free", free > disk)
+    return Check(
+        tuple(found),
+        tuple(parts),
+        {name: len(own) for name, own in orders.items()},
+        workers,
+        None if any(part.unknown for part in parts) else elapsed_seconds(expected, workers),
+        states,
+        disk,
+    )
 
 
 class _Found(list[Requirement]):
@@ -203,11 +261,15 @@ class _Found(list[Requirement]):
             self.add(name, str(error), False)
 
 
-def _check(asked: Resolved, end: float) -> Check:
-    """Look for everything, plan from what is there, and measure until a moment."""
-    config, execution, training = asked.config, asked.execution, asked.config.training
-    out = None if asked.overwrite and not asked.out.parts else asked.out
-    found = _Found()
+def _find(
+    asked: Resolved, directory: Path | None, found: _Found
+) -> tuple[ExperimentConfig, Dataset | Items | None, tuple[str, ...] | None]:
+    """Look for packages, dataset, similarity, device and directory.
+
+    Returns the configuration, without probes if there is no similarity, the dataset as far as it is
+    here, and the names of its classes if they are known.
+    """
+    config, training = asked.config, asked.config.training
     missing = missing_packages(TRAINING)
     if missing:
         found.add("packages", f"{' and '.join(missing)}: pip install 'edgecil[train]'", False)
@@ -216,85 +278,22 @@ def _check(asked: Resolved, end: float) -> Check:
     opened, names = _find_dataset(config, found)
     config = _find_similarity(config, opened, names, found)
     if not missing:
-        _find_device(config, execution, found)
-    if out is not None:
+        with found.trying("device"):
+            found.add(*_describe_device(training.device, remote=asked.execution.executor == "ray"))
+    if directory is not None:
         with found.trying("directory"):
-            check_directory(out)
-    if names is None:
-        return Check(tuple(found))
-    space = config.space(len(names))
-    if asked.goal is not None and config.budget is not None:
-        config = replace(config, budget=min(config.budget, space.size))
-    orders = _plan_orders(config, space, names)
-    plan = Plan(config.method_names, config.seeds, [it for own in orders.values() for it in own])
-    if execution.part is not None:
-        plan = plan.shard(*execution.part)
-    shape = _shape(opened, config)
-    backbones = {} if missing else _find_backbones(config, shape, found)
-    measured: dict[Node, float] = {}
-    sizes: list[int] = []
-    if out is not None and not asked.overwrite:
-        with found.trying("directory"), suppress(NoExperimentError):
-            measured, sizes = _read_stored(config, space, backbones, out)
-    left = [node for node in plan if node not in measured]
-    trials: dict[str, _Trial] = {}
-    first = {root.method: root for root in reversed(plan.roots)}
-    new = [name for name in first if name not in {it.method for it in measured}]
-    if new and opened is not None and all(it.available for it in found):
-        with found.trying("methods"):
-            trials = _try_methods(config, opened, plan.roots[0].prefix[0], new, end)
-    sizes += [trial.size for trial in trials.values() if trial.size]
-    measured |= {first[name]: it.seconds for name, it in trials.items() if it.seconds is not None}
-    expected = expected_seconds(left, measured)
-    for node in {(it.method, it.prefix[-1]): it for it in expected}.values():
-        expected[node] += trials[node.method].once if node.method in trials else 0.0
-    parts = []
-    for method in config.method_names:
-        nodes = [node for node in plan if node.method == method]
-        own = [node for node in left if node.method == method]
-        is_known = not own or any(node.method == method for node in measured)
-        reason = trials[method].unknown if method in trials else "nothing could be measured yet"
-        parts.append(
-            PlannedMethod(
-                method,
-                sum(run.method == method for run in plan.runs),
-                len(nodes),
-                len(nodes) - len(own),
-                sum(expected[node] for node in own) if is_known else None,
-                "" if is_known else reason,
-            )
-        )
-    threads = max(1, cores() // training.threads)
-    workers = execution.workers or (threads if training.device != "cuda" else 1)
-    states = workers * max(max((len(run.prefix) for run in plan.runs), default=1) - 1, 0)
-    sizes = sizes or _network_sizes(backbones, shape)
-    disk = None
-    if sizes or not states:
-        disk = states * max(sizes, default=0) + _ROW * len(plan)
-        place = Path(out or ".").absolute()
-        free = shutil.disk_usage(next(it for it in (place, *place.parents) if it.exists())).free
-        found.add("disk", f"{free / 1e9:,.1f} GB are free", free > disk)
-    all_known = all(part.seconds is not None for part in parts)
-    return Check(
-        tuple(found),
-        tuple(parts),
-        {name: len(own) for name, own in orders.items()},
-        workers,
-        elapsed_seconds(expected, workers) if all_known else None,
-        states,
-        disk,
-    )
+            check_directory(directory)
+    return config, opened, names
 
 
 def _find_dataset(
     config: ExperimentConfig, found: _Found
 ) -> tuple[Dataset | Items | None, tuple[str, ...] | None]:
-    """Return the dataset as far as it is here, and the names of the experiment's classes."""
     name, opened = f"dataset {config.dataset}", None
     try:
         opened = open_dataset(config.dataset, root=config.data.root)
-        train, test = _split_labels(opened)
-        found.add(name, _describe_counts(opened.name, len(train), len(test), opened.notes))
+        train, test = map(len, _split_labels(opened))
+        found.add(name, _describe_counts(opened.name, train, test, opened.notes))
         every: Sequence[str] = opened.names
     except (PrerequisiteError, DataError) as error:
         download = config.data.download
@@ -313,7 +312,6 @@ def _find_similarity(
     names: tuple[str, ...] | None,
     found: _Found,
 ) -> ExperimentConfig:
-    """Note whether the similarity of the classes can be had; without it no probes are run."""
     from edgecil.similarity.clip import tokenizer_status
     from edgecil.similarity.encoders import ENCODERS, cached_weights, encoder_status
 
@@ -322,43 +320,42 @@ def _find_similarity(
     by_inputs = isinstance(opened, Dataset) and not opened.channels
     if not any(it.needs_similarity and not (it.by_inputs and by_inputs) for it in drawn):
         return config
-    file = asked.file or asked.embeddings
-    fewer = config.without_probes()
-    if fewer is not None and names is not None:
+    classes = None if names is None else ClassList(config.dataset, names)
+    if (file := asked.file or asked.embeddings) is not None:
+        with found.trying(f"similarity {file}"):
+            if classes is not None:
+                count = len(experiment_similarity(config, classes))
+                found.add(f"similarity {file}", f"{count} classes, matched to the dataset's")
+        return config
+    if (fewer := config.without_probes()) is not None and classes is not None:
         try:
-            experiment_similarity(config, ClassList(config.dataset, names))
+            experiment_similarity(config, classes)
         except PrerequisiteError as error:
             found.add("similarity", f"none, so only random orders are run, without probes: {error}")
             return fewer
-    if file is not None and names is not None:
-        with found.trying(f"similarity {file}"):
-            similarity = experiment_similarity(config, ClassList(config.dataset, names))
-            found.add(f"similarity {file}", f"{len(similarity)} classes, matched to the dataset's")
-    if file is None:
-        available, sentence = encoder_status(asked.encoder)
-        given = asked.weights is not None and Path(asked.weights).expanduser().exists()
-        about = sentence if available or given else _with_caches(sentence)
-        found.add(f"encoder {asked.encoder}", about, available or given)
-        entry = ENCODERS[ENCODERS.resolve(asked.encoder)]
-        if entry.kind == "clip":
-            weights = Path(str(asked.weights)).expanduser() if given else cached_weights(entry)
-            there, about = tokenizer_status(weights)
-            found.add("tokenizer of CLIP", about, there)
+    available, sentence = encoder_status(asked.encoder)
+    given = asked.weights is not None and Path(asked.weights).expanduser().exists()
+    about = sentence if available or given else _with_caches(sentence)
+    found.add(f"encoder {asked.encoder}", about, available or given)
+    entry = ENCODERS[ENCODERS.resolve(asked.encoder)]
+    if entry.kind == "clip":
+        weights = Path(str(asked.weights)).expanduser() if given else cached_weights(entry)
+        there, about = tokenizer_status(weights)
+        found.add("tokenizer of CLIP", about, there)
     return config
 
 
-def _find_device(config: ExperimentConfig, execution: Execution, found: _Found) -> None:
-    device, about = config.training.device, "of the Ray cluster"
-    with found.trying("device"):
-        if execution.executor != "ray":
-            device = choose_device(device)
-            about = f"{cores()} processor cores, no GPU is used"
-        if device.startswith("cuda") and execution.executor != "ray":
-            import torch
+def _describe_device(device: str, *, remote: bool) -> tuple[str, str]:
+    if remote:
+        return f"device {device}", "of the Ray cluster"
+    device = choose_device(device)
+    if not device.startswith("cuda"):
+        return f"device {device}", f"{cores()} processor cores, no GPU is used"
+    import torch
 
-            free, total = torch.cuda.mem_get_info()
-            about = f"{torch.cuda.get_device_name()}, {free / 1e9:.0f} of {total / 1e9:.0f} GB"
-        found.add(f"device {device}", about)
+    free, total = torch.cuda.mem_get_info()
+    room = f"{free / 1e9:.0f} of {total / 1e9:.0f} GB"
+    return f"device {device}", f"{torch.cuda.get_device_name()}, {room}"
 
 
 def _find_backbones(
@@ -466,14 +463,15 @@ def _plan_orders(
         if name in config.sequences:
             orders[name] = [it.sequence for it in parse_given(config.sequences[name], space, names)]
             continue
-        shared = config.budget if PROTOCOLS[name].takes_budget or len(protocols) == 1 else None
+        protocol = PROTOCOLS[name]
+        shared = config.budget if protocol.takes_budget or len(protocols) == 1 else None
         budget = shared if own is None else own
-        if PROTOCOLS[name].needs_similarity or PROTOCOLS[name].asks_model:
-            count = PROTOCOLS[name].check_budget(budget, space)
+        if protocol.needs_similarity or protocol.asks_model:
+            count = protocol.check_budget(budget, space)
             orders[name] = space.sample(count, np.random.default_rng([1, len(orders)]))
         else:
-            drawn = draw_protocols({name: budget}, space, order_seed=config.order_seed)
-            orders[name] = [it.sequence for it in drawn[name]]
+            drawn = protocol.draw(space, budget=budget, order_seed=config.order_seed)
+            orders[name] = [it.sequence for it in drawn]
     return orders
 
 
@@ -498,8 +496,11 @@ def _try_methods(
 
     ids = config.data.select(len(opened.names))[list(classes)]
     inputs = int(np.isin(_split_labels(opened)[0], ids).sum())
-    most = _ARRAYS if isinstance(opened, Dataset) else _FILES
-    few = _few(opened, ids, max(2, most // len(ids)), config.data.image_size)
+    if isinstance(opened, Dataset):
+        few = opened.take(ids[: max(1, _ARRAYS * len(ids) // inputs)])
+    else:
+        each = max(2, _FILES // len(ids))
+        few = _first_items(opened, each).read(ids, config.data.image_size, "memory")
     context = load_context(config, images=few, storage="memory")[-1]
     context.prepare()
     trials = {}
@@ -548,23 +549,10 @@ def _try_method(
     return _Trial(times[-1], max(0.0, times[0] - times[-1]), size)
 
 
-def _few(opened: Dataset | Items, ids: Ints, each: int, size: int | None) -> Dataset:
-    """Return at most `each` training and test inputs of some classes."""
-    if isinstance(opened, Dataset):
-        taken = opened.take(ids)
-        train, test = (
-            Examples(part.inputs[kept], part.labels[kept])
-            for part in (taken.train, taken.test)
-            for kept in [_first(part.labels, each)]
-        )
-        return Dataset(taken.name, taken.names, train, test)
-    kept = _first(2 * opened.labels + opened.testing, each)
-    items = [opened.items[int(index)] for index in kept]
-    few = replace(opened, items=items, labels=opened.labels[kept], testing=opened.testing[kept])
-    return few.read(ids, size, "memory")
-
-
-def _first(labels: Ints, each: int) -> Ints:
-    """Return the places of the first inputs of each class, in their order."""
-    by_class = (np.flatnonzero(labels == label)[:each] for label in np.unique(labels))
-    return np.sort(np.concatenate(list(by_class)))
+def _first_items(items: Items, each: int) -> Items:
+    """Return at most `each` training and test items of every class."""
+    parts = 2 * items.labels + items.testing
+    places = (np.flatnonzero(parts == part)[:each] for part in np.unique(parts))
+    kept = np.sort(np.concatenate(list(places)))
+    few = [items.items[int(index)] for index in kept]
+    return replace(items, items=few, labels=items.labels[kept], testing=items.testing[kept])

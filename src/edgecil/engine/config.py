@@ -80,12 +80,6 @@ class Training(Options):
     set: Mapping[str, Mapping[str, Any]] = option(
         "changes to the methods' own settings, by method", {}, metavar="METHOD.NAME=VALUE"
     )
-    first_seed: int = option(
-        "number of the first repeat; with 1, the repeats complement another directory in which "
-        "repeat 0 was trained",
-        0,
-        least=0,
-    )
     one_seed: bool = option(
         "train all sequences with the same seed, the number of the repeat, so that sequences share "
         "the training of the tasks that they begin with; what is learnt is then about this seed; "
@@ -281,7 +275,7 @@ class ExperimentConfig(Options):
     @property
     def repeat_numbers(self) -> range:
         """The numbers of the repeats."""
-        return range(self.training.first_seed, self.training.first_seed + self.repeats)
+        return range(self.repeats)
 
     def seeds(self, sequence: ClassSequence) -> tuple[int, ...]:
         """Return the training seeds of a sequence, one for each repeat."""
