@@ -7,7 +7,6 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +20,7 @@ from edgecil.io.files import check_file, replace_file
 
 PROGRESS_FILE = "progress.json"
 
-_PERIOD = 10.0  # seconds between two writes without news
+_PERIOD = 2.0  # seconds between two writes
 _SILENT = 60.0  # seconds after which a process on another machine counts as ended
 
 
@@ -80,24 +79,12 @@ def read_progress(directory: Path) -> RunProgress | None:
 
 
 class ProgressWriter:
-    """Keeps the progress file up to date, at most once per second, and every 10 seconds.
+    """Keeps the file up to date while trainings run, every two seconds."""
 
-    A file that cannot be written does not stop the training: the results say more.
-    """
-
-    def __init__(
-        self,
-        directory: Path,
-        *,
-        workers: int,
-        shard: str | None = None,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self._path, self._clock = directory / PROGRESS_FILE, clock
-        now = clock()
-        self._progress = RunProgress(os.getpid(), socket.gethostname(), now, 0.0, workers, shard)
+    def __init__(self, directory: Path, *, workers: int, shard: str | None = None) -> None:
+        self._path, now = directory / PROGRESS_FILE, time.time()
+        self._progress = RunProgress(os.getpid(), socket.gethostname(), now, now, workers, shard)
         self._running: dict[Node, float] = {}
-        self._lock = threading.Lock()
         self._stop = threading.Event()
         self._beat = threading.Thread(target=self._repeat, daemon=True)
 
@@ -110,31 +97,25 @@ class ProgressWriter:
         self._stop.set()
         self._beat.join()
         self._running.clear()
-        self._progress = replace(self._progress, ended=True)
-        self._write()
+        self._write(ended=True)
 
     def begin(self, node: Node) -> None:
         """A training has started."""
-        self._running[node] = self._clock()
-        self._write(least=1.0)
+        self._running[node] = time.time()
 
     def end(self, node: Node) -> None:
         """A training has ended."""
         self._running.pop(node, None)
 
     def _repeat(self) -> None:
-        while not self._stop.wait(1.0):
-            self._write(least=_PERIOD)
+        while not self._stop.wait(_PERIOD):
+            self._write()
 
-    def _write(self, *, least: float = 0.0) -> None:
-        with self._lock:
-            now = self._clock()
-            if 0.0 <= now - self._progress.updated < least:  # the clock may be set back
-                return
-            running = tuple(
-                RunningTask(node.method, node.seed, node.prefix, started)
-                for node, started in list(self._running.items())
-            )
-            self._progress = replace(self._progress, updated=now, running=running)
-            with suppress(EdgecilError), replace_file(self._path) as file:
-                file.write(msgspec.json.encode(self._progress))
+    def _write(self, *, ended: bool = False) -> None:
+        running = tuple(
+            RunningTask(node.method, node.seed, node.prefix, started)
+            for node, started in list(self._running.items())
+        )
+        news = replace(self._progress, updated=time.time(), running=running, ended=ended)
+        with suppress(EdgecilError), replace_file(self._path) as file:
+            file.write(msgspec.json.encode(news))

@@ -19,11 +19,9 @@ from edgecil.engine.config_values import (
 from edgecil.engine.directory import check_directory, remove_features, writing
 from edgecil.engine.experiment import Experiment, TrainingFailedError, stored_answers
 from edgecil.engine.main_guard import refuse_while_importing
-from edgecil.engine.plan import Node
 from edgecil.engine.progress import ProgressWriter
 from edgecil.engine.record import VERSIONS
 from edgecil.engine.similarity import SIMILARITY_FILE
-from edgecil.engine.status import elapsed_seconds, expected_seconds
 from edgecil.engine.store import DATABASE
 from edgecil.engine.until import FIRST_LOOK, Goal, check_goal, parse_goal
 from edgecil.errors import UsageError, unknown, wrong_value
@@ -125,36 +123,16 @@ def run(
     options = {name: value for name, value in locals().items() if name not in (*call, "call")}
     refuse_while_importing()
     require_training()
-    resolved = resolve(config, options, out=out, overwrite=overwrite)
-    remaining: set[Node] = set()
-    measured: dict[Node, float] = {}
-    workers = 1
+    asked = resolve(config, options, out=out, overwrite=overwrite)
+    with Progress("tasks", shown=asked.execution.progress) as bar:
 
-    def seconds_left(passed: float) -> float | None:
-        if len(measured) < 2:  # one training does not stand for all
-            return None
-        return elapsed_seconds(expected_seconds(remaining, measured), workers)
-
-    with Progress("tasks", shown=resolved.execution.progress, estimate=seconds_left) as bar:
-
-        def start(prepared: Prepared, store: Store, capacity: int) -> None:
+        def start(prepared: Prepared, store: Store) -> None:
             if bar.shown:
                 for name, sentence in prepared.notes.items():
                     bar.note(sentence, once=name)  # with `until`, a protocol grows
-                nonlocal remaining, workers
-                planned, done = set(prepared.plan), store.done()
-                measured.update({node: done[node].seconds for node in done})
-                remaining, workers = planned - done.keys(), capacity
-                bar.start(len(planned), len(planned) - len(remaining))
+                bar.start(len(prepared.plan), len(store.done().keys() & set(prepared.plan)))
 
-        def advance(finished: Finished) -> None:
-            node, result = finished.job.node, finished.outcome.result
-            remaining.discard(node)
-            if result is not None:
-                measured[node] = result.seconds
-            bar.advance(node.method)
-
-        return run_resolved(resolved, start, advance)
+        return run_resolved(asked, start, lambda finished: bar.advance(finished.job.node.method))
 
 
 @dataclass(frozen=True)
@@ -193,7 +171,7 @@ def resolve(
 
 def run_resolved(
     asked: Resolved,
-    on_start: Callable[[Prepared, Store, int], None] = lambda *_: None,
+    on_start: Callable[[Prepared, Store], None] = lambda *_: None,
     on_finished: Callable[[Finished], None] = lambda finished: None,
 ) -> Experiment:
     """Train what a call asks for."""
@@ -277,7 +255,7 @@ def _run(
     out: Path,
     *,
     overwrite: bool = False,
-    on_start: Callable[[Prepared, Store, int], None],
+    on_start: Callable[[Prepared, Store], None],
     on_finished: Callable[[Finished], None],
 ) -> Experiment:
     """Train every run of one configuration."""
@@ -320,7 +298,7 @@ def _run(
         if prepared.similarity is not None and not (out / SIMILARITY_FILE).exists():
             save_similarity(prepared.similarity, out / SIMILARITY_FILE)
         store.add_config(asdict(portable_config(prepared.config)))
-        on_start(prepared, store, executor.capacity)
+        on_start(prepared, store)
         with ProgressWriter(out, workers=executor.capacity, shard=execution.shard) as progress:
 
             def finish(finished: Finished) -> None:

@@ -21,12 +21,10 @@ class Progress:
         clock: Callable[[], float] = time.monotonic,
         *,
         shown: bool = True,
-        estimate: Callable[[float], float | None] | None = None,
     ) -> None:
         self._unit = unit
         self.shown = shown
         self._clock = clock
-        self._estimate = estimate
         self._noted: set[str] = set()
         self._bar: Any = None
         self._written: int | None = None  # the count in the last line
@@ -88,14 +86,11 @@ class Progress:
         sys.stderr.write(", ".join(part for part in (counted, self._left(), note) if part) + "\n")
 
     def _left(self) -> str:
-        """The time left; empty if it cannot be estimated."""
+        """The time left by the mean so far; empty if it cannot be estimated."""
         if not self._before < self._done < self._total:
             return ""
-        passed = self._clock() - self._begun
-        seconds: float | None = passed / (self._done - self._before) * (self._total - self._done)
-        if self._estimate is not None:
-            seconds = self._estimate(passed)
-        return "" if seconds is None else f"{timedelta(seconds=round(seconds))} left"
+        mean = (self._clock() - self._begun) / (self._done - self._before)
+        return f"{timedelta(seconds=round(mean * (self._total - self._done)))} left"
 
     def note(self, sentence: str, *, once: str) -> None:
         """Write a remark, if anything is shown; only the first one under a name."""
