@@ -17,8 +17,8 @@ from torch.utils._pytree import tree_iter
 
 from edgecil.backbones.named import BACKBONES, ON_VECTORS
 from edgecil.data import Dataset, Examples
-from edgecil.methods import Method, expansion, get_method, training
-from edgecil.methods.expansion import ExpandingBackbone
+from edgecil.methods import Method, der, get_method, training
+from edgecil.methods.der import ExpandingBackbone
 from edgecil.methods.network import Network, NetworkMethod
 from edgecil.methods.setups import PAPER_MEMORY
 from edgecil.methods.tagfex import TagFexNetwork
@@ -165,7 +165,7 @@ def test_over_six_tasks_memory_grows_with_the_methods_own_parts_and_nothing_else
     if name == "memo" and settings.get("train_shared", True):
         stage = kept_by_a_frozen_stage(plain.backbone)
     watch, first = MemoryWatch(), 0
-    for module in (training, expansion):
+    for module in (training, der):
         monkeypatch.setattr(module, "minimise", watching_stages(watch, module.minimise))
     with watch:
         method = network_method(name, **settings)

@@ -33,7 +33,7 @@ from edgecil.methods.memory import MemoryBudget
         ("hide-prompt", {"inference_batch": 0}, "'inference_batch' of HiDePrompt"),
         ("hide-prompt", {"temperature": 0.0}, "'temperature' of HiDePrompt"),
         ("hide-prompt", {"ensemble": 1.5}, "'ensemble' of HiDePrompt must be from 0 to 1"),
-        ("icarl", {"selection": "first"}, "Unknown selection 'first'"),
+        ("mos", {"covariance": "first"}, "Unknown covariance 'first'"),
         ("l2p", {"chosen": 11}, "'chosen' to be from 1 to the pool of 10. Got 11."),
         ("l2p", {"chosen": 0}, "'chosen' of L2P"),
         ("l2p", {"length": 0}, "'length' of L2P"),

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from edgecil.methods import network, slca
-from edgecil.methods.class_statistics import ClassStatistics
+from edgecil.methods.class_statistics import ClassGaussians
 from edgecil.methods.slca import NormalisedLogits
 from tests.toys import SMALL, TASKS, Bench, learn
 
@@ -43,7 +43,7 @@ def test_the_next_task_continues_from_the_head_before_the_alignment() -> None:
 def test_means_of_older_classes_are_shrunk_more(monkeypatch) -> None:
     drawn: list[torch.Tensor] = []
 
-    def note(_: Any, statistics: ClassStatistics, *args: Any, **named: Any) -> None:
+    def note(_: Any, statistics: ClassGaussians, *args: Any, **named: Any) -> None:
         drawn.append(statistics.means)
 
     method = trained(2)

@@ -13,7 +13,7 @@ from edgecil.data.stored_pixels import StoredPixels, stored_tensor
 from edgecil.methods import training as feed_module
 from edgecil.methods.settings import Schedule
 from edgecil.methods.task import Scenario, Task
-from edgecil.methods.training import Feed, StreamedFeed, feed, fit, in_batches
+from edgecil.methods.training import Feed, fit, in_batches
 from tests.toys import toy_dataset, toy_environment
 
 DATASET = toy_dataset(train=3)
@@ -210,8 +210,8 @@ def stored(path: Path) -> StoredPixels:
 
 
 def test_images_where_they_are_needed_are_taken_from_there() -> None:
-    with feed(PIXELS, CPU) as source:
-        assert type(source) is Feed
+    with Feed(PIXELS, CPU) as source:
+        assert not source.streamed
         assert torch.equal(source.take(EPOCHS[0][0]), PIXELS[[6, 0]])
 
 
@@ -220,9 +220,9 @@ def test_images_move_to_the_device_at_once_if_they_need_an_eighth_of_its_room(
     free: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feed_module, "room_on", lambda device: free)
-    with feed(PIXELS, OTHER) as source:
+    with Feed(PIXELS, OTHER) as source:
         fits = free >= 8 * PIXELS.nbytes
-        assert isinstance(source, StreamedFeed) != fits
+        assert source.streamed != fits
         source.begin(EPOCHS[0])
         images = source.take(EPOCHS[0][0].to(OTHER))
         assert images.device == OTHER
@@ -230,8 +230,8 @@ def test_images_move_to_the_device_at_once_if_they_need_an_eighth_of_its_room(
 
 
 def test_stored_images_come_in_the_order_announced_epoch_by_epoch(tmp_path: Path) -> None:
-    with feed(stored(tmp_path / "pixels.npy"), CPU) as source:
-        assert isinstance(source, StreamedFeed)
+    with Feed(stored(tmp_path / "pixels.npy"), CPU) as source:
+        assert source.streamed
         for batches in EPOCHS:
             source.begin(batches)
             for batch in batches:
@@ -239,7 +239,7 @@ def test_stored_images_come_in_the_order_announced_epoch_by_epoch(tmp_path: Path
 
 
 def test_an_epoch_may_end_early(tmp_path: Path) -> None:
-    with feed(stored(tmp_path / "pixels.npy"), CPU) as source:
+    with Feed(stored(tmp_path / "pixels.npy"), CPU) as source:
         source.begin(EPOCHS[0])
         source.take(EPOCHS[0][0])
         source.begin(EPOCHS[1])
@@ -247,7 +247,7 @@ def test_an_epoch_may_end_early(tmp_path: Path) -> None:
 
 
 def test_an_error_in_the_thread_is_raised_where_the_batch_is_needed(tmp_path: Path) -> None:
-    with feed(stored(tmp_path / "pixels.npy"), CPU) as source:
+    with Feed(stored(tmp_path / "pixels.npy"), CPU) as source:
         source.begin([torch.tensor([99])])
         with pytest.raises(IndexError):
             source.take(torch.tensor([99]))

@@ -10,13 +10,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import torch
+from torch import Tensor
+from torch.nn import functional
 
+from edgecil.methods.class_statistics import pack_triangle, unpack_triangle
 from edgecil.methods.entry import register_method
-from edgecil.methods.random_regression import RandomRegression
+from edgecil.methods.method import Environment, Need
+from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.settings import Count, Positive, Settings
 from edgecil.methods.task import Task, derive_generator
+
+_AT_ONCE = 4096  # images whose projections are in memory at once
 
 
 @dataclass(frozen=True)
@@ -33,29 +40,85 @@ class ACILConfig(Settings):
     "recursive least squares on random features, nothing trained (2022)",
     fast_settings={"projection": 500, "ridge": 100.0},  # few images: a larger penalty
 )
-class ACIL(RandomRegression):
-    """Ridge regression with a fixed penalty on projected frozen features."""
+class ACIL(PretrainedMethod):
+    """Ridge regression from additive statistics of projected features, in double precision.
 
-    config: ACILConfig
-    need = "features"
+    Statistics are on the device if it supports double precision: the sum of outer products of all
+    projected features (M, M), symmetric to the last bit because a state holds its lower triangle
+    alone, and the sums of projected features by class. RanPAC has other features and penalties.
+    """
 
-    def draw_projection(self, size: int) -> torch.Tensor:
+    need: ClassVar[Need] = "features"
+
+    def __init__(self, config: Any, environment: Environment) -> None:
+        super().__init__(config, environment)
+        size = config.projection
+        device = torch.device(environment.device)
+        self._device = torch.device("cpu") if device.type == "mps" else device
+        self.projection = self.draw_projection(size).to(self._device)
+        self.gram = torch.zeros(size, size, dtype=torch.float64).to(self._device)
+        self.class_sums = self.gram[:0]  # (classes seen, M)
+
+    def draw_projection(self, size: int) -> Tensor:
         """Return weights (d, M) as of a linear layer: uniform in ± 1 / √d."""
         generator = derive_generator("cpu", self.environment.seed, "random projection")
-        width = self.feature_size
-        drawn = torch.empty(width, size).uniform_(-1.0, 1.0, generator=generator)
-        return drawn / math.sqrt(width)
+        drawn = torch.empty(self.feature_size, size).uniform_(-1.0, 1.0, generator=generator)
+        return drawn / math.sqrt(self.feature_size)
 
-    def features(self, inputs: torch.Tensor) -> torch.Tensor:
-        """Return frozen features (n, d)."""
+    def features(self, inputs: Tensor) -> Tensor:
+        """Return the features (n, d) to project, of images (n, c, h, w) or vectors."""
         return self.frozen_features(inputs).to(self._device)
 
     @property
     def ridge(self) -> float:
-        """The penalty γ."""
-        return self.config.ridge
+        """The penalty γ of the regression."""
+        ridge: float = self.config.ridge
+        return ridge
 
     def learn(self, task: Task) -> None:
         """Add the task's images to the regression."""
         self.add(self.features(task.inputs), self.targets(task))
         self.seen = task.seen
+
+    def add(self, features: Tensor, targets: Tensor) -> None:
+        """Add a task's features (n, d) with one-hot targets (n, new classes) to the statistics."""
+        sums = torch.zeros(targets.shape[1], len(self.gram), dtype=torch.float64).to(self._device)
+        for part, hits in zip(features.split(_AT_ONCE), targets.split(_AT_ONCE), strict=True):
+            projected = self.project(part)
+            self.gram = self.gram + projected.T @ projected
+            sums = sums + hits.T @ projected
+        self.gram = self.gram.tril() + self.gram.tril(-1).T
+        self.class_sums = torch.cat([self.class_sums, sums])
+
+    def targets(self, task: Task) -> Tensor:
+        """Return one-hot rows (n, new classes) for the images of a task."""
+        labels = task.alone().labels.to(self._device)
+        return functional.one_hot(labels, len(task.classes)).double()
+
+    def project(self, features: Tensor) -> Tensor:
+        """Return random features (n, M) of features (n, d), in double precision."""
+        return functional.relu(features @ self.projection).double()
+
+    def weights(self) -> Tensor:
+        """Fit a ridge regression (M, classes) from projected features to classes, on all tasks."""
+        penalised = self.gram.clone()
+        penalised.diagonal().add_(self.ridge)
+        solution: Tensor = torch.linalg.solve(penalised, self.class_sums.T)
+        return solution
+
+    def classify(self, inputs: Tensor) -> dict[str, Tensor]:
+        """Return the class with the largest regression value."""
+        weights = self.weights()
+        parts = self.features(inputs).split(_AT_ONCE)
+        return {"head": torch.cat([(self.project(part) @ weights).argmax(dim=1) for part in parts])}
+
+    def state(self) -> dict[str, Any]:
+        """Return the statistics."""
+        gram = pack_triangle(self.gram.cpu())
+        return {**super().state(), "gram": gram, "class_sums": self.class_sums.cpu()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Load a state from :meth:`state`."""
+        super().restore(state)
+        gram = unpack_triangle(state["gram"], self.projection.shape[1], symmetric=True)
+        self.gram, self.class_sums = gram.to(self._device), state["class_sums"].to(self._device)

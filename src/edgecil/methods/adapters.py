@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional
 
 from edgecil.backbones.heads import CosineHead
@@ -36,7 +36,7 @@ class Adapter(nn.Module):  # type: ignore[misc]
         self.up_bias = nn.Parameter(torch.zeros(width))
         self.noise: torch.Generator | None = None  # of the dropout inside the bottleneck
 
-    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+    def forward(self, tokens: Tensor) -> Tensor:
         """Return the term to add to the MLP's output, (…, d)."""
         hidden = functional.relu(functional.linear(tokens, self.down_weight, self.down_bias))
         if self.noise is not None:
@@ -61,7 +61,7 @@ def fresh_adapters(vit: ViT, bottleneck: int, generator: torch.Generator) -> nn.
     return adapters.requires_grad_(True)
 
 
-def load_adapters(vit: ViT, bottleneck: int, state: dict[str, torch.Tensor]) -> nn.ModuleList:
+def load_adapters(vit: ViT, bottleneck: int, state: dict[str, Tensor]) -> nn.ModuleList:
     """Return frozen adapters with the given weights."""
     adapters = blank_adapters(vit, bottleneck)
     adapters.load_state_dict(state)
@@ -93,7 +93,7 @@ def adapt(
     head.grow(len(task.classes), generator)
     head.to(task.device)
 
-    def loss(images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    def loss(images: Tensor, labels: Tensor) -> Tensor:
         return functional.cross_entropy(head(vit(images, Sockets(adapters=adapters))), labels)
 
     parameters = [*adapters.parameters(), *head.parameters()]
@@ -102,6 +102,6 @@ def adapt(
     return adapters.requires_grad_(False)
 
 
-def class_means(features: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+def class_means(features: Tensor, labels: Tensor) -> Tensor:
     """Return the mean features (classes, d) of each class, from features (n, d), labels (n,)."""
     return torch.stack([features[labels == label].mean(dim=0) for label in labels.unique()])

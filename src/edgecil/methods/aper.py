@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from edgecil.methods.adapters import adapt, blank_adapters
 from edgecil.methods.entry import register_method
@@ -47,7 +48,7 @@ class APER(PrototypeMethod):
             )
         super().learn(task)
 
-    def features(self, inputs: torch.Tensor) -> torch.Tensor:
+    def features(self, inputs: Tensor) -> Tensor:
         """Return features (n, 2 d) of both models for uint8 images (n, c, h, w)."""
         adapted = self.adapted_features(inputs, self.adapters)
         return torch.cat([self.frozen_features(inputs), adapted], dim=1)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from edgecil.backbones import Backbone, GrowingLinear
@@ -37,21 +37,21 @@ class BiCConfig(ReplayConfig):
 class CorrectedNetwork(Network):
     """A network whose logits are scaled (1 without correction) and shifted (0) per class."""
 
-    scales: torch.Tensor
-    shifts: torch.Tensor
+    scales: Tensor
+    shifts: Tensor
 
     def __init__(self, backbone: Backbone, head: GrowingLinear) -> None:
         super().__init__(backbone, head)
         self.register_buffer("scales", torch.ones(0))
         self.register_buffer("shifts", torch.zeros(0))
 
-    def forward(self, images: torch.Tensor) -> torch.Tensor:
+    def forward(self, images: Tensor) -> Tensor:
         """Return corrected logits (n, classes seen) of normalised images (n, c, h, w)."""
         return self.corrected(self.backbone(images))
 
-    def corrected(self, features: torch.Tensor) -> torch.Tensor:
+    def corrected(self, features: Tensor) -> Tensor:
         """Return corrected logits (n, classes seen) of features (n, d)."""
-        logits: torch.Tensor = self.head(features)
+        logits: Tensor = self.head(features)
         return logits * self.scales + self.shifts
 
     def grow(self, classes: int, generator: torch.Generator) -> None:
@@ -60,14 +60,12 @@ class CorrectedNetwork(Network):
         self.scales = torch.cat([self.scales, self.scales.new_ones(classes)])
         self.shifts = torch.cat([self.shifts, self.shifts.new_zeros(classes)])
 
-    def correct(self, old_count: int, scale: torch.Tensor, shift: torch.Tensor) -> None:
+    def correct(self, old_count: int, scale: Tensor, shift: Tensor) -> None:
         """Set the correction of the classes from `old_count` on."""
         self.scales = torch.cat([self.scales[:old_count], scale.expand_as(self.scales[old_count:])])
         self.shifts = torch.cat([self.shifts[:old_count], shift.expand_as(self.shifts[old_count:])])
 
-    def _load_from_state_dict(
-        self, state_dict: dict[str, torch.Tensor], prefix: str, *args: Any
-    ) -> None:
+    def _load_from_state_dict(self, state_dict: dict[str, Tensor], prefix: str, *args: Any) -> None:
         size = state_dict[f"{prefix}scales"].shape
         self.scales, self.shifts = self.scales.new_ones(size), self.shifts.new_zeros(size)
         super()._load_from_state_dict(state_dict, prefix, *args)
@@ -91,7 +89,7 @@ class BiC(TeacherMethod):
         """Return the network around a new backbone."""
         return CorrectedNetwork(backbone, GrowingLinear(backbone.feature_size))
 
-    def training_data(self, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
+    def training_data(self, task: Task) -> tuple[Tensor, Tensor]:
         """Return the task and the exemplars without the held-out images."""
         inputs, labels = super().training_data(task)
         if not task.old_count:
@@ -102,7 +100,7 @@ class BiC(TeacherMethod):
                 kept[index] = False
         return inputs[kept.to(inputs.device)], labels[kept]
 
-    def held_out(self, task: Task) -> torch.Tensor:
+    def held_out(self, task: Task) -> Tensor:
         """Choose the held-out images among the task's images and exemplars, equally per class."""
         _, labels = super().training_data(task)
         exemplars = min(len(self.memory.of_class(label)) for label in range(task.old_count))
@@ -114,10 +112,6 @@ class BiC(TeacherMethod):
             order = torch.randperm(len(where), generator=generator, device=where.device)
             chosen.append(where[order[:count]])
         return torch.cat(chosen)
-
-    def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
-        """Cross-entropy over all classes and distillation, weighted by the share of old classes."""
-        return self.weighted_loss(images, labels, task, self.config.temperature)
 
     def end(self, task: Task) -> None:
         """Fit scale and shift of the new classes' logits on the held-out images."""
@@ -132,7 +126,7 @@ class BiC(TeacherMethod):
         scale = nn.Parameter(torch.ones(1, device=logits.device))
         shift = nn.Parameter(torch.zeros(1, device=logits.device))
 
-        def loss(batch: torch.Tensor, _: torch.Generator) -> torch.Tensor:
+        def loss(batch: Tensor, _: torch.Generator) -> Tensor:
             old, new = logits[batch].tensor_split([task.old_count], dim=1)
             corrected = torch.cat([old, new * scale + shift], dim=1)
             if self.config.correction == "double-softmax":
@@ -142,7 +136,7 @@ class BiC(TeacherMethod):
         minimise([scale, shift], len(targets), loss, self.schedule, task, stage="correction")
         self.network.correct(task.old_count, scale.detach(), shift.detach())
 
-    def largest_logit(self, features: torch.Tensor) -> torch.Tensor:
+    def largest_logit(self, features: Tensor) -> Tensor:
         """New labels (n,) with the largest corrected logit for features (n, d)."""
         with torch.no_grad():
             return self.network.corrected(features).argmax(dim=1)

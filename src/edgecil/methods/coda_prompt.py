@@ -12,6 +12,7 @@ from math import prod
 from typing import Annotated, Literal
 
 import torch
+from torch import Tensor
 from torch.nn.functional import normalize
 
 from edgecil.backbones.vit import Prefix, Sockets
@@ -25,7 +26,7 @@ from edgecil.methods.setups import PUBLISHED
 from edgecil.methods.task import Task, derive_generator
 
 
-def orthogonal_rows(count: int, old: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+def orthogonal_rows(count: int, old: Tensor, generator: torch.Generator) -> Tensor:
     """Draw unit rows (layers, count, d), orthogonal to each other and to the old in each layer.
 
     The old ones are (layers, M, d). Rows beyond the d orthogonal ones are random unit vectors.
@@ -36,7 +37,7 @@ def orthogonal_rows(count: int, old: torch.Tensor, generator: torch.Generator) -
     return torch.cat([rows, normalize(drawn[:, rows.shape[1] :], dim=-1)], dim=1)
 
 
-def gram_schmidt_rows(count: int, old: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+def gram_schmidt_rows(count: int, old: Tensor, generator: torch.Generator) -> Tensor:
     """Draw unit rows (layers, count, d), less their projections on each row before them.
 
     As in PILOT; the rows are orthogonal only if the old ones (layers, M, d) are.
@@ -102,11 +103,11 @@ class CODAPrompt(PromptMethod):
             new[name] = rows.unflatten(-1, shape)
         self.add_prompts(**new)
 
-    def stacked(self, name: str) -> torch.Tensor:
+    def stacked(self, name: str) -> Tensor:
         """Return one kind of tensor of all tasks, (layers, M, …) for M components so far."""
         return torch.cat([prompts[name] for prompts in self.prompts], dim=1)
 
-    def prefixes(self, queries: torch.Tensor) -> dict[int, Prefix]:
+    def prefixes(self, queries: Tensor) -> dict[int, Prefix]:
         """Return keys and values (n, length/2, d) by prompted block, given queries (n, d)."""
         components = self.stacked("components")
         weights = component_weights(queries, self.stacked("keys"), self.stacked("attention"))
@@ -114,26 +115,22 @@ class CODAPrompt(PromptMethod):
         keys, values = prompts.chunk(2, dim=2)
         return {layer: (keys[layer], values[layer]) for layer in range(self.layers)}
 
-    def features(self, images: torch.Tensor, queries: torch.Tensor) -> torch.Tensor:
+    def features(self, images: Tensor, queries: Tensor) -> Tensor:
         """Input of the head, (n, d): the class token."""
         return self.vit(images, Sockets(prefixes=self.prefixes(queries)))
 
-    def loss(
-        self, images: torch.Tensor, labels: torch.Tensor, queries: torch.Tensor, task: Task
-    ) -> torch.Tensor:
+    def loss(self, images: Tensor, labels: Tensor, queries: Tensor, task: Task) -> Tensor:
         """Cross-entropy over the new classes plus the orthogonality penalty."""
         value = new_classes_only(self.head(self.features(images, queries)), labels, task.old_count)
         return value + self.config.orthogonality * self.penalty()
 
-    def penalty(self) -> torch.Tensor:
+    def penalty(self) -> Tensor:
         """Return the summed :func:`distance_from_orthogonal` of components, keys and attention."""
         kinds = [self.stacked(name).flatten(2) for name in self.prompts[-1]]
         return torch.stack([distance_from_orthogonal(rows) for rows in kinds]).sum()
 
 
-def component_weights(
-    queries: torch.Tensor, keys: torch.Tensor, attention: torch.Tensor
-) -> torch.Tensor:
+def component_weights(queries: Tensor, keys: Tensor, attention: Tensor) -> Tensor:
     """Return the cosine of a key and the query times its attention vector, (layers, n, M).
 
     Queries are (n, d); keys and attention vectors (layers, M, d).
@@ -142,7 +139,7 @@ def component_weights(
     return torch.einsum("lnmd,lmd->lnm", attended, normalize(keys, dim=-1))
 
 
-def distance_from_orthogonal(rows: torch.Tensor) -> torch.Tensor:
+def distance_from_orthogonal(rows: Tensor) -> Tensor:
     """Return the mean squared entry of B Bᵀ − I, summed over layers, for rows (layers, M, d)."""
     identity = torch.eye(rows.shape[1], device=rows.device)
     return ((rows @ rows.mT - identity) ** 2).mean(dim=(1, 2)).sum()

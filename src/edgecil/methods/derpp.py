@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import torch
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from edgecil.methods.entry import register_method
@@ -41,7 +42,7 @@ class DERpp(NetworkMethod):
     def __init__(self, config: DERppConfig, environment: Environment) -> None:
         super().__init__(config, environment)
         # of each class's exemplars, (m, classes seen when they were stored)
-        self.logits: list[torch.Tensor] = []
+        self.logits: list[Tensor] = []
 
     def begin(self, task: Task) -> None:
         """Put the exemplars and their logits on the device; NaN where a logit did not exist."""
@@ -57,11 +58,11 @@ class DERpp(NetworkMethod):
         self._prepare = self.environment.pipeline(schedule.augment)
         self._generator = task.generator("replay")
 
-    def training_data(self, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
+    def training_data(self, task: Task) -> tuple[Tensor, Tensor]:
         """Return the task's images and labels."""
         return task.inputs, task.labels
 
-    def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
+    def loss(self, images: Tensor, labels: Tensor, task: Task) -> Tensor:
         """Cross-entropy on the task's images, plus both terms on exemplars."""
         value = cross_entropy(self.network(images), labels)
         if not task.old_count:
@@ -72,7 +73,7 @@ class DERpp(NetworkMethod):
         again = cross_entropy(outputs, self._labels[chosen])
         return value + self.config.alpha * distance + self.config.beta * again
 
-    def replay(self) -> tuple[torch.Tensor, torch.Tensor]:
+    def replay(self) -> tuple[Tensor, Tensor]:
         """Return logits (b, classes) of exemplars drawn at random, and their indices (b,)."""
         chosen = draw(self._inputs, self._batch, self._generator)
         images = self._prepare(self._inputs[chosen], self._generator)
@@ -93,7 +94,7 @@ class DERpp(NetworkMethod):
                 self.logits.append(self.network.head(features))
 
 
-def logit_distance(outputs: torch.Tensor, stored: torch.Tensor) -> torch.Tensor:
+def logit_distance(outputs: Tensor, stored: Tensor) -> Tensor:
     """Return the mean squared distance of logits (n, k) from stored ones that are not NaN."""
     known = ~stored.isnan()
     apart = torch.where(known, outputs - stored, 0.0)

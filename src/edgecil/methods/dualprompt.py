@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 from torch.nn.functional import cosine_similarity, normalize
 
 from edgecil.backbones.vit import Prefix, Sockets
@@ -61,7 +62,7 @@ class DualPrompt(PromptMethod):
         generator = derive_generator("cpu", task.seed, "prompts")
         length, width = self.config.length, self.vit.feature_size
 
-        def draw(*shape: int) -> torch.Tensor:
+        def draw(*shape: int) -> Tensor:
             return torch.empty(*shape).uniform_(-1, 1, generator=generator)
 
         key = draw(width)
@@ -73,7 +74,7 @@ class DualPrompt(PromptMethod):
             expert = draw(self.expert, 2, length, width)
         self.add_prompts(general=general, expert=expert, key=key)
 
-    def prompted(self, images: torch.Tensor, tasks: torch.Tensor) -> torch.Tensor:
+    def prompted(self, images: Tensor, tasks: Tensor) -> Tensor:
         """Return the class token (n, d) with the general prompts and those of tasks (n,)."""
         expert = torch.stack([prompts["expert"] for prompts in self.prompts], dim=2)
         chosen = expert[:, :, tasks]  # (blocks, 2, n, length, d)
@@ -85,7 +86,7 @@ class DualPrompt(PromptMethod):
         }
         return self.vit(images, Sockets(prefixes=prefixes))
 
-    def choose(self, queries: torch.Tensor) -> torch.Tensor:
+    def choose(self, queries: Tensor) -> Tensor:
         """Return the task (n,) whose key has the largest cosine with each query (n, d)."""
         keys = torch.stack([prompts["key"] for prompts in self.prompts])
         nearest = (normalize(queries, dim=1) @ normalize(keys, dim=1).T).argmax(dim=1)
@@ -100,13 +101,11 @@ class DualPrompt(PromptMethod):
         together = self.config.batchwise or self.config.mixed
         return self.schedule.batch_size if together else super().test_batch
 
-    def features(self, images: torch.Tensor, queries: torch.Tensor) -> torch.Tensor:
+    def features(self, images: Tensor, queries: Tensor) -> Tensor:
         """Input of the head, (n, d)."""
         return self.prompted(images, self.choose(queries))
 
-    def loss(
-        self, images: torch.Tensor, labels: torch.Tensor, queries: torch.Tensor, task: Task
-    ) -> torch.Tensor:
+    def loss(self, images: Tensor, labels: Tensor, queries: Tensor, task: Task) -> Tensor:
         """Cross-entropy over the new classes minus the weighted cosine of the task's key."""
         features = self.prompted(images, torch.full_like(labels, task.index))
         value = new_classes_only(self.head(features), labels, task.old_count)

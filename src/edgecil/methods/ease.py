@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn.functional import normalize, softmax
 
 from edgecil.backbones.features import content_name
@@ -80,9 +80,7 @@ class EASEConfig(Settings):
 
 
 @register_method(
-    "ease",
-    EASEConfig,
-    "adapters per task, prototypes completed in their subspaces (2024)",
+    "ease", EASEConfig, "adapters per task, prototypes completed in their subspaces (2024)"
 )
 class EASE(PretrainedMethod):
     """An ensemble of cosine classifiers, one per subspace."""
@@ -94,18 +92,21 @@ class EASE(PretrainedMethod):
         super().__init__(config, environment)
         self.adapters: list[nn.ModuleList] = []  # by task; each depends on its own task only
         # by task: class means in the subspaces of this and earlier tasks, (subspaces, classes, d)
-        self.prototypes: list[torch.Tensor] = []
+        self.prototypes: list[Tensor] = []
         # class means without adapters, (classes seen, d); empty if they are not used
         self.unmodified = torch.zeros(0, self.vit.feature_size, device=environment.device)
 
     def learn(self, task: Task) -> None:
         """Train adapters for the task and compute its class prototypes in every subspace."""
-        schedule = self.schedule.at(task.index)
+        schedule, bottleneck = self.schedule.at(task.index), self.config.bottleneck
         kind = ("ease adapters", replace(self.config, schedule=schedule), self.network)
         weights = compute_once(
-            kind, task, self.environment, lambda alone: self.train_adapters(alone, schedule)
+            kind,
+            task,
+            self.environment,
+            lambda alone: saved(adapt(self.vit, bottleneck, alone, schedule, self.environment)),
         )
-        self.adapters.append(load_adapters(self.vit, self.config.bottleneck, weights))
+        self.adapters.append(load_adapters(self.vit, bottleneck, weights))
         labels = task.alone().labels
         means = [class_means(features, labels) for features in self.subspaces(task.inputs)]
         self.prototypes.append(torch.stack(means))
@@ -114,17 +115,11 @@ class EASE(PretrainedMethod):
             self.unmodified = torch.cat([self.unmodified, frozen])
         self.seen = task.seen
 
-    def train_adapters(self, task: Task, schedule: Schedule) -> State:
-        """Return weights of adapters trained to classify the classes of one task."""
-        adapters = adapt(self.vit, self.config.bottleneck, task, schedule, self.environment)
-        weights: State = saved(adapters)
-        return weights
-
-    def subspaces(self, inputs: torch.Tensor) -> Iterator[torch.Tensor]:
+    def subspaces(self, inputs: Tensor) -> Iterator[Tensor]:
         """Return features (n, d) of images in each subspace, in the order of tasks."""
         return (self.adapted_features(inputs, one) for one in self.adapters)
 
-    def classify(self, inputs: torch.Tensor) -> dict[str, torch.Tensor]:
+    def classify(self, inputs: Tensor) -> dict[str, Tensor]:
         """Return the class with the largest weighted sum of cosine similarities over subspaces."""
         others = self.config.others / max(1, len(self.adapters) - 1)
         complete = complete_prototypes(self.prototypes)
@@ -150,7 +145,7 @@ class EASE(PretrainedMethod):
         ]
 
 
-def complete_prototypes(prototypes: list[torch.Tensor]) -> torch.Tensor:
+def complete_prototypes(prototypes: list[Tensor]) -> Tensor:
     """Return prototypes of all classes in all subspaces, (subspaces, classes, d).
 
     In the subspace of a later task, a class's prototype is a weighted mean of the prototypes

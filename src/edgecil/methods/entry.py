@@ -87,10 +87,7 @@ class MethodEntry:
         return {**self.published_settings, **({} if published is None else published.settings)}
 
     def configure(
-        self,
-        schedule: Schedule,
-        memory: MemoryBudget,
-        settings: Mapping[str, Any] | None = None,
+        self, schedule: Schedule, memory: MemoryBudget, settings: Mapping[str, Any] | None = None
     ) -> Any:
         """Build the method's config: published defaults, then schedule and budget, then settings.
 

@@ -7,12 +7,8 @@ and of a herded memory.
 
 from __future__ import annotations
 
-import torch
-from torch.nn.functional import cross_entropy
-
 from edgecil.methods.entry import register_method
 from edgecil.methods.network import NetworkMethod, ReplayConfig
-from edgecil.methods.task import Task
 
 
 @register_method("er", ReplayConfig, "replay of exemplars, nothing else (2019)")
@@ -20,7 +16,3 @@ class ER(NetworkMethod):
     """Cross-entropy on the task and the exemplars."""
 
     classifiers = ("head", "nme")
-
-    def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
-        """Cross-entropy over all classes."""
-        return cross_entropy(self.network(images), labels)

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
+from torch import Tensor
 
 from edgecil.methods.entry import register_method
 from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkConfig, NetworkMethod, new_classes_only
 from edgecil.methods.task import Task
-from edgecil.methods.training import feed, shuffle
+from edgecil.methods.training import Feed, shuffle
 
 
 @dataclass(frozen=True)
@@ -44,15 +45,15 @@ class EWC(NetworkMethod):
 
     def __init__(self, config: EWCConfig, environment: Environment) -> None:
         super().__init__(config, environment)
-        self.anchor: dict[str, torch.Tensor] = {}
-        self.fisher: dict[str, torch.Tensor] = {}
+        self.anchor: dict[str, Tensor] = {}
+        self.fisher: dict[str, Tensor] = {}
 
-    def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
+    def loss(self, images: Tensor, labels: Tensor, task: Task) -> Tensor:
         """Cross-entropy over the new classes plus the penalty."""
         value = new_classes_only(self.network(images), labels, task.old_count)
         return value + self.config.strength * self.penalty() if self.anchor else value
 
-    def penalty(self) -> torch.Tensor:
+    def penalty(self) -> Tensor:
         """Return half the Fisher-weighted squared distance from the anchor, without new rows."""
         terms = [
             (self.fisher[name] * (value[: len(self.anchor[name])] - self.anchor[name]) ** 2).sum()
@@ -72,7 +73,7 @@ class EWC(NetworkMethod):
             name: value.detach().clone() for name, value in self.network.named_parameters()
         }
 
-    def estimate_fisher(self, task: Task) -> dict[str, torch.Tensor]:
+    def estimate_fisher(self, task: Task) -> dict[str, Tensor]:
         """Return the mean squared gradient of the batch loss over all classes seen, capped.
 
         Batches are shuffled because the images are sorted by class, and batches of a single class
@@ -85,7 +86,7 @@ class EWC(NetworkMethod):
         total = {name: torch.zeros_like(value) for name, value in self.network.named_parameters()}
         order, generator = shuffle(len(task.labels), task, "fisher")
         batches = order.to(task.device).split(schedule.batch_size)
-        with feed(task.inputs, task.device) as source:
+        with Feed(task.inputs, task.device) as source:
             source.begin(order.split(schedule.batch_size))
             for batch in batches:
                 self.network.zero_grad()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 from torch.nn.functional import normalize
 
 from edgecil.methods.class_statistics import ClassGaussians
@@ -43,7 +44,7 @@ class FeCAM(PretrainedMethod):
         super().__init__(config, environment)
         self.gaussians = ClassGaussians(0, environment.device)
 
-    def features(self, inputs: torch.Tensor) -> torch.Tensor:
+    def features(self, inputs: Tensor) -> Tensor:
         """Return frozen features (n, d) of unit length."""
         return normalize(self.frozen_features(inputs), dim=1)
 
@@ -57,7 +58,7 @@ class FeCAM(PretrainedMethod):
         self.gaussians.append([part.mean(dim=0) for part in classes], roots)
         self.seen = task.seen
 
-    def classify(self, inputs: torch.Tensor) -> dict[str, torch.Tensor]:
+    def classify(self, inputs: Tensor) -> dict[str, Tensor]:
         """Return the class with the least Mahalanobis distance."""
         features = self.features(inputs)
         pairs = zip(self.gaussians.means, self.gaussians.roots, strict=True)
@@ -65,7 +66,7 @@ class FeCAM(PretrainedMethod):
         return {"head": torch.stack(distances, dim=1).argmin(dim=1)}
 
 
-def correlation_root(features: torch.Tensor, shrinkage: float) -> torch.Tensor:
+def correlation_root(features: Tensor, shrinkage: float) -> Tensor:
     """Return the Cholesky factor (d, d) of the correlations of features (n, d), shrunk before.
 
     Computed on the CPU in double precision.
@@ -77,6 +78,6 @@ def correlation_root(features: torch.Tensor, shrinkage: float) -> torch.Tensor:
     return torch.linalg.cholesky(covariance / torch.outer(lengths, lengths))
 
 
-def mahalanobis(apart: torch.Tensor, root: torch.Tensor) -> torch.Tensor:
+def mahalanobis(apart: Tensor, root: Tensor) -> Tensor:
     """Return squared distances (n,) of differences (n, d) by the lower root (d, d)."""
     return torch.linalg.solve_triangular(root, apart.T, upper=False).square().sum(dim=0)

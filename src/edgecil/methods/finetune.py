@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import torch
+from torch import Tensor
 
 from edgecil.methods.entry import register_method
 from edgecil.methods.network import NetworkConfig, NetworkMethod, new_classes_only
@@ -13,6 +13,6 @@ from edgecil.methods.task import Task
 class Finetune(NetworkMethod):
     """Cross-entropy over the current task's classes."""
 
-    def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
+    def loss(self, images: Tensor, labels: Tensor, task: Task) -> Tensor:
         """Cross-entropy over the new classes."""
         return new_classes_only(self.network(images), labels, task.old_count)

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from edgecil.backbones import Backbone
+from edgecil.methods.der import ExpandingBackbone, ExpandingNetwork
 from edgecil.methods.entry import register_method
-from edgecil.methods.expansion import ExpandingBackbone, ExpandingNetwork
 from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkMethod, ReplayConfig, distil
 from edgecil.methods.settings import PAPER, Schedule
@@ -77,7 +78,7 @@ class FOSTER(NetworkMethod):
             generator = derive_generator("cpu", task.seed, "enhancement")
             self.network.renew_auxiliary(len(task.seen), generator)
 
-    def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
+    def loss(self, images: Tensor, labels: Tensor, task: Task) -> Tensor:
         """Boosting loss: aligned cross-entropy, feature enhancement, distillation."""
         features = self.network.backbone(images)
         logits = self.network.head(features)
@@ -100,7 +101,7 @@ class FOSTER(NetworkMethod):
         student.head.grow(len(task.classes), derive_generator("cpu", task.seed, "student head"))
         weights = self.class_weights(task, self.config.compression_beta)
 
-        def loss(images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        def loss(images: Tensor, labels: Tensor) -> Tensor:
             return distil(student(images), boosted(images), self.config.temperature, weights)
 
         schedule = replace(self.schedule.lasting(self.config.compression), weight_decay=0.0)
@@ -108,12 +109,12 @@ class FOSTER(NetworkMethod):
         self.network, self.boosted = student, boosted.eval()
         del self.old
 
-    def classify(self, inputs: torch.Tensor) -> dict[str, torch.Tensor]:
+    def classify(self, inputs: Tensor) -> dict[str, Tensor]:
         """Classify by the compressed network, by its nearest mean, and by the boosted network."""
         network = self.boosted or self.network
 
-        def boosted(images: torch.Tensor) -> torch.Tensor:
-            logits: torch.Tensor = network(images)
+        def boosted(images: Tensor) -> Tensor:
+            logits: Tensor = network(images)
             return logits.argmax(dim=1)
 
         return {
@@ -130,7 +131,7 @@ class FOSTER(NetworkMethod):
             fresh.load_state_dict(state["boosted"])
             self.boosted = fresh.requires_grad_(False).eval()
 
-    def class_weights(self, task: Task, beta: float) -> torch.Tensor:
+    def class_weights(self, task: Task, beta: float) -> Tensor:
         """Return class weights (classes seen,) from the numbers of training images."""
         _, labels = self.training_data(task)
         counts = torch.bincount(labels, minlength=len(task.seen))
@@ -138,7 +139,7 @@ class FOSTER(NetworkMethod):
         return effective_weights(counts * (PUBLISHED_EXEMPLARS / least), beta)
 
 
-def effective_weights(counts: torch.Tensor, beta: float) -> torch.Tensor:
+def effective_weights(counts: Tensor, beta: float) -> Tensor:
     """Return class weights (k,) with mean 1, inverse to the effective numbers of images (k,).
 
     Cui et al. (CVPR 2019), "Class-balanced loss based on effective number of samples": n images

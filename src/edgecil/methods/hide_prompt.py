@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from edgecil.backbones import GrowingLinear
 from edgecil.backbones.initialise import build
@@ -27,12 +27,7 @@ from edgecil.methods.task import Task, derive_generator
 from edgecil.methods.training import in_batches
 
 ALIGNMENT = Schedule(
-    epochs=30,
-    learning_rate=0.005,
-    schedule="cosine",
-    weight_decay=0.0,
-    batch_size=120,
-    augment=(),
+    epochs=30, learning_rate=0.005, schedule="cosine", weight_decay=0.0, batch_size=120, augment=()
 )
 
 
@@ -117,28 +112,26 @@ class HiDePrompt(PromptMethod):
             start.uniform_(-1, 1, generator=generator)
         self.add_prompts(prefixes=start)
 
-    def ensembled(self) -> torch.Tensor:
+    def ensembled(self) -> Tensor:
         """Return the newest prompt, averaged with the mean of all earlier ones."""
         *earlier, newest = (prompts["prefixes"] for prompts in self.prompts)
         if not earlier:
             return newest
         return torch.lerp(newest, torch.stack(earlier).mean(dim=0), self.config.ensemble)
 
-    def loss(
-        self, images: torch.Tensor, labels: torch.Tensor, queries: torch.Tensor, task: Task
-    ) -> torch.Tensor:
+    def loss(self, images: Tensor, labels: Tensor, queries: Tensor, task: Task) -> Tensor:
         """Cross-entropy over the new classes plus the contrastive regularisation."""
         features = self.prompted(images, self.ensembled())
         value = new_classes_only(self.head(features), labels, task.old_count)
         others = torch.cat([self.instructed.centroids(), features])
         return value + self.config.contrast * separation_loss(others, self.config.temperature)
 
-    def prompted(self, images: torch.Tensor, prefixes: torch.Tensor) -> torch.Tensor:
+    def prompted(self, images: Tensor, prefixes: Tensor) -> Tensor:
         """Return the class token (n, d) with prompts (layers, 2, p, d) or (layers, 2, n, p, d)."""
         by_block = {block: (keys, values) for block, (keys, values) in enumerate(prefixes)}
         return self.vit(images, Sockets(prefixes=by_block))
 
-    def features(self, images: torch.Tensor, queries: torch.Tensor) -> torch.Tensor:
+    def features(self, images: Tensor, queries: Tensor) -> Tensor:
         """Input of the head, (n, d): the class token with the inferred task's prompt."""
         of_class = torch.tensor(self.task_of_class, device=queries.device)
         tasks = of_class[self.inference(queries).argmax(dim=1)]
@@ -167,6 +160,6 @@ class TaskInference(nn.Module):  # type: ignore[misc]
         self.norm = nn.LayerNorm(width)
         self.head = head
 
-    def forward(self, features: torch.Tensor) -> torch.Tensor:
+    def forward(self, features: Tensor) -> Tensor:
         """Return logits (n, classes) of features (n, d)."""
         return self.head(self.norm(features + self.mlp(features)))

@@ -7,13 +7,11 @@ softmax losses of PyCIL: cross-entropy over all classes plus distillation of the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from typing import Literal
 
 import torch
+from torch import Tensor
 
 from edgecil.methods.entry import register_method
-from edgecil.methods.memory import ExemplarMemory, draw
 from edgecil.methods.network import ReplayConfig, TeacherMethod
 from edgecil.methods.task import Task
 
@@ -22,7 +20,6 @@ from edgecil.methods.task import Task
 class ICaRLConfig(ReplayConfig):
     """Hyper-parameters of iCaRL."""
 
-    selection: Literal["herding", "random"] = "herding"  # how exemplars are chosen
     temperature: float = 2.0  # of the distillation
 
 
@@ -33,17 +30,10 @@ class ICaRL(TeacherMethod):
     config: ICaRLConfig
     classifiers = ("nme", "head")
 
-    def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
+    def loss(self, images: Tensor, labels: Tensor, task: Task) -> Tensor:
         """Cross-entropy over all classes, and distillation of the old ones."""
         logits = self.network(images)
         value = torch.nn.functional.cross_entropy(logits, labels)
         if self.teacher is None:
             return value
-        return value + self.distillation(images, logits, task, self.config.temperature)
-
-    def remember(self, memory: ExemplarMemory, task: Task) -> None:
-        """Choose exemplars by herding in the current feature space, or at random."""
-        if self.config.selection == "random":
-            memory.update(task, partial(draw, generator=task.generator("exemplars")))
-        else:
-            super().remember(memory, task)
+        return value + self.distillation(images, logits, task)

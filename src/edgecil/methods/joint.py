@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import torch
-
 from edgecil.methods.entry import register_method
 from edgecil.methods.network import NetworkConfig, NetworkMethod
 from edgecil.methods.task import Task
@@ -18,7 +16,3 @@ class Joint(NetworkMethod):
     def begin(self, task: Task) -> None:
         """Replace the network by a new one."""
         self.reset_network()
-
-    def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
-        """Cross-entropy over all classes."""
-        return torch.nn.functional.cross_entropy(self.network(images), labels)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 from torch.nn.functional import normalize
 
 from edgecil.backbones.vit import Sockets
@@ -70,7 +71,7 @@ class L2P(PromptMethod):
             keys=torch.empty(pool, width).uniform_(-1, 1, generator=generator),
         )
 
-    def choose(self, queries: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def choose(self, queries: Tensor) -> tuple[Tensor, Tensor]:
         """Return the cosines (n, N) of queries (n, d) with the nearest keys, and their indices."""
         similarity = normalize(queries, dim=1) @ normalize(self.prompts[0]["keys"], dim=1).T
         nearest = similarity.topk(self.config.chosen, dim=1)
@@ -83,7 +84,7 @@ class L2P(PromptMethod):
         elected = chosen[votes.topk(self.config.chosen).indices].expand_as(nearest.indices)
         return similarity.gather(1, elected), elected
 
-    def prompted(self, images: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
+    def prompted(self, images: Tensor, chosen: Tensor) -> Tensor:
         """Return the mean final token (n, d) of each image's prompts, by their indices (n, N)."""
         prompts = self.prompts[0]["tokens"][chosen].flatten(1, 2)
         if self.config.positions:
@@ -96,13 +97,11 @@ class L2P(PromptMethod):
         """The schedule's batch size if images of a batch share their prompts."""
         return self.schedule.batch_size if self.config.batchwise else super().test_batch
 
-    def features(self, images: torch.Tensor, queries: torch.Tensor) -> torch.Tensor:
+    def features(self, images: Tensor, queries: Tensor) -> Tensor:
         """Input of the head, (n, d)."""
         return self.prompted(images, self.choose(queries)[1])
 
-    def loss(
-        self, images: torch.Tensor, labels: torch.Tensor, queries: torch.Tensor, task: Task
-    ) -> torch.Tensor:
+    def loss(self, images: Tensor, labels: Tensor, queries: Tensor, task: Task) -> Tensor:
         """Cross-entropy over the new classes minus the weighted cosines of chosen keys."""
         cosines, chosen = self.choose(queries)
         value = new_classes_only(self.head(self.prompted(images, chosen)), labels, task.old_count)

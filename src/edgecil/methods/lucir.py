@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 import torch
+from torch import Tensor
 from torch.nn.functional import cosine_similarity, cross_entropy, linear, normalize
 
 from edgecil.backbones import Backbone
@@ -53,7 +54,7 @@ class LUCIR(TeacherMethod):
             mean = directions[labels == label].mean(dim=0)
             weight[task.old_count + label] = length * normalize(mean, dim=0)
 
-    def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
+    def loss(self, images: Tensor, labels: Tensor, task: Task) -> Tensor:
         """Cross-entropy of scaled cosines, kept directions, and margins of exemplars."""
         features, head = self.network.backbone(images), self.network.head
         old = task.old_count
@@ -78,9 +79,7 @@ class LUCIR(TeacherMethod):
         super().end(task)
 
 
-def margin_loss(
-    cosines: torch.Tensor, labels: torch.Tensor, old: int, rivals: int, margin: float
-) -> torch.Tensor:
+def margin_loss(cosines: Tensor, labels: Tensor, old: int, rivals: int, margin: float) -> Tensor:
     """Return how far images of old classes miss a margin over their most similar new classes.
 
     The mean over images of the `old` classes, given cosines (n, classes); 0 without such images.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
+from torch import Tensor
 
 from edgecil.methods.entry import register_method
 from edgecil.methods.network import NetworkConfig, TeacherMethod, new_classes_only
@@ -29,11 +29,10 @@ class LwF(TeacherMethod):
 
     config: LwFConfig
 
-    def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
+    def loss(self, images: Tensor, labels: Tensor, task: Task) -> Tensor:
         """Cross-entropy over the new classes plus distillation of the old ones."""
         logits = self.network(images)
         value = new_classes_only(logits, labels, task.old_count)
         if self.teacher is None:
             return value
-        kept = self.distillation(images, logits, task, self.config.temperature)
-        return value + self.config.strength * kept
+        return value + self.config.strength * self.distillation(images, logits, task)

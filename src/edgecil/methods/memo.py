@@ -8,18 +8,10 @@ of them is better used for exemplars.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, prod
 
 from edgecil.backbones import Backbone, ResNet
-from edgecil.errors import UsageError
+from edgecil.methods.der import DER, ExpandingBackbone, ExpandingConfig, ExpandingNetwork
 from edgecil.methods.entry import register_method
-from edgecil.methods.expansion import (
-    ExpandingBackbone,
-    ExpandingConfig,
-    ExpandingMethod,
-    ExpandingNetwork,
-)
-from edgecil.methods.task import Task
 
 
 @dataclass(frozen=True)
@@ -27,9 +19,6 @@ class MEMOConfig(ExpandingConfig):
     """Hyper-parameters of MEMO, beside those of every expanding method."""
 
     train_shared: bool = True  # whether the shared stages are trained after the first task
-    # Additional last stages reduce the exemplar memory by the same number of bytes, for comparisons
-    # at equal memory as in the publication.
-    count_growth: bool = False
 
 
 @register_method(
@@ -38,7 +27,7 @@ class MEMOConfig(ExpandingConfig):
     "a shared stem and a new last stage per task (2023)",
     fast_settings={"balancing": 30},
 )
-class MEMO(ExpandingMethod):
+class MEMO(DER):
     """Generalised blocks shared by all tasks, and one specialised block per task."""
 
     config: MEMOConfig
@@ -54,27 +43,3 @@ class MEMO(ExpandingMethod):
             train_shared=self.config.train_shared,
         )
         return ExpandingNetwork(split)
-
-    def begin(self, task: Task) -> None:
-        """Reduce the exemplar memory for the task's last stage if `count_growth` is set."""
-        if self.config.count_growth:
-            self.pay(task)
-
-    def pay(self, task: Task) -> None:
-        """Reduce the exemplar memory by the size of all last stages after the first.
-
-        Model and exemplars together then never need more bytes than a learner that does not grow
-        and holds its full quota of every class seen.
-        """
-        stage = sum(value.nbytes for value in self.network.backbone.newest.parameters())
-        images, seen = ceil(task.index * stage / prod(self.environment.shape)), len(task.seen)
-        budget = self.config.memory.less(images, seen)
-        if budget.quota(seen) < 1:
-            raise UsageError(
-                f"With 'count_growth', MEMO's {task.index + 1} last stages use the memory of "
-                f"{images} of the {self.config.memory.quota(seen) * seen} exemplars of {seen} "
-                "classes, which leaves less than one per class; increase the memory or use "
-                "fewer tasks."
-            )
-        self.memory.budget = budget
-        self.memory.shrink(seen)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.nn.functional import normalize
 
 from edgecil.errors import UsageError
@@ -28,14 +29,6 @@ class MemoryBudget(Settings):
                 "A memory budget requires 'total', 'per_class' or both. Got None for both."
             )
 
-    def less(self, images: int, seen: int) -> MemoryBudget:
-        """Return the budget that remains for `seen` classes when something else uses part of it.
-
-        >>> MemoryBudget(total=2000, per_class=5).less(40, seen=20)
-        MemoryBudget(total=60, per_class=5)
-        """
-        return replace(self, total=max(0, self.quota(seen) * seen - images))
-
     def quota(self, seen: int) -> int:
         """Return the maximum number of images per class after `seen` classes.
 
@@ -55,7 +48,7 @@ class ExemplarMemory:
 
     def __init__(self, budget: MemoryBudget) -> None:
         self.budget = budget
-        self._inputs: list[torch.Tensor] = []
+        self._inputs: list[Tensor] = []
 
     def __len__(self) -> int:
         return sum(len(inputs) for inputs in self._inputs)
@@ -74,7 +67,7 @@ class ExemplarMemory:
         quota = self.budget.quota(seen)
         self._inputs = [inputs[:quota].clone() for inputs in self._inputs]
 
-    def data(self, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
+    def data(self, task: Task) -> tuple[Tensor, Tensor]:
         """Return all exemplars: inputs (m, c, h, w), and new labels (m,) on a task's device."""
         if not self._inputs:
             return task.inputs[:0], task.labels[:0]
@@ -82,22 +75,22 @@ class ExemplarMemory:
         labels = torch.repeat_interleave(torch.arange(len(sizes), device=task.device), sizes)
         return torch.cat(self._inputs), labels
 
-    def of_class(self, label: int) -> torch.Tensor:
+    def of_class(self, label: int) -> Tensor:
         """Return the exemplars of one class, most important first."""
         return self._inputs[label]
 
-    def beside(self, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
+    def beside(self, task: Task) -> tuple[Tensor, Tensor]:
         """Return the images of a task followed by all exemplars: inputs and new labels."""
         inputs, labels = self.data(task)
         return torch.cat([task.inputs, inputs]), torch.cat([task.labels, labels])
 
-    def class_means(self, features: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
+    def class_means(self, features: Callable[[Tensor], Tensor]) -> Tensor:
         """Return normalised means (classes, d) of the exemplars' features."""
         sizes = [len(inputs) for inputs in self._inputs]
         rows = normalize(features(torch.cat(self._inputs)), dim=1)
         return normalize(torch.stack([part.mean(dim=0) for part in rows.split(sizes)]), dim=1)
 
-    def update(self, task: Task, rank: Callable[[torch.Tensor, int], torch.Tensor]) -> None:
+    def update(self, task: Task, rank: Callable[[Tensor, int], Tensor]) -> None:
         """Shrink the exemplars of old classes and add those of the task's new classes.
 
         `rank` returns the indices of so many inputs of one class, most important first.
@@ -109,7 +102,7 @@ class ExemplarMemory:
             kept = rank(inputs, min(quota, len(inputs)))
             self._inputs.append(inputs[kept.to(inputs.device)].clone())
 
-    def state(self) -> list[torch.Tensor]:
+    def state(self) -> list[Tensor]:
         """Return the exemplars, class by class."""
         return [inputs.cpu() for inputs in self._inputs]
 
@@ -118,7 +111,7 @@ class ExemplarMemory:
         self._inputs = list(state)
 
 
-def herd(features: torch.Tensor, count: int) -> torch.Tensor:
+def herd(features: Tensor, count: int) -> Tensor:
     """Choose samples of features (n, d) greedily so that their mean approximates the class mean.
 
     Rebuffi et al. (2017), iCaRL, Algorithm 4.
@@ -136,6 +129,6 @@ def herd(features: torch.Tensor, count: int) -> torch.Tensor:
     return torch.tensor(chosen, dtype=torch.int64, device=features.device)
 
 
-def draw(inputs: torch.Tensor, count: int, generator: torch.Generator) -> torch.Tensor:
+def draw(inputs: Tensor, count: int, generator: torch.Generator) -> Tensor:
     """Return indices of `count` samples chosen at random, on the generator's device."""
     return torch.randperm(len(inputs), generator=generator, device=generator.device)[:count]

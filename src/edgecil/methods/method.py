@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import torch
+from torch import Tensor
 
 from edgecil.backbones.pretrained import is_pretrained, statistics_of
 from edgecil.data.augment import Pipeline
@@ -119,13 +120,13 @@ class Method(ABC):
         """Learn one task and set `seen`; the task's images are not available afterwards."""
 
     @abstractmethod
-    def classify(self, inputs: torch.Tensor) -> dict[str, torch.Tensor]:
+    def classify(self, inputs: Tensor) -> dict[str, Tensor]:
         """New labels (n,) of images (n, c, h, w) uint8 or vectors (n, d), by the classifier's name.
 
         The inputs are in host memory; the labels may be on any device.
         """
 
-    def predict(self, inputs: torch.Tensor, classifier: str | None = None) -> torch.Tensor:
+    def predict(self, inputs: Tensor, classifier: str | None = None) -> Tensor:
         """Predict original class ids (n,) of uint8 images (n, c, h, w), among the seen classes."""
         labels = self.classify(inputs)[classifier or self.classifiers[0]]
         return torch.tensor(self.seen, device=labels.device)[labels]
@@ -154,7 +155,7 @@ def saved(value: Any) -> Any:
         return {name: it.to("cpu", copy=True) for name, it in value.state_dict().items()}
     if isinstance(value, torch.nn.Parameter):
         return value.detach().to("cpu", copy=True)
-    if isinstance(value, torch.Tensor):
+    if isinstance(value, Tensor):
         return value.cpu()
     if isinstance(value, list):
         return [saved(item) for item in value]
@@ -171,7 +172,7 @@ def restored(current: Any, value: Any, device: str | torch.device) -> Any:
     if hasattr(current, "restore"):
         current.restore(value, device)
         return current
-    if isinstance(value, torch.Tensor):
+    if isinstance(value, Tensor):
         return value.to(device)
     if isinstance(value, list):
         return [restored(None, item, device) for item in value]

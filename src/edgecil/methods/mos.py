@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn.functional import normalize, softmax
 
 from edgecil.backbones import GrowingLinear
@@ -100,7 +100,7 @@ class MOS(PretrainedMethod):
             return mean_of(self.adapters[:task])
         return self.adapters[task]
 
-    def features(self, inputs: torch.Tensor, adapters: nn.ModuleList) -> torch.Tensor:
+    def features(self, inputs: Tensor, adapters: nn.ModuleList) -> Tensor:
         """Compute features (n, d) with adapters; specific to a sequence, they are not cached."""
         return self.adapted_features(inputs, adapters, share=False)
 
@@ -118,7 +118,7 @@ class MOS(PretrainedMethod):
             share, earlier = self.config.merging, self.adapters
             used = [MergedOnUse(adapters, index, earlier, share) for index in range(len(adapters))]
 
-        def loss(images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        def loss(images: Tensor, labels: Tensor) -> Tensor:
             merge(adapters, self.adapters, self.config.merging)
             features = self.vit(images, Sockets(adapters=used))
             value = new_classes_only(self.head(features), labels, task.old_count)
@@ -139,7 +139,7 @@ class MOS(PretrainedMethod):
         merge(adapters, self.adapters, self.config.merging)
         return adapters.requires_grad_(False)
 
-    def classify(self, inputs: torch.Tensor) -> dict[str, torch.Tensor]:
+    def classify(self, inputs: Tensor) -> dict[str, Tensor]:
         """Return the class with the largest sum of both stages' probabilities."""
         tasks = range(len(self.adapters))
         features = torch.stack([self.features(inputs, self.in_use(task)) for task in tasks])
@@ -149,7 +149,7 @@ class MOS(PretrainedMethod):
         both = softmax(refined, dim=1) + softmax(len(self.adapters) * first, dim=1)
         return {"head": both.argmax(dim=1)}
 
-    def refine(self, first: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+    def refine(self, first: Tensor, logits: Tensor) -> Tensor:
         """Return logits (n, classes) with the adapters retrieved for each image.
 
         The adapters are those of the predicted class's task. Prediction (at first by logits (n,
@@ -185,7 +185,7 @@ class MergedOnUse(nn.Module):  # type: ignore[misc]
         self.merged = adapters
         self.index, self.earlier, self.share = index, earlier, share
 
-    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+    def forward(self, tokens: Tensor) -> Tensor:
         """Return the term to add to the MLP's output, (…, d)."""
         if self.earlier:
             means = mean_of(self.earlier).parameters()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
+from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from edgecil.backbones import Backbone, GrowingLinear, build_backbone
@@ -44,9 +44,9 @@ class Network(torch.nn.Module):  # type: ignore[misc]
         self.backbone = backbone
         self.head = head
 
-    def forward(self, images: torch.Tensor) -> torch.Tensor:
+    def forward(self, images: Tensor) -> Tensor:
         """Return logits (n, classes seen) of normalised images (n, c, h, w)."""
-        logits: torch.Tensor = self.head(self.backbone(images))
+        logits: Tensor = self.head(self.backbone(images))
         return logits
 
     def grow(self, classes: int, generator: torch.Generator) -> None:
@@ -55,7 +55,7 @@ class Network(torch.nn.Module):  # type: ignore[misc]
 
 
 class NetworkMethod(Method):
-    """Trains a network on each task; a subclass defines the loss and optional hooks.
+    """Trains a network on each task; subclasses have other losses and hooks.
 
     With a budget in its config it keeps exemplars, for training and the nearest-mean classifier.
     """
@@ -122,7 +122,7 @@ class NetworkMethod(Method):
             parameters,
             self.training_data(task),
             loss,
-            schedule or self.schedule,
+            schedule or self.schedule_of(task),
             task,
             self.environment,
             stage=stage,
@@ -131,17 +131,24 @@ class NetworkMethod(Method):
         )
         network.eval()
 
+    def schedule_of(self, task: Task) -> Schedule:
+        """Return the schedule of a task."""
+        return self.schedule
+
     def optimised(self, network: Network) -> tuple[Parameters, Parameters]:
         """Return the parameters to fit, and those at the schedule's `head_factor`; see `fit`."""
         return network.parameters(), ()
 
-    def training_data(self, task: Task) -> tuple[torch.Tensor, torch.Tensor]:
+    def training_data(self, task: Task) -> tuple[Tensor, Tensor]:
         """Return inputs and new labels of the task and, if there is a memory, of the exemplars."""
         return (task.inputs, task.labels) if self.memory is None else self.memory.beside(task)
 
-    @abstractmethod
-    def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
-        """Return the loss of one batch of normalised images (b, c, h, w) with new labels (b,)."""
+    def loss(self, images: Tensor, labels: Tensor, task: Task) -> Tensor:
+        """Return the loss of one batch of normalised images (b, c, h, w) with new labels (b,).
+
+        Cross-entropy over all classes.
+        """
+        return cross_entropy(self.network(images), labels)
 
     def end(self, task: Task) -> None:
         """Hook that runs after training, while the task's images are still available."""
@@ -152,7 +159,7 @@ class NetworkMethod(Method):
             task, lambda inputs, count: herd(normalize(self.features(inputs), dim=1), count)
         )
 
-    def classify(self, inputs: torch.Tensor) -> dict[str, torch.Tensor]:
+    def classify(self, inputs: Tensor) -> dict[str, Tensor]:
         """Classify by the largest logit and, with a memory, also by the nearest mean."""
         features = self.features(inputs)
         labels = {"head": self.largest_logit(features)}
@@ -161,18 +168,18 @@ class NetworkMethod(Method):
             labels["nme"] = torch.cdist(normalize(features, dim=1), means).argmin(dim=1)
         return {name: labels[name] for name in self.classifiers if name in labels}
 
-    def features(self, inputs: torch.Tensor) -> torch.Tensor:
+    def features(self, inputs: Tensor) -> Tensor:
         """Return features (n, d) of uint8 images (n, c, h, w)."""
         return in_batches(self.network.backbone, inputs, self.environment)
 
-    def largest_logit(self, features: torch.Tensor) -> torch.Tensor:
+    def largest_logit(self, features: Tensor) -> Tensor:
         """New labels (n,) with the largest logit for features (n, d)."""
         with torch.no_grad():
-            logits: torch.Tensor = self.network.head(features)
+            logits: Tensor = self.network.head(features)
         return logits.argmax(dim=1)
 
 
-def new_classes_only(logits: torch.Tensor, labels: torch.Tensor, old_count: int) -> torch.Tensor:
+def new_classes_only(logits: Tensor, labels: Tensor, old_count: int) -> Tensor:
     """Cross-entropy over the current task's classes; outputs of old classes get no gradient."""
     return cross_entropy(logits[:, old_count:], labels - old_count)
 
@@ -191,34 +198,26 @@ class TeacherMethod(NetworkMethod):
         """Release the teacher."""
         self.teacher = None
 
-    def distillation(
-        self, images: torch.Tensor, logits: torch.Tensor, task: Task, temperature: float
-    ) -> torch.Tensor:
+    def distillation(self, images: Tensor, logits: Tensor, task: Task) -> Tensor:
         """Return the distillation loss of logits (b, classes) on the old classes."""
         assert self.teacher is not None
         with torch.no_grad():
             old = self.teacher(images)
-        return distil(logits[:, : task.old_count], old, temperature)
+        return distil(logits[:, : task.old_count], old, self.config.temperature)
 
-    def weighted_loss(
-        self, images: torch.Tensor, labels: torch.Tensor, task: Task, temperature: float
-    ) -> torch.Tensor:
+    def loss(self, images: Tensor, labels: Tensor, task: Task) -> Tensor:
         """Cross-entropy over all classes and distillation, weighted by the share of old classes."""
         logits = self.network(images)
         value = cross_entropy(logits, labels)
         if self.teacher is None:
             return value
         share = task.old_count / len(task.seen)
-        kept = self.distillation(images, logits, task, temperature)
-        return (1.0 - share) * value + share * kept
+        return (1.0 - share) * value + share * self.distillation(images, logits, task)
 
 
 def distil(
-    logits: torch.Tensor,
-    teacher: torch.Tensor,
-    temperature: float,
-    weights: torch.Tensor | None = None,
-) -> torch.Tensor:
+    logits: Tensor, teacher: Tensor, temperature: float, weights: Tensor | None = None
+) -> Tensor:
     """Mean cross-entropy from a teacher's softened probabilities to those of logits (n, k).
 
     The teacher's probabilities may be multiplied by class weights (k,) and normalised to sum 1.

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from edgecil.backbones.slot import seeded
 from edgecil.errors import EdgecilError, UsageError
@@ -59,14 +60,14 @@ class PlainMethod(Method):
             }
             self.learner.fit_task(*(given[name]() for name in _wanted(self.learner)))
 
-    def _loader(self, task: Task, labels: torch.Tensor) -> torch.utils.data.DataLoader[Any]:
+    def _loader(self, task: Task, labels: Tensor) -> torch.utils.data.DataLoader[Any]:
         """Return the task as a DataLoader of images and class ids, shuffled by the task's seed."""
         size = getattr(self.learner, "batch_size", _BATCH)
         generator = torch.Generator().manual_seed(derive_seed(task.seed, "loader"))
         items = torch.utils.data.TensorDataset(task.inputs, labels.cpu())
         return torch.utils.data.DataLoader(items, size, shuffle=True, generator=generator)
 
-    def classify(self, inputs: torch.Tensor) -> dict[str, torch.Tensor]:
+    def classify(self, inputs: Tensor) -> dict[str, Tensor]:
         """Call `predict` and map class ids to new labels."""
         seed = derive_seed(self.environment.seed, "predict", self.seen)
         with seeded(seed, self.environment.device), torch.no_grad():
@@ -145,7 +146,7 @@ def _summary() -> str:
 
 def _copied(value: Any, path: str) -> Any:
     """Return a copy of tensors and plain values on the CPU; other values are an error."""
-    if isinstance(value, torch.Tensor):
+    if isinstance(value, Tensor):
         return value.detach().to("cpu", copy=True)
     if isinstance(value, dict):
         return {key: _copied(item, f"{path}[{key!r}]") for key, item in value.items()}

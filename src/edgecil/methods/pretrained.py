@@ -7,13 +7,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
+from torch import Tensor
 
-from edgecil.backbones.features import (
-    content_name,
-    feature_bank,
-    frozen_features,
-    network_name,
-)
+from edgecil.backbones.features import content_name, feature_bank, frozen_features, network_name
 from edgecil.backbones.pretrained import frozen_backbone, frozen_vit
 from edgecil.backbones.vit import Sockets, ViT
 from edgecil.methods.method import Environment, Method, Need, suited_to
@@ -48,10 +44,7 @@ class PretrainedMethod(Method):
         """Name of the network, derived from its content."""
         environment = self.environment
         return network_name(
-            environment.backbone,
-            self._prepare,
-            environment.device,
-            precision=environment.precision,
+            environment.backbone, self._prepare, environment.device, precision=environment.precision
         )
 
     @property
@@ -63,7 +56,7 @@ class PretrainedMethod(Method):
         network = frozen_backbone(environment.backbone, environment.shape, environment.device)
         return network.feature_size
 
-    def frozen_features(self, inputs: torch.Tensor) -> torch.Tensor:
+    def frozen_features(self, inputs: Tensor) -> Tensor:
         """Return features (n, d) of the unmodified network for images, or the vectors given."""
         if self.on_vectors:
             return inputs.to(self.environment.device)
@@ -77,8 +70,8 @@ class PretrainedMethod(Method):
         )
 
     def adapted_features(
-        self, inputs: torch.Tensor, adapters: torch.nn.ModuleList, *, share: bool = True
-    ) -> torch.Tensor:
+        self, inputs: Tensor, adapters: torch.nn.ModuleList, *, share: bool = True
+    ) -> Tensor:
         """Return features (n, d) of the transformer with fixed adapters, one per block.
 
         Rows are cached by the adapters' content; on disk too (`share`), which pays if several
@@ -89,7 +82,7 @@ class PretrainedMethod(Method):
         bank = feature_bank(directory, content_name(self.network, adapters.state_dict()))
         sockets = Sockets(adapters=adapters)
 
-        def compute(part: torch.Tensor) -> torch.Tensor:
+        def compute(part: Tensor) -> Tensor:
             with self.environment.autocast():
                 return self.vit(self._prepare.plain(part), sockets).float()
 

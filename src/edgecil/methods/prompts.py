@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from edgecil.backbones import GrowingLinear
 from edgecil.backbones.features import BATCH
@@ -50,7 +50,7 @@ class PromptMethod(PretrainedMethod):
     def grow(self, task: Task) -> None:
         """Add prompts for the task, if the method does so."""
 
-    def add_prompts(self, **tensors: torch.Tensor) -> None:
+    def add_prompts(self, **tensors: Tensor) -> None:
         """Append a set of prompts and freeze the earlier ones."""
         for earlier in self.prompts:
             for value in earlier.values():
@@ -61,13 +61,11 @@ class PromptMethod(PretrainedMethod):
         self.prompts.append({name: nn.Parameter(value) for name, value in copies.items()})
 
     @abstractmethod
-    def loss(
-        self, images: torch.Tensor, labels: torch.Tensor, queries: torch.Tensor, task: Task
-    ) -> torch.Tensor:
+    def loss(self, images: Tensor, labels: Tensor, queries: Tensor, task: Task) -> Tensor:
         """Return the loss of normalised images (b, c, h, w), labels (b,) and queries (b, d)."""
 
     @abstractmethod
-    def features(self, images: torch.Tensor, queries: torch.Tensor) -> torch.Tensor:
+    def features(self, images: Tensor, queries: Tensor) -> Tensor:
         """Input of the head (n, d) for normalised images (n, c, h, w) with queries (n, d)."""
 
     @property
@@ -75,7 +73,7 @@ class PromptMethod(PretrainedMethod):
         """Number of images that are classified at a time."""
         return BATCH
 
-    def classify(self, inputs: torch.Tensor) -> dict[str, torch.Tensor]:
+    def classify(self, inputs: Tensor) -> dict[str, Tensor]:
         """Return the class with the largest logit."""
         queries = self.frozen_features(inputs).split(self.test_batch)
         parts = zip(inputs.split(self.test_batch), queries, strict=True)
@@ -102,6 +100,6 @@ class PromptHead(GrowingLinear):
     tasks; small ones affect it little.
     """
 
-    def _draw(self, rows: int, columns: int, generator: torch.Generator) -> torch.Tensor:
+    def _draw(self, rows: int, columns: int, generator: torch.Generator) -> Tensor:
         drawn = torch.empty(rows, columns, device=generator.device)
         return drawn.normal_(std=0.02, generator=generator).to(self.weight)

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
+from torch import Tensor
 from torch.nn import functional
 
+from edgecil.methods.acil import ACIL
 from edgecil.methods.adapters import adapt, blank_adapters
 from edgecil.methods.entry import register_method
 from edgecil.methods.method import Environment, Need
-from edgecil.methods.random_regression import RandomRegression
 from edgecil.methods.settings import Count, Schedule, Settings, Whole
 from edgecil.methods.setups import PUBLISHED
 from edgecil.methods.task import Task, derive_generator
@@ -47,7 +48,7 @@ class RanPACConfig(Settings):
     fast_settings={"projection": 500},
     published_settings={"ridge": "last-task"},
 )
-class RanPAC(RandomRegression):
+class RanPAC(ACIL):
     """Ridge regression on projected features of adapters, with a penalty chosen from the data."""
 
     config: RanPACConfig
@@ -66,7 +67,7 @@ class RanPAC(RandomRegression):
         # squared error on held-out images by ridge: summed over the tasks, or of the last task
         self.errors = torch.zeros(len(RIDGES), dtype=torch.float64)
 
-    def draw_projection(self, size: int) -> torch.Tensor:
+    def draw_projection(self, size: int) -> Tensor:
         """Return normal weights (d, M)."""
         generator = derive_generator("cpu", self.environment.seed, "random projection")
         return torch.randn(self.feature_size, size, generator=generator)
@@ -87,7 +88,7 @@ class RanPAC(RandomRegression):
             self.errors = self.errors + held_out_errors(self.project(features), targets).cpu()
         self.seen = task.seen
 
-    def features(self, inputs: torch.Tensor) -> torch.Tensor:
+    def features(self, inputs: Tensor) -> Tensor:
         """Return adapted features (n, d) of images (n, c, h, w); without adapters, frozen ones."""
         if self.adapters is None:
             return self.frozen_features(inputs).to(self._device)
@@ -104,7 +105,7 @@ class RanPAC(RandomRegression):
         best = RIDGES[int(equal.nonzero().max())]
         return max(best, _LEAST * float(self.gram.trace()))
 
-    def weights(self) -> torch.Tensor:
+    def weights(self) -> Tensor:
         """Return the regression (M, classes); of unit length by class if `cosine` is set."""
         weights = super().weights()
         return functional.normalize(weights, dim=0) if self.config.cosine else weights
@@ -125,7 +126,7 @@ _LARGE = 10_000_000  # numbers above which an eigendecomposition replaces the sl
 _KEPT = 0.8  # share of a task's images that RanPAC's published rule fits on; it tests on the others
 
 
-def last_task_errors(features: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+def last_task_errors(features: Tensor, targets: Tensor) -> Tensor:
     """Return the squared error on the last fifth of features (n, M) for each of `RIDGES`.
 
     One eigendecomposition of the smaller Gram matrix serves all ridges. Targets are (n, classes).
@@ -145,7 +146,7 @@ def last_task_errors(features: torch.Tensor, targets: torch.Tensor) -> torch.Ten
     return torch.stack(errors).cpu()
 
 
-def held_out_errors(features: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+def held_out_errors(features: Tensor, targets: Tensor) -> Tensor:
     """Leave-one-out squared error of regressing targets (n, classes) on features (n, M), by ridge.
 
     One singular value decomposition suffices: the leave-one-out residual of an image is its

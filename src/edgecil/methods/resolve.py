@@ -6,6 +6,7 @@ import copyreg
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import field, fields, make_dataclass
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
@@ -152,13 +153,9 @@ def _config_of(method: Callable[..., Any], name: str) -> type[Any]:
                 "a default value, or decorate it with edgecil.register_method."
             )
         if type(value).__hash__ is None:  # a list or dictionary
-            value = field(default_factory=partial(_same, value))
+            value = field(default_factory=partial(copy, value))
         settings.append((parameter.name, Any, value))
     return make_dataclass(f"{name}Settings", settings, frozen=True)
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 def _portable(entry: MethodEntry) -> MethodEntry:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import torch
+from torch import Tensor
 from torch.nn.functional import normalize
 
 from edgecil.methods.adapters import class_means
@@ -28,7 +29,7 @@ class PrototypeMethod(PretrainedMethod):
         super().__init__(config, environment)
         self.prototypes = torch.zeros(0, 0, device=environment.device)  # (classes seen, d)
 
-    def features(self, inputs: torch.Tensor) -> torch.Tensor:
+    def features(self, inputs: Tensor) -> Tensor:
         """Return features (n, d) of uint8 images (n, c, h, w)."""
         return self.frozen_features(inputs)
 
@@ -39,7 +40,7 @@ class PrototypeMethod(PretrainedMethod):
         self.prototypes = torch.cat([earlier, means])
         self.seen = task.seen
 
-    def classify(self, inputs: torch.Tensor) -> dict[str, torch.Tensor]:
+    def classify(self, inputs: Tensor) -> dict[str, Tensor]:
         """Return the class whose prototype has the largest cosine similarity."""
         features = normalize(self.features(inputs), dim=1)
         return {"head": (features @ normalize(self.prototypes, dim=1).T).argmax(dim=1)}

@@ -12,7 +12,7 @@ import copy
 from dataclasses import dataclass, replace
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from edgecil.backbones import Backbone, GrowingLinear
 from edgecil.backbones.pretrained import is_pretrained
@@ -29,7 +29,6 @@ from edgecil.methods.network import (
 from edgecil.methods.prompts import PromptHead
 from edgecil.methods.settings import Positive, Schedule
 from edgecil.methods.task import Task
-from edgecil.methods.training import Loss
 
 ALIGNMENT = Schedule(epochs=3, learning_rate=0.01, schedule="cosine", batch_size=256, augment=())
 _SHRINKAGE = 0.1  # of the oldest means: features have moved since they were stored
@@ -66,38 +65,31 @@ class SLCA(NetworkMethod):
         """Return a network whose new outputs begin small."""
         return Network(backbone, PromptHead(backbone.feature_size))
 
-    def train(
-        self,
-        network: Network,
-        loss: Loss,
-        task: Task,
-        *,
-        schedule: Schedule | None = None,
-        stage: str = "learn",
-    ) -> None:
-        """Train the backbone slowly and the head fast; outputs of old classes stay as they are."""
-        schedule = (schedule or self.schedule).at(task.index)
-        if task.old_count or is_pretrained(self.environment.backbone):
-            slow = self.config.slow
-            schedule = replace(
-                schedule, learning_rate=slow * schedule.learning_rate, head_factor=1.0 / slow
-            )
-        old = [value.detach()[: task.old_count].clone() for value in network.head.parameters()]
-        super().train(network, loss, task, schedule=schedule, stage=stage)
-        with torch.no_grad():
-            for value, before in zip(network.head.parameters(), old, strict=True):
-                value[: task.old_count] = before  # weight decay has reduced them
+    def begin(self, task: Task) -> None:
+        """Keep the outputs of old classes."""
+        self.before = [value.detach().clone() for value in self.network.head.parameters()]
+
+    def schedule_of(self, task: Task) -> Schedule:
+        """Return the rates: slow for the backbone, fast for the head."""
+        schedule, slow = self.schedule.at(task.index), self.config.slow
+        if not task.old_count and not is_pretrained(self.environment.backbone):
+            return schedule
+        rate = slow * schedule.learning_rate
+        return replace(schedule, learning_rate=rate, head_factor=1.0 / slow)
 
     def optimised(self, network: Network) -> tuple[Parameters, Parameters]:
         """Return the backbone's parameters, and the head's."""
         return network.backbone.parameters(), network.head.parameters()
 
-    def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
+    def loss(self, images: Tensor, labels: Tensor, task: Task) -> Tensor:
         """Cross-entropy over the new classes."""
         return new_classes_only(self.network(images), labels, task.old_count)
 
     def end(self, task: Task) -> None:
-        """Store class statistics and align a copy of the head."""
+        """Restore old outputs, store class statistics, and align a copy of the head."""
+        with torch.no_grad():
+            for value, before in zip(self.network.head.parameters(), self.before, strict=True):
+                value[: task.old_count] = before  # weight decay has reduced them
         features, labels = self.features(task.inputs), task.alone().labels
         self.gaussians.add(*(features[labels == label] for label in range(len(task.classes))))
         self.sizes.append(len(task.classes))
@@ -117,7 +109,7 @@ class SLCA(NetworkMethod):
         schedule, batches = self.config.alignment, len(task.seen)
         align(classifier, statistics, schedule, task, batches=batches, stage="alignment")
 
-    def largest_logit(self, features: torch.Tensor) -> torch.Tensor:
+    def largest_logit(self, features: Tensor) -> Tensor:
         """New labels (n,) with the largest logit of the aligned head for features (n, d)."""
         with torch.no_grad():
             return self.aligned(features).argmax(dim=1)
@@ -130,7 +122,7 @@ class NormalisedLogits(nn.Module):  # type: ignore[misc]
         super().__init__()
         self.head, self.sizes, self.temperature = head, sizes, temperature
 
-    def forward(self, features: torch.Tensor) -> torch.Tensor:
+    def forward(self, features: Tensor) -> Tensor:
         """Return scaled logits (n, classes) of features (n, d)."""
         logits = self.head(features)
         norms = torch.stack([part.norm(dim=1) + 1e-7 for part in logits.split(self.sizes, dim=1)])

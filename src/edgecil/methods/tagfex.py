@@ -13,18 +13,13 @@ from dataclasses import dataclass
 from math import sqrt
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize, scaled_dot_product_attention
 
 from edgecil.backbones import Backbone, GrowingLinear
 from edgecil.errors import UsageError
+from edgecil.methods.der import DER, ExpandingBackbone, ExpandingConfig, ExpandingNetwork
 from edgecil.methods.entry import register_method
-from edgecil.methods.expansion import (
-    ExpandingBackbone,
-    ExpandingConfig,
-    ExpandingMethod,
-    ExpandingNetwork,
-)
 from edgecil.methods.method import Environment
 from edgecil.methods.network import distil
 from edgecil.methods.task import Task, derive_generator
@@ -70,7 +65,7 @@ class MergeAttention(nn.Module):  # type: ignore[misc]
         with torch.no_grad():
             self.weights.copy_(drawn)
 
-    def forward(self, agnostic: torch.Tensor, newest: torch.Tensor) -> torch.Tensor:
+    def forward(self, agnostic: Tensor, newest: Tensor) -> Tensor:
         """Return merged features (n, d) of two extractors' maps (n, d, h, w)."""
         agnostic = self.agnostic_norm(agnostic.flatten(2).transpose(1, 2))
         newest = self.newest_norm(newest.flatten(2).transpose(1, 2))
@@ -82,7 +77,7 @@ class MergeAttention(nn.Module):  # type: ignore[misc]
         )
         return merged.transpose(1, 2).flatten(2).mean(dim=1)
 
-    def _split(self, tokens: torch.Tensor) -> torch.Tensor:
+    def _split(self, tokens: Tensor) -> Tensor:
         """Return tokens (n, positions, d) by attention head: (n, heads, positions, d / heads)."""
         return tokens.unflatten(2, (self.heads, -1)).transpose(1, 2)
 
@@ -135,7 +130,7 @@ class TagFexNetwork(ExpandingNetwork):
     "expansion guided by task-agnostic features (2025)",
     fast_settings={"duration": 0.5, "balancing": 30},
 )
-class TagFex(ExpandingMethod):
+class TagFex(DER):
     """An expanding network guided by a self-supervised extractor."""
 
     views = 2
@@ -159,7 +154,7 @@ class TagFex(ExpandingMethod):
             parts = nn.ModuleList([self.network.agnostic, self.network.projector])
             self.old = copy.deepcopy(parts).eval().requires_grad_(False)
 
-    def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
+    def loss(self, images: Tensor, labels: Tensor, task: Task) -> Tensor:
         """Return the loss of DER plus the contrastive loss and the transfer."""
         backbone, config = self.network.backbone, self.config
         agnostic, newest = self.network.agnostic.maps(images), backbone.newest.maps(images)
@@ -181,7 +176,7 @@ class TagFex(ExpandingMethod):
             )
         return total
 
-    def contrast(self, agnostic: torch.Tensor, images: torch.Tensor, task: Task) -> torch.Tensor:
+    def contrast(self, agnostic: Tensor, images: Tensor, task: Task) -> Tensor:
         """Return the contrastive loss of features (n, d), with distillation of the old ones."""
         temperature = self.config.contrast_temperature
         embedded = self.network.projector(agnostic)
@@ -202,7 +197,7 @@ class TagFex(ExpandingMethod):
             del self.old
 
 
-def info_nce(anchors: torch.Tensor, candidates: torch.Tensor, temperature: float) -> torch.Tensor:
+def info_nce(anchors: Tensor, candidates: Tensor, temperature: float) -> Tensor:
     """InfoNCE (van den Oord et al. 2018) of two views of each image, with cosine similarities.
 
     Both inputs are (n, d): all images in one view, then all in the other. The candidates are the

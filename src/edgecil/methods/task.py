@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from edgecil.backbones.features import take_named
 from edgecil.data.dataset import Dataset, Examples
@@ -59,8 +60,8 @@ class Task:
     def __init__(
         self,
         tasks: tuple[tuple[int, ...], ...],
-        inputs: torch.Tensor,
-        labels: torch.Tensor,
+        inputs: Tensor,
+        labels: Tensor,
         run_seed: int,
         names: tuple[str, ...] = (),
     ) -> None:
@@ -72,7 +73,7 @@ class Task:
         self.device = labels.device
         self.names = names
         self._alone: Task | None = None
-        self._data: tuple[torch.Tensor, torch.Tensor] | None = (inputs, labels)
+        self._data: tuple[Tensor, Tensor] | None = (inputs, labels)
 
     @property
     def old_count(self) -> int:
@@ -80,16 +81,16 @@ class Task:
         return len(self.seen) - len(self.classes)
 
     @property
-    def inputs(self) -> torch.Tensor:
+    def inputs(self) -> Tensor:
         """Training images, uint8, shape (n, channels, height, width)."""
         return self._open()[0]
 
     @property
-    def labels(self) -> torch.Tensor:
+    def labels(self) -> Tensor:
         """New labels of the images, int64, shape (n,)."""
         return self._open()[1]
 
-    def of_class(self, label: int) -> torch.Tensor:
+    def of_class(self, label: int) -> Tensor:
         """Return the images of one new label."""
         return self.inputs[(self.labels == label).to(self.inputs.device)]
 
@@ -113,7 +114,7 @@ class Task:
         if self._alone is not None:
             self._alone.close()
 
-    def _open(self) -> tuple[torch.Tensor, torch.Tensor]:
+    def _open(self) -> tuple[Tensor, Tensor]:
         if self._data is None:
             raise PastDataError(
                 f"Task {self.index + 1} has ended and its training images are no longer available; "
@@ -126,8 +127,8 @@ class Task:
 class Split:
     """Images of a dataset: pixels uint8 (n, c, h, w) in host memory, labels int64 (n,)."""
 
-    inputs: torch.Tensor
-    labels: torch.Tensor
+    inputs: Tensor
+    labels: Tensor
 
     @classmethod
     def of(cls, images: Examples, device: torch.device | str) -> Split:
@@ -181,7 +182,7 @@ class Scenario:
             task.close()
 
 
-def relabel(labels: torch.Tensor, order: tuple[int, ...]) -> torch.Tensor:
+def relabel(labels: Tensor, order: tuple[int, ...]) -> Tensor:
     """Map original labels to new ones: class `order[i]` gets label i."""
     table = np.full(max(order) + 1, -1)
     table[list(order)] = np.arange(len(order))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from edgecil.data.stored_pixels import StoredPixels
 from edgecil.errors import EdgecilError
@@ -17,14 +18,14 @@ from edgecil.methods.method import Environment
 from edgecil.methods.settings import Schedule
 from edgecil.methods.task import Task, derive_generator
 
-Loss = Callable[..., torch.Tensor]
+Loss = Callable[..., Tensor]
 
 _PREDICT_BATCH = 500
 
 
 def fit(
     parameters: Iterable[torch.nn.Parameter],
-    data: tuple[torch.Tensor, ...],
+    data: tuple[Tensor, ...],
     loss: Loss,
     schedule: Schedule,
     task: Task,
@@ -53,13 +54,13 @@ def fit(
     schedule = schedule.at(task.index)
     inputs, *others = data
     prepare = environment.pipeline(schedule.augment)
-    with feed(inputs, task.device) as source:
+    with Feed(inputs, task.device) as source:
 
-        def announce(batches: Sequence[torch.Tensor], _: torch.Generator) -> None:
+        def announce(batches: Sequence[Tensor], _: torch.Generator) -> None:
             parts = (part for batch in batches for part in _parts(batch, schedule))
             source.begin([part.repeat(views) for part in parts])
 
-        def batch_loss(batch: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        def batch_loss(batch: Tensor, generator: torch.Generator) -> Tensor:
             again = batch.repeat(views)
             images = prepare(source.take(again), generator)
             with environment.autocast():
@@ -81,14 +82,14 @@ def fit(
 def minimise(
     parameters: Iterable[torch.nn.Parameter],
     count: int,
-    loss: Callable[[torch.Tensor, torch.Generator], torch.Tensor],
+    loss: Callable[[Tensor, torch.Generator], Tensor],
     schedule: Schedule,
     task: Task,
     *,
     stage: str,
     scaled: bool = False,
     head: Iterable[torch.nn.Parameter] = (),
-    on_epoch: Callable[[Sequence[torch.Tensor], torch.Generator], None] | None = None,
+    on_epoch: Callable[[Sequence[Tensor], torch.Generator], None] | None = None,
 ) -> None:
     """Minimise a loss over `count` samples of any kind, batch by batch; see :func:`fit`.
 
@@ -131,7 +132,7 @@ def minimise(
     optimizer.zero_grad()  # otherwise the gradients stay in memory as long as the network
 
 
-def shuffle(count: int, task: Task, *purpose: object) -> tuple[torch.Tensor, torch.Generator]:
+def shuffle(count: int, task: Task, *purpose: object) -> tuple[Tensor, torch.Generator]:
     """Return a random order (n,) on the host, and the generator of one purpose within a task."""
     generator = task.generator(*purpose)
     # on the processor one generator serves both
@@ -141,9 +142,9 @@ def shuffle(count: int, task: Task, *purpose: object) -> tuple[torch.Tensor, tor
     return torch.randperm(count, generator=host), generator
 
 
-def _parts(batch: torch.Tensor, schedule: Schedule) -> tuple[torch.Tensor, ...]:
+def _parts(batch: Tensor, schedule: Schedule) -> tuple[Tensor, ...]:
     """Split a batch for the accumulation of gradients; no part is empty."""
-    parts: tuple[torch.Tensor, ...] = batch.tensor_split(min(schedule.accumulate, len(batch)))
+    parts: tuple[Tensor, ...] = batch.tensor_split(min(schedule.accumulate, len(batch)))
     return parts
 
 
@@ -163,9 +164,7 @@ class NotFiniteError(EdgecilError):
     """A loss or a parameter became infinite or undefined: the training failed."""
 
 
-def check_finite(
-    tensors: Iterable[torch.Tensor], where: str, *, loss: torch.Tensor | None = None
-) -> None:
+def check_finite(tensors: Iterable[Tensor], where: str, *, loss: Tensor | None = None) -> None:
     """Raise an error if a loss or one of the tensors is not finite."""
     every = [("A parameter", tensor.detach()) for tensor in tensors]
     if loss is not None:
@@ -188,8 +187,8 @@ def _optimizer(parameters: list[dict[str, Any]], schedule: Schedule) -> torch.op
 
 
 def in_batches(
-    compute: Callable[[torch.Tensor], torch.Tensor], inputs: torch.Tensor, environment: Environment
-) -> torch.Tensor:
+    compute: Callable[[Tensor], Tensor], inputs: Tensor, environment: Environment
+) -> Tensor:
     """Apply `compute` to normalised images without gradients, batch by batch; rows (n, …).
 
     With mixed precision the rows are converted to single precision, which heads and statistics use.
@@ -202,7 +201,7 @@ def in_batches(
     return rows.float() if environment.mixed else rows
 
 
-def _batches(order: torch.Tensor, schedule: Schedule) -> list[torch.Tensor]:
+def _batches(order: Tensor, schedule: Schedule) -> list[Tensor]:
     """Split a random order into batches.
 
     A last batch with one image is merged with the batch before it, because batch normalisation
@@ -221,65 +220,48 @@ _AHEAD = 2  # batches that are gathered before they are needed
 
 
 class Feed:
-    """Images (n, …) that are where they are computed with: batches are gathered when needed."""
+    """Batches of images or vectors (n, …) on a device.
 
-    def __init__(self, inputs: torch.Tensor) -> None:
-        self._inputs = inputs
+    Images that fit are moved there once. If not, they are `streamed`: a thread gathers batches
+    ahead, in pinned memory.
+    """
 
-    def begin(self, batches: Sequence[torch.Tensor]) -> None:
+    def __init__(self, inputs: Tensor, device: torch.device) -> None:
+        stored = isinstance(inputs, StoredPixels)
+        here = inputs.device.type == device.type and not stored
+        self.streamed = not here and (stored or _SHARE * inputs.nbytes > room_on(device))
+        self._inputs = inputs if here or self.streamed else inputs.to(device)
+        self._device = device
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="edgecil-feed")
+        self._waiting: Iterator[Tensor] = iter(())
+        self._ready: deque[Future[Tensor]] = deque()
+
+    def __enter__(self) -> Feed:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.shutdown()
+
+    def begin(self, batches: Sequence[Tensor]) -> None:
         """Announce the batches of an epoch, as indices (b,) on the host, in order."""
+        if self.streamed:
+            self._waiting = iter(batches)
+            self._ready.clear()
+            self._gather_next(_AHEAD)
 
-    def take(self, batch: torch.Tensor) -> torch.Tensor:
+    def take(self, batch: Tensor) -> Tensor:
         """Return the next batch on the device, given its indices (b,) there."""
-        return self._inputs[batch]
-
-
-class StreamedFeed(Feed):
-    """Images in host memory or on disk: a thread gathers batches ahead, in pinned memory."""
-
-    def __init__(
-        self, inputs: torch.Tensor, device: torch.device, threads: ThreadPoolExecutor
-    ) -> None:
-        super().__init__(inputs)
-        self._device, self._threads = device, threads
-        self._pinned = device.type == "cuda"
-        self._waiting: Iterator[torch.Tensor] = iter(())
-        self._ready: deque[Future[torch.Tensor]] = deque()
-
-    def begin(self, batches: Sequence[torch.Tensor]) -> None:
-        """Start to gather the first batches."""
-        self._waiting = iter(batches)
-        self._ready.clear()
-        for _ in range(_AHEAD):
-            self._gather_next()
-
-    def take(self, batch: torch.Tensor) -> torch.Tensor:
-        """Return the next batch; the copy to the device does not keep the host waiting."""
+        if not self.streamed:
+            return self._inputs[batch]
         images = self._ready.popleft().result()
-        self._gather_next()
+        self._gather_next(1)
         return images.to(self._device, non_blocking=True)
 
-    def _gather_next(self) -> None:
-        batch = next(self._waiting, None)
-        if batch is not None:
-            self._ready.append(self._threads.submit(self._gather, batch))
+    def _gather_next(self, count: int) -> None:
+        for batch in islice(self._waiting, count):
+            self._ready.append(self._thread.submit(self._gather, batch))
 
-    def _gather(self, batch: torch.Tensor) -> torch.Tensor:
+    def _gather(self, batch: Tensor) -> Tensor:
         images = self._inputs[batch]
-        return images.pin_memory() if self._pinned and not images.is_pinned() else images
-
-
-@contextmanager
-def feed(inputs: torch.Tensor, device: torch.device) -> Iterator[Feed]:
-    """Return images or vectors (n, …) as batches on a device.
-
-    Images that fit are moved to the device once; others stay and are gathered by a thread.
-    """
-    stored = isinstance(inputs, StoredPixels)
-    if inputs.device.type == device.type and not stored:
-        yield Feed(inputs)
-    elif not stored and _SHARE * inputs.nbytes <= room_on(device):
-        yield Feed(inputs.to(device))
-    else:
-        with ThreadPoolExecutor(1, thread_name_prefix="edgecil-feed") as threads:
-            yield StreamedFeed(inputs, device, threads)
+        pinned = self._device.type != "cuda" or images.is_pinned()
+        return images if pinned else images.pin_memory()

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
-
 from edgecil.methods.entry import register_method
 from edgecil.methods.network import ReplayConfig, TeacherMethod
 from edgecil.methods.task import Task
@@ -28,10 +26,6 @@ class WA(TeacherMethod):
 
     config: WAConfig
     classifiers = ("head", "nme")
-
-    def loss(self, images: torch.Tensor, labels: torch.Tensor, task: Task) -> torch.Tensor:
-        """Cross-entropy over all classes and distillation, weighted by the share of old classes."""
-        return self.weighted_loss(images, labels, task, self.config.temperature)
 
     def end(self, task: Task) -> None:
         """Scale the new classes' weights to the mean norm of the old ones."""

@@ -1,36 +1,20 @@
-from .certificate import (
-    Bounds as Bounds,
-    bounds as bounds,
-)
+from .certificate import Bounds as Bounds, bounds as bounds
 from .objective import (
     OBJECTIVES as OBJECTIVES,
     Objective as Objective,
     get_objective as get_objective,
 )
-from .optimal import (
-    Certificate as Certificate,
-    Optimum as Optimum,
-    find_optimum as find_optimum,
-)
+from .optimal import Certificate as Certificate, Optimum as Optimum, find_optimum as find_optimum
 from .protocols import (
     PROTOCOLS as PROTOCOLS,
     LabelledSequence as LabelledSequence,
     Protocol as Protocol,
     register_protocol as register_protocol,
 )
-from .protocols.draw import (
-    protocol as protocol,
-)
-from .protocols.latin import (
-    latin as latin,
-)
-from .protocols.random import (
-    seeded as seeded,
-)
-from .sampling import (
-    sample_scores as sample_scores,
-    score_orders as score_orders,
-)
+from .protocols.draw import protocol as protocol
+from .protocols.latin import latin as latin
+from .protocols.random import seeded as seeded
+from .sampling import sample_scores as sample_scores, score_orders as score_orders
 from .scored import (
     ChosenSequences as ChosenSequences,
     ScoredSequence as ScoredSequence,
@@ -44,9 +28,5 @@ from .scores import (
     profile as profile,
     score as score,
 )
-from .sequence import (
-    ClassSequence as ClassSequence,
-)
-from .space import (
-    SequenceSpace as SequenceSpace,
-)
+from .sequence import ClassSequence as ClassSequence
+from .space import SequenceSpace as SequenceSpace

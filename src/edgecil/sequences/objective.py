@@ -129,12 +129,7 @@ def generalization(space: SequenceSpace, ratio: float = OVERPARAMETERIZATION) ->
 
 OBJECTIVES: Registry[Callable[[SequenceSpace], Objective]] = Registry(
     "objective",
-    {
-        "adjacent": adjacent,
-        "intra": intra,
-        "to-last": to_last,
-        "generalization": generalization,
-    },
+    {"adjacent": adjacent, "intra": intra, "to-last": to_last, "generalization": generalization},
 )
 """Every named objective; each builds its weights for a space."""
 

@@ -73,8 +73,7 @@ def tolerance_runs(
     wanted = open_probability("confidence", confidence)
     population = None if size is None else whole_number("size", size, least=1)
     least = least_integer(
-        lambda runs: _confidence(exact_share, runs, _sides(sides), population) >= wanted,
-        population,
+        lambda runs: _confidence(exact_share, runs, _sides(sides), population) >= wanted, population
     )
     assert least is not None  # all of a finite space bound all of it
     return least

@@ -16,22 +16,13 @@ from .draw import (
     register_protocol as register_protocol,
     split_budget as split_budget,
 )
-from .enumeration import (
-    ENUMERATE as ENUMERATE,
-)
-from .extremes import (
-    GOALS as GOALS,
-)
-from .latin import (
-    LATIN as LATIN,
-)
+from .enumeration import ENUMERATE as ENUMERATE
+from .extremes import GOALS as GOALS
+from .latin import LATIN as LATIN
 from .protocol import (
     LabelledSequence as LabelledSequence,
     Protocol as Protocol,
     Request as Request,
     Role as Role,
 )
-from .random import (
-    PAPER_SEEDS as PAPER_SEEDS,
-    RANDOM as RANDOM,
-)
+from .random import PAPER_SEEDS as PAPER_SEEDS, RANDOM as RANDOM

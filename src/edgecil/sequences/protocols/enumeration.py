@@ -6,12 +6,7 @@ from collections.abc import Iterator
 
 from edgecil.errors import UsageError
 from edgecil.sequences.counting import count_text
-from edgecil.sequences.protocols.protocol import (
-    MOST_SEQUENCES,
-    LabelledSequence,
-    Protocol,
-    Request,
-)
+from edgecil.sequences.protocols.protocol import MOST_SEQUENCES, LabelledSequence, Protocol, Request
 from edgecil.sequences.protocols.random import RANDOM
 from edgecil.sequences.space import SequenceSpace
 
