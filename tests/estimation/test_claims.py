@@ -70,7 +70,7 @@ def test_repeats_count_as_trainings_of_one_order() -> None:
     table = build(runs)
     said = answer(table, "m")
     assert (said.order_count, said.trainings) == (3, 6)
-    assert not representative_orders(table, "m").choice.independent
+    assert not representative_orders(table, "m")[0].independent
 
 
 def advised(table: Runs, **options: float) -> NextStep:

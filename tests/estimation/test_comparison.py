@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from edgecil.estimation import Comparison, compare, compare_pairs, holm
+from edgecil.estimation.comparison import performance_profile
 from edgecil.estimation.samples import know
 from tests.estimation.tables import build, noisy, runs_of, table_of
 
@@ -138,3 +139,11 @@ def test_a_verdict_and_its_interval_follow_one_rule_whatever_the_number_of_pairs
 def test_a_difference_stays_within_the_bounds_of_the_metric() -> None:
     low, high = compared([99.0, 100.0, 95.0, 99.9], [0.0, 5.0, 0.0, 0.0]).interval or ()
     assert low < 96.0 < high <= 100.0
+
+
+def test_performance_profile_is_the_mean_over_datasets() -> None:
+    runs = np.array([1.0, 3.0]), np.array([2.0, 2.0, 2.0, 4.0])
+    profile = performance_profile(runs, np.array([0.0, 2.5, 5.0]))
+    assert profile.share.tolist() == [1.0, (0.5 + 0.25) / 2, 0.0]
+    assert (profile.low <= profile.share).all()
+    assert (profile.share <= profile.high).all()

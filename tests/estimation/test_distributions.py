@@ -72,9 +72,3 @@ def test_what_is_no_distribution_is_refused(
 ) -> None:
     with pytest.raises(UsageError):
         Distribution(np.array(locations), np.array(weights), width)
-
-
-@pytest.mark.parametrize("p", [0.0, 1.0, -0.1, np.nan])
-def test_quantiles_are_for_probabilities_between(p: float) -> None:
-    with pytest.raises(UsageError, match=r"\(0, 1\)"):
-        SOME["normal"].quantile(p)

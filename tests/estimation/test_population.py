@@ -15,7 +15,6 @@ from edgecil.estimation.population import (
     measured_prior,
     orders_for,
     orders_to_decide,
-    performance_profile,
     posterior,
 )
 
@@ -178,10 +177,3 @@ def test_datasets_weigh_the_same(prior: Prior) -> None:
     assert 0.5 < both.above("mean", 0.0) < 1.0
     alone = combine([other], [1.0]).interval("mean")
     assert alone == pytest.approx(other.interval("mean"), abs=0.02)
-
-
-def test_performance_profile_is_the_mean_over_datasets() -> None:
-    shares, low, high = performance_profile([[1.0, 3.0], [2.0, 2.0, 2.0, 4.0]], [0.0, 2.5, 5.0])
-    assert shares.tolist() == [1.0, (0.5 + 0.25) / 2, 0.0]
-    assert (low <= shares).all()
-    assert (shares <= high).all()

@@ -9,7 +9,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from typing_extensions import Unpack
 
 from edgecil.engine.metrics import find_metric
@@ -31,14 +30,13 @@ from edgecil.estimation.correlation import (
     Predictor,
     correlate,
     objective_predictor,
-    predictor_label,
     relabelled_values,
     warn_of_predictor,
 )
 from edgecil.estimation.details import RunDetails, describe_runs, note_undertrained
 from edgecil.estimation.next_runs import NextStep, advise, run_seconds
 from edgecil.estimation.plausibility import check_values, warn_of_failures, warn_of_truth
-from edgecil.estimation.samples import representative_orders, unbiased_sequences
+from edgecil.estimation.samples import representative_orders, unbiased_orders
 from edgecil.estimation.sentences import (
     count,
     describe_answer,
@@ -541,8 +539,8 @@ def analyze_table(
         )
     summary = None
     if similarity is not None and shown is not None:
-        label, origin = predictor_label(shown.name), describe_similarity(similarity)
-        summary = PredictorSummary(shown.name, label, origin, shown.sign, shown.z(table.sequences))
+        z, origin = shown.z(table.sequences), describe_similarity(similarity)
+        summary = PredictorSummary(predictor, shown.label, origin, shown.sign, z)
     return DatasetAnalysis(
         table.dataset,
         table.metric,
@@ -583,11 +581,10 @@ def _analyze_method(
     warnings = warn_of_truth(truth) + warn_of_failures(table, method, truth)
     chose = any(orders and find_protocol(name).needs_similarity for name, orders in ran.items())
     if chose and predictor is not None and correlation is not None and correlation.stable:
-        label = predictor_label(predictor.name)
-        weak = warn_of_predictor(label, predictor.sign, correlation)
-        warnings += [weak] if weak is not None and correlation.pearson is not None else []
+        weak = warn_of_predictor(predictor.label, predictor.sign, correlation)
+        warnings += [] if weak is None else [weak]
     said = answer(table, method, truth)
-    orders = representative_orders(table, method).orders
+    _, orders = representative_orders(table, method)
     effect = split_variance(orders.repeats())
     if len(set(table.identity[orders.rows[orders.rows >= 0]].tolist())) > 1:  # pooled
         own = effect.order_count, effect.repeated_orders, effect.repeats, effect.range
@@ -598,19 +595,8 @@ def _analyze_method(
         answer=said,
         order_effect=effect,
         next_step=advise(table, method, said, seconds=seconds),
-        truth=None if truth is None else truth.without_sequences(),
+        truth=None if truth is None else replace(truth, sequences=()),
         runs={name: orders for name, orders in ran.items() if orders},
         correlation=correlation,
         warnings=tuple(warnings),
     )
-
-
-def unbiased_orders(
-    table: Runs, method: str, truth: Truth | None
-) -> tuple[tuple[ClassSequence, ...], Floats]:
-    """Return orders that represent all of Ω, the truth's or blind ones, with their accuracies."""
-    if truth is not None:
-        return truth.sequences, truth.accuracies
-    orders, unbiased = table.orders(method), set(unbiased_sequences(table, method))
-    kept = orders.take(np.array([it in unbiased for it in orders.sequences], dtype=bool))
-    return kept.sequences, kept.accuracies

@@ -11,7 +11,15 @@ from edgecil.engine.metrics import find_metric
 from edgecil.engine.runs import Runs
 from edgecil.estimation.calibration import Kind, is_calibrated, reached_coverage
 from edgecil.estimation.distributions import Distribution, smooth
-from edgecil.estimation.population import LEAST_ORDERS, LEVEL, Interval, Posterior, Quantity, cut
+from edgecil.estimation.population import (
+    LEAST_ORDERS,
+    LEVEL,
+    TAIL,
+    Interval,
+    Posterior,
+    Quantity,
+    cut,
+)
 from edgecil.estimation.samples import (
     Choice,
     describe_population,
@@ -127,64 +135,54 @@ def answer(table: Runs, method: str, truth: Truth | None = None) -> Answer:
         method: its name.
         truth: its truth, if the table contains it.
     """
+    metric = find_metric(table.metric)
+    choice: Choice | None = None
     if truth is not None and truth.kind == "enumerated":
-        return _measured(table, method, truth)
-    sample = representative_orders(table, method)
-    values, size = sample.orders.accuracies, table.space.size
-    count, choice = len(values), sample.choice
-    known = know_method(table, method, sample)
-    mean = float(values.mean()) if known is None else float(known.mean)
-    std = float(values.std()) if known is None else float(known.std)
-    bounds, seeds = find_metric(table.metric).bounds, shared_seeds(sample.orders.seeds)
-    upwards = find_metric(table.metric).higher_is_better
-    mean_claim = _claim("mean", mean, known, count, choice, bounds)
+        orders, protocols, estimator = table.orders(method), truth.protocols, None
+        distribution = Distribution.of(truth.accuracies)
+        low, high = (float(end) for end in np.quantile(truth.accuracies, [TAIL, 1.0 - TAIL]))
+        mean = Claim(truth.mean, None, "measured")
+        std = Claim(truth.std, None, "measured")
+        following = Claim(truth.mean, (low, high), "measured")
+        tail = Claim(low, None, "measured")
+        worse = Claim(0.0, None, "measured")
+        not_worse = Claim(1.0, None, "measured", CONFIDENCE)
+    else:
+        choice, orders = representative_orders(table, method)
+        values, size = orders.accuracies, table.space.size
+        known, count, protocols = (
+            know_method(table, method, orders),
+            len(orders),
+            (*choice.protocols,),
+        )
+        estimator = "smoothed" if count >= LEAST_ORDERS else "gaussian"
+        distribution = smooth(values, float(values.std() if known is None else known.std))
+        centre = float(values.mean() if known is None else known.mean)
+        about = centre, known, count, choice
+        mean = _claim("mean", *about, metric.bounds)
+        std = _claim("std", *about, (0.0, np.inf))
+        following = _claim("next", *about, metric.bounds)
+        tail = _claim("tail", *about, metric.bounds)
+        worse = _rank_claim(worse_probability(count) if count < size else 0.0, choice)
+        not_worse = _rank_claim(tolerance_share(count, CONFIDENCE, size=size), choice, CONFIDENCE)
+    seeds = shared_seeds(orders.seeds)
     return Answer(
-        sample.protocols,
-        choice.random,
-        count,
-        int(sample.orders.counts.sum()),
-        float(values.min()),
-        float(values.max()),
+        protocols,
+        choice is None or choice.random,
+        len(orders),
+        int(orders.counts.sum()),
+        float(orders.accuracies.min()),
+        float(orders.accuracies.max()),
         describe_population(table, seeds, choice),
         seeds,
-        "smoothed" if count >= LEAST_ORDERS else "gaussian",
-        smooth(values, std),
-        mean_claim,
-        _claim("std", mean, known, count, choice, (0.0, np.inf)),
-        _claim("next", mean, known, count, choice, bounds),
-        _claim("tail", mean, known, count, choice, bounds) if upwards else Claim(None, reason=_LOW),
-        _rank_claim(worse_probability(count) if count < size else 0.0, choice),
-        _rank_claim(tolerance_share(count, CONFIDENCE, size=size), choice, CONFIDENCE),
-        _near_chance(table, mean_claim),
-        _probes(table, method),
-    )
-
-
-def _measured(table: Runs, method: str, truth: Truth) -> Answer:
-    """Return the answer where every order was run."""
-    values = truth.accuracies
-    low, high = (float(end) for end in np.quantile(values, [0.05, 0.95]))
-    orders = table.orders(method)
-    chosen = orders.take(np.isin(orders.places, [table.place_of[it] for it in truth.sequences]))
-    seeds, mean = shared_seeds(chosen.seeds), Claim(truth.mean, None, "measured")
-    upwards = find_metric(table.metric).higher_is_better
-    return Answer(
-        truth.protocols,
-        True,
-        len(values),
-        int(chosen.counts.sum()),
-        truth.min,
-        truth.max,
-        describe_population(table, seeds),
-        seeds,
-        None,
-        Distribution.of(values),
+        estimator,
+        distribution,
         mean,
-        Claim(truth.std, None, "measured"),
-        Claim(truth.mean, (low, high), "measured"),
-        Claim(low, None, "measured") if upwards else Claim(None, reason=_LOW),
-        Claim(0.0, None, "measured"),
-        Claim(1.0, None, "measured", CONFIDENCE),
+        std,
+        following,
+        tail if metric.higher_is_better else Claim(None, reason=_LOW),
+        worse,
+        not_worse,
         _near_chance(table, mean),
         _probes(table, method),
     )

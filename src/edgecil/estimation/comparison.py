@@ -25,7 +25,6 @@ from edgecil.estimation.population import (
     combine,
     cut,
     grade,
-    performance_profile,
 )
 from edgecil.estimation.samples import (
     Choice,
@@ -37,12 +36,8 @@ from edgecil.estimation.samples import (
     representative_orders,
 )
 from edgecil.estimation.sentences import count, describe_comparison
-from edgecil.estimation.sources import (
-    Reading,
-    Source,
-    gather,
-)
-from edgecil.io.arrays import Bools, Floats
+from edgecil.estimation.sources import Reading, Source, gather
+from edgecil.io.arrays import Floats
 from edgecil.io.notebook import new_axes, show_printed
 from edgecil.options import checked
 from edgecil.sequences.protocols import find_protocol
@@ -55,7 +50,7 @@ _Key = TypeVar("_Key")
 
 _FEWEST = 2
 _LEAST_P = 1e-12  # what the grid of the posterior can resolve
-_POINTS = 101
+_POINTS, _DRAWS = 101, 2_000  # of a performance profile
 
 
 @dataclass(frozen=True)
@@ -315,7 +310,6 @@ class Differences:
         gains: (n,) one per order, the mean over its trainings; of unpaired runs all (n₁ n₂,).
         known: what they say about the population; None if there is no interval.
         choice: how the orders were chosen.
-        protocols: names of the protocols that chose them.
         orders: n; of unpaired runs, those of the method with fewer.
         paired: whether there is a difference for each order.
     """
@@ -323,12 +317,20 @@ class Differences:
     gains: Floats
     known: Posterior | Combination | None
     choice: Choice
-    protocols: tuple[str, ...]
     orders: int
     paired: bool = True
 
 
-def differences(table: Runs, first: str, second: str) -> Differences | None:
+Pairs = dict[tuple[str, str], Differences]
+
+
+def pair_methods(table: Runs, methods: Sequence[str]) -> Pairs:
+    """Return the differences of every pair of methods that have an order in common."""
+    both = {pair: _differences(table, *pair) for pair in combinations(methods, 2)}
+    return {pair: own for pair, own in both.items() if own is not None}
+
+
+def _differences(table: Runs, first: str, second: str) -> Differences | None:
     """Return the differences of two methods, by order and training seed; None without an order.
 
     If both ran two or more random orders, only these count. Runs whose orders are unknown are
@@ -341,85 +343,89 @@ def differences(table: Runs, first: str, second: str) -> Differences | None:
     if not places.size:
         return None
     random = [random_protocols(table, name) for name in (first, second)]
-    shared = {name: one for name, one in random[0].items() if name in random[1]}
-    chosen_by = _chosen_by(table)
-    used = np.zeros(len(places), dtype=bool)
-    for name in shared:
-        used |= chosen_by[name][places]
-    if used.sum() < min(len(places), _FEWEST):
-        used[:] = False
-    if used.any():
-        names = [name for name in shared if chosen_by[name][places[used]].any()]
-        choice = Choice(tuple(shared[name] for name in names), random=True)
+    chosen_by = {
+        name: np.isin(places, table.sequence[table.rows(protocol=name)])
+        for name in random[0]
+        if name in random[1]
+    }
+    used = np.any([np.zeros(len(places), dtype=bool), *chosen_by.values()], axis=0)
+    if used.sum() >= min(len(places), _FEWEST):
+        names = [name for name, own in chosen_by.items() if own.any()]
+        choice = Choice({name: random[0][name] for name in names}, random=True)
     else:
         used[:] = True
-        names = [
-            name
-            for name in table.protocols
-            if np.isin(table.orders(first, name).places, places).any()
-        ]
-        choice = Choice(tuple(map(find_protocol, names)), random=False)
+        ran = {name: table.orders(first, name).places for name in table.protocols}
+        names = [name for name, own in ran.items() if np.isin(own, places).any()]
+        choice = Choice({name: find_protocol(name) for name in names}, random=False)
     known = None
     if choice.random or choice.unknown:
         known = know(gains[used], seeds[used], table.metric)
-    return Differences(
-        np.nanmean(gains[used], axis=1), known, choice, tuple(names), int(used.sum())
-    )
+    return Differences(np.nanmean(gains[used], axis=1), known, choice, int(used.sum()))
 
 
 def _unpaired(table: Runs, first: str, second: str) -> Differences:
-    samples = [representative_orders(table, name) for name in (first, second)]
-    known = [
-        know_method(table, name, sample)
-        for name, sample in zip((first, second), samples, strict=True)
-    ]
-    one, other = (sample.orders.accuracies for sample in samples)
-    both = [it for it in known if it is not None]
+    (choice, mine), (_, theirs) = (representative_orders(table, it) for it in (first, second))
+    one, other = know_method(table, first, mine), know_method(table, second, theirs)
     return Differences(
-        (one[:, None] - other).ravel(),
-        combine(both, (1.0, -1.0)) if len(both) == len(known) else None,
-        samples[0].choice,
-        samples[0].protocols,
-        min(len(one), len(other)),
+        (mine.accuracies[:, None] - theirs.accuracies).ravel(),
+        None if one is None or other is None else combine([one, other], (1.0, -1.0)),
+        choice,
+        min(len(mine), len(theirs)),
         paired=False,
     )
 
 
-def _chosen_by(table: Runs) -> dict[str, Bools]:
-    """Return for each protocol which of the table's sequences it chose."""
-    chosen = {name: np.zeros(len(table.sequences), dtype=bool) for name in table.protocols}
-    for name, is_chosen in chosen.items():
-        is_chosen[table.sequence[table.rows(protocol=name)]] = True
-    return chosen
+def compare_pairs(table: Runs, methods: Sequence[str]) -> dict[str, dict[str, Comparison]]:
+    """Return every pair of methods on the orders that both ran, by first and second method."""
+    return judge_pairs(table, pair_methods(table, methods))
 
 
-def _compare(both: Differences, metric: str, *, higher_is_better: bool) -> Comparison:
+def judge_pairs(table: Runs, pairs: Pairs) -> dict[str, dict[str, Comparison]]:
+    """Return which method of each pair is better, by first and second method.
+
+    Methods are paired by order and training seed; grades and intervals allow for the number of
+    pairs.
+    """
+    plain = {pair: _compare(table, both) for pair, both in pairs.items()}
+    adjusted = holm({pair: one.p_value for pair, one in plain.items()})
+    comparisons: dict[str, dict[str, Comparison]] = {}
+    for (first, second), one in plain.items():
+        p, known = adjusted[first, second], pairs[first, second].known
+        if p is not None and known is not None and one.p_value is not None:
+            interval = _interval(known, table.metric, one.p_value / p)
+            graded = grade(1.0 - p / 2.0, one.n)
+            one = replace(one, adjusted_p=p, grade=graded, interval=interval)
+        comparisons.setdefault(first, {})[second] = one
+    return comparisons
+
+
+def _compare(table: Runs, both: Differences) -> Comparison:
+    """Return a pair without what depends on the number of pairs: interval and grade."""
+    higher_is_better = find_metric(table.metric).higher_is_better
     tied = np.abs(both.gains) <= SAME
-    won = float(np.mean(np.where(tied, 0.5, (both.gains > 0.0) == higher_is_better)))
-    known, n = both.known, both.orders
+    known, n, few = both.known, both.orders, both.orders < LEAST_ORDERS
     plain = Comparison(
         n,
-        float(both.gains.mean()) if known is None else float(known.mean),
+        float(both.gains.mean() if known is None else known.mean),
         None,
-        won,
+        float(np.mean(np.where(tied, 0.5, (both.gains > 0.0) == higher_is_better))),
+        grade="too few" if few else "cannot tell",
         blind=both.choice.random,
         tied=int(tied.sum()) if both.paired else 0,
-        protocols=() if both.choice.random else both.protocols,
+        protocols=() if both.choice.random else tuple(both.choice.protocols),
+        population=describe_population(table, known.shared_seeds if known else 0, both.choice),
         paired=both.paired,
     )
     if known is None:
-        few = n < LEAST_ORDERS
         reason = f"requires at least {LEAST_ORDERS} orders; got {n}" if few else "not random"
-        return replace(plain, reason=reason, grade="too few" if few else "cannot tell")
+        return replace(plain, reason=reason)
     above, below = float(known.above("mean", 0.0)), float(known.cdf("mean", 0.0))
     following = float(known.above("next", 0.0))
     if not higher_is_better:
         above, below, following = below, above, 1.0 - following
     return replace(
         plain,
-        interval=_interval(known, metric),
         probability=above,
-        grade=grade(above, n),
         new_run_probability=following,
         p_value=min(1.0, max(2.0 * min(below, above), _LEAST_P)),
     )
@@ -434,58 +440,28 @@ def _interval(known: Posterior | Combination, metric: str, share: float = 1.0) -
     return cut(known.interval("mean", 1.0 - share * (1.0 - LEVEL)), (low - high, high - low))
 
 
-def compare_pairs(table: Runs, methods: Sequence[str]) -> dict[str, dict[str, Comparison]]:
-    """Return every pair of methods on the orders that both ran, by first and second method.
-
-    Methods are paired by order and training seed; grades and intervals allow for the number of
-    pairs.
-    """
-    higher_is_better = find_metric(table.metric).higher_is_better
-    pairs: dict[tuple[str, str], tuple[Comparison, Posterior | Combination | None]] = {}
-    for first, second in combinations(methods, 2):
-        both = differences(table, first, second)
-        if both is not None:
-            seeds = 0 if both.known is None else both.known.shared_seeds
-            one = replace(
-                _compare(both, table.metric, higher_is_better=higher_is_better),
-                population=describe_population(table, seeds, both.choice),
-            )
-            pairs[first, second] = one, both.known
-    adjusted = holm({pair: one.p_value for pair, (one, _) in pairs.items()})
-    comparisons: dict[str, dict[str, Comparison]] = {}
-    for (first, second), (one, known) in pairs.items():
-        p = adjusted[first, second]
-        if p is not None and known is not None and one.p_value is not None:
-            interval = _interval(known, table.metric, one.p_value / p)
-            graded = grade(1.0 - p / 2.0, one.n)
-            one = replace(one, adjusted_p=p, grade=graded, interval=interval)
-        comparisons.setdefault(first, {})[second] = one
-    return comparisons
-
-
 def compare_over_datasets(tables: Sequence[Runs], methods: Sequence[str]) -> tuple[Overall, ...]:
     """Return every pair of methods over the datasets on which both have an interval."""
     made: list[Overall] = []
     if len(tables) < 2:
         return ()
     higher_is_better = find_metric(tables[0].metric).higher_is_better
-    for first, second in combinations(methods, 2):
-        known: dict[str, Posterior | Combination] = {}
-        for table in tables:
-            if {first, second} <= set(table.methods):
-                both = differences(table, first, second)
-                if both is not None and both.known is not None:
-                    known[table.dataset] = both.known
+    every = {
+        table.dataset: pair_methods(table, [name for name in methods if name in table.methods])
+        for table in tables
+    }
+    for pair in combinations(methods, 2):
+        both = {dataset: pairs[pair].known for dataset, pairs in every.items() if pair in pairs}
+        known = {dataset: own for dataset, own in both.items() if own is not None}
         if len(known) > 1:
             over = combine(list(known.values()), [1.0 / len(known)] * len(known))
-            above = float(over.above("mean", 0.0))
+            above = over.above("mean", 0.0)
             sure = above if higher_is_better else 1.0 - above
             made.append(
                 Overall(
-                    first,
-                    second,
+                    *pair,
                     tuple(known),
-                    float(over.mean),
+                    over.mean,
                     _interval(over, tables[0].metric),
                     sure,
                     grade(sure, LEAST_ORDERS),
@@ -501,14 +477,33 @@ def profile_methods(tables: Sequence[Runs], methods: Sequence[str]) -> dict[str,
     if len(tables) < 2 or not shared:
         return {}
     runs = {
-        name: [representative_orders(table, name).orders.accuracies for table in tables]
+        name: [representative_orders(table, name)[1].accuracies for table in tables]
         for name in shared
     }
     values = np.concatenate([own for some in runs.values() for own in some])
     scores = np.linspace(values.min(), values.max(), _POINTS)
-    return {
-        name: Profile(scores, *performance_profile(some, scores)) for name, some in runs.items()
-    }
+    return {name: performance_profile(some, scores) for name, some in runs.items()}
+
+
+def performance_profile(runs: Sequence[Floats], scores: Floats) -> Profile:
+    """Return the share of runs above each score, a mean over datasets, with 90 % bands.
+
+    The bands are stratified bootstrap percentiles: orders are drawn again within each dataset
+    (Agarwal et al. 2021, Deep Reinforcement Learning at the Edge of the Statistical Precipice).
+
+    Args:
+        runs: accuracies of the runs on each dataset.
+        scores: (m,) values of the metric.
+    """
+    rng = np.random.default_rng(0)
+    share, samples = np.zeros(len(scores)), np.zeros((_DRAWS, len(scores)))
+    for values in runs:
+        above, count = values[:, None] > scores, len(values)
+        drawn = rng.multinomial(count, np.full(count, 1.0 / count), _DRAWS) / count
+        share += above.mean(axis=0) / len(runs)
+        samples += drawn @ above / len(runs)
+    low, high = np.quantile(samples, [(1.0 - LEVEL) / 2.0, (1.0 + LEVEL) / 2.0], axis=0)
+    return Profile(scores, share, low, high)
 
 
 def holm(p_values: Mapping[_Key, float | None]) -> dict[_Key, float | None]:

@@ -9,18 +9,17 @@ correlation is one of those that relabelled classes give.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice, permutations
 from math import factorial
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from edgecil.estimation.distributions import SAME
-from edgecil.io.arrays import Floats, Ints
+from edgecil.io.arrays import Floats
 from edgecil.sequences.objective import Objective, get_objective
 from edgecil.sequences.sampling import relabelled_sums, score_orders
 from edgecil.sequences.scores import moments
@@ -31,28 +30,41 @@ from edgecil.similarity.matrix import Similarity
 
 @dataclass(frozen=True, eq=False)
 class Predictor:
-    """A number for every sequence.
+    """An objective of a similarity: a number for every sequence.
 
     Attributes:
-        name: its name.
-        values: function that returns the values of n sequences, shape (n,).
-        mean: over all sequences, Ω.
-        std: over Ω, population; 0 if the predictor is constant.
-        sign: of the correlation with accuracy that its construction claims, +1 or -1.
-        relabelled: function that returns the values, (B, n), of n orders of the classes 0 … N-1,
-            (n, N), under B relabellings of the classes, (B, N).
+        similarity: over the N classes.
+        space: all sequences, Ω.
+        objective: S, or another one.
+        mean: over Ω, exact.
+        std: over Ω, population, exact; 0 if the predictor is constant.
     """
 
-    name: str
-    values: Callable[[Sequence[ClassSequence]], Floats]
+    similarity: Similarity
+    space: SequenceSpace
+    objective: Objective
     mean: float
     std: float
-    sign: int
-    relabelled: Callable[[Ints, Ints], Floats]
+
+    @property
+    def label(self) -> str:
+        """What figures and tables call it: S for the paper's objective."""
+        return "S" if self.objective.name == "adjacent" else self.objective.name
+
+    @property
+    def sign(self) -> int:
+        """Of the correlation with accuracy that the objective claims, +1 or -1."""
+        return 1 if self.objective.hard == "min" else -1
+
+    def values(self, sequences: Iterable[ClassSequence]) -> Floats:
+        """Return the values of n sequences, (n,)."""
+        orders = np.array([one.order for one in sequences], dtype=np.int64)
+        orders = orders.reshape(-1, self.space.classes)
+        return score_orders(self.similarity, self.space, orders, self.objective)
 
     def z(self, sequences: Iterable[ClassSequence]) -> Floats:
-        """Return values in standard deviations from the mean over Ω, shape (n,); 0 if constant."""
-        values = self.values(tuple(sequences))
+        """Return values in standard deviations from the mean over Ω, (n,); 0 if constant."""
+        values = self.values(sequences)
         return (values - self.mean) / self.std if self.std > 0.0 else np.zeros(len(values))
 
 
@@ -62,29 +74,8 @@ def objective_predictor(
     """Return an objective of a similarity (S by default) as a predictor, with exact moments."""
     chosen = get_objective(objective, space)
     exact = moments(similarity, space, chosen)
+    return Predictor(similarity, space, chosen, exact.mean, exact.std)
 
-    def relabelled(orders: Ints, labels: Ints) -> Floats:
-        if len(orders) > _MANY:
-            values = similarity.submatrix(np.arange(space.classes))
-            return relabelled_sums(values, space, orders, chosen.weights, labels)
-        every = labels.take(orders, axis=1).reshape(-1, space.classes)
-        scores = score_orders(similarity, space, every, chosen, check=False)
-        return scores.reshape(len(labels), len(orders))
-
-    def values(sequences: Sequence[ClassSequence]) -> Floats:
-        orders = np.array([one.order for one in sequences], dtype=np.int64)
-        return score_orders(similarity, space, orders.reshape(-1, space.classes), chosen)
-
-    sign = 1 if chosen.hard == "min" else -1
-    return Predictor(chosen.name, values, exact.mean, exact.std, sign, relabelled)
-
-
-def predictor_label(name: str) -> str:
-    """Return what figures and tables call a predictor: S for the paper's objective."""
-    return "S" if name == "adjacent" else name
-
-
-Trust = Literal["good", "weak", "undecided", "backward", "unknown"]
 
 WEAK = 0.3
 _LEVEL = 0.95
@@ -165,47 +156,30 @@ def correlate(
     return Correlation(n, r, _around(r, reach), rho)
 
 
-def trust_in(sign: int, correlation: Correlation) -> Trust:
-    """Return how far a predictor that claims a sign can be trusted.
-
-    It is `unknown` without a correlation, `undecided` if the relabelling test, adjusted for the
-    number of methods, has p >= 0.05, or without it if the interval contains 0 or is missing,
-    `backward` if it has the wrong sign, `weak` if |r| < 0.3, else `good`.
-    """
-    if correlation.pearson is None:
-        return "unknown"
-    interval = correlation.pearson_interval
-    if correlation.adjusted_p is not None:
-        if correlation.adjusted_p >= 1.0 - _LEVEL:
-            return "undecided"
-    elif interval is None or interval[0] <= 0.0 <= interval[1]:
-        return "undecided"
-    if correlation.pearson * sign < 0.0:
-        return "backward"
-    return "weak" if abs(correlation.pearson) < WEAK else "good"
-
-
 def warn_of_predictor(name: str, sign: int, correlation: Correlation) -> str | None:
-    """Return one sentence unless the predictor can be trusted."""
-    trust = trust_in(sign, correlation)
-    if correlation.pearson is None:
-        return f"The correlation of {name} with accuracy is unknown: it {correlation.reason}."
-    interval = correlation.pearson_interval
+    """Return one sentence unless a predictor that claims a sign can be trusted.
+
+    That is so if the relabelling test, adjusted for the number of methods, has p < 0.05, or without
+    it if the interval excludes 0, and if r has this sign and is at least 0.3.
+    """
+    r, p, interval = correlation.pearson, correlation.adjusted_p, correlation.pearson_interval
+    if r is None:
+        return None
     around = "" if interval is None else f" [{interval[0]:+.2f}, {interval[1]:+.2f}]"
-    p = "" if correlation.adjusted_p is None else f", p = {correlation.adjusted_p:.2g}"
-    r = f"r = {correlation.pearson:+.2f}{around}{p}, " if correlation.stable else ""
-    numbers = f"({r}n = {correlation.n})"
-    if trust == "backward":
-        return (
-            f"{name} has the wrong sign {numbers}: sequences called hard tend to be easy. Do not "
-            "rely on its extremes."
-        )
-    if trust == "undecided":
+    tested = "" if p is None else f", p = {p:.2g}"
+    numbers = f"(r = {r:+.2f}{around}{tested}, n = {correlation.n})"
+    is_open = interval is None or interval[0] <= 0.0 <= interval[1]
+    if is_open if p is None else p >= 1.0 - _LEVEL:
         return (
             f"{name} has no detectable correlation with accuracy {numbers}, so the labels "
             "'hard' and 'easy' may not be meaningful."
         )
-    if trust == "weak":
+    if r * sign < 0.0:
+        return (
+            f"{name} has the wrong sign {numbers}: sequences called hard tend to be easy. Do not "
+            "rely on its extremes."
+        )
+    if abs(r) < WEAK:
         return (
             f"{name} predicts accuracy only weakly {numbers}: a 'hard' sequence need not have a "
             "low accuracy."
@@ -244,9 +218,7 @@ _SCORES = 100_000
 _MANY = 20  # orders from which a matrix product is faster
 
 
-def relabelled_values(
-    predictor: Predictor, sequences: Sequence[ClassSequence], *, seed: int = 0
-) -> Floats | None:
+def relabelled_values(predictor: Predictor, sequences: Sequence[ClassSequence]) -> Floats | None:
     """Evaluate the predictor for n sequences under relabellings of the classes, (B, n).
 
     Up to six classes all relabellings but the identity are made; else 999 random ones, fewer (but
@@ -255,19 +227,23 @@ def relabelled_values(
     Args:
         predictor: what is tested.
         sequences: the orders, with classes numbered 0 … N-1.
-        seed: of the random relabellings.
     """
     if len(sequences) < 2:
         return None
     orders = np.array([sequence.order for sequence in sequences], dtype=np.int64)
-    labels = _relabellings(orders.shape[1], len(orders), seed)
-    return predictor.relabelled(orders, labels)
-
-
-def _relabellings(classes: int, orders: int, seed: int) -> Ints:
-    """Return permutations of the classes, one per row."""
+    classes = orders.shape[1]
+    every: Sequence[ArrayLike]
     if factorial(min(classes, 10)) - 1 <= MOST:
-        return np.array(list(islice(permutations(range(classes)), 1, None)), dtype=np.int64)
-    count = max(_FEWEST_RELABELLINGS, min(MOST, _SCORES // orders))
-    rng = np.random.default_rng(seed)
-    return np.array([rng.permutation(classes) for _ in range(count)], dtype=np.int64)
+        every = list(islice(permutations(range(classes)), 1, None))
+    else:
+        count = max(_FEWEST_RELABELLINGS, min(MOST, _SCORES // len(orders)))
+        rng = np.random.default_rng(0)
+        every = [rng.permutation(classes) for _ in range(count)]
+    labels = np.array(every, dtype=np.int64)
+    similarity, space, objective = predictor.similarity, predictor.space, predictor.objective
+    if len(orders) > _MANY:
+        values = similarity.submatrix(np.arange(classes))
+        return relabelled_sums(values, space, orders, objective.weights, labels)
+    relabelled = labels.take(orders, axis=1).reshape(-1, classes)
+    scores = score_orders(similarity, space, relabelled, objective, check=False)
+    return scores.reshape(len(labels), len(orders))

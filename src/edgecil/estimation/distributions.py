@@ -49,15 +49,13 @@ class Distribution:
     def __init__(self, locations: ArrayLike, weights: ArrayLike, width: float = 0.0) -> None:
         at = np.atleast_1d(np.array(locations, dtype=np.float64))
         shares = np.atleast_1d(np.array(weights, dtype=np.float64))
-        if at.ndim != 1 or at.shape != shares.shape or not at.size:
+        fits = at.ndim == 1 and at.shape == shares.shape and at.size > 0
+        finite = fits and np.isfinite(at).all() and 0.0 <= width < np.inf
+        if not finite or not (shares > 0.0).all():
             raise UsageError(
-                "A distribution requires as many weights as locations, and at least one. "
-                f"Got shapes {shares.shape} and {at.shape}."
+                "A distribution requires one location or more, a positive weight for each, and a "
+                "width of at least 0, all of them finite."
             )
-        if not (np.isfinite(at).all() and 0.0 <= width < np.inf):
-            raise UsageError("A distribution's locations and width must be finite, the width >= 0.")
-        if not (shares > 0.0).all():
-            raise UsageError(f"A distribution's weights must be positive. Got {shares.min():g}.")
         order = np.argsort(at, kind="stable")
         at, shares = at[order], shares[order] / shares.sum()
         mean = float(shares @ at)
@@ -92,11 +90,6 @@ class Distribution:
     def quantile(self, probability: ArrayLike) -> Floats:
         """Return the least x with P(X <= x) >= p, for each p of any array in (0, 1)."""
         wanted = np.asarray(probability, dtype=np.float64)
-        if not ((wanted > 0.0) & (wanted < 1.0)).all():
-            raise UsageError(
-                "Quantiles are for probabilities in (0, 1). "
-                f"Got {wanted.min():g} to {wanted.max():g}."
-            )
         if self.width == 0.0:
             reached = np.cumsum(self.weights)
             index = np.searchsorted(reached, wanted * (1.0 - 1e-12), side="left")
@@ -106,9 +99,6 @@ class Distribution:
 
     def solve(self, probability: Floats, low: Floats, high: Floats) -> Floats:
         """Return where the cdf reaches each probability, between points below and above."""
-        if len(self.locations) == 1:
-            exact = self.locations[0] + self.width * ndtri(probability)
-            return np.asarray(np.clip(exact, low, high))
         if self.width == 0.0:
             return np.clip(self.quantile(probability), low, high)
         return invert(self._cdf_and_density, probability, low, high)

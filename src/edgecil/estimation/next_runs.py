@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal
@@ -20,7 +19,7 @@ from edgecil.engine.runs import Runs
 from edgecil.engine.seeds import FROM_LOGS, SEEDS
 from edgecil.errors import UsageError, warn
 from edgecil.estimation.claims import Answer, answer
-from edgecil.estimation.comparison import compare_pairs, differences
+from edgecil.estimation.comparison import judge_pairs, pair_methods
 from edgecil.estimation.plausibility import check_values
 from edgecil.estimation.population import (
     LEAST_ORDERS,
@@ -31,12 +30,7 @@ from edgecil.estimation.population import (
 )
 from edgecil.estimation.samples import know_method, representative_orders
 from edgecil.estimation.sentences import MOST_ORDERS, count, describe_next, unit_of
-from edgecil.estimation.sources import (
-    DatasetRuns,
-    Reading,
-    Source,
-    gather,
-)
+from edgecil.estimation.sources import DatasetRuns, Reading, Source, gather
 from edgecil.estimation.truth import find_truth
 from edgecil.io.files import check_new, replace_file
 from edgecil.io.json import to_plain
@@ -120,7 +114,7 @@ def advise(
     replaces = not said.blind and not all(find_protocol(it).unknown for it in said.protocols)
     known = None
     if not replaces:
-        known = know_method(table, method, representative_orders(table, method))
+        known = know_method(table, method, representative_orders(table, method)[1])
     if known is None:
         more = LEAST_ORDERS - (0 if replaces else said.order_count)
         few = NextStep("orders", min(max(more, 1), left), replaces=replaces, unit=unit)
@@ -286,18 +280,16 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
         for name in table.methods
         if len(table.orders(name))
     }
-    decisions: dict[str, dict[str, int | None]] = {}
     most = min(table.space.size - len(table.sequences), MOST_ORDERS)
-    for first, second in combinations(steps, 2):
-        both = differences(table, first, second)
-        if both is not None and isinstance(both.known, Posterior):
+    pairs = pair_methods(table, list(steps))
+    compared = judge_pairs(table, pairs)
+    decisions: dict[str, dict[str, int | None]] = {}
+    grades: dict[str, dict[str, Grade]] = {}
+    for (first, second), both in pairs.items():
+        if isinstance(both.known, Posterior):
             needed = orders_to_decide(both.known, both.gains, ASSURANCES[0], most=most)
             decisions.setdefault(first, {})[second] = needed
-    pairs = compare_pairs(table, list(steps))
-    grades = {
-        first: {second: pairs[first][second].grade for second in others}
-        for first, others in decisions.items()
-    }
+            grades.setdefault(first, {})[second] = compared[first][second].grade
     more = min(max((step.order_count for step in steps.values()), default=0), MOST_ORDERS)
     again = max((step.repeats for step in steps.values()), default=0)
     only = runs.experiments[0] if len(runs.experiments) == 1 else None

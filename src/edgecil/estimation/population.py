@@ -14,7 +14,7 @@ a batch of B samples at once: arrays of shape (B, n) in place of (n,).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -44,6 +44,7 @@ _COARSE, _FINE = 90, 48
 _STEPS = 44
 _SQUARES, _STRIDE = 41, 8
 _ROUNDING = 200
+_FUTURES = 400
 _OPEN = 4.0  # the prior falls off so much more slowly above the range than below it
 _TINY = 1e-12
 
@@ -117,18 +118,6 @@ class Evidence:
     def shown(self) -> float:
         """How far the runs show the shape of their distribution, below 1."""
         return self.order_count / (self.order_count + 20.0)
-
-    def extended(self, more: int, squares: ArrayLike) -> Evidence:
-        """Return the evidence after more orders, trained once, that add to the sum of squares."""
-        precision = self.precision + more
-        return replace(
-            self,
-            order_count=self.order_count + more,
-            freedom=self.freedom + more,
-            precision=precision,
-            misfit=self.misfit + np.asarray(squares)[..., None],
-            log_determinant=self.log_determinant - np.log(self.precision) + np.log(precision),
-        )
 
 
 def evidence(
@@ -226,11 +215,6 @@ class Posterior:
         """The median of the standard deviation of a run, (…)."""
         return self.quantile("std", 0.5)
 
-    @property
-    def tail(self) -> Floats:
-        """The median of the accuracy that 95 % of runs exceed, (…)."""
-        return self.quantile("tail", 0.5)
-
     def cdf(self, quantity: Quantity, at: ArrayLike) -> Floats:
         """Return the probability that a quantity is below a value, (…)."""
         x = np.asarray(at, dtype=np.float64)[..., None, None]
@@ -263,9 +247,13 @@ class Posterior:
         far = np.exp(self.log_std[..., -1]) * 10.0
         low, high = self.mean - far, self.mean + far
         if quantity == "std":
-            return _bisect(lambda x: self.cdf("std", x), probability, 0.0 * far, 2.0 * far)
-        if quantity == "tail":
-            return _bisect(lambda x: self.cdf("tail", x), probability, low, high)
+            low, high = 0.0 * far, 2.0 * far
+        if quantity in ("std", "tail"):
+            for _ in range(_STEPS):
+                middle = (low + high) / 2.0
+                below = self.cdf(quantity, middle) < probability
+                low, high = np.where(below, middle, low), np.where(below, high, middle)
+            return np.asarray((low + high) / 2.0)
         width = self._width(quantity)
 
         def curve(at: Floats) -> tuple[Floats, Floats]:
@@ -291,9 +279,18 @@ class Posterior:
         return np.asarray((high - low) / 2.0)
 
     def after(self, more: int, squares: ArrayLike) -> Posterior:
-        """Return the posterior after more orders that add to the sum of squares."""
+        """Return the posterior after more orders, trained once, that add to the sum of squares."""
+        runs = self.evidence
+        precision = runs.precision + more
         return posterior(
-            self.evidence.extended(more, squares),
+            replace(
+                runs,
+                order_count=runs.order_count + more,
+                freedom=runs.freedom + more,
+                precision=precision,
+                misfit=runs.misfit + np.asarray(squares)[..., None],
+                log_determinant=runs.log_determinant - np.log(runs.precision) + np.log(precision),
+            ),
             prior=self.prior,
             class_variance=self.class_variance,
             shared_seeds=self.shared_seeds,
@@ -389,17 +386,6 @@ def _sum(parts: Floats) -> Floats:
     return np.asarray(parts.sum(axis=(-1, -2)))
 
 
-def _bisect(
-    cdf: Callable[[Floats], Floats], probability: float, low: Floats, high: Floats
-) -> Floats:
-    """Return where a cdf reaches a probability between two points, for each of a batch."""
-    for _ in range(_STEPS):
-        middle = (low + high) / 2.0
-        below = cdf(middle) < probability
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return np.asarray((low + high) / 2.0)
-
-
 def orders_for(
     known: Posterior, target: float, assurance: float, *, most: int = 1_000_000
 ) -> int | None:
@@ -450,12 +436,7 @@ def orders_for(
 
 
 def orders_to_decide(
-    known: Posterior,
-    values: ArrayLike,
-    assurance: float,
-    *,
-    most: int = 200,
-    draws: int = 400,
+    known: Posterior, values: ArrayLike, assurance: float, *, most: int = 200
 ) -> int | None:
     """Return after how many more orders a difference is decided with an assurance.
 
@@ -467,7 +448,6 @@ def orders_to_decide(
         values: (n,) the differences, one per order.
         assurance: wanted probability.
         most: the largest number of further orders.
-        draws: number of futures.
 
     Returns:
         None if that many do not suffice.
@@ -475,15 +455,14 @@ def orders_to_decide(
     seen = np.asarray(values, dtype=np.float64)
     rng = np.random.default_rng(0)
     weights = known.weights.ravel()
-    chosen = rng.choice(len(weights), draws, p=weights / weights.sum())
+    chosen = rng.choice(len(weights), _FUTURES, p=weights / weights.sum())
     row, column = np.unravel_index(chosen, known.weights.shape)
     std = np.exp(known.log_std)[row]
     width = std * np.sqrt(known.mean_variance[0, column])
-    mean = known.centre[0, column] + width * rng.standard_normal(draws)
-    future = mean[:, None] + std[:, None] * rng.standard_normal((draws, most))
-    series = np.concatenate([np.broadcast_to(seen, (draws, len(seen))), future], axis=1)
-    outside = excludes_zero(series)
-    decided = outside[:, len(seen) - 1 :].cumsum(axis=1) > 0
+    mean = known.centre[0, column] + width * rng.standard_normal(_FUTURES)
+    future = mean[:, None] + std[:, None] * rng.standard_normal((_FUTURES, most))
+    series = np.concatenate([np.broadcast_to(seen, (_FUTURES, len(seen))), future], axis=1)
+    decided = excludes_zero(series)[:, len(seen) - 1 :].cumsum(axis=1) > 0
     enough = np.flatnonzero(decided.mean(axis=0) >= assurance)
     return int(enough[0]) if enough.size else None
 
@@ -572,32 +551,3 @@ def combine(known: Sequence[Posterior | Combination], weights: Sequence[float]) 
 _DRAWS = 20_000
 _POINTS = np.concatenate([[0.0005, 0.002, 0.005, 0.01, 0.02], np.arange(0.03, 0.98, 0.02)])
 _POINTS = np.unique(np.concatenate([_POINTS, 1.0 - _POINTS]))
-
-
-def performance_profile(
-    runs: Sequence[ArrayLike], at: ArrayLike, *, draws: int = 2_000, level: float = LEVEL
-) -> tuple[Floats, Floats, Floats]:
-    """Return the share of runs above each score, a mean over datasets, with pointwise bands.
-
-    The bands are stratified bootstrap percentiles: orders are drawn again within each dataset
-    (Agarwal et al. 2021, Deep Reinforcement Learning at the Edge of the Statistical Precipice).
-
-    Args:
-        runs: accuracies of the runs on each dataset.
-        at: (m,) scores.
-        draws: bootstrap samples.
-        level: of the bands.
-
-    Returns:
-        (m,) share, lower and upper band.
-    """
-    points, rng = np.asarray(at, dtype=np.float64), np.random.default_rng(0)
-    shares, samples = np.zeros(len(points)), np.zeros((draws, len(points)))
-    for values in runs:
-        above = np.asarray(values, dtype=np.float64)[:, None] > points
-        count = len(above)
-        drawn = rng.multinomial(count, np.full(count, 1.0 / count), draws) / count
-        shares += above.mean(axis=0) / len(runs)
-        samples += drawn @ above / len(runs)
-    low, high = np.quantile(samples, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0)
-    return shares, low, high

@@ -17,6 +17,7 @@ from edgecil.estimation.population import (
     measured_prior,
     posterior,
 )
+from edgecil.estimation.truth import Truth
 from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.protocols import ENUMERATE, Protocol, find_protocol
 from edgecil.sequences.sequence import ClassSequence
@@ -26,23 +27,23 @@ _FEWEST = 2
 
 @dataclass(frozen=True)
 class Choice:
-    """How one sample of orders was chosen, by one protocol or by several together.
+    """How one sample of orders was chosen, by one protocol or by several together, by name.
 
     It is random if the orders represent all: each is a uniform random draw, or they are all.
     """
 
-    protocols: tuple[Protocol, ...]
+    protocols: dict[str, Protocol]
     random: bool
 
     @property
     def independent(self) -> bool:
         """Whether the orders do not depend on each other, so that claims on ranks are exact."""
-        return self.random and not self._joint
+        return self.random and not any(it.joint for it in self.protocols.values())
 
     @property
     def unknown(self) -> bool:
         """Whether nobody said how the orders were chosen, so that they may be random."""
-        return all(protocol.unknown for protocol in self.protocols)
+        return all(protocol.unknown for protocol in self.protocols.values())
 
     @property
     def calibration(self) -> str | None:
@@ -51,28 +52,16 @@ class Choice:
         Independent draws beside a design count as what they are: the design makes the mean more
         accurate, not less.
         """
-        if any(protocol.calibration is None for protocol in self.protocols):
+        every = list(self.protocols.values())
+        if any(protocol.calibration is None for protocol in every):
             return None
-        single = [protocol for protocol in self.protocols if not protocol.joint]
-        keys = {protocol.calibration for protocol in single or self._joint}
+        single = [protocol for protocol in every if not protocol.joint]
+        keys = {protocol.calibration for protocol in single or every}
         return keys.pop() if len(keys) == 1 else None
 
-    @property
-    def _joint(self) -> list[Protocol]:
-        return [protocol for protocol in self.protocols if protocol.joint]
 
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """The orders of a method that represent all orders, and the protocols that chose them."""
-
-    protocols: tuple[str, ...]
-    choice: Choice
-    orders: Orders
-
-
-def representative_orders(table: Runs, method: str) -> Sample:
-    """Return the orders that an answer about a method rests on.
+def representative_orders(table: Runs, method: str) -> tuple[Choice, Orders]:
+    """Return the orders that an answer about a method rests on, and how they were chosen.
 
     These are all orders if (nearly) all were run, else random draws if there are two, else those
     of the protocol that ran most.
@@ -81,18 +70,14 @@ def representative_orders(table: Runs, method: str) -> Sample:
     ran = {name: set(table.orders(method, name).places.tolist()) for name in names}
     ran = {name: places for name, places in ran.items() if places}
     random = random_protocols(table, method)
-    blind = {name: places for name, places in ran.items() if name in random}
+    blind = {name: random[name] for name in ran if name in random}
     most = max(ran, key=lambda name: len(ran[name]))
-    if len(set().union(*blind.values())) < min(len(ran[most]), _FEWEST):
+    if len(set[int]().union(*(ran[name] for name in blind))) < min(len(ran[most]), _FEWEST):
         blind = {}  # a single blind order gives no interval
-    chosen = blind or {most: ran[most]}
+    choice = Choice(blind or {most: find_protocol(most)}, bool(blind))
     orders = table.orders(method)
-    places = set[int]().union(*chosen.values())
-    return Sample(
-        tuple(chosen),
-        Choice(tuple(random.get(name) or find_protocol(name) for name in chosen), bool(blind)),
-        orders.take(np.isin(orders.places, list(places))),
-    )
+    places = set[int]().union(*(ran[name] for name in choice.protocols))
+    return choice, orders.take(np.isin(orders.places, list(places)))
 
 
 def random_protocols(table: Runs, method: str | None = None) -> dict[str, Protocol]:
@@ -115,15 +100,20 @@ def random_protocols(table: Runs, method: str | None = None) -> dict[str, Protoc
     return chosen
 
 
-def unbiased_sequences(table: Runs, method: str | None = None) -> tuple[ClassSequence, ...]:
-    """Return the different sequences of :func:`random_protocols` that a method (or any) ran.
+def unbiased_orders(
+    table: Runs, method: str, truth: Truth | None
+) -> tuple[tuple[ClassSequence, ...], Floats]:
+    """Return orders that represent all of Ω, the truth's or blind ones, with their accuracies.
 
-    A sequence that another method ran for `random` may be an extreme one here.
+    An order that another method ran for `random` may be an extreme one here.
     """
-    rows = table.rows(method)
+    if truth is not None:
+        return truth.sequences, truth.accuracies
+    rows, orders = table.rows(method), table.orders(method)
     codes = [table.protocols.index(name) for name in random_protocols(table, method)]
-    places = table.sequence[rows[np.isin(table.protocol[rows], codes)]].tolist()
-    return tuple(table.sequences[place] for place in dict.fromkeys(places))
+    places = table.sequence[rows[np.isin(table.protocol[rows], codes)]]
+    kept = orders.take(np.isin(orders.places, places))
+    return kept.sequences, kept.accuracies
 
 
 def describe_unknown_choice(protocols: Iterable[str]) -> str | None:
@@ -158,9 +148,9 @@ def describe_population(table: Runs, seeds: int, choice: Choice | None = None) -
     return f"class orders{alike}, for {of_seeds}"
 
 
-def know_method(table: Runs, method: str, sample: Sample) -> Posterior | None:
+def know_method(table: Runs, method: str, orders: Orders) -> Posterior | None:
     """Return what a method's trainings on some orders say; None with fewer than three orders."""
-    orders, variance = sample.orders, None
+    variance = None
     if len(orders) > 1 and table.by_class is not None and (orders.counts == 1).all():
         classes = table.class_accuracies(method, orders.sequences)
         if classes is not None:
@@ -174,11 +164,7 @@ def know_method(table: Runs, method: str, sample: Sample) -> Posterior | None:
 
 
 def know(
-    values: Floats,
-    seeds: Ints,
-    metric: str,
-    *,
-    class_variance: float | None = None,
+    values: Floats, seeds: Ints, metric: str, *, class_variance: float | None = None
 ) -> Posterior | None:
     """Return what values of some orders say; None with fewer than three orders.
 

@@ -57,25 +57,25 @@ class Reading(TypedDict, total=False):
 
 @dataclass(frozen=True, eq=False)
 class DatasetRuns:
-    """The runs on one dataset, their experiments as of one moment, and notes in sentences."""
+    """The runs on one dataset, their experiments as of one moment, and notes in sentences.
+
+    Those of a single source also say `where` they are from.
+    """
 
     table: Runs
     experiments: tuple[Experiment, ...] = ()
     notes: tuple[str, ...] = ()
+    where: str = ""
 
 
 @dataclass(frozen=True, eq=False)
 class Gathered:
-    """The runs of all sources by one metric, for each dataset."""
+    """The runs of all sources, each with its name, by one metric, for each dataset."""
 
     sources: list[One]
+    words: tuple[str, ...]
     metric: str
     datasets: list[DatasetRuns]
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """What each source is called."""
-        return tuple(map(describe_source, self.sources))
 
 
 def is_saved_analysis(source: object) -> bool:
@@ -130,15 +130,12 @@ def _named(name: str, source: Any) -> DataFrame:
     return frame
 
 
-def describe_source(source: One) -> str:
+def _describe(source: One) -> str:
     """Return a source in a few words: its path, if it has one."""
-    if isinstance(source, Experiment):
-        return str(source.directory)
-    if isinstance(source, (str, Path)):
-        return str(source)
     if isinstance(source, Runs):
         return f"a table of {source.dataset}"
-    return str(name_of(source) or "a DataFrame")
+    path = source.directory if isinstance(source, Experiment) else source
+    return str(path) if isinstance(path, (str, Path)) else name_of(path) or "a DataFrame"
 
 
 def default_metric(sources: Sequence[One]) -> str:
@@ -193,11 +190,12 @@ def gather(
     options = {name: it for name, it in reading.items() if name != "pool" and it is not None}
     tracked = [one for one in sources if is_tensorboard(one)]  # each file has one run
     units = [one for one in sources if not is_tensorboard(one)]
-    groups: dict[str, list[_Part]] = {}
+    groups: dict[str, list[DatasetRuns]] = {}
     for number, one in enumerate([*units, *([tracked] if tracked else [])], 1):
         for part in _read(one, metric, classifier, options, number):
             groups.setdefault(part.table.dataset, []).append(part)
-    return Gathered(sources, metric, [_join(group, pool) for group in groups.values()])
+    joined = [_join(group, pool) for group in groups.values()]
+    return Gathered(sources, tuple(map(_describe, sources)), metric, joined)
 
 
 @checked
@@ -253,54 +251,42 @@ def _without_failures(table: Runs) -> Runs:
     return table if all(kept) else table.take(np.array(kept))
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """The runs of one source on one dataset, what the source is called, and its experiment."""
-
-    table: Runs
-    where: str
-    experiment: Experiment | None = None
-
-
 def _read(
     source: One | list[One],
     metric: str,
     classifier: str | None,
     options: Mapping[str, Any],
     number: int,
-) -> Iterator[_Part]:
+) -> Iterator[DatasetRuns]:
     if isinstance(source, Experiment):
-        yield _Part(source.table(metric, classifier), str(source.directory), source)
+        where = str(source.directory)
+        yield DatasetRuns(source.table(metric, classifier), (source,), where=where)
         return
-    where = name_of(source) or f"table {number}"
-    where = str(source) if isinstance(source, (str, Path)) else where
+    where = str(source) if isinstance(source, (str, Path)) else name_of(source) or f"table {number}"
     if classifier is not None:
         raise UsageError(
             f"`classifier` requires experiment directories. Got {shown(classifier)} "
             f"for {where}; give the column of that classifier as `metric`."
         )
-    if isinstance(source, Runs):
-        if source.metric != metric:
-            raise UsageError(
-                f"`metric` must be the table's {source.metric!r}. Got {shown(metric)}."
-            )
-        yield _Part(source, where)
-    else:
-        for table in read_runs(source, metric=metric, **options):
-            yield _Part(table, where)
+    if isinstance(source, Runs) and source.metric != metric:
+        raise UsageError(f"`metric` must be the table's {source.metric!r}. Got {shown(metric)}.")
+    tables = [source] if isinstance(source, Runs) else read_runs(source, metric=metric, **options)
+    yield from (DatasetRuns(table, where=where) for table in tables)
 
 
-def _join(group: Sequence[_Part], pool: str | None) -> DatasetRuns:
+def _join(group: Sequence[DatasetRuns], pool: str | None) -> DatasetRuns:
     """Return the runs of several sources on one dataset as one table, and check them."""
     parts, notes = _keep_apart(group, pool)
     table, scaled = in_per_cent(_joined([part.table for part in parts]))
-    experiments = tuple(part.experiment for part in parts if part.experiment is not None)
+    experiments = tuple(one for part in parts for one in part.experiments)
     notes += [*table.notes, *scaled, *_note_seeds(table, experiments), *_note_machines(experiments)]
     notes += check_runs(table)
     return DatasetRuns(table, experiments, tuple(dict.fromkeys(notes)))
 
 
-def _keep_apart(group: Sequence[_Part], pool: str | None) -> tuple[list[_Part], list[str]]:
+def _keep_apart(
+    group: Sequence[DatasetRuns], pool: str | None
+) -> tuple[list[DatasetRuns], list[str]]:
     """Return the parts with methods renamed where a name has runs of different meaning."""
     variants: dict[str, dict[str, tuple[str, dict[str, Any]]]] = {}
     contents: dict[str, str] = {}
@@ -338,39 +324,30 @@ def _keep_apart(group: Sequence[_Part], pool: str | None) -> tuple[list[_Part], 
     return [_renamed(part, names) for part in group] if names else list(group), notes
 
 
-def _renamed(part: _Part, names: Mapping[tuple[str, str], str]) -> _Part:
+def _renamed(part: DatasetRuns, names: Mapping[tuple[str, str], str]) -> DatasetRuns:
     table = part.table
-    new = [
-        names.get((old := table.methods[code], table.identities[place] or part.where), old)
-        for code, place in zip(table.method.tolist(), table.identity.tolist(), strict=True)
-    ]
     old = [table.methods[code] for code in table.method.tolist()]
+    keys = [table.identities[place] or part.where for place in table.identity.tolist()]
+    new = [names.get((name, key), name) for name, key in zip(old, keys, strict=True)]
     renamed = dict(zip(old, new, strict=True))
-    experiment = part.experiment and replace(part.experiment, renamed=renamed)
-    return _Part(table.with_methods(new), part.where, experiment)
+    experiments = tuple(replace(one, renamed=renamed) for one in part.experiments)
+    return replace(part, table=table.with_methods(new), experiments=experiments)
 
 
 def _label(variants: Mapping[str, tuple[str, dict[str, Any]]]) -> dict[str, str]:
     """Return what tells variants of a method apart: settings that differ, or else their sources."""
     leaves = [_leaves("", own) for _, own in variants.values()]
-    if all(leaves):
-        every = dict.fromkeys(path for own in leaves for path in own)
-        differing = [path for path in every if len({repr(own.get(path)) for own in leaves}) > 1]
-        labels = [
-            ", ".join(
-                f"{path.rpartition('.')[2]} {shown(own[path])}"
-                for path in differing[:2]
-                if path in own
-            )
-            for own in leaves
-        ]
-        more = f" and {len(differing) - 2} more" if differing[2:] else ""
+    every = dict.fromkeys(path for own in leaves for path in own)
+    differing = [path for path in every if len({repr(own.get(path)) for own in leaves}) > 1]
+    more = f" and {len(differing) - 2} more" if differing[2:] else ""
+    words = [
+        ", ".join(f"{it.rpartition('.')[2]} {shown(own[it])}" for it in differing[:2] if it in own)
+        for own in leaves
+    ]
+    settings = [f"{it}{more}".replace("_", " ").replace("'", "") if it else "" for it in words]
+    sources = [where for where, _ in variants.values()]
+    for labels in (settings, [Path(where).name for where in sources], sources):
         if len(set(labels)) == len(labels) and all(labels):
-            words = (label.replace("_", " ").replace("'", "") + more for label in labels)
-            return dict(zip(variants, words, strict=True))
-    for name in (lambda where: Path(where).name, str):
-        labels = [name(where) for where, _ in variants.values()]
-        if len(set(labels)) == len(labels):
             return dict(zip(variants, labels, strict=True))
     return {key: key for key in variants}
 
@@ -419,18 +396,13 @@ def _joined(tables: Sequence[Runs]) -> Runs:
     first = named[0]
     if not first.has_orders:
         return join_tables(_apart(named))
-    for table in named[1:]:
-        if (table.names is None) != (first.names is None) or set(table.names or table.classes) != (
-            set(first.names or first.classes)
-        ):
+    classes = [table.names or table.classes for table in named]
+    for own in classes:
+        if set(own) != set(classes[0]):
+            some, others = (name_some(list(map(str, it))) for it in (classes[0], own))
             raise DataError(
                 f"Runs on {first.dataset!r} from several sources must have the same classes, but "
-                f"some have {_list_classes(first)} and others {_list_classes(table)}."
-            )
-        if table.space != first.space:
-            raise DataError(
-                f"Runs on {first.dataset!r} from several sources must have the same task sizes, "
-                f"but some have {list(first.space.sizes)} and others {list(table.space.sizes)}."
+                f"some have {some} and others {others}."
             )
     if first.names is not None:
         named = [first, *(table.numbered_by(first.names) for table in named[1:])]
@@ -471,7 +443,3 @@ def class_names(table: Runs) -> tuple[str, ...] | None:
     except EdgecilError:
         return None
     return tuple(labels[id_] for id_ in table.classes) if table.classes[-1] < len(labels) else None
-
-
-def _list_classes(table: Runs) -> str:
-    return name_some([str(name) for name in table.names or table.classes])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -60,18 +59,10 @@ class Truth:
     def __len__(self) -> int:
         return len(self.accuracies)
 
-    def without_sequences(self) -> Truth:
-        """Return the same truth without its sequences."""
-        return replace(self, sequences=())
-
     @cached_property
     def space_size(self) -> int:
         """|Ω|, the number of all sequences."""
         return SequenceSpace(self.sizes).size
-
-    def index(self) -> dict[ClassSequence, int]:
-        """Return the position of each sequence."""
-        return {sequence: place for place, sequence in enumerate(self.sequences)}
 
 
 def find_truth(table: Runs, method: str) -> Truth | None:
@@ -80,33 +71,20 @@ def find_truth(table: Runs, method: str) -> Truth | None:
     That is all of Ω, of which up to a tenth may have failed, if it was run; else at least 30
     different independent random draws, if there are as many; else None.
     """
+    kind: Literal["enumerated", "sample"] = "enumerated"
     size = table.space.size
-    accuracies = _in_order(table, table.orders(method).by_sequence())
-    every = [name for name in table.protocols if find_protocol(name).exhaustive]
-    nearly = bool(every) and _TENTH * len(accuracies) >= (_TENTH - 1) * size
-    if nearly or len(accuracies) == size:
-        return _truth("enumerated", tuple(every) or (ENUMERATE.name,), accuracies)
-    random = tuple(name for name in table.protocols if find_protocol(name).independent)
-    drawn: dict[ClassSequence, float] = {}
-    for name in random:
-        drawn |= table.orders(method, name).by_sequence()
-    if len(drawn) >= LEAST_SAMPLE:
-        return _truth("sample", random, _in_order(table, drawn))
-    return None
-
-
-def _in_order(table: Runs, accuracies: Mapping[ClassSequence, float]) -> dict[ClassSequence, float]:
-    """Return sequences in the order of the table's runs, which is the same for every method."""
-    if tuple(accuracies) == table.sequences:
-        return dict(accuracies)
-    return {one: accuracies[one] for one in table.sequences if one in accuracies}
-
-
-def _truth(
-    kind: Literal["enumerated", "sample"],
-    protocols: tuple[str, ...],
-    accuracies: dict[ClassSequence, float],
-) -> Truth:
-    sequences = tuple(accuracies)
-    values = np.array(list(accuracies.values()))
+    drawn = dict(table.orders(method).by_sequence())
+    names = [name for name in table.protocols if find_protocol(name).exhaustive]
+    nearly = bool(names) and _TENTH * len(drawn) >= (_TENTH - 1) * size
+    if not nearly and len(drawn) < size:
+        kind, drawn = "sample", {}
+        names = [name for name in table.protocols if find_protocol(name).independent]
+        for name in names:
+            drawn |= table.orders(method, name).by_sequence()
+        if len(drawn) < LEAST_SAMPLE:
+            return None
+    # in the order of the table's runs, which is the same for every method
+    sequences = tuple(one for one in table.sequences if one in drawn)
+    values = np.array([drawn[one] for one in sequences])
+    protocols = tuple(names) or (ENUMERATE.name,)
     return Truth(kind, protocols, sequences[0].sizes, values, sequences)

@@ -314,7 +314,8 @@ def _pools(table: Runs, method: str, truth: Truth) -> dict[str, _Pool]:
     pools = {}
     for name in names:
         protocol, ran = find_protocol(name), table.orders(method, name)
-        place_of, values, fixed = truth.index(), truth.accuracies.tolist(), []
+        place_of = {sequence: place for place, sequence in enumerate(truth.sequences)}
+        values, fixed = truth.accuracies.tolist(), []
         if not protocol.random and not protocol.exhaustive:
             for label, sequence, value in zip(
                 ran.labels, ran.sequences, ran.accuracies.tolist(), strict=True

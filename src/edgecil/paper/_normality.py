@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from edgecil.estimation.analysis import unbiased_orders
+from edgecil.estimation.samples import unbiased_orders
 from edgecil.estimation.sources import Source, gather
 from edgecil.estimation.truth import find_truth
 
