@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -114,20 +113,3 @@ def test_images_cannot_be_changed(both, change) -> None:
         change(both[0])
     with pytest.raises(IndexError):
         both[0][torch.tensor([COUNT])]
-
-
-def test_batches_for_a_gpu_are_read_into_pinned_memory(both, monkeypatch) -> None:
-    """Without a GPU memory cannot be pinned: what is asked for is noted instead."""
-    stored, usual = both
-    asked: list[bool] = []
-    empty = torch.empty
-
-    def noted(*sizes: Any, pin_memory: bool = False, **options: Any) -> torch.Tensor:
-        asked.append(pin_memory)
-        return empty(*sizes, **options)
-
-    monkeypatch.setattr(torch, "empty", noted)
-    for available in (False, True):
-        monkeypatch.setattr(torch.cuda, "is_available", lambda: available)  # noqa: B023
-        assert torch.equal(stored[torch.tensor([2, 0])], usual[torch.tensor([2, 0])])
-    assert asked == [False, True]

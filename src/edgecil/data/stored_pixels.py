@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.utils._pytree import tree_map_only
 
 from edgecil.errors import DataError
 from edgecil.io.arrays import Inputs, Ints
@@ -22,74 +23,60 @@ AT_ONCE = 2**26  # bytes up to which a selection is read at once
 _READ_ONLY = "Stored images are read-only; copy them before you change them."
 
 _aten = torch.ops.aten
+_SAME = (_aten.detach.default, _aten.alias.default)
+# Functions that select along an axis, and where that axis is among their arguments.
+_SELECTIONS = {
+    _aten.index_select.default: 1,
+    _aten.select.int: 1,
+    _aten.slice.Tensor: 1,
+    _aten.split.Tensor: 2,
+}
 
 
 class StoredPixels(torch.Tensor):  # type: ignore[misc]
     """Images or vectors (n, …), each a row of one of several arrays in files or in memory."""
 
     _sources: tuple[Inputs, ...]
-    _owner: torch.Tensor
-    _rows: torch.Tensor
+    _places: torch.Tensor
 
     @staticmethod
-    def __new__(
-        cls, sources: Sequence[Inputs], owner: torch.Tensor, rows: torch.Tensor
-    ) -> StoredPixels:
-        """Image i is row `rows[i]` of source `owner[i]`."""
-        shape = (len(rows), *sources[0].shape[1:])
+    def __new__(cls, sources: Sequence[Inputs], places: torch.Tensor) -> StoredPixels:
+        """Image i is row `places[i, 1]` of source `places[i, 0]`."""
+        shape = (len(places), *sources[0].shape[1:])
         kind = torch.from_numpy(np.empty(0, sources[0].dtype)).dtype
         tensor: StoredPixels = torch.Tensor._make_wrapper_subclass(cls, shape, dtype=kind)
-        tensor._sources, tensor._owner, tensor._rows = tuple(sources), owner, rows
+        tensor._sources, tensor._places = tuple(sources), places
         return tensor
 
     def read(self) -> torch.Tensor:
         """Return all images as a usual tensor."""
-        pinned = torch.cuda.is_available()  # copies to a GPU then overlap with its work
-        out = torch.empty(self.shape, dtype=self.dtype, pin_memory=pinned)
+        out = torch.empty(self.shape, dtype=self.dtype)
+        owner, rows = self._places.numpy().T
         for number, source in enumerate(self._sources):
-            where = (self._owner == number).nonzero().view(-1).numpy()
-            out.numpy()[where] = source[self._rows.numpy()[where]]
+            out.numpy()[owner == number] = source[rows[owner == number]]
         return out
-
-    def _select(self, chosen: torch.Tensor) -> StoredPixels:
-        """Return some images, by indices or by a mask; nothing is read."""
-        chosen = chosen.cpu()
-        return StoredPixels(self._sources, self._owner[chosen], self._rows[chosen])
-
-    def _light(self) -> torch.Tensor:
-        """Return a usual tensor if it is small, else this one."""
-        return self.read() if self.nbytes <= AT_ONCE else self
 
     @classmethod
     def __torch_dispatch__(
         cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        kwargs = kwargs or {}
-        if function is _aten.index.Tensor and _is_stored(args[0]) and len(args[1]) == 1:
-            self, chosen = args[0], args[1][0]
-            if not _is_stored(chosen) and chosen.dim() == 1:
-                return self._select(chosen)._light()
-        if function is _aten.index_select.default and _is_stored(args[0]) and args[1] == 0:
-            return args[0]._select(args[2])._light()
-        if function is _aten.slice.Tensor and args[1:2] in ((), (0,)):
-            begin, end, step = [*args[2:5], None, None, None][:3]
-            chosen = torch.arange(len(args[0]))[slice(begin, end, step)]
-            return args[0]._select(chosen)._light()
-        if function is _aten.split.Tensor and args[2:3] in ((), (0,)):
-            every = torch.arange(len(args[0]))
-            # Together the parts may be larger than memory: each is read when it is used.
-            return [args[0]._select(rows) for rows in every.split(args[1])]
-        if function is _aten.select.int and args[1] == 0:
-            return args[0]._select(torch.tensor([args[2]])).read()[0]
+        first = args[0]
+        if isinstance(first, StoredPixels) and _selects_images(function, args):
+            rest = tree_map_only(torch.Tensor, torch.Tensor.cpu, args[1:])
+            chosen = function(first._places, *rest)
+            if isinstance(chosen, list):
+                # Together the parts may be larger than memory: each is read when it is used.
+                return [StoredPixels(first._sources, places) for places in chosen]
+            if chosen.dim() == 1:
+                return StoredPixels(first._sources, chosen[None]).read()[0]
+            found = StoredPixels(first._sources, chosen)
+            return found if function in _SAME else _light(found)
         if function is _aten.cat.default and args[1:2] in ((), (0,)):
-            return _joined(args[0])._light()
-        if function in (_aten.detach.default, _aten.alias.default):
-            return args[0]._select(torch.arange(len(args[0])))
-        if function is _aten._to_copy.default and _stays(args[0], kwargs):
-            return args[0]._select(torch.arange(len(args[0])))
+            return _light(_joined(first))
         if function._schema.is_mutable:
             raise DataError(_READ_ONLY)
-        return function(*_read(args), **_read(kwargs))
+        args, kwargs = tree_map_only(StoredPixels, StoredPixels.read, (args, kwargs or {}))
+        return function(*args, **kwargs)
 
     def numpy(self, **options: Any) -> Any:
         """Return all images as an array in memory."""
@@ -115,7 +102,7 @@ class StoredPixels(torch.Tensor):  # type: ignore[misc]
             else it
             for it in self._sources
         ]
-        return _rebuild, (sources, self._owner.numpy(), self._rows.numpy())
+        return _rebuild, (sources, self._places.numpy())
 
     def __repr__(self, **_: Any) -> str:
         return f"StoredPixels({tuple(self.shape)})"
@@ -125,54 +112,45 @@ def stored_tensor(pixels: Inputs) -> torch.Tensor:
     """Return pixels as a tensor without a copy; those in a file stay there."""
     if not isinstance(pixels, np.memmap):
         return torch.from_numpy(pixels)
-    return StoredPixels([pixels], torch.zeros(len(pixels)).long(), torch.arange(len(pixels)))
+    return StoredPixels([pixels], _places(0, len(pixels)))
 
 
-def _is_stored(value: Any) -> bool:
-    return isinstance(value, StoredPixels)
+def _selects_images(function: Any, args: Any) -> bool:
+    if function is _aten.index.Tensor:
+        return len(args[1]) == 1 and args[1][0].ndim == 1
+    if function in _SAME:
+        return True
+    axis = _SELECTIONS.get(function)
+    return axis is not None and args[axis : axis + 1] in ((), (0,))
 
 
-def _stays(pixels: Any, options: dict[str, Any]) -> bool:
-    """Return whether a copy would have the type and device of the pixels."""
-    device, dtype = options.get("device"), options.get("dtype")
-    on_cpu = device is None or torch.device(device).type == "cpu"
-    return _is_stored(pixels) and on_cpu and dtype in (None, pixels.dtype)
+def _light(pixels: StoredPixels) -> torch.Tensor:
+    """Return a usual tensor if it is small."""
+    return pixels.read() if pixels.nbytes <= AT_ONCE else pixels
 
 
 def _joined(tensors: Sequence[torch.Tensor]) -> StoredPixels:
     """Chain images one after another; nothing is read."""
     sources: list[Inputs] = []
-    owners, rows = [], []
+    places = []
     for tensor in tensors:
         if isinstance(tensor, StoredPixels):
-            places = []
-            for source in tensor._sources:
-                same = [place for place, other in enumerate(sources) if other is source]
-                places.append(same[0] if same else len(sources))
-                sources += [] if same else [source]
-            owners.append(torch.tensor(places)[tensor._owner])
-            rows.append(tensor._rows)
+            places.append(tensor._places + torch.tensor([len(sources), 0]))
+            sources += tensor._sources
         else:
-            owners.append(torch.full((len(tensor),), len(sources)))
-            rows.append(torch.arange(len(tensor)))
+            places.append(_places(len(sources), len(tensor)))
             sources.append(tensor.numpy())
-    return StoredPixels(sources, torch.cat(owners), torch.cat(rows))
+    return StoredPixels(sources, torch.cat(places))
 
 
-def _read(value: Any) -> Any:
-    """Return arguments with stored pixels replaced by usual tensors."""
-    if isinstance(value, StoredPixels):
-        return value.read()
-    if isinstance(value, (list, tuple)):
-        return type(value)(_read(item) for item in value)
-    if isinstance(value, dict):
-        return {name: _read(item) for name, item in value.items()}
-    return value
+def _places(source: int, count: int) -> torch.Tensor:
+    """Return the places of all images of a source, (n, 2)."""
+    return torch.stack([torch.full((count,), source), torch.arange(count)], dim=1)
 
 
-def _rebuild(sources: list[Any], owner: Ints, rows: Ints) -> StoredPixels:
+def _rebuild(sources: list[Any], places: Ints) -> StoredPixels:
     opened = [_opened(*it) if isinstance(it, tuple) else it for it in sources]
-    return StoredPixels(opened, torch.from_numpy(owner), torch.from_numpy(rows))
+    return StoredPixels(opened, torch.from_numpy(places))
 
 
 def _opened(path: str, offset: int, shape: tuple[int, ...], kind: str) -> Inputs:
