@@ -16,7 +16,7 @@ from edgecil.recipes import describe_recipe, read_recipe, recipe_names
 from edgecil.sequences import SequenceSpace
 from edgecil.sequences.objective import OBJECTIVES
 from edgecil.sequences.protocols import PROTOCOLS
-from edgecil.similarity.encoders import encoder_names
+from edgecil.similarity.text import encoder_names
 
 ROOT = Path(__file__).parents[1]
 RECIPES = sorted((ROOT / "src" / "edgecil" / "recipes").glob("*.toml"), key=lambda it: it.stem)

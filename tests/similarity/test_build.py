@@ -107,3 +107,13 @@ def test_a_file_or_class_vectors_take_the_place_of_a_dataset(tmp_path: Path) -> 
         choose_similarity(matrix, dataset="cifar100")
     with pytest.raises(UsageError, match="not both"):
         choose_similarity({"file": "D.npz", "embeddings": "v.npy"})
+
+
+@pytest.mark.parametrize("dataset", ["ham10000", "eyepacs"])
+def test_the_papers_names_are_a_choice(dataset: str) -> None:
+    plain = build_similarity(dataset=dataset, template="{name}")
+    paper = build_similarity(dataset=dataset, names=f"{dataset}-paper", template="{label}")
+    assert paper.names == edgecil.classes.get_classes(f"{dataset}-paper").labels
+    assert not np.allclose(plain.values, paper.values)
+    with pytest.raises(UsageError, match="were expected"):
+        build_similarity(dataset=dataset, names=["one", "two"])

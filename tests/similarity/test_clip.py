@@ -12,9 +12,8 @@ from safetensors.torch import save_file
 
 from edgecil.classes import ClassList
 from edgecil.errors import DataError, PrerequisiteError, UsageError
-from edgecil.similarity import clip, get_encoder, load_clip, text_similarity
-from edgecil.similarity.clip import ClipEncoder, _hugging_face_names
-from edgecil.similarity.pretrained import locate
+from edgecil.similarity import get_encoder, text_similarity
+from edgecil.similarity.clip import _hugging_face_names
 from tests.similarity.tiny_models import (
     CONTEXT,
     HEADS,
@@ -22,6 +21,7 @@ from tests.similarity.tiny_models import (
     PROJECTION,
     WIDTH,
     PlainClip,
+    load_clip,
     open_clip_config,
     save_open_clip,
 )
@@ -208,7 +208,7 @@ def test_the_caches_and_packages_of_clip_are_used(
     from transformers import CLIPTokenizerFast
 
     from edgecil.similarity.clip import packaged_tokenizer
-    from edgecil.similarity.encoders import ENCODERS, cached_weights
+    from edgecil.similarity.text import ENCODERS, cached_weights
 
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     assert cached_weights(ENCODERS["clip-vit-b-16"]) is None
@@ -228,22 +228,19 @@ def test_the_caches_and_packages_of_clip_are_used(
     assert tokens == [514, 513, 515]  # start, "cat</w>", end
 
 
-def test_half_precision_is_used_on_a_gpu_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    for gpu, chosen in ((True, ("cuda", "float16")), (False, ("cpu", "float32"))):
-        monkeypatch.setattr(torch.cuda, "is_available", lambda gpu=gpu: gpu)
-        assert clip.choose_precision(half=True) == chosen
-        assert clip.choose_precision(half=False) == ("cpu", "float32")
-
-
 def test_in_half_precision_the_similarities_are_rounded_as_by_the_authors(
     tower: Tower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save_hugging_face(*tower)
     classes = ClassList("pets", ("cat", "dog", "photo of a cat"))
-    files = locate("clip", tower[0], "")
-    single = ClipEncoder("clip", files)
-    monkeypatch.setattr(clip, "choose_precision", lambda half: ("cpu", "float16"))
-    half = ClipEncoder("clip", files, half=True)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    single = load_clip(tower[0], half=True)
+    assert (single.half, single._device) == (False, "cpu")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert not load_clip(tower[0]).half
+    half = load_clip(tower[0], half=True)
+    assert (half.half, half._device) == (True, "cuda")
+    half._device = "cpu"
     assert half.version == f"{single.version}, half precision"
     rounded, exact = (
         text_similarity(classes, encoder=it, template="{label}").values for it in (half, single)

@@ -9,6 +9,8 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
+from edgecil.similarity import ClipEncoder
+from edgecil.similarity.pretrained import locate
 from tests.backbones.tiny_models import ClipBlock
 
 WORDS = ("a", "photo", "of", "cat", "dog", ".")
@@ -70,3 +72,7 @@ def save_open_clip(folder: Path, tower: PlainClip, prefix: str = "", **changes: 
     (folder / "open_clip_config.json").write_text(
         json.dumps(open_clip_config(**changes)), encoding="utf-8"
     )
+
+
+def load_clip(weights: Path, **options: bool) -> ClipEncoder:
+    return ClipEncoder("clip", locate("clip", weights, ""), **options)

@@ -77,7 +77,7 @@ VERBS = (
         "edgecil.report.tables:similarity_tables",
         arguments=("dataset",),
         call=_similarity,
-        answer=lambda: load("edgecil.similarity.summary:SimilaritySummary"),
+        answer=lambda: load("edgecil.similarity.matrix:SimilaritySummary"),
     ),
     Verb(
         "features",

@@ -313,7 +313,7 @@ def _find_similarity(
     found: _Found,
 ) -> ExperimentConfig:
     from edgecil.similarity.clip import tokenizer_status
-    from edgecil.similarity.encoders import ENCODERS, cached_weights, encoder_status
+    from edgecil.similarity.text import ENCODERS, cached_weights, encoder_status
 
     asked = config.similarity
     drawn = [PROTOCOLS[it] for it in config.protocol_names if it not in config.sequences]

@@ -14,8 +14,8 @@ from edgecil.io.arrays import Ints
 from edgecil.sequences.protocols import find_protocol
 from edgecil.similarity import Similarity, align, read_embeddings, read_similarity, text_similarity
 from edgecil.similarity.build import check_same_order, find_captions, find_classes
-from edgecil.similarity.encoders import DEFAULT_ENCODER
 from edgecil.similarity.matrix import numbered_names
+from edgecil.similarity.text import DEFAULT_ENCODER
 
 SIMILARITY_FILE = "similarity.npz"
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis
     from edgecil.estimation.comparison import Comparison, MethodComparison
     from edgecil.report.orders import OrderTable
-    from edgecil.similarity.summary import SimilaritySummary
+    from edgecil.similarity.matrix import SimilaritySummary
 
 _SHOWN = 50  # tasks of a sequence, and classes of a task
 _BOLD = (

@@ -8,17 +8,7 @@ from .captions import (
     check_captions as check_captions,
     read_captions as read_captions,
 )
-from .clip import (
-    ClipEncoder as ClipEncoder,
-    load_clip as load_clip,
-)
-from .encoders import (
-    DEFAULT_ENCODER as DEFAULT_ENCODER,
-    Encoder as Encoder,
-    encoder_names as encoder_names,
-    encoder_status as encoder_status,
-    get_encoder as get_encoder,
-)
+from .clip import ClipEncoder as ClipEncoder
 from .files import (
     read_embeddings as read_embeddings,
     read_features as read_features,
@@ -37,6 +27,11 @@ from .matrix import (
 )
 from .options import SimilaritySource as SimilaritySource
 from .text import (
+    DEFAULT_ENCODER as DEFAULT_ENCODER,
     TEMPLATE as TEMPLATE,
+    Encoder as Encoder,
+    encoder_names as encoder_names,
+    encoder_status as encoder_status,
+    get_encoder as get_encoder,
     text_similarity as text_similarity,
 )

@@ -12,7 +12,6 @@ from edgecil.errors import UsageError
 from edgecil.io.files import check_new
 from edgecil.io.progress_bar import Progress
 from edgecil.similarity.captions import bundled_captions, read_captions
-from edgecil.similarity.encoders import DEFAULT_ENCODER, Encoder
 from edgecil.similarity.files import (
     check_similarity_path,
     read_embeddings,
@@ -23,7 +22,7 @@ from edgecil.similarity.files import (
 from edgecil.similarity.images import image_similarity, prototype_similarity
 from edgecil.similarity.matrix import Similarity, SimilarityMatrix
 from edgecil.similarity.options import TEXTS, SimilaritySource
-from edgecil.similarity.text import TEMPLATE, text_similarity
+from edgecil.similarity.text import DEFAULT_ENCODER, TEMPLATE, Encoder, text_similarity
 
 Names = str | Path | Sequence[str] | ClassList
 Captions = str | Path | Mapping[str, str] | Sequence[str]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.resources import as_file, files
 from pathlib import Path
 
 from edgecil.classes import ClassList, get_classes
@@ -77,9 +76,8 @@ def bundled_captions(dataset: str) -> tuple[str, ...]:
             f"Captions come bundled for {', '.join(CAPTIONED)} only. Got {shown(dataset)}; give a "
             "file of captions instead."
         )
-    resource = files("edgecil.similarity") / "data" / "captions" / f"{classes.name}.json"
-    with as_file(resource) as path:
-        return read_captions(path, classes)
+    path = Path(__file__).parent / "data" / "captions" / f"{classes.name}.json"
+    return read_captions(path, classes)
 
 
 def save_captions(captions: Mapping[str, str], path: str | Path) -> None:

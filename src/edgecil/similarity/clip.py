@@ -18,16 +18,10 @@ from typing import Any
 
 from edgecil.errors import DataError, UsageError
 from edgecil.io.files import cache_directory, read_json, replace_file
-from edgecil.io.hub import cached_snapshot
+from edgecil.io.hub import cached_snapshot, hub_folder
 from edgecil.io.toml import read_toml
 from edgecil.io.weights import WeightFiles
-from edgecil.similarity.pretrained import (
-    TOKENIZERS,
-    PretrainedEncoder,
-    locate,
-    require_packages,
-    tokenizer_folder,
-)
+from edgecil.similarity.pretrained import BUNDLED_SERVES, TOKENIZERS, PretrainedEncoder
 
 TOKENIZER = "openai/clip-vit-base-patch32"
 _MERGES = 49_152 - 256 - 2  # of the published vocabulary
@@ -53,21 +47,24 @@ class ClipEncoder(PretrainedEncoder):
         activation: str | None = None,
         half: bool = False,
     ) -> None:
-        """See :func:`load_clip`, and :func:`edgecil.similarity.get_encoder` for named ones.
+        """See :func:`edgecil.similarity.get_encoder` for named ones.
 
         Args:
             name: the encoder's name.
             files: where weights, settings and tokenizer are.
             sizes: the (width, projection) that the named encoder has; other weights are refused.
             activation: overrides what the settings say.
-            half: use half precision where :func:`choose_precision` does.
+            half: use half precision on a GPU, as OpenAI's package does; it does not on processors.
         """
         super().__init__(name, files)
-        self._device, self._precision = choose_precision(half=half)
-        self.half = self._precision == "float16"
-        if self.half:
-            self.version += ", half precision"
         self._sizes, self._activation = sizes, activation
+        if half:
+            import torch
+
+            half = torch.cuda.is_available()
+        self.half, self._device = half, "cuda" if half else "cpu"
+        if half:
+            self.version += ", half precision"
 
     def _pool(self, model: Any, tokens: Any) -> Any:
         import torch
@@ -92,7 +89,8 @@ class ClipEncoder(PretrainedEncoder):
         tokenizer = self._tokenizer(settings["vocab_size"])
         model = CLIPTextModelWithProjection(CLIPTextConfig(**settings))
         self._fill(model, tensors)
-        return model.to(self._device, getattr(torch, self._precision)).eval(), tokenizer
+        precision = torch.float16 if self.half else torch.float32
+        return model.to(self._device, precision).eval(), tokenizer
 
     def _settings(self, tensors: Mapping[str, Any], *, is_open_clip: bool) -> dict[str, Any]:
         """Return arguments of CLIPTextConfig: sizes from the weights, the rest from the settings.
@@ -115,8 +113,7 @@ class ClipEncoder(PretrainedEncoder):
         if self._sizes not in (None, sizes):
             raise UsageError(
                 f"{self._files.weights} is not {self.name}: width and projection are {sizes}, "
-                f"those of {self.name} are {self._sizes}; give that encoder's weights, or read "
-                "these with edgecil.similarity.load_clip."
+                f"those of {self.name} are {self._sizes}; give that encoder's weights."
             )
         return {
             "layer_norm_eps": 1e-5,
@@ -138,9 +135,11 @@ class ClipEncoder(PretrainedEncoder):
         if not any((folder / name).is_file() for name in TOKENIZERS):
             remedy = (
                 f"CLIP's tokenizer is not beside the weights in {folder}, so copy vocab.json and "
-                f"merges.txt of {TOKENIZER} there"
+                f"merges.txt of {TOKENIZER} there ({BUNDLED_SERVES})"
             )
-            folder = packaged_tokenizer() or tokenizer_folder(self.name, TOKENIZER, remedy)
+            folder = packaged_tokenizer() or hub_folder(
+                TOKENIZER, TOKENIZERS, needed_by=f"Encoder {self.name!r}", remedy=remedy
+            )
         tokenizer = self._read(CLIPTokenizerFast, folder)
         if len(tokenizer) > vocabulary:
             raise DataError(
@@ -185,18 +184,6 @@ def _read_config(folder: Path, *, is_open_clip: bool) -> dict[str, Any]:
         }
     except (ValueError, AttributeError, TypeError) as error:
         raise DataError(f"{path} is not a CLIP configuration: {error}.") from error
-
-
-def choose_precision(*, half: bool) -> tuple[str, str]:
-    """Return device and precision: half precision on a GPU if asked for, like OpenAI's package.
-
-    That package uses single precision on processors, where nothing changes.
-    """
-    if not half:
-        return "cpu", "float32"
-    import torch
-
-    return ("cuda", "float16") if torch.cuda.is_available() else ("cpu", "float32")
 
 
 def packaged_tokenizer() -> Path | None:
@@ -255,15 +242,3 @@ def tokenizer_status(weights: Path | None) -> tuple[bool, str]:
         f"{TOKENIZER} and copy vocab.json and merges.txt beside the weights, or install "
         "OpenAI's package clip or open_clip, which have it"
     )
-
-
-def load_clip(weights: str | Path, *, name: str = "clip") -> ClipEncoder:
-    """Return any CLIP text tower of OpenAI's architecture, of any size.
-
-    Args:
-        weights: a folder or a weight file in Hugging Face or open_clip layout, or a hub id.
-        name: what to call it in a matrix's source.
-    """
-    require_packages(name)
-    remedy = f"run hf download {weights} where there is a network, and give the folder it prints"
-    return ClipEncoder(name, locate(name, weights, remedy))

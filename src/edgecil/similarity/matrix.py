@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,12 +14,15 @@ from numpy.typing import ArrayLike
 from edgecil.classes import words_of
 from edgecil.errors import UsageError, name_some
 from edgecil.io.arrays import Floats, Ints
+from edgecil.io.notebook import html_figure, html_table, new_axes
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-    from edgecil.similarity.summary import SimilaritySummary
+_NAMED = 20  # classes up to which a figure names them
+_FIGURE = (4.2, 3.6)  # inches
+_DRAWN = 300  # classes up to which a notebook shows the figure
 
 
 def check_similarity(similarity: object) -> None:
@@ -36,6 +40,37 @@ def check_similarity(similarity: object) -> None:
 def numbered_names(count: int) -> tuple[str, ...]:
     """Return names for classes that came without: class 0, class 1 and so on."""
     return tuple(f"class {index}" for index in range(count))
+
+
+@dataclass(frozen=True)
+class ClassPair:
+    """Two classes."""
+
+    classes: tuple[str, str]
+    similarity: float
+
+
+@dataclass(frozen=True)
+class SimilaritySummary:
+    """A similarity in numbers.
+
+    Attributes:
+        classes: number of classes.
+        source: encoder, template and the like.
+        mean: over all pairs of classes.
+        std: population standard deviation over all pairs.
+        out: the file in which it was saved; None if it was not.
+        most_similar: pairs in descending order.
+        least_similar: pairs in ascending order.
+    """
+
+    classes: int
+    source: dict[str, str]
+    mean: float
+    std: float
+    out: Path | None
+    most_similar: list[ClassPair]
+    least_similar: list[ClassPair]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -161,18 +196,36 @@ class SimilarityMatrix:
             pairs: number of pairs of each kind.
             path: where the matrix was saved, for the summary.
         """
-        from edgecil.similarity.summary import summarize
-
-        return summarize(self, pairs, path)
+        values, (rows, columns) = self.pairs(), np.triu_indices(len(self), 1)
+        ordered = [
+            ClassPair((self.names[rows[pair]], self.names[columns[pair]]), float(values[pair]))
+            for pair in np.argsort(-values, kind="stable")
+        ]
+        most = min(pairs, (len(ordered) + 1) // 2)  # with few classes the lists share no pair
+        least = min(pairs, len(ordered) - most)
+        return SimilaritySummary(
+            classes=len(self),
+            source=dict(self.source),
+            mean=float(values.mean()),
+            std=float(values.std()),
+            out=path,
+            most_similar=ordered[:most],
+            least_similar=ordered[::-1][:least],
+        )
 
     def __repr__(self) -> str:
         source = ", ".join(f"{key} {value}" for key, value in self.source.items())
         return f"<SimilarityMatrix of {len(self)} classes{': ' if source else ''}{source}>"
 
     def _repr_html_(self) -> str:
-        from edgecil.similarity.summary import similarity_html
-
-        return similarity_html(self)
+        summary = self.summary(pairs=3)
+        rows = [("classes", "similarity")]
+        for pair in (*summary.most_similar, *reversed(summary.least_similar)):
+            rows.append((" – ".join(pair.classes), f"{pair.similarity:.3f}"))
+        page = f"<p>{html.escape(repr(self)[1:-1])}</p>{html_table(rows)}"
+        if len(self) <= _DRAWN:
+            page += html_figure(lambda axes: self.plot(ax=axes), "similarity of classes", _FIGURE)
+        return page
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a DataFrame with the classes as rows and columns."""
@@ -186,9 +239,18 @@ class SimilarityMatrix:
         Args:
             ax: the axes to draw on; new ones by default.
         """
-        from edgecil.similarity.summary import draw_similarity
-
-        return draw_similarity(self, ax)
+        axes = new_axes(_FIGURE) if ax is None else ax
+        values = self.values.copy()
+        np.fill_diagonal(values, np.nan)
+        image = axes.imshow(values, cmap="Blues")
+        axes.figure.colorbar(image, ax=axes, label="similarity")
+        if len(self) <= _NAMED:
+            axes.set_xticks(range(len(self)), self.names, rotation=90)
+            axes.set_yticks(range(len(self)), self.names)
+        else:
+            axes.set_xlabel("class")
+            axes.set_ylabel("class")
+        return axes
 
 
 Similarity: TypeAlias = SimilarityMatrix

@@ -8,8 +8,7 @@ from typing import Any
 
 from edgecil.errors import UsageError
 from edgecil.options import Options, option
-from edgecil.similarity.encoders import DEFAULT_ENCODER
-from edgecil.similarity.text import TEMPLATE
+from edgecil.similarity.text import DEFAULT_ENCODER, TEMPLATE
 
 FILES = ("file", "embeddings")
 TEXTS = ("names", "encoder", "template", "captions", "weights", "encoder_half")

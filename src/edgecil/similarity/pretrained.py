@@ -12,15 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecil.errors import (
-    DataError,
-    PrerequisiteError,
-    UsageError,
-    first_line,
-    name_some,
-    shown,
-)
-from edgecil.io.hub import hub_folder
+from edgecil.errors import DataError, PrerequisiteError, UsageError, first_line, name_some, shown
 from edgecil.io.packages import missing_packages
 from edgecil.io.weights import WeightFiles, locate_weights, read_tensors
 
@@ -53,16 +45,8 @@ def require_packages(encoder: str) -> None:
 
 def locate(encoder: str, given: str | Path, remedy: str) -> WeightFiles:
     """Locate a model's files in a folder, a weight file or a hub id; download if necessary."""
-    return locate_weights(given, SETTINGS, **_needs(encoder, remedy))
-
-
-def tokenizer_folder(encoder: str, hub_id: str, remedy: str) -> Path:
-    """Return the folder of a hub repository with a tokenizer; arguments as of :func:`locate`."""
-    return hub_folder(hub_id, TOKENIZERS, **_needs(encoder, remedy))
-
-
-def _needs(encoder: str, remedy: str) -> dict[str, str]:
-    return {"needed_by": f"Encoder {encoder!r}", "remedy": f"{remedy} ({BUNDLED_SERVES})"}
+    remedy = f"{remedy} ({BUNDLED_SERVES})"
+    return locate_weights(given, SETTINGS, needed_by=f"Encoder {encoder!r}", remedy=remedy)
 
 
 def check_texts(texts: Sequence[str]) -> list[str]:

