@@ -22,7 +22,6 @@ BATCH = 32  # fixed batch size: floating-point sums may depend on the number of 
 FEATURES_VERSION = 1  # increase it when the same weights and images give other rows
 
 _MEMORY = 2**29  # bytes of rows in memory above which a process drops whole banks
-
 _HASHED_AT_ONCE = 1024  # rows of a tensor that may be on disk
 
 _log = logging.getLogger(__name__)

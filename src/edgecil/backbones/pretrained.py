@@ -10,16 +10,17 @@ from __future__ import annotations
 import hashlib
 import logging
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+import msgspec
 import torch
 
 from edgecil.backbones.initialise import build_from
-from edgecil.backbones.resnet import Backbone
-from edgecil.backbones.resnet_weights import holds_resnet, load_resnet
+from edgecil.backbones.resnet import Backbone, ResNet, imagenet_resnet18
 from edgecil.backbones.slot import build_model, is_slot_model, model_config, model_fingerprint
 from edgecil.backbones.vit import ViT
 from edgecil.backbones.vit_weights import (
@@ -33,23 +34,22 @@ from edgecil.errors import UsageError, unknown
 from edgecil.io.files import cache_directory, replace_file
 from edgecil.io.hub import cached_snapshot, is_hub_id
 from edgecil.io.toml import read_toml
-from edgecil.io.weights import WEIGHTS, WeightFiles, locate_weights, tensor_names
+from edgecil.io.weights import WEIGHTS, WeightFiles, locate_weights, read_tensors, tensor_names
 from edgecil.registry import Registry
 
 Shape = tuple[int, ...]
 
 _log = logging.getLogger(__name__)
 
-_IMAGENET = Normalise((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
-_CLIP = Normalise((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711))
-_STATISTICS = {"half": Normalise((0.5,) * 3, (0.5,) * 3), "imagenet": _IMAGENET, "clip": _CLIP}
+_DATA = Path(__file__).parent / "data"
+_BUNDLED, _CLIP, _RESNET = "vit-quickdraw", "vit-b16-clip", "resnet18-in1k"
+_CLASSIFIER = ("fc.", "head.", "classifier.")
 
 
 @dataclass(frozen=True)
 class PretrainedModel:
     """Weights for a vision transformer or ResNet-18."""
 
-    name: str
     source: str  # a weight file, a folder with one, or a hub id
     summary: str  # architecture and training data in a few words
     # normalisation and side in pixels of its images; None to read them from its files
@@ -57,21 +57,9 @@ class PretrainedModel:
     image_size: int | None = None
 
 
-_DATA = Path(__file__).parent / "data"
-_RESNETS = ("resnet18-in1k",)
-_IMAGENET_SIZE = 224
-
-
-def _read_models() -> dict[str, PretrainedModel]:
-    models = {}
-    for name, entry in read_toml(_DATA / "pretrained.toml").items():
-        statistics = _STATISTICS.get(entry.pop("statistics", ""))
-        models[name] = PretrainedModel(name, statistics=statistics, **entry)
-    bundled = models["vit-quickdraw"]
-    return {**models, bundled.name: replace(bundled, source=str(_DATA / bundled.source))}
-
-
-PRETRAINED: Registry[PretrainedModel] = Registry("pre-trained model", _read_models())
+_models = msgspec.convert(read_toml(_DATA / "pretrained.toml"), dict[str, PretrainedModel])
+_models[_BUNDLED] = replace(_models[_BUNDLED], source=str(_DATA / _models[_BUNDLED].source))
+PRETRAINED: Registry[PretrainedModel] = Registry("pre-trained model", _models)
 
 _supplied: dict[str, Path] = {}  # folders with weights that another process sent, by model
 
@@ -124,7 +112,7 @@ def find_pretrained(name: str) -> PretrainedModel:
     if name in PRETRAINED:
         return PRETRAINED[name]
     what = "network" if is_slot_model(name) else "weights"
-    return PretrainedModel(name, name, f"your own {what}")
+    return PretrainedModel(name, f"your own {what}")
 
 
 def pretrained_status(name: str) -> tuple[bool, str]:
@@ -151,15 +139,16 @@ def load_pretrained(name: str, shape: Shape, seed: int = 0) -> Backbone:
     """
     if is_slot_model(name):
         return build_model(name, shape, seed)
-    return load_resnet(_locate(name), shape) if is_resnet(name) else load_vit(name, shape)
+    return load_resnet(name, shape) if is_resnet(name) else load_vit(name, shape)
 
 
 @cache
 def is_resnet(name: str) -> bool:
     """Return whether pre-trained weights are those of a residual network."""
     if name in PRETRAINED or is_slot_model(name):
-        return find_pretrained(name).name in _RESNETS
-    return holds_resnet(tensor_names(_locate(name).weights))
+        return name in PRETRAINED and PRETRAINED.resolve(name) == _RESNET
+    names = tensor_names(_locate(name).weights)
+    return any(re.search(r"(^|\.)layer1\.0\.conv1\.weight$", tensor) for tensor in names)
 
 
 def load_vit(name: str, shape: Shape) -> ViT:
@@ -176,6 +165,36 @@ def load_vit(name: str, shape: Shape) -> ViT:
         files.weights,
         "plain vision transformer in timm's names",
     )
+
+
+def load_resnet(name: str, shape: Shape) -> ResNet:
+    """Return a new ResNet-18 with weights of torchvision or timm, which name its tensors alike.
+
+    Its stem is that of ImageNet networks for images of any size; the classifier is left out.
+    """
+    path = _locate(name).weights
+    tensors = read_tensors(path)
+    prefixes = ("", "model.", "backbone.", "encoder.")
+    prefix = next((one for one in prefixes if f"{one}conv1.weight" in tensors), "")
+    theirs = {name.removeprefix(prefix): tensor for name, tensor in tensors.items()}
+    ours = {_our_name(it): theirs[it] for it in theirs if not it.startswith(_CLASSIFIER)}
+    kind = "ResNet-18 of torchvision or timm"
+    return build_from(lambda: imagenet_resnet18(shape[0]), ours, path, kind)
+
+
+def _our_name(name: str) -> str:
+    """Our name of a tensor of torchvision's.
+
+    >>> _our_name("layer2.0.downsample.1.bias"), _our_name("bn1.weight")
+    ('shallow.stage2.0.shortcut.1.bias', 'shallow.stem.2.weight')
+    >>> _our_name("layer4.1.bn2.running_mean")
+    'last_stage.stage.1.norm2.running_mean'
+    """
+    block = re.fullmatch(r"layer([1-4])(\.\d+\.(?:conv[12]|bn[12]|downsample\.[01])\.\w+)", name)
+    if block is None:
+        return name.replace("conv1.", "shallow.stem.0.").replace("bn1.", "shallow.stem.2.")
+    place = "last_stage.stage" if block[1] == "4" else f"shallow.stage{block[1]}"
+    return place + block[2].replace("bn", "norm").replace("downsample", "shortcut")
 
 
 @cache
@@ -213,10 +232,10 @@ def statistics_of(name: str) -> Normalise | None:
     if stated is not None:
         return stated
     if is_resnet(name):
-        return _IMAGENET
+        return PRETRAINED[_RESNET].statistics
     layout = read_vit(_locate(name)).layout
-    if layout.first_norm and layout.channels == len(_CLIP.mean):
-        return _CLIP
+    if layout.first_norm and layout.channels == 3:
+        return PRETRAINED[_CLIP].statistics
     _log.warning(
         "No file beside %s defines the normalisation of images; mean and standard deviation "
         "default to 0.5. Add a preprocessor_config.json with image_mean and image_std to set them.",
@@ -234,7 +253,7 @@ def image_size_of(name: str) -> int | None:
     if stated := find_pretrained(name).image_size:
         return stated
     if is_resnet(name):
-        return _IMAGENET_SIZE
+        return PRETRAINED[_RESNET].image_size
     weights = read_vit(_locate(name))
     return math.isqrt(weights.tensors["pos_embed"].shape[1] - 1) * weights.layout.patch
 

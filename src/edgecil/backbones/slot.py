@@ -95,7 +95,8 @@ class SlotBackbone(Backbone):
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         """Return features (n, d) of inputs (n, …)."""
-        found = self.inner(inputs)
+        # A model of images and texts has a function for its image side.
+        found = getattr(self.inner, "get_image_features", self.inner)(inputs)
         if not isinstance(found, torch.Tensor):
             named = (getattr(found, name, None) for name in _TOKENS)
             found = next((it for it in named if it is not None), found)
@@ -227,19 +228,7 @@ def _from_transformers(name: str) -> nn.Module:
         made: nn.Module = library.AutoModel.from_pretrained(name, trust_remote_code=False)
     except Exception as error:
         raise _unloadable(f"hf:{name}", error) from error
-    return _ImageTower(made) if hasattr(made, "get_image_features") else made
-
-
-class _ImageTower(nn.Module):  # type: ignore[misc]
-    """The image side of a model of images and texts."""
-
-    def __init__(self, model: nn.Module) -> None:
-        super().__init__()
-        self.model = model
-
-    def forward(self, images: torch.Tensor) -> Any:
-        """Return the features of images."""
-        return self.model.get_image_features(pixel_values=images)
+    return made
 
 
 def _unloadable(name: str, error: Exception) -> PrerequisiteError:

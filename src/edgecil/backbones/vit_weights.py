@@ -10,7 +10,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar
 
@@ -136,11 +135,12 @@ class Naming:
 
     def translate(self, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         """Return an image tower's tensors by our names, the attention's projections stacked."""
-        ours = {
-            self._our_name(name): tensor
-            for name, tensor in tensors.items()
-            if not name.startswith(_LEFT_OUT)
-        }
+        ours = {}
+        for name, tensor in tensors.items():
+            if not name.startswith(_LEFT_OUT):
+                for theirs, our in self.parts.items():
+                    name = name.replace(theirs, our)
+                ours[name] = tensor
         for query in [name for name in ours if ".attn.q." in name]:
             apart = [query.replace(".q.", f".{part}.") for part in "qkv"]
             if all(name in ours for name in apart):
@@ -149,17 +149,8 @@ class Naming:
             ours[name] = ours[name].reshape(1, -1, ours[name].shape[-1])
         return ours
 
-    def _our_name(self, name: str) -> str:
-        for theirs, ours in self.parts.items():
-            name = name.replace(theirs, ours)
-        return name
 
-
-@cache
-def namings() -> tuple[Naming, ...]:
-    """Return the known families."""
-    table = read_toml(Path(__file__).parent / "data" / "vit_names.toml")
-    return tuple(Naming(**entry) for entry in table["naming"])
+_FAMILIES = read_toml(Path(__file__).parent / "data" / "vit_names.toml")["naming"]
 
 
 class ViTWeights(NamedTuple):
@@ -182,12 +173,13 @@ def read_vit(files: WeightFiles) -> ViTWeights:
     for tower in _TOWERS:
         inside = [name.removeprefix(tower) for name in tensors if name.startswith(tower)]
         tensors = {name: tensors[tower + name] for name in inside} or tensors
-    naming = next((naming for naming in namings() if naming.mark in tensors), None)
-    if naming is None:
+    family = next((family for family in _FAMILIES if family["mark"] in tensors), None)
+    if family is None:
         raise DataError(
             f"{files.weights} contains no vision transformer: no tensor has the name of a class "
             "token in timm, DINO, transformers, CLIP or open_clip."
         )
+    naming = Naming(**family)
     tensors = naming.translate(tensors)
     return _checked(files, _read_layout(files, naming, tensors), tensors)
 
