@@ -112,7 +112,6 @@ def features(
             compute,
             storage="disk",
             key=lambda: ("features", fingerprint(name), images.fingerprint, device, batch_size),
-            announced=False,
         )
     with replace_file(path) as file:
         np.savez(

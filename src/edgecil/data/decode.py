@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecil.errors import DataError, EdgecilError
+from edgecil.errors import DataError, EdgecilError, first_line
 from edgecil.io import limits
 from edgecil.io.arrays import Pixels
 from edgecil.io.files import check_file
@@ -150,13 +150,11 @@ def _opened(path: Item) -> Iterator[Image]:
             f"{path} has more than the limit of {limit:,} pixels; if you trust it, set the "
             f"environment variable {limits.PIXELS.variable} to a higher limit."
         ) from error
-    except PIL.UnidentifiedImageError as error:
-        raise DataError(
-            f"Cannot decode image {path}: it is damaged, or not in a format that is read "
-            f"({', '.join(_FORMATS)}); replace or remove it."
-        ) from error
     except Exception as error:  # a decoder may raise anything
-        raise DataError(f"Cannot decode image {path}: {error}; replace or remove it.") from error
+        raise DataError(
+            f"Cannot decode image {path} ({first_line(error)}): it is damaged, or not in a format "
+            f"that is read ({', '.join(_FORMATS)}); replace or remove it."
+        ) from error
 
 
 def _shallow(path: Item, image: Image) -> Image:

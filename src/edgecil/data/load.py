@@ -18,7 +18,7 @@ from edgecil.data.formats import arrays, bundled, cifar, folder, hugging_face
 from edgecil.data.formats.hugging_face import SHARDS, find_shards
 from edgecil.data.formats.photographs import ADVICE, LISTINGS
 from edgecil.data.items import Items, first_vector
-from edgecil.data.slot import adapt, dataset_text, installed_datasets, is_slot, open_slot
+from edgecil.data.slot import adapt, dataset_text, installed_datasets, open_slot
 from edgecil.data.store import resize_dataset
 from edgecil.errors import DataError, PrerequisiteError, UsageError, unknown, warn
 from edgecil.io.arrays import Ints
@@ -103,11 +103,10 @@ def load_dataset(
     opened = open_dataset(name, root=root, download=download)
     chosen = select_classes(len(opened.names), count=count, seed=seed, ids=ids)
     if isinstance(opened, Dataset):
-        dataset = resize_dataset(opened.take(chosen), size, storage)
+        dataset = opened.take(chosen)
     else:
         dataset = opened.read(chosen, size, storage)
-        if size is not None and not dataset.channels:
-            return resize_dataset(dataset, size, storage)
+    dataset = resize_dataset(dataset, size, storage)
     for note in dataset.notes:
         warn(note)
     if not dataset.channels:
@@ -146,11 +145,10 @@ def open_dataset(
 
 def _open(name: str) -> Dataset | Items | None:
     """Return a dataset that is no registered name, without its items; None for a name."""
-    if is_slot(name):
-        return open_slot(name)
+    opened = open_slot(name)
     path = dataset_path(name)
-    if path is None:
-        return None
+    if opened is not None or path is None:
+        return opened
     suffix = "" if path.is_dir() else path.suffix.lower()
     if suffix == _ARRAYS:
         return arrays.read_arrays(path)

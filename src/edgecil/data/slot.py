@@ -24,13 +24,7 @@ from edgecil.data.formats.arrays import PARTS, WHOLE, arrays_dataset, as_labels,
 from edgecil.data.items import Items
 from edgecil.data.split import held_out_note, hold_out
 from edgecil.errors import DataError, UsageError
-from edgecil.io.code import (
-    check_no_parameters,
-    load_code,
-    locate_code,
-    locate_module,
-    names_code,
-)
+from edgecil.io.code import check_no_parameters, load_code, locate_code, locate_module, names_code
 from edgecil.registry import Registry
 
 ENTRY_POINTS = "edgecil.datasets"
@@ -58,14 +52,8 @@ def dataset_text(given: Any) -> str:
     return text
 
 
-def is_slot(text: str) -> bool:
-    """Return whether a text stands for something that this module opens."""
-    is_object_or_hub = text.startswith((_GIVEN, _HUB))
-    return is_object_or_hub or names_code(text) or text in installed_datasets()
-
-
-def open_slot(text: str) -> Dataset | Items:
-    """Return the dataset of a text of the slot; its items are not read yet."""
+def open_slot(text: str) -> Dataset | Items | None:
+    """Return the dataset of a text of the slot, its items not read yet; None for other texts."""
     if text.startswith(_GIVEN):
         if text not in _objects:
             raise UsageError(
@@ -79,8 +67,10 @@ def open_slot(text: str) -> Dataset | Items:
     installed = installed_datasets()
     if text in installed:
         return adapt(load_code(locate_module(installed[text].module, installed[text].attr)), text)
-    source = locate_code(text)
-    return adapt(load_code(source), source.attribute)
+    if names_code(text):
+        source = locate_code(text)
+        return adapt(load_code(source), source.attribute)
+    return None
 
 
 def installed_datasets() -> Registry[EntryPoint]:

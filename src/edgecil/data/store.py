@@ -29,6 +29,7 @@ STORAGES = ("auto", "memory", "disk")
 
 _AT_ONCE = 256  # inputs of a block
 _SPARE = 2**28  # bytes that stay free on the disk
+_LARGE = 2**27  # bytes of a file that a user should know of
 _temporary: list[tempfile.TemporaryDirectory[str]] = []  # removed with this process
 
 
@@ -42,7 +43,6 @@ def store_dataset(
     storage: str,
     key: Callable[[], object],
     notes: tuple[str, ...] = (),
-    announced: bool = True,
 ) -> Dataset:
     """Return a dataset whose inputs are read block by block, into memory or into a file.
 
@@ -67,7 +67,7 @@ def store_dataset(
     path = _directory(key(), whole) / "inputs"
     written = path.stat().st_size if path.exists() else 0
     if written < size:
-        _announce(name, whole, size, size - written, path.parent, announced)
+        _announce(name, whole, size, size - written, path.parent)
         with waiting_lock(path.parent / "lock"), path.open("ab") as file:
             block_size = size // whole[0] * _AT_ONCE
             done = file.tell() // block_size if file.tell() < size else len(blocks)
@@ -98,9 +98,7 @@ def _directory(key: object, shape: tuple[int, ...]) -> Path:
     return home / hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _announce(
-    name: str, shape: tuple[int, ...], size: int, needed: int, directory: Path, announced: bool
-) -> None:
+def _announce(name: str, shape: tuple[int, ...], size: int, needed: int, directory: Path) -> None:
     home = next(folder for folder in directory.parents if folder.is_dir())
     free = shutil.disk_usage(home).free
     text = (
@@ -113,7 +111,7 @@ def _announce(
             f"{text}; free some space, set the environment variable EDGECIL_CACHE to a larger "
             "disk, or choose fewer `classes` or a smaller `image_size`."
         )
-    if announced:
+    if needed > _LARGE:
         warn(f"{text}.")
 
 
@@ -156,26 +154,24 @@ def derive_dataset(
     *,
     storage: str,
     key: Callable[[], object],
-    announced: bool = True,
 ) -> Dataset:
     """Return a dataset of changed inputs; see :func:`store_dataset`.
 
     `change` takes some inputs and how many there are up to the last of them.
     """
-    train, test = dataset.train.inputs, dataset.test.inputs
+    train, test = dataset.train, dataset.test
 
     def read(begin: int, end: int) -> Inputs:
-        later = test[max(0, begin - len(train)) : max(0, end - len(train))]
-        return change(np.concatenate([train[begin:end], later]), end)
+        later = test.inputs[max(0, begin - len(train)) : max(0, end - len(train))]
+        return change(np.concatenate([train.inputs[begin:end], later]), end)
 
     return store_dataset(
         dataset.name,
         dataset.names,
-        (dataset.train.labels, dataset.test.labels),
+        (train.labels, test.labels),
         shape,
         read,
         storage=storage,
         key=key,
         notes=dataset.notes,
-        announced=announced,
     )
