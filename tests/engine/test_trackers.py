@@ -25,7 +25,7 @@ def run(method: str = "icarl", tasks: int = 2) -> RunResult:
 
 def write(results: list[RunResult], **options: Any) -> None:
     for tracker in open_trackers(**options):
-        tracker.write(results)
+        tracker(results)
 
 
 def test_one_row_per_result(tmp_path) -> None:

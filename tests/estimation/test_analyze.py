@@ -13,7 +13,6 @@ import pandas
 import pytest
 
 from edgecil.engine import Store
-from edgecil.engine.experiment import Experiment
 from edgecil.engine.similarity import SIMILARITY_FILE
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.estimation import Analysis, analyze
@@ -160,18 +159,17 @@ def test_the_similarity_may_be_a_file(tmp_path: Path) -> None:
     )
 
 
-def test_an_analysis_loads_no_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_analysis_loads_no_encoder(tmp_path: Path) -> None:
     config = {"method": ["m"], "dataset": "made-up", "tasks": 3, "protocol": ["latin"]}
     experiment = write_experiment(tmp_path / "a", {"m": noisy(0)})
     with closing(Store(experiment.directory)) as store:
         store.add_config({**config, "similarity": {"encoder": "clip-vit-b-16"}})
-    assert experiment.required_encoder == "clip-vit-b-16"
-    monkeypatch.setattr(Experiment, "similarity", None)
     (dataset,) = analyze(experiment).datasets
     assert any("clip-vit-b-16" in note for note in dataset.notes)
     assert dataset.methods["m"].correlation is not None
     save_similarity(SIMILARITY, experiment.directory / SIMILARITY_FILE)
-    assert experiment.required_encoder is None
+    (dataset,) = analyze(experiment).datasets
+    assert not any("clip-vit-b-16" in note for note in dataset.notes)
 
 
 def test_without_a_similarity_a_note_says_why() -> None:

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from edgecil.engine.config import GROUPS, Data, Training
-from edgecil.engine.protocol_results import StatedAccuracy
 from edgecil.errors import UsageError, unknown, warn
 from edgecil.methods import get_method
 from edgecil.methods.setups import NAMED, Setup, find_setup
-
-if TYPE_CHECKING:
-    from edgecil.engine.config import ExperimentConfig
-    from edgecil.engine.experiment import Experiment
 
 READINGS: dict[str, dict[str, Any]] = {
     # One training seed and the accuracy over all images, as the authors' forks have it.
@@ -131,38 +124,3 @@ def _images(setups: list[Setup]) -> dict[str, Any]:
     if setups[0].backbone.startswith("vit"):
         images["image_size"] = 224
     return images
-
-
-def stated_accuracies(experiment: Experiment) -> list[StatedAccuracy]:
-    """Return the accuracies that the sources of an experiment's setups state, with those reached.
-
-    Only those with the same dataset, all its classes, tasks, network and preparation of images.
-    """
-    rows: list[StatedAccuracy] = []
-    config = experiment.config
-    if config is None or not _all_classes(config):
-        return rows
-    for method in _methods({"method": config.method}):
-        setup = find_setup(method, config.training.setup, config.dataset)
-        if setup is None or setup.dataset != config.dataset:
-            continue
-        if any(getattr(config.data, name) != value for name, value in setup.images.items()):
-            continue
-        own = config.training.set.get(method, {})
-        network = own.get("backbone", config.training.backbone)
-        for stated in (it for it in setup.stated if it.weights == network):
-            for metric, value in stated.values.items():
-                table = experiment.table(metric)
-                reached = table.orders(method).accuracies
-                if table.space.tasks == stated.tasks and len(reached):
-                    mean, source = float(np.mean(reached)), stated.source
-                    rows.append(
-                        StatedAccuracy(
-                            setup.name, metric, value, stated.tolerance, mean, len(reached), source
-                        )
-                    )
-    return rows
-
-
-def _all_classes(config: ExperimentConfig) -> bool:
-    return config.data.classes is None and config.data.class_ids is None

@@ -18,7 +18,7 @@ from edgecil.engine.record import ExperimentRecord, Identity, digest_of, meaning
 from edgecil.engine.results import RunResult, Summary
 from edgecil.engine.runs import FAILED, FINISHED, PENDING, Runs
 from edgecil.engine.seeds import FROM_LOGS, SEEDS, repeat_of
-from edgecil.engine.similarity import find_similarity, note_sources, required_encoder
+from edgecil.engine.similarity import find_similarity, note_sources
 from edgecil.engine.status import (
     Failure,
     LabelledRun,
@@ -210,15 +210,10 @@ class Experiment:
     def similarity(self) -> Similarity:
         """Return the similarity between the N classes from which the sequences were chosen.
 
-        `run` saves it in the directory. Where no protocol required one, it is computed from the
-        configuration, or from the class names if another tool trained.
+        `run` saves it in the directory. Where no protocol required one, it is that of the class
+        names.
         """
-        return find_similarity(self.directory, self.dataset, self.names, self.configs)
-
-    @property
-    def required_encoder(self) -> str | None:
-        """The encoder that :meth:`similarity` loads; None if the vectors are stored or bundled."""
-        return required_encoder(self.directory, self.configs)
+        return find_similarity(self.directory, self.dataset, self.names)
 
     @property
     def provenance(self) -> dict[str, dict[str, Any]]:
@@ -230,7 +225,7 @@ class Experiment:
         return Identity.of(self.identity).protocols
 
     def notes(self) -> list[str]:
-        """Return one sentence if calls of `run` used different similarities."""
+        """Return one sentence if calls of `run` described another similarity than this one."""
         return note_sources(self.directory, self.configs)
 
     def to_pandas(self) -> pandas.DataFrame:

@@ -138,17 +138,41 @@ def experiment_results(experiment: Experiment) -> ExperimentResults:
         failures=failures,
         metric=metric,
         goal=experiment.goal,
-        stated=_stated(experiment, config),
+        stated=stated_accuracies(experiment, config),
         used="; ".join(f"{name} {text}" for name, text in facts.items()),
     )
 
 
-def _stated(experiment: Experiment, config: ExperimentConfig | None) -> tuple[StatedAccuracy, ...]:
+def stated_accuracies(
+    experiment: Experiment, config: ExperimentConfig | None
+) -> tuple[StatedAccuracy, ...]:
+    """Return the accuracies that the sources of an experiment's setups state, with those reached.
+
+    Only those with the same dataset, all its classes, tasks, network and preparation of images.
+    """
     if config is None or config.training.setup in ("fast", "paper"):
         return ()
-    from edgecil.engine.binding import stated_accuracies  # it imports torch
+    data, training = config.data, config.training
+    if data.classes is not None or data.class_ids is not None:
+        return ()
+    from edgecil.methods.setups import find_setup  # it imports torch
 
-    return tuple(stated_accuracies(experiment))
+    rows: list[StatedAccuracy] = []
+    for method in config.method_names:
+        setup = find_setup(method, training.setup, config.dataset)
+        if setup is None or setup.dataset != config.dataset:
+            continue
+        if any(getattr(data, name) != value for name, value in setup.images.items()):
+            continue
+        network = training.set.get(method, {}).get("backbone", training.backbone)
+        for stated in (it for it in setup.stated if it.weights == network):
+            for metric, value in stated.values.items():
+                table = experiment.table(metric)
+                reached = table.orders(method).accuracies.tolist()
+                if table.space.tasks == stated.tasks and reached:
+                    numbers = (value, stated.tolerance, fmean(reached), len(reached))
+                    rows.append(StatedAccuracy(setup.name, metric, *numbers, stated.source))
+    return tuple(rows)
 
 
 def _summarize(

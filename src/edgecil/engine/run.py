@@ -319,7 +319,7 @@ def _run(
             remove_features(out)
     experiment = Experiment(out, summary)
     for tracker in trackers:
-        tracker.write(experiment.results())
+        tracker(experiment.results())
     if summary.failed:
         failures = experiment.failures()
         raise TrainingFailedError(experiment, [it for it in failures if it.node in summary.failed])

@@ -15,7 +15,7 @@ from edgecil.sequences.protocols import find_protocol
 from edgecil.similarity import Similarity, align, read_embeddings, read_similarity, text_similarity
 from edgecil.similarity.build import check_same_order, find_captions, find_classes
 from edgecil.similarity.matrix import numbered_names
-from edgecil.similarity.text import DEFAULT_ENCODER
+from edgecil.similarity.options import SimilaritySource
 
 SIMILARITY_FILE = "similarity.npz"
 
@@ -70,13 +70,8 @@ def _captions(source: str, classes: ClassList) -> list[str]:
     return list(find_captions(classes, source))
 
 
-def find_similarity(
-    directory: Path,
-    dataset: str,
-    names: tuple[str, ...] | None,
-    configs: Sequence[ExperimentConfig],
-) -> Similarity:
-    """Return the saved similarity, or compute it from the configuration or from class names."""
+def find_similarity(directory: Path, dataset: str, names: tuple[str, ...] | None) -> Similarity:
+    """Return the saved similarity, or that of the class names by the bundled encoder."""
     path = directory / SIMILARITY_FILE
     if path.is_file():
         return read_similarity(path)
@@ -85,47 +80,31 @@ def find_similarity(
             f"{directory} contains no {SIMILARITY_FILE} and no class names to compute a "
             "similarity from; give one."
         )
-    classes = ClassList(dataset, names)
-    config = next(iter(_by_source(configs)), None)
-    if config is None:
-        return text_similarity(classes)
-    source = config.similarity.file or config.similarity.embeddings
-    if source is not None and not Path(source).is_file():
-        raise DataError(
-            f"The similarity of {directory} is in the file {source}, which is missing; "
-            "restore it, or give a similarity."
-        )
-    return experiment_similarity(config, classes)
-
-
-def required_encoder(directory: Path, configs: Sequence[ExperimentConfig]) -> str | None:
-    """Return the encoder that :func:`find_similarity` loads; None if no model is needed."""
-    if not configs or (directory / SIMILARITY_FILE).is_file():
-        return None
-    asked = _by_source(configs)[0].similarity
-    needed = not (asked.file or asked.embeddings) and asked.encoder != DEFAULT_ENCODER
-    return asked.encoder if needed else None
+    return text_similarity(ClassList(dataset, names))
 
 
 def note_sources(directory: Path, configs: Sequence[ExperimentConfig]) -> list[str]:
-    """Return one sentence if calls of `run` used different similarities."""
-    used = (config.similarity for config in configs if _uses_similarity(config))
-    texts = (
-        it.file or it.embeddings or f"{it.encoder} with {it.captions or repr(it.template)}"
-        for it in used
-    )
-    first, *others = dict.fromkeys(texts) or ("",)
-    if not others:
+    """Return one sentence if calls of `run` used different similarities, or S uses another one."""
+    used = [config.similarity for config in configs if _uses_similarity(config)]
+    first, *others = dict.fromkeys(map(_describe, used)) or ("",)
+    if others:
+        return [
+            f"The sequences of {directory} were chosen with different similarities: S uses "
+            f"{first}, not {' or '.join(others)}."
+        ]
+    described = [config.similarity for config in configs if config.similarity.changed()]
+    if not described or (directory / SIMILARITY_FILE).is_file():
         return []
     return [
-        f"The sequences of {directory} were chosen with different similarities: S uses "
-        f"{first}, not {' or '.join(others)}."
+        f"S uses the bundled embeddings of the class names, not {_describe(described[0])}: no "
+        f"protocol of {directory} required a similarity, so none was saved. Give 'similarity' to "
+        "use another one."
     ]
 
 
-def _by_source(configs: Sequence[ExperimentConfig]) -> list[ExperimentConfig]:
-    """Return the configurations, those with a protocol that uses a similarity first."""
-    return sorted(configs, key=_uses_similarity, reverse=True)
+def _describe(source: SimilaritySource) -> str:
+    texts = f"{source.encoder} with {source.captions or repr(source.template)}"
+    return source.file or source.embeddings or texts
 
 
 def _uses_similarity(config: ExperimentConfig) -> bool:

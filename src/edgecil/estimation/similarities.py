@@ -8,7 +8,6 @@ from typing import TypeAlias
 import numpy as np
 
 from edgecil.classes import ClassList
-from edgecil.engine.experiment import Experiment
 from edgecil.engine.runs import Runs
 from edgecil.errors import EdgecilError, UsageError, wrong_value
 from edgecil.estimation.samples import describe_unknown_choice, random_protocols
@@ -67,24 +66,11 @@ def find_similarity(
         return None, notes, NO_CLASS_NAMES
     try:
         if runs.experiments:
-            similarity, own = _experiment_similarity(runs.experiments[0])
-            return similarity, [*notes, *own], ""
+            experiment = runs.experiments[0]
+            return experiment.similarity(), [*notes, *experiment.notes()], ""
         return _text_similarity(table), notes, ""
     except EdgecilError as error:
         return None, notes, f"The similarity of the classes is unknown: {error}"
-
-
-def _experiment_similarity(experiment: Experiment) -> tuple[Similarity, list[str]]:
-    """Return an experiment's similarity and notes on it; no encoder is loaded."""
-    encoder, names = experiment.required_encoder, experiment.names
-    if encoder is None or names is None:
-        return experiment.similarity(), experiment.notes()
-    note = (
-        f"S uses the bundled embeddings of the class names, not {encoder}: no protocol of "
-        f"{experiment.directory} required a similarity, so none was saved. Give 'similarity' "
-        "to use another one."
-    )
-    return text_similarity(ClassList(experiment.dataset, names)), [note]
 
 
 def _select(matrix: Similarity, table: Runs, what: str) -> Similarity:
