@@ -1,7 +1,7 @@
 """Pages of the documentation site that are generated when it is built (an mkdocs hook).
 
-The command line, the configuration keys, the recipes and the JSON schemas come from the code; the
-tutorial comes from the notebook docs/tutorial.ipynb with its stored outputs.
+The command line, the configuration keys and the recipes come from the code; the tutorial
+comes from the notebook docs/tutorial.ipynb with its stored outputs.
 """
 
 from __future__ import annotations
@@ -34,8 +34,6 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         "reference/command-line.md": command_line_page(),
         "reference/configuration.md": configuration_page(),
         "reference/recipes.md": recipes_page(),
-        "reference/json.md": json_page(),
-        **schema_files(),
         **python_pages(),
         **notebook_pages(DOCS / "tutorial.ipynb", "tutorial"),
     }
@@ -97,8 +95,9 @@ def command_line_page() -> str:
         "This page is generated from the parser. `edgecil VERB --help` prints the same.",
         "",
         "Exit codes: 0 for success, 2 for a wrong argument, 1 for any other failure. Results go to",
-        "stdout, progress and notes to stderr. Every verb that answers takes `--json`, which",
-        "prints [one JSON object](json.md), and `--debug`, which shows tracebacks.",
+        "stdout, progress and notes to stderr. Every verb takes `--debug`, which shows tracebacks,",
+        "and `--json`, which prints one JSON object: the answer of the Python function, with a key",
+        "`schema` whose version changes when a field is renamed, removed or changes its meaning.",
         "",
     ]
     for name in all_verbs():
@@ -229,79 +228,6 @@ def recipes_page() -> str:
         )
         lines += [f"## {name}", "", describe_recipe(name), "", "```toml", body.strip(), "```", ""]
     return "\n".join(lines)
-
-
-def json_page() -> str:
-    """The answers of `--json`, field by field."""
-    lines = [
-        "# JSON",
-        "",
-        "`--json` prints one object on stdout. Its key `schema` is `edgecil.VERB/1`, and its shape",
-        "does not depend on the number of its parts: a list stays a list. Names that users choose",
-        "are keys only in mappings of their own. The version changes when a field is renamed,",
-        "removed or changes its meaning; new fields do not change it. This page is generated from",
-        "the code; the links lead to JSON Schema files.",
-        "",
-    ]
-    for name, schema in _schemas().items():
-        path = f"schemas/{name.replace('/', '-')}.json"
-        lines += [f"## {name}", "", f"{_summary(schema)} [JSON Schema]({path})", ""]
-        lines += _fields(schema)
-        for title, part in schema["$defs"].items():
-            if "properties" in part:
-                lines += [f"**{title}**: {_summary(part)}", "", *_fields(part)]
-    return "\n".join(lines)
-
-
-def schema_files() -> dict[str, str]:
-    """The JSON Schema of every answer, as files of the site."""
-    return {
-        f"reference/schemas/{name.replace('/', '-')}.json": json.dumps(schema, indent=2)
-        for name, schema in _schemas().items()
-    }
-
-
-def _schemas() -> dict[str, dict[str, Any]]:
-    """JSON Schemas by name, each with the answer itself at the top level."""
-    from edgecil.cli.main import all_verbs, answer_types
-    from edgecil.cli.output import schema_name
-    from edgecil.io.json import json_schema
-
-    schemas = {}
-    for verb, kind in answer_types().items():
-        schema = json_schema(kind, schema_name(verb))
-        schemas[schema_name(verb)] = {"description": f"{all_verbs()[verb].help}.", **schema}
-    return schemas
-
-
-def _summary(part: dict[str, Any]) -> str:
-    return str(part.get("description", "")).partition("\n")[0]
-
-
-def _fields(part: dict[str, Any]) -> list[str]:
-    meanings = read_section(part.get("description"))
-    rows = []
-    for name, kind in part["properties"].items():
-        if name != "schema":
-            cells = [f"`{name}`", _cell(_kind(kind))]
-            rows.append([*cells, _cell(meanings.get(name, ""))] if meanings else cells)
-    head = ["field", "type", "meaning"] if meanings else ["field", "type"]
-    lines = [head, ["---"] * len(head), *rows]
-    return [*(f"| {' | '.join(cells)} |" for cells in lines), ""]
-
-
-def _kind(schema: dict[str, Any]) -> str:
-    """A JSON type in words."""
-    if "$ref" in schema:
-        return str(schema["$ref"].rsplit("/", 1)[1])
-    if "anyOf" in schema:
-        return " or ".join(_kind(option) for option in schema["anyOf"])
-    if schema.get("type") == "array":
-        items = schema.get("items") or {}
-        return f"list of {_kind(items)}" if items else "list"
-    if schema.get("type") == "object" and isinstance(schema.get("additionalProperties"), dict):
-        return f"mapping to {_kind(schema['additionalProperties'])}"
-    return str(schema.get("type", "any value"))
 
 
 def notebook_pages(notebook: Path, stem: str) -> dict[str, str | bytes]:

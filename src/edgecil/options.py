@@ -98,21 +98,20 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def checked(function: _Function) -> _Function:
-    """Have a public function refuse an argument of a wrong type in one sentence."""
-    parameters = signature(function).parameters
+    """Have a public function refuse an unknown or wrong argument in one sentence."""
+    parameters, names = signature(function).parameters, function.__globals__
     annotations = {name: str(it.annotation) for name, it in parameters.items()}
-    unpacked = (it[7:-1] for it in annotations.values() if it.startswith("Unpack["))
-    further = function.__globals__.get(next(unpacked, ""))
-    if further is not None:  # the names of a TypedDict
-        more = further.__annotations__.items()
-        annotations |= {name: it.__forward_arg__ for name, it in more}
-
+    for name, annotation in list(annotations.items()):
+        if annotation.startswith("Unpack["):
+            further = names[annotation[7:-1]].__annotations__  # of a TypedDict
+            del annotations[name]
+            annotations |= {name: it.__forward_arg__ for name, it in further.items()}
     places = [name for name, it in parameters.items() if it.kind <= it.POSITIONAL_OR_KEYWORD]
-    several = any(it.kind == it.VAR_POSITIONAL for it in parameters.values())
+    groups = {name: names.get(it.split(" | ")[0]) for name, it in annotations.items()}
 
     @wraps(function)
     def call(*given: Any, **named: Any) -> Any:
-        if len(given) > len(places) and not several:
+        if len(given) > len(places) > 0:
             raise UsageError(
                 f"{function.__name__}() takes only {' and '.join(map(repr, places))} without a "
                 f"name. Got {len(given)} arguments; give several sources as a list, [a, b], or "
@@ -121,28 +120,14 @@ def checked(function: _Function) -> _Function:
         for name, value in {**dict(zip(parameters, given, strict=False)), **named}.items():
             if name in annotations:
                 check_type(name, value, annotations[name])
-            elif further is not None:
-                raise unknown("argument", name, annotations)
-        return function(*given, **named)
-
-    return cast(_Function, call)
-
-
-def grouped(function: _Function) -> _Function:
-    """Have a public function say which of its groups an unknown parameter belongs to."""
-    parameters = signature(function).parameters
-
-    @wraps(function)
-    def call(*given: Any, **named: Any) -> Any:
-        for name in named.keys() - parameters.keys():
-            for parameter, it in parameters.items():
-                group = function.__globals__.get(str(it.annotation).split(" | ")[0])
+                continue
+            for parameter, group in groups.items():
                 if is_dataclass(group) and name in group.__dataclass_fields__:
                     raise UsageError(
                         f"{name!r} is an option of {parameter!r}: give {parameter}="
                         f"{{{name!r}: ...}}."
                     )
-            raise unknown("parameter", name, parameters)
+            raise unknown("parameter", name, annotations)
         return function(*given, **named)
 
     return cast(_Function, call)

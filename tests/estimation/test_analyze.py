@@ -16,7 +16,7 @@ from edgecil.engine import Store
 from edgecil.engine.similarity import SIMILARITY_FILE
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.estimation import Analysis, analyze
-from edgecil.io.json import json_schema, to_plain
+from edgecil.io.json import to_plain
 from edgecil.report.narrative import remarks, warnings
 from edgecil.sequences import ClassSequence
 from edgecil.similarity import save_similarity
@@ -90,18 +90,6 @@ def test_experiments_have_one_shape_whatever_their_number(tmp_path: Path, count:
     first = dataset["experiments"][0]["identity"]
     assert (first["methods"], first["weights"]) == ({"a": {}}, {"w": "0f"})
     assert {"torch", "dataset"} <= set(first["settings"])
-
-
-def test_what_is_saved_has_the_members_of_the_json_schema() -> None:
-    schema = json_schema(Analysis, "edgecil.analysis/6")
-    plain = to_plain(quick(table_of({"m": noisy(0)})))
-    assert set(plain) == set(schema["properties"]) - {"schema"}
-    for name, value in (
-        ("DatasetAnalysis", plain["datasets"][0]),
-        ("MethodAnalysis", plain["datasets"][0]["methods"]["m"]),
-        ("Truth", plain["datasets"][0]["methods"]["m"]["truth"]),
-    ):
-        assert set(value) == set(schema["$defs"][name]["properties"])
 
 
 def test_runs_of_several_sources_on_one_dataset_are_joined(tmp_path: Path) -> None:

@@ -194,8 +194,9 @@ def test_a_dry_run_on_the_command_line(cli: Cli) -> None:  # noqa: F811
     assert "drifting: 0 runs stored, 3 to train" in cli(*words, "--protocol", "random").out
     assert not Path("out").exists()
     assert cli(*words[:-1], "--protocol", "random").code == 0
-    planned = cli(*words, "--protocol", "random", "--json").json["planned"]
-    assert planned.startswith("drifting: 3 runs stored, 0 to train.\nOrders: random: seed-0, ")
+    plan = cli(*words, "--protocol", "random", "--json").json
+    assert (plan["method"], plan["stored"], plan["commands"]) == ("drifting", 3, [])
+    assert plan["notes"][0].startswith("Orders: random: seed-0, ")
 
 
 def test_a_dry_run_names_what_is_missing(cli: Cli) -> None:  # noqa: F811

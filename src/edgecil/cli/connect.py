@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from edgecil.cli.training import results_type, show_trained, trained_by
-from edgecil.cli.verb import Verb, load
-
-
-def _toolbox(*, dry_run: bool | None = None, **options: Any) -> Any:
-    if dry_run:
-        plan = load("edgecil.interop.toolbox:run_toolbox")(dry_run=True, **options)
-        return results_type()(options["out"], "runs", 0, plan.stored, [], [], planned=str(plan))
-    return trained_by("edgecil.interop.toolbox:run_toolbox")(**options)
-
+from edgecil.cli.training import show_trained, trained_by
+from edgecil.cli.verb import Verb
 
 VERBS = (
     Verb(
@@ -29,7 +19,6 @@ VERBS = (
         show_trained,
         arguments=("dataset",),
         call=trained_by("edgecil.interop.external:run_external"),
-        answer=results_type,
     ),
     Verb(
         "toolbox",
@@ -39,10 +28,9 @@ VERBS = (
             "edgecil toolbox ~/PILOT --config ~/PILOT/exps/ease.json --set device=-1 --out e",
         ),
         "edgecil.interop.toolbox:run_toolbox",
-        lambda it: (it.planned,) if it.planned else show_trained(it),
+        lambda it: show_trained(it) if hasattr(it, "results") else (str(it),),
         arguments=("checkout", "dataset"),
-        call=_toolbox,
-        answer=results_type,
+        call=trained_by("edgecil.interop.toolbox:run_toolbox"),
     ),
     Verb(
         "export",
@@ -55,7 +43,6 @@ VERBS = (
         "edgecil.interop.exports:export",
         lambda answer: (str(answer),),
         arguments=("tool", "checkout", "dataset"),
-        answer=lambda: load("edgecil.interop.exports:Exported"),
     ),
     Verb(
         "import-logs",
@@ -68,6 +55,5 @@ VERBS = (
         show_trained,
         arguments=("paths",),
         call=trained_by("edgecil.interop.logs:import_logs"),
-        answer=results_type,
     ),
 )

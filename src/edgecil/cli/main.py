@@ -50,22 +50,6 @@ def all_verbs() -> dict[str, Verb]:
     return verbs
 
 
-def answer_types() -> dict[str, Any]:
-    """Return the type of what `--json` prints, by verb.
-
-    It is `{"schema": "edgecil.<verb>/1", …}`: lists stay lists, and names that users give are keys
-    only in mappings of their own.
-    """
-    import msgspec
-
-    types = {}
-    for name, verb in all_verbs().items():
-        kind = verb.answer()
-        is_many = isinstance(kind, dict)
-        types[name] = msgspec.defstruct(name.replace(" ", "-"), kind.items()) if is_many else kind
-    return types
-
-
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one sentence and exit code 2.
 

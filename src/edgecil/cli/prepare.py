@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edgecil.cli.verb import Option, Verb, load
+from edgecil.cli.verb import Option, Verb
 
 if TYPE_CHECKING:
     from edgecil.catalogue import Kind
@@ -64,7 +64,6 @@ VERBS = (
         arguments=("kind", "pattern"),
         further=(Option("show", "print one recipe as TOML"),),
         call=_list,
-        answer=lambda: {"kind": str, "entries": list[dict[str, Any]], "toml": str | None},
     ),
     Verb(
         "similarity",
@@ -77,7 +76,6 @@ VERBS = (
         "edgecil.report.tables:similarity_tables",
         arguments=("dataset",),
         call=_similarity,
-        answer=lambda: load("edgecil.similarity.matrix:SimilaritySummary"),
     ),
     Verb(
         "features",
@@ -90,7 +88,6 @@ VERBS = (
         lambda answer: (f"Saved the features to {answer}.",),
         arguments=("dataset",),
         plain=lambda answer: {"features": str(answer)},
-        answer=lambda: {"features": str},
     ),
     Verb(
         "sequences",
@@ -103,6 +100,5 @@ VERBS = (
         "edgecil.report.tables:sequence_tables",
         arguments=("dataset",),
         without=("orders.sequences",),
-        answer=lambda: load("edgecil.interop.exports:ListedSequences"),
     ),
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edgecil.cli.output import note
-from edgecil.cli.verb import Option, Verb, as_flag, load
+from edgecil.cli.verb import Option, Verb, as_flag
 from edgecil.errors import UsageError
 
 if TYPE_CHECKING:
@@ -165,7 +165,6 @@ FRONT = (
         _show_analysis,
         arguments=("source",),
         notes=_notes,
-        answer=lambda: load("edgecil.estimation.analysis:Analysis"),
     ),
     Verb(
         "compare",
@@ -174,7 +173,6 @@ FRONT = (
         "edgecil.estimation.comparison:compare",
         "edgecil.report.tables:comparison_tables",
         arguments=("source",),
-        answer=lambda: load("edgecil.estimation.comparison:MethodComparison"),
     ),
     Verb(
         "next",
@@ -185,10 +183,6 @@ FRONT = (
         arguments=("source",),
         call=_next,
         notes=lambda answer: (note for one in answer["datasets"] for note in one.notes),
-        answer=lambda: {
-            "datasets": list[load("edgecil.estimation.next_runs:NextRuns")],  # type: ignore[misc]
-            "out": str | None,
-        },
     ),
     Verb(
         "report",
@@ -202,7 +196,6 @@ FRONT = (
         call=_report,
         notes=lambda answer: _notes(answer.analysis),
         plain=lambda answer: {"pages": answer.pages},
-        answer=lambda: {"pages": list[Path]},
     ),
 )
 VERBS = (
@@ -217,6 +210,5 @@ VERBS = (
         lambda answer: (f"Runs: {answer}",),
         arguments=("source",),
         plain=lambda answer: {"out": answer},
-        answer=lambda: {"out": Path},
     ),
 )

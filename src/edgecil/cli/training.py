@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 from edgecil.cli import was_interrupted
 from edgecil.cli.output import note
@@ -46,21 +46,17 @@ def resumable(
         raise
 
 
-def trained_by(api: str) -> Callable[..., ExperimentResults]:
-    """Return a function that calls an API function and returns the results of its experiment."""
+def trained_by(api: str) -> Callable[..., Any]:
+    """Return a function that calls one of the API, for the results of the experiment or a plan."""
 
-    def call(**options: Any) -> ExperimentResults:
+    def call(**options: Any) -> Any:
         from edgecil.engine.protocol_results import experiment_results
 
         with resumable(**options):
-            return experiment_results(load(api)(**options))
+            answer = load(api)(**options)
+        return answer if options.get("dry_run") else experiment_results(answer)
 
     return call
-
-
-def results_type() -> Any:
-    """Return the type of the answer of a verb that trains."""
-    return load("edgecil.engine.protocol_results:ExperimentResults")
 
 
 def show_trained(answer: ExperimentResults) -> Iterator[Table | str]:
@@ -113,7 +109,6 @@ RUN = Verb(
     arguments=("dataset",),
     call=trained_by("edgecil.engine.run:run"),
     needed=("method", "out"),
-    answer=results_type,
 )
 VERBS = (
     Verb(
@@ -128,7 +123,6 @@ VERBS = (
         arguments=("dataset",),
         call="edgecil.engine.check:check",
         plain=lambda answer: {**vars(answer), "ready": answer.ready},
-        answer=lambda: {**get_type_hints(load("edgecil.engine.check:Check")), "ready": bool},
     ),
     Verb(
         "search",
@@ -150,7 +144,6 @@ VERBS = (
         call=_search,
         needed=("method", "out"),
         plain=lambda answer: answer.summary(),
-        answer=lambda: load("edgecil.search.result:SUMMARY"),
     ),
     Verb(
         "status",
@@ -162,10 +155,6 @@ VERBS = (
         further=(Option("full", "also by method and protocol, with every failure", "bool"),),
         call=_status,
         plain=lambda answer: {**vars(answer[0]), "complete": answer[0].complete},
-        answer=lambda: {
-            **get_type_hints(load("edgecil.engine.status:Status")),
-            "complete": bool,
-        },
     ),
     Verb(
         "merge",
@@ -178,6 +167,5 @@ VERBS = (
         show_trained,
         arguments=("directories",),
         call=trained_by("edgecil.engine.merge:merge"),
-        answer=results_type,
     ),
 )

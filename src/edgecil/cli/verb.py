@@ -87,7 +87,6 @@ class Verb:
         needed: options that a config file may give, and that are required without one.
         notes: sentences beside the answer, for stderr.
         plain: what --json prints of the answer, all of it by default.
-        answer: returns the type of what --json prints, or the types of its members by name.
     """
 
     name: str
@@ -102,7 +101,6 @@ class Verb:
     needed: tuple[str, ...] = ()
     notes: Callable[[Any], Iterable[str]] = lambda answer: ()
     plain: Callable[[Any], Any] = lambda answer: answer
-    answer: Callable[[], Any] = lambda: None
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add the options to a parser, those of each group under its title."""

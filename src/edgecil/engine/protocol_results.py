@@ -86,7 +86,6 @@ class ExperimentResults:
         metric: what the numbers in `results` are of.
         goal: the outcome of a run with 'until'; None otherwise.
         stated: what the sources of published setups state, beside what was reached.
-        planned: what a dry run of a toolbox would train; empty otherwise.
         used: setup, backbone and epochs, as far as they are known.
     """
 
@@ -99,7 +98,6 @@ class ExperimentResults:
     metric: str = DEFAULT_METRIC
     goal: GoalStatus | None = None
     stated: tuple[StatedAccuracy, ...] = ()
-    planned: str = ""
     used: str = ""
 
 

@@ -29,7 +29,7 @@ from edgecil.io.device import use_portable_kernels
 from edgecil.io.directory import check_path
 from edgecil.io.packages import require_training
 from edgecil.io.progress_bar import Progress
-from edgecil.options import grouped
+from edgecil.options import checked
 from edgecil.sequences.given import Given
 from edgecil.sequences.protocols import RANDOM, REPEATS, find_protocol, parse_protocols
 from edgecil.similarity import save_similarity
@@ -49,7 +49,7 @@ Sequences: TypeAlias = "str | Path | Sequence[Given] | Mapping[str, Sequence[Giv
 _MOST_ORDERS = 30
 
 
-@grouped
+@checked
 def run(
     *,
     method: Methods | None = None,

@@ -88,16 +88,6 @@ def read_json(path: str | Path, kind: type[_T], schema: str) -> _T:
     return from_json(data, kind, schema, origin=str(path))
 
 
-def json_schema(kind: type[Any], schema: str) -> dict[str, Any]:
-    """Return the JSON Schema of what :func:`to_json` writes for a class."""
-    definition = msgspec.json.schema(kind, schema_hook=_describe)
-    reference = definition.pop("$ref").rsplit("/", 1)[1]
-    whole = definition["$defs"].pop(reference)
-    whole["properties"] = {"schema": {"const": schema}, **whole["properties"]}
-    whole["required"] = ["schema", *whole["required"]]
-    return {**whole, "$defs": definition["$defs"]}
-
-
 def _members(value: Any) -> Mapping[str, Any]:
     """Return the fields of a dataclass by name, or a mapping as it is."""
     if isinstance(value, Mapping):
@@ -122,14 +112,6 @@ def _decode(kind: Any, value: Any) -> Any:
     if kind is Path:
         return Path(value)
     raise NotImplementedError(f"{kind} cannot be read from JSON")
-
-
-def _describe(kind: Any) -> dict[str, Any]:
-    if _is_array(kind):
-        return {"type": "array"}
-    if kind is Path:
-        return {"type": "string"}
-    raise NotImplementedError(f"{kind} has no JSON form")
 
 
 def _is_array(kind: Any) -> bool:

@@ -41,7 +41,6 @@ GROUP = VerbGroup(
             "edgecil.lab._audit:audit",
             _show_audit,
             arguments=("source",),
-            answer=lambda: load("edgecil.lab:Audit"),
         ),
         Verb(
             "calibrate",
@@ -49,7 +48,6 @@ GROUP = VerbGroup(
             ("edgecil lab calibrate --draws 20", "edgecil lab calibrate --draws 60 --write"),
             "edgecil.lab.calibrate:check_claims",
             _show_by("edgecil.lab.calibrate:format_calibration"),
-            answer=lambda: load("edgecil.estimation.calibration:Calibration"),
         ),
         Verb(
             "leaderboard",
@@ -71,7 +69,6 @@ GROUP = VerbGroup(
                 Option("own", "use only these results, not the bundled truth tables", "bool"),
             ),
             call=_leaderboard,
-            answer=lambda: load("edgecil.lab:Leaderboard"),
         ),
         Verb(
             "orders",
@@ -80,7 +77,6 @@ GROUP = VerbGroup(
             "edgecil.lab.order_effects:order_effects",
             _show_by("edgecil.lab.order_effects:format_order_effects"),
             without=("tables",),
-            answer=lambda: load("edgecil.lab.order_effects:OrderEffects"),
         ),
     ),
 )

@@ -36,7 +36,6 @@ GROUP = VerbGroup(
             lambda answer: answer.values(),
             arguments=("source",),
             plain=lambda answer: {"tables": answer},
-            answer=lambda: {"tables": dict[str, str]},
         ),
         Verb(
             "rank",
@@ -46,9 +45,6 @@ GROUP = VerbGroup(
             _tables("ranking_tables"),
             arguments=("source",),
             plain=lambda answer: {"rankings": answer},
-            answer=lambda: {
-                "rankings": list[load("edgecil.paper.published:PublishedRanking")],  # type: ignore[misc]
-            },
         ),
         Verb(
             "space",
@@ -59,7 +55,6 @@ GROUP = VerbGroup(
             ),
             "edgecil.paper._space:space",
             _tables("space_tables"),
-            answer=lambda: load("edgecil.paper:SpaceSummary"),
         ),
         Verb(
             "normality",
@@ -69,9 +64,6 @@ GROUP = VerbGroup(
             _tables("normality_tables"),
             arguments=("source",),
             plain=lambda answer: {"datasets": answer},
-            answer=lambda: {
-                "datasets": dict[str, dict[str, load("edgecil.paper:Normality")]],  # type: ignore[misc]
-            },
         ),
         Verb(
             "compare-similarities",
@@ -84,9 +76,6 @@ GROUP = VerbGroup(
             _tables("agreement_tables"),
             arguments=("matrices",),
             plain=lambda answer: {"agreements": answer},
-            answer=lambda: {
-                "agreements": list[load("edgecil.paper:Agreement")],  # type: ignore[misc]
-            },
         ),
         Verb(
             "captions",
@@ -100,7 +89,6 @@ GROUP = VerbGroup(
             arguments=("dataset",),
             call=_captions,
             needed=("out",),
-            answer=lambda: {"captions": dict[str, str], "out": str},
         ),
         Verb(
             "score",
@@ -112,7 +100,6 @@ GROUP = VerbGroup(
             "edgecil.sequences.scored:profile_file",
             _tables("profile_tables"),
             arguments=("dataset",),
-            answer=lambda: load("edgecil.sequences:Profile"),
         ),
     ),
 )

@@ -14,6 +14,7 @@ from typing_extensions import Unpack
 from edgecil.engine.experiment import Experiment
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.estimation.analysis import SCHEMA, Analysis
+from edgecil.estimation.sources import Reading
 from edgecil.io.directory import check_owner, claim
 from edgecil.io.files import replace_files
 from edgecil.io.json import checked_json
@@ -26,7 +27,7 @@ from edgecil.report.text import slug
 
 if TYPE_CHECKING:
     from edgecil.estimation.similarities import SimilarityLike
-    from edgecil.estimation.sources import Reading, Source
+    from edgecil.estimation.sources import Source
 
 _ANALYSIS_FILE = "analysis.json"
 _PAGE_FILE = "index.html"

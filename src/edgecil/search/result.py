@@ -12,9 +12,10 @@ from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import METRICS
 from edgecil.io.notebook import show_printed
 from edgecil.search.strategy import Goal
-from edgecil.sequences.sequence import ClassSequence, Tasks
+from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
+_OBJECTS = ("sequence", "experiment")
 _LEVEL = 0.9
 _SAME = 1e-9
 
@@ -112,10 +113,12 @@ class SearchResult:
         return float(stdtrit(count - 1, (1.0 + _LEVEL) / 2.0) * error)
 
     def summary(self) -> dict[str, Any]:
-        """Return the answer as plain data; see :data:`SUMMARY`."""
-        own = {name: getattr(self, name) for name in SUMMARY if hasattr(self, name)}
+        """Return the answer as plain data."""
+        derived = ("mean", "half_width", "complete", "tied", "confirmed")
+        plain = {name: it for name, it in vars(self).items() if name not in _OBJECTS}
         return {
-            **own,
+            **plain,
+            **{name: getattr(self, name) for name in derived},
             "tasks": self.sequence.tasks,
             "trials": [{"tasks": it.sequence.tasks, "value": it.value} for it in self.trials],
             "directory": str(self.experiment.directory),
@@ -159,26 +162,3 @@ class SearchResult:
             f"{start}; all {size} orders were trained{budget}; {same}{share} are {side}"
             f"{end if doubt else ''}"
         )
-
-
-SUMMARY: dict[str, Any] = {
-    "method": str,
-    "goal": Goal,
-    "metric": str,
-    "tasks": Tasks,
-    "mean": float,
-    "half_width": float | None,
-    "confirmations": tuple[float, ...],
-    "value": float,
-    "share": float,
-    "trainings": int,
-    "predictors": tuple[str, ...],
-    "trials": list[dict[str, Any]],
-    "directory": str,
-    "sentence": str,
-    "complete": bool,
-    "tied": int,
-    "budget": int,
-    "confirmed": bool | None,
-}
-"""Types of the members of :meth:`SearchResult.summary`."""
