@@ -16,7 +16,7 @@ from edgecil.engine import METRICS, Node, NodeResult, Store, read_runs
 from edgecil.engine.seeds import training_seed
 from edgecil.errors import DataError, UsageError
 from edgecil.lab.truth_files import bundled_tables, read_truths, write_truths
-from edgecil.lab.truth_tables import Counts, experiment_truth
+from edgecil.lab.truth_tables import experiment_truth
 from edgecil.sequences import LabelledSequence, SequenceSpace, protocol
 from tests.estimation.experiments import write_experiment
 from tests.estimation.tables import SPACE, Run, noisy, rows, table_of, write
@@ -107,9 +107,6 @@ def test_every_metric_of_counts_is_that_of_the_experiment(counted: edgecil.Exper
             [runs[seed, sequence].metric(metric) for sequence in table.sequences] for seed in (0, 1)
         ]
         assert table.accuracies("m", metric).tolist() == expected
-    table_of_runs = table.runs("last")
-    assert table_of_runs.metric == "last"
-    assert len(table_of_runs) == 180
 
 
 def test_an_unfinished_repeat_is_left_out_and_an_unfinished_method_is_an_error(
@@ -222,10 +219,6 @@ def test_thirty_shared_random_orders_are_a_sample(tmp_path: Path) -> None:
     assert sorted(table.accuracies("a")[0]) == sorted(values)
 
 
-def test_counts_name_an_unknown_classifier_and_tables_an_unknown_method() -> None:
-    table = lab.truths()[0]
-    assert isinstance(table.results["ranpac"], Counts)
-    with pytest.raises(UsageError, match="classifier"):
-        table.accuracies("ranpac", classifier="nme-of-nobody")
+def test_tables_name_an_unknown_method() -> None:
     with pytest.raises(UsageError, match="truth table"):
-        table.accuracies("nobody")
+        lab.truths()[0].accuracies("nobody")

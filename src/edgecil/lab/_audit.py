@@ -21,7 +21,7 @@ from scipy.special import stdtrit
 
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.runs import Runs
-from edgecil.errors import DataError, EdgecilError, unknown
+from edgecil.errors import DataError, EdgecilError
 from edgecil.estimation.distributions import SAME
 from edgecil.estimation.population import LEVEL, Interval
 from edgecil.estimation.sources import Source, gather
@@ -32,8 +32,6 @@ from edgecil.io.json import checked_json, read_json
 from edgecil.lab.draws import Closeness, average, check_draws, draw_protocol, draw_runs, measure
 from edgecil.lab.estimators import ESTIMATORS, Observations
 from edgecil.sequences.protocols import RANDOM, find_protocol
-from edgecil.sequences.sequence import ClassSequence
-from edgecil.sequences.space import SequenceSpace
 
 # Name and version of the JSON form of an audit; a changed field is a new version.
 SCHEMA = "edgecil.lab-audit/1"
@@ -157,29 +155,14 @@ class Audit:
     datasets: tuple[DatasetAudit, ...]
     version: str = ""
 
-    def save(self, path: str | Path) -> None:
-        """Write the audit as a JSON file that :meth:`load` reads."""
-        with replace_file(Path(path)) as file:
-            file.write(checked_json(self, SCHEMA))
-
     @classmethod
     def load(cls, path: str | Path) -> Audit:
-        """Return the audit in a JSON file that :meth:`save` wrote."""
+        """Return the audit that :func:`audit` stored, or that `edgecil lab audit --json` wrote."""
         return read_json(path, cls, SCHEMA)
 
     def __repr__(self) -> str:
         methods = {name: None for dataset in self.datasets for name in dataset.methods}
         return f"<Audit of {', '.join(self.sources)}: {', '.join(methods)}>"
-
-    def __getitem__(self, method: str) -> MethodAudit:
-        """Return a method's audit, if there is one dataset."""
-        if len(self.datasets) != 1:
-            names = ", ".join(dataset.dataset for dataset in self.datasets)
-            raise KeyError(f"There are several datasets ({names}); choose one from 'datasets'.")
-        methods = self.datasets[0].methods
-        if method not in methods:
-            raise unknown("method", method, methods)
-        return methods[method]
 
 
 def audit(
@@ -219,8 +202,9 @@ def audit(
     own = version("edgecil")
     finished = Audit(gathered.words, classifier, draws, draw_seed, tuple(datasets), own)
     if len(sources) == 1 and isinstance(sources[0], Experiment):
-        with suppress(EdgecilError):  # the directory may be read-only
-            finished.save(audit_file(sources[0].directory, metric, classifier))
+        path = audit_file(sources[0].directory, metric, classifier)
+        with suppress(EdgecilError), replace_file(path) as file:  # it may be read-only
+            file.write(checked_json(finished, SCHEMA))
     return finished
 
 
@@ -228,13 +212,6 @@ def audit_file(directory: Path, metric: str, classifier: str | None = None) -> P
     """Return where the audit of an experiment is stored."""
     name = metric if classifier is None else f"{metric}-{classifier}"
     return directory / _FOLDER / f"{name}.json"
-
-
-def load_audit(path: Path) -> Audit | None:
-    """Return a stored audit; None if there is none, or none that this version can read."""
-    with suppress(DataError):
-        return Audit.load(path)
-    return None
 
 
 def runs_digest(table: Runs) -> str:
@@ -255,12 +232,9 @@ def audit_table(table: Runs, *, draws: int = 200, seed: int = 0) -> DatasetAudit
         truth = find_truth(table, name) if len(table.orders(name)) else None
         if truth is None or np.ptp(truth.accuracies) <= SAME:
             continue
-        pools = _pools(table, name, truth)
-        methods[name] = _audit_method(table, name, truth, pools, draws, seed)
-        for protocol, pool in pools.items():
-            own = _ratios(pool, protocol, methods[name].budget_of(protocol), draws, seed)
-            if own is not None:
-                ratios.setdefault(protocol, {})[name] = own
+        methods[name], own = _audit_method(table, name, truth, draws, seed)
+        for protocol, rows in own.items():
+            ratios.setdefault(protocol, {})[name] = rows
     protocols = dict.fromkeys(name for method in methods.values() for name in method.averages)
     return DatasetAudit(
         table.dataset,
@@ -281,102 +255,76 @@ def audit_table(table: Runs, *, draws: int = 200, seed: int = 0) -> DatasetAudit
 
 @dataclass(frozen=True, eq=False)
 class _Pool:
-    """What draws of one protocol choose from: the truth, then constructed orders that it lacks.
+    """Accuracies of the n orders that draws choose from: the truth's, then constructed ones."""
 
-    Attributes:
-        truth: what estimates are compared with; random orders are drawn from it only.
-        accuracies: (p,) those of the truth first.
-        place_of: positions of sequences.
-        fixed: positions of the protocol's constructed orders.
-        space: Ω.
-    """
-
-    truth: Truth
+    truth: Floats
     accuracies: Floats
-    place_of: Mapping[ClassSequence, int]
     fixed: tuple[int, ...]
-    space: SequenceSpace
 
-    def draw(self, protocol: str, budget: int, draws: int, seed: int) -> Ints | None:
-        """Return (draws, budget) positions; None if the protocol cannot be drawn again."""
-        one = find_protocol(protocol)
-        if len(self.fixed) > budget or one.exhaustive:
-            return None
-        size, options = len(self.truth), {"draws": draws, "seed": seed}
-        return draw_protocol(
-            one, self.space, self.place_of, size, budget, fixed=self.fixed, **options
-        )
-
-
-def _pools(table: Runs, method: str, truth: Truth) -> dict[str, _Pool]:
-    """Return what to draw from for `random` and every protocol that was run, by its name."""
-    names = dict.fromkeys([RANDOM.name, *table.protocols])
-    pools = {}
-    for name in names:
-        protocol, ran = find_protocol(name), table.orders(method, name)
-        place_of = {sequence: place for place, sequence in enumerate(truth.sequences)}
-        values, fixed = truth.accuracies.tolist(), []
-        if not protocol.random and not protocol.exhaustive:
-            for label, sequence, value in zip(
-                ran.labels, ran.sequences, ran.accuracies.tolist(), strict=True
-            ):
-                if protocol.role(label) == "constructed":
-                    if sequence not in place_of:
-                        place_of[sequence] = len(values)
-                        values.append(value)
-                    fixed.append(place_of[sequence])
-        if name == RANDOM.name or (len(ran) and not protocol.exhaustive and not protocol.repeats):
-            unique = tuple(dict.fromkeys(fixed))
-            pools[name] = _Pool(truth, np.array(values), place_of, unique, table.space)
-    return pools
+    def distances(self, rows: Sequence[Ints]) -> Floats:
+        """Return how far the paper's estimate from each draw is from the truth, (B, 3)."""
+        values = self.accuracies[np.array(rows)]
+        return measure(self.truth, values, ESTIMATORS[_PAPER](Observations(values)))
 
 
 def _audit_method(
-    table: Runs, name: str, truth: Truth, pools: Mapping[str, _Pool], draws: int, seed: int
-) -> MethodAudit:
+    table: Runs, name: str, truth: Truth, draws: int, seed: int
+) -> tuple[MethodAudit, dict[str, Floats]]:
+    """Return a method's audit and, by protocol, its ratios."""
     ran = {protocol: len(table.orders(name, protocol)) for protocol in table.protocols}
     made = MethodAudit(truth, {key: count for key, count in ran.items() if count}, {}, {})
-    for protocol, pool in pools.items():
-        places = pool.draw(protocol, made.budget_of(protocol), draws, seed)
-        if places is not None and places.shape[1] > 1:
+    ratios = {}
+    for protocol in map(find_protocol, dict.fromkeys([RANDOM.name, *made.runs])):
+        if protocol.exhaustive or protocol.repeats:
+            continue
+        place_of, known, fixed = truth.index(), truth.accuracies.tolist(), dict[int, None]()
+        if not protocol.random:
+            own = table.orders(name, protocol.name)
+            for label, sequence, value in zip(
+                own.labels, own.sequences, own.accuracies.tolist(), strict=True
+            ):
+                if protocol.role(label) == "constructed":
+                    if place_of.setdefault(sequence, len(known)) == len(known):
+                        known.append(value)
+                    fixed[place_of[sequence]] = None
+        pool = _Pool(truth.accuracies, np.array(known), tuple(fixed))
+        budget = made.budget_of(protocol.name)
+        options = {"draws": draws, "seed": seed, "fixed": pool.fixed}
+        places = draw_protocol(protocol, table.space, place_of, len(truth), budget, **options)
+        if places is not None and budget > 1:
             values = pool.accuracies[places]
             runs = Observations(values)
-            made.averages[protocol] = {
+            made.averages[protocol.name] = {
                 estimator: average(truth.accuracies, values, make(runs))
                 for estimator, make in ESTIMATORS.items()
             }
-        if pool.fixed or protocol == RANDOM.name:
-            made.by_budget[protocol] = budget_curve(pool, draws=min(draws, 100), seed=seed)
-    return made
+            if (rows := _ratios(pool, places, seed)) is not None:
+                ratios[protocol.name] = rows
+        if fixed or protocol.name == RANDOM.name:
+            made.by_budget[protocol.name] = _budget_curve(pool, min(draws, 100), seed)
+    return made, ratios
 
 
-def budget_curve(pool: _Pool, *, draws: int, seed: int) -> tuple[BudgetPoint, ...]:
+def _budget_curve(pool: _Pool, draws: int, seed: int) -> tuple[BudgetPoint, ...]:
     """Return the mean distance of the paper's estimate for growing budgets, over many draws."""
     rng, size, points = np.random.default_rng(seed), len(pool.truth), []
     for budget in (n for n in SIZES if len(pool.fixed) <= n <= size):
         drawn = [draw_runs(size, budget, rng, fixed=pool.fixed) for _ in range(draws)]
-        values = pool.accuracies[np.array(drawn)]
-        estimates = ESTIMATORS[_PAPER](Observations(values))
-        distances = measure(pool.truth.accuracies, values, estimates)
-        w1, jsd = distances[:, :2].mean(axis=0).tolist()
+        w1, jsd = pool.distances(drawn)[:, :2].mean(axis=0).tolist()
         points.append(BudgetPoint(budget, jsd, w1))
     return tuple(points)
 
 
-def _ratios(pool: _Pool, protocol: str, budget: int, draws: int, seed: int) -> Floats | None:
+def _ratios(pool: _Pool, drawn: Ints, seed: int) -> Floats | None:
     """By measure, the ratio of the protocol and of each placebo: (3, 1 + placebos)."""
-    drawn = pool.draw(protocol, budget, draws, seed)
-    if drawn is None or budget < 2:
-        return None
+    draws, budget = drawn.shape
     size, rng = len(pool.truth), np.random.default_rng(seed)
     rows = [*drawn, *(draw_runs(size, budget, rng) for _ in range(draws))]
     pairs = _PAIRS if pool.fixed else 0
     for _ in range(pairs):
         instead = rng.choice(size, min(len(pool.fixed), budget), replace=False).tolist()
         rows += [draw_runs(size, budget, rng, fixed=instead) for _ in range(_MIDDLES)]
-    values = pool.accuracies[np.array(rows)]
-    estimates = ESTIMATORS[_PAPER](Observations(values))
-    distances = measure(pool.truth.accuracies, values, estimates)
+    distances = pool.distances(rows)
     own, random = distances[:draws].mean(axis=0), distances[draws : 2 * draws].mean(axis=0)
     placebo = distances[2 * draws :].reshape(pairs, _MIDDLES, len(MEASURES)).mean(axis=1)
     if (random <= _TINY).any():

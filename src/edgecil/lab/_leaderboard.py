@@ -8,7 +8,7 @@ all runs. The average is taken over many draws, over methods, then over sets of 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,8 +25,6 @@ from edgecil.sequences.protocols import PROTOCOLS, RANDOM, Protocol
 from edgecil.sequences.sequence import ClassSequence
 
 if TYPE_CHECKING:
-    import pandas
-
     from edgecil.report.table import Table
 
 BUDGETS = (3, 5, 10, 30)
@@ -131,21 +129,13 @@ class Leaderboard:
         self, protocol: str, estimator: str, budget: int, scale: str | None = None
     ) -> LeaderboardRow:
         """Return the row of a protocol, an estimator, a budget and a scale, the first one's."""
+        wanted = protocol, estimator, budget
         for row in self.rows:
-            if (row.protocol, row.estimator, row.budget) == (protocol, estimator, budget) and (
-                scale in (None, row.scale)
-            ):
+            if (row.protocol, row.estimator, row.budget) == wanted and scale in (None, row.scale):
                 return row
         raise UsageError(
             f"The leaderboard has no row for {protocol!r} with {estimator!r} and {budget} runs."
         )
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """Return a DataFrame with one row per protocol, estimator, budget and scale."""
-        import pandas
-
-        frame: pandas.DataFrame = pandas.json_normalize(list(map(asdict, self.rows)))
-        return frame
 
 
 def leaderboard(
@@ -181,6 +171,7 @@ def leaderboard(
     1.0
     """
     check_draws(draws)
+    metric = METRICS.resolve(metric)
     own = [source for source in sources if isinstance(source, TruthTable)]
     files = [source for source in sources if not isinstance(source, TruthTable)]
     tables = [*truths(*files, bundled=bundled, metric=metric), *own]
@@ -191,18 +182,11 @@ def leaderboard(
     chosen, makers = _protocols(protocol), _estimators(estimators)
     cells: list[_Cell] = []
     for table, group in zip(tables, _groups(tables), strict=True):
-        evaluated = list(
-            _evaluate(
-                table, group, chosen, makers, budgets, draws, METRICS.resolve(metric), draw_seed
-            )
-        )
-        cells += evaluated
-        ran = {cell.key[0] for cell in evaluated}
+        cells += _evaluate(table, group, chosen, makers, budgets, draws, metric, draw_seed)
+        ran = {cell.key[0] for cell in cells if cell.table == table.name}
         if not bundled and (lost := [name for name in chosen if name not in ran]):
             warn(f"{table.name} does not have the sequences, or the names, for {', '.join(lost)}.")
-    return Leaderboard(
-        _rows(cells), tuple(table.name for table in tables), draws, METRICS.resolve(metric)
-    )
+    return Leaderboard(_rows(cells), tuple(table.name for table in tables), draws, metric)
 
 
 def _protocols(names: Sequence[str]) -> dict[str, Protocol]:
@@ -263,9 +247,9 @@ def _evaluate(
     place_of = {sequence: place for place, sequence in reversed(list(enumerate(sequences)))}
     for name, protocol in protocols.items():
         fixed = _constructed(table, protocol, place_of)
+        if fixed is None:
+            continue
         for budget in (it for it in budgets if it <= size):
-            if fixed is None:
-                continue
             places = draw_protocol(
                 protocol, table.space, place_of, size, budget, draws=draws, seed=seed, fixed=fixed
             )

@@ -53,7 +53,6 @@ class Learner:
 
     Attributes:
         name: of the learner.
-        classes: name of the set.
         values: (R, M) accuracy of repeat and order.
         class_accuracies: (R, M, N); None if they are unknown.
         table: where the orders are.
@@ -61,7 +60,6 @@ class Learner:
     """
 
     name: str
-    classes: str
     values: Floats
     class_accuracies: Floats | None
     table: TruthTable
@@ -91,19 +89,20 @@ def format_calibration(measured: Calibration) -> str:
     ]
     for claim, by in measured.figures.items():
         for protocol, own in by.items():
-            cells = (_cell(own[n]) if n in own else "–" for n in orders)
+            cells = (
+                f"{it.average:.3f} [{it.least:.2f} to {it.greatest:.2f}] {it.small:.2f}"
+                if it
+                else "–"
+                for it in map(own.get, orders)
+            )
             lines.append(f"| {claim} | {protocol} | {' | '.join(cells)} |")
     return "\n".join(lines)
-
-
-def _cell(one: Figure) -> str:
-    return f"{one.average:.3f} [{one.least:.2f} to {one.greatest:.2f}] {one.small:.2f}"
 
 
 def learners(tables: Iterable[TruthTable]) -> list[Learner]:
     """Return the truths with repeats on every order, without those that hardly vary."""
     return [
-        Learner(name, table.name, values, table.class_accuracies(name), table, place % 2)
+        Learner(name, values, table.class_accuracies(name), table, place % 2)
         for place, table in enumerate(tables)
         for name in table.methods
         if len(values := table.accuracies(name)) > 1 and varies(values)
@@ -167,18 +166,16 @@ def calibrate(
 
     for count in orders:
         rng = np.random.default_rng([seed, count])
-        for balanced in (False, True):  # independent orders, a Latin design
-            rows: dict[str, list[float]] = {}
-            for truth in truths:
-                judged = dict.fromkeys(_CLAIMS, float("nan"))
+        for design in (RANDOM, LATIN):
+            balanced = design is LATIN
+            rows = [dict.fromkeys(_CLAIMS, float("nan")) for _ in truths]
+            for row, truth in zip(rows, truths, strict=True):
                 if not balanced or truth.table.kind == "enumerated":
                     own = chosen[truth.half]
                     drawn = _draw(truth, count, draws, rng, own, balanced=balanced)
-                    judged = _judge(truth, drawn, rng)
-                for claim in _CLAIMS:
-                    rows.setdefault(claim, []).append(judged[claim])
-            for claim, values in rows.items():
-                note(claim, count, values, LATIN if balanced else RANDOM)
+                    row |= _judge(truth, drawn, rng)
+            for claim in _CLAIMS:
+                note(claim, count, [row[claim] for row in rows], design)
         pairs = [_pairs(it, truths, count, draws, rng, chosen[it.half]) for it in truths]
         note("difference", count, pairs)
         shared = [_one_seed(it, count, draws, rng, chosen[it.half]) for it in truths]
@@ -293,7 +290,7 @@ def _pairs(
     """How often the interval of a difference holds that of the runs that were not taken."""
     rates = []
     for other in truths:
-        if other.classes != truth.classes or other.name <= truth.name:
+        if other.table.name != truth.table.name or other.name <= truth.name:
             continue
         gain = truth.values - other.values  # paired by order and seed
         few = max(draws // 5, 10)

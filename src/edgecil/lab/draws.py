@@ -8,27 +8,22 @@ from functools import lru_cache
 
 import numpy as np
 
-from edgecil.errors import UsageError
 from edgecil.estimation.distances import Target
 from edgecil.estimation.distributions import Distribution
 from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.protocols import Protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-
-_MOST_DRAWS = 1_000_000
+from edgecil.theory.arguments import whole_number
 
 
 def check_draws(draws: int) -> None:
     """Raise an error if a number of draws is not positive, or would take days."""
-    if not 1 <= draws <= _MOST_DRAWS:
-        raise UsageError(f"`draws` must be an int in [1, {_MOST_DRAWS:,}]. Got {draws} instead.")
+    whole_number("draws", draws, least=1, most=1_000_000)
 
 
 def draw_runs(size: int, runs: int, rng: np.random.Generator, *, fixed: Sequence[int] = ()) -> Ints:
     """Draw positions of `runs` different sequences: the fixed ones, then random ones."""
-    if not len(fixed) <= runs <= size + len(fixed):
-        raise UsageError(f"`runs` must be an int in [{len(fixed)}, {size}]. Got {runs} instead.")
     drawn = rng.choice(size, min(runs, size), replace=False)
     others = [place for place in drawn.tolist() if place not in fixed]
     return np.array([*fixed, *others[: runs - len(fixed)]], dtype=np.int64)
@@ -62,9 +57,7 @@ def draw_protocol(
     """
     if not protocol.joint:
         rng = np.random.default_rng([seed, budget])
-        if not fixed and not protocol.random:
-            return None
-        if not len(fixed) <= budget <= size:
+        if not (fixed or protocol.random) or not len(fixed) <= budget <= size:
             return None
         return np.array([draw_runs(size, budget, rng, fixed=fixed) for _ in range(draws)])
     for count in (1, draws):  # one design of a sample tells that its orders are missing

@@ -26,8 +26,7 @@ from edgecil.errors import DataError, UsageError, shown, unknown
 from edgecil.estimation.distributions import SAME
 from edgecil.estimation.truth import LEAST_SAMPLE
 from edgecil.io.arrays import Floats
-from edgecil.sequences.given import NAME
-from edgecil.sequences.protocols import ENUMERATE, PROTOCOLS, RANDOM, Protocol, find_protocol
+from edgecil.sequences.protocols import PROTOCOLS, Protocol, find_protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity import Similarity, text_similarity
@@ -36,16 +35,6 @@ _LEAST_STD = 0.1
 
 Kind = Literal["enumerated", "sample", "structured"]
 Source: TypeAlias = "str | Path | DataFrame | Experiment"
-_PROTOCOLS: dict[Kind, str] = {
-    "enumerated": ENUMERATE.name,
-    "sample": RANDOM.name,
-    "structured": NAME,
-}
-_ORDERS: dict[Kind, str] = {
-    "enumerated": "orders, all of them",
-    "sample": "random orders",
-    "structured": "structured orders",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,18 +54,13 @@ class Counts:
     correct: NDArray[np.integer[Any]]
     totals: NDArray[np.integer[Any]]
 
-    def metric(
-        self, name: str, sequences: Sequence[ClassSequence], classifier: str | None
-    ) -> Floats:
-        """Return a metric of every repeat and sequence, shape (R, n)."""
-        chosen = classifier or self.classifiers[0]
-        if chosen not in self.classifiers:
-            raise unknown("classifier", chosen, self.classifiers)
+    def metric(self, name: str, sequences: Sequence[ClassSequence]) -> Floats:
+        """Return a metric of every repeat and sequence by the main classifier, shape (R, n)."""
         member = membership(sequences)
         totals = member @ self.totals.astype(np.int64)
         future = np.triu(np.ones((member.shape[1],) * 2, dtype=bool), 1)  # tasks not seen yet
         values = np.empty((len(self.seeds), len(sequences)))
-        for repeat, counts in enumerate(self.correct[:, self.classifiers.index(chosen)]):
+        for repeat, counts in enumerate(self.correct[:, 0]):
             correct = np.einsum("tcn,nsc->nts", counts.astype(np.int64), member).astype(float)
             correct[:, future] = np.nan
             values[repeat] = METRICS[name].compute(TaskCounts.of(correct, totals))
@@ -97,14 +81,12 @@ class Values:
     name: str
     values: Floats
 
-    def metric(
-        self, name: str, sequences: Sequence[ClassSequence], classifier: str | None
-    ) -> Floats:
-        """Return the values, (R, n); another metric or a classifier is an error."""
-        if name != self.name or classifier is not None:
+    def metric(self, name: str, sequences: Sequence[ClassSequence]) -> Floats:
+        """Return the values, (R, n); another metric is an error."""
+        if name != self.name:
             raise UsageError(
                 f"This truth table has the metric {self.name!r} only, because it was read from "
-                f"accuracies and not from correct answers. Got {shown(classifier or name)} instead."
+                f"accuracies and not from correct answers. Got {shown(name)} instead."
             )
         return self.values
 
@@ -135,14 +117,12 @@ class TruthTable:
     provenance: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
     structured: TruthTable | None = None
-    _computed: dict[tuple[str, str, str | None], Floats] = field(default_factory=dict, repr=False)
+    _computed: dict[tuple[str, str], Floats] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
-        return (
-            f"<TruthTable {self.name!r}: {self.dataset}; {self.space.classes} classes in "
-            f"{self.space.tasks} tasks; {len(self.sequences)} {_ORDERS[self.kind]}; "
-            f"{', '.join(self.methods)}>"
-        )
+        space, orders = self.space, f"{len(self.sequences)} orders ({self.kind})"
+        of = f"{self.dataset}; {space.classes} classes in {space.tasks} tasks; {orders}"
+        return f"<TruthTable {self.name!r}: {of}; {', '.join(self.methods)}>"
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -159,15 +139,13 @@ class TruthTable:
         """The task of each class in each sequence, (n, N)."""
         return np.stack([sequence.task_of() for sequence in self.sequences])
 
-    def accuracies(
-        self, method: str, metric: str = DEFAULT_METRIC, classifier: str | None = None
-    ) -> Floats:
+    def accuracies(self, method: str, metric: str = DEFAULT_METRIC) -> Floats:
         """Return a metric of every training, in per cent, shape (repeats, n)."""
         if method not in self.results:
             raise unknown(f"method in the truth table {self.name!r}", method, self.results)
-        key = method, METRICS.resolve(metric), classifier
+        key = method, METRICS.resolve(metric)
         if key not in self._computed:
-            self._computed[key] = self.results[method].metric(key[1], self.sequences, classifier)
+            self._computed[key] = self.results[method].metric(key[1], self.sequences)
         return self._computed[key].copy()
 
     def class_accuracies(self, method: str, metric: str = DEFAULT_METRIC) -> Floats | None:
@@ -181,24 +159,6 @@ class TruthTable:
             return None
         final = counts.correct[:, 0, -1].swapaxes(-1, -2)
         return np.asarray(100.0 * final / counts.totals)
-
-    def runs(self, metric: str = DEFAULT_METRIC, *, methods: Sequence[str] | None = None) -> Runs:
-        """Return every training as a run of the protocol `enumerate`, `random` or `given`."""
-        chosen = self.methods if methods is None else methods
-        trained = [(method, seed) for method in chosen for seed in self.results[method].seeds]
-        short, size = "all" if self.kind == "enumerated" else "random", len(self.sequences)
-        labels = list(self.labels) or [f"{short}-{number}" for number in range(1, size + 1)]
-        return Runs.of(
-            [method for method, _ in trained for _ in range(size)],
-            self.sequences * len(trained),
-            np.concatenate([self.accuracies(method, metric).ravel() for method in chosen]),
-            protocol=[_PROTOCOLS[self.kind]] * (size * len(trained)),
-            label=labels * len(trained),
-            seed=np.repeat([seed for _, seed in trained], size),
-            dataset=self.dataset,
-            metric=METRICS.resolve(metric),
-            names=self.classes,
-        )
 
     def similarity(self) -> Similarity:
         """Return the bundled text similarity of the classes; unknown names are an error."""

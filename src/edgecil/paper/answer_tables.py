@@ -40,9 +40,8 @@ def _ranks_table(ranking: PublishedRanking) -> Table:
     protocols = tuple(ranking.rankings)
     rows: list[tuple[Cell, ...]] = []
     for criterion, title in _CRITERIA.items():
-        by = {name: getattr(own, criterion) for name, own in ranking.rankings.items()}
-        for method in by[protocols[0]]:
-            rows.append((title, method, *(by[name][method] for name in protocols)))
+        by = [own[criterion] for own in ranking.rankings.values()]
+        rows += [(title, method, *(own[method] for own in by)) for method in by[0]]
     if ranking.errors:
         errors = (ranking.errors.get(name) for name in protocols)
         rows.append(("ranking error", "all", *errors))

@@ -13,8 +13,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from itertools import combinations
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from scipy.stats import rankdata
@@ -33,41 +33,33 @@ _RANKS = ["rank_min", "rank_max", "rank_std"]
 
 CRITERIA = ("lower", "upper", "stability")
 
+Ranking: TypeAlias = dict[str, dict[str, float]]
+"""Ranks of methods by criterion, 1 is best; ties get the mean of their ranks.
 
-@dataclass(frozen=True)
-class Ranking:
-    """Ranks of methods, 1 is best; ties get the mean of their ranks.
-
-    Attributes:
-        lower: by the worst order's accuracy, high first.
-        upper: by the best order's accuracy, high first.
-        stability: by the standard deviation, low first.
-    """
-
-    lower: dict[str, float]
-    upper: dict[str, float]
-    stability: dict[str, float]
+`lower` is by the worst order's accuracy, high first, `upper` by the best order's, high first, and
+`stability` by the standard deviation, low first.
+"""
 
 
 def rank_numbers(methods: Mapping[str, tuple[float, float, float]]) -> Ranking:
     """Rank methods by the least and greatest accuracy and the standard deviation of each.
 
-    >>> rank_numbers({"a": (40.0, 50.0, 3.0), "b": (30.0, 60.0, 9.0)}).lower
+    >>> rank_numbers({"a": (40.0, 50.0, 3.0), "b": (30.0, 60.0, 9.0)})["lower"]
     {'a': 1.0, 'b': 2.0}
     """
     numbers = np.array(list(methods.values()), dtype=np.float64).reshape(-1, 3)
     places = rankdata(numbers.round(9) * [-1.0, -1.0, 1.0], axis=0)
-    by = [dict(zip(methods, column, strict=True)) for column in places.T.tolist()]
-    return Ranking(*by)
+    by = (dict(zip(methods, column, strict=True)) for column in places.T.tolist())
+    return dict(zip(CRITERIA, by, strict=True))
 
 
 def ranking_error(estimated: Ranking, truth: Ranking) -> float:
     """Spearman's footrule Σ |rank - true rank| over methods and the three criteria."""
     return float(
         sum(
-            abs(place - getattr(truth, criterion)[name])
-            for criterion in CRITERIA
-            for name, place in getattr(estimated, criterion).items()
+            abs(place - truth[criterion][name])
+            for criterion, ranks in estimated.items()
+            for name, place in ranks.items()
         )
     )
 
@@ -98,20 +90,15 @@ class PublishedRanking:
     Attributes:
         dataset: its name.
         rankings: by protocol, of the methods that every ranked protocol has; `truth` is the true
-            one.
-        stability_by: by protocol, what stability is ranked by: `std`, `range` (`max` minus `min`,
-            where no std is published) or `rank` (a published rank).
+            one. Stability is ranked by `max` minus `min` where no std is published.
         errors: by protocol, the footrule Σ |rank - true rank| over methods and the three criteria;
             empty without a truth.
-        distances: by pair of protocols, the footrule between their rankings.
         reach: by protocol, the range that its orders cover.
     """
 
     dataset: str
     rankings: dict[str, Ranking]
-    stability_by: dict[str, str]
     errors: dict[str, float]
-    distances: dict[str, dict[str, float]]
     reach: dict[str, ProtocolReach]
 
     def __repr__(self) -> str:
@@ -194,35 +181,25 @@ def _rank_dataset(dataset: str, rows: DataFrame) -> PublishedRanking:
             f"No method of {dataset!r} has a row for every protocol ({', '.join(by_protocol)}), so "
             "there are no rankings to compare."
         )
-    ranked = {name: _rank_rows(own.loc[shared]) for name, own in by_protocol.items()}
-    rankings = {name: ranking for name, (ranking, _) in ranked.items()}
-    truth, others = rankings.get(TRUTH), [name for name in rankings if name != TRUTH]
-    distances: dict[str, dict[str, float]] = {}
-    for first, second in combinations(others, 2):
-        distances.setdefault(first, {})[second] = ranking_error(rankings[first], rankings[second])
-    return PublishedRanking(
-        dataset,
-        rankings,
-        {name: by for name, (_, by) in ranked.items()},
-        {name: ranking_error(rankings[name], truth) for name in others if truth is not None},
-        distances,
-        _reach(rows),
-    )
+    rankings = {name: _rank_rows(own.loc[shared]) for name, own in by_protocol.items()}
+    errors = {}
+    if (truth := rankings.get(TRUTH)) is not None:
+        errors = {name: ranking_error(own, truth) for name, own in rankings.items()}
+        del errors[TRUTH]
+    return PublishedRanking(dataset, rankings, errors, _reach(rows))
 
 
-def _rank_rows(rows: DataFrame) -> tuple[Ranking, str]:
-    """Return the ranking of methods, and what their stability is ranked by."""
+def _rank_rows(rows: DataFrame) -> Ranking:
     if rows[_RANKS].notna().all(axis=None):
-        return Ranking(*(rows[name].to_dict() for name in _RANKS)), "rank"
+        return {by: rows[name].to_dict() for by, name in zip(CRITERIA, _RANKS, strict=True)}
     if rows[_ENDS].isna().any(axis=None):
         raise DataError(
             f"The rows of {rows['protocol'].iloc[0]!r} on {rows['dataset'].iloc[0]!r} state ranks "
             "for some methods, min and max for others; give every row the same columns."
         )
-    by = "std" if rows["std"].notna().all() else "range"
-    spread = rows["std"] if by == "std" else rows["max"] - rows["min"]
+    spread = rows["std"] if rows["std"].notna().all() else rows["max"] - rows["min"]
     numbers = zip(rows["min"], rows["max"], spread, strict=True)
-    return rank_numbers(dict(zip(rows.index, numbers, strict=True))), by
+    return rank_numbers(dict(zip(rows.index, numbers, strict=True)))
 
 
 def _reach(rows: DataFrame) -> dict[str, ProtocolReach]:

@@ -250,7 +250,7 @@ def _ranking(datasets: Sequence[_Dataset], style: _Style) -> str:
         for criterion, title in _CRITERIA.items():
             middle.append((title, len(rankings)))
             names += list(rankings)
-            columns += [getattr(ranking, criterion) for ranking in rankings.values()]
+            columns += [ranking[criterion] for ranking in rankings.values()]
     rows = []
     for method in dict.fromkeys(method for ranks in columns for method in ranks):
         texts = [f"{ranks[method]:g}" if method in ranks else _ABSENT for ranks in columns]
