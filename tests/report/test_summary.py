@@ -47,7 +47,8 @@ def test_every_order_is_listed_once_with_all_who_chose_it(enumerated) -> None:
     hard = next(i for i, choices in enumerate(orders.choices) if ("edge", "hard") in choices)
     assert "enumerate" in {protocol for protocol, _ in orders.choices[hard]}
     sequence = orders.sequences[hard]
-    assert orders.z[hard] == enumerated.predictor.z[orders.places[hard]]
+    place = enumerated.table.sequences.index(sequence)
+    assert orders.z[hard] == enumerated.predictor.z[place]
     assert orders.values["low"][hard] == enumerated.table.orders("low").by_sequence()[sequence]
     again = orders.values_of(enumerated)
     assert all((again[name] == orders.values[name]).all() for name in MODELS)

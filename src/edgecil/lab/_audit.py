@@ -288,9 +288,11 @@ def _audit_method(
                         known.append(value)
                     fixed[place_of[sequence]] = None
         pool = _Pool(truth.accuracies, np.array(known), tuple(fixed))
-        budget = made.budget_of(protocol.name)
-        options = {"draws": draws, "seed": seed, "fixed": pool.fixed}
-        places = draw_protocol(protocol, table.space, place_of, len(truth), budget, **options)
+        size, budget = len(truth), made.budget_of(protocol.name)
+        options = {"draws": draws, "seed": seed}
+        places = draw_protocol(
+            protocol, table.space, place_of, size, budget, fixed=pool.fixed, **options
+        )
         if places is not None and budget > 1:
             values = pool.accuracies[places]
             runs = Observations(values)

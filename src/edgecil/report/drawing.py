@@ -20,6 +20,7 @@ from edgecil.report.theme import Shape
 
 WIDE = 1040.0  # pixels of a chart on a desk
 NARROW = 360.0  # pixels of a chart on a phone, and of a column of a paper
+_LEAST, _TALL = 230.0, 224.0  # pixels of a panel: its least width, its height
 _LETTER = 0.57  # mean width of a letter in font sizes
 _BOLD_LETTER = 0.66
 
@@ -115,15 +116,6 @@ def whisker(low: float, high: float, y: float, colour: str = "ink") -> list[Mark
     """A horizontal line with short ends."""
     ends = [Line(((at, y - 4.0), (at, y + 4.0)), colour, 1.4) for at in (low, high)]
     return [Line(((low, y), (high, y)), colour, 1.4), *ends]
-
-
-def outline(
-    scale: Scale, edges: Floats, heights: Floats, base: float, above: float
-) -> tuple[tuple[float, float], ...]:
-    """The outline of a histogram on a base line, whose highest bar has a given height."""
-    levels = base - above * heights / max(float(heights.max()), 1e-12)
-    x = scale.map(np.repeat(edges, 2)).tolist()
-    return tuple(zip(x, [base, *np.repeat(levels, 2).tolist(), base], strict=True))
 
 
 @dataclass(frozen=True)
@@ -295,28 +287,24 @@ def draw_panels(
     *,
     width: float,
     entries: Sequence[Entry] = (),
-    x_title: str = "",
-    y_title: str = "",
-    height: float = 150.0,
-    least: float = 230.0,
-    indent: float = 40.0,
+    x_title: str,
+    y_title: str,
 ) -> Scene:
     """Draw charts of equal size in rows that fill a width, each into the box of its title."""
-    columns = max(1, min(len(titles), int(width // least)))
-    step = min(width / columns, 1.8 * least)
+    columns = max(1, min(len(titles), int(width // _LEAST)))
+    step = min(width / columns, 1.8 * _LEAST)
     marks, top = legend(entries, 0.0, 2.0, width)
-    tall = height + 74.0
     for place, title in enumerate(titles):
         row, column = divmod(place, columns)
-        x, y = column * step, top + row * tall
-        box = Box(x + 40.0, y + 36.0, x + step - (18.0 if columns > 1 else 8.0), y + 36.0 + height)
-        marks.append(Text(x + indent, y + 14.0, fit(title, step - 60.0), 13.0, bold=True))
-        if y_title:
-            marks.append(Text(x + indent, y + 29.0, y_title, 11.0, colour="faint"))
-        marks += draw(title, box)
-        if x_title:
-            middle = (box.left + box.right) / 2.0
-            text = fit(x_title, box.right - box.left + 30.0, 11.0)
-            marks.append(Text(middle, box.bottom + 31.0, text, 11.0, "middle", colour="faint"))
+        x, y = column * step, top + row * _TALL
+        box = Box(x + 40.0, y + 36.0, x + step - (18.0 if columns > 1 else 8.0), y + _TALL - 38.0)
+        middle, room = (box.left + box.right) / 2.0, box.right - box.left + 30.0
+        below = fit(x_title, room, 11.0)
+        marks += [
+            Text(box.left, y + 14.0, fit(title, step - 60.0), 13.0, bold=True),
+            Text(box.left, y + 29.0, y_title, 11.0, colour="faint"),
+            *draw(title, box),
+            Text(middle, box.bottom + 31.0, below, 11.0, "middle", colour="faint"),
+        ]
     rows = -(-len(titles) // columns)
-    return Scene(width, top + rows * tall, tuple(marks))
+    return Scene(width, top + rows * _TALL, tuple(marks))

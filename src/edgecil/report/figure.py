@@ -21,14 +21,12 @@ from edgecil.report.theme import LIGHT, SHADES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _TEXT_INCHES = 7.0  # width of a page's text in a paper
 _COLUMN_INCHES = 3.4  # width of one of two columns
 _COLUMN = "column.pdf"
 KINDS = {"svg": "SVG", "png": "PNG", "pdf": "PDF", _COLUMN: "PDF, one column"}
 SVG_ONLY = {"svg": "SVG"}
-_POINTS_PER_INCH = 72.0
 _PNG_DOTS_PER_PIXEL = 2.0
 _ALIGN = {"start": "left", "middle": "center", "end": "right"}
 _MARKERS = {"circle": "o", "square": "s", "diamond": "D", "up": "^", "down": "v", "cross": "P"}
@@ -77,13 +75,21 @@ class ReportFigure:
 def paint(scene: Scene, kinds: Iterable[str], *, inches: float) -> dict[str, bytes]:
     """A scene as the content of `png` and `pdf` files, by kind; the same bytes each time."""
     import matplotlib
+    from matplotlib.figure import Figure
 
     files = {}
     with matplotlib.rc_context(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         matplotlib.rcdefaults()
         matplotlib.rcParams.update({"text.parse_math": False, "pdf.fonttype": 42})
-        figure = _figure(scene, inches)
+        figure = Figure(figsize=(inches, inches * scene.height / scene.width))
+        axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        axes.set_axis_off()
+        axes.set_xlim(0.0, scene.width)
+        axes.set_ylim(scene.height, 0.0)
+        unit = 72.0 * inches / scene.width  # points per pixel of the scene
+        for level, mark in enumerate(scene.marks):
+            _draw(axes, mark, unit, level)
         for kind in kinds:
             file = io.BytesIO()
             figure.savefig(
@@ -95,20 +101,6 @@ def paint(scene: Scene, kinds: Iterable[str], *, inches: float) -> dict[str, byt
             )
             files[kind] = file.getvalue()
     return files
-
-
-def _figure(scene: Scene, inches: float) -> Figure:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(inches, inches * scene.height / scene.width))
-    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
-    axes.set_axis_off()
-    axes.set_xlim(0.0, scene.width)
-    axes.set_ylim(scene.height, 0.0)
-    unit = _POINTS_PER_INCH * inches / scene.width  # points per pixel of the scene
-    for level, mark in enumerate(scene.marks):
-        _draw(axes, mark, unit, level)
-    return figure
 
 
 def _draw(axes: Axes, mark: Mark, unit: float, level: int) -> None:
@@ -142,18 +134,9 @@ def _draw(axes: Axes, mark: Mark, unit: float, level: int) -> None:
                 Line2D(*zip(*mark.points, strict=True), solid_capstyle="butt", **shared)
             )
     elif isinstance(mark, Dots):
-        dots = Line2D(
-            mark.x,
-            mark.y,
-            linestyle="none",
-            marker=_MARKERS[mark.shape],
-            color=LIGHT[mark.colour],
-            markersize=2.0 * mark.radius * unit,
-            markeredgewidth=0.0,
-            alpha=mark.opacity,
-            zorder=level,
-        )
-        axes.add_artist(dots)
+        shared = {"color": LIGHT[mark.colour], "alpha": mark.opacity, "zorder": level}
+        shared |= {"marker": _MARKERS[mark.shape], "ms": 2.0 * mark.radius * unit, "mew": 0.0}
+        axes.add_artist(Line2D(mark.x, mark.y, linestyle="none", **shared))
     else:
         rows, columns = mark.values.shape
         low, high = sorted((mark.low, mark.high))

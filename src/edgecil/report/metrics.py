@@ -6,26 +6,24 @@ from dataclasses import dataclass
 
 from edgecil.engine.metrics import METRICS, find_metric
 
-_TITLES = {
-    "accuracy": "accuracy",
-    "last": "last accuracy",
-    "average": "average incremental accuracy",
-    "forgetting": "forgetting",
-    "bwt": "backward transfer",
-}
-_STEPS = {
-    "accuracy": "mean accuracy on the tasks seen",
-    "forgetting": "forgetting of the tasks before",
-    "bwt": "backward transfer to the tasks before",
-}
-_LINES = {
-    "last": "A_last is the end of a line.",
-    "average": "Ā is the mean of a line; the numbers at the lines are Ā.",
-}
-_CLASSES = {
-    "average": "Accuracy on each class, mean over all tests from its own task on",
-    "forgetting": "Forgetting of each class, its best earlier accuracy minus the final one",
-    "bwt": "Backward transfer to each class, its final accuracy minus that after its own task",
+_WORDS = {
+    "accuracy": {"step": "mean accuracy on the tasks seen"},
+    "last": {"title": "last accuracy", "line": "A_last is the end of a line."},
+    "average": {
+        "title": "average incremental accuracy",
+        "line": "Ā is the mean of a line; the numbers at the lines are Ā.",
+        "classes": "Accuracy on each class, mean over all tests from its own task on",
+    },
+    "forgetting": {
+        "step": "forgetting of the tasks before",
+        "classes": "Forgetting of each class, its best earlier accuracy minus the final one",
+    },
+    "bwt": {
+        "title": "backward transfer",
+        "step": "backward transfer to the tasks before",
+        "classes": "Backward transfer to each class, its final accuracy minus that after its own "
+        "task",
+    },
 }
 
 # The metrics that a page offers beside the one that was asked for, if the runs have them.
@@ -42,18 +40,13 @@ class MetricWords:
 
     name: str
     label: str
-    title: str
     description: str
     unit: str
     higher_is_better: bool
-    step: str = ""
+    title: str
+    step: str = "accuracy on all images of the classes seen"
     line: str = ""
-    classes: str = ""
-
-    @property
-    def needs_later_tasks(self) -> bool:
-        """Whether classes of the last task have no value."""
-        return self.step.endswith("the tasks before")
+    classes: str = "Final accuracy on each class"
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -64,17 +57,7 @@ class MetricWords:
 def metric_words(name: str) -> MetricWords:
     """The words of a metric; a column of a file that is no metric of edgecil has its own name."""
     metric = find_metric(name)
-    if name not in METRICS:
-        unit, up = "%" if metric.bounds == (0.0, 100.0) else "", metric.higher_is_better
-        return MetricWords(name, name, name, metric.description, unit, up)
-    return MetricWords(
-        name,
-        metric.label,
-        _TITLES.get(name, name),
-        metric.description,
-        "points" if metric.bounds[0] < 0.0 else "%",
-        metric.higher_is_better,
-        _STEPS.get(name, "accuracy on all images of the classes seen"),
-        _LINES.get(name, ""),
-        _CLASSES.get(name, "Final accuracy on each class"),
-    )
+    unit = "%" if metric.bounds[0] >= 0.0 else "points" if name in METRICS else ""
+    own = {"title": name, **_WORDS.get(name, {})}
+    up = metric.higher_is_better
+    return MetricWords(name, metric.label, metric.description, unit, up, **own)

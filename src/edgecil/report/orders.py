@@ -17,7 +17,6 @@ class OrderTable:
     """The n orders of a dataset that have a value, lowest mean over the methods first.
 
     Attributes:
-        places: (n,) their numbers in the `sequences` of the table of runs.
         sequences: n sequences.
         choices: for each, the protocols that chose it with their labels: ("edge", "hard").
         values: by method, (n,) means over repeats; NaN where it was not run.
@@ -25,7 +24,6 @@ class OrderTable:
         z: (n,) the predictor in standard deviations from its mean over all orders; None without.
     """
 
-    places: Ints
     sequences: tuple[ClassSequence, ...]
     choices: tuple[tuple[tuple[str, str], ...], ...]
     values: dict[str, Floats]
@@ -43,7 +41,8 @@ class OrderTable:
         values, repeats = {}, np.zeros(size, dtype=np.int64)
         for name in dataset.methods:
             orders = table.orders(name)
-            values[name] = _spread_out(orders.places, orders.accuracies, size)
+            values[name] = np.full(size, np.nan)
+            values[name][orders.places] = orders.accuracies
             repeats[orders.places] = np.maximum(repeats[orders.places], orders.counts)
         means = np.full(size, np.nan)
         ran = np.flatnonzero(repeats)
@@ -54,13 +53,9 @@ class OrderTable:
         choices: list[list[tuple[str, str]]] = [[] for _ in range(size)]
         for place, protocol, label in keys[:, np.sort(first)].T.tolist():
             choices[place].append((table.protocols[protocol], table.labels[label]))
-        sequences = tuple(table.sequences[place] for place in places.tolist())
-        z = None
-        if dataset.predictor is not None:
-            z = dataset.predictor.z[places]
+        z = None if dataset.predictor is None else dataset.predictor.z[places]
         return cls(
-            places,
-            sequences,
+            tuple(table.sequences[place] for place in places.tolist()),
             tuple(tuple(choices[place]) for place in places.tolist()),
             {name: column[places] for name, column in values.items()},
             repeats[places],
@@ -69,14 +64,11 @@ class OrderTable:
 
     def values_of(self, dataset: DatasetAnalysis) -> dict[str, Floats]:
         """By method, the values of an analysis of the same runs by another metric, (n,)."""
-        place_of = {sequence: place for place, sequence in enumerate(self.sequences)}
         values = {}
         for name in dataset.methods:
             orders = dataset.table.orders(name)
-            pairs = zip(orders.sequences, orders.accuracies.tolist(), strict=True)
-            known = [(place_of[one], value) for one, value in pairs if one in place_of]
-            places, numbers = np.array(known, dtype=np.float64).reshape(-1, 2).T
-            values[name] = _spread_out(places.astype(np.int64), numbers, len(self))
+            known = dict(zip(orders.sequences, orders.accuracies.tolist(), strict=True))
+            values[name] = np.array([known.get(one, np.nan) for one in self.sequences])
         return values
 
     @cached_property
@@ -92,9 +84,3 @@ def _describe(protocol: str, label: str, sequence: ClassSequence) -> str:
     if not label or ("|" in label and label == str(sequence)):
         return protocol
     return label if label.startswith(f"{protocol}-") else f"{protocol} {label}"
-
-
-def _spread_out(places: Ints, values: Floats, size: int) -> Floats:
-    column = np.full(size, np.nan)
-    column[places] = values
-    return column

@@ -25,7 +25,6 @@ from edgecil.report.drawing import (
     fit,
     label_width,
     legend,
-    outline,
     text_width,
     whisker,
     x_axis,
@@ -228,10 +227,12 @@ def _draw_row(
             edges = grid(row.values) - 1e-9  # a bar has its lower edge
         edges = edges.clip(scale.low, scale.high)
         heights = np.diff(said.distribution.cdf(edges)) / np.maximum(np.diff(edges), 1e-9)
-        marks.append(Line(outline(scale, edges, heights, base, above), "", fill="truth"))
-    low, high = scale(row.values[0]), scale(row.values[-1])
-    marks.append(Line(((low, base), (high, base)), "edge-line", 1.0))
+        levels = np.repeat(base - above * heights / max(float(heights.max()), 1e-12), 2)
+        x = scale.map(np.repeat(edges, 2)).tolist()
+        outline = zip(x, [base, *levels.tolist(), base], strict=True)
+        marks.append(Line(tuple(outline), "", fill="truth"))
     x = scale.map(row.values)
+    marks.append(Line(((x[0], base), (x[-1], base)), "edge-line", 1.0))
     radius = 4.2 if len(x) <= 12 else 3.2 if len(x) <= 40 else 2.4 if len(x) <= 150 else 1.8
     y = base + _GAP + radius + _swarm(x, radius, below - _GAP - 2.0 * radius)
     names = np.array(row.protocols)
@@ -291,8 +292,7 @@ def _scale(rows: Sequence[OverviewRow], start: float, end: float) -> Scale:
         values += row.values[[0, -1]].tolist()
         for interval in (row.said.mean.interval, row.said.next_run.interval):
             values += interval or ()
-    low, high = min(values), max(values)
-    limits = (0.0, 100.0) if low >= 0.0 and high <= 100.0 else None
+    limits = (0.0, 100.0) if min(values) >= 0.0 and max(values) <= 100.0 else None
     return Scale.around(values, start, end, margin=0.03, limits=limits)
 
 
