@@ -277,7 +277,8 @@ def _audit_method(
     for protocol in map(find_protocol, dict.fromkeys([RANDOM.name, *made.runs])):
         if protocol.exhaustive or protocol.repeats:
             continue
-        place_of, known, fixed = truth.index(), truth.accuracies.tolist(), dict[int, None]()
+        place_of = {sequence: place for place, sequence in enumerate(truth.sequences)}
+        known, fixed = truth.accuracies.tolist(), dict[int, None]()
         if not protocol.random:
             own = table.orders(name, protocol.name)
             for label, sequence, value in zip(
