@@ -148,11 +148,10 @@ def test_learners_give_the_same_results_from_disk(folder, tmp_path, monkeypatch)
         "budget": 2,
         "image_size": 8,
     }
-    memory = edgecil.run(**grouped(out=tmp_path / "memory", storage="memory", workers=1, **options))
-    here = edgecil.run(**grouped(out=tmp_path / "here", storage="disk", workers=1, **options))
-    elsewhere = edgecil.run(
-        **grouped(out=tmp_path / "elsewhere", storage="disk", workers=2, **options)
-    )
+    memory = edgecil.run(**grouped(out=tmp_path / "memory", workers=1, **options))
+    monkeypatch.setattr("edgecil.data.store.free_memory", lambda: 0)
+    here = edgecil.run(**grouped(out=tmp_path / "here", workers=1, **options))
+    elsewhere = edgecil.run(**grouped(out=tmp_path / "elsewhere", workers=2, **options))
     assert here.identity == memory.identity
     assert counts(here) == counts(memory)
     assert counts(elsewhere) == counts(memory)

@@ -18,9 +18,9 @@ import pytest
 
 from edgecil.backbones import backbone_names
 from edgecil.backbones.pretrained import PRETRAINED as OUR_PRETRAINED
-from edgecil.engine import ExperimentConfig, build_config
+from edgecil.engine import ExperimentConfig, build_config, read_config
 from edgecil.engine.prepare import configure
-from edgecil.engine.run import config_values, resolve_options
+from edgecil.engine.run import resolve_options
 from edgecil.engine.toolbox_configs import (
     KEYS,
     cut_tasks,
@@ -63,12 +63,12 @@ def test_the_path_of_a_json_file_is_a_configuration(tmp_path: Path) -> None:
     path = write(tmp_path, dataset="quickdraw")
     options: dict[str, Any] = {"data": {"classes": 8}}
     with pytest.warns(EdgecilWarning) as caught:
-        values = config_values(path, options=options)
+        values = read_config(path, options=options)
     assert ["have no effect" in str(one.message) for one in caught] == [True, False]
     assert resolve_options(values, options)[0].sizes == (8,)
     options = {"data": {"classes": 8}, "base": 4, "increment": 2}
     with pytest.warns(EdgecilWarning):
-        values = config_values(path, options=options)
+        values = read_config(path, options=options)
     assert "sizes" not in values
     settings, _ = resolve_options(values, options)
     assert (settings.method, settings.base, settings.increment) == (("icarl",), 4, 2)
@@ -228,7 +228,7 @@ def test_a_run_cuts_the_tasks_of_a_config_as_the_toolboxes_do(
 ) -> None:
     options = {"dataset": dataset, "data": data}
     with pytest.warns(EdgecilWarning):
-        values = config_values(write(tmp_path, init_cls=50, increment=20), options=options)
+        values = read_config(write(tmp_path, init_cls=50, increment=20), options=options)
     assert values["sizes"] == sizes
     values = {"dataset": "my.npz", "base": 50, "increment": 20}
     assert cut_tasks(values, None) == values, "of an unknown number of classes"

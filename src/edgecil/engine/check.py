@@ -19,10 +19,11 @@ from edgecil.data.dataset import Dataset
 from edgecil.data.load import dataset_classes, open_dataset
 from edgecil.data.split import SPLITS
 from edgecil.engine.config import ExperimentConfig
+from edgecil.engine.config_values import Config
 from edgecil.engine.directory import check_directory
 from edgecil.engine.main_guard import refuse_while_importing
 from edgecil.engine.plan import Node, Plan
-from edgecil.engine.run import Config, Resolved, resolve
+from edgecil.engine.run import Resolved, resolve
 from edgecil.engine.seeds import PER_ORDER, SEEDS, SHARED
 from edgecil.engine.similarity import experiment_similarity
 from edgecil.engine.status import elapsed_seconds, expected_seconds
@@ -501,7 +502,7 @@ def _try_methods(
     else:
         each = max(2, _FILES // len(ids))
         few = _first_items(opened, each).read(ids, config.data.image_size, "memory")
-    context = load_context(config, images=few, storage="memory")[-1]
+    context = load_context(config, images=few)[-1]
     context.prepare()
     trials = {}
     for number, method in enumerate(methods):

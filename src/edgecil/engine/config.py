@@ -151,11 +151,6 @@ class Execution(Options):
     shard: str | None = option(
         "train one part of the plan only: `3/8` is the third of eight", metavar="I/N"
     )
-    storage: str = option(
-        "where to keep decoded or resized images: `memory`, `disk`, or `auto`, which uses the disk "
-        "if they would take more than half of the free memory",
-        "auto",
-    )
     timeout: float | None = option(
         "seconds that the training of one task may take; no limit by default"
     )

@@ -9,16 +9,18 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from edgecil.engine.config import GROUPS, ExperimentConfig
 from edgecil.engine.toolbox_configs import read_toolbox_config
-from edgecil.errors import UsageError, unknown
+from edgecil.errors import UsageError, unknown, wrong_value
 from edgecil.io.toml import read_toml
 from edgecil.options import convert, option_types
 from edgecil.recipes import read_recipe
 from edgecil.sequences.given import given_texts
 from edgecil.similarity.options import FILES, TEXTS
+
+Config: TypeAlias = "str | Path | Mapping[str, Any] | ExperimentConfig | None"
 
 RECIPE_PREFIX = "recipe:"
 CALL_OPTIONS = ("out", "overwrite", "as")
@@ -30,17 +32,20 @@ _TEXTS_OR_LISTS = ("method", "protocol", "sequences")
 
 
 def read_config(
-    path: str | Path,
-    *,
-    further: Iterable[str] = (),
-    options: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """Return the values in a TOML file, a bundled recipe or a toolbox's JSON file."""
-    name = str(path)
+    config: Config, *, further: Iterable[str] = (), options: Mapping[str, Any] | None = None
+) -> Mapping[str, Any]:
+    """Return the values in a TOML file, a bundled recipe, a toolbox's JSON file or an object."""
+    if config is None or isinstance(config, Mapping):
+        return config or {}
+    if isinstance(config, ExperimentConfig):
+        return config.changed()
+    if not isinstance(config, (str, Path)):
+        raise wrong_value("config", "a path, a mapping or an ExperimentConfig", config)
+    name = str(config)
     if Path(name).suffix.lower() == ".json":
-        return read_toolbox_config(path, options=options)
+        return read_toolbox_config(name, options=options)
     recipe = name.startswith(RECIPE_PREFIX)
-    values = read_recipe(name.removeprefix(RECIPE_PREFIX)) if recipe else read_toml(path)
+    values = read_recipe(name.removeprefix(RECIPE_PREFIX)) if recipe else read_toml(name)
     _check_names(values, f"option in {name}", (*CALL_OPTIONS, *further))
     types = option_types(ExperimentConfig)
     try:

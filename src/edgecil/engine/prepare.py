@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from pathlib import Path
 from typing import Any, cast
 
 import torch
@@ -50,9 +49,6 @@ from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity import Similarity
 from edgecil.similarity.images import image_similarity
-
-# Options of the similarity that are paths, or names of something bundled.
-_PATHS = ("file", "embeddings", "names", "captions", "weights")
 
 
 @dataclass(frozen=True)
@@ -107,11 +103,10 @@ def prepare(
     config: ExperimentConfig,
     answered: Mapping[str, Mapping[str, ClassSequence]] | None = None,
     *,
-    storage: str = "auto",
     remote: bool = False,
 ) -> Prepared:
     """Load the data, choose the sequences, and collect what determines the results."""
-    config, entries, dataset, context = load_context(config, storage=storage, remote=remote)
+    config, entries, dataset, context = load_context(config, remote=remote)
     space = config.space(len(dataset))
     config, similarity, means, missing = _choose_similarity(config, dataset, space)
     protocols = parse_protocols(config.protocol, own=config.sequences)
@@ -170,11 +165,7 @@ def prepare(
 
 
 def load_context(
-    config: ExperimentConfig,
-    *,
-    images: Dataset | None = None,
-    storage: str = "auto",
-    remote: bool = False,
+    config: ExperimentConfig, *, images: Dataset | None = None, remote: bool = False
 ) -> tuple[ExperimentConfig, list[MethodEntry], Dataset, WorkerContext]:
     """Load the data, unless they are given, and the methods' settings."""
     entries = [get_method(name) for name in config.method]
@@ -196,7 +187,7 @@ def load_context(
     for name in (training.backbone, *(own.get("backbone") for own in training.set.values())):
         if name is not None:
             check_backbone(name)
-    images = images or load_images(config, storage=storage)
+    images = images or load_images(config)
     backbones = {entry.name: choose_backbone(entry, config, images.shape) for entry in entries}
     configs = {entry.name: configure(entry, config, backbones[entry.name]) for entry in entries}
     networks = [backbones[entry.name] for entry in entries if entry.source is None]
@@ -204,11 +195,7 @@ def load_context(
         if entry.source is None:
             _check_need(entry, entry.needs(configs[entry.name]), backbones[entry.name], images)
     dataset, shape = fit_images(
-        images,
-        networks,
-        image_size=data.image_size,
-        preparation=data.preparation,
-        storage=storage,
+        images, networks, image_size=data.image_size, preparation=data.preparation
     )
     device = "cuda" if remote and training.device == "cuda" else choose_device(training.device)
     statistics = image_statistics(dataset, networks, normalisation=data.normalisation)
@@ -237,7 +224,7 @@ def load_context(
     return config, entries, dataset, context
 
 
-def load_images(config: ExperimentConfig, *, storage: str = "auto") -> Dataset:
+def load_images(config: ExperimentConfig) -> Dataset:
     """Load the images of the experiment's classes."""
     data = config.data
     return load_dataset(
@@ -248,7 +235,6 @@ def load_images(config: ExperimentConfig, *, storage: str = "auto") -> Dataset:
         ids=data.class_ids,
         size=stored_size(data.image_size, data.preparation),
         download=data.download,
-        storage=storage,
     )
 
 
@@ -280,16 +266,6 @@ def _choose_similarity(
             raise
         warn(f"{error} The similarity of the classes is computed from the pixels of their images.")
         return config, image_similarity(dataset), means, ""
-
-
-def portable_config(config: ExperimentConfig) -> ExperimentConfig:
-    """Return the configuration with absolute paths, so that it can be used from any directory."""
-    paths: dict[str, Any] = {
-        name: str(Path(value).absolute())
-        for name in _PATHS
-        if isinstance(value := getattr(config.similarity, name), str) and Path(value).exists()
-    }
-    return replace(config, similarity=replace(config.similarity, **paths))
 
 
 def choose_backbone(entry: MethodEntry, config: ExperimentConfig, shape: tuple[int, ...]) -> str:

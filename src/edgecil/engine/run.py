@@ -12,6 +12,7 @@ from edgecil.data.slot import dataset_text
 from edgecil.engine.config import Data, Execution, ExperimentConfig, Training
 from edgecil.engine.config_values import (
     CALL_OPTIONS,
+    Config,
     build_config,
     merge_options,
     read_config,
@@ -24,7 +25,7 @@ from edgecil.engine.record import VERSIONS
 from edgecil.engine.similarity import SIMILARITY_FILE
 from edgecil.engine.store import DATABASE
 from edgecil.engine.until import FIRST_LOOK, Goal, check_goal, parse_goal
-from edgecil.errors import UsageError, unknown, wrong_value
+from edgecil.errors import UsageError, unknown
 from edgecil.io.device import use_portable_kernels
 from edgecil.io.directory import check_path
 from edgecil.io.packages import require_training
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from edgecil.engine.store import Store
 
 As: TypeAlias = Literal["paper", "authors"]
-Config: TypeAlias = "str | Path | Mapping[str, Any] | ExperimentConfig | None"
 DatasetLike: TypeAlias = "str | Path | Any"
 Methods: TypeAlias = "Sequence[str | Callable[..., Any]] | str | Callable[..., Any]"
 Sequences: TypeAlias = "str | Path | Sequence[Given] | Mapping[str, Sequence[Given]]"
@@ -155,7 +155,7 @@ def resolve(
     needs_out: bool = True,
 ) -> Resolved:
     """Return what a configuration and the options beside it ask for."""
-    values = config_values(config, options=options)
+    values = read_config(config, options=options)
     experiment, execution = resolve_options(values, options)
     if out is None and not values.get("out") and not needs_out:
         folder, overwrite = Path(), True
@@ -264,14 +264,13 @@ def _run(
     )
     from edgecil.engine import scheduler
     from edgecil.engine.executors import get_executor
-    from edgecil.engine.prepare import portable_config, prepare
+    from edgecil.engine.prepare import prepare
     from edgecil.engine.trackers import TRACKERS, open_trackers
 
     trackers = open_trackers(**{name: getattr(execution, name) for name in TRACKERS})
     check_directory(out)
     answered = {} if overwrite else stored_answers(out)
-    remote = execution.executor == "ray"
-    prepared = prepare(experiment_config, answered, storage=execution.storage, remote=remote)
+    prepared = prepare(experiment_config, answered, remote=execution.executor == "ray")
     if execution.part is not None:
         prepared = replace(prepared, plan=prepared.plan.shard(*execution.part))
     shared = str((out / "shared").absolute())
@@ -297,7 +296,7 @@ def _run(
             store.add_sequences(name, runs, keep="all" if own else "finished")
         if prepared.similarity is not None and not (out / SIMILARITY_FILE).exists():
             save_similarity(prepared.similarity, out / SIMILARITY_FILE)
-        store.add_config(asdict(portable_config(prepared.config)))
+        store.add_config(asdict(prepared.config))
         on_start(prepared, store)
         with ProgressWriter(out, workers=executor.capacity, shard=execution.shard) as progress:
 
@@ -343,21 +342,6 @@ def resolve_options(
     if values.get("dataset") is not None:
         values["dataset"] = dataset_text(values["dataset"])
     return build_config(values), Execution(**Execution.given(values.get("execution")))
-
-
-def config_values(
-    config: Config, *, further: Sequence[str] = (), options: Mapping[str, Any]
-) -> Mapping[str, Any]:
-    """Return the options in a configuration; see :func:`read_config`."""
-    if config is None:
-        return {}
-    if isinstance(config, ExperimentConfig):
-        return config.changed()
-    if isinstance(config, Mapping):
-        return config
-    if not isinstance(config, (str, Path)):
-        raise wrong_value("config", "a path, a mapping or an ExperimentConfig", config)
-    return read_config(config, further=further, options=options)
 
 
 def find_directory(values: Mapping[str, Any], out: str | Path | None) -> Path:

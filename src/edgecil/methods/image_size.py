@@ -27,7 +27,6 @@ def fit_images(
     *,
     image_size: int | None = None,
     preparation: str = "plain",
-    storage: str = "auto",
 ) -> tuple[Dataset, Shape]:
     """Return the dataset, resized if a pre-trained model requires a far larger or smaller size.
 
@@ -72,7 +71,7 @@ def fit_images(
                     *(size, size, name, own, own),
                 )
     shape = (dataset.shape[0], size, size)
-    return resize_dataset(dataset, stored_size(size, preparation), storage), shape
+    return resize_dataset(dataset, stored_size(size, preparation)), shape
 
 
 def stored_size(size: int | None, preparation: str) -> int | None:

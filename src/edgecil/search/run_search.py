@@ -12,18 +12,10 @@ from typing import Any
 import numpy as np
 
 from edgecil.engine.config import GROUPS, Data, Execution, Training
-from edgecil.engine.config_values import CALL_OPTIONS
+from edgecil.engine.config_values import CALL_OPTIONS, Config, read_config
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
-from edgecil.engine.run import (
-    Config,
-    DatasetLike,
-    Methods,
-    config_values,
-    find_directory,
-    resolve_options,
-    run,
-)
+from edgecil.engine.run import DatasetLike, Methods, find_directory, resolve_options, run
 from edgecil.errors import DataError, EdgecilWarning, PrerequisiteError, UsageError
 from edgecil.options import Options, convert, option
 from edgecil.search.result import SearchResult, Trial
@@ -140,7 +132,7 @@ def search_orders(
     """
     options = {name: value for name, value in locals().items() if name in _PASSED_ON}
     options |= {"training": Training.given(training), "execution": Execution.given(execution)}
-    configured = config_values(config, further=("goal", "search"), options=options)
+    configured = read_config(config, further=("goal", "search"), options=options)
     out = find_directory(configured, out)
     asked, goal, budget, metric = _read_goal(configured, search, goal, budget, metric)
     for name in {**options["training"], **options["execution"]}:
