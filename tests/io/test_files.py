@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from edgecil.errors import DataError, EdgecilError
 from edgecil.io.csv_files import parse_rows
-from edgecil.io.files import parse_json, replace_file, user_cache
+from edgecil.io.files import parse_json, replace_file
 from edgecil.io.locks import locked
 
 KILLED = """
@@ -52,14 +51,10 @@ def test_a_failure_leaves_the_old_file_and_no_other(tmp_path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def _kill_writer(path: Path) -> None:
-    subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="no locks that end with a process")
 def test_what_a_killed_writer_left_goes_when_the_file_is_written_again(tmp_path) -> None:
     path = tmp_path / "x.txt"
-    _kill_writer(path)
+    subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
     (left,) = tmp_path.iterdir()
     assert left.read_bytes() == b"half"
     (tmp_path / ".x.txt.notes").touch()  # of somebody else
@@ -72,24 +67,6 @@ def test_what_a_killed_writer_left_goes_when_the_file_is_written_again(tmp_path)
     assert path.read_bytes() == b"newest"
     names = {entry.name for entry in tmp_path.iterdir()}
     assert names == {"x.txt", ".x.txt.notes", ".y.txt.abcd_123"}
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no locks that end with a process")
-def test_the_cache_is_cleaned_of_all_killed_writers(tmp_path, monkeypatch) -> None:
-    monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path))
-    _kill_writer(tmp_path / "features" / "one.npz")
-    with replace_file(tmp_path / "features" / "two.npz") as file:
-        file.write(b"new")
-    assert [entry.name for entry in (tmp_path / "features").iterdir()] == ["two.npz"]
-
-
-def test_a_user_without_a_home_has_a_cache(monkeypatch) -> None:
-    def homeless() -> Path:
-        raise RuntimeError("Could not determine home directory.")
-
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setattr(Path, "home", staticmethod(homeless))
-    assert user_cache().parent.is_dir()
 
 
 def test_only_line_ends_end_a_row() -> None:

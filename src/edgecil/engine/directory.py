@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -11,19 +12,18 @@ from edgecil.engine.store import DATABASE, Store
 from edgecil.io.directory import check_owner, claim
 from edgecil.io.locks import locked
 
-# Names of our files by folder; a folder's name may be a pattern too.
-_CONTENT_NAME = r"[0-9a-f]{32}"
-FILES: dict[tuple[str, ...], str] = {
-    (): rf"{re.escape(DATABASE)}(-wal|-shm|-journal)?|similarity\.npz|progress\.json",
-    ("analyses",): r"[0-9a-f]{16}\.json",
-    ("states",): rf"{_CONTENT_NAME}\.pt",
-    ("transcripts",): r"[\w-]+-(hard|easy)\.json",
-    ("shared", "tasks"): rf"{_CONTENT_NAME}\.(pt|lock)",
-    ("shared", "features", _CONTENT_NAME): rf"{_CONTENT_NAME}\.npz",
-}
-_FEATURES = ("shared", "features", _CONTENT_NAME)
+_CONTENT = "[0-9a-f]{32}"
+_FEATURES = Path("shared", "features")
+_FILES = re.compile(
+    rf"{re.escape(DATABASE)}(-wal|-shm|-journal)?|similarity\.npz|progress\.json"
+    r"|analyses/[0-9a-f]{16}\.json"
+    rf"|states/{_CONTENT}\.pt"
+    r"|transcripts/[\w-]+-(hard|easy)\.json"
+    rf"|shared/tasks/{_CONTENT}\.(pt|lock)"
+    rf"|{_FEATURES.as_posix()}/{_CONTENT}/{_CONTENT}\.npz"
+)
 # A file that was not complete when its writer was killed; see `io.files.replace_file`.
-_TEMPORARY = r"\.(?:{name})\.[a-z0-9_]{{8}}"
+_TEMPORARY = re.compile(r"\.(.+)\.[a-z0-9_]{8}")
 
 
 def check_directory(directory: str | Path) -> None:
@@ -47,36 +47,35 @@ def writing(directory: str | Path, *, overwrite: bool = False) -> Iterator[Store
 
 def clear(directory: str | Path) -> None:
     """Delete what runs and analyses wrote to an experiment directory, and nothing else."""
-    for folder, pattern in FILES.items():
-        _remove(Path(directory), folder, rf"{pattern}|{_TEMPORARY.format(name=pattern)}")
+    for path, _ in _own_files(Path(directory)):
+        path.unlink(missing_ok=True)
 
 
 def remove_leftovers(directory: str | Path) -> None:
     """Delete incomplete files of processes that were killed while they wrote them."""
-    for folder, pattern in FILES.items():
-        _remove(Path(directory), folder, _TEMPORARY.format(name=pattern))
+    for path, is_complete in _own_files(Path(directory)):
+        if not is_complete:
+            path.unlink(missing_ok=True)
 
 
 def remove_features(directory: str | Path) -> None:
-    """Delete the shared features, which only unfinished runs need."""
-    _remove(Path(directory), _FEATURES, FILES[_FEATURES])
-    with suppress(OSError):  # not empty, or not there
-        Path(directory).joinpath(*_FEATURES[:-1]).rmdir()
+    """Delete the shared features, which only unfinished runs need, and their folders if empty."""
+    for path, _ in list(_own_files(Path(directory))):
+        if path.relative_to(directory).is_relative_to(_FEATURES):
+            path.unlink(missing_ok=True)
+            for folder in path.parents[:2]:
+                with suppress(OSError):  # it is not empty
+                    folder.rmdir()
 
 
-def _remove(directory: Path, folder: tuple[str, ...], pattern: str) -> None:
-    """Delete files whose whole name matches; a folder that is empty then is deleted too.
+def _own_files(directory: Path) -> Iterator[tuple[Path, bool]]:
+    """Yield each file that edgecil wrote, and whether it is complete.
 
     Links to folders are not followed, so that nothing outside the directory is reached.
     """
-    inside = list(directory.iterdir()) if directory.is_dir() else []
-    if folder:
-        for path in inside:
-            if re.fullmatch(folder[0], path.name) and path.is_dir() and not path.is_symlink():
-                _remove(path, folder[1:], pattern)
-        return
-    matching = [path for path in inside if re.fullmatch(pattern, path.name) and path.is_file()]
-    for path in matching:
-        path.unlink(missing_ok=True)
-    if len(matching) == len(inside) > 0 and re.fullmatch(_CONTENT_NAME, directory.name):
-        directory.rmdir()
+    for folder, _, names in os.walk(directory):
+        for name in names:
+            path, temporary = Path(folder, name), _TEMPORARY.fullmatch(name)
+            whole = path.with_name(temporary[1]) if temporary else path
+            if _FILES.fullmatch(whole.relative_to(directory).as_posix()) and path.is_file():
+                yield path, temporary is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -113,7 +113,8 @@ def training_facts(records: Sequence[ExperimentRecord], methods: Collection[str]
         for one in records:
             if backbone := one.identity.settings.get(f"backbone of {name}"):
                 backbones.setdefault(str(backbone), []).append(name)
-            for number in _find(one.identity.methods.get(name, {}), "epochs"):
+            number = _find(one.identity.methods.get(name), "epochs")
+            if number is not None:
                 epochs.setdefault(str(number), []).append(name)
     configs = (config for one in records for config in one.configs)
     facts = {
@@ -129,16 +130,14 @@ def inside(config: Mapping[str, Any], group: str, name: str) -> Any:
     return (config.get(group) or {}).get(name)
 
 
-def _find(settings: Any, name: str) -> Iterator[Any]:
-    """The first value under a name in nested settings."""
-    if isinstance(settings, Mapping):
-        if settings.get(name) is not None:
-            yield settings[name]
-            return
-        for value in settings.values():
-            if found := list(_find(value, name)):
-                yield from found[:1]
-                return
+def _find(settings: Any, name: str) -> Any:
+    """Return the first value under a name in nested settings; None if there is none."""
+    if not isinstance(settings, Mapping):
+        return None
+    if settings.get(name) is not None:
+        return settings[name]
+    inner = (_find(value, name) for value in settings.values())
+    return next((value for value in inner if value is not None), None)
 
 
 def listed(values: Iterable[Any]) -> str:

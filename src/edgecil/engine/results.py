@@ -164,12 +164,8 @@ class RunResult:
 
     def final_class_accuracies(self, classifier: str | None = None) -> Floats | None:
         """Return the final accuracy on each class, (N,), ordered by class id; None if unknown."""
-        chosen, node = self._choose(classifier), self.nodes[-1]
-        if self.reported or node.class_correct is None or node.class_totals is None:
-            return None
-        correct = np.array([n for task in node.class_correct[chosen] for n in task], dtype=float)
-        totals = np.array([n for task in node.class_totals for n in task], dtype=float)
-        return np.asarray((100.0 * correct / totals)[np.argsort(self.sequence.order)])
+        counts = self.class_counts(classifier)
+        return None if counts is None else counts.accuracies[:, -1, 0]
 
     def class_counts(self, classifier: str | None = None) -> Counts | None:
         """Return the counts of every class on its own, ordered by class id; None if unknown."""

@@ -143,8 +143,7 @@ def replace_file(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     """Write to a temporary neighbour and rename it to `path` at the end.
 
     After any failure (full disk, missing permission, Ctrl-C) an older file is unchanged and no
-    partial one remains. What a killed process left is removed when the file is next written, and in
-    the cache also when another file of its folder is.
+    partial one remains. What a killed process left is removed when the file is next written.
     """
     temporary: Path | None = None
     try:
@@ -182,9 +181,9 @@ def remove_abandoned(path: Path) -> None:
     """
     if fcntl is None:
         return
-    name = ".+" if path.is_relative_to(cache_directory()) else re.escape(path.name)
+    name = re.escape(f".{path.name}.") + "[a-z0-9_]{8}"
     for neighbour in list(path.parent.iterdir()):
-        if re.fullmatch(rf"\.{name}\.[a-z0-9_]{{8}}", neighbour.name) and neighbour.is_file():
+        if re.fullmatch(name, neighbour.name) and neighbour.is_file():
             with suppress(OSError), neighbour.open("rb") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 neighbour.unlink()
@@ -212,14 +211,8 @@ def cache_directory() -> Path:
 
 
 def user_cache() -> Path:
-    """Return the user's cache directory; a temporary one for a user without a home."""
-    if base := os.environ.get("XDG_CACHE_HOME"):
-        return Path(base)
-    try:
-        return Path.home() / ".cache"
-    except RuntimeError:
-        user = os.getuid() if hasattr(os, "getuid") else 0
-        return Path(tempfile.gettempdir()) / f"cache-{user}"
+    """Return the user's cache directory."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
 def reason(error: Exception) -> str:

@@ -16,17 +16,15 @@ from multiprocessing.connection import Connection, wait
 from types import MappingProxyType
 from typing import Any
 
-from edgecil.engine.executors.executor import Finished, Job
+from edgecil.engine.executors import Finished, Job
 from edgecil.engine.executors.placement import Placement
 from edgecil.engine.handshake import expected_identity, gpu_identity
 from edgecil.engine.main_guard import WORKER, check_exit, start_worker
 from edgecil.engine.node_training import Outcome, State, WorkerContext, failure, train_node
 from edgecil.engine.plan import Node
 from edgecil.engine.store import save_state
-from edgecil.errors import EdgecilError
 from edgecil.io.interpreter import forget_safe_path
 
-_STARTS = 3  # workers for one job that may end before they begin it
 _TICK = 1.0
 
 _log = logging.getLogger(__name__)
@@ -62,8 +60,7 @@ class WorkerPool:
 
     Each worker has a connection of its own, so it is certain which job a worker died with, and
     nothing (such as a named semaphore) remains in the system after a hard kill. A worker says when
-    it begins a job; if it ends before, the job goes to another one. If no worker can begin it, the
-    run ends.
+    it begins a job, whose time is limited from then on.
     """
 
     def __init__(
@@ -76,7 +73,6 @@ class WorkerPool:
         self._timeout = timeout
         self._queued: deque[Job] = deque()
         self._workers: list[_Worker] = []
-        self._lost: Counter[Node] = Counter()  # how often a worker ended before it began the job
         for split in (context.scenario.train, context.scenario.test):
             split.inputs.share_memory_()
             split.labels.share_memory_()
@@ -112,11 +108,9 @@ class WorkerPool:
         running = sum(it.job is not None and it.device == worker.device for it in self._workers)
         worker.job = None
         if not worker.alive or outcome.out_of_memory:  # a new process has none of its memory
-            self._remove(worker)
-        if not worker.alive and worker.begun is None:  # it is not the job that ended the worker
-            self._count_lost(job, worker)
-            self._queued.appendleft(job)
-            return None
+            self._workers.remove(worker)
+            worker.kill()
+            check_exit(worker.process.exitcode)
         if outcome.out_of_memory and self._placement.lower(worker.device, running):
             _log.warning(
                 "%s has too little memory for %d jobs; %d run there from now on, and the task is "
@@ -144,26 +138,7 @@ class WorkerPool:
                 self._workers += idle
             # The state before the job may be in a worker's memory.
             worker = next((it for it in idle if it.last == job.node.parent), idle[0])
-            if worker.begin(job):
-                self._queued.popleft()
-            else:  # it died while it had nothing to do
-                self._remove(worker)
-                self._count_lost(job, worker)
-
-    def _remove(self, worker: _Worker) -> None:
-        self._workers.remove(worker)
-        worker.kill()
-
-    def _count_lost(self, job: Job, worker: _Worker) -> None:
-        """Raise an error if no worker can begin a job."""
-        check_exit(worker.process.exitcode)
-        self._lost[job.node] += 1
-        if self._lost[job.node] == _STARTS:
-            raise EdgecilError(
-                f"{_STARTS} worker processes in a row ended before they were ready. "
-                f"{worker.describe_end()} Set `workers` to 1 to train in the main process, which "
-                "shows the whole error."
-            )
+            worker.begin(self._queued.popleft())
 
     def close(self) -> None:
         """Stop the workers without waiting for their jobs."""
@@ -191,14 +166,11 @@ class _Worker:
         self.begun: float | None = None  # when it began its job
         self.alive = True
 
-    def begin(self, job: Job) -> bool:
-        """Give the worker a job; whether it could be sent."""
-        try:
-            self.connection.send(job)
-        except OSError:
-            return False
+    def begin(self, job: Job) -> None:
+        """Give the worker a job."""
         self.job, self.last, self.begun = job, job.node, None
-        return True
+        with suppress(OSError):  # it has ended, as will show
+            self.connection.send(job)
 
     def receive(self) -> Outcome | None:
         """Return the outcome of the job; None if the worker has not finished it."""
@@ -218,17 +190,13 @@ class _Worker:
                 return message
             self.begun = time.monotonic()
         self.alive = False
-        return failure(self.describe_end())
-
-    def describe_end(self) -> str:
-        """Return how the process ended, as a sentence."""
         self.process.join(5.0)
         code = self.process.exitcode
         if code is None or code >= 0:
-            return f"The worker process ended with exit code {code}."
+            return failure(f"The worker process ended with exit code {code}.")
         name = signal.Signals(-code).name
         memory = " (often: out of memory)" if name in ("SIGKILL", "SIGSEGV", "SIGABRT") else ""
-        return f"The worker process was ended by {name}{memory}."
+        return failure(f"The worker process was ended by {name}{memory}.")
 
     def overdue(self, timeout: float | None) -> bool:
         """Return whether the job has taken longer than it may."""

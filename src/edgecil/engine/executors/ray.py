@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.backbones.pretrained import is_pretrained, weight_contents
-from edgecil.engine.executors.executor import Finished, Job
+from edgecil.engine.executors import Finished, Job
 from edgecil.engine.handshake import expected_identity
 from edgecil.engine.main_guard import hidden_script
 from edgecil.engine.node_training import (
