@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -13,15 +13,8 @@ from edgecil.errors import unknown
 from edgecil.io.packages import require_training
 
 Kind = Literal[
-    "methods",
-    "backbones",
-    "datasets",
-    "encoders",
-    "protocols",
-    "objectives",
-    "recipes",
-    "setups",
-]
+    "methods", "backbones", "datasets", "encoders", "protocols", "objectives", "recipes", "setups"
+]  # fmt: skip
 Rows = Iterator[dict[str, Any]]
 
 
@@ -63,31 +56,28 @@ def _datasets(root: str | Path | None) -> Rows:
 
     for name in dict.fromkeys((*dataset_names(), *IMAGE_DATASETS)):
         words = get_classes(name).words if name in dataset_names() else ()
-        status = (False, "Class names only.")
+        images, note = False, "Class names only."
         if name in IMAGE_DATASETS:
-            status = dataset_status(name, root=root)
-        yield {
-            "name": name,
-            "classes": len(words) or None,
-            "first": words[:3],
-            "images": status[0],
-            "note": status[1],
-        }
+            images, note = dataset_status(name, root=root)
+        classes = len(words) or None
+        yield {"name": name, "classes": classes, "first": words[:3], "images": images, "note": note}
 
 
 def _encoders() -> Rows:
     from edgecil.similarity import encoder_names, encoder_status
 
-    for name in encoder_names():
-        available, note = encoder_status(name)
-        yield {"name": name, "available": available, "note": note}
+    return _with_status(encoder_names(), encoder_status)
 
 
 def _backbones() -> Rows:
     from edgecil.backbones import backbone_names, backbone_status
 
-    for name in backbone_names():
-        available, note = backbone_status(name)
+    return _with_status(backbone_names(), backbone_status)
+
+
+def _with_status(names: Iterable[str], status: Callable[[str], tuple[bool, str]]) -> Rows:
+    for name in names:
+        available, note = status(name)
         yield {"name": name, "available": available, "note": note}
 
 
@@ -129,11 +119,11 @@ def _setups() -> Rows:
     from edgecil.methods.setups import NAMED
 
     empty = dict.fromkeys(("network", "preparation", "split", "source"), "")
-    for name, summary in (
-        ("fast", "made for a CPU and the bundled data"),
-        ("paper", "as the EDGE paper has it"),
-        ("published", "each method's own for the dataset: one of these"),
-    ):
+    for name, summary in {
+        "fast": "made for a CPU and the bundled data",
+        "paper": "as the EDGE paper has it",
+        "published": "each method's own for the dataset: one of these",
+    }.items():
         yield {"name": name, "summary": summary, **empty}
     for name, it in NAMED.items():
         yield {

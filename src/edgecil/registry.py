@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar
 
 from edgecil.errors import unknown, warn
@@ -90,10 +92,8 @@ class Registry(Mapping[str, T]):
         """Load the entries of other packages, once."""
         if self._plugins is None:
             return
-        from importlib.metadata import entry_points
-
         (group, make), self._plugins = self._plugins, None
-        for point in entry_points(group=group):
+        for point in installed(group).values():
             if self._by_key(point.name) is not None:
                 continue
             try:
@@ -108,6 +108,12 @@ class Registry(Mapping[str, T]):
         by_key = {_key(alias): target for alias, target in self._aliases.items()}
         by_key |= {_key(name): name for name in self._entries}
         return by_key.get(_key(name))
+
+
+@cache
+def installed(group: str) -> Registry[EntryPoint]:
+    """Return the entry points of installed packages in a group, by name."""
+    return Registry(group, {point.name: point for point in entry_points(group=group)})
 
 
 def _key(name: str) -> str:

@@ -181,7 +181,7 @@ def test_a_file_and_an_entry_point_load(tmp_path, monkeypatch) -> None:
     with pytest.raises(UsageError):
         load_dataset(f"{file}:wrong")
     point = SimpleNamespace(name="pets", module="tests.data.test_slot", attr="load_here")
-    monkeypatch.setattr(slot, "entry_points", lambda group: [point])
+    monkeypatch.setattr(slot, "installed", lambda group: {"pets": point})
     assert load_dataset("pets").fingerprint == EXPECTED.fingerprint
 
 

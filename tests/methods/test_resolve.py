@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib.metadata
 import pickle
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from edgecil.methods import Environment, Method, get_method, method_names, resol
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.settings import Schedule
 from edgecil.methods.task import Scenario, Task
+from edgecil.registry import Registry
 from edgecil.testing import Subject, check_method, learn, toy_dataset
 from tests.methods.learner_files import write_learner
 
@@ -180,14 +180,10 @@ def test_a_class_a_function_and_a_module_path() -> None:
 
 def test_entry_points_of_installed_packages(monkeypatch) -> None:
     point = EntryPoint("constant", f"{__name__}:Constant", "edgecil.methods")
-
-    def points(**_: Any) -> list[EntryPoint]:
-        return [point]
-
-    monkeypatch.setattr("edgecil.methods.resolve.entry_points", points)
+    points = Registry("method", {"constant": point})
+    monkeypatch.setattr("edgecil.methods.resolve.installed", lambda group: points)
     assert "constant" in method_names()
     assert get_method("Constant") is resolve_method(Constant)
-    assert importlib.metadata.entry_points is not points
 
 
 class NoPredict:

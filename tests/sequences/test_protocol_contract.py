@@ -171,7 +171,7 @@ def test_installed_packages_add_protocols(monkeypatch) -> None:
         Point("lost", ImportError("no module")),
         Point("random", Broken()),
     ]
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda *, group: points)
+    monkeypatch.setattr("edgecil.registry.installed", lambda group: {it.name: it for it in points})
     monkeypatch.setattr(PROTOCOLS, "_plugins", ("edgecil.protocols", draw._check))
     before = PROTOCOLS["random"]
     with pytest.warns(edgecil.errors.EdgecilWarning) as warned:

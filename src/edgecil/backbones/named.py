@@ -17,9 +17,9 @@ from edgecil.backbones.pretrained import (
     pretrained_status,
 )
 from edgecil.backbones.resnet import LARGE_IMAGE, Backbone, resnet18, resnet32, resnet_tiny
-from edgecil.backbones.slot import installed_backbones, is_slot_model
+from edgecil.backbones.slot import ENTRY_POINTS, is_slot_model
 from edgecil.errors import UsageError, unknown
-from edgecil.registry import Registry
+from edgecil.registry import Registry, installed
 
 Shape = tuple[int, ...]
 
@@ -74,7 +74,7 @@ def backbone_names(pattern: str = "*") -> tuple[str, ...]:
     return (
         *BACKBONES.names(pattern),
         *PRETRAINED.names(pattern),
-        *installed_backbones().names(pattern),
+        *installed(ENTRY_POINTS).names(pattern),
     )
 
 

@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -40,7 +39,7 @@ from edgecil.io.code import (
     names_code,
 )
 from edgecil.io.packages import import_package
-from edgecil.registry import Registry
+from edgecil.registry import installed
 
 ENTRY_POINTS = "edgecil.backbones"
 TIMM, HUB = "timm:", "hf:"
@@ -141,13 +140,7 @@ def is_slot_model(name: str) -> bool:
     """Return whether a text names a model of the slot."""
     if name in _models or name.startswith((TIMM, HUB, _GIVEN)):
         return True
-    return names_code(name) or name in installed_backbones()
-
-
-@cache
-def installed_backbones() -> Registry[EntryPoint]:
-    """Return the models of installed packages, entry points of the group `edgecil.backbones`."""
-    return Registry("backbone", {point.name: point for point in entry_points(group=ENTRY_POINTS)})
+    return names_code(name) or name in installed(ENTRY_POINTS)
 
 
 def find_model(name: str) -> SlotModel:
@@ -159,8 +152,8 @@ def find_model(name: str) -> SlotModel:
             f"The backbone {name!r} was a module in Python; call edgecil.run with it again."
         )
     source = None
-    if name in (installed := installed_backbones()):
-        source = locate_module(installed[name].module, installed[name].attr)
+    if (point := installed(ENTRY_POINTS).get(name)) is not None:
+        source = locate_module(point.module, point.attr)
     elif not name.startswith((TIMM, HUB)):
         source = locate_code(name)
     _models[name] = SlotModel(name, source)

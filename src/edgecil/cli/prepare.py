@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from edgecil.catalogue import Kind
     from edgecil.report.table import Table
 
-_COLUMNS = (*("name", "classes", "images", "first", "available", "network", "summary"),)
+_COLUMNS = ("name", "classes", "images", "first", "available", "network", "summary")
 _DETAILS = ("preparation", "note", "settings")
 _LINE = 100  # letters of a line in a longer list
 _FEW = 3  # entries that are shown with all their details
@@ -35,16 +35,18 @@ def _show_list(answer: dict[str, Any]) -> Iterator[Table | str]:
         return
     entries, kind = answer["entries"], answer["kind"].removesuffix("s")
     columns = [name for name in _COLUMNS if entries and name in entries[0]]
-    details = [name for name in _DETAILS if entries and name in entries[0]]
-    if len(entries) <= _FEW:
+    details = [name for name in _DETAILS if any(it.get(name) for it in entries)]
+    if not entries:
+        yield f"No {kind} has this name; to see all: edgecil list {kind}s"
+    elif len(entries) <= _FEW:
         yield entry_table(kind, entries, *columns)
         yield from (entry_table(kind, entries, "name", name) for name in details)
-        return
-    if columns == ["name"]:
-        columns, details = [*columns, *details], []
-    yield entry_table(kind, entries, *columns, width=_LINE)
-    if details:
-        yield f"For the {' and '.join(details)} of one: edgecil list {kind}s {entries[0]['name']}"
+    elif columns == ["name"]:
+        yield entry_table(kind, entries, *columns, *details, width=_LINE)
+    else:
+        yield entry_table(kind, entries, *columns, width=_LINE)
+        for one in [it["name"] for it in entries if details and it[details[0]]][:1]:
+            yield f"For the {' and '.join(details)} of one: edgecil list {kind}s {one}"
 
 
 def _similarity(*, out: str | None = None, **options: Any) -> Any:

@@ -18,11 +18,11 @@ from edgecil.data.formats import arrays, bundled, cifar, folder, hugging_face
 from edgecil.data.formats.hugging_face import SHARDS, find_shards
 from edgecil.data.formats.photographs import ADVICE, LISTINGS
 from edgecil.data.items import Items, first_vector
-from edgecil.data.slot import adapt, dataset_text, installed_datasets, open_slot
+from edgecil.data.slot import ENTRY_POINTS, adapt, dataset_text, open_slot
 from edgecil.data.store import resize_dataset
 from edgecil.errors import DataError, PrerequisiteError, UsageError, unknown, warn
 from edgecil.io.arrays import Ints
-from edgecil.registry import Registry
+from edgecil.registry import Registry, installed
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ def _resolve(name: str) -> str:
         raise unknown(
             "image dataset",
             name,
-            (*IMAGE_DATASETS, *installed_datasets(), "FOLDER", "FILE.npz", "hf:ID"),
+            (*IMAGE_DATASETS, *installed(ENTRY_POINTS), "FOLDER", "FILE.npz", "hf:ID"),
         )
     return IMAGE_DATASETS.resolve(name)
 

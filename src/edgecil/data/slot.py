@@ -10,7 +10,6 @@ from __future__ import annotations
 import uuid
 import zlib
 from collections.abc import Mapping, Sequence
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ from edgecil.data.items import Items
 from edgecil.data.split import held_out_note, hold_out
 from edgecil.errors import DataError, UsageError
 from edgecil.io.code import check_no_parameters, load_code, locate_code, locate_module, names_code
-from edgecil.registry import Registry
+from edgecil.registry import installed
 
 ENTRY_POINTS = "edgecil.datasets"
 FORMS = (
@@ -64,18 +63,12 @@ def open_slot(text: str) -> Dataset | Items | None:
     if text.startswith(_HUB):
         hub_id = text.removeprefix(_HUB)
         return adapt(hugging_face.load(hub_id), hub_id.partition("?")[0].rpartition("/")[2])
-    installed = installed_datasets()
-    if text in installed:
-        return adapt(load_code(locate_module(installed[text].module, installed[text].attr)), text)
+    if (point := installed(ENTRY_POINTS).get(text)) is not None:
+        return adapt(load_code(locate_module(point.module, point.attr)), text)
     if names_code(text):
         source = locate_code(text)
         return adapt(load_code(source), source.attribute)
     return None
-
-
-def installed_datasets() -> Registry[EntryPoint]:
-    """Return the datasets of installed packages, entry points of the group `edgecil.datasets`."""
-    return Registry("dataset", {point.name: point for point in entry_points(group=ENTRY_POINTS)})
 
 
 def adapt(given: Any, name: str) -> Dataset | Items:

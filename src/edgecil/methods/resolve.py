@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import field, fields, make_dataclass
 from functools import partial
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,7 +24,7 @@ from edgecil.io.code import (
 from edgecil.methods.entry import METHODS, MethodEntry
 from edgecil.methods.method import Environment, Method
 from edgecil.methods.plain_learner import PlainMethod, check_plain
-from edgecil.registry import Registry
+from edgecil.registry import installed
 
 ENTRY_POINTS = "edgecil.methods"
 
@@ -38,7 +37,7 @@ def method_names(pattern: str = "*") -> tuple[str, ...]:
 
     Methods of installed packages (entry points of the group `edgecil.methods`) come last.
     """
-    return (*METHODS.names(pattern), *_installed().names(pattern))
+    return (*METHODS.names(pattern), *installed(ENTRY_POINTS).names(pattern))
 
 
 def get_method(name: str) -> MethodEntry:
@@ -59,9 +58,8 @@ def get_method(name: str) -> MethodEntry:
         classes = re.findall(r"^class (\w+)", source.files[Path(name).name], re.MULTILINE)
         choice = " or ".join(f"{name}:{class_}" for class_ in classes) or f"{name}:ClassName"
         raise UsageError(f"{name} is a file; add the name of the learner's class: {choice}.")
-    installed = _installed()
-    if name in installed:
-        return _from_source(locate_module(installed[name].module, installed[name].attr))
+    if (point := installed(ENTRY_POINTS).get(name)) is not None:
+        return _from_source(locate_module(point.module, point.attr))
     raise unknown("method", name, method_names())
 
 
@@ -84,10 +82,6 @@ def resolve_method(method: str | MethodEntry | Callable[..., Any]) -> MethodEntr
         )
     registered = next((entry for entry in METHODS.values() if entry.build is method), None)
     return registered or _from_object(method)
-
-
-def _installed() -> Registry[EntryPoint]:
-    return Registry("method", {point.name: point for point in entry_points(group=ENTRY_POINTS)})
 
 
 def _from_object(method: Callable[..., Any]) -> MethodEntry:

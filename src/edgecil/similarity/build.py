@@ -89,6 +89,8 @@ def build_similarity(
     on_images = {"root": root, "image_size": image_size, "threads": threads}
     if images is not None:
         _refuse("images", {**text, "names": names, "features": features})
+        if str(images).endswith(".npz"):
+            raise UsageError(f"{images} is a file of features; give it as `features`.")
         if dataset is None:
             raise UsageError("`images` requires a `dataset`.")
         if threads is not None and threads < 1:
