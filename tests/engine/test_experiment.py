@@ -15,7 +15,6 @@ from edgecil.engine.store import Store, StoreReader
 from edgecil.errors import DataError, UsageError
 from edgecil.sequences import ClassSequence, LabelledSequence
 from edgecil.similarity import SimilarityMatrix, save_similarity
-from tests.estimation.tables import rows
 
 THERE, BACK = ClassSequence([[0, 3], [1, 2]]), ClassSequence([[1, 2], [0, 3]])
 NAMES = ["cat", "dog", "<mouse>", "ant"]
@@ -63,7 +62,6 @@ def test_the_table_of_a_metric(experiment) -> None:
     assert (table.dataset, table.names, table.missing) == ("pets", tuple(NAMES), 2)
     assert table.orders("fast", "edge").accuracies.tolist() == [75.0, 50.0]
     assert table.failures("slow", "edge") == ("hard", "easy")
-    assert rows(read_runs(experiment.directory)[0]) == rows(table)
     assert experiment.table("last").metric == "last"
     assert experiment.table("Forgetting").orders("fast").accuracies.tolist() == [0.0, 0.0]
     assert experiment.table(classifier="head").orders("fast").accuracies.tolist() == [25.0, 25.0]

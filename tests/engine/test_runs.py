@@ -101,16 +101,6 @@ def test_failed_labels_are_listed() -> None:
     assert table.missing == 2
 
 
-def test_final_accuracies_of_classes_are_means_over_trainings() -> None:
-    sequences = [ORDERS[0], ORDERS[0], ORDERS[1]]
-    by_class = np.array([[10.0, 20.0, 30.0], [30.0, 40.0, 50.0], [1.0, 2.0, 3.0]])
-    values = by_class.mean(axis=1)
-    table = Runs.of(["m"] * 3, sequences, values, protocol=["random"] * 3, by_class=by_class)
-    assert table.seed.tolist() == [0, 1, 0]
-    assert table.class_accuracies("m", ORDERS[1::-1]).tolist() == [[1, 2, 3], [20, 30, 40]]
-    assert table.class_accuracies("m", ORDERS) is None
-
-
 def test_classes_get_the_ids_that_their_names_have_in_a_dataset() -> None:
     by_class = np.array([[10.0, 20.0, 30.0]])
     order, names = ClassSequence([[0, 2], [1]]), ("dog", "ant", "cat")

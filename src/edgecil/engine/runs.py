@@ -287,11 +287,6 @@ class Runs:
         """Number of runs without a value, which every statistic leaves out."""
         return int(np.isnan(self.values).sum())
 
-    @cached_property
-    def place_of(self) -> Mapping[ClassSequence, int]:
-        """The number of each sequence in `sequences`."""
-        return {sequence: place for place, sequence in enumerate(self.sequences)}
-
     def rows(self, method: str | None = None, protocol: str | None = None) -> Ints:
         """Return the rows of one method, or of all, for one protocol, or for all."""
         chosen = np.ones(len(self), dtype=bool)
@@ -345,19 +340,6 @@ class Runs:
         labels = [self.labels[code] if has_labels else "" for code in self.label[firsts].tolist()]
         sequences = tuple(self.sequences[place] for place in found.tolist())
         return Orders(tuple(labels), sequences, found, *filled)
-
-    def class_accuracies(self, method: str, sequences: Sequence[ClassSequence]) -> Floats | None:
-        """Return the final accuracy of every class on n sequences, (n, N); None if unknown."""
-        orders = self.orders(method)
-        place_of = {sequence: place for place, sequence in enumerate(orders.sequences)}
-        if self.by_class is None or not sequences or any(it not in place_of for it in sequences):
-            return None
-        rows = orders.rows[[place_of[sequence] for sequence in sequences]]
-        given = rows >= 0
-        values = np.where(given[..., None], self.by_class[rows], 0.0)
-        if np.isnan(values).any():
-            return None
-        return np.asarray(values.sum(axis=1) / given.sum(axis=1)[:, None])
 
     def failures(self, method: str, protocol: str) -> tuple[str, ...]:
         """Return labels of a protocol's sequences on which no run of the method has a value."""

@@ -23,7 +23,7 @@ from edgecil.estimation.population import (
 from edgecil.estimation.samples import (
     Choice,
     describe_population,
-    know_method,
+    know_orders,
     representative_orders,
     shared_seeds,
 )
@@ -151,7 +151,7 @@ def answer(table: Runs, method: str, truth: Truth | None = None) -> Answer:
         choice, orders = representative_orders(table, method)
         values, size = orders.accuracies, table.space.size
         known, count, protocols = (
-            know_method(table, method, orders),
+            know_orders(table, orders),
             len(orders),
             (*choice.protocols,),
         )

@@ -30,7 +30,7 @@ from edgecil.estimation.samples import (
     Choice,
     describe_population,
     know,
-    know_method,
+    know_orders,
     paired,
     random_protocols,
     representative_orders,
@@ -38,13 +38,12 @@ from edgecil.estimation.samples import (
 from edgecil.estimation.sentences import count, describe_comparison
 from edgecil.estimation.sources import Reading, Source, gather
 from edgecil.io.arrays import Floats
-from edgecil.io.notebook import new_axes, show_printed
+from edgecil.io.notebook import show_printed
 from edgecil.options import checked
 from edgecil.sequences.protocols import find_protocol
 
 if TYPE_CHECKING:
     import pandas
-    from matplotlib.axes import Axes
 
 _Key = TypeVar("_Key")
 
@@ -207,34 +206,9 @@ class MethodComparison:
         """Return one row for each pair."""
         import pandas
 
-        frame: pandas.DataFrame = pandas.DataFrame(
-            {
-                "dataset": pair.dataset,
-                "first": pair.first,
-                "second": pair.second,
-                **vars(pair.comparison),
-            }
-            for pair in self.pairs
-        )
+        rows = [{**vars(pair), **vars(pair.comparison)} for pair in self.pairs]
+        frame: pandas.DataFrame = pandas.DataFrame(rows).drop(columns="comparison")
         return frame
-
-    def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Draw each mean difference with its 90 % interval; a line marks no difference.
-
-        Args:
-            ax: the axes to draw on; new ones by default.
-        """
-        ax = new_axes((6.0, 0.8 + 0.35 * len(self.pairs))) if ax is None else ax
-        for row, pair in enumerate(self.pairs):
-            if pair.comparison.interval is not None:
-                ax.plot(pair.comparison.interval, (row, row), color="0.35", linewidth=2)
-            ax.plot([pair.comparison.difference], [row], "o", color="#0072B2")
-        ax.axvline(0.0, color="0.6", linewidth=0.8)
-        labels = [f"{pair.first} − {pair.second}" for pair in self.pairs]
-        ax.set_yticks(range(len(labels)), labels)
-        ax.set_ylim(len(labels) - 0.5, -0.5)
-        ax.set_xlabel(f"difference of {self.metric}, points")
-        return ax
 
     def __repr__(self) -> str:
         return f"<Comparison of {self.source}: {count(len(self.pairs), 'pair')} of methods>"
@@ -365,7 +339,7 @@ def _differences(table: Runs, first: str, second: str) -> Differences | None:
 
 def _unpaired(table: Runs, first: str, second: str) -> Differences:
     (choice, mine), (_, theirs) = (representative_orders(table, it) for it in (first, second))
-    one, other = know_method(table, first, mine), know_method(table, second, theirs)
+    one, other = know_orders(table, mine), know_orders(table, theirs)
     return Differences(
         (mine.accuracies[:, None] - theirs.accuracies).ravel(),
         None if one is None or other is None else combine([one, other], (1.0, -1.0)),

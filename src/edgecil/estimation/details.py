@@ -10,10 +10,11 @@ import numpy as np
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import METRICS
 from edgecil.engine.runs import Runs
-from edgecil.io.arrays import Floats, Ints
+from edgecil.io.arrays import Floats
 from edgecil.sequences.sequence import ClassSequence
 
 _BAND = (0.05, 0.95)
+_Values = dict[ClassSequence, list[Floats]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,15 +74,15 @@ def describe_runs(
         answered: by method, the protocols whose orders have a curve.
         classifier: the classifier to read; each method's main one if None.
     """
-    steps: _Values = {}
-    by_class: _Values = {}
-    confused: _Values = {}
+    values: dict[str, tuple[_Values, _Values, _Values]] = {}
     for experiment in experiments:
         for result in experiment.results():
             if classifier not in (None, *result.classifiers):
                 continue
-            ids = _table_ids(experiment.names, table, len(result.sequence.order))
-            new = dict(zip(sorted(result.sequence.order), ids.tolist(), strict=True))
+            ids = list(range(len(result.sequence.order)))
+            if table.names is not None and experiment.names is not None:
+                ids = [table.names.index(name) for name in experiment.names]
+            new = dict(zip(sorted(result.sequence.order), ids, strict=True))
             sequence = ClassSequence([new[it] for it in task] for task in result.sequence.tasks)
             counts = result.class_counts(classifier)
             single = None
@@ -89,20 +90,26 @@ def describe_runs(
                 single = np.empty(len(ids))
                 single[ids] = METRICS[table.metric].compute(counts)
             own = result.curve(table.metric, classifier), single, result.confusion(classifier)
-            for values, value in zip((steps, by_class, confused), own, strict=True):
+            lists = values.setdefault(result.method, ({}, {}, {}))
+            for by_sequence, value in zip(lists, own, strict=True):
                 if value is not None:
-                    by_sequence = values.setdefault(result.method, {})
                     by_sequence.setdefault(sequence, []).append(value)
     details = {}
-    for method, protocols in answered.items():
-        chosen = {it for name in protocols for it in table.orders(method, name).sequences}
-        curves = [one for sequence, one in _means(steps, method).items() if sequence in chosen]
-        classes, taken = _means(by_class, method), _means(confused, method)
-        if curves or classes or taken:
+    for method, names in answered.items():
+        steps, by_class, confused = (
+            {sequence: np.mean(some, axis=0) for sequence, some in by_sequence.items()}
+            for by_sequence in values.get(method, ({}, {}, {}))
+        )
+        chosen = {it for name in names for it in table.orders(method, name).sequences}
+        curves = np.array([one for sequence, one in steps.items() if sequence in chosen])
+        curve = None
+        if len(curves):
+            curve = TaskCurve(len(curves), curves.mean(axis=0), *np.quantile(curves, _BAND, axis=0))
+        if curve is not None or by_class or confused:
             details[method] = RunDetails(
-                _spread(np.array(curves)) if curves else None,
-                _by_position(classes, table.space.tasks) if classes else None,
-                np.mean(list(taken.values()), axis=0) if taken else None,
+                curve,
+                _by_position(by_class, table.space.tasks) if by_class else None,
+                np.mean(list(confused.values()), axis=0) if confused else None,
             )
     return details
 
@@ -119,26 +126,6 @@ def note_undertrained(table: Runs, details: Mapping[str, RunDetails]) -> list[st
         for name, value in first.items()
         if value < (100.0 + guess) / 2.0
     ]
-
-
-_Values = dict[str, dict[ClassSequence, list[Floats]]]
-
-
-def _means(values: _Values, method: str) -> dict[ClassSequence, Floats]:
-    own = values.get(method, {})
-    return {sequence: np.mean(some, axis=0) for sequence, some in own.items()}
-
-
-def _table_ids(names: Sequence[str] | None, table: Runs, classes: int) -> Ints:
-    """Return the table's id of each class of an experiment, in ascending order of the own ids."""
-    if table.names is None or names is None:
-        return np.arange(classes, dtype=np.int64)
-    return np.array([table.names.index(name) for name in names], dtype=np.int64)
-
-
-def _spread(values: Floats) -> TaskCurve:
-    low, high = np.quantile(values, _BAND, axis=0)
-    return TaskCurve(len(values), values.mean(axis=0), low, high)
 
 
 def _by_position(by_sequence: Mapping[ClassSequence, Floats], tasks: int) -> Floats:

@@ -28,7 +28,7 @@ from edgecil.estimation.population import (
     orders_for,
     orders_to_decide,
 )
-from edgecil.estimation.samples import know_method, representative_orders
+from edgecil.estimation.samples import know_orders, representative_orders
 from edgecil.estimation.sentences import MOST_ORDERS, count, describe_next, unit_of
 from edgecil.estimation.sources import DatasetRuns, Reading, Source, gather
 from edgecil.estimation.truth import find_truth
@@ -114,7 +114,7 @@ def advise(
     replaces = not said.blind and not all(find_protocol(it).unknown for it in said.protocols)
     known = None
     if not replaces:
-        known = know_method(table, method, representative_orders(table, method)[1])
+        known = know_orders(table, representative_orders(table, method)[1])
     if known is None:
         more = LEAST_ORDERS - (0 if replaces else said.order_count)
         few = NextStep("orders", min(max(more, 1), left), replaces=replaces, unit=unit)

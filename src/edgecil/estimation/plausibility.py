@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
 from edgecil.engine.metrics import find_metric
+from edgecil.engine.run_files import are_fractions, note_fractions
 from edgecil.engine.runs import PENDING, Runs
 from edgecil.errors import DataError
 from edgecil.estimation.truth import Truth
@@ -31,10 +33,8 @@ def check_runs(table: Runs) -> list[str]:
         *_check_protocols(table),
         *_note_contradictions(table),
         *_note_extremes(table),
-        *_note_small_values(table),
-        *_note_no_variation(table),
+        *_note_methods(table),
         *_note_copies(table),
-        *_note_chance(table),
     ]
 
 
@@ -59,14 +59,9 @@ def in_per_cent(table: Runs) -> tuple[Runs, list[str]]:
     """Return values of a file's own metric times 100 if all are fractions, and a note on it."""
     given = table.values[~np.isnan(table.values)]
     bounded = np.isfinite(find_metric(table.metric).bounds).all()
-    if bounded or _NO_SHARE.search(table.metric) or not ((given > 0.0) & (given < 1.0)).any():
+    if bounded or _NO_SHARE.search(table.metric) or not are_fractions(given):
         return table, []
-    if not ((given >= 0.0) & (given <= 1.0)).all():
-        return table, []
-    note = (
-        f"The {table.metric} is between {given.min():g} and {given.max():g} in all runs, which are "
-        "read as fractions: times 100."
-    )
+    note = note_fractions(f"{table.metric} of all runs", given)
     return replace(table, values=100.0 * table.values), [note]
 
 
@@ -201,40 +196,36 @@ def _note_extremes(table: Runs) -> list[str]:
     return notes
 
 
-def _note_small_values(table: Runs) -> list[str]:
-    """Return a sentence on methods whose values may be fractions."""
-    high = find_metric(table.metric).bounds[1]
-    notes = []
-    for method in table.methods if np.isfinite(high) else ():
-        values = np.abs(table.values[table.rows(method)])
-        most = float(np.nanmax(values, initial=0.0))
-        if 0.0 < most <= 1.0:
-            notes.append(
-                f"No {table.metric} of {method} is above {most:g} %: if these are fractions, "
-                "multiply them by 100."
-            )
-    return notes
-
-
-def _note_no_variation(table: Runs) -> list[str]:
-    """Return sentences on methods whose runs are all equal, or equal whatever the seed."""
-    notes = []
+def _note_methods(table: Runs) -> Iterator[str]:
+    """Yield sentences on methods that may be in fractions, that do not vary, and that guess."""
+    is_bounded, chance = np.isfinite(find_metric(table.metric).bounds[1]), table.chance
     for method in table.methods:
         orders = table.orders(method)
-        values, again = orders.values, orders.counts > 1
-        spread = np.nanmax(values, axis=1) - np.nanmin(values, axis=1) if len(orders) else values
-        half = len(orders) // 2
+        if not len(orders):
+            continue
+        values, again, half = orders.values, orders.counts > 1, len(orders) // 2
+        least, most = np.nanmin(values, axis=1), np.nanmax(values, axis=1)
+        largest = float(np.abs([least, most]).max())
+        if is_bounded and 0.0 < largest <= 1.0:
+            yield (
+                f"No {table.metric} of {method} is above {largest:g} %: if these are fractions, "
+                "multiply them by 100."
+            )
         is_copied = not table.has_orders and not len(orders) % 2 and half >= _LEAST
         if len(orders) >= _LEAST and np.ptp(orders.accuracies) == 0.0:
-            notes.append(f"All {len(orders)} runs of {method} have the same {table.metric}.")
+            yield f"All {len(orders)} runs of {method} have the same {table.metric}."
         elif is_copied and (values[:half] == values[half:]).all():
-            notes.append(f"The last {half} runs of {method} repeat the first {half}; a copy?")
-        elif again.any() and not spread[again].any():
-            notes.append(
+            yield f"The last {half} runs of {method} repeat the first {half}; a copy?"
+        elif again.any() and not (most - least)[again].any():
+            yield (
                 f"The trainings of each order of {method} are equal whatever the seed: either it "
                 "has no effect, or rows were copied."
             )
-    return notes
+        if chance is not None and most.max() <= 1.05 * chance:
+            yield (
+                f"{method} is no better than guessing ({chance:.1f} % for {len(table.classes)} "
+                "classes) in any run."
+            )
 
 
 def _note_copies(table: Runs) -> list[str]:
@@ -250,16 +241,3 @@ def _note_copies(table: Runs) -> list[str]:
                 "copy of the other?"
             )
     return notes
-
-
-def _note_chance(table: Runs) -> list[str]:
-    """Return a sentence on methods that are no better than guessing."""
-    chance = table.chance
-    if chance is None:
-        return []
-    return [
-        f"{name} is no better than guessing ({chance:.1f} % for {len(table.classes)} classes) in "
-        "any run."
-        for name in table.methods
-        if len(runs := table.orders(name)) and np.nanmax(runs.values) <= 1.05 * chance
-    ]

@@ -148,12 +148,12 @@ def describe_population(table: Runs, seeds: int, choice: Choice | None = None) -
     return f"class orders{alike}, for {of_seeds}"
 
 
-def know_method(table: Runs, method: str, orders: Orders) -> Posterior | None:
-    """Return what a method's trainings on some orders say; None with fewer than three orders."""
+def know_orders(table: Runs, orders: Orders) -> Posterior | None:
+    """Return what trainings on some orders say; None with fewer than three orders."""
     variance = None
     if len(orders) > 1 and table.by_class is not None and (orders.counts == 1).all():
-        classes = table.class_accuracies(method, orders.sequences)
-        if classes is not None:
+        classes = table.by_class[orders.rows[:, 0]]
+        if not np.isnan(classes).any():
             place_of = (
                 {class_: place for place, task in enumerate(it.tasks) for class_ in task}
                 for it in orders.sequences

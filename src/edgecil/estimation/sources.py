@@ -16,9 +16,10 @@ from typing_extensions import Unpack
 
 from edgecil.classes import get_classes
 from edgecil.engine.experiment import Experiment
+from edgecil.engine.grid import NAME, DataFrame, is_tensorboard, name_of
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.engine.record import MACHINE
-from edgecil.engine.run_files import NAME, DataFrame, is_tensorboard, name_of, read_runs, write_runs
+from edgecil.engine.run_files import read_runs, write_runs
 from edgecil.engine.runs import Runs, join_tables
 from edgecil.engine.seeds import SEEDS, SHARED
 from edgecil.errors import DataError, EdgecilError, UsageError, name_some, shown, warn, wrong_value

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from edgecil.classes.lists import ClassList
 from edgecil.engine.experiment import Experiment
+from edgecil.engine.grid import DataFrame
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS, Counts as TaskCounts
 from edgecil.engine.results import RunResult
-from edgecil.engine.run_files import DataFrame, read_runs
+from edgecil.engine.run_files import read_runs
 from edgecil.engine.runs import Runs
 from edgecil.engine.seeds import repeat_of
 from edgecil.errors import DataError, UsageError, shown, unknown

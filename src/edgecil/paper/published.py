@@ -19,7 +19,7 @@ from typing import TypeAlias
 import numpy as np
 from scipy.stats import rankdata
 
-from edgecil.engine.run_files import DataFrame, read_grid
+from edgecil.engine.grid import DataFrame, read_grid
 from edgecil.errors import DataError, UsageError, unknown
 from edgecil.io.numbers import parse_cell
 
