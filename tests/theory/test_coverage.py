@@ -36,8 +36,6 @@ def test_in_a_finite_space_they_are_what_counting_gives(population) -> None:
         assert expected_share_inside(runs, population) == pytest.approx(
             float(sum(inside) / len(samples))
         )
-        worse = Fraction(sum(min(sample) for sample in samples), population * len(samples))
-        assert worse_probability(runs, population) == pytest.approx(float(worse))
         for sides in (1, 2):
             lost = [outside(sample, population, sides) for sample in samples]
             for share in SHARES:
@@ -78,9 +76,10 @@ def test_runs_and_shares_are_the_best_that_their_confidence_allows(size, sides) 
         assert tolerance_confidence(share, least, sides=sides, size=size) >= confidence
         if least > 1:
             assert tolerance_confidence(share, least - 1, sides=sides, size=size) < confidence
-        granted = tolerance_share(least, confidence, sides=sides, size=size)
-        assert granted >= share - 1e-12
-        assert tolerance_confidence(granted, least, sides=sides, size=size) >= confidence - 1e-12
+        if sides == 1:
+            granted = tolerance_share(least, confidence, size=size)
+            assert granted >= share - 1e-12
+            assert tolerance_confidence(granted, least, size=size) >= confidence - 1e-12
 
 
 def test_a_large_space_is_as_good_as_endless() -> None:
@@ -95,7 +94,7 @@ def test_a_large_space_is_as_good_as_endless() -> None:
     ("call", "words"),
     [
         (lambda: expected_share_inside(0), "'runs'"),
-        (lambda: worse_probability(91, 90), r"'runs' .*\[1, 90\]"),
+        (lambda: expected_share_inside(91, 90), r"'runs' .*\[1, 90\]"),
         (lambda: tolerance_runs(1.0, 0.95), "'share'"),
         (lambda: tolerance_runs(0.95, 1.0), "'confidence'"),
         (lambda: tolerance_runs(0.9, 0.9, sides=3), "'sides'"),

@@ -13,12 +13,10 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Literal
 
 from edgecil.theory.arguments import least_integer, open_probability, whole_number
 from edgecil.theory.tails import miss_probability, probability_of_miss
 
-Sides = Literal[1, 2]
 _ENDLESS = 10**12
 
 
@@ -33,30 +31,26 @@ def expected_share_inside(runs: int, size: int | None = None) -> float:
     >>> expected_share_inside(90, size=90)
     1.0
     """
-    drawn, population = _draws(runs, size)
+    drawn = whole_number("runs", runs, least=1, most=size)
     share = Fraction(drawn - 1, drawn + 1)
-    if population is not None:
-        share += Fraction(2 * drawn, (drawn + 1) * population)
+    if size is not None:
+        share += Fraction(2 * drawn, (drawn + 1) * size)
     return float(share)
 
 
-def worse_probability(runs: int, size: int | None = None) -> float:
+def worse_probability(runs: int) -> float:
     """Return the probability that a further random order is worse than all L before it: 1/(L+1).
 
-    The same holds for better, and in a finite space for an order that is none of the L. With
-    `size` the further order is one of all |Ω| orders, of which L have been run: (1 − L/|Ω|)/(L+1),
-    the expected share of all orders that are worse.
+    The same holds for better, and in a finite space for an order that is none of the L.
 
     >>> worse_probability(3)
     0.25
     """
-    drawn, population = _draws(runs, size)
-    unseen = Fraction(1) if population is None else 1 - Fraction(drawn, population)
-    return float(unseen / (drawn + 1))
+    return 1 / (whole_number("runs", runs, least=1) + 1)
 
 
 def tolerance_runs(
-    share: float, confidence: float, *, sides: Sides = 1, size: int | None = None
+    share: float, confidence: float, *, sides: int = 1, size: int | None = None
 ) -> int:
     """Return the least number of random orders that bound that share of all orders with confidence.
 
@@ -71,58 +65,35 @@ def tolerance_runs(
     """
     exact_share = open_probability("share", share)
     wanted = open_probability("confidence", confidence)
-    population = None if size is None else whole_number("size", size, least=1)
-    least = least_integer(
-        lambda runs: _confidence(exact_share, runs, _sides(sides), population) >= wanted, population
-    )
+    whole_number("sides", sides, least=1, most=2)
+    least = least_integer(lambda runs: _confidence(exact_share, runs, sides, size) >= wanted, size)
     assert least is not None  # all of a finite space bound all of it
     return least
 
 
-def tolerance_share(
-    runs: int, confidence: float, *, sides: Sides = 1, size: int | None = None
-) -> float:
-    """Return the largest share of all orders that L random ones bound with that confidence.
+def tolerance_share(runs: int, confidence: float, *, size: int | None = None) -> float:
+    """Return the largest share of all orders that are no worse than L random ones, with confidence.
 
     Rounded down, so that it is granted; in a finite space it is an integer of orders.
 
     >>> round(tolerance_share(3, 0.95), 4)
     0.3684
     """
-    drawn, population = _draws(runs, size)
+    drawn = whole_number("runs", runs, least=1, most=size)
     wanted = open_probability("confidence", confidence)
-    number = _sides(sides)
-    if population is not None and not _is_endless(population, drawn):
+    if size is not None and not _is_endless(size, drawn):
         # With all orders but one outside, the confidence is 1.
         outside = least_integer(
-            lambda left: (
-                _confidence(1 - Fraction(left - 1, population), drawn, number, population) >= wanted
-            ),
-            population,
+            lambda left: _confidence(1 - Fraction(left - 1, size), drawn, 1, size) >= wanted, size
         )
         assert outside is not None
-        return _rounded_down(1 - Fraction(outside - 1, population))
+        share = 1 - Fraction(outside - 1, size)
+        return float(share) if Fraction(float(share)) <= share else math.nextafter(share, 0.0)
     low, high = 0.0, 1.0
     while (middle := (low + high) / 2) not in (low, high):
-        granted = _confidence(Fraction(middle), drawn, number, None) >= wanted
+        granted = _confidence(Fraction(middle), drawn, 1, None) >= wanted
         low, high = (middle, high) if granted else (low, middle)
     return low
-
-
-def _draws(runs: int, size: int | None) -> tuple[int, int | None]:
-    if size is None:
-        return whole_number("runs", runs, least=1), None
-    population = whole_number("size", size, least=1)
-    return whole_number("runs", runs, least=1, most=population), population
-
-
-def _rounded_down(share: Fraction) -> float:
-    nearest = float(share)
-    return nearest if Fraction(nearest) <= share else math.nextafter(nearest, 0.0)
-
-
-def _sides(sides: int) -> int:
-    return whole_number("sides", sides, least=1, most=2)
 
 
 def _is_endless(population: int, runs: int) -> bool:
@@ -134,7 +105,8 @@ def _confidence(share: Fraction, runs: int, sides: int, population: int | None) 
     if population is None or _is_endless(population, runs):
         missed = miss_probability(1 - share, runs)
         if sides == 2:
-            missed = min(1.0, missed + runs * float(1 - share) * _power(share, runs - 1))
+            power = 1.0 if runs == 1 else miss_probability(1 - share, runs - 1)
+            missed = min(1.0, missed + runs * float(1 - share) * power)
         return 1.0 - missed
     outside = math.floor((1 - share) * population)
     if outside + sides > population:
@@ -144,7 +116,3 @@ def _confidence(share: Fraction, runs: int, sides: int, population: int | None) 
         once = (outside + 2) * math.comb(population - outside - 2, runs - 1)
         missed = min(1.0, missed + once / math.comb(population, runs))
     return 1.0 - missed
-
-
-def _power(share: Fraction, exponent: int) -> float:
-    return 1.0 if exponent == 0 else miss_probability(1 - share, exponent)
