@@ -7,7 +7,6 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from matplotlib import pyplot
 
 from edgecil.errors import UsageError
 from edgecil.sequences import ClassSequence
@@ -115,21 +114,13 @@ def test_a_sequence_does_not_change() -> None:
         sequence.tasks = ()
 
 
-def test_a_notebook_shows_a_short_text_a_table_and_a_figure() -> None:
-    sequence = ClassSequence([[3, 0], [2, 1]])
-    assert repr(sequence) == "<ClassSequence 0 3|1 2>"
-    assert "<td>0, 3</td>" in sequence._repr_html_()
-    pyplot.close("all")
-    assert "<img" in sequence._repr_html_()
-    assert pyplot.get_fignums() == [], "a notebook would show it a second time"
+def test_a_long_sequence_has_a_short_text() -> None:
+    assert repr(ClassSequence([[3, 0], [2, 1]])) == "<ClassSequence 0 3|1 2>"
     long = ClassSequence([range(start, start + 50) for start in range(0, 5000, 50)])
     assert len(repr(long)) < 100
-    assert sequence.to_pandas().to_dict("list") == {"task": [1, 1, 2, 2], "class": [0, 3, 1, 2]}
-    points = sequence.plot().collections[0].get_offsets()
-    assert points.tolist() == [[0, 1], [3, 1], [1, 2], [2, 2]]
 
 
 def test_a_number_of_too_many_digits_is_no_class_id() -> None:
-    with pytest.raises(ValueError, match="is not a class id") as refused:
+    with pytest.raises(ValueError, match="is not a list of class ids") as refused:
         ClassSequence.parse("0 " + "9" * 5000)
     assert len(str(refused.value)) < 400

@@ -40,7 +40,6 @@ def test_every_sequence_is_enumerated_once_in_lexicographic_order(sizes) -> None
     assert space.size == len(expected)
     assert space.classes == sum(sizes)
     assert space.tasks == len(sizes)
-    assert space.ln_size == pytest.approx(np.log(len(expected)))
     assert space.log10_size == pytest.approx(np.log10(len(expected)))
 
 

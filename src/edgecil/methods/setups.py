@@ -168,11 +168,8 @@ def fast_schedule(method: str) -> Schedule | None:
 def find_setup(method: str, name: str, dataset: str | None = None) -> Setup | None:
     """Return the published setup of a method; None for `fast`, `paper` and own learners.
 
-    Args:
-        method: name of the method.
-        name: `published` for the one for the dataset (that for CIFAR-100 if the dataset is not
-            among the published ones), or the setup's own name.
-        dataset: name of the dataset.
+    The name is `published` for the one for the dataset (that for CIFAR-100 if the dataset is not
+    among the published ones), or the setup's own name.
     """
     name = SETUPS.resolve(name)
     if name in NAMED:

@@ -33,7 +33,7 @@ def solve_exactly(
     if chain is not None:
         own, reach, link = (sign * part for part in chain)
         return _solve(similarity, space, own, reach, link)
-    if space.ln_size < np.log(_ENUMERABLE) + 1.0 and space.size <= _ENUMERABLE:
+    if space.size <= _ENUMERABLE:
         orders = np.array([sequence.order for sequence in space.enumerate()])
         best = int(np.argmin(sign * score_orders(similarity, space, orders, objective)))
         return ClassSequence.from_order(orders[best].tolist(), space.sizes)

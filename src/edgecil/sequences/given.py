@@ -58,11 +58,6 @@ def parse_given(
 ) -> list[LabelledSequence]:
     """Parse labelled sequences of a space; without a label, the sequence itself is the label.
 
-    Args:
-        texts: the sequences.
-        space: that they belong to.
-        names: of the classes, for sequences that name them.
-
     >>> parse_given(["mine: 3 1 0 2"], SequenceSpace.equal(4, 2))[0].sequence.tasks
     ((1, 3), (0, 2))
     """
@@ -153,14 +148,14 @@ def _text(entry: Any) -> str:
         inside = entry.get("tasks", entry.get("order"))
         label = entry.get("label")
         return _text(inside) if label is None else f"{label}: {_text(inside)}"
-    if isinstance(entry, Sequence) and entry and all(isinstance(part, int) for part in entry):
-        return format_tasks((tuple(entry),))
-    if isinstance(entry, Sequence) and entry and all(isinstance(part, str) for part in entry):
-        return json.dumps([entry])
-    if isinstance(entry, Sequence) and entry and isinstance(entry[0], Sequence):
-        if entry[0] and isinstance(entry[0][0], str):
-            return json.dumps(entry)
-        return str(ClassSequence(entry))
+    if isinstance(entry, Sequence) and entry:
+        if all(isinstance(part, int) for part in entry):
+            return format_tasks((tuple(entry),))
+        if all(isinstance(part, str) for part in entry):
+            return json.dumps([entry])
+        if isinstance(entry[0], Sequence):
+            named = entry[0] and isinstance(entry[0][0], str)
+            return json.dumps(entry) if named else str(ClassSequence(entry))
     raise UsageError(
         f"A class sequence must be a list of tasks or a flat list of class ids. Got {shown(entry)}."
     )

@@ -42,13 +42,9 @@ def score_orders(
 
 
 def weighted_sums(values: Floats, space: SequenceSpace, orders: Ints, weights: Floats) -> Floats:
-    """Return the similarity of classes in n orders, weighted by their tasks, shape (n,).
+    """Return the similarity (N, N) of classes in orders (n, N), weighted by their tasks: (n,).
 
-    Args:
-        values: (N, N) similarities, zero diagonal.
-        space: of the orders.
-        orders: (n, N) classes.
-        weights: (K, K) symmetric.
+    The similarity has diagonal zero; the weights (K, K) are symmetric.
     """
     ends = np.cumsum(space.sizes)
     tasks = [slice(end - size, end) for end, size in zip(ends, space.sizes, strict=True)]
@@ -67,17 +63,10 @@ def weighted_sums(values: Floats, space: SequenceSpace, orders: Ints, weights: F
 def relabelled_sums(
     values: Floats, space: SequenceSpace, orders: Ints, weights: Floats, labels: Ints
 ) -> Floats:
-    """Return :func:`weighted_sums` of n orders under B relabellings of the classes, (B, n).
+    """Return :func:`weighted_sums` of n orders under new labels (B, N) of the classes, (B, n).
 
     Each is the scalar product of two symmetric N × N matrices, of which one triangle suffices, so
     that many orders are one matrix product.
-
-    Args:
-        values: (N, N) similarities, zero diagonal.
-        space: of the orders.
-        orders: (n, N) classes.
-        weights: (K, K) symmetric.
-        labels: (B, N) the new label of every class.
     """
     task = np.empty_like(orders)
     np.put_along_axis(task, orders, np.repeat(np.arange(space.tasks), space.sizes)[None], axis=1)

@@ -6,20 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from edgecil.errors import UsageError, shown
-from edgecil.io.notebook import html_figure, html_table, new_axes
 
-if TYPE_CHECKING:
-    import pandas
-    from matplotlib.axes import Axes
-
-_SHORT = 30  # classes or tasks that are shown in full
-_FIGURE = (4.2, 2.4)  # inches
+_SHORT = 30  # classes that are shown in full
 
 Tasks = tuple[tuple[int, ...], ...]
 
@@ -73,38 +66,6 @@ class ClassSequence:
             return f"<ClassSequence {self}>"
         first = " ".join(map(str, self.tasks[0][:5]))
         return f"<ClassSequence of {len(self.order)} classes in {len(self.tasks)} tasks: {first} …>"
-
-    def _repr_html_(self) -> str:
-        rows = [("task", "classes")]
-        for number, task in enumerate(self.tasks[:_SHORT], 1):
-            hidden = f" … and {len(task) - _SHORT} more" if len(task) > _SHORT else ""
-            rows.append((str(number), ", ".join(map(str, task[:_SHORT])) + hidden))
-        more = len(self.tasks) - _SHORT
-        note = f"<p>… and {more} more tasks</p>" if more > 0 else ""
-        description = "the task in which each class arrives"
-        figure = html_figure(lambda axes: self.plot(ax=axes), description, _FIGURE)
-        return html_table(rows) + note + figure
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """Return a DataFrame with a row per class in order of arrival: `task` (from 1), `class`."""
-        tasks = [(number, class_) for number, task in enumerate(self.tasks, 1) for class_ in task]
-        import pandas
-
-        return pandas.DataFrame(tasks, columns=["task", "class"])
-
-    def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Draw the task in which each class arrives.
-
-        Args:
-            ax: the axes to draw on; new ones by default.
-        """
-        axes = new_axes(_FIGURE) if ax is None else ax
-        tasks = [number for number, task in enumerate(self.tasks, 1) for _ in task]
-        axes.scatter(self.order, tasks, s=14, marker="s", linewidths=0)
-        axes.set_xlabel("class")
-        axes.set_ylabel("task")
-        axes.invert_yaxis()
-        return axes
 
     @classmethod
     def from_order(cls, order: Iterable[int], sizes: Sequence[int]) -> ClassSequence:
@@ -179,16 +140,12 @@ def format_tasks(tasks: Tasks) -> str:
 
 def parse_tasks(text: str) -> Tasks:
     """Return the tasks in a text that :func:`format_tasks` wrote."""
-    if "_" in text or not text.isascii():  # which int() would read as digits
-        raise ValueError(f"{text!r} is not a list of integers")
-    words = [task.split() for task in text.split("|")]
     try:
-        return tuple(tuple(map(int, task)) for task in words)
+        if "_" in text or not text.isascii():  # which int() would read as digits
+            raise ValueError
+        return tuple(tuple(map(int, task.split())) for task in text.split("|"))
     except ValueError:
-        every = [word for task in words for word in task]
-        longest = max(every, key=len)  # of more digits than int() reads
-        strange = next((it for it in every if not it[it[0] in "+-" :].isdigit()), longest)
-        raise ValueError(f"{shown(strange)} is not a class id") from None
+        raise ValueError(f"{shown(text)} is not a list of class ids") from None
 
 
 def _class_id(value: object) -> int:

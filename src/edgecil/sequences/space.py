@@ -126,11 +126,6 @@ class SequenceSpace:
         return count_sequences(self.sizes)
 
     @property
-    def ln_size(self) -> float:
-        """Natural logarithm of |Ω|."""
-        return math.log(self.size)
-
-    @property
     def log10_size(self) -> float:
         """Decimal logarithm of |Ω|."""
         return math.log10(self.size)

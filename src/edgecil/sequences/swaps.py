@@ -87,15 +87,10 @@ class Swaps:
 
 
 def rearrange(between: Floats, weights: Floats, sizes: Ints) -> Ints:
-    """Return an order of whole tasks, shape (K,), in which no exchange of two lowers the objective.
+    """Return places (K,) of whole tasks of which no exchange of two lowers the objective.
 
-    Args:
-        between: (K, K) summed similarity between tasks.
-        weights: (K, K) of the places.
-        sizes: (K,) of the places; only tasks of one size change places.
-
-    Returns:
-        The place of each task.
+    Given the summed similarity between tasks (K, K), and weights (K, K) and sizes (K,) of the
+    places; only tasks of one size change places.
     """
     inside = np.diag(between)
     values = between - np.diag(inside)

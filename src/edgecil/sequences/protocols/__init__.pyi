@@ -16,7 +16,6 @@ from .draw import (
     register_protocol as register_protocol,
     split_budget as split_budget,
 )
-from .enumeration import ENUMERATE as ENUMERATE
 from .extremes import GOALS as GOALS
 from .latin import LATIN as LATIN
 from .protocol import (
@@ -25,4 +24,4 @@ from .protocol import (
     Request as Request,
     Role as Role,
 )
-from .random import PAPER_SEEDS as PAPER_SEEDS, RANDOM as RANDOM
+from .random import ENUMERATE as ENUMERATE, PAPER_SEEDS as PAPER_SEEDS, RANDOM as RANDOM

@@ -12,8 +12,8 @@ import numpy as np
 
 from edgecil.errors import EdgecilError
 from edgecil.registry import Registry
-from edgecil.sequences.overlap import position_overlap
 from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol
+from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import SimilarityMatrix
 
@@ -135,13 +135,32 @@ def check_independent(protocol: Protocol) -> None:
     if not protocol.random or protocol.default_budget < 2:
         return
     agreements = [
-        position_overlap(first.sequence, second.sequence) for first, second, *_ in _seeds(protocol)
+        _agreement(first.sequence, second.sequence) for first, second, *_ in _seeds(protocol)
     ]
     error = float(np.std(agreements, ddof=1)) / np.sqrt(len(agreements))
     assert abs(np.mean(agreements)) < _MOST_ERRORS * error, (
         f"The first two sequences of {protocol.name} depend on each other: their agreement is "
         f"{np.mean(agreements):.2f} on average, not 0; set 'joint' to True."
     )
+
+
+def _agreement(first: ClassSequence, second: ClassSequence) -> float:
+    """Return how far two orders agree on the positions of classes and of pairs, beyond chance.
+
+    It is the mean of two agreements: of the number of classes that are in the same task in both
+    orders, and of the number of pairs of classes that are together in the same task in both. Each
+    is (shared - e) / (most - e), with its mean e over all orders and its value for equal orders, so
+    that it is 1 for equal orders and 0 on average over random ones. Some task must have a pair.
+    """
+    tasks = zip(first.tasks, second.tasks, strict=True)
+    shared = np.array([len(set(one) & set(other)) for one, other in tasks])
+    sizes = np.array(first.sizes)
+    classes, pairs = sizes.sum(), sizes * (sizes - 1.0) / 2.0
+    by_chance = sizes @ sizes / classes
+    of_classes = (shared.sum() - by_chance) / (classes - by_chance)
+    by_chance = pairs @ pairs / (classes * (classes - 1.0) / 2.0)
+    of_pairs = ((shared * (shared - 1.0) / 2.0).sum() - by_chance) / (pairs.sum() - by_chance)
+    return float((of_classes + of_pairs) / 2.0)
 
 
 def _constructed(protocol: Protocol, space: SequenceSpace, seed: int) -> dict[str, object]:

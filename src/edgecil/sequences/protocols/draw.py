@@ -10,11 +10,10 @@ from numpy.typing import ArrayLike
 from edgecil.errors import UsageError, shown
 from edgecil.registry import Registry
 from edgecil.sequences.objective import Objective
-from edgecil.sequences.protocols.enumeration import ENUMERATE
 from edgecil.sequences.protocols.extremes import EDGE, GOALS, OPTIMAL, PROBES
 from edgecil.sequences.protocols.latin import LATIN
 from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol, Request, Role
-from edgecil.sequences.protocols.random import RANDOM, RANDOM_LEGACY
+from edgecil.sequences.protocols.random import ENUMERATE, RANDOM, RANDOM_LEGACY
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
@@ -160,16 +159,8 @@ def draw_protocols(
 ) -> dict[str, list[LabelledSequence]]:
     """Return the sequences of several protocols, by name; see :meth:`Protocol.draw`.
 
-    Args:
-        protocols: from :func:`parse_protocols`.
-        space: N classes and their task sizes.
-        budget: number of sequences of each protocol that has no budget of its own. Beside others, a
-            protocol whose number is fixed ignores it.
-        order_seed: seed for choosing class orders.
-        similarity: over the same N classes.
-        class_means: the similarity of their inputs, which protocols `by_inputs` prefer.
-        objective: what to optimise, for protocols that take an objective.
-        answered: earlier answers of language models, by protocol and label.
+    The budget is that of each protocol without its own; beside others, a protocol whose number is
+    fixed ignores it. Protocols `by_inputs` prefer the similarity of the inputs' class means.
     """
     drawn = {}
     for name, own in protocols.items():

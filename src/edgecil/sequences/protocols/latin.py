@@ -14,8 +14,8 @@ import numpy as np
 
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Floats, Ints
-from edgecil.sequences.overlap import unevenness
 from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol, Request
+from edgecil.sequences.protocols.random import unevenness
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 

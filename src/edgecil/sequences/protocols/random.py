@@ -1,15 +1,20 @@
-"""Uniformly random sequences (RS), from either of NumPy's streams."""
+"""Uniformly random sequences (RS), from either of NumPy's streams, and all sequences."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, count, islice
 
 import numpy as np
 
 from edgecil.errors import UsageError
-from edgecil.sequences.overlap import unevenness
-from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol, Request
+from edgecil.sequences.counting import count_text
+from edgecil.sequences.protocols.protocol import (
+    MOST_SEQUENCES,
+    LabelledSequence,
+    Protocol,
+    Request,
+)
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
@@ -82,9 +87,58 @@ def _distinct(
             yield seed, sequence
 
 
+def unevenness(sequences: Collection[ClassSequence]) -> tuple[float, float]:
+    """Return how unevenly classes visit the positions over n orders of two tasks or more.
+
+    It is the chi-square statistic of the numbers of visits over its mean: 1 on average over random
+    orders, 0 if each class visits all positions in proportion to their sizes.
+
+    Returns:
+        The ratio, and its standard deviation over random orders.
+    """
+    first = next(iter(sequences))
+    classes = sorted(first.order)
+    column = {class_: place for place, class_ in enumerate(classes)}
+    visits = np.zeros((len(classes), len(first)))
+    for sequence in sequences:
+        for number, members in enumerate(sequence.tasks):
+            visits[[column[class_] for class_ in members], number] += 1.0
+    expected = len(sequences) * np.array(first.sizes) / len(classes)
+    freedom = len(classes) * (len(first) - 1)
+    return float(((visits - expected) ** 2 / expected).sum()) / freedom, (2.0 / freedom) ** 0.5
+
+
+class Enumerate(Protocol):
+    """All of Ω in a fixed order: the truth once it is complete, and no random sample before."""
+
+    name = "enumerate"
+    summary = "every sequence: the truth"
+    exhaustive = True
+    calibration = Random.calibration  # all orders are as representative as random ones
+
+    def check_budget(self, budget: int | None, space: SequenceSpace) -> int:
+        """Return the size of the space."""
+        if space.size > MOST_SEQUENCES:
+            raise UsageError(
+                f"The space has {count_text(space.size)} sequences, too many to enumerate; "
+                "use fewer classes or another protocol."
+            )
+        if budget is not None:
+            raise UsageError(
+                f"Protocol {self.name!r} runs every sequence and has no `budget`; leave it out."
+            )
+        return space.size
+
+    def choose(self, request: Request) -> Iterator[LabelledSequence]:
+        """Yield every sequence."""
+        for index, sequence in enumerate(request.space.enumerate()):
+            yield LabelledSequence(f"all-{index + 1}", sequence)
+
+
 RANDOM = Random("random", "uniformly random orders (RS)")
 RANDOM_LEGACY = Random(
     "random-legacy",
     "uniformly random orders from numpy.random.seed, as PyCIL and PILOT draw them",
     legacy=True,
 )
+ENUMERATE = Enumerate()
