@@ -223,7 +223,6 @@ def test_a_file_that_is_no_array_file_is_told(tmp_path) -> None:
         ("cifar1000", {}, "'cifar1000'.*'cifar100'"),
         ("quickdraw", {"root": "."}, "'root'"),
         ("quickdraw", {"size": 0}, "1.*0"),
-        ("quickdraw", {"download": True}, "downloaded"),
         ("quickdraw", {"count": 101}, r"in \[2, 100\]. Got 101"),
     ],
 )

@@ -185,7 +185,7 @@ def test_a_file_and_an_entry_point_load(tmp_path, monkeypatch) -> None:
     assert load_dataset("pets").fingerprint == EXPECTED.fingerprint
 
 
-@pytest.mark.parametrize("form", ["parquet", "arrow", "saved", "tar"])
+@pytest.mark.parametrize("form", ["parquet", "saved", "tar"])
 def test_shards_are_read_by_the_library(form, tmp_path) -> None:
     folder = tmp_path / "pets"
     folder.mkdir()
@@ -205,7 +205,7 @@ def test_shards_are_read_by_the_library(form, tmp_path) -> None:
                         tar.addfile(info, io.BytesIO(content))
     else:
         hub_dict().save_to_disk(str(folder))
-    dataset = load_dataset(f"hf:{folder}" if form == "arrow" else folder)
+    dataset = load_dataset(folder)
     assert np.array_equal(dataset.train.inputs, PIXELS[0])
     assert np.array_equal(dataset.test.labels, TEST)
     assert form == "tar" or dataset.names == EXPECTED.names

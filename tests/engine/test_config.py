@@ -25,7 +25,7 @@ def test_a_file_holds_every_option_and_is_written_as_the_same(tmp_path) -> None:
         sizes = [4, 2]
         protocol = "random, latin"
         repeats = 2
-        data = { download = true }
+        data = { classes_seed = 1 }
         [training]
         epochs = 3
         schedule = { decay = 0.5, augment = ["crop:2"] }
@@ -44,7 +44,7 @@ def test_a_file_holds_every_option_and_is_written_as_the_same(tmp_path) -> None:
         sizes=(4, 2),
         protocol=("random", "latin"),
         repeats=2,
-        data={"download": True},
+        data={"classes_seed": 1},
         training={
             "epochs": 3,
             "schedule": {"decay": 0.5, "augment": ["crop:2"]},

@@ -59,7 +59,7 @@ def test_a_zero_sample_changes_no_direction() -> None:
         (np.ones((2, 2)), [0.0, 1.0], None, "float64"),
         ([[1, np.nan], [1, 1]], [0, 1], None, "class 0 has NaN"),
         (np.ones((2, 2)), [0, 1], ["a", "b", "c"], r"class 2 \('c'\) first"),
-        (np.ones((2, 2)), [0, 2], ["a", "b"], r"in 0..1. Got 2"),
+        (np.ones((2, 2)), [0, 2], ["a", "b"], r"in 0..1. Got 0 to 2"),
         (np.ones((2, 2)), [-1, 1], None, r"Got -1"),
         ([[1.0], [-1.0], [1.0]], [0, 0, 1], None, "must not be zero"),
     ],

@@ -4,6 +4,6 @@ from .lists import (
     get_classes as get_classes,
     read_classes as read_classes,
     register_classes as register_classes,
+    select_classes as select_classes,
     words_of as words_of,
 )
-from .selection import select_classes as select_classes

@@ -1,4 +1,4 @@
-"""Class lists: names of a dataset's classes in label order, bundled, registered or in a file."""
+"""Class lists: names of a dataset's classes in label order, and the selection of some."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from edgecil.errors import UsageError
 from edgecil.io.csv_files import check_header, read_rows
@@ -15,6 +16,11 @@ from edgecil.io.files import read_json, read_text
 from edgecil.io.toml import read_toml
 from edgecil.registry import Registry
 
+if TYPE_CHECKING:  # listing class names must not wait for NumPy
+    import numpy as np
+    from numpy.typing import NDArray
+
+LEAST = 2  # classes of an experiment
 _DATA = Path(__file__).parent / "data"
 _TABLE = read_toml(_DATA / "lists.toml")
 BUNDLED: tuple[str, ...] = tuple(_TABLE["bundled"])
@@ -56,11 +62,6 @@ class ClassList:
             raise UsageError(
                 f"Class list {self.name!r} names {twice[0]!r} more than once "
                 f"({len(twice)} duplicate name(s)); class names must be unique."
-            )
-        if self.folders is not None and len(self.folders) != len(self.labels):
-            raise UsageError(
-                f"Class list {self.name!r} has {len(self.labels)} labels "
-                f"but {len(self.folders)} folders; give one folder per class."
             )
 
     def __len__(self) -> int:
@@ -147,50 +148,87 @@ def read_classes(path: str | Path) -> ClassList:
 
     - .txt: one name per line (a trailing newline is fine, a blank line inside is an error);
     - .csv: a column headed `name` (or `label`, `class`), else the only column;
-    - .json: a list of names, or an object from label index to name.
+    - .json: a list of names.
     """
     path = Path(path)
-    reader = {".txt": _read_lines, ".csv": _read_csv, ".json": _read_json}.get(path.suffix.lower())
-    if reader is None:
+    suffix = path.suffix.lower()
+    if suffix == ".txt":
+        names = read_text(path).rstrip("\n").split("\n")
+    elif suffix == ".csv":
+        names = _read_column(path)
+    elif suffix == ".json":
+        names = read_json(path)
+        if not isinstance(names, list):
+            raise UsageError(f"{path} must contain a list of names. Got {type(names).__name__}.")
+    else:
         raise UsageError(f"Class names are read from .txt, .csv or .json files. Got {path}.")
-    return ClassList(path.stem, tuple(reader(path)))
+    stripped = (name.strip() if isinstance(name, str) else name for name in names)
+    return ClassList(path.stem, tuple(stripped))
 
 
-def _read_lines(path: Path) -> list[str]:
-    text = read_text(path)
-    return [line.strip() for line in text.rstrip("\n").split("\n")] if text.strip() else []
-
-
-def _read_csv(path: Path) -> list[str]:
+def _read_column(path: Path) -> list[str]:
     rows = read_rows(path)
-    if not rows:
-        return []
-    header = [cell.strip().lower() for cell in rows[0]]
+    header = [cell.strip().lower() for cell in rows[0]] if rows else []
     check_header(header, str(path))
     headed = [header.index(word) for word in ("name", "label", "class") if word in header]
-    if headed:
-        column, rows = headed[0], rows[1:]
-    elif len(rows[0]) == 1:
-        column = 0
-    else:
+    if not headed and len(header) > 1:
         raise UsageError(
-            f"{path} has {len(rows[0])} columns and none is headed 'name'; "
+            f"{path} has {len(header)} columns and none is headed 'name'; "
             "add a header line that says which column holds the class names."
         )
+    column, rows = (headed[0], rows[1:]) if headed else (0, rows)
     if any(len(row) <= column for row in rows):
         raise UsageError(f"{path} has rows with no class name in column {column + 1}.")
-    return [row[column].strip() for row in rows]
+    return [row[column] for row in rows]
 
 
-def _read_json(path: Path) -> list[str]:
-    data = read_json(path)
-    if isinstance(data, dict):
-        if sorted(data) != sorted(str(index) for index in range(len(data))):
-            raise UsageError(
-                f"{path} contains an object whose keys are not the labels 0 to {len(data) - 1}; "
-                "give a list of names in label order instead."
-            )
-        data = [data[str(index)] for index in range(len(data))]
-    if not isinstance(data, list):
-        raise UsageError(f"{path} must contain a list of class names. Got {type(data).__name__}.")
-    return data
+def select_classes(
+    total: int,
+    *,
+    count: int | None = None,
+    seed: int | None = None,
+    ids: Sequence[int] | NDArray[np.integer] | None = None,
+) -> NDArray[np.int64]:
+    """Return the ids of the classes to use, at least two; all of them by default.
+
+    Args:
+        total: number of classes of the dataset.
+        count: use the first `count` classes in label order, as the paper does.
+        seed: draw the `count` classes with this seed instead; they stay in label order.
+        ids: exactly these classes, in this order.
+
+    Returns:
+        (n,) class ids in [0, total).
+
+    >>> select_classes(10, count=3)
+    array([0, 1, 2])
+    >>> select_classes(10, count=3, seed=42)
+    array([0, 5, 6])
+    """
+    import numpy as np
+
+    if ids is not None:
+        if count is not None or seed is not None:
+            raise UsageError("Give either `class_ids` or `classes` and `classes_seed`, not both.")
+        given = np.asarray(ids)
+        if given.ndim != 1 or len(given) < LEAST or given.dtype.kind not in "iu":
+            raise UsageError(f"Class ids must be a list of at least {LEAST} integers. Got {ids}.")
+        outside = given[(given < 0) | (given >= total)]
+        if len(outside):
+            raise UsageError(f"Class ids must be in [0, {total - 1}]. Got {outside[0]} among them.")
+        values, times = np.unique(given, return_counts=True)
+        if len(values) < len(given):
+            twice = values[times > 1][0]
+            raise UsageError(f"Class ids must be unique. Got {twice} more than once.")
+        return given.astype(np.int64)
+    if count is None:
+        if seed is not None:
+            raise UsageError("`classes_seed` draws a number of classes; give `classes` as well.")
+        return np.arange(total, dtype=np.int64)
+    if not LEAST <= count <= total:
+        raise UsageError(f"`classes` must be in [{LEAST}, {total}]. Got {count} instead.")
+    if seed is None:
+        return np.arange(count, dtype=np.int64)
+    if seed < 0:
+        raise UsageError(f"`classes_seed` must be at least 0. Got {seed} instead.")
+    return np.sort(np.random.default_rng(seed).permutation(total)[:count])

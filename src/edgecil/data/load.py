@@ -30,23 +30,17 @@ class DatasetFormat:
     """How a named dataset is read from a directory in its official layout.
 
     `advice` says how to get the images, a clause for errors; it is empty for bundled ones.
-    `download` gets and verifies the official archive.
     """
 
     open: Callable[[Path], Dataset | Items]
     advice: str = ""
-    download: Callable[[Path], object] | None = None
     vectors: bool = False
 
 
 _FORMATS = {
     **{name: DatasetFormat(partial(bundled.read_quickdraw, name)) for name in bundled.DRAWINGS},
     **{
-        layout.name: DatasetFormat(
-            partial(cifar.read_cifar, layout),
-            layout.advice,
-            partial(cifar.download_cifar, layout),
-        )
+        layout.name: DatasetFormat(partial(cifar.read_cifar, layout), layout.advice)
         for layout in cifar.LAYOUTS.values()
     },
     bundled.CALTECH: DatasetFormat(bundled.read_caltech101, vectors=True),
@@ -69,7 +63,6 @@ def load_dataset(
     seed: int | None = None,
     ids: Sequence[int] | Ints | None = None,
     size: int | None = None,
-    download: bool = False,
     storage: str = "auto",
 ) -> Dataset:
     """Return the images of a dataset, or of some of its classes.
@@ -87,8 +80,6 @@ def load_dataset(
         ids: only these classes, relabelled in this order.
         size: scale to `size` x `size` pixels; by default photographs come at 224, and images that
             are all stored at one small size at that size.
-        download: download the dataset if it is not in `root` (CIFAR-10 and CIFAR-100, whose
-            archives have a published checksum).
         storage: where decoded or resized images are kept: in `memory`, on `disk` in the user's
             cache, or `auto`: on disk if they would take more than half of the free memory.
 
@@ -100,7 +91,7 @@ def load_dataset(
     """
     if size is not None and size < 1:
         raise UsageError(f"`image_size` must be at least 1. Got {size} instead.")
-    opened = open_dataset(name, root=root, download=download)
+    opened = open_dataset(name, root=root)
     chosen = select_classes(len(opened.names), count=count, seed=seed, ids=ids)
     if isinstance(opened, Dataset):
         dataset = opened.take(chosen)
@@ -119,28 +110,17 @@ def load_dataset(
     return dataset
 
 
-def open_dataset(
-    name: Any, *, root: str | Path | None = None, download: bool = False
-) -> Dataset | Items:
+def open_dataset(name: Any, *, root: str | Path | None = None) -> Dataset | Items:
     """Return a dataset; image files are listed and not decoded. See :func:`load_dataset`."""
     name = dataset_text(name)
     opened = _open(name)
     form = None if opened is not None else IMAGE_DATASETS[_resolve(name)]
     if root is not None and (form is None or not form.advice):
         raise UsageError(f"{name} does not use `root`. Got {root}; leave it out.")
-    if download and (form is None or form.download is None):
-        able = [name for name, form in IMAGE_DATASETS.items() if form.download is not None]
-        raise UsageError(f"Only {' and '.join(able)} can be downloaded. Got {name} instead.")
     if form is None:
         assert opened is not None
         return opened
-    home = _directory(name, form, root) if form.advice else Path()
-    if download and form.download is not None:
-        try:
-            return form.open(home)
-        except (PrerequisiteError, DataError):
-            form.download(home)
-    return form.open(home)
+    return form.open(_directory(name, form, root) if form.advice else Path())
 
 
 def _open(name: str) -> Dataset | Items | None:

@@ -89,9 +89,12 @@ def adapt(given: Any, name: str) -> Dataset | Items:
         content = {str(key): _array(value, str(key)) for key, value in given.items()}
         return arrays_dataset(name, "the given arrays", content)
     if hugging_face.is_dataset(given):
-        given = hugging_face.splits(given)
+        given = hugging_face.choose_parts(given)
     parts = given if isinstance(given, (tuple, list)) else (given,)
-    if len(parts) not in (1, 2) or not all(_is_dataset(part) for part in parts):
+    if len(parts) not in (1, 2) or not all(
+        hasattr(part, "__len__") and hasattr(part, "__getitem__") and not isinstance(part, str)
+        for part in parts
+    ):
         raise _unusable(given)
     return _list_parts([hugging_face.plain(part) for part in parts], name)
 
@@ -192,10 +195,7 @@ def _numbered(given: Sequence[Any], names: tuple[str, ...] | None) -> tuple[Any,
 
 def _names(part: Any) -> tuple[str, ...] | None:
     """Return the class names that a dataset knows, in label order."""
-    named = hugging_face.class_names(part)
-    if named is not None:
-        return named
-    listed = getattr(part, "classes", None)
+    listed = hugging_face.class_names(part) or getattr(part, "classes", None)
     if isinstance(listed, (list, tuple)) and listed and all(isinstance(it, str) for it in listed):
         return tuple(listed)
     return None
@@ -259,12 +259,6 @@ def _array(value: Any, name: str) -> NDArray[Any]:
 def _is_array(value: Any) -> bool:
     numbers = isinstance(value, list) and value and isinstance(value[0], (int, float, list))
     return isinstance(value, np.ndarray) or hasattr(value, "detach") or bool(numbers)
-
-
-def _is_dataset(value: Any) -> bool:
-    return (
-        hasattr(value, "__len__") and hasattr(value, "__getitem__") and not isinstance(value, str)
-    )
 
 
 def _title(given: Any) -> str:

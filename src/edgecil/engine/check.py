@@ -297,9 +297,7 @@ def _find_dataset(
         found.add(name, _describe_counts(opened.name, train, test, opened.notes))
         every: Sequence[str] = opened.names
     except (PrerequisiteError, DataError) as error:
-        download = config.data.download
-        about = "it is not here yet; the run downloads it" if download else str(error)
-        found.add(name, about, download)
+        found.add(name, str(error), False)
         try:
             every = dataset_classes(config.dataset).labels
         except EdgecilError:

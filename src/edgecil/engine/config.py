@@ -34,9 +34,6 @@ class Data(Options):
         "draw the classes with this seed instead of taking the first ones"
     )
     class_ids: tuple[int, ...] | None = option("use exactly these classes, in this order")
-    download: bool = option(
-        "download the dataset if it is missing and has an official archive", False
-    )
     image_size: int | None = option("width and height in pixels to which image files are scaled")
     preparation: str = option(
         "`plain`, or `centre-crop` to scale images to 8/7 of the size and crop the centre, as "

@@ -234,7 +234,6 @@ def load_images(config: ExperimentConfig) -> Dataset:
         seed=data.classes_seed,
         ids=data.class_ids,
         size=stored_size(data.image_size, data.preparation),
-        download=data.download,
     )
 
 

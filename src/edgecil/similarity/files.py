@@ -15,8 +15,6 @@ from edgecil.io.files import replace_file
 from edgecil.io.numbers import is_number, parse_float
 from edgecil.similarity.matrix import SimilarityMatrix
 
-# Squares and sums of smaller values stay finite.
-_LARGEST = 1e100
 # The arrays that are read; others in a file are not unpacked.
 _ARRAYS = ("values", "vectors", "features", "labels", "names", "source")
 
@@ -88,13 +86,7 @@ def read_features(path: str | Path) -> tuple[Floats, Ints]:
             f"{path} must contain the arrays 'features' (n, d) and 'labels' (n,). "
             f"It has: {_listed(arrays)}."
         )
-    labels = arrays["labels"]
-    if labels.dtype.kind in "iu" and labels.size and labels.max() >= labels.size:
-        raise DataError(
-            f"{path} has labels up to {labels.max()} but only {labels.size} samples; labels count "
-            "from 0, and every class needs at least one sample."
-        )
-    return _numbers(arrays["features"], "features", path), labels
+    return _numbers(arrays["features"], "features", path), arrays["labels"]
 
 
 def _read_arrays(path: Path, endings: tuple[str, ...]) -> dict[str, Any]:
@@ -113,15 +105,10 @@ def _listed(arrays: dict[str, Any]) -> str:
 
 
 def _numbers(array: Any, kind: str, path: Path) -> Floats:
-    """Return the array as real numbers; other types and extreme values are refused."""
+    """Return the array as real numbers; other types are refused."""
     if array.dtype.kind not in "biuf":
         raise DataError(f"The {kind} in {path} must be real numbers. Got {array.dtype} instead.")
     numbers: Floats = array.astype(np.float64)
-    if (np.isfinite(numbers) & (np.abs(numbers) > _LARGEST)).any():
-        raise DataError(
-            f"The {kind} in {path} must lie within ±{_LARGEST:g}. Got values up to "
-            f"{np.abs(numbers[np.isfinite(numbers)]).max():.3g}; divide them by a constant."
-        )
     return numbers
 
 

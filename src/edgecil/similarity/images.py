@@ -76,10 +76,10 @@ def prototype_similarity(
             "Features must be an (n, d) array and labels n integers. Got features of shape "
             f"{rows.shape}, and labels of shape {ids.shape} and type {ids.dtype}."
         )
-    listed = numbered_names(max(0, int(ids.max()) + 1)) if names is None else tuple(names)
-    if ids.min() < 0 or ids.max() >= len(listed):
-        wrong = int(ids.min()) if ids.min() < 0 else int(ids.max())
-        raise UsageError(f"Labels must lie in 0..{len(listed) - 1}. Got {wrong}.")
+    most = len(rows) if names is None else len(names)  # each class needs at least one sample
+    if ids.min() < 0 or ids.max() >= most:
+        raise UsageError(f"Labels must lie in 0..{most - 1}. Got {ids.min()} to {ids.max()}.")
+    listed = numbered_names(int(ids.max()) + 1) if names is None else tuple(names)
     counts = np.bincount(ids, minlength=len(listed))
     if not counts.all():
         empty = int(counts.argmin())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import torch
 
@@ -57,7 +58,8 @@ class Pipeline:
     _normalise: Normalise = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_apply", tuple(map(self._step, self.steps)))
+        apply = tuple(_parse_step(step, self.size) for step in self.steps)
+        object.__setattr__(self, "_apply", apply)
         object.__setattr__(self, "_normalise", Normalise(self.mean, self.std))
 
     def __call__(self, pixels: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
@@ -74,10 +76,6 @@ class Pipeline:
         if not self.mean:
             return pixels
         return self._normalise(to_float(self._cropped(pixels)))
-
-    def _step(self, text: str) -> Apply:
-        resizes = text.partition(":")[0] == "resized-crop"
-        return partial(_parse_step(text), size=self.size) if resizes else _parse_step(text)
 
     def _cropped(self, images: torch.Tensor) -> torch.Tensor:
         """Return the centre of images that are larger than `size`."""
@@ -104,22 +102,23 @@ def parse_steps(text: str) -> tuple[str, ...]:
     return names
 
 
-def _parse_step(text: str) -> Callable[..., torch.Tensor]:
+def _parse_step(text: str, size: tuple[int, int] | None = None) -> Apply:
     name, colon, number = text.partition(":")
     if name not in STEPS:
         raise unknown("augmentation step", name, STEPS)
-    if not colon:
-        return STEPS[name]
-    if name not in _NUMBERS:
-        raise UsageError(f"Augmentation step {name!r} takes no number. Got {shown(text)}.")
-    option, kind = _NUMBERS[name]
-    try:
-        value = kind(number)
-    except ValueError:
-        value = -1
-    if not 0 <= value < float("inf"):
-        raise UsageError(
-            f"The {option} of step {name!r} must be {'an integer' if kind is int else 'a number'}, "
-            f"0 or more, as in '{name}:4'. Got {shown(text)} instead."
-        )
-    return partial(STEPS[name], **{option: value})
+    options: dict[str, Any] = {"size": size} if name == "resized-crop" else {}
+    if colon:
+        if name not in _NUMBERS:
+            raise UsageError(f"Augmentation step {name!r} takes no number. Got {shown(text)}.")
+        option, kind = _NUMBERS[name]
+        try:
+            options[option] = kind(number)
+        except ValueError:
+            options[option] = -1
+        if not 0 <= options[option] < float("inf"):
+            raise UsageError(
+                f"The {option} of step {name!r} must be "
+                f"{'an integer' if kind is int else 'a number'}, 0 or more, as in '{name}:4'. "
+                f"Got {shown(text)} instead."
+            )
+    return partial(STEPS[name], **options)

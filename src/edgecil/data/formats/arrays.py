@@ -56,9 +56,15 @@ def arrays_dataset(name: str, source: str, content: Mapping[str, Values]) -> Dat
         test = _inputs(source, content, *PARTS[2:])
     else:
         whole = _inputs(source, content, *WHOLE)
-        testing = _testing(source, content.get(_TEST), whole.labels)
-        if _TEST not in content:
+        testing = content.get(_TEST)
+        if testing is None:
+            testing = hold_out(whole.labels)
             notes = (held_out_note(f"{name} has no test part", testing, "inputs"),)
+        if testing.dtype != np.bool_ or testing.shape != whole.labels.shape:
+            raise DataError(
+                f"The 'test' in {source} must say of each of {len(whole)} inputs whether it is for "
+                f"testing, as bool. Got {testing.dtype} of shape {testing.shape}."
+            )
         train = Examples(whole.inputs[~testing], whole.labels[~testing])
         test = Examples(whole.inputs[testing], whole.labels[testing])
     names = class_names(source, content.get(_NAMES), train.labels)
@@ -114,17 +120,6 @@ def as_labels(labels: Values) -> Ints:
     if flat.size and int(flat.max()) >= _MOST_CLASSES:
         raise DataError(f"Labels must be below {_MOST_CLASSES:,}. Got {int(flat.max())}.")
     return flat.astype(np.int64)
-
-
-def _testing(source: str, given: Values | None, labels: Ints) -> NDArray[np.bool_]:
-    if given is None:
-        return hold_out(labels)
-    if given.dtype != np.bool_ or given.shape != labels.shape:
-        raise DataError(
-            f"The 'test' in {source} must say of each of {len(labels)} inputs whether it is for "
-            f"testing, as bool. Got {given.dtype} of shape {given.shape}."
-        )
-    return given
 
 
 def class_names(source: str, given: Values | None, labels: Ints) -> tuple[str, ...]:

@@ -6,8 +6,6 @@ Reference:
 
 from __future__ import annotations
 
-import hashlib
-import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,12 +15,10 @@ import numpy as np
 from edgecil.classes import get_classes
 from edgecil.data.dataset import Dataset, Examples
 from edgecil.data.items import find_home
-from edgecil.errors import DataError, PrerequisiteError
-from edgecil.io.files import replace_file
+from edgecil.errors import DataError
 from edgecil.io.pickles import read_pickle
 from edgecil.io.toml import read_toml
 
-_TIMEOUT = 60  # seconds without a byte
 _SIDE = 32
 
 
@@ -32,7 +28,6 @@ class CifarLayout:
 
     name: str
     url: str
-    md5: str
     folder: str
     train: list[str]
     test: list[str]
@@ -41,14 +36,9 @@ class CifarLayout:
     names: str
 
     @property
-    def files(self) -> tuple[str, ...]:
-        """All files that are needed."""
-        return (*self.train, *self.test, self.meta)
-
-    @property
     def advice(self) -> str:
         """How to get the files, a clause for errors."""
-        return f"get {self.url} (by hand, or with `download`) and unpack it there"
+        return f"get {self.url} and unpack it there"
 
 
 LAYOUTS = {
@@ -59,7 +49,8 @@ LAYOUTS = {
 
 def read_cifar(layout: CifarLayout, root: Path) -> Dataset:
     """Return the dataset with its official split; CIFAR-100 with fine labels."""
-    home = find_home(root, layout.folder, layout.files, layout.advice)
+    files = (*layout.train, *layout.test, layout.meta)
+    home = find_home(root, layout.folder, files, layout.advice)
     classes = get_classes(layout.name)
     if _read(layout, home / layout.meta).get(layout.names) != list(classes.labels):
         raise DataError(
@@ -67,37 +58,10 @@ def read_cifar(layout: CifarLayout, root: Path) -> Dataset:
             f"order; {layout.advice}."
         )
     parts = []
-    for files in (layout.train, layout.test):
-        pixels, labels = zip(*(_read_part(layout, home / file) for file in files), strict=True)
+    for part in (layout.train, layout.test):
+        pixels, labels = zip(*(_read_part(layout, home / file) for file in part), strict=True)
         parts.append(Examples(np.concatenate(pixels), np.concatenate(labels)))
     return Dataset(classes.name, classes.labels, parts[0], parts[1])
-
-
-def download_cifar(layout: CifarLayout, root: Path) -> None:
-    """Download the official archive (about 170 MB), verify it and unpack it below `root`."""
-    import tarfile
-    import urllib.request
-    from http.client import HTTPException
-
-    try:
-        with urllib.request.urlopen(layout.url, timeout=_TIMEOUT) as reply:
-            content = reply.read()
-    except (OSError, HTTPException) as error:
-        raise PrerequisiteError(
-            f"Cannot download {layout.url}: {error}; get it by hand and unpack it in {root}."
-        ) from error
-    digest = hashlib.md5(content, usedforsecurity=False).hexdigest()
-    if digest != layout.md5:
-        raise DataError(
-            f"The download of {layout.url} has the MD5 sum {digest}, not {layout.md5}; nothing was "
-            "unpacked: try again, or get it by hand."
-        )
-    with tarfile.open(fileobj=io.BytesIO(content)) as members:
-        for name in layout.files:  # and no others
-            source = members.extractfile(f"{layout.folder}/{name}")
-            assert source is not None
-            with replace_file(root / layout.folder / name) as target:
-                target.write(source.read())
 
 
 def _read_part(layout: CifarLayout, path: Path) -> tuple[Any, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -28,31 +28,27 @@ _SAVED = ("dataset_dict.json", "dataset_info.json", "state.json")
 
 
 def load(text: str) -> Any:
-    """Return the training and the test part of a dataset on the hub, or in a folder."""
+    """Return the training and the test part of a dataset on the hub."""
     name, _, query = text.partition("?")
     options = dict(parse_qsl(query))
     for option in options:
         if option not in _OPTIONS:
             raise unknown("option of a hub dataset", option, _OPTIONS)
     library = _library()
-    folder = Path(name).expanduser()
     try:
-        if folder.is_dir() and any((folder / it).exists() for it in _SAVED):
-            found = library.load_from_disk(str(folder))
-        else:
-            found = library.load_dataset(name, options.get("name"))
+        found = library.load_dataset(name, options.get("name"))
     except Exception as error:  # no network, no such dataset, a script that is not run
         raise PrerequisiteError(
             f"The dataset {name!r} of the hub cannot be loaded ({first_line(error)})."
         ) from error
-    return _named(found, options, name)
+    return choose_parts(found, options, name)
 
 
 def load_shards(path: Path, shards: Sequence[Path]) -> Any:
     """Return the parts of a dataset in Parquet, Arrow or tar files."""
     library = _library()
     if path.is_dir() and any((path / it).exists() for it in _SAVED):
-        return _named(library.load_from_disk(str(path)), {}, str(path))
+        return choose_parts(library.load_from_disk(str(path)), name=str(path))
     train = [shard for shard in shards if _words(path, shard) & set(TRAIN)]
     named = ([it for it in shards if name in _words(path, it)] for name in TEST)
     test = [shard for shard in next(filter(None, named), []) if shard not in train]
@@ -63,7 +59,7 @@ def load_shards(path: Path, shards: Sequence[Path]) -> Any:
     except Exception as error:
         cause = first_line(error.__cause__ or error)
         raise DataError(f"Cannot read the shards in {path} ({cause}).") from error
-    return _named(found, {}, str(path))
+    return choose_parts(found, name=str(path))
 
 
 def find_shards(path: Path) -> list[Path]:
@@ -91,11 +87,6 @@ def find_shards(path: Path) -> list[Path]:
 def is_dataset(given: Any) -> bool:
     """Return whether an object is a Dataset or a DatasetDict of the library."""
     return type(given).__module__.partition(".")[0] == "datasets" and hasattr(given, "column_names")
-
-
-def splits(given: Any) -> Any:
-    """Return the training and the test part of a DatasetDict; a Dataset is returned."""
-    return _named(given, {}, title(given) or "the dataset")
 
 
 def plain(part: Any) -> Any:
@@ -145,8 +136,8 @@ def title(given: Any) -> str | None:
     return getattr(info, "dataset_name", None)
 
 
-def _named(found: Any, options: dict[str, str], name: str) -> Any:
-    """Return a training and a test part, with the columns that were asked for."""
+def choose_parts(found: Any, options: Mapping[str, str] = {}, name: str = "the dataset") -> Any:
+    """Return the training and the test part of a DatasetDict, with the columns asked for."""
     if not isinstance(found, dict):
         return _renamed(found, options)
     only = next(iter(found)) if len(found) == 1 else None
@@ -162,10 +153,10 @@ def _named(found: Any, options: dict[str, str], name: str) -> Any:
     return parts[0] if len(parts) == 1 else tuple(parts)
 
 
-def _renamed(part: Any, options: dict[str, str]) -> Any:
+def _renamed(part: Any, options: Mapping[str, str]) -> Any:
     """Return a part with the chosen columns alone, under the usual names."""
-    wanted = {"image": options.get("image"), "label": options.get("label")}
-    for usual, column in wanted.items():
+    for usual in ("image", "label"):
+        column = options.get(usual)
         if column is None:
             continue
         if column not in part.column_names:
