@@ -15,6 +15,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 from edgecil.backbones.pretrained import fingerprint, frozen_backbone, statistics_of
 from edgecil.data.augment import Normalise, Pipeline
 from edgecil.errors import EdgecilError
+from edgecil.io.arrays import read_npz
 from edgecil.io.device import autocast
 from edgecil.io.files import cache_directory, replace_file
 
@@ -98,7 +99,7 @@ class FeatureBank:
         named = torch.tensor([list(name) for name in names], dtype=torch.uint8)
         try:
             with replace_file(path) as file:
-                np.savez(file, names=named, rows=rows, content=content_name(named, rows))
+                np.savez(file, names=named, rows=rows)
         except EdgecilError as error:
             if self._directory.parent not in _warned:
                 _warned.add(self._directory.parent)
@@ -114,12 +115,9 @@ class FeatureBank:
 def _read(path: Path, *, with_rows: bool = True) -> tuple[list[bytes], torch.Tensor]:
     """Return names of images, n of 16 bytes, and their rows (n, …); none if the file is damaged."""
     try:
-        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            names = torch.from_numpy(file["names"])
-            rows = torch.from_numpy(file["rows"]) if with_rows else torch.empty(0)
-            if with_rows and str(file["content"]) != content_name(names, rows):
-                raise ValueError("The checksum differs.")
-            return [bytes(name) for name in names.numpy()], rows
+        held, _ = read_npz(path, ("names", "rows") if with_rows else ("names",))
+        rows = torch.from_numpy(held["rows"]) if with_rows else torch.empty(0)
+        return [bytes(name) for name in held["names"]], rows
     except Exception:  # whatever the damage, the rows are computed again
         return [], torch.empty(0)
 

@@ -134,12 +134,7 @@ def offered_by(name: str) -> str:
 
 
 def default_backbone(shape: Shape, *, frozen: bool = False) -> str:
-    """Return the default network for inputs of a shape: drawings, colour images or vectors.
-
-    Args:
-        shape: (channels, height, width) or (d,).
-        frozen: for learners on the features of a frozen network.
-    """
+    """Return the default network for drawings, colour images or vectors, trained or frozen."""
     if len(shape) == 1:
         return "linear"
     if frozen:

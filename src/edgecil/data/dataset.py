@@ -34,16 +34,12 @@ class Examples:
                 "Inputs must be images (n, channels, height, width) or vectors (n, d). "
                 f"Got the shape {shape} instead."
             )
-        if len(shape) == 4 and kind != np.uint8:
-            raise DataError(f"Pixels must be uint8 in [0, 255]. Got {kind} instead.")
-        if len(shape) == 2 and kind != np.float32:
-            raise DataError(f"Vectors must be float32. Got {kind} instead.")
-        if self.labels.dtype != np.int64:
-            raise DataError(f"Labels must be int64. Got {self.labels.dtype} instead.")
-        if self.labels.shape != (len(self.inputs),):
+        if kind != (np.uint8 if len(shape) == 4 else np.float32):
+            raise DataError(f"Pixels must be uint8, and vectors float32. Got {kind} instead.")
+        if self.labels.dtype != np.int64 or self.labels.shape != shape[:1]:
             raise DataError(
-                f"There must be one label per input. Got labels of shape {self.labels.shape} "
-                f"for {len(self.inputs)} inputs."
+                f"There must be one label per input, {shape[0]} in int64. Got "
+                f"{self.labels.dtype} of shape {self.labels.shape}."
             )
         if len(self.labels) and self.labels.min() < 0:
             raise DataError(f"Labels must be at least 0. Got {self.labels.min()} among them.")

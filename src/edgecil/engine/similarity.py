@@ -12,7 +12,7 @@ from edgecil.engine.config import ExperimentConfig
 from edgecil.errors import DataError, UsageError
 from edgecil.io.arrays import Ints
 from edgecil.sequences.protocols import find_protocol
-from edgecil.similarity import Similarity, align, read_embeddings, read_similarity, text_similarity
+from edgecil.similarity import Similarity, align, read_similarity, text_similarity
 from edgecil.similarity.build import check_same_order, find_captions, find_classes
 from edgecil.similarity.matrix import numbered_names
 from edgecil.similarity.options import SimilaritySource
@@ -27,9 +27,9 @@ def experiment_similarity(config: ExperimentConfig, classes: ClassList) -> Simil
     all classes of the dataset.
     """
     asked = config.similarity
-    source = asked.file or asked.embeddings
-    if source is not None:
-        similarity: Similarity = read_similarity(source) if asked.file else read_embeddings(source)
+    similarity = asked.read()
+    if similarity is not None:
+        source = asked.file or asked.embeddings or ""
         whole = similarity.names == numbered_names(len(similarity))
         if whole and len(similarity) > len(classes):  # all classes of the dataset, without names
             ids = _select(config, len(similarity), len(classes), source)

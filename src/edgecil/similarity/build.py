@@ -12,13 +12,7 @@ from edgecil.errors import UsageError
 from edgecil.io.files import check_new
 from edgecil.io.progress_bar import Progress
 from edgecil.similarity.captions import bundled_captions, read_captions
-from edgecil.similarity.files import (
-    check_similarity_path,
-    read_embeddings,
-    read_features,
-    read_similarity,
-    save_similarity,
-)
+from edgecil.similarity.files import check_similarity_path, read_features, save_similarity
 from edgecil.similarity.images import image_similarity, prototype_similarity
 from edgecil.similarity.matrix import Similarity, SimilarityMatrix
 from edgecil.similarity.options import TEXTS, SimilaritySource
@@ -146,21 +140,17 @@ def choose_similarity(
         classes: number of classes to use, the first ones in label order; all by default.
         classes_seed: draw the classes with this seed instead of taking the first ones.
     """
-    given = isinstance(similarity, SimilarityMatrix)
-    asked = SimilaritySource(**({} if given else SimilaritySource.given(similarity)))
-    if not given and asked.file is None and asked.embeddings is None:
+    whole = similarity if isinstance(similarity, SimilarityMatrix) else None
+    if whole is None:
+        asked = SimilaritySource(**SimilaritySource.given(similarity))
+        whole = asked.read()
+    if whole is None:
         texts = {name: getattr(asked, name) for name in TEXTS}
         return build_similarity(
             dataset=dataset, classes=classes, classes_seed=classes_seed, **texts
         )
     if dataset is not None:
         raise UsageError("`dataset` cannot be combined with a similarity; leave one of them out.")
-    if isinstance(similarity, SimilarityMatrix):
-        whole = similarity
-    elif asked.file is not None:
-        whole = read_similarity(asked.file)
-    else:
-        whole = read_embeddings(asked.embeddings or "")
     if classes is None and classes_seed is None:
         return whole
     return whole.take(select_classes(len(whole), count=classes, seed=classes_seed))

@@ -8,6 +8,8 @@ from typing import Any
 
 from edgecil.errors import UsageError
 from edgecil.options import Options, option
+from edgecil.similarity.files import read_embeddings, read_similarity
+from edgecil.similarity.matrix import SimilarityMatrix
 from edgecil.similarity.text import DEFAULT_ENCODER, TEMPLATE
 
 FILES = ("file", "embeddings")
@@ -51,6 +53,12 @@ class SimilaritySource(Options):
     def given(cls, given: Any) -> dict[str, Any]:
         """Return the options that were given; a path alone is that of the file."""
         return super().given({"file": given} if isinstance(given, (str, os.PathLike)) else given)
+
+    def read(self) -> SimilarityMatrix | None:
+        """Return the similarity in the file, or of its class vectors; None if there is no file."""
+        if self.file is not None:
+            return read_similarity(self.file)
+        return None if self.embeddings is None else read_embeddings(self.embeddings)
 
     def __post_init__(self) -> None:
         super().__post_init__()
