@@ -87,7 +87,7 @@ class Entry:
 def test_an_entry_point_adds_a_verb(cli, monkeypatch) -> None:
     verb = Verb("greet", "greet", ("edgecil greet", "edgecil greet --json"), "", lambda it: [it])
     greet = Entry("greet", replace(verb, call=lambda: "Hello."))
-    monkeypatch.setattr(main_module, "verb_entries", lambda: {"greet": greet})
+    monkeypatch.setattr(main_module, "installed", lambda group: {"greet": greet})
     assert cli("greet").out == "Hello.\n"
     assert "  greet" in cli("--help").out
 

@@ -7,8 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, partial
-from importlib.metadata import EntryPoint, entry_points
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -17,23 +16,19 @@ from edgecil.cli import INTERRUPTED, connect, prepare, results, training, was_in
 from edgecil.cli.output import note, print_json, print_parts
 from edgecil.cli.verb import Verb, VerbGroup, flag_of, load
 from edgecil.errors import EdgecilError, nearest, show_warnings
+from edgecil.registry import installed
 
 SECTIONS: dict[str, tuple[Verb, ...]] = {
     "": (training.RUN, *results.FRONT),
     "more": (*training.VERBS, *results.VERBS, *prepare.VERBS, *connect.VERBS),
 }
+ENTRY_POINTS = "edgecil.verbs"  # each is a Verb or a VerbGroup
 _OWN = {verb.name: verb for verbs in SECTIONS.values() for verb in verbs}
-
-
-@cache
-def verb_entries() -> dict[str, EntryPoint]:
-    """Return the entry points in `edgecil.verbs`, each a :class:`Verb` or a :class:`VerbGroup`."""
-    return {entry.name: entry for entry in entry_points(group="edgecil.verbs")}
 
 
 def find_verb(words: Sequence[str]) -> tuple[str, Verb] | None:
     """Return the verb that a command begins with, and its name of one or two words."""
-    verbs = all_verbs() if words and words[0] in verb_entries() else _OWN
+    verbs = all_verbs() if words and words[0] in installed(ENTRY_POINTS) else _OWN
     names = (" ".join(words[:count]) for count in (1, 2))
     return next(((name, verbs[name]) for name in names if name in verbs), None)
 
@@ -41,7 +36,7 @@ def find_verb(words: Sequence[str]) -> tuple[str, Verb] | None:
 def all_verbs() -> dict[str, Verb]:
     """Return every verb by its name, those of entry points included."""
     verbs = dict(_OWN)
-    for name, entry in verb_entries().items():
+    for name, entry in installed(ENTRY_POINTS).items():
         given = entry.load()
         if isinstance(given, VerbGroup):
             verbs |= {f"{name} {verb.name}": verb for verb in given.verbs}
@@ -107,16 +102,11 @@ def _overview() -> Iterator[str]:
         yield from ([f"{title}:"] if title else [])
         yield from (f"  {verb.name:<21} {verb.help}" for verb in verbs)
         yield ""
-    for name, entry in verb_entries().items():
+    for name, entry in installed(ENTRY_POINTS).items():
         given = entry.load()
         several = isinstance(given, VerbGroup)
         yield f"  {f'{name} …' if several else name:<21} {given.help}"
     yield from ("", "'edgecil VERB --help' shows a verb's options and two examples.")
-
-
-def _group_overview(name: str, group: VerbGroup) -> Iterator[str]:
-    yield from (f"usage: edgecil {name} VERB …", "", f"{group.help[0].upper()}{group.help[1:]}.")
-    yield from ("", *(f"  {verb.name:<21} {verb.help}" for verb in group.verbs))
 
 
 def verb_parser(name: str) -> Parser:
@@ -168,22 +158,24 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _without_verb(words: Sequence[str]) -> NoReturn:
     """Show the verbs, those of a group, or the version; refuse a word that is none."""
-    group = verb_entries()[words[0]].load() if words and words[0] in verb_entries() else None
+    entries = installed(ENTRY_POINTS)
     top = Parser(prog="edgecil")
     top.add_argument("--version", action="version", version=f"edgecil {edgecil.__version__}")
     top.add_argument("verb")
-    if isinstance(group, VerbGroup) and words[1:] in ([], ["-h"], ["--help"]):
-        print("\n".join(_group_overview(words[0], group)))
-        top.exit(0 if words[1:] else 2)
     if not words or words[0].startswith("-"):
         top.parse_args(list(words))
-    names = [verb.name for verb in group.verbs] if group is not None else [*_OWN, *verb_entries()]
-    word, prefix = (words[1], f"{words[0]} ") if group is not None else (words[0], "")
+    names, prefix, word = [*_OWN, *entries], "", words[0]
+    if words[0] in entries:
+        group = entries[words[0]].load()
+        if words[1:] in ([], ["-h"], ["--help"]):
+            about = f"{group.help[0].upper()}{group.help[1:]}."
+            print(f"usage: edgecil {words[0]} VERB …", "", about, "", sep="\n")
+            print("\n".join(f"  {verb.name:<21} {verb.help}" for verb in group.verbs))
+            top.exit(0 if words[1:] else 2)
+        names, prefix, word = [verb.name for verb in group.verbs], f"{words[0]} ", words[1]
     near = [f"{prefix}{name}" for name in nearest(word, names)]
-    top.error(
-        f"unknown verb {prefix + word!r}{_hint(map(repr, near))}",
-        *(f"edgecil {name}" for name in near[:1]),
-    )
+    verb = f"edgecil {near[0]}" if near else ""
+    top.error(f"unknown verb {prefix + word!r}{_hint(map(repr, near))}", verb)
 
 
 def _answer(name: str, verb: Verb, options: dict[str, Any], *, json: bool) -> None:

@@ -98,9 +98,13 @@ VERBS = (
             "edgecil sequences cifar100 --tasks 10 --protocol edge",
             "edgecil sequences cub200 --base 100 --increment 20 --protocol edge,random --json",
         ),
-        "edgecil.interop.exports:sequences",
+        "edgecil.sequences.scored:choose_sequences",
         "edgecil.report.tables:sequence_tables",
         arguments=("dataset",),
-        without=("orders.sequences",),
+        plain=lambda answer: {
+            "names": answer.similarity.names,
+            "sequences": answer.scored,
+            "notes": answer.notes,
+        },
     ),
 )

@@ -50,15 +50,15 @@ class Option:
     def add(self, parser: argparse._ActionsContainer) -> None:
         """Add it to a parser or to a group of one."""
         keywords: dict[str, Any] = {"help": self.help.replace("%", "%%")}
-        if self.kind in ("bool", "switch"):
-            keywords["action"] = _ACTIONS[self.kind]
+        if self.kind == "bool":
+            keywords["action"] = "store_true"
+        elif self.kind == "switch":
+            keywords["action"] = argparse.BooleanOptionalAction
         else:
-            keywords["metavar"] = self.metavar or _METAVARS[self.kind]
+            metavar, read = _KINDS[self.kind]
+            keywords["metavar"] = self.metavar or metavar
             keywords |= {"choices": self.choices} if self.choices else {}
-            if self.kind == "settings":
-                keywords["action"] = Settings
-            else:
-                keywords["type"] = _CONVERTERS[self.kind]
+            keywords |= {"action": Settings} if read is None else {"type": read}
         if self.count:
             nargs = None if self.count == "one" else self.count
             parser.add_argument(self.name, nargs=nargs, **keywords)
@@ -170,18 +170,18 @@ def options_of(function: Callable[..., Any], arguments: Iterable[str] = ()) -> I
     meanings = read_section(function.__doc__, "Args")
     names = unwrap(getattr(function, "__func__", function)).__globals__
     for parameter in signature(function).parameters.values():
-        if str(parameter.annotation).startswith("Unpack["):
-            shared = load("edgecil.estimation.sources:Reading")
+        annotation = _spelled_out(str(parameter.annotation), names)
+        first = names.get(annotation.partition(" | ")[0])
+        if annotation.startswith("Unpack["):
+            shared = names[annotation[7:-1]]
             for name, meaning in read_section(shared.__doc__).items():
                 kind = _kind(shared.__annotations__[name].__forward_arg__, None)
                 yield Option(name, _text(meaning, None), kind or "str")
             continue
-        annotation = _spelled_out(str(parameter.annotation), names)
-        group = _group(annotation, names)
-        if group is not None:
-            yield from _fields(parameter.name, group, arguments)
+        if isinstance(first, type) and issubclass(first, Options):
+            yield from _fields(parameter.name, first, arguments)
             continue
-        choices = _choices(annotation, names)
+        choices = get_args(first) if get_origin(first) is Literal else ()
         kind = "str" if choices else _kind(annotation, parameter.default)
         if kind is None:
             continue
@@ -228,26 +228,15 @@ def _spelled_out(annotation: str, names: Mapping[str, Any]) -> str:
     return re.sub(r"[A-Z]\w+", meaning, annotation)
 
 
-def _group(annotation: str, names: Mapping[str, Any]) -> type[Options] | None:
-    """Return the group of options that a parameter takes; it is the first of its types."""
-    kind = names.get(annotation.partition(" | ")[0])
-    return kind if isinstance(kind, type) and issubclass(kind, Options) else None
-
-
 def _kind(annotation: str, default: Any) -> str | None:
     """Return the kind of an option, by the first type that it takes; None for objects of Python."""
     first = annotation.partition(" | ")[0].replace("tuple[", "Sequence[")
     if first == "bool":
         return "bool" if default is False else "switch"
-    for start, kind in _KINDS.items():
+    for start, kind in _BY_TYPE.items():
         if first.startswith(start):
             return kind
     return "str" if re.search(r"\b(str|Source|SimilarityLike)\b", annotation) else None
-
-
-def _choices(annotation: str, names: Mapping[str, Any]) -> tuple[str, ...]:
-    kind = names.get(annotation.partition(" | ")[0])
-    return get_args(kind) if get_origin(kind) is Literal else ()
 
 
 def _text(meaning: str, default: Any) -> str:
@@ -261,31 +250,16 @@ def _text(meaning: str, default: Any) -> str:
     return f"{text} (default: {','.join(map(str, listed))})"
 
 
-def _converter(parse: Callable[[str], Any]) -> Callable[[str], Any]:
+def _reader(parse: Callable[[str], Any]) -> Callable[[str], Any]:
     """Return a function that reads an argument; its error is that of `parse`."""
 
-    def convert(text: str) -> Any:
+    def read(text: str) -> Any:
         try:
             return parse(text)
         except ValueError as error:
             raise argparse.ArgumentTypeError(str(error)) from error
 
-    return convert
-
-
-def numbers(text: str) -> tuple[int, ...]:
-    """Parse integers written as 50,25,25."""
-    try:
-        return tuple(parse_int(number) for number in text.split(","))
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(
-            f"takes integers such as 50,25,25, got {text!r}"
-        ) from error
-
-
-def names(text: str) -> tuple[str, ...]:
-    """Parse names written as icarl,der; each counts once."""
-    return tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+    return read
 
 
 class Settings(argparse.Action):
@@ -313,23 +287,16 @@ class Settings(argparse.Action):
             inner[parts[-1]] = text
 
 
-_ACTIONS: dict[str, Any] = {"bool": "store_true", "switch": argparse.BooleanOptionalAction}
-_CONVERTERS: dict[str, Callable[[str], Any]] = {
-    "str": str,
-    "int": _converter(parse_int),  # does not read 1_0 as 10
-    "float": _converter(parse_float),
-    "ints": numbers,
-    "names": names,
+# By kind, what stands for the value, and how it is read.
+_KINDS: dict[str, tuple[str, Callable[[str], Any] | None]] = {
+    "str": ("NAME", str),
+    "int": ("N", _reader(parse_int)),  # does not read 1_0 as 10
+    "float": ("X", _reader(parse_float)),
+    "ints": ("A,B,…", _reader(lambda text: tuple(map(parse_int, text.split(","))))),
+    "names": ("A,B,…", lambda text: tuple(dict.fromkeys(map(str.strip, text.split(","))))),
+    "settings": ("NAME=VALUE", None),
 }
-_METAVARS = {
-    "str": "NAME",
-    "int": "N",
-    "float": "X",
-    "ints": "A,B,…",
-    "names": "A,B,…",
-    "settings": "NAME=VALUE",
-}
-_KINDS = {
+_BY_TYPE = {
     "int": "int",
     "float": "float",
     "Sequence[int": "ints",

@@ -30,39 +30,14 @@ from edgecil.interop.orders import Orders, choose_orders
 from edgecil.interop.toolbox import check_checkout, find_interpreter, plan_toolbox, toolbox_settings
 from edgecil.io.files import read_json
 from edgecil.sequences.protocols import LabelledSequence
-from edgecil.sequences.scored import ScoredSequence, choose_sequences
 from edgecil.sequences.sequence import ClassSequence
-from edgecil.similarity import Similarity, SimilaritySource, save_similarity
+from edgecil.similarity import SimilaritySource, save_similarity
 
 Tool: TypeAlias = Literal["pycil", "pilot", "mammoth", "avalanche", "continuum"]
 MANIFEST = "export.json"
 # Libraries whose orders are Python modules, written from the templates beside this file.
 _LIBRARIES = ("avalanche", "continuum")
 _VARIABLE = r"\$(run|CHECKOUT)\b"
-
-
-@dataclass(frozen=True)
-class ListedSequences:
-    """Class sequences with their profiles, and notes on what constructed orders come from."""
-
-    names: list[str]
-    sequences: list[ScoredSequence]
-    notes: tuple[str, ...] = ()
-
-
-def sequences(
-    *,
-    similarity: SimilaritySource | Similarity | Mapping[str, Any] | str | Path | None = None,
-    orders: Orders | Mapping[str, Any] | None = None,
-) -> ListedSequences:
-    """Choose class sequences and profile them.
-
-    Args:
-        similarity: between the classes, as for :func:`edgecil.choose_sequences`.
-        orders: which classes, tasks and protocols.
-    """
-    chosen = choose_sequences(similarity, **Orders.given(orders))
-    return ListedSequences(list(chosen.similarity.names), list(chosen), chosen.notes)
 
 
 @dataclass(frozen=True)

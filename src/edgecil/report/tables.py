@@ -397,7 +397,7 @@ def sequence_tables(answer: Any) -> Iterator[Table | str]:
     """The tasks of each sequence in class names, below S, z and how close it is to the optimum."""
     from edgecil.classes import words_of
 
-    for run in answer.sequences:
+    for run in answer:
         title = f"{run.label}   S = {run.profile.score:.4f}   z = {run.profile.z:+.2f}"
         if (optimum := run.certificate) is not None:
             if optimum.objective != "adjacent":
@@ -407,7 +407,7 @@ def sequence_tables(answer: Any) -> Iterator[Table | str]:
         rows = []
         for number, task in enumerate(run.tasks[:_SHOWN], 1):
             hidden = f" … and {len(task) - _SHOWN} more" if len(task) > _SHOWN else ""
-            words = ", ".join(words_of(answer.names[class_]) for class_ in task[:_SHOWN])
+            words = ", ".join(words_of(answer.similarity.names[class_]) for class_ in task[:_SHOWN])
             rows.append((number, words + hidden))
         more = len(run.tasks) - _SHOWN
         caption = f"… and {more} more tasks" if more > 0 else ""
