@@ -72,7 +72,7 @@ def test_structured_orders_are_placed_among_random_ones() -> None:
     mean, std, *_ = first["m"]
     assert own["order"] == "own 0"
     assert own["m"] == pytest.approx((60 - mean, (60 - mean) / std, 1.0))
-    assert "| own 1 |" in format_order_effects(measured)
+    assert any(line.startswith("| own 1 |") for line in format_order_effects(measured))
 
 
 def test_a_latin_design_removes_what_positions_of_classes_explain() -> None:

@@ -23,8 +23,7 @@ from edgecil.report.drawing import (
     nice_ticks,
     text_width,
 )
-from edgecil.report.figure import paint
-from edgecil.report.svg import inline_svg, svg_file
+from edgecil.report.figure import inline_svg, paint, svg_file
 from edgecil.report.theme import DARK, LIGHT, SHADES, is_dark_shade
 
 HOSTILE = "</text><script>alert(1)</script>\"' & \u202eevil\x07"

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from edgecil.report.drawing import Dots, Line, Text
-from edgecil.report.orders import OrderTable
+from edgecil.report.orders import NamedOrder, OrderTable, rank
 from edgecil.report.overview import build_overview
-from edgecil.report.summary import NamedOrder, rank
 
 
 @pytest.fixture(scope="module")

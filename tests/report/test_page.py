@@ -21,13 +21,12 @@ from edgecil.estimation.analysis import AnalysisOptions, analyze
 from edgecil.io.numbers import format_duration
 from edgecil.report import sections
 from edgecil.report.drawing import Text
+from edgecil.report.figure import svg_file
 from edgecil.report.metrics import metric_words
 from edgecil.report.narrative import answer
-from edgecil.report.orders import OrderTable
+from edgecil.report.orders import OrderTable, rank
 from edgecil.report.page import Origin, compose_page
 from edgecil.report.sections import Part, Section, datasets_section
-from edgecil.report.summary import rank
-from edgecil.report.svg import svg_file
 from edgecil.report.table import Column, Table, as_latex, files_of
 from edgecil.report.text import printable, signed
 from edgecil.sequences import ClassSequence, SequenceSpace

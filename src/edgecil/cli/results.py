@@ -24,7 +24,7 @@ _RETURNING = ("export", "import-logs")  # verbs whose results another tool has t
 def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
     from edgecil.estimation.analysis import describe_analysis, describe_dataset
     from edgecil.report.narrative import headline, noise_sentences
-    from edgecil.report.summary import rank
+    from edgecil.report.orders import rank
     from edgecil.report.table import latex_lines
     from edgecil.report.tables import terminal_tables
     from edgecil.sequences.protocols import origin_sentences

@@ -10,7 +10,7 @@ that has the smallest spread.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import product
@@ -76,17 +76,13 @@ class Learner:
         return accuracy_step(self.values.ravel()) or 0.0
 
 
-def format_calibration(measured: Calibration) -> str:
-    """Return a table: average [least to greatest learner], quarter of smallest spreads."""
+def format_calibration(measured: Calibration) -> Iterator[str]:
+    """Yield a table: average [least to greatest learner], quarter of smallest spreads."""
     counts = {n for by in measured.figures.values() for own in by.values() for n in own}
     orders = sorted(counts, key=int)
-    lines = [
-        f"{measured.truths} truths, {measured.draws} draws of each. "
-        "Average [least to greatest learner], and the quarter of smallest spreads.",
-        "",
-        f"| claim | protocol | {' | '.join(orders)} |",
-        f"|---|---|{'---|' * len(orders)}",
-    ]
+    drawn = f"{measured.truths} truths, {measured.draws} draws of each."
+    yield f"{drawn} Average [least to greatest learner], and the quarter of smallest spreads.\n"
+    yield f"| claim | protocol | {' | '.join(orders)} |\n|---|---|{'---|' * len(orders)}"
     for claim, by in measured.figures.items():
         for protocol, own in by.items():
             cells = (
@@ -95,8 +91,8 @@ def format_calibration(measured: Calibration) -> str:
                 else "–"
                 for it in map(own.get, orders)
             )
-            lines.append(f"| {claim} | {protocol} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+            yield f"| {claim} | {protocol} | {' | '.join(cells)} |"
+    yield ""
 
 
 def learners(tables: Iterable[TruthTable]) -> list[Learner]:

@@ -6,7 +6,7 @@ those of single trainings unless something else is said; intervals are of 90 %.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -270,8 +270,8 @@ def _latin_ratio(table: TruthTable, method: str) -> float:
     return float(np.clip(1.0 - explained / single, 0.0, 1.0))
 
 
-def format_order_effects(measured: OrderEffects) -> str:
-    """Return the measurements as tables in Markdown."""
+def format_order_effects(measured: OrderEffects) -> Iterator[str]:
+    """Yield the measurements as tables in Markdown."""
     titles = {
         "Share of the class order in the variance between trainings": measured.shares,
         "Correlation of objectives with accuracy over orders": measured.relations,
@@ -279,16 +279,13 @@ def format_order_effects(measured: OrderEffects) -> str:
         "of random orders below)": measured.structured,
         "Designs: variance of a Latin mean over random; W₁ from all runs": measured.designs,
     }
-    lines = []
     for title, rows in titles.items():
         columns = list(rows[0]) if rows else []
-        table = [
-            columns,
-            ["---"] * len(columns),
-            *([_cell(own) for own in row.values()] for row in rows),
-        ]
-        lines += [f"**{title}**", "", *(f"| {' | '.join(cells)} |" for cells in table), ""]
-    return "\n".join(lines)
+        yield f"**{title}**\n"
+        for cells in (columns, ["---"] * len(columns), *(map(_cell, it.values()) for it in rows)):
+            yield f"| {' | '.join(cells)} |"
+        yield ""
+    yield ""
 
 
 def _cell(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -62,6 +63,13 @@ def seen_by_random(audit: DatasetAudit) -> str:
         f"{method.budget_of(RANDOM.name)} random orders show {what} between {shown} on average; "
         f"{over} lie between {real}."
     )
+
+
+def show_audit(audit: Audit) -> Iterator[Table | str]:
+    """Yield what `edgecil lab audit` prints."""
+    for dataset in audit.datasets:
+        yield f"{dataset.dataset}: {seen_by_random(dataset)}\n"
+        yield from audit_tables(dataset)
 
 
 def audit_tables(audit: DatasetAudit) -> list[Table]:

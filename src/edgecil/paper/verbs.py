@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from edgecil.cli.verb import Verb, VerbGroup, load
+from edgecil.cli.verb import Verb, VerbGroup
 
-if TYPE_CHECKING:
-    from edgecil.report.table import Table
+_SHOWN = "edgecil.paper.answer_tables"
 
 
 def _captions(*, out: str, **options: Any) -> dict[str, Any]:
     from edgecil.paper.captioning import captions
 
     return {"captions": captions(out=out, **options), "out": out}
-
-
-def _tables(name: str) -> Callable[[Any], Iterable[Table | str]]:
-    """Return what shows an answer by a function of `answer_tables`, loaded when it is needed."""
-    return lambda answer: load(f"edgecil.paper.answer_tables:{name}")(answer)
 
 
 GROUP = VerbGroup(
@@ -42,7 +35,7 @@ GROUP = VerbGroup(
             "rank methods by published summaries (no sequences), and compare the protocols",
             ("edgecil paper rank paper-rankings", "edgecil paper rank published.csv --json"),
             "edgecil.paper.published:rank",
-            _tables("ranking_tables"),
+            f"{_SHOWN}:ranking_tables",
             arguments=("source",),
             plain=lambda answer: {"rankings": answer},
         ),
@@ -54,14 +47,14 @@ GROUP = VerbGroup(
                 "edgecil paper space --classes 100 --base 50 --increment 10 --budget 5",
             ),
             "edgecil.paper._space:space",
-            _tables("space_tables"),
+            f"{_SHOWN}:space_tables",
         ),
         Verb(
             "normality",
             "test whether accuracies over class orders are normal, after a Box-Cox transformation",
             ("edgecil paper normality demo", "edgecil paper normality runs.csv --metric last"),
             "edgecil.paper._normality:normality",
-            _tables("normality_tables"),
+            f"{_SHOWN}:normality_tables",
             arguments=("source",),
             plain=lambda answer: {"datasets": answer},
         ),
@@ -73,7 +66,7 @@ GROUP = VerbGroup(
                 "edgecil paper compare-similarities --config recipe:text-images-quickdraw",
             ),
             "edgecil.paper.agreement:compare_files",
-            _tables("agreement_tables"),
+            f"{_SHOWN}:agreement_tables",
             arguments=("matrices",),
             plain=lambda answer: {"agreements": answer},
         ),
@@ -98,7 +91,7 @@ GROUP = VerbGroup(
                 "edgecil paper score --similarity D.npz --sequence sequences.json --label hard",
             ),
             "edgecil.sequences.scored:profile_file",
-            _tables("profile_tables"),
+            f"{_SHOWN}:profile_tables",
             arguments=("dataset",),
         ),
     ),

@@ -35,8 +35,7 @@ from edgecil.report.drawing import (
 )
 from edgecil.report.figure import ReportFigure
 from edgecil.report.metrics import MetricWords, metric_words
-from edgecil.report.orders import OrderTable
-from edgecil.report.summary import compare_pair
+from edgecil.report.orders import OrderTable, compare_pair
 from edgecil.report.text import class_names, signed, slug
 from edgecil.report.theme import SHADES, category, is_dark_shade, shade_of
 

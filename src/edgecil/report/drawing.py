@@ -1,7 +1,7 @@
 """Charts as lists of marks, in CSS pixels from the upper left corner; scales, axes and legends.
 
-One description gives the page's SVG (:mod:`edgecil.report.svg`) and the files for papers
-(:mod:`edgecil.report.figure`). Colours are names of :mod:`edgecil.report.theme`.
+One description gives the page's SVG and the files for papers (:mod:`edgecil.report.figure`).
+Colours are names of :mod:`edgecil.report.theme`.
 """
 
 from __future__ import annotations

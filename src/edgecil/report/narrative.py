@@ -20,7 +20,7 @@ from edgecil.estimation.sentences import count, describe_answer, describe_pair, 
 from edgecil.estimation.similarities import NO_CLASS_NAMES
 from edgecil.io.numbers import rounded, rounded_limit
 from edgecil.report.metrics import MetricWords
-from edgecil.report.summary import compare_pair
+from edgecil.report.orders import compare_pair
 from edgecil.sequences.counting import count_text
 from edgecil.sequences.given import NAME as GIVEN
 from edgecil.sequences.protocols import PROTOCOLS, describe_origins, find_protocol
@@ -46,7 +46,8 @@ def about(dataset: DatasetAnalysis, orders: int) -> list[str]:
     what = [table.dataset or "your data"]
     if table.has_orders:
         what.append(f"{len(table.classes)} classes in {table.space.tasks} tasks")
-        what.append(f"{orders:,} of {_size(dataset)} orders run")
+        base, _, power = count_text(table.space.size).partition("^")
+        what.append(f"{orders:,} of {base}{power.translate(_RAISED)} orders run")
     else:
         what.append("class orders unknown")
     what.append(describe_runs(dataset))
@@ -73,9 +74,8 @@ def moment(dataset: DatasetAnalysis, *, live: bool = False) -> str:
     if finished == planned:
         return ""
     now = f"read at {datetime.now(timezone.utc):%H:%M:%S} UTC; it loads itself again"
-    return (
-        f"This page shows {finished:,} of {planned:,} runs, {now if live else 'all read at once'}."
-    )
+    read = now if live else "all read at once"
+    return f"This page shows {finished:,} of {planned:,} runs, {read}."
 
 
 def _count_runs(dataset: DatasetAnalysis) -> tuple[dict[str, int], dict[str, int]]:
@@ -235,9 +235,3 @@ def glossary(dataset: DatasetAnalysis) -> dict[str, str]:
         origin = "" if predictor.origin is None else f", from {predictor.origin}"
         entries[predictor.label] = f"similarity between neighbouring tasks{origin}."
     return entries
-
-
-def _size(dataset: DatasetAnalysis) -> str:
-    """How many orders there are, with powers of ten as they are printed."""
-    start, power, digits = count_text(dataset.table.space.size).partition("^")
-    return start + digits.translate(_RAISED) if power else start

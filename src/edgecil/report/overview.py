@@ -31,8 +31,7 @@ from edgecil.report.drawing import (
 )
 from edgecil.report.figure import ReportFigure
 from edgecil.report.metrics import MetricWords, metric_words
-from edgecil.report.orders import OrderTable
-from edgecil.report.summary import NamedOrder, named_orders
+from edgecil.report.orders import NamedOrder, OrderTable, named_orders
 from edgecil.report.theme import protocol_style
 from edgecil.sequences.given import NAME as GIVEN
 from edgecil.sequences.protocols import find_protocol

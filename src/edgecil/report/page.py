@@ -22,11 +22,10 @@ from edgecil.io.json import to_plain
 from edgecil.io.numbers import format_duration
 from edgecil.report import narrative
 from edgecil.report.charts import build_confusion
-from edgecil.report.figure import KINDS, SVG_ONLY, ReportFigure
+from edgecil.report.figure import KINDS, SVG_ONLY, ReportFigure, theme_css
 from edgecil.report.metrics import metric_words
 from edgecil.report.orders import OrderTable
 from edgecil.report.sections import Section, build_view
-from edgecil.report.svg import theme_css
 from edgecil.report.table import Table, files_of
 from edgecil.report.text import class_names, printable
 

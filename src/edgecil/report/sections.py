@@ -17,9 +17,8 @@ from edgecil.io.arrays import Floats
 from edgecil.report import charts, narrative, tables
 from edgecil.report.figure import ReportFigure
 from edgecil.report.metrics import MetricWords, metric_words
-from edgecil.report.orders import OrderTable
+from edgecil.report.orders import OrderTable, list_pairs, rank
 from edgecil.report.overview import build_overview, explain
-from edgecil.report.summary import list_pairs, rank
 from edgecil.report.table import Table
 
 ENTRY_POINTS = "edgecil.sections"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from edgecil.io.csv_files import Cell
 from edgecil.io.numbers import format_duration
 from edgecil.report.metrics import metric_words
-from edgecil.report.summary import compare_pair, named_orders, rank
+from edgecil.report.orders import compare_pair, named_orders, rank
 from edgecil.report.table import Column, Table, make_table
 from edgecil.report.text import class_names, describe_sequence, shorten
 

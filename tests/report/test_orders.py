@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from edgecil.estimation import analyze_table
-from edgecil.report.orders import OrderTable
-from edgecil.report.summary import compare_pair, named_orders
+from edgecil.report.orders import OrderTable, compare_pair, named_orders
 from tests.estimation.tables import noisy, six_classes, table_of
 
 MODELS = {"low": noisy(0), "high": noisy(1, mean=60.0)}

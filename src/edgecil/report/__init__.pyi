@@ -1,0 +1,4 @@
+from .write import (
+    Report as Report,
+    write_report as write_report,
+)
