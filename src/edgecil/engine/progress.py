@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -21,7 +18,7 @@ from edgecil.io.files import check_file, replace_file
 PROGRESS_FILE = "progress.json"
 
 _PERIOD = 2.0  # seconds between two writes
-_SILENT = 60.0  # seconds after which a process on another machine counts as ended
+_SILENT = 30.0  # seconds without a write after which a call counts as ended
 
 
 @dataclass(frozen=True)
@@ -41,12 +38,9 @@ class RunningTask:
 
 @dataclass(frozen=True)
 class RunProgress:
-    """The last news of a call of `run` by a process of a host; times are seconds since 1970."""
+    """The last news of a call of `run`."""
 
-    process: int
-    host: str
-    started: float
-    updated: float
+    updated: float  # in seconds since 1970
     workers: int
     shard: str | None = None
     running: tuple[RunningTask, ...] = ()
@@ -54,18 +48,8 @@ class RunProgress:
 
     @property
     def alive(self) -> bool:
-        """Whether the call is still training; from another machine its silence of a minute says."""
-        if self.ended or self.host != socket.gethostname():
-            return not self.ended and time.time() - self.updated < _SILENT
-        if sys.platform == "win32":  # there, signal 0 would interrupt the process
-            import psutil
-
-            return bool(psutil.pid_exists(self.process))
-        try:
-            os.kill(self.process, 0)
-        except OSError as error:
-            return not isinstance(error, ProcessLookupError)  # or another user's process
-        return True
+        """Whether the call is still training: a process that was killed has no news."""
+        return not self.ended and time.time() - self.updated < _SILENT
 
 
 def read_progress(directory: Path) -> RunProgress | None:
@@ -82,8 +66,7 @@ class ProgressWriter:
     """Keeps the file up to date while trainings run, every two seconds."""
 
     def __init__(self, directory: Path, *, workers: int, shard: str | None = None) -> None:
-        self._path, now = directory / PROGRESS_FILE, time.time()
-        self._progress = RunProgress(os.getpid(), socket.gethostname(), now, now, workers, shard)
+        self._path, self._workers, self._shard = directory / PROGRESS_FILE, workers, shard
         self._running: dict[Node, float] = {}
         self._stop = threading.Event()
         self._beat = threading.Thread(target=self._repeat, daemon=True)
@@ -116,6 +99,6 @@ class ProgressWriter:
             RunningTask(node.method, node.seed, node.prefix, started)
             for node, started in list(self._running.items())
         )
-        news = replace(self._progress, updated=time.time(), running=running, ended=ended)
+        news = RunProgress(time.time(), self._workers, self._shard, running, ended)
         with suppress(EdgecilError), replace_file(self._path) as file:
             file.write(msgspec.json.encode(news))

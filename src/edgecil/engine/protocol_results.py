@@ -21,30 +21,17 @@ from edgecil.sequences.protocols import LabelledSequence, find_protocol
 
 @dataclass(frozen=True)
 class ProtocolResults:
-    """A metric of one method over the sequences of one protocol.
-
-    Attributes:
-        method: the method's name.
-        protocol: the protocol's name.
-        planned: number of sequences.
-        finished: number of sequences with a value.
-        mean: over sequences, each with its mean over repeats; None without a result.
-        std: population standard deviation over sequences.
-        min: the lowest one.
-        max: the highest one.
-        runs: one entry per run: label, seed, tasks, every metric of the main classifier, A(O) of
-            every classifier, accuracy on task s after task t, seconds, peak memory in bytes.
-    """
+    """A metric of one method over the sequences of one protocol."""
 
     method: str
     protocol: str
-    planned: int
-    finished: int
-    mean: float | None
-    std: float | None
+    planned: int  # number of sequences
+    finished: int  # number of sequences with a value
+    mean: float | None  # over sequences, each with its mean over repeats
+    std: float | None  # population standard deviation over sequences
     min: float | None
     max: float | None
-    runs: tuple[dict[str, Any], ...]
+    runs: tuple[dict[str, Any], ...]  # see `_row`
 
 
 @dataclass(frozen=True)
@@ -74,31 +61,18 @@ class StatedAccuracy:
 
 @dataclass(frozen=True)
 class ExperimentResults:
-    """The results of an experiment, and the work of the call that returned it.
-
-    Attributes:
-        directory: where the experiment is.
-        unit: what `trained` and `reused` count: tasks, or whole runs if another program trains.
-        trained: trained by this call.
-        reused: stored by earlier calls.
-        results: one entry for each method and protocol.
-        failures: the trainings that failed.
-        metric: what the numbers in `results` are of.
-        goal: the outcome of a run with 'until'; None otherwise.
-        stated: what the sources of published setups state, beside what was reached.
-        used: setup, backbone and epochs, as far as they are known.
-    """
+    """The results of an experiment, and the work of the call that returned it."""
 
     directory: Path
-    unit: str
-    trained: int
-    reused: int
+    unit: str  # what the next two count: tasks, or whole runs if another program trains
+    trained: int  # by this call
+    reused: int  # of earlier calls
     results: list[ProtocolResults]
     failures: list[Failure]
-    metric: str = DEFAULT_METRIC
-    goal: GoalStatus | None = None
+    metric: str = DEFAULT_METRIC  # of the numbers in `results`
+    goal: GoalStatus | None = None  # the outcome of 'until'
     stated: tuple[StatedAccuracy, ...] = ()
-    used: str = ""
+    used: str = ""  # setup, backbone and epochs, as far as they are known
 
 
 def experiment_results(experiment: Experiment) -> ExperimentResults:
@@ -198,6 +172,7 @@ def _summarize(
 
 
 def _row(label: str, result: RunResult) -> dict[str, Any]:
+    """Metrics are of the main classifier, A(O) of every one; `matrix` is the accuracy by task."""
     values = {name: result.metric(classifier=name) for name in result.classifiers}
     return {
         "label": label,
