@@ -22,15 +22,16 @@ _RETURNING = ("export", "import-logs")  # verbs whose results another tool has t
 
 
 def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
-    from edgecil.estimation.analysis import describe_analysis, describe_dataset
+    from edgecil.estimation.analysis import describe_dataset
+    from edgecil.estimation.sentences import describe_overall
     from edgecil.report.narrative import headline, noise_sentences
     from edgecil.report.orders import rank
     from edgecil.report.table import latex_lines
     from edgecil.report.tables import terminal_tables
     from edgecil.sequences.protocols import origin_sentences
 
-    if answer.over_datasets:
-        yield "".join(f"{sentence}\n" for sentence in describe_analysis(answer))
+    if over := list(describe_overall(answer.over_datasets, answer.options.metric)):
+        yield "".join(f"{sentence}\n" for sentence in over)
     for dataset in answer.datasets:
         yield f"{headline(dataset)}\n"
         yield "".join(f"{sentence}\n" for sentence in describe_dataset(dataset))

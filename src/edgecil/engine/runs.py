@@ -75,9 +75,6 @@ class Orders:
     def __len__(self) -> int:
         return len(self.sequences)
 
-    def __repr__(self) -> str:
-        return f"<Orders: {len(self)} class orders, {self.counts.sum()} trainings>"
-
     @cached_property
     def counts(self) -> Ints:
         """The number of trainings of each order, (n,)."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from typing_extensions import Unpack
 
-from edgecil.engine.metrics import find_metric
 from edgecil.engine.record import ExperimentRecord
 from edgecil.engine.runs import Runs
 from edgecil.errors import UsageError, shown, unknown
@@ -292,7 +291,7 @@ class Analysis:
 
     def __str__(self) -> str:
         """Return the claims, the comparisons and all warnings; over all datasets first."""
-        lines = list(describe_analysis(self))
+        lines = list(describe_overall(self.over_datasets, self.options.metric))
         for dataset in self.datasets:
             lines += [f"{dataset.dataset or 'your data'}:"] if len(self.datasets) > 1 else []
             lines += describe_dataset(dataset)
@@ -342,23 +341,14 @@ def _row(dataset: DatasetAnalysis, name: str) -> dict[str, Any]:
     return {**row, "lowest": said.lowest, "highest": said.highest}
 
 
-def describe_analysis(analysis: Analysis) -> Iterator[str]:
-    """Yield which of two methods is better over several datasets."""
-    higher_is_better = find_metric(analysis.options.metric).higher_is_better
-    return describe_overall(analysis.over_datasets, higher_is_better=higher_is_better)
-
-
 def describe_dataset(dataset: DatasetAnalysis) -> Iterator[str]:
     """Yield what may be claimed about each method, and which of two methods is better."""
     for name, method in dataset.methods.items():
         yield describe_answer(method.answer, name, dataset.metric)
-    higher_is_better = find_metric(dataset.metric).higher_is_better
     if len(dataset.methods) == 2:
         for first, others in dataset.comparisons.items():
             for second, one in others.items():
-                if (one.difference < 0.0) == higher_is_better:
-                    first, second, one = second, first, one.swapped()
-                yield describe_pair(first, second, one, higher_is_better=higher_is_better)
+                yield describe_pair(first, second, one, dataset.metric)
     yield from pooled_notes(dataset)
 
 

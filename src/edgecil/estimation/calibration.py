@@ -66,12 +66,7 @@ def reached_coverage(kind: Kind, key: str | None, orders: int) -> Figure | None:
     """Return what a kind of claim reaches with this number of orders.
 
     Numbers of orders that were not measured get the figure of the next smaller one; None if there
-    is none, or if nothing was measured under the key.
-
-    Args:
-        kind: of claim.
-        key: of the orders' protocol, :attr:`Protocol.calibration`.
-        orders: how many.
+    is none, or if nothing was measured under the key, :attr:`Protocol.calibration`.
     """
     measured = calibration().figures.get(kind, {}).get(key or "", {})
     budgets = [int(text) for text in measured if int(text) <= orders]

@@ -222,11 +222,8 @@ def relabelled_values(predictor: Predictor, sequences: Sequence[ClassSequence]) 
     """Evaluate the predictor for n sequences under relabellings of the classes, (B, n).
 
     Up to six classes all relabellings but the identity are made; else 999 random ones, fewer (but
-    at least 199) where there are more than 100 orders. None for fewer than two sequences.
-
-    Args:
-        predictor: what is tested.
-        sequences: the orders, with classes numbered 0 … N-1.
+    at least 199) where there are more than 100 orders. None for fewer than two sequences. Classes
+    are numbered 0 … N-1.
     """
     if len(sequences) < 2:
         return None

@@ -66,13 +66,9 @@ def describe_runs(
     answered: Mapping[str, Sequence[str]],
     classifier: str | None = None,
 ) -> dict[str, RunDetails]:
-    """Return the details of each method.
+    """Return the details of each method on a table's classes, numbered 0 ... N-1.
 
-    Args:
-        table: the runs, with classes numbered 0 ... N-1.
-        experiments: that they come from.
-        answered: by method, the protocols whose orders have a curve.
-        classifier: the classifier to read; each method's main one if None.
+    `answered` has the protocols whose orders have a curve, by method.
     """
     values: dict[str, tuple[_Values, _Values, _Values]] = {}
     for experiment in experiments:

@@ -93,44 +93,31 @@ def advise(
     """Return what to run next for a method.
 
     At least 3 orders come first, then as many as give the interval of the mean the wanted
-    half-width. If no order was trained twice, it also says how many repeats would separate order
-    from training.
-
-    Args:
-        table: the runs.
-        method: its name.
-        said: what is claimed about it.
-        target: wanted half-width of the mean's 90 % interval, in points; by default half of what it
-            is now.
-        seconds: mean duration of one run.
+    half-width, by default half of the present one. If no order was trained twice, it also says how
+    many repeats would separate order from training. `seconds` is the mean duration of a run.
     """
     orders = table.orders(method)
     repeated = not table.has_orders or bool((orders.counts > 1).any())
     again = 0 if repeated else min(REPEATED_ORDERS, said.order_count)
-    if said.mean.validity == "measured":
-        return _timed(NextStep("repeats" if again else "nothing", repeats=again), seconds)
     left, unit = table.space.size - said.order_count, unit_of(said.population)
     # Further orders of a file whose orders were chosen in an unknown way are like those in it.
     replaces = not said.blind and not all(find_protocol(it).unknown for it in said.protocols)
     known = None
     if not replaces:
         known = know_orders(table, representative_orders(table, method)[1])
-    if known is None:
+    if said.mean.validity == "measured":
+        step = NextStep("repeats" if again else "nothing", repeats=again)
+    elif known is None:
         more = LEAST_ORDERS - (0 if replaces else said.order_count)
-        few = NextStep("orders", min(max(more, 1), left), replaces=replaces, unit=unit)
-        return _timed(few, seconds)
-    width = float(known.half_width())
-    goal = _NARROWER * width if target is None else target
-    step = NextStep("nothing", repeats=again, half_width=width, target=goal, unit=unit)
-    if width > goal and left:
-        most = min(left, _MOST_ORDERS)
-        likely, sure = (orders_for(known, goal, assurance, most=most) for assurance in ASSURANCES)
-        step = replace(step, step="orders", order_count=likely or most, sure_count=sure)
-    return _timed(step, seconds)
-
-
-def _timed(step: NextStep, seconds: float | None) -> NextStep:
-    """Return the step with its duration, from the mean duration of a run; None if unknown."""
+        step = NextStep("orders", min(max(more, 1), left), replaces=replaces, unit=unit)
+    else:
+        width = float(known.half_width())
+        goal = _NARROWER * width if target is None else target
+        step = NextStep("nothing", repeats=again, half_width=width, target=goal, unit=unit)
+        if width > goal and left:
+            most = min(left, _MOST_ORDERS)
+            likely, sure = (orders_for(known, goal, it, most=most) for it in ASSURANCES)
+            step = replace(step, step="orders", order_count=likely or most, sure_count=sure)
     if seconds is None:
         return step
     return replace(step, seconds=seconds * (step.order_count or step.repeats))
@@ -330,13 +317,7 @@ def _options(config: ExperimentConfig) -> dict[str, Any]:
 
 
 def continue_design(table: Runs, count: int, *, order_seed: int = 0) -> tuple[ClassSequence, ...]:
-    """Return further random orders, none of which was run.
-
-    Args:
-        table: the runs.
-        count: how many; fewer if the space has no more.
-        order_seed: seed for choosing class orders.
-    """
+    """Return further random orders, none of which was run; fewer if the space has no more."""
     space = table.space
     rng, seen = np.random.default_rng([order_seed, len(table.sequences)]), set(table.sequences)
     chosen: list[ClassSequence] = []

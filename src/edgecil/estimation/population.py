@@ -393,16 +393,7 @@ def orders_for(
 
     After m more orders the sum of squares has grown by σ² χ² with m degrees of freedom, and σ has
     its posterior; the half-width then follows from the model. One sample only, no batch. Numbers
-    of 200 and more are within half a per cent of the least that suffices.
-
-    Args:
-        known: what the runs say so far.
-        target: wanted half-width of the 90 % interval, points.
-        assurance: wanted probability that it is reached.
-        most: the largest number of further orders.
-
-    Returns:
-        None if that many do not suffice.
+    of 200 and more are within half a per cent of the least that suffices. None if `most` do not.
     """
     variance, weights = np.exp(2.0 * known.log_std), known.weights.sum(axis=-1)
     factors = np.geomspace(1e-3, 1e3, _SQUARES)
@@ -441,16 +432,8 @@ def orders_to_decide(
     """Return after how many more orders a difference is decided with an assurance.
 
     Decided means that the confidence sequence of :mod:`edgecil.theory.sequential` excludes 0, so
-    that one may look after every order. Further differences are drawn from the posterior.
-
-    Args:
-        known: what the differences say so far.
-        values: (n,) the differences, one per order.
-        assurance: wanted probability.
-        most: the largest number of further orders.
-
-    Returns:
-        None if that many do not suffice.
+    that one may look after every order. Further differences are drawn from the posterior of those
+    so far, `values`, (n,). None if `most` orders do not suffice.
     """
     seen = np.asarray(values, dtype=np.float64)
     rng = np.random.default_rng(0)
@@ -475,11 +458,7 @@ def grade(probability: float, orders: int) -> Grade:
     """Return how sure it is which of two methods is better, over orders and trainings.
 
     *Likely* says that the 90 % interval of the mean difference excludes 0, *clear* that the 98 %
-    interval does.
-
-    Args:
-        probability: that the better one is better on average.
-        orders: that both ran; below three there is no verdict.
+    interval does. Below three orders there is no verdict.
 
     >>> grade(0.97, 5), grade(0.97, 2)
     ('likely', 'too few')

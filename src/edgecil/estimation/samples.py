@@ -130,13 +130,7 @@ def describe_unknown_choice(protocols: Iterable[str]) -> str | None:
 
 
 def describe_population(table: Runs, seeds: int, choice: Choice | None = None) -> str:
-    """Return what claims are about, after 'over'.
-
-    Args:
-        table: the runs.
-        seeds: from :func:`shared_seeds`.
-        choice: how the orders were chosen; None if these are all orders.
-    """
+    """Return what claims are about, after 'over'; without a choice these are all orders."""
     if not table.has_orders and table.seeds_are == "trainings":
         return "trainings of one class order"
     if not table.has_orders and not table.seeds_are:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from edgecil.engine.metrics import DEFAULT_METRIC, find_metric
@@ -84,38 +84,29 @@ def _bracket(interval: Interval | None, more: str = "") -> str:
 
 def describe_comparison(comparison: MethodComparison, *, most: int = _DESCRIBED) -> Iterator[str]:
     """Which method of each pair is better, unless there are many, and what limits it."""
-    higher_is_better = find_metric(comparison.metric).higher_is_better
     several = len({pair.dataset for pair in comparison.pairs}) > 1
-    yield from describe_overall(comparison.over_datasets, higher_is_better=higher_is_better)
-    said = set[str]()
+    sentences = list(describe_overall(comparison.over_datasets, comparison.metric))
     for pair in comparison.pairs:
         first, second, one = pair.first, pair.second, pair.comparison
-        if (one.difference < 0.0) == higher_is_better:
-            first, second, one = second, first, one.swapped()
         if len(comparison.pairs) <= most:
-            sentence = describe_pair(first, second, one, higher_is_better=higher_is_better)
-            yield f"{pair.dataset or 'your data'}: {sentence}" if several else sentence
+            sentence = describe_pair(first, second, one, comparison.metric)
+            sentences.append(f"{pair.dataset or 'your data'}: {sentence}" if several else sentence)
         if not one.blind and one.protocols and unit_of(one.population) == "order":
-            sentence = describe_unknown_choice(one.protocols) or (
-                f"{first} and {second} ran orders that were chosen {_how(one.protocols)}, so that "
-                "the mean difference over all orders may be different."
+            sentences.append(
+                describe_unknown_choice(one.protocols)
+                or f"{first} and {second} ran orders that were chosen {_how(one.protocols)}, so "
+                "that the mean difference over all orders may be different."
             )
-            if sentence not in said:
-                said.add(sentence)
-                yield sentence
-    yield from comparison.notes
+    yield from dict.fromkeys([*sentences, *comparison.notes])
 
 
-def describe_overall(
-    pairs: Iterable[Overall], *, higher_is_better: bool = True, most: int = _DESCRIBED
-) -> Iterator[str]:
+def describe_overall(pairs: Sequence[Overall], metric: str) -> Iterator[str]:
     """Which method of each pair is better over several datasets."""
-    for pair in list(pairs)[:most]:
-        better, other, sign = pair.first, pair.second, 1.0
-        if (pair.difference < 0.0) == higher_is_better:
+    for pair in pairs[:_DESCRIBED]:
+        better, other = pair.first, pair.second
+        if (pair.difference < 0.0) == find_metric(metric).higher_is_better:
             better, other = other, better
-        if pair.difference < 0.0:
-            sign = -1.0
+        sign = -1.0 if pair.difference < 0.0 else 1.0
         low, high = sorted(sign * end for end in pair.interval)
         by = f"by {_points(sign * pair.difference)} on average{_bracket((low, high))}"
         if pair.opposite:
@@ -138,16 +129,15 @@ def _how(names: Iterable[str]) -> str:
     return "by similarity" if any(it.needs_similarity for it in protocols) else "by construction"
 
 
-def describe_pair(
-    better: str,
-    other: str,
-    pair: Comparison,
-    *,
-    higher_is_better: bool = True,
-    metric: str = "",
-) -> str:
-    """Which of two methods is better, by how much, on how many orders, and how surely."""
-    of_metric = f" in {metric}" if metric else ""
+def describe_pair(better: str, other: str, pair: Comparison, metric: str, title: str = "") -> str:
+    """Which of two methods is better, by how much, on how many orders, and how surely.
+
+    The `title` of the metric is named if it is given.
+    """
+    higher_is_better = find_metric(metric).higher_is_better
+    if (pair.difference < 0.0) == higher_is_better:
+        better, other, pair = other, better, pair.swapped()
+    of_metric = f" in {title}" if title else ""
     sign = 1.0 if higher_is_better else -1.0
     gain = sign * pair.difference
     if pair.tied == pair.n:

@@ -175,14 +175,7 @@ def gather(
     classifier: str | None = None,
     **reading: Unpack[Reading],
 ) -> Gathered:
-    """Read the runs of all sources, join those on the same dataset, and check them.
-
-    Args:
-        source: one or several.
-        metric: what to read; by default the metric of the experiments.
-        classifier: of the methods; each method's main one by default.
-        reading: see :class:`Reading`.
-    """
+    """Read the runs of all sources, join those on the same dataset, and check them."""
     sources = list_sources(source)
     metric = default_metric(sources) if metric is None else metric
     pool = reading.get("pool")

@@ -134,11 +134,10 @@ def answer(dataset: DatasetAnalysis, ranked: Sequence[str], words: MetricWords) 
     if others:
         pair = compare_pair(dataset, best, second := others[0])
         metric = "" if words.name == "accuracy" else words.title
-        up = words.higher_is_better
         sentences.append(
             f"{best} has the best mean {words.title}, but no order in common with {second}."
             if pair is None
-            else describe_pair(best, second, pair, higher_is_better=up, metric=metric)
+            else describe_pair(best, second, pair, words.name, metric)
         )
     sentences.append(describe_answer(dataset.methods[best].answer, best, words.name))
     sentences += _furthest(dataset, others, words)

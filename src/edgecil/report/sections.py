@@ -129,7 +129,5 @@ def datasets_section(analysis: Analysis) -> Section | None:
     parts = [Part(figure=differences)]
     if analysis.profiles:
         parts.append(Part(figure=charts.build_profiles(analysis.profiles, words)))
-    lede = " ".join(
-        describe_overall(analysis.over_datasets, higher_is_better=words.higher_is_better)
-    )
+    lede = " ".join(describe_overall(analysis.over_datasets, words.name))
     return Section("datasets", "All datasets", lede, tuple(parts))
