@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,13 @@ from pathlib import Path
 import pytest
 
 import edgecil
-from edgecil.engine.main_guard import UNGUARDED, WORKER, refuse_while_importing
+from edgecil.engine.main_guard import (
+    UNGUARDED,
+    WORKER,
+    forget_safe_path,
+    refuse_while_importing,
+    safe_path,
+)
 from edgecil.errors import UsageError
 from tests.methods.learner_files import write_learner
 from tests.toys import save_toy
@@ -86,3 +93,30 @@ def test_only_processes_that_import_the_script_are_refused(monkeypatch: pytest.M
     with pytest.raises(SystemExit) as ended:
         refuse_while_importing()
     assert ended.value.code == UNGUARDED
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="a variable of Python 3.11")
+def test_worker_processes_import_nothing_from_the_working_directory(tmp_path, monkeypatch) -> None:
+    text = f"open({str(tmp_path / 'imported')!r}, 'a').write(__name__); raise ImportError"
+    for name in ("pickle", "multiprocessing", "threading", "torch", "edgecil"):
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    process = multiprocessing.get_context("spawn").Process(target=os.getcwd)
+    with safe_path():
+        process.start()
+    process.join()
+    assert process.exitcode == 0
+    assert not (tmp_path / "imported").exists()
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="a variable of Python 3.11")
+def test_the_programs_of_workers_start_as_usual(monkeypatch) -> None:
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    with safe_path():
+        assert os.environ["PYTHONSAFEPATH"]
+        forget_safe_path()  # in a worker
+        assert "PYTHONSAFEPATH" not in os.environ
+    monkeypatch.setenv("PYTHONSAFEPATH", "1")
+    with safe_path():
+        forget_safe_path()
+    assert os.environ["PYTHONSAFEPATH"] == "1", "as the user has set it"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 
 from edgecil.engine.config import ExperimentConfig, Training
 from edgecil.engine.executors import ray
-from edgecil.engine.executors.ray import RayDriver, slots
+from edgecil.engine.executors.ray import RayDriver, outside_working_directory, slots
 from edgecil.engine.prepare import prepare
 from edgecil.errors import EdgecilError, UsageError
 from tests.toys import save_toy
@@ -71,3 +73,17 @@ def test_a_gpu_of_the_cluster_need_not_be_on_this_machine(tmp_path) -> None:
         prepare(config)
     with pytest.raises(UsageError, match="'cuda:1'"):
         prepare(replace(config, training=Training(device="cuda:1")), remote=True)
+
+
+def test_ray_is_given_the_working_directory_only_if_python_searches_it(
+    tmp_path, monkeypatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "other")])
+    with outside_working_directory():
+        assert Path.cwd() == Path(sys.prefix).resolve()
+    assert Path.cwd() == tmp_path.resolve()
+    for entry in ("", str(tmp_path)):
+        monkeypatch.setattr(sys, "path", [entry])
+        with outside_working_directory():
+            assert Path.cwd() == tmp_path.resolve()

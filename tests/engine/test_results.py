@@ -2,12 +2,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import msgspec
 import numpy as np
 import pytest
 
 from edgecil.engine.metrics import METRICS
-from edgecil.engine.results import NodeResult, Reported, RunResult, WholeRun
+from edgecil.engine.results import NodeResult, Reported, RunResult
 from edgecil.errors import DataError, UsageError
 from edgecil.sequences import ClassSequence
 
@@ -57,28 +56,12 @@ def test_confusion_in_per_cent_of_each_task() -> None:
     assert result().confusion() is None
 
 
-@pytest.mark.parametrize(
-    "mistakes", [((0, 3, 9), (2, 0, 0)), ((0, 3, 8),), ((0, 3, -1), (0, 0, 0))]
-)
-def test_confusion_of_other_tasks_or_images_is_refused(mistakes) -> None:
-    with pytest.raises(DataError):
-        replace(CONFUSED, confusion={"head": mistakes})
-    with pytest.raises(DataError):
-        replace(CONFUSED, confusion={"nme": ((0, 0, 0), (0, 0, 0))})
-
-
-@pytest.mark.parametrize("node", [PER_CLASS, CONFUSED, result().nodes[-1]])
-def test_a_node_survives_json(node: NodeResult) -> None:
-    assert msgspec.json.decode(msgspec.json.encode(node), type=NodeResult) == node
-
-
 def test_counts_per_class_add_up_to_those_per_task() -> None:
     assert PER_CLASS.correct == {"nme": (9, 3), "head": (1, 2)}
     assert PER_CLASS.totals == (20, 5)
-    with pytest.raises(DataError, match="add up"):
-        NodeResult({"head": (3,)}, (4,), 1.0, 1, {"head": ((1, 1),)}, ((2, 2),))
-    with pytest.raises(DataError, match="class_totals"):
-        NodeResult({"head": (3,)}, (4,), 1.0, 1, {"head": ((1, 2),)})
+    for wrong in ({"head": (5,)}, {"head": (-1,)}, {"head": (1, 2)}):
+        with pytest.raises(DataError, match="'head' has"):
+            NodeResult(wrong, (4,), 1.0, 1)
 
 
 def test_accuracy_of_each_class_after_each_task() -> None:
@@ -90,9 +73,7 @@ def test_accuracy_of_each_class_after_each_task() -> None:
     np.testing.assert_array_equal(counts.right, [[8, 4], [0, 3], [5, 5]])
     np.testing.assert_array_equal(counts.images, [[10, 10], [0, 5], [10, 10]])
     np.testing.assert_allclose(run.class_counts("head").accuracies[:, 0, 0], [10.0, np.nan, 10.0])
-    np.testing.assert_allclose(run.final_class_accuracies(), [40.0, 60.0, 50.0])
     assert result().class_counts() is None
-    assert result().final_class_accuracies() is None
 
 
 def of_another_tool(reported: Reported) -> RunResult:
@@ -132,9 +113,3 @@ def test_the_curve_of_a_tool_that_reports_no_tasks() -> None:
     assert run.curve("forgetting") is None
     unequal = replace(run, sequence=ClassSequence([[0, 2], [1]]))  # tasks and images differ
     assert unequal.curve("accuracy") is None
-
-
-@pytest.mark.parametrize("reported", [{}, {"head": Reported(1, 60.0, rows=((60.0,),))}])
-def test_a_whole_run_comes_back_from_json(reported) -> None:
-    run = WholeRun((NodeResult({"head": (3,)}, (4,), 1.0, 2),), reported)
-    assert msgspec.json.decode(msgspec.json.encode(run), type=WholeRun) == run

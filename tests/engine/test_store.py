@@ -3,17 +3,15 @@ from __future__ import annotations
 import gzip
 import shutil
 import sqlite3
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import edgecil
-from edgecil.engine import store as store_module
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, Reported, WholeRun
-from edgecil.engine.store import FORMAT, Store, StoreReader
+from edgecil.engine.store import DATABASE, FORMAT, Store, StoreReader
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.io.directory import claim
 from edgecil.sequences import ClassSequence
@@ -22,7 +20,9 @@ from edgecil.sequences.protocols import LabelledSequence
 FIRST = Node("m", 0, ((0, 1),))
 SECOND = Node("m", 0, ((0, 1), (2, 3)))
 RESULT = NodeResult({"head": (3,)}, (4,), 0.5, 1000)
-LATER = NodeResult({"head": (1, 4)}, (4, 4), 0.5, 1000)
+LATER = NodeResult.per_class(
+    {"head": ((1, 0), (2, 2))}, ((2, 2), (2, 2)), 0.5, 1000, {"head": ((0, 0, 3), (0, 0, 0))}
+)
 IDENTITY = {
     "dataset": {},
     "sizes": [2, 2],
@@ -191,7 +191,9 @@ def test_a_whole_run_of_another_tool_shares_nothing(store) -> None:
     one, other = (Node("m", 0, ((0, 1), task)) for task in ((2, 3), (4, 5)))
     runs = {
         one: WholeRun((RESULT, LATER)),
-        other: WholeRun((NodeResult({}, (), 9.0, 1),), {"main": Reported(2, 61.5)}),
+        other: WholeRun(
+            (NodeResult({}, (), 9.0, 1),), {"main": Reported(2, 61.5, rows=((60.0,), (61.0, 62.0)))}
+        ),
     }
     store.add_sequences("p", [labelled("x", *map(list, one.prefix))])
     store.add_sequences("q", [labelled("y", *map(list, other.prefix))])
@@ -241,29 +243,9 @@ def test_a_reader_of_a_crashed_run_reads_the_write_ahead_log(store, tmp_path) ->
     store.record(FIRST, RESULT)
     crashed = tmp_path / "crashed"
     crashed.mkdir()
-    for name in ("results.sqlite", "results.sqlite-wal"):
-        shutil.copyfile(store.directory / name, crashed / name)
-    assert read_only(crashed) == ["results.sqlite", "results.sqlite-wal"]
-
-
-def test_a_copy_that_cannot_be_read_is_removed(store, tmp_path, monkeypatch) -> None:
-    def refuse(path: Path) -> sqlite3.Connection:
-        raise sqlite3.OperationalError("unable to open database file")
-
-    store.close()
-    damaged = tmp_path / "damaged"
-    damaged.mkdir()
-    (damaged / "results.sqlite").write_bytes(b"SQLite format 3\0" + bytes(4080))
-    copies = tmp_path / "copies"
-    copies.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(copies))
-    monkeypatch.setattr(store_module, "connect_read_only", refuse)
-    with StoreReader(store.directory) as reader:
-        assert reader.done() == {}
-        assert len(list(copies.iterdir())) == 1
-    with pytest.raises(DataError):
-        StoreReader(damaged)
-    assert list(copies.iterdir()) == []
+    for suffix in ("", "-wal", "-shm"):
+        shutil.copyfile(store.directory / f"{DATABASE}{suffix}", crashed / f"{DATABASE}{suffix}")
+    assert read_only(crashed) == [f"{DATABASE}{suffix}" for suffix in ("", "-shm", "-wal")]
 
 
 def test_the_format_of_one_training_seed_is_read_but_not_continued(tmp_path: Path) -> None:

@@ -323,9 +323,9 @@ def _final_by_class(rows: Sequence[LabelledRun], classifier: str | None) -> Floa
     """Return the final accuracy of every class in every run, (n, N); None if none is known."""
     by_class = np.full((len(rows), len(rows[0][2].sequence.order)), np.nan)
     for own, (*_, result) in zip(by_class, rows, strict=True):
-        accuracies = None if result is None else result.final_class_accuracies(classifier)
-        if accuracies is not None:
-            own[:] = accuracies
+        counts = None if result is None else result.class_counts(classifier)
+        if counts is not None:
+            own[:] = counts.accuracies[:, -1, 0]
     return None if np.isnan(by_class).all() else by_class
 
 

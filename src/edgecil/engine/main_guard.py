@@ -6,6 +6,7 @@ A script that must be imported and trains whenever it is imported is an error of
 from __future__ import annotations
 
 import multiprocessing
+import os
 import pickle
 import signal
 import sys
@@ -17,7 +18,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from edgecil.errors import UsageError
-from edgecil.io.interpreter import safe_path
 
 if TYPE_CHECKING:
     from edgecil.engine.node_training import WorkerContext
@@ -28,6 +28,8 @@ _ADVICE = (
     'Put the call that trains under `if __name__ == "__main__":`. Every worker process imports '
     "the script for the learner that it defines, and would otherwise run it again."
 )
+_SAFE_PATH = "PYTHONSAFEPATH"  # of Python 3.11; any value will do, this one says who set it
+_OURS = "edgecil"
 
 
 def start_worker(process: Any, context: WorkerContext) -> None:
@@ -55,6 +57,27 @@ def hidden_script() -> Iterator[None]:
         yield
     finally:
         sys.modules["__main__"] = main
+
+
+@contextmanager
+def safe_path() -> Iterator[None]:
+    """Start processes that get their search path from this one.
+
+    `python -c`, with which they start, puts the working directory first: a `pickle.py` in a folder
+    of somebody else would be run. Python 3.10 has no option against it.
+    """
+    if not os.environ.get(_SAFE_PATH):
+        os.environ[_SAFE_PATH] = _OURS
+    try:
+        yield
+    finally:
+        forget_safe_path()
+
+
+def forget_safe_path() -> None:
+    """Start further processes as usual, such as the programs that a learner of a worker starts."""
+    if os.environ.get(_SAFE_PATH) == _OURS:
+        del os.environ[_SAFE_PATH]
 
 
 @contextmanager

@@ -50,37 +50,17 @@ class NodeResult:
     confusion: dict[str, TaskConfusion] | None = None
 
     def __post_init__(self) -> None:
-        if (self.class_correct is None) != (self.class_totals is None):
-            raise DataError("Counts per class require both 'class_correct' and 'class_totals'.")
-        if self.class_correct is not None and self.class_totals is not None:
-            sums = {name: _task_sums(counts) for name, counts in self.class_correct.items()}
-            if sums != self.correct or _task_sums(self.class_totals) != self.totals:
-                raise DataError("The counts per class do not add up to the counts per task.")
         for name, correct in self.correct.items():
             if len(correct) != len(self.totals):
                 raise DataError(f"{name!r} has {len(correct)} counts for {len(self.totals)} tasks.")
             for right, total in zip(correct, self.totals, strict=True):
                 if not 0 <= right <= total or total == 0:
                     raise DataError(f"{name!r} has {right} right answers among {total} images.")
-        for name, mistakes in (self.confusion or {}).items():
-            answers = self.correct.get(name)
-            if answers is None or len(mistakes) != len(self.totals):
-                raise DataError(f"The confusion of {name!r} is not of {len(self.totals)} tasks.")
-            for right, wrong, total in zip(answers, mistakes, self.totals, strict=True):
-                if min(wrong) < 0 or right + sum(wrong) > total:
-                    raise DataError(f"{name!r} has {sum(wrong)} wrong among {total} images.")
-        if not 0.0 <= self.seconds < math.inf or self.peak_memory < 0:
-            raise DataError("Seconds and memory must be at least 0 and finite.")
 
     def check(self, prefix: Prefix) -> None:
         """Raise an error unless the counts are those of these tasks."""
         if len(self.totals) != len(prefix) or not self.correct:
             raise DataError(f"It has counts of {len(self.totals)} tasks, not of {len(prefix)}.")
-        if self.class_totals is not None:
-            sizes = [len(task) for task in prefix]
-            for counts in (self.class_totals, *(self.class_correct or {}).values()):
-                if [len(task) for task in counts] != sizes:
-                    raise DataError("Its counts per class are not those of the tasks' classes.")
 
     @classmethod
     def per_class(
@@ -161,11 +141,6 @@ class RunResult:
         if np.isnan(curve[-1]) and metric.of_classes and has_equal_tasks:
             curve = METRICS["last"].curve(counts)  # the same, and reported by most tools
         return None if np.isnan(curve[-1]) else curve
-
-    def final_class_accuracies(self, classifier: str | None = None) -> Floats | None:
-        """Return the final accuracy on each class, (N,), ordered by class id; None if unknown."""
-        counts = self.class_counts(classifier)
-        return None if counts is None else counts.accuracies[:, -1, 0]
 
     def class_counts(self, classifier: str | None = None) -> Counts | None:
         """Return the counts of every class on its own, ordered by class id; None if unknown."""

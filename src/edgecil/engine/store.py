@@ -10,12 +10,10 @@ import hashlib
 import json
 import logging
 import os
-import shutil
 import sqlite3
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 from urllib.parse import quote
@@ -72,19 +70,14 @@ class StoreReader:
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory)
         self._path = self.directory / DATABASE
-        self._copy = ExitStack()  # of the database, where it cannot be read in its place
         self._read: dict[str, list[tuple[Any, ...]]] = {}
         if (kind := other_kind(self._path)) is not None:
             raise DataError(
                 f"Cannot use {self._path}: it is {kind}, not a database; move it away and restore "
                 "the file from a copy."
             )
-        try:
-            with self._using():
-                self._database = self._open()
-        except BaseException:
-            self._copy.close()
-            raise
+        with self._using():
+            self._database = self._open()
 
     def __enter__(self) -> StoreReader:
         return self
@@ -97,18 +90,10 @@ class StoreReader:
             raise NoExperimentError(
                 f"{self.directory} is not an experiment: it contains no {DATABASE}."
             )
-        try:
-            return self._checked(connect_read_only(self._path))
-        except sqlite3.OperationalError:
-            # SQLite would have to create files beside the database: read a copy.
-            folder = self._copy.enter_context(tempfile.TemporaryDirectory(prefix="edgecil-"))
-            for name in (DATABASE, f"{DATABASE}-wal"):
-                if (self.directory / name).exists():
-                    shutil.copyfile(self.directory / name, Path(folder) / name)
-            return self._checked(sqlite3.connect(Path(folder) / DATABASE))
-
-    def _checked(self, database: sqlite3.Connection) -> sqlite3.Connection:
-        """Return the connection, if the database has the format that this version reads."""
+        # Without a write-ahead log no process uses the database.
+        log = self._path.with_name(f"{DATABASE}-wal").exists()
+        place = f"file:{quote(str(self._path.absolute()))}?{'mode=ro' if log else 'immutable=1'}"
+        database = sqlite3.connect(place, uri=True)
         try:
             number = database.execute("PRAGMA user_version").fetchone()[0]
             if number == 0:
@@ -152,7 +137,6 @@ class StoreReader:
     def close(self) -> None:
         """Close the database."""
         self._database.close()
-        self._copy.close()
 
     def identity(self) -> dict[str, Any]:
         """Return everything that determines the results, by name."""
@@ -565,19 +549,6 @@ def save_state(path: Path, state: bytes) -> None:
 
 def _key(node: Node) -> tuple[str, int, str]:
     return node.method, node.seed, format_tasks(node.prefix)
-
-
-def connect_read_only(path: Path) -> sqlite3.Connection:
-    """Return a connection that creates no files.
-
-    Without a write-ahead log no process uses the database; with a log and without its index, a
-    killed process left the log.
-    """
-    log, index = (path.with_name(path.name + suffix).exists() for suffix in ("-wal", "-shm"))
-    if log and not index:
-        raise sqlite3.OperationalError("the index of the write-ahead log is missing")
-    mode = "mode=ro" if log else "immutable=1"
-    return sqlite3.connect(f"file:{quote(str(path.absolute()))}?{mode}", uri=True)
 
 
 def check_pages(database: sqlite3.Connection, check: str) -> None:

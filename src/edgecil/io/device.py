@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -155,12 +156,10 @@ def free_memory() -> int:
 
 
 def _available() -> int:
-    with suppress(OSError, StopIteration, ValueError):
+    if sys.platform == "linux":
         lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
         line = next(line for line in lines if line.startswith("MemAvailable:"))
         return int(line.split()[1]) * 1024
-    try:
-        import psutil
-    except ModuleNotFoundError:  # on a Linux without /proc; elsewhere psutil is a dependency
-        return 2**62
+    import psutil
+
     return int(psutil.virtual_memory().available)

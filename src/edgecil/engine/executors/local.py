@@ -19,11 +19,10 @@ from typing import Any
 from edgecil.engine.executors import Finished, Job
 from edgecil.engine.executors.placement import Placement
 from edgecil.engine.handshake import expected_identity, gpu_identity
-from edgecil.engine.main_guard import WORKER, check_exit, start_worker
+from edgecil.engine.main_guard import WORKER, check_exit, forget_safe_path, start_worker
 from edgecil.engine.node_training import Outcome, State, WorkerContext, failure, train_node
 from edgecil.engine.plan import Node
 from edgecil.engine.store import save_state
-from edgecil.io.interpreter import forget_safe_path
 
 _TICK = 1.0
 

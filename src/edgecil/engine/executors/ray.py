@@ -15,11 +15,12 @@ import re
 import secrets
 import shutil
 import socket
+import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from multiprocessing.connection import Connection
@@ -29,7 +30,7 @@ from typing import Any
 from edgecil.backbones.pretrained import is_pretrained, weight_contents
 from edgecil.engine.executors import Finished, Job
 from edgecil.engine.handshake import expected_identity
-from edgecil.engine.main_guard import hidden_script
+from edgecil.engine.main_guard import hidden_script, safe_path
 from edgecil.engine.node_training import (
     Outcome,
     TooLongError,
@@ -41,7 +42,6 @@ from edgecil.engine.node_training import (
 from edgecil.engine.store import save_state
 from edgecil.errors import EdgecilError, PrerequisiteError
 from edgecil.io.device import cores, kernel_variables
-from edgecil.io.interpreter import outside_working_directory, safe_path
 
 DEADLINE = 180.0  # seconds for everything but a training: to connect, to answer, to have a node
 _LOOK = 5.0  # seconds between two looks at the head and the nodes
@@ -407,6 +407,24 @@ def pickled(context: WorkerContext, identity: Mapping[str, str]) -> bytes:
     )
     content: bytes = cloudpickle.dumps(context)
     return content
+
+
+@contextmanager
+def outside_working_directory() -> Iterator[None]:
+    """Leave the working directory for a while, unless this process takes modules from it.
+
+    Ray searches the working directory of the process that connects to it for modules before all
+    others. Python does so for a script of that directory, for `python -m` and interactively.
+    """
+    here = os.path.realpath(os.curdir)
+    if any(os.path.realpath(entry or os.curdir) == here for entry in sys.path):
+        yield
+        return
+    os.chdir(sys.prefix)
+    try:
+        yield
+    finally:
+        os.chdir(here)
 
 
 def unreachable(address: str) -> str | None:
