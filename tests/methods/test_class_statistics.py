@@ -80,12 +80,6 @@ def test_a_class_of_fewer_features_than_centroids_has_empty_ones_that_are_never_
     assert torch.cdist(drawn, features).min(dim=1).values.max() < 0.1
 
 
-def test_equal_features_make_one_centroid() -> None:
-    statistics = ClassMixtures(3, 2, "cpu")
-    statistics.add(torch.ones(6, 2), seeded())
-    torch.testing.assert_close(statistics.centroids(), torch.ones(1, 2))
-
-
 def test_a_gaussian_has_the_mean_and_the_covariance_of_its_class() -> None:
     features = torch.randn(40, 3, generator=seeded()) @ torch.randn(3, 3, generator=seeded(1))
     gaussians = ClassGaussians(3, "cpu")

@@ -68,13 +68,6 @@ def test_adapters_depend_on_their_own_task_alone() -> None:
     assert not same(saved(late.adapters[0]), saved(late.adapters[1]))
 
 
-def test_later_tasks_leave_earlier_adapters_and_prototypes_alone() -> None:
-    one, three = trained(1), trained()
-    assert same(saved(one.adapters[0]), saved(three.adapters[0]))
-    assert torch.equal(one.prototypes[0], three.prototypes[0])
-    assert not any(value.requires_grad for value in three.adapters[-1].parameters())
-
-
 def test_sequences_share_the_adapters_of_a_task(tmp_path, monkeypatch) -> None:
     trainings = []
 
@@ -179,12 +172,6 @@ def make(
         return compute_once(kind, task, environment, counter)
 
 
-def test_it_is_shown_the_task_as_if_it_were_the_first() -> None:
-    made = make(((0, 1), (2, 3), (4, 5)), Counter(), None)
-    assert made["seen"] == [4, 5]
-    assert made["labels"].unique().tolist() == [0, 1]
-
-
 @pytest.mark.parametrize("sharing", [False, True])
 def test_it_is_the_same_whatever_came_before(sharing, tmp_path) -> None:
     counter, place = Counter(), tmp_path if sharing else None
@@ -227,14 +214,6 @@ def test_everything_that_determines_a_result_is_in_its_key(tmp_path) -> None:
     for other in others:
         make(((0, 1), (4, 5)), counter, tmp_path, **other)
     assert counter.times == len(others)
-
-
-def test_another_version_computes_results_again(tmp_path, monkeypatch) -> None:
-    counter = Counter()
-    make(((4, 5),), counter, tmp_path)
-    monkeypatch.setattr(ease_module, "CACHE_VERSION", CACHE_VERSION + 1)
-    make(((4, 5),), counter, tmp_path)
-    assert counter.times == 2
 
 
 def test_a_damaged_result_is_computed_again(tmp_path) -> None:

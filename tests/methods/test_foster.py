@@ -9,7 +9,7 @@ import torch
 
 from edgecil.methods.foster import FOSTER, effective_weights
 from edgecil.methods.training import Loss
-from tests.toys import HARD, QUICK, TASKS, Bench, learn, toy_dataset
+from tests.toys import HARD, QUICK, TASKS, Bench, learn
 
 BENCH = Bench("foster", HARD, epochs=1)
 SCENARIO, trained = BENCH.scenario, BENCH.trained
@@ -28,14 +28,6 @@ def test_class_weights_by_hand() -> None:
     """With β = 1/2, one image counts as 1 and two as 3/2: weights 1 and 2/3, or 6/5 and 4/5."""
     assert effective_weights(torch.tensor([1, 2]), 0.5).tolist() == pytest.approx([1.2, 0.8])
     assert effective_weights(torch.tensor([3, 500]), 0.0).tolist() == [1.0, 1.0]
-
-
-def test_twenty_images_and_more_are_counted_as_they_are() -> None:
-    bench = Bench("foster", toy_dataset(train=26), epochs=1)
-    method = bench.trained(1, memory={"per_class": 23})
-    with bench.scenario.task(TASKS[:2], 0) as task:
-        actual = method.class_weights(task, 0.96)
-    assert torch.equal(actual, effective_weights(torch.tensor([23, 23, 26, 26]), 0.96))
 
 
 def test_class_weights_count_what_is_trained_on_as_if_old_classes_had_twenty_images() -> None:

@@ -77,15 +77,6 @@ def test_shrinking_keeps_the_most_important() -> None:
             assert memory.of_class(label)[:, 1].flatten().tolist() == [8, 7, 6, 5, 4, 3][:quota]
 
 
-def test_shrinking_before_new_classes_come_makes_room_for_them() -> None:
-    memory = ExemplarMemory(MemoryBudget(total=12, per_class=None))
-    memory.update(task_of(((0, 1),)), backwards)
-    memory.shrink(seen=4)
-    for label in (0, 1):
-        assert memory.of_class(label)[:, 1].flatten().tolist() == [8, 7, 6]
-        assert memory.of_class(label).untyped_storage().nbytes() == 6
-
-
 def test_data_carry_their_labels() -> None:
     memory = ExemplarMemory(MemoryBudget(total=7, per_class=None))
     first, second = task_of(((4, 9),), each=2), task_of(((4, 9), (1,)), each=9)

@@ -12,7 +12,7 @@ from torch import nn
 from edgecil.methods.adapters import Adapter
 from edgecil.methods.method import saved
 from edgecil.methods.mos import MOS, merge
-from tests.toys import SMALL, TASKS, Bench, build, learn, learn_all, same
+from tests.toys import SMALL, TASKS, Bench, build, learn, learn_all
 
 BENCH = Bench("mos", SMALL, epochs=1, optimizer="adam", learning_rate=0.01)
 SCENARIO = BENCH.scenario
@@ -57,21 +57,6 @@ def test_adapters_are_merged_at_every_step_and_at_the_end() -> None:
         mean = (first[name] + second[name]) / 2
         expected = mean + 0.9 ** (3 + 1) * (second[name] - mean)
         torch.testing.assert_close(reached, expected)
-
-
-def test_only_the_newest_adapters_and_the_head_learn() -> None:
-    method = trained(1)
-    before = saved(method.adapters[0])
-    learn(method, SCENARIO, TASKS[:2])
-    assert same(saved(method.adapters[0]), before)
-    assert not any(value.requires_grad for value in method.adapters[1].parameters())
-
-
-def test_aligning_trains_the_head_for_old_classes_too() -> None:
-    method = trained(1)
-    old = method.head.weight.detach().clone()
-    learn(method, SCENARIO, TASKS[:2])
-    assert not torch.allclose(method.head.weight[:2], old)
 
 
 def test_a_small_head_begins_with_weights_of_a_third_of_the_variance() -> None:

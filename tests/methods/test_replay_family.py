@@ -108,26 +108,19 @@ def test_aper_puts_adapted_features_beside_the_frozen_ones() -> None:
     assert torch.equal(labels, cosines.argmax(dim=1))
 
 
-def test_distillation_by_hand() -> None:
-    """Teacher (2 ln 3, 0) at T = 2 wants (3/4, 1/4); student (0, 0) says (1/2, 1/2)."""
-    teacher = torch.tensor([[2 * log(3.0), 0.0]])
-    assert distil(torch.zeros(1, 2), teacher, 2.0).item() == pytest.approx(log(2.0))
-    student = torch.tensor([[2 * log(4.0), 0.0]])
-    expected = -(0.75 * log(4 / 5) + 0.25 * log(1 / 5))
-    assert distil(student, teacher, 2.0).item() == pytest.approx(expected)
-
-
-def test_rows_of_a_distillation_are_averaged() -> None:
-    teacher = torch.tensor([[0.0, 0.0], [200.0, 0.0]])
-    student = torch.tensor([[0.0, 0.0], [log(3.0), 0.0]])
-    expected = (log(2.0) - log(0.75)) / 2
-    assert distil(student, teacher, 1.0).item() == pytest.approx(expected)
-
-
-def test_weights_of_a_distillation_by_hand() -> None:
-    """Teacher (3/4, 1/4) weighed by (1, 3) wants (1/2, 1/2)."""
-    teacher = torch.tensor([[log(3.0), 0.0]])
-    student = torch.tensor([[log(4.0), 0.0]])
-    expected = -(0.5 * log(4 / 5) + 0.5 * log(1 / 5))
-    actual = distil(student, teacher, 1.0, torch.tensor([1.0, 3.0]))
+@pytest.mark.parametrize(
+    ("student", "teacher", "temperature", "weights", "expected"),
+    [
+        # (ln 9, 0) at T = 2 wants (3/4, 1/4); (0, 0) says (1/2, 1/2)
+        ([[0.0, 0.0]], [[log(9.0), 0.0]], 2.0, None, log(2.0)),
+        ([[log(16.0), 0.0]], [[log(9.0), 0.0]], 2.0, None, -0.75 * log(0.8) - 0.25 * log(0.2)),
+        # the mean over rows
+        ([[0.0, 0.0], [log(3.0), 0.0]], [[0.0, 0.0], [200.0, 0.0]], 1.0, None, log(2 / 0.75) / 2),
+        # (3/4, 1/4) weighed by (1, 3) wants (1/2, 1/2)
+        ([[log(4.0), 0.0]], [[log(3.0), 0.0]], 1.0, [1.0, 3.0], -(log(4 / 5) + log(1 / 5)) / 2),
+    ],
+)
+def test_distillation_by_hand(student, teacher, temperature, weights, expected) -> None:
+    weighed = None if weights is None else torch.tensor(weights)
+    actual = distil(torch.tensor(student), torch.tensor(teacher), temperature, weighed)
     assert actual.item() == pytest.approx(expected)

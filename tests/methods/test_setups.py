@@ -53,11 +53,6 @@ def test_pycil_trains_the_first_task_longer_and_keeps_2000_exemplars() -> None:
     assert memory == MemoryBudget(total=2000, per_class=None)
 
 
-def test_foster_has_its_cosine_in_every_recipe() -> None:
-    for schedule in ("fast", "paper", "published"):
-        assert configured("foster", schedule).schedule.schedule == "cosine"
-
-
 def test_a_dataset_without_settings_is_refused_with_those_that_have_some() -> None:
     with pytest.raises(UsageError, match="'icarl'"):
         configured("icarl", "published", "cub200")

@@ -17,7 +17,6 @@ from edgecil.sequences.edge import (
     VARIANTS,
     _clusters,
     _deal,
-    block_counts,
     granularities,
 )
 from edgecil.sequences.protocols.extremes import EDGE
@@ -150,20 +149,6 @@ def test_its_z_on_the_paper_s_datasets() -> None:
     }
 
 
-def test_its_hard_tasks_hold_similar_classes() -> None:
-    """As the paper describes them, and unlike those of `optimal`, which alternate themes."""
-    for name in PAPER_DATASETS:
-        similarity = text_similarity(get_classes(name), template="{name}")
-        sequence = edge("hard", similarity, SequenceSpace.equal(len(similarity), 10).sizes)
-        values = np.asarray(similarity.values)
-        pairs = values[~np.eye(len(values), dtype=bool)].mean()
-        inside = [
-            values[np.ix_(task, task)][~np.eye(len(task), dtype=bool)].mean()
-            for task in sequence.tasks
-        ]
-        assert np.mean(inside) > pairs + 0.03
-
-
 # what the sequences look like
 
 
@@ -234,11 +219,6 @@ def test_beyond_a_grid_with_the_number_of_tasks_is_tried(classes, tasks) -> None
     assert tasks in counts or tasks == 1
     ratios = np.array(counts[1:]) / np.array(counts[:-1])
     assert ratios[10:].max() < 1.5
-
-
-def test_the_numbers_of_blocks_hold_those_of_the_published_code() -> None:
-    assert block_counts(100) == list(range(2, 101))
-    assert set(block_counts(200)) >= {10, 20, 50, 100, 200}
 
 
 @pytest.mark.parametrize("kind", ["signed", "negative"])

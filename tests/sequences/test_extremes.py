@@ -62,26 +62,6 @@ def test_the_result_lies_in_the_space(generator, kind, request) -> None:
         assert sequence in space, space
 
 
-@pytest.mark.parametrize("generator", ALL)
-def test_the_same_seed_gives_the_same_sequence_and_leaves_its_input_alone(generator) -> None:
-    values, space = matrix("tied", 24), SequenceSpace((4,) * 6)
-    similarity = SimilarityMatrix.of(values.copy())
-    first, second = (generator(similarity, space, np.random.default_rng(5)) for _ in range(2))
-    assert first == second
-    np.testing.assert_array_equal(similarity.values, values)
-
-
-@pytest.mark.parametrize("generator", ALL)
-@pytest.mark.parametrize("classes", [5, 7])
-def test_a_similarity_over_other_classes_is_refused(generator, classes) -> None:
-    with pytest.raises(UsageError, match=f"{classes} classes.* 6"):
-        generator(
-            SimilarityMatrix.of(matrix("signed", classes)),
-            SequenceSpace((2, 2, 2)),
-            np.random.default_rng(0),
-        )
-
-
 @pytest.mark.parametrize("generator", LABEL_FREE)
 @settings(max_examples=60)
 @given(data=st.data())

@@ -95,13 +95,6 @@ def test_annealing_alone_nearly_always_finds_what_is_proved_elsewhere() -> None:
     assert max(lost) < 0.05
 
 
-def test_one_task_leaves_nothing_to_choose() -> None:
-    values, space = matrix("signed", 5), SequenceSpace((5,))
-    optimum = find_optimum(SimilarityMatrix.of(values), space, "hard", objective="intra")
-    assert optimum.sequence.tasks == (tuple(range(5)),)
-    assert optimum.value == pytest.approx(values.sum() / 20)
-
-
 def test_an_unknown_goal_is_refused() -> None:
     with pytest.raises(UsageError, match="'median'"):
         find_optimum(SimilarityMatrix.of(np.eye(4)), SequenceSpace((2, 2)), "median")

@@ -131,12 +131,6 @@ def test_a_given_seed_is_counted_on_from() -> None:
     assert runs == [(f"seed-{seed}", seeded(SIX, seed)) for seed in (7, 8, 9, 10)]
 
 
-def test_enumerate_is_the_whole_space() -> None:
-    runs = protocol("enumerate", SIX)
-    assert [run.sequence for run in runs] == list(SIX.enumerate())
-    assert (runs[0].label, runs[-1].label) == ("all-1", "all-90")
-
-
 def test_enumerating_too_much_is_refused_before_it_begins() -> None:
     with pytest.raises(UsageError, match=r"about 10\^92 sequences, too many"):
         protocol("enumerate", SequenceSpace.equal(100, 10))

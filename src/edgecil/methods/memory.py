@@ -62,11 +62,6 @@ class ExemplarMemory:
                 f"for {seen} classes; increase the memory budget."
             )
 
-    def shrink(self, seen: int) -> None:
-        """Reduce each class to what the budget allows after `seen` classes."""
-        quota = self.budget.quota(seen)
-        self._inputs = [inputs[:quota].clone() for inputs in self._inputs]
-
     def data(self, task: Task) -> tuple[Tensor, Tensor]:
         """Return all exemplars: inputs (m, c, h, w), and new labels (m,) on a task's device."""
         if not self._inputs:
@@ -95,8 +90,8 @@ class ExemplarMemory:
 
         `rank` returns the indices of so many inputs of one class, most important first.
         """
-        self.shrink(len(task.seen))
         quota = self.budget.quota(len(task.seen))
+        self._inputs = [inputs[:quota].clone() for inputs in self._inputs]
         for label in range(task.old_count, len(task.seen)):
             inputs = task.of_class(label)
             kept = rank(inputs, min(quota, len(inputs)))
