@@ -9,6 +9,7 @@ from edgecil.engine.config import GROUPS, Data, Training
 from edgecil.errors import UsageError, unknown, warn
 from edgecil.methods import get_method
 from edgecil.methods.setups import NAMED, Setup, find_setup
+from edgecil.similarity.options import FILES
 
 READINGS: dict[str, dict[str, Any]] = {
     # One training seed and the accuracy over all images, as the authors' forks have it.
@@ -25,7 +26,6 @@ READINGS: dict[str, dict[str, Any]] = {
         "training": {"setup": "paper"},
     },
 }
-_FILES = ("file", "embeddings")
 
 
 def bind(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def _fill(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, A
             filled[name] = default if given is None else given
             continue
         own = GROUPS[name].given(given)
-        from_file = name == "similarity" and not own.keys().isdisjoint(_FILES)
+        from_file = name == "similarity" and not own.keys().isdisjoint(FILES)
         filled[name] = own if from_file else {**default, **own}
     return filled
 

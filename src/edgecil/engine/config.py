@@ -264,16 +264,11 @@ class ExperimentConfig(Options):
             if name not in self.sequences
         )
 
-    @property
-    def repeat_numbers(self) -> range:
-        """The numbers of the repeats."""
-        return range(self.repeats)
-
     def seeds(self, sequence: ClassSequence) -> tuple[int, ...]:
         """Return the training seeds of a sequence, one for each repeat."""
         shared = self.shares_seed
         return tuple(
-            training_seed(sequence.tasks, repeat, shared=shared) for repeat in self.repeat_numbers
+            training_seed(sequence.tasks, repeat, shared=shared) for repeat in range(self.repeats)
         )
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -175,15 +176,15 @@ def run_resolved(
     on_finished: Callable[[Finished], None] = lambda finished: None,
 ) -> Experiment:
     """Train what a call asks for."""
-    config, execution, out = asked.config, asked.execution, asked.out
-    callbacks: dict[str, Any] = {"on_start": on_start, "on_finished": on_finished}
+    config, most = asked.config, asked.execution.repeats_on
+    train = partial(_run, asked.execution, asked.out, on_start, on_finished)
     if asked.goal is None:
-        experiment = _run(config, execution, out, overwrite=asked.overwrite, **callbacks)
+        experiment = train(config, overwrite=asked.overwrite)
     else:
-        experiment = _run_until(asked.goal, asked, **callbacks)
-    if execution.repeats_on is not None:
+        experiment = _run_until(asked.goal, asked, train)
+    if most is not None:
         first = experiment.sequences()[config.protocol_names[0]]
-        orders = tuple(dict.fromkeys(str(run.sequence) for run in first))[: execution.repeats_on]
+        orders = tuple(dict.fromkeys(str(run.sequence) for run in first))[:most]
         repeated = replace(
             config,
             protocol=(REPEATS,),
@@ -192,7 +193,7 @@ def run_resolved(
             training=replace(config.training, one_seed=config.shares_seed),
             budget=None,
         )
-        experiment = _added(experiment, _run(repeated, execution, out, **callbacks))
+        experiment = _added(experiment, train(repeated))
     return experiment
 
 
@@ -220,13 +221,13 @@ def for_goal(
     return replace(config, protocol=(name,), budget=own or config.budget or _MOST_ORDERS)
 
 
-def _run_until(goal: Goal, asked: Resolved, **callbacks: Any) -> Experiment:
+def _run_until(goal: Goal, asked: Resolved, train: Callable[..., Experiment]) -> Experiment:
     """Add orders until the goal is decided or the budget is spent."""
     config, done = asked.config, None
     most = config.budget or _MOST_ORDERS
     for budget in range(min(FIRST_LOOK, most), most + 1):
-        part, overwrite = replace(config, budget=budget), asked.overwrite and done is None
-        experiment = _run(part, asked.execution, asked.out, overwrite=overwrite, **callbacks)
+        overwrite = asked.overwrite and done is None
+        experiment = train(replace(config, budget=budget), overwrite=overwrite)
         done = experiment if done is None else _added(done, experiment)
         table = experiment.table(config.metric)
         accuracies = {
@@ -250,18 +251,16 @@ def _added(first: Experiment, second: Experiment) -> Experiment:
 
 
 def _run(
-    experiment_config: ExperimentConfig,
     execution: Execution,
     out: Path,
-    *,
-    overwrite: bool = False,
     on_start: Callable[[Prepared, Store], None],
     on_finished: Callable[[Finished], None],
+    config: ExperimentConfig,
+    *,
+    overwrite: bool = False,
 ) -> Experiment:
     """Train every run of one configuration."""
-    use_portable_kernels(
-        precision=experiment_config.training.precision, device=experiment_config.training.device
-    )
+    use_portable_kernels(precision=config.training.precision, device=config.training.device)
     from edgecil.engine import scheduler
     from edgecil.engine.executors import get_executor
     from edgecil.engine.prepare import prepare
@@ -270,7 +269,7 @@ def _run(
     trackers = open_trackers(**{name: getattr(execution, name) for name in TRACKERS})
     check_directory(out)
     answered = {} if overwrite else stored_answers(out)
-    prepared = prepare(experiment_config, answered, remote=execution.executor == "ray")
+    prepared = prepare(config, answered, remote=execution.executor == "ray")
     if execution.part is not None:
         prepared = replace(prepared, plan=prepared.plan.shard(*execution.part))
     shared = str((out / "shared").absolute())

@@ -121,23 +121,16 @@ def translate_config(
             f"{', '.join(meaningless)} have no effect; the protocol chooses the class orders "
             "(the toolbox's own are those of 'random-legacy' with its seed as `order_seed`)."
         )
-    scheduled = {*training.values(), *first.values()}
-    used = {*KEYS["shared"], *meaningless, *scheduled, *own}
-    fixed = KEYS["fixed_keys"]
-    same = [key for key in config if key not in used and key in fixed and config[key] == fixed[key]]
-    ignored = [key for key in config if key not in used and key not in same]
-    if same:
-        remarks.append(f"edgecil always has the file's values of these keys: {', '.join(same)}.")
-    if ignored:
+    scheduled = () if untrained else (*training.values(), *first.values())
+    same = (key for key, value in KEYS["fixed_keys"].items() if config.get(key) == value)
+    used = {*KEYS["shared"], *meaningless, *scheduled, *own, *same}
+    if ignored := [key for key in config if key not in used]:
         remarks.append(
             f"these keys are ignored, as they have no setting in edgecil: {', '.join(ignored)}."
         )
     for name, value in KEYS["fixed"].get(method, {}).items():
         remarks.append(f"{method}.{name} = {value}, as in PILOT's code.")
-    if untrained and scheduled:
-        keys = [key for key in config if key in scheduled]
-        remarks.append(f"{method} trains nothing; {', '.join(keys)} have no effect.")
-    elif given.get("method") is None and "setup" not in Training.given(given.get("training")):
+    if given.get("method") is None and "setup" not in Training.given(given.get("training")):
         remarks.append(f"values that the file lacks are those of the setup {setup!r}{source}.")
     return {name: value for name, value in values.items() if value is not None}, remarks
 
