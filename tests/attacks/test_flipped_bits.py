@@ -129,7 +129,7 @@ def decoded_images(folder: Path) -> Attacked:
         Image.new("RGB", (4, 4), (40 * number, 7, 99)).save(place / f"{number}.png")
 
     def read() -> object:
-        return load_dataset(folder / "toy", storage="disk").fingerprint
+        return load_dataset(folder / "toy").fingerprint
 
     read()
     (path,) = folder.rglob("inputs/*/inputs")
@@ -157,6 +157,7 @@ def test_a_flipped_bit_is_noticed_or_changes_nothing(
     make: Callable[[Path], Attacked], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path))
+    monkeypatch.setattr("edgecil.data.store.free_memory", lambda: 0)
     answer = {"content": "3 1|0 2", "refusal": None, "finish_reason": "stop"}
     monkeypatch.setattr(LanguageModel, "complete", lambda self, messages: answer)
     encoder = type(get_encoder("minilm-bundled"))

@@ -11,7 +11,7 @@ import pytest
 
 import edgecil
 from edgecil.data import Dataset, Examples, items, load_dataset, store
-from edgecil.errors import DataError, EdgecilWarning, UsageError
+from edgecil.errors import DataError, EdgecilWarning
 from tests.data.painting import save
 from tests.grouped import grouped
 
@@ -36,17 +36,24 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "images"
 
 
-def test_pixels_on_disk_are_those_in_memory(folder) -> None:
-    memory = load_dataset(folder, storage="memory")
-    disk = load_dataset(folder, storage="disk")
+@pytest.fixture
+def full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No memory is free: inputs go to the disk."""
+    monkeypatch.setattr(store, "free_memory", lambda: 0)
+
+
+def test_pixels_on_disk_are_those_in_memory(folder, monkeypatch) -> None:
+    memory = load_dataset(folder)
+    monkeypatch.setattr(store, "free_memory", lambda: 0)
+    disk = load_dataset(folder)
     assert isinstance(disk.train.inputs, np.memmap)
     for part in ("train", "test"):
         np.testing.assert_array_equal(getattr(disk, part).inputs, getattr(memory, part).inputs)
         np.testing.assert_array_equal(getattr(disk, part).labels, getattr(memory, part).labels)
     assert disk.fingerprint == memory.fingerprint
-    assert load_dataset(folder, storage="disk").fingerprint == memory.fingerprint
-    some = load_dataset(folder, ids=[2, 0], storage="disk")
-    assert some.fingerprint == load_dataset(folder, ids=[2, 0], storage="memory").fingerprint
+    assert load_dataset(folder).fingerprint == memory.fingerprint
+    some = load_dataset(folder, ids=[2, 0])
+    assert some.fingerprint == memory.take([2, 0]).fingerprint
 
 
 def test_what_does_not_fit_into_memory_goes_to_disk(folder, monkeypatch) -> None:
@@ -66,16 +73,18 @@ def test_resized_images_are_those_in_memory_and_resized_once(monkeypatch) -> Non
         for n in (12, 7)
     )
     noise = Dataset("noise", ("a", "b"), *parts)
-    assert store.resize_dataset(noise, 5, "disk") is noise
+    assert store.resize_dataset(noise, 5) is noise
     assert store.resize_dataset(noise, None) is noise
-    memory = store.resize_dataset(noise, 8, "memory")
-    disk = store.resize_dataset(noise, 8, "disk")
+    memory = store.resize_dataset(noise, 8)
+    monkeypatch.setattr(store, "free_memory", lambda: 0)
+    disk = store.resize_dataset(noise, 8)
     assert isinstance(disk.train.inputs, np.memmap)
     monkeypatch.setattr(store, "resize_images", lambda *_: pytest.fail("resized again"))
-    again = store.resize_dataset(noise, 8, "disk")
+    again = store.resize_dataset(noise, 8)
     assert disk.fingerprint == memory.fingerprint == again.fingerprint
 
 
+@pytest.mark.usefixtures("full")
 def test_reading_resumes_where_it_was_interrupted(folder, monkeypatch) -> None:
     decode, decoded = items.decode_images, []
 
@@ -87,43 +96,45 @@ def test_reading_resumes_where_it_was_interrupted(folder, monkeypatch) -> None:
 
     monkeypatch.setattr(items, "decode_images", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        load_dataset(folder, storage="disk")
+        load_dataset(folder)
     monkeypatch.setattr(
         items, "decode_images", lambda part, shape: decoded.append(part) or decode(part, shape)
     )
-    disk = load_dataset(folder, storage="disk")
+    disk = load_dataset(folder)
     assert sum(map(len, decoded)) == 2 * CLASSES * EACH, "no image is decoded twice"
-    assert disk.fingerprint == load_dataset(folder, storage="memory").fingerprint
+    monkeypatch.undo()
+    assert disk.fingerprint == load_dataset(folder).fingerprint
 
 
+@pytest.mark.usefixtures("full")
 def test_a_changed_file_is_read_again(folder, cache) -> None:
     for _ in range(2):
-        load_dataset(folder, storage="disk")
+        load_dataset(folder)
     assert len(list(cache.glob("inputs/*"))) == 1
     os.utime(sorted(folder.rglob("*.png"))[3], ns=(1, 1))
-    load_dataset(folder, storage="disk")
+    load_dataset(folder)
     assert len(list(cache.glob("inputs/*"))) == 2
 
 
+@pytest.mark.usefixtures("full")
 def test_damage_on_the_disk_is_noticed(folder, cache) -> None:
-    load_dataset(folder, storage="disk")
+    load_dataset(folder)
     (path,) = cache.rglob("inputs/*/inputs")
     content = bytearray(path.read_bytes())
     content[77] ^= 4
     path.write_bytes(content)
     with pytest.raises(DataError, match="damaged"):
-        load_dataset(folder, storage="disk")
+        load_dataset(folder)
 
 
+@pytest.mark.usefixtures("full")
 def test_a_disk_without_space_is_refused_before_anything_is_written(
     folder, cache, monkeypatch
 ) -> None:
     monkeypatch.setattr(store, "_SPARE", 2**60)
     with pytest.raises(DataError, match="EDGECIL_CACHE"):
-        load_dataset(folder, storage="disk")
+        load_dataset(folder)
     assert not cache.exists()
-    with pytest.raises(UsageError, match="Unknown storage 'tape'"):
-        load_dataset(folder, storage="tape")
 
 
 def counts(experiment: edgecil.Experiment) -> dict[Any, Any]:

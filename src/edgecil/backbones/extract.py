@@ -110,8 +110,8 @@ def features(
             images,
             (network.feature_size,),
             compute,
-            storage="disk",
             key=lambda: ("features", fingerprint(name), images.fingerprint, device, batch_size),
+            resumes=True,
         )
     with replace_file(path) as file:
         np.savez(

@@ -50,7 +50,7 @@ class Items:
     def __post_init__(self) -> None:
         check_coverage(self.name, self.names, self.labels[~self.testing], self.labels[self.testing])
 
-    def read(self, ids: Ints, size: int | None = None, storage: str = "auto") -> Dataset:
+    def read(self, ids: Ints, size: int | None = None) -> Dataset:
         """Read the classes `ids`, relabelled in that order; other items are not opened."""
         size = self.size if size is None else size
         label_of = new_labels(len(self.names), ids)[self.labels]
@@ -77,7 +77,6 @@ class Items:
             (label_of[train], label_of[test]),
             shape,
             read,
-            storage=storage,
             key=lambda: self._key(chosen),
             notes=notes,
         )

@@ -63,7 +63,6 @@ def load_dataset(
     seed: int | None = None,
     ids: Sequence[int] | Ints | None = None,
     size: int | None = None,
-    storage: str = "auto",
 ) -> Dataset:
     """Return the images of a dataset, or of some of its classes.
 
@@ -80,11 +79,10 @@ def load_dataset(
         ids: only these classes, relabelled in this order.
         size: scale to `size` x `size` pixels; by default photographs come at 224, and images that
             are all stored at one small size at that size.
-        storage: where decoded or resized images are kept: in `memory`, on `disk` in the user's
-            cache, or `auto`: on disk if they would take more than half of the free memory.
 
     Returns:
-        The chosen classes, relabelled from 0; images of other classes are not decoded.
+        The chosen classes, relabelled from 0; images of other classes are not decoded. Decoded or
+        resized images that would take more than half of the free memory are in the user's cache.
 
     Warns:
         EdgecilWarning: about images that were held out for testing, or scaled to a default size.
@@ -93,11 +91,8 @@ def load_dataset(
         raise UsageError(f"`image_size` must be at least 1. Got {size} instead.")
     opened = open_dataset(name, root=root)
     chosen = select_classes(len(opened.names), count=count, seed=seed, ids=ids)
-    if isinstance(opened, Dataset):
-        dataset = opened.take(chosen)
-    else:
-        dataset = opened.read(chosen, size, storage)
-    dataset = resize_dataset(dataset, size, storage)
+    taken = opened.take(chosen) if isinstance(opened, Dataset) else opened.read(chosen, size)
+    dataset = resize_dataset(taken, size)
     for note in dataset.notes:
         warn(note)
     if not dataset.channels:

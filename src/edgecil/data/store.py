@@ -18,15 +18,13 @@ import numpy as np
 
 from edgecil.data.dataset import Dataset, Examples
 from edgecil.data.decode import resize_images
-from edgecil.errors import DataError, UsageError, unknown, warn
+from edgecil.errors import DataError, UsageError, warn
 from edgecil.io.arrays import Inputs, Ints
 from edgecil.io.device import free_memory
 from edgecil.io.files import cache_directory, replace_file
 from edgecil.io.locks import waiting_lock
 
 STORE_VERSION = 4  # increase it when the same source is decoded to other inputs
-STORAGES = ("auto", "memory", "disk")
-
 _AT_ONCE = 256  # inputs of a block
 _SPARE = 2**28  # bytes that stay free on the disk
 _LARGE = 2**27  # bytes of a file that a user should know of
@@ -40,25 +38,23 @@ def store_dataset(
     shape: tuple[int, ...],
     read: Callable[[int, int], Inputs],
     *,
-    storage: str,
     key: Callable[[], object],
     notes: tuple[str, ...] = (),
+    resumes: bool = False,
 ) -> Dataset:
     """Return a dataset whose inputs are read block by block, into memory or into a file.
 
     `read(begin, end)` returns some inputs, the training ones first, each of a `shape`: (channels,
-    height, width) as uint8, or (d,) as float32. `storage` is `memory`, `disk`, or `auto` for the
-    disk if they would take more than half of the free memory. `key()` is what determines them, so
-    that a later process finds their file; None if nothing does.
+    height, width) as uint8, or (d,) as float32. They are written to a file if they would take more
+    than half of the free memory, or if reading `resumes` after an interruption. `key()` is what
+    determines them, so that a later process finds their file; None if nothing does.
     """
-    if storage not in STORAGES:
-        raise unknown("storage", storage, STORAGES)
     train, test = labels
     kind: np.dtype[Any] = np.dtype(np.uint8 if len(shape) == 3 else np.float32)
     whole = (len(train) + len(test), *shape)
     size = math.prod(whole) * kind.itemsize
     blocks = range(0, whole[0], _AT_ONCE)
-    if storage == "memory" or (storage == "auto" and size <= free_memory() / 2):
+    if not resumes and size <= free_memory() / 2:
         inputs = np.empty(whole, dtype=kind)
         for begin in blocks:
             inputs[begin : begin + _AT_ONCE] = read(begin, min(begin + _AT_ONCE, whole[0]))
@@ -132,7 +128,7 @@ def _compare(directory: Path, dataset: Dataset) -> None:
 RESIZE_VERSION = 1  # increase it when the same images are resized to other pixels
 
 
-def resize_dataset(dataset: Dataset, size: int | None, storage: str = "auto") -> Dataset:
+def resize_dataset(dataset: Dataset, size: int | None) -> Dataset:
     """Return the dataset at `size` x `size` pixels; the same object if it has that size already."""
     if size is None or dataset.shape[1:] == (size, size):
         return dataset
@@ -142,7 +138,6 @@ def resize_dataset(dataset: Dataset, size: int | None, storage: str = "auto") ->
         dataset,
         (dataset.channels, size, size),
         lambda inputs, _: resize_images(inputs, size),
-        storage=storage,
         key=lambda: (RESIZE_VERSION, size, dataset.fingerprint),
     )
 
@@ -152,8 +147,8 @@ def derive_dataset(
     shape: tuple[int, ...],
     change: Callable[[Inputs, int], Inputs],
     *,
-    storage: str,
     key: Callable[[], object],
+    resumes: bool = False,
 ) -> Dataset:
     """Return a dataset of changed inputs; see :func:`store_dataset`.
 
@@ -171,7 +166,7 @@ def derive_dataset(
         (train.labels, test.labels),
         shape,
         read,
-        storage=storage,
         key=key,
         notes=dataset.notes,
+        resumes=resumes,
     )
