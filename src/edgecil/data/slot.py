@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from edgecil.data.dataset import Dataset
 from edgecil.data.decode import Readable
 from edgecil.data.formats import hugging_face
-from edgecil.data.formats.arrays import PARTS, WHOLE, arrays_dataset, as_labels, class_names
+from edgecil.data.formats.arrays import PARTS, WHOLE, arrays_dataset, as_inputs, as_labels, class_names
 from edgecil.data.items import Items
 from edgecil.data.split import held_out_note, hold_out
 from edgecil.errors import DataError, UsageError
@@ -34,7 +34,6 @@ FORMS = (
 
 _GIVEN = "python:"  # begins the text that stands for an object of this process
 _HUB = "hf:"
-_CHANNELS = (1, 3)
 
 _objects: dict[str, Any] = {}
 
@@ -210,27 +209,7 @@ def _content(value: Any, item: str) -> Any:
     if isinstance(value, bytes) or hasattr(value, "convert"):  # an image of Pillow
         return value
     array = _array(value, item)
-    if array.ndim == 1 and array.dtype.kind in "fiu":
-        vector = array.astype(np.float32)
-        if not np.isfinite(vector).all():
-            raise DataError(f"{item} must be of finite numbers.")
-        return vector
-    return _image(array, item)
-
-
-def _image(array: NDArray[Any], item: str) -> Any:
-    """Return an image of Pillow from uint8 pixels, or from floats as ToTensor gives them."""
-    from PIL.Image import fromarray
-
-    if array.ndim == 2:
-        array = array[..., None]
-    elif array.ndim == 3 and array.shape[0] in _CHANNELS and array.shape[2] not in _CHANNELS:
-        array = array.transpose(1, 2, 0)
-    if array.ndim != 3 or array.shape[2] not in _CHANNELS:
-        raise DataError(
-            f"{item} must be an image of 1 or 3 channels, or a vector. Got the shape {array.shape}."
-        )
-    if array.dtype.kind == "f":
+    if array.ndim > 1 and array.dtype.kind == "f":  # as ToTensor gives them
         pixels = np.rint(255.0 * array.astype(np.float64))
         if not np.allclose(pixels, 255.0 * array, atol=1e-3) or pixels.min() < 0:
             raise DataError(
@@ -238,9 +217,17 @@ def _image(array: NDArray[Any], item: str) -> Any:
                 "edgecil normalises by itself."
             )
         array = pixels.clip(0, 255).astype(np.uint8)
-    if array.dtype != np.uint8:
-        raise DataError(f"{item} must have uint8 pixels. Got {array.dtype}.")
-    return fromarray(np.ascontiguousarray(array[..., 0] if array.shape[2] == 1 else array))
+    try:
+        inputs = as_inputs(array[None])[0]
+    except DataError as error:
+        raise DataError(f"{item} cannot be used: {error}") from error
+    if inputs.ndim == 1:
+        return inputs
+    if inputs.dtype != np.uint8:
+        raise DataError(f"{item} must have uint8 pixels. Got {inputs.dtype}.")
+    from PIL.Image import fromarray
+
+    return fromarray(inputs[0] if len(inputs) == 1 else inputs.transpose(1, 2, 0))
 
 
 def _array(value: Any, name: str) -> NDArray[Any]:

@@ -19,11 +19,6 @@ _FARTHEST = 150 / 331  # largest shift, as a share of the image
 _RANGE = 0.9  # of brightness, contrast, colour and sharpness, in 1 ± range
 
 
-def cifar10_policy() -> list[list[str]]:
-    """Return 25 rows of two operations, each with its probability and its level."""
-    return read_rows(Path(__file__).parent / "cifar10_policy.csv")[1:]
-
-
 def auto_augment(images: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """Change each image (n, c, h, w), floats in [0, 1], by a random sub-policy."""
     n, device = len(images), images.device
@@ -119,7 +114,7 @@ OPERATIONS: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
 def _tables(device: torch.device) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Operation numbers, probabilities and strengths in [0, 1], each (25, 2)."""
     numbers = {name: number for number, name in enumerate(OPERATIONS)}
-    policy = cifar10_policy()
+    policy = read_rows(Path(__file__).parent / "cifar10_policy.csv")[1:]
     kinds = [[numbers[row[0]], numbers[row[3]]] for row in policy]
     chances = [[float(row[1]), float(row[4])] for row in policy]
     levels = [[int(row[2]) / LEVELS, int(row[5]) / LEVELS] for row in policy]
