@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from edgecil.data.dataset import Dataset
 from edgecil.data.decode import Readable
-from edgecil.data.formats import hugging_face
-from edgecil.data.formats.arrays import PARTS, WHOLE, arrays_dataset, as_inputs, as_labels, class_names
+from edgecil.data.formats import arrays, hugging_face
 from edgecil.data.items import Items
 from edgecil.data.split import held_out_note, hold_out
 from edgecil.errors import DataError, UsageError
@@ -78,15 +77,15 @@ def adapt(given: Any, name: str) -> Dataset | Items:
         check_no_parameters(given, f"The dataset {name!r}")
         return adapt(given(), name)
     if isinstance(given, (tuple, list)) and given and all(_is_array(part) for part in given):
-        keys = {2: WHOLE, 4: PARTS}.get(len(given))
+        keys = {2: arrays.WHOLE, 4: arrays.PARTS}.get(len(given))
         if keys is None:
             raise UsageError(f"`dataset` must be 2 or 4 arrays. Got {len(given)}; use {FORMS}.")
         given = dict(zip(keys, given, strict=True))
     if isinstance(given, Mapping) and not hugging_face.is_dataset(given):
-        if not (given.keys() >= set(PARTS) or given.keys() >= set(WHOLE)):
+        if not (given.keys() >= set(arrays.PARTS) or given.keys() >= set(arrays.WHOLE)):
             raise _unusable(given)
         content = {str(key): _array(value, str(key)) for key, value in given.items()}
-        return arrays_dataset(name, "the given arrays", content)
+        return arrays.arrays_dataset(name, "the given arrays", content)
     if hugging_face.is_dataset(given):
         given = hugging_face.choose_parts(given)
     parts = given if isinstance(given, (tuple, list)) else (given,)
@@ -187,9 +186,9 @@ def _numbered(given: Sequence[Any], names: tuple[str, ...] | None) -> tuple[Any,
             "An item has no label, or one below 0; name a part that has labels, for example "
             "'hf:NAME?test=validation'."
         )
-    labels = as_labels(np.asarray(given))
+    labels = arrays.as_labels(np.asarray(given))
     known = None if names is None else np.array(names)
-    return labels, class_names("the dataset", known, labels)
+    return labels, arrays.class_names("the dataset", known, labels)
 
 
 def _names(part: Any) -> tuple[str, ...] | None:
@@ -218,7 +217,7 @@ def _content(value: Any, item: str) -> Any:
             )
         array = pixels.clip(0, 255).astype(np.uint8)
     try:
-        inputs = as_inputs(array[None])[0]
+        inputs = arrays.as_inputs(array[None])[0]
     except DataError as error:
         raise DataError(f"{item} cannot be used: {error}") from error
     if inputs.ndim == 1:

@@ -9,7 +9,7 @@ from edgecil.engine.config import GROUPS, Data, Training
 from edgecil.errors import UsageError, unknown, warn
 from edgecil.methods import get_method
 from edgecil.methods.setups import NAMED, Setup, find_setup
-from edgecil.similarity.options import FILES
+from edgecil.similarity.build import FILES
 
 READINGS: dict[str, dict[str, Any]] = {
     # One training seed and the accuracy over all images, as the authors' forks have it.

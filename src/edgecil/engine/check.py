@@ -473,7 +473,7 @@ def _try_methods(
         few = opened.take(ids[: max(1, _ARRAYS * len(ids) // inputs)])
     else:
         each = max(2, _FILES // len(ids))
-        few = _first_items(opened, each).read(ids, config.data.image_size, "memory")
+        few = _first_items(opened, each).read(ids, config.data.image_size)
     context = load_context(config, images=few)[-1]
     context.prepare()
     trials = {}

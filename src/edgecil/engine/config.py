@@ -16,7 +16,7 @@ from edgecil.options import Options, option
 from edgecil.sequences.protocols import RECOMMENDED, find_protocol, split_budget
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity.options import SimilaritySource
+from edgecil.similarity.build import SimilaritySource
 
 PREPARATIONS = ("plain", "centre-crop")
 NORMALISATIONS = ("model", "dataset", "none")

@@ -18,7 +18,7 @@ from edgecil.io.toml import read_toml
 from edgecil.options import convert, option_types
 from edgecil.recipes import read_recipe
 from edgecil.sequences.given import given_texts
-from edgecil.similarity.options import FILES, TEXTS
+from edgecil.similarity.build import FILES, TEXTS
 
 Config: TypeAlias = "str | Path | Mapping[str, Any] | ExperimentConfig | None"
 

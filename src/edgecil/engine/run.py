@@ -35,7 +35,7 @@ from edgecil.options import checked
 from edgecil.sequences.given import Given
 from edgecil.sequences.protocols import RANDOM, REPEATS, find_protocol, parse_protocols
 from edgecil.similarity import save_similarity
-from edgecil.similarity.options import SimilaritySource
+from edgecil.similarity.build import SimilaritySource
 
 if TYPE_CHECKING:
     from edgecil.engine.executors import Finished

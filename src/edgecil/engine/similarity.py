@@ -13,9 +13,8 @@ from edgecil.errors import DataError, UsageError
 from edgecil.io.arrays import Ints
 from edgecil.sequences.protocols import find_protocol
 from edgecil.similarity import Similarity, align, read_similarity, text_similarity
-from edgecil.similarity.build import check_same_order, find_captions, find_classes
+from edgecil.similarity.build import SimilaritySource, check_same_order, find_captions, find_classes
 from edgecil.similarity.matrix import numbered_names
-from edgecil.similarity.options import SimilaritySource
 
 SIMILARITY_FILE = "similarity.npz"
 

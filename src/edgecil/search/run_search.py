@@ -31,7 +31,7 @@ from edgecil.search.strategy import (
 from edgecil.sequences.protocols import LATIN
 from edgecil.sequences.protocols.extremes import PROBES
 from edgecil.sequences.sequence import ClassSequence
-from edgecil.similarity.options import SimilaritySource
+from edgecil.similarity.build import SimilaritySource
 
 SEARCH = "search"
 CONFIRMATION = "confirmation"

@@ -24,10 +24,9 @@ from edgecil.sequences.protocols import (
 from edgecil.sequences.scores import Profile, profile
 from edgecil.sequences.sequence import ClassSequence, Tasks
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity.build import choose_similarity
+from edgecil.similarity.build import SimilaritySource, choose_similarity
 from edgecil.similarity.images import class_means
 from edgecil.similarity.matrix import Similarity, check_similarity
-from edgecil.similarity.options import SimilaritySource
 
 
 @dataclass(frozen=True)

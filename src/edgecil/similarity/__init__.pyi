@@ -1,4 +1,5 @@
 from .build import (
+    SimilaritySource as SimilaritySource,
     build_similarity as build_similarity,
     choose_similarity as choose_similarity,
     find_classes as find_classes,
@@ -25,7 +26,6 @@ from .matrix import (
     SimilarityMatrix as SimilarityMatrix,
     align as align,
 )
-from .options import SimilaritySource as SimilaritySource
 from .text import (
     DEFAULT_ENCODER as DEFAULT_ENCODER,
     TEMPLATE as TEMPLATE,
