@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
-from torch import nn
 
 import edgecil
 from edgecil.backbones import slot
@@ -23,25 +22,13 @@ from edgecil.data import load_dataset
 from edgecil.engine.executors import executor
 from edgecil.errors import EdgecilError, EdgecilWarning, UsageError
 from edgecil.methods import METHODS
+from tests.backbones.test_slot import Tiny
 from tests.engine.test_own_learner import run_cell
 from tests.engine.test_resume import finished, wait_for
 from tests.grouped import train
 from tests.toys import save_toy, toy_dataset, toy_vit
 
 pytestmark = pytest.mark.filterwarnings("ignore::edgecil.errors.EdgecilWarning")
-
-
-class Tiny(nn.Module):
-    """As timm's models: it states the preparation of its images."""
-
-    def __init__(self, channels: int = 1) -> None:
-        super().__init__()
-        self.layers = nn.Sequential(nn.Conv2d(channels, 5, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(2))
-        half = (0.5,) * channels
-        self.pretrained_cfg = {"mean": half, "std": half, "input_size": (channels, 12, 12)}
-
-    def forward(self, images: torch.Tensor) -> torch.Tensor:
-        return self.layers(images).flatten(1)
 
 
 FILE = """

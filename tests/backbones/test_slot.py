@@ -27,7 +27,8 @@ class Tiny(nn.Module):
     def __init__(self, channels: int = 1) -> None:
         super().__init__()
         self.layers = nn.Sequential(nn.Conv2d(channels, 5, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(2))
-        self.pretrained_cfg = {"mean": (0.5,), "std": (0.25,), "input_size": (channels, 12, 12)}
+        mean, std = (0.5,) * channels, (0.25,) * channels
+        self.pretrained_cfg = {"mean": mean, "std": std, "input_size": (channels, 12, 12)}
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
         return self.layers(images).flatten(1)

@@ -116,7 +116,7 @@ def test_values_that_make_no_sense(values, message) -> None:
         ({"workers": 0}, "'workers' must be at least 1. Got 0"),
         ({"workers_per_device": 0}, "'workers_per_device' must be at least 1"),
         ({"executor": "slurm"}, "Unknown executor"),
-        ({"timeout": 0.0}, "'timeout'.*above 0"),
+        ({"timeout": 0.5}, "'timeout' must be at least 1"),
     ],
 )
 def test_executions_that_make_no_sense(values, message) -> None:

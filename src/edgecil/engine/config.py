@@ -78,9 +78,8 @@ class Training(Options):
         "changes to the methods' own settings, by method", {}, metavar="METHOD.NAME=VALUE"
     )
     one_seed: bool = option(
-        "train all sequences with the same seed, the number of the repeat, so that sequences share "
-        "the training of the tasks that they begin with; what is learnt is then about this seed; "
-        "the protocol `enumerate` always does this",
+        "train all sequences with the same seed, so that they share the tasks that they begin "
+        "with; results are then about this seed; the protocol `enumerate` always does this",
         False,
     )
     device: str = option("`auto`, `cpu`, `cuda` or `mps`", "auto")
@@ -124,9 +123,8 @@ class Execution(Options):
     """
 
     workers: int | None = option(
-        "number of worker processes, each of which trains one task at a time; by default as many "
-        "as fit into memory, at most one per `threads` cores; on a GPU one, until the first "
-        "training has shown how many fit; on a Ray cluster as many as its nodes have room for",
+        "number of trainings at the same time, each in its own process; by default as many as "
+        "processor and memory, the GPU or the Ray cluster have room for",
         least=1,
     )
     devices: tuple[str, ...] | None = option(
@@ -149,12 +147,10 @@ class Execution(Options):
         "train one part of the plan only: `3/8` is the third of eight", metavar="I/N"
     )
     timeout: float | None = option(
-        "seconds that the training of one task may take; no limit by default"
+        "seconds that the training of one task may take; no limit by default", least=1
     )
     retries: int = option(
-        "number of further attempts if a task training fails, after all other tasks",
-        1,
-        least=0,
+        "number of further attempts if a task training fails, after all other tasks", 1, least=0
     )
     allow_mismatch: bool = option(
         "also train on workers whose versions or processor differ from those of this process or of "
@@ -163,9 +159,8 @@ class Execution(Options):
     )
     until: str | None = option(
         "add random class orders one at a time until this is decided: `icarl - ewc > 0`, "
-        "`icarl > 60`, `icarl ± 0.5`, or `mean ± 0.5` for every method; the intervals hold at all "
-        "times, so that checking after every order is allowed; `budget` (30 by default) limits the "
-        "number of orders",
+        "`icarl > 60`, `icarl ± 0.5`, or `mean ± 0.5` for every method; at most `budget` orders, "
+        "30 by default",
         metavar="GOAL",
     )
     repeats_on: int | None = option(
@@ -182,13 +177,6 @@ class Execution(Options):
     progress: bool = option(
         "show progress on stderr: a bar on a terminal; elsewhere one line per minute", True
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.timeout is not None and not 0.0 < self.timeout < 1e9:
-            raise UsageError(
-                f"`timeout` must be a number of seconds above 0. Got {self.timeout} instead."
-            )
 
     @property
     def part(self) -> tuple[int, int] | None:
