@@ -213,11 +213,3 @@ def test_without_the_package_it_says_what_to_install(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
     with pytest.raises(PrerequisiteError, match=r"pip install 'edgecil\[llm\]'"):
         LanguageModel("toy").complete([])
-
-
-def test_an_address_that_cannot_be_parsed_is_named(monkeypatch) -> None:
-    monkeypatch.setenv("EDGECIL_LLM_MODEL", "toy")
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://me:pa55word@[::1")
-    with pytest.raises(UsageError, match="OPENAI_BASE_URL") as caught:
-        LanguageModel.from_environment()
-    assert "pa55word" not in str(caught.value)

@@ -24,7 +24,7 @@ from edgecil.report.drawing import (
     text_width,
 )
 from edgecil.report.figure import inline_svg, paint, svg_file
-from edgecil.report.theme import DARK, LIGHT, SHADES, is_dark_shade
+from edgecil.report.theme import DARK, DARK_SHADES, LIGHT, SHADES
 
 HOSTILE = "</text><script>alert(1)</script>\"' & \u202eevil\x07"
 SCENE = Scene(
@@ -145,7 +145,7 @@ def test_text_has_the_contrast_of_wcag_aa(theme) -> None:
 
 def test_numbers_on_heat_maps_have_the_contrast_of_wcag_aa() -> None:
     for place, colour in enumerate(SHADES):
-        ink = LIGHT["on-dark"] if is_dark_shade(place) else LIGHT["on-light"]
+        ink = LIGHT["on-dark"] if place < DARK_SHADES else LIGHT["on-light"]
         assert contrast(colour, ink) >= 4.5, place
 
 

@@ -80,11 +80,6 @@ def test_latex_commands_in_names_are_text(names: tuple[str, ...], row: str) -> N
     assert as_latex(named(*names)).splitlines().count(row) == 2
 
 
-def test_letters_beyond_latin_are_named_in_a_comment() -> None:
-    assert "LuaLaTeX or XeLaTeX: pdfLaTeX has no letters 习学\n" in as_latex(named("学习", "Ωé"))
-    assert "LuaLaTeX" not in as_latex(named("Ωé"))
-
-
 @pytest.mark.parametrize("width", [40, 60, 100])
 def test_text_fits_the_width_and_holds_every_cell(width) -> None:
     columns = (Column("method"), *(Column(f"number {i}", 2) for i in range(12)))

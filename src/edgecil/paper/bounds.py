@@ -16,7 +16,6 @@ logarithm of a rational other than 1 is irrational, so that there are no ties.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
@@ -44,9 +43,8 @@ class SampleBound:
             and the whole evaluation costs that many runs more.
         states_range: whether the statement has R in it; one without is applied to accuracies
             divided by R, which is the same thing, but no longer its letter.
-        union: whether the failure probability is spread over the T sequences.
-        effective_runs: (T, L) to numerator and denominator of the left-hand side, for L < T.
-        last_useful: T to the L beyond which the left-hand side stops growing, at most T − 1.
+        union: whether the failure probability is spread over the T sequences, and the left-hand
+            side is the paper's L(T−L)/(T−1), which grows up to L = T/2 only.
     """
 
     name: str
@@ -55,8 +53,6 @@ class SampleBound:
     extreme_runs: int
     states_range: bool
     union: bool
-    effective_runs: Callable[[int, int], tuple[int, int]]
-    last_useful: Callable[[int], int]
 
     def runs(
         self, size: int, epsilon: float, delta: float, accuracy_range: float = 1.0
@@ -82,10 +78,10 @@ class SampleBound:
         needed = self._weight(population, delta, accuracy_range) / tolerance**2
 
         def enough(runs: int) -> bool:
-            numerator, denominator = self.effective_runs(population, runs)
+            numerator, denominator = self._effective(population, runs)
             return numerator * needed.denominator >= needed.numerator * denominator
 
-        return least_integer(enough, self.last_useful(population))
+        return least_integer(enough, population // 2 if self.union else population - 1)
 
     def epsilon(self, size: int, runs: int, delta: float, accuracy_range: float = 1.0) -> float:
         """Return the least ε that the bound grants after `runs` random runs, rounded up.
@@ -102,8 +98,16 @@ class SampleBound:
         weight = self._weight(population, delta, accuracy_range)
         if drawn == population:
             return 0.0
-        numerator, denominator = self.effective_runs(population, drawn)
+        numerator, denominator = self._effective(population, drawn)
         return _root_rounded_up(weight.numerator * denominator, weight.denominator * numerator)
+
+    def _effective(self, population: int, runs: int) -> tuple[int, int]:
+        """Return numerator and denominator of the left-hand side, for L < T."""
+        if self.union:
+            return runs * (population - runs), population - 1
+        if 2 * runs <= population:
+            return runs * population, population - runs + 1
+        return runs * runs * population, (population - runs) * (runs + 1)
 
     def _population(self, size: int) -> int:
         least = self.extreme_runs + 2
@@ -116,16 +120,6 @@ class SampleBound:
         return (events - _ln(open_probability("delta", delta))) * spread**2 / 2
 
 
-def _paper_effective(population: int, runs: int) -> tuple[int, int]:
-    return runs * (population - runs), population - 1
-
-
-def _serfling_effective(population: int, runs: int) -> tuple[int, int]:
-    if 2 * runs <= population:
-        return runs * population, population - runs + 1
-    return runs * runs * population, (population - runs) * (runs + 1)
-
-
 THEOREM_1 = SampleBound(
     name="theorem1",
     title="Theorem 1",
@@ -133,8 +127,6 @@ THEOREM_1 = SampleBound(
     extreme_runs=0,
     states_range=False,
     union=True,
-    effective_runs=_paper_effective,
-    last_useful=lambda population: population // 2,
 )
 """The paper's Theorem 1: L random runs.
 
@@ -151,8 +143,6 @@ THEOREM_2 = SampleBound(
     extreme_runs=2,
     states_range=True,
     union=True,
-    effective_runs=_paper_effective,
-    last_useful=lambda population: population // 2,
 )
 """The paper's Theorem 2: L random runs beside a hardest and an easiest sequence, R apart.
 
@@ -174,8 +164,6 @@ HOEFFDING_SERFLING = SampleBound(
     extreme_runs=0,
     states_range=True,
     union=False,
-    effective_runs=_serfling_effective,
-    last_useful=lambda population: population - 1,
 )
 """The Hoeffding–Serfling inequality, with no union over Ω.
 

@@ -58,12 +58,6 @@ class LanguageModel:
                 "No language model is chosen: set EDGECIL_LLM_MODEL to its name at the endpoint."
             )
         address = os.environ.get("OPENAI_BASE_URL") or _OPENAI
-        try:
-            urlsplit(address)
-        except ValueError as error:
-            raise UsageError(
-                f"OPENAI_BASE_URL must be an address such as {_OPENAI}: {error}."
-            ) from error
         seconds = os.environ.get("EDGECIL_LLM_TIMEOUT") or str(cls.timeout)
         if not is_number(seconds) or not 0.0 < float(seconds) < float("inf"):
             raise UsageError(

@@ -86,24 +86,25 @@ def paper_tables(
         raise DataError(
             f"{analysis.source} has no runs of {', '.join(missing)}; it has {', '.join(ran)}."
         )
-    title = escape_latex(metric_words(analysis.datasets[0].metric).title)
     sources = {name: source for it in analysis.datasets for name, source in it.provenance.items()}
     origins = origin_sentences({name: sources[name] for name in protocol if name in sources})
-    style = _Style(
-        tuple(protocol), wasserstein_order, bits, title, "".join(f" {it}" for it in origins)
+    layout = _Layout(
+        {it.dataset: it.table for it in analysis.datasets},
+        {
+            it.dataset: {name: find_truth(it.table, name) for name in it.table.methods}
+            for it in analysis.datasets
+        },
+        tuple(protocol),
+        wasserstein_order,
+        bits,
+        escape_latex(metric_words(analysis.datasets[0].metric).title),
+        escape_latex("".join(f" {sentence}" for sentence in origins)),
     )
-    datasets = [
-        _Dataset(
-            it.dataset, it.table, {name: find_truth(it.table, name) for name in it.table.methods}
-        )
-        for it in analysis.datasets
-    ]
-    tables = {"classic": _classic(datasets, style)}
-    if any(truth for dataset in datasets for truth in dataset.truths.values()):
-        tables["enumerable"] = _enumerable(datasets, style)
-    several = [dataset for dataset in datasets if len(dataset.truths) > 1]
-    if several:
-        tables["ranking"] = _ranking(several, style)
+    tables = {"classic": layout.classic()}
+    if any(truth for truths in layout.truths.values() for truth in truths.values()):
+        tables["enumerable"] = layout.enumerable()
+    if any(len(truths) > 1 for truths in layout.truths.values()):
+        tables["ranking"] = layout.ranking()
     for name, path in files.items():
         if name in tables:
             with replace_file(path) as file:
@@ -111,82 +112,138 @@ def paper_tables(
     return tables
 
 
-@dataclass(frozen=True)
-class _Style:
+@dataclass(frozen=True, eq=False)
+class _Layout:
+    """The runs by dataset, the truth of each method, if it has one, and how both are printed."""
+
+    runs: dict[str, Runs]
+    truths: dict[str, dict[str, Truth | None]]
     protocols: tuple[str, ...]
     order: int
     bits: bool
     metric: str
     origins: str
 
+    def numbers(self, dataset: str, method: str, protocol: str) -> dict[str, float]:
+        """Return what a table prints of one method under one protocol; nothing without runs."""
+        if method not in self.truths[dataset]:
+            return {}
+        accuracies = self.runs[dataset].orders(method, protocol).accuracies
+        if not len(accuracies):
+            return {}
+        printed = ("min", "max", "mean", "std")
+        numbers = {name: float(getattr(accuracies, name)()) for name in printed}
+        truth = self.truths[dataset][method]
+        if truth is not None and protocol not in truth.protocols:
+            normal = Distribution.normal(numbers["mean"], numbers["std"])
+            nats = jensen_shannon(truth.accuracies, normal)
+            numbers["jsd"] = nats / math.log(2.0) if self.bits else nats
+            between = wasserstein if self.order == 1 else wasserstein_2
+            numbers["wasserstein"] = between(truth.accuracies, normal)
+        return numbers
 
-@dataclass(frozen=True, eq=False)
-class _Dataset:
-    """The runs on one dataset, and the truth of each method, if it has one."""
+    def enumerable(self) -> str:
+        """The layout of the paper's tables 1 and 2: a column per method, a block per dataset."""
+        columns = [
+            (dataset, method, truth.accuracies)
+            for dataset, truths in self.truths.items()
+            for method, truth in truths.items()
+            if truth is not None
+        ]
+        numbers = {
+            protocol: [self.numbers(dataset, method, protocol) for dataset, method, _ in columns]
+            for protocol in self.protocols
+        }
+        rows: list[str] = []
+        for title, name in ((_MIN, "min"), (_MAX, "max")):
+            true = [float(getattr(accuracies, name)()) for _, _, accuracies in columns]
+            rows.append(_row([_grey(title), *(_grey(f"{value:.2f}") for value in true)]))
+            rows += [*_compared(numbers, name, true), r"\midrule"]
+        for name, symbol in (("jsd", "JSD"), ("wasserstein", f"W_{self.order}")):
+            rows += [*_compared(numbers, name, [0.0] * len(columns), f"${symbol}$ "), r"\midrule"]
+        spans = Counter(dataset for dataset, _, _ in columns)
+        head = [
+            *_spans([*spans.items()]),
+            _row(["Metric", *(escape_latex(method) for _, method, _ in columns)]),
+        ]
+        unit = "bits" if self.bits else "nats"
+        caption = (
+            f"Lowest and highest {self.metric} over all class orders (grey) and over the orders of "
+            f"each protocol, in per cent; distances between the runs' normal distribution and the "
+            f"truth (JSD in {unit}, $W_{self.order}$ in points). The best are bold.{self.origins}"
+        )
+        return _float("l" + "c" * len(columns), head, rows[:-1], caption, "enumerable")
 
-    name: str
-    table: Runs
-    truths: dict[str, Truth | None]
+    def classic(self) -> str:
+        """The layout of the paper's large tables: a row per method and protocol."""
+        rows = []
+        for method in dict.fromkeys(name for truths in self.truths.values() for name in truths):
+            for place, protocol in enumerate(self.protocols):
+                name = f"\\multirow{{{len(self.protocols)}}}{{*}}{{{escape_latex(method)}}}"
+                cells = [name if place == 0 else "", _short(protocol)]
+                for dataset in self.runs:
+                    own = self.numbers(dataset, method, protocol)
+                    cells += [f"{own[it]:.2f}" if own else _ABSENT for it in ("min", "max")]
+                    spread = f"{own['mean']:.2f}$_{{\\pm {own['std']:.2f}}}$" if own else _ABSENT
+                    cells.append(spread)
+                rows.append(_row([cells[0], *map(_grey, cells[1:])] if place % 2 else cells))
+            rows.append(r"\midrule")
+        count = len(self.runs)
+        head = [
+            *_spans([(dataset, 3) for dataset in self.runs], start=3),
+            _row(["Method", "Protocol", *[_MIN, _MAX, _MEAN] * count]),
+        ]
+        caption = (
+            f"Lowest and highest {self.metric} of the class orders of each protocol, mean and "
+            f"standard deviation of these, in per cent.{self.origins}"
+        )
+        return _float("ll" + "ccc" * count, head, rows[:-1], caption, "classic")
 
+    def ranking(self) -> str:
+        """The layout of the paper's ranking tables: true rank, and rank by each protocol."""
+        columns: list[dict[str, float]] = []
+        top, middle, names = [], [], []
+        for dataset in (name for name, truths in self.truths.items() if len(truths) > 1):
+            rankings = self.rankings(dataset)
+            top.append((dataset, len(_CRITERIA) * len(rankings)))
+            for criterion, title in _CRITERIA.items():
+                middle.append((title, len(rankings)))
+                names += list(rankings)
+                columns += [ranking[criterion] for ranking in rankings.values()]
+        rows = []
+        for method in dict.fromkeys(method for ranks in columns for method in ranks):
+            texts = [f"{ranks[method]:g}" if method in ranks else _ABSENT for ranks in columns]
+            rows.append(_row([escape_latex(method), *map(_true_grey, names, texts)]))
+        head = [
+            *(*_spans(top), *_spans(middle)),
+            _row(["Method", *map(_true_grey, names, names)]),
+        ]
+        caption = (
+            "Ranks of the methods (1 is best) on their worst and on their best order and by the "
+            "standard deviation; the true ranks are grey."
+        )
+        return _float("l" + "c" * len(columns), head, rows, caption, "ranking")
 
-def _numbers(dataset: _Dataset, name: str, protocol: str, style: _Style) -> dict[str, float]:
-    """Return what a table prints of one method under one protocol; nothing without runs."""
-    if name not in dataset.truths:
-        return {}
-    accuracies = dataset.table.orders(name, protocol).accuracies
-    if not len(accuracies):
-        return {}
-    numbers = {
-        "min": float(accuracies.min()),
-        "max": float(accuracies.max()),
-        "mean": float(accuracies.mean()),
-        "std": float(accuracies.std()),
-    }
-    truth = dataset.truths[name]
-    if truth is not None and protocol not in truth.protocols:
-        normal = Distribution.normal(numbers["mean"], numbers["std"])
-        nats = jensen_shannon(truth.accuracies, normal)
-        numbers["jsd"] = nats / math.log(2.0) if style.bits else nats
-        between = wasserstein if style.order == 1 else wasserstein_2
-        numbers["wasserstein"] = between(truth.accuracies, normal)
-    return numbers
-
-
-def _enumerable(datasets: Sequence[_Dataset], style: _Style) -> str:
-    """The layout of the paper's tables 1 and 2: a column per method, a block per dataset."""
-    columns = [
-        (dataset, method, truth.accuracies)
-        for dataset in datasets
-        for method, truth in dataset.truths.items()
-        if truth is not None
-    ]
-    numbers = {
-        protocol: [_numbers(dataset, method, protocol, style) for dataset, method, _ in columns]
-        for protocol in style.protocols
-    }
-    rows: list[str] = []
-    for title, name in ((_MIN, "min"), (_MAX, "max")):
-        true = [float(getattr(accuracies, name)()) for _, _, accuracies in columns]
-        rows.append(_row([_grey(title), *(_grey(f"{value:.2f}") for value in true)]))
-        rows += [*_compared(numbers, name, true), r"\midrule"]
-    for name, symbol in (("jsd", "JSD"), ("wasserstein", f"W_{style.order}")):
-        rows += [*_compared(numbers, name, [0.0] * len(columns), f"${symbol}$ "), r"\midrule"]
-    rows[-1] = r"\bottomrule"
-    spans = Counter(dataset.name for dataset, _, _ in columns)
-    head = [
-        _row(["", *_spans([*spans.items()])]),
-        _rules([*spans.values()]),
-        _row(["Metric", *(escape_latex(method) for _, method, _ in columns)]),
-        r"\midrule",
-    ]
-    unit = "bits" if style.bits else "nats"
-    caption = (
-        f"Lowest and highest {style.metric} over all class orders (grey) and over the orders of "
-        f"each protocol, in per cent; distances between the runs' normal distribution and the "
-        f"truth (JSD in {unit}, $W_{style.order}$ in points). The best are bold."
-        f"{escape_latex(style.origins)}"
-    )
-    return _float("l" + "c" * len(columns), [*head, *rows], caption, "enumerable")
+    def rankings(self, dataset: str) -> dict[str, Ranking]:
+        """Rank methods by worst and best order and standard deviation, in truth and by protocol."""
+        runs, truths = self.runs[dataset], self.truths[dataset]
+        accuracies = {
+            _short(protocol): {
+                name: own for name in truths if len(own := runs.orders(name, protocol).accuracies)
+            }
+            for protocol in self.protocols
+        }
+        true = {name: truth.accuracies for name, truth in truths.items() if truth}
+        if len(true) == len(truths):
+            accuracies = {_TRUE: true, **accuracies}
+        higher = find_metric(runs.metric).higher_is_better  # forgetting is best if low
+        rankings = {}
+        for protocol, by_method in accuracies.items():
+            ends = {name: (own.min(), own.max(), own.std()) for name, own in by_method.items()}
+            rankings[protocol] = rank_numbers(
+                {name: it if higher else (-it[1], -it[0], it[2]) for name, it in ends.items()}
+            )
+        return rankings
 
 
 def _compared(
@@ -211,100 +268,15 @@ def _compared(
     return rows
 
 
-def _classic(datasets: Sequence[_Dataset], style: _Style) -> str:
-    """The layout of the paper's large tables: a row per method and protocol."""
-    methods = dict.fromkeys(method for dataset in datasets for method in dataset.truths)
-    rows = []
-    for method in methods:
-        for place, protocol in enumerate(style.protocols):
-            name = f"\\multirow{{{len(style.protocols)}}}{{*}}{{{escape_latex(method)}}}"
-            cells = [name if place == 0 else "", _short(protocol)]
-            for dataset in datasets:
-                own = _numbers(dataset, method, protocol, style)
-                cells += [f"{own[it]:.2f}" if own else _ABSENT for it in ("min", "max")]
-                spread = f"{own['mean']:.2f}$_{{\\pm {own['std']:.2f}}}$" if own else _ABSENT
-                cells.append(spread)
-            rows.append(_row([cells[0], *map(_grey, cells[1:])] if place % 2 else cells))
-        rows.append(r"\midrule")
-    rows[-1] = r"\bottomrule"
-    head = [
-        _row(["", "", *_spans([(dataset.name, 3) for dataset in datasets])]),
-        _rules([3] * len(datasets), start=3),
-        _row(["Method", "Protocol", *[_MIN, _MAX, _MEAN] * len(datasets)]),
-        r"\midrule",
-    ]
-    caption = (
-        f"Lowest and highest {style.metric} of the class orders of each protocol, mean and "
-        f"standard deviation of these, in per cent.{escape_latex(style.origins)}"
-    )
-    return _float("ll" + "ccc" * len(datasets), [*head, *rows], caption, "classic")
-
-
-def _ranking(datasets: Sequence[_Dataset], style: _Style) -> str:
-    """The layout of the paper's ranking tables: true rank, and rank by each protocol."""
-    columns: list[dict[str, float]] = []
-    top, middle, names = [], [], []
-    for dataset in datasets:
-        rankings = _rankings(dataset, style)
-        top.append((dataset.name, len(_CRITERIA) * len(rankings)))
-        for criterion, title in _CRITERIA.items():
-            middle.append((title, len(rankings)))
-            names += list(rankings)
-            columns += [ranking[criterion] for ranking in rankings.values()]
-    rows = []
-    for method in dict.fromkeys(method for ranks in columns for method in ranks):
-        texts = [f"{ranks[method]:g}" if method in ranks else _ABSENT for ranks in columns]
-        rows.append(_row([escape_latex(method), *map(_true_grey, names, texts)]))
-    head = [
-        _row(["", *_spans(top)]),
-        _rules([width for _, width in top]),
-        _row(["", *_spans(middle)]),
-        _rules([width for _, width in middle]),
-        _row(["Method", *map(_true_grey, names, names)]),
-        r"\midrule",
-    ]
-    caption = (
-        "Ranks of the methods (1 is best) on their worst and on their best order and by the "
-        "standard deviation; the true ranks are grey."
-    )
-    body = [*head, *rows, r"\bottomrule"]
-    return _float("l" + "c" * len(columns), body, caption, "ranking")
-
-
-def _rankings(dataset: _Dataset, style: _Style) -> dict[str, Ranking]:
-    """Rank methods by worst and best order and standard deviation, in truth and by protocol."""
-    accuracies = {
-        _short(protocol): {
-            name: own
-            for name in dataset.truths
-            if len(own := dataset.table.orders(name, protocol).accuracies)
-        }
-        for protocol in style.protocols
-    }
-    truths = {name: truth.accuracies for name, truth in dataset.truths.items() if truth}
-    if len(truths) == len(dataset.truths):
-        accuracies = {_TRUE: truths, **accuracies}
-    higher = find_metric(dataset.table.metric).higher_is_better  # forgetting is best if low
-    rankings = {}
-    for protocol, by_method in accuracies.items():
-        ends = {name: (own.min(), own.max(), own.std()) for name, own in by_method.items()}
-        rankings[protocol] = rank_numbers(
-            {name: it if higher else (-it[1], -it[0], it[2]) for name, it in ends.items()}
-        )
-    return rankings
-
-
-def _float(columns: str, body: Sequence[str], caption: str, name: str) -> str:
+def _float(columns: str, head: Sequence[str], rows: Sequence[str], caption: str, name: str) -> str:
     lines = [
         _PACKAGES,
         *(r"\begin{table}[t]", r"\centering", f"\\caption{{{caption}}}"),
         f"\\label{{tab:paper-{name}}}",
         r"\resizebox{\textwidth}{!}{%",
         f"\\begin{{tabular}}{{{columns}}}",
-        r"\toprule",
-        *body,
-        r"\end{tabular}%",
-        *("}", r"\end{table}"),
+        *(r"\toprule", *head, r"\midrule", *rows, r"\bottomrule"),
+        *(r"\end{tabular}%", "}", r"\end{table}"),
     ]
     return "\n".join(lines) + "\n"
 
@@ -313,19 +285,14 @@ def _row(cells: Sequence[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
-def _spans(parts: Sequence[tuple[str, int]]) -> list[str]:
-    return [
-        f"\\multicolumn{{{width}}}{{c}}{{\\textbf{{{escape_latex(title)}}}}}"
-        for title, width in parts
-    ]
-
-
-def _rules(widths: Sequence[int], start: int = 2) -> str:
-    rules = []
-    for width in widths:
+def _spans(parts: Sequence[tuple[str, int]], start: int = 2) -> list[str]:
+    """A row of titles over several columns each, the first one at `start`, and rules below them."""
+    titles, rules = [""] * (start - 1), []
+    for title, width in parts:
+        titles.append(f"\\multicolumn{{{width}}}{{c}}{{\\textbf{{{escape_latex(title)}}}}}")
         rules.append(f"\\cmidrule(lr){{{start}-{start + width - 1}}}")
         start += width
-    return " ".join(rules)
+    return [_row(titles), " ".join(rules)]
 
 
 def _grey(text: str) -> str:

@@ -37,7 +37,7 @@ from edgecil.report.figure import ReportFigure
 from edgecil.report.metrics import MetricWords, metric_words
 from edgecil.report.orders import OrderTable, compare_pair
 from edgecil.report.text import class_names, signed, slug
-from edgecil.report.theme import SHADES, category, is_dark_shade, shade_of
+from edgecil.report.theme import DARK_SHADES, SHADES, category, shade_of
 
 _MOST_BANDS = 6
 _HALF = 620.0  # pixels of a heat map on a desk
@@ -252,7 +252,7 @@ def draw_class_map(
     if classes <= _MOST_NUMBERED and cell >= 26.0:
         for row, column in np.argwhere(~np.isnan(values)).tolist():
             value = float(values[row, column])
-            colour = "on-dark" if is_dark_shade(shade_of(value, low, high)) else "on-light"
+            colour = "on-dark" if shade_of(value, low, high) < DARK_SHADES else "on-light"
             x, y = left + (column + 0.5) * cell, top + (row + 0.5) * height + 4.0
             text = f"{value:.0f}".replace("-", "−")
             marks.append(Text(x, y, text, 11.5, "middle", colour=colour))

@@ -14,7 +14,6 @@ _ABSENT = "–"
 _GAP = "  "  # between columns of text
 _PRINTED = 40  # rows beyond which a table is a CSV file only
 _LINE = 345.0  # points of a text line of LaTeX's article
-_LAST_LATIN = 0x17F  # of the letters that pdfLaTeX knows without more packages
 _LATEX = {
     "\\": r"\textbackslash{}",
     **{letter: f"\\{letter}" for letter in "&%$#_{}"},
@@ -162,12 +161,9 @@ def as_latex(table: Table) -> str:
     if sum(5.0 * max(map(len, column)) + 12.0 for column in texts) > _LINE:
         tabular = [r"\resizebox{\linewidth}{!}{%", *tabular[:-1], tabular[-1] + "}"]
     caption = escape_latex(f"{table.title}. {table.noted_caption}".strip())
-    packages = ["% \\usepackage{amssymb,booktabs,graphicx}"]
-    if letters := _beyond_latin("\n".join([caption, *tabular])):
-        packages.append(f"% Compile with LuaLaTeX or XeLaTeX: pdfLaTeX has no letters {letters}")
-    place = f"\\label{{tab:{table.name}}}"
+    packages, place = r"% \usepackage{amssymb,booktabs,graphicx}", f"\\label{{tab:{table.name}}}"
     start = (r"\begin{table}[t]", r"\centering", f"\\caption{{{caption}}}", place)
-    return "\n".join([*packages, *start, *tabular, r"\end{table}"]) + "\n"
+    return "\n".join([packages, *start, *tabular, r"\end{table}"]) + "\n"
 
 
 def _marked(table: Table, escape: Callable[[str], str], bold: str) -> list[list[str]]:
@@ -264,8 +260,3 @@ def escape_latex(text: str) -> str:
     """
     plain = (letter if letter.isprintable() else " " for letter in " ".join(text.splitlines()))
     return "".join(_LATEX.get(letter, letter) for letter in plain)
-
-
-def _beyond_latin(text: str) -> str:
-    """The letters of a text that pdfLaTeX does not know, each once."""
-    return "".join(sorted({letter for letter in text if ord(letter) > _LAST_LATIN}))

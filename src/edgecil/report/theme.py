@@ -41,6 +41,7 @@ _CIVIDIS = (
     "00224e002a610031711c396f2d416d3a486c45506c50576c5b606e6568706e6f73777777"
     "817f788c8878969077a19975ada272b9ab6dc4b468d0be62dcc859e8d24ff5dc41fee838"
 )
+DARK_SHADES = 11  # the first ones, on which white text has more contrast than black text
 SHADES = tuple(f"#{_CIVIDIS[start : start + 6]}" for start in range(0, len(_CIVIDIS), 6))
 
 _PROTOCOLS: dict[str, tuple[str, Shape]] = {
@@ -77,10 +78,3 @@ def shade_of(value: float, low: float, high: float) -> int:
     """The place of a value's colour in :data:`SHADES`; `low` may be the greater one."""
     share = (value - low) / (high - low) if high != low else 0.5
     return min(max(int(share * len(SHADES)), 0), len(SHADES) - 1)
-
-
-def is_dark_shade(place: int) -> bool:
-    """Whether white text on this colour has more contrast than black text."""
-    red, green, blue = (int(SHADES[place][start : start + 2], 16) / 255.0 for start in (1, 3, 5))
-    luminance = 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2
-    return bool(luminance < 0.179)  # as far from white as from black
