@@ -22,6 +22,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import msgspec
+from typing_extensions import Self
 
 from edgecil.errors import UsageError, is_integer, shown, unknown, wrong_value
 
@@ -66,6 +67,11 @@ class Options:
                 raise unknown(entry.name, value, choices)
             if least is not None and value is not None and value < least:
                 raise UsageError(f"`{entry.name}` must be at least {least}. Got {value} instead.")
+
+    @classmethod
+    def of(cls, given: Any) -> Self:
+        """Return an object of what is given: an object, a mapping or nothing."""
+        return given if isinstance(given, cls) else cls(**cls.given(given))
 
     @classmethod
     def given(cls, given: Any) -> dict[str, Any]:
@@ -192,7 +198,7 @@ def convert(name: str, value: Any, kind: Any) -> Any:
     ((3, 3), ('a', 'b'))
     """
     if isinstance(kind, type) and issubclass(kind, Options):
-        return value if isinstance(value, kind) else kind(**kind.given(value))
+        return kind.of(value)
     plain = _builtin(value)
     kinds = (kind,) if get_origin(kind) is tuple else get_args(kind)
     if isinstance(plain, str) and str not in kinds and tuple[str, ...] in kinds:

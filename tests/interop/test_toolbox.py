@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from edgecil.engine import Experiment, TrainingFailedError
-from edgecil.errors import DataError, PrerequisiteError, UsageError
+from edgecil.errors import DataError, UsageError
 from edgecil.interop import run_toolbox
 from tests.grouped import ordered
 from tests.interop.miniature import write_config, write_toolbox
@@ -196,13 +196,6 @@ def test_a_toolbox_that_does_not_fit_is_refused_with_a_reason(
     change(file, old, new)
     with pytest.raises(TrainingFailedError, match=words):
         train(config, budget=1)
-
-
-def test_a_missing_module_ends_the_first_training_and_all_others(config) -> None:
-    change("trainer.py", "import copy", "import copy, timm9")
-    with pytest.raises(PrerequisiteError, match=r"no module 'timm9'.*nothing.*'python'"):
-        train(config, budget=5)
-    assert len(logs()) < 5
 
 
 def test_a_failure_of_another_tool_has_no_task(config) -> None:

@@ -340,7 +340,7 @@ def resolve_options(
     values["method"] = _method_specs(values.get("method"))
     if values.get("dataset") is not None:
         values["dataset"] = dataset_text(values["dataset"])
-    return build_config(values), Execution(**Execution.given(values.get("execution")))
+    return build_config(values), Execution.of(values.get("execution"))
 
 
 def find_directory(values: Mapping[str, Any], out: str | Path | None) -> Path:

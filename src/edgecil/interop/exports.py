@@ -27,7 +27,13 @@ from edgecil.interop import mammoth_driver, toolbox_driver
 from edgecil.interop.contract import read_result, write_order
 from edgecil.interop.external import ExternalPlan
 from edgecil.interop.orders import Orders, choose_orders
-from edgecil.interop.toolbox import check_checkout, find_interpreter, plan_toolbox, toolbox_settings
+from edgecil.interop.toolbox import (
+    PARTS,
+    check_checkout,
+    find_interpreter,
+    plan_toolbox,
+    read_settings,
+)
 from edgecil.io.files import read_json
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import ClassSequence
@@ -116,16 +122,15 @@ def export(
         if not overwrite or not (folder / MANIFEST).exists():  # nothing of somebody else's
             raise UsageError(f"{out} is not empty; give another `out`, or overwrite an export.")
         shutil.rmtree(folder)
-    source = SimilaritySource(**SimilaritySource.given(similarity))
-    asked = Orders(**Orders.given(orders))
+    asked, source = Orders.of(orders), SimilaritySource.of(similarity)
     if tool in ("pycil", "pilot"):
-        root = check_checkout(checkout, tool, ("trainer.py",))
+        root = check_checkout(checkout, tool, PARTS)
         if config is None:
             raise UsageError(
                 f"`config` is required for {tool}: give one of the JSON files in {root / 'exps'}, "
                 "which names the learner."
             )
-        settings = toolbox_settings(root, config, set or {})
+        settings = read_settings(config, set or {})
         plan = plan_toolbox(root, settings, folder, asked, source, repeats=repeats)
         words = ["launch.py", "$CHECKOUT", "data", json.dumps(plan.identity["settings"])]
         words += ["orders/$run.json", "results/$run.json"]

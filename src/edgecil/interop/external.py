@@ -21,14 +21,13 @@ from edgecil.engine.results import Summary, WholeRun
 from edgecil.engine.seeds import PER_ORDER, SEEDS, training_seed
 from edgecil.engine.similarity import SIMILARITY_FILE
 from edgecil.engine.store import Store
-from edgecil.errors import EdgecilError, PrerequisiteError, UsageError, shown
+from edgecil.errors import EdgecilError, UsageError, shown
 from edgecil.interop.contract import read_result, with_cost, write_order
 from edgecil.interop.orders import ChosenOrders, Orders, choose_orders
 from edgecil.interop.process import (
     Processes,
     last_log_line,
     require_process_groups,
-    signals_interrupt,
 )
 from edgecil.io.progress_bar import Progress
 from edgecil.sequences.protocols import PROTOCOLS
@@ -37,7 +36,6 @@ from edgecil.similarity import SimilaritySource, save_similarity
 
 # In the folder of a run; the first two are described in `edgecil.interop.contract`.
 ORDER_FILE, RESULT_FILE, LOG = "order.json", "result.json", "log.txt"
-_NO_MODULE = r"ModuleNotFoundError: No module named '([^']+)'\s*$"
 _PLACES = r"\{(order_file|result_file|seed)\}"
 
 
@@ -58,7 +56,6 @@ class ExternalPlan:
     identity: Mapping[str, Any]
     cwd: Path
     environment: Mapping[str, str] = field(default_factory=dict)
-    python: str = "command"  # the parameter that names the Python
 
     def nodes(self) -> list[Node]:
         """Return every sequence with every training seed, each once."""
@@ -122,8 +119,7 @@ def run_external(
     for needed in ("{order_file}", "{result_file}"):
         if not any(needed in word for word in words):
             raise UsageError(f"`command` must contain {needed}. Got {shown(' '.join(words))}.")
-    asked = Orders(**Orders.given(orders))
-    source = SimilaritySource(**SimilaritySource.given(similarity))
+    asked, source = Orders.of(orders), SimilaritySource.of(similarity)
     plan = ExternalPlan(
         method=method,
         command=words,
@@ -167,7 +163,7 @@ def train(
             store.add_sequences(name, runs, keep="finished" if name in PROTOCOLS else "all")
         if plan.orders.similarity is not None:
             save_similarity(plan.orders.similarity, out / SIMILARITY_FILE)
-        with signals_interrupt(), Progress("runs", shown=progress) as bar:
+        with Progress("runs", shown=progress) as bar:
             for sentence in plan.orders.notes:
                 bar.note(sentence, once=sentence)
             summary = _train_missing(plan, store, workers, timeout, bar)
@@ -203,13 +199,6 @@ def _train_missing(
                     results.append(future.result())
                     store.record(node, future.result())
                 elif isinstance(error, ProgramError):
-                    missing_module = re.search(_NO_MODULE, error.trace)
-                    if missing_module is not None and not results:
-                        raise PrerequisiteError(
-                            f"{plan.command[0]} has no module {missing_module[1]!r}, so nothing "
-                            f"was trained; give `{plan.python}` with the Python of the tool's "
-                            "environment, or install the module there."
-                        )
                     store.record_failure(node, str(error), error.trace)
                     failed.append(node)
                 else:

@@ -1,8 +1,9 @@
-"""Runs a command, and kills it with all its children once the process that started this one ends.
+"""Runs a command, and stops it with all its children once the process that started this one ends.
 
-Started as `python guard.py SECONDS WORD …` as the leader of a process group of its own, with a pipe
-as its standard input that the starting process keeps open. It ends as the command ended; after so
-many seconds, unless they are 0, it stops the command and its children.
+Started as `python guard.py SECONDS GRACE WORD …` as the leader of a process group of its own, with
+a pipe as its standard input that the starting process keeps open. It ends as the command ended. If
+the pipe is closed, or after so many seconds unless they are 0, it stops the command and its
+children, kills what is left after the grace, and is killed itself.
 """
 
 from __future__ import annotations
@@ -12,25 +13,38 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
-GRACE = 5.0  # seconds between SIGTERM and SIGKILL
 
 
-def main(seconds: float, command: list[str]) -> None:
+def main(seconds: float, grace: float, command: list[str]) -> None:
     """Run the command to its end."""
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent)
     # A signal to the group is for the command; the guard waits for its effect.
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda number, frame: None)
-    threading.Thread(target=kill_when_orphaned, daemon=True).start()
-    try:
-        code = child.wait(seconds or None)
-    except subprocess.TimeoutExpired:
+    stopping = threading.Event()
+
+    def stop() -> None:
+        stopping.set()
         os.killpg(0, signal.SIGTERM)
-        threading.Timer(GRACE, os.killpg, (0, signal.SIGKILL)).start()
-        child.wait()
+        end = time.monotonic() + grace
+        while child.poll() is None and time.monotonic() < end:
+            time.sleep(0.02)
         os.killpg(0, signal.SIGKILL)
+
+    def stop_when_orphaned() -> None:
+        while os.read(0, 1):
+            pass
+        stop()
+
+    threading.Thread(target=stop_when_orphaned, daemon=True).start()
+    if seconds:
+        threading.Timer(seconds, stop).start()
+    code = child.wait()
+    while stopping.is_set():
+        signal.pause()  # until the kill
     if code >= 0:
         os._exit(code)
     if -code != signal.SIGKILL:
@@ -46,12 +60,5 @@ def die_with_parent() -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def kill_when_orphaned() -> None:
-    """Wait for the end of the standard input, then kill the group."""
-    while os.read(0, 1):
-        pass
-    os.killpg(0, signal.SIGKILL)
-
-
 if __name__ == "__main__":
-    main(float(sys.argv[1]), sys.argv[2:])
+    main(float(sys.argv[1]), float(sys.argv[2]), sys.argv[3:])

@@ -275,18 +275,16 @@ def import_logs(
         return import_results(given[0], out=out, overwrite=overwrite)
     if protocol is not None and protocol != PROTOCOL:
         protocol = PROTOCOLS.resolve(protocol)
-    runs = _complete_runs(given)
-    identities = _check_alike([run for run, _ in runs])
-    groups: dict[str, list[tuple[LoggedRun, LabelledSequence]]] = {}
-    for run, name, labelled in _choices([run for run, _ in runs], protocol):
-        groups.setdefault(name, []).append((run, labelled))
+    results = _complete_runs(given)
+    runs = [run for run, _ in results]
+    identities, choices = _check_alike(runs), _choices(runs, protocol)
     with writing(out, overwrite=overwrite) as store:
         for identity in identities:
             store.check_identity(identity)
-        stored = store.sequences()
-        for name, members in groups.items():
-            store.add_sequences(name, _label_orders(stored.get(name, []), members))
-        _record(store, runs)
+        for name in dict.fromkeys(name for _, name, _ in choices):
+            members = [(run, labelled) for run, own, labelled in choices if own == name]
+            store.add_sequences(name, _label_orders(store.sequences().get(name, []), members))
+        _record(store, results)
     return Experiment.open(out)
 
 
@@ -310,28 +308,23 @@ def _read_all(paths: Iterable[Path]) -> Iterator[LoggedRun]:
 
 def _check_alike(runs: Sequence[LoggedRun]) -> list[dict[str, Any]]:
     """Return what decides the results; an error names two logs that differ in it."""
-    first: dict[str, tuple[Any, Path]] = {}
+    seen: dict[str, tuple[Any, Path]] = {}
     identities = {repr(own): (own, run.path) for run in runs for own in [_identity(run)]}
     for identity, path in identities.values():
         for name, value in identity.items():
-            other, origin = first.setdefault(name, (value, path))
+            other, origin = seen.setdefault(name, (value, path))
             if other != value:
+                first, second = (it if isinstance(it, dict) else {"": it} for it in (other, value))
+                differences = [
+                    f"{key} {shown(first.get(key))} against {shown(second.get(key))}".lstrip()
+                    for key in {**first, **second}
+                    if first.get(key) != second.get(key)
+                ]
                 raise UsageError(
-                    f"{origin} and {path} cannot be in one experiment: "
-                    f"{_describe_difference(name, other, value)}. Import each kind into a "
-                    "directory of its own."
+                    f"{origin} and {path} cannot be in one experiment: {name}: "
+                    f"{', '.join(differences)}. Import each kind into a directory of its own."
                 )
     return [identity for identity, _ in identities.values()]
-
-
-def _describe_difference(name: str, first: Any, second: Any) -> str:
-    if name == "sizes" and len(first) != len(second):
-        return f"{len(first)} tasks against {len(second)}"
-    if not isinstance(first, dict):
-        return f"{name} {shown(first)} against {shown(second)}"
-    keys = [key for key in {**first, **second} if first.get(key) != second.get(key)]
-    pairs = (f"{key} {shown(first.get(key))} against {shown(second.get(key))}" for key in keys)
-    return f"{name}: {', '.join(pairs)}"
 
 
 def _choices(

@@ -1,6 +1,6 @@
 """Processes of other programs: started, timed, and stopped together with this one.
 
-Each program runs below :mod:`edgecil.interop.guard`, which kills it if this process dies.
+Each program runs below :mod:`edgecil.interop.guard`, which also stops it if this process dies.
 """
 
 from __future__ import annotations
@@ -11,16 +11,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from edgecil.errors import PrerequisiteError
 from edgecil.interop import guard
 
-GRACE = guard.GRACE
+GRACE = 5.0  # seconds between SIGTERM and SIGKILL
 _TAIL = 4000
 
 
@@ -46,7 +44,7 @@ class Processes:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._alive: set[int] = set()
+        self._alive: set[subprocess.Popen[bytes]] = set()
         self._stopped = False
 
     def run(
@@ -59,13 +57,13 @@ class Processes:
         timeout: float | None = None,
     ) -> Ended:
         """Run a program to its end, or stop it and its children; its output goes to a file."""
-        start = time.perf_counter()
+        start, limits = time.perf_counter(), (str(timeout or 0), str(GRACE))
         with log.open("wb") as file:
             with self._lock:
                 if self._stopped:
                     raise InterruptedError("stopped before it began")
                 process = subprocess.Popen(
-                    [sys.executable, "-I", "-S", guard.__file__, str(timeout or 0), *command],
+                    [sys.executable, "-I", "-S", guard.__file__, *limits, *command],
                     stdin=subprocess.PIPE,
                     stdout=file,
                     stderr=subprocess.STDOUT,
@@ -73,13 +71,12 @@ class Processes:
                     env={**os.environ, **environment},
                     start_new_session=True,
                 )
-                self._alive.add(process.pid)
+                self._alive.add(process)
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
-            assert process.stdin is not None
-            process.stdin.close()
             with self._lock:
-                self._alive.remove(process.pid)
+                self._alive.remove(process)
+                _let_go(process)
         unit = 1 if sys.platform == "darwin" else 1024
         return Ended(process.returncode, time.perf_counter() - start, usage.ru_maxrss * unit)
 
@@ -87,14 +84,14 @@ class Processes:
         """Stop all running programs with their children, and start no more."""
         with self._lock:
             self._stopped = True
-            alive = set(self._alive)
-        _signal_groups(alive, signal.SIGTERM)
-        deadline = time.monotonic() + GRACE
-        try:
-            while alive & self._alive and time.monotonic() < deadline:
-                time.sleep(0.02)
-        finally:
-            _signal_groups(alive, signal.SIGKILL)
+            for process in self._alive:
+                _let_go(process)
+
+
+def _let_go(process: subprocess.Popen[bytes]) -> None:
+    """Close the pipe that a guard reads; it then stops its program."""
+    if process.stdin is not None:
+        process.stdin.close()
 
 
 def require_process_groups() -> None:
@@ -104,35 +101,6 @@ def require_process_groups() -> None:
             "Training with another program requires Linux or macOS. Got Windows; train in WSL or "
             "on another machine, and analyse the results here."
         )
-
-
-def _signal_groups(pids: set[int], number: signal.Signals) -> None:
-    for pid in pids:
-        with suppress(ProcessLookupError):
-            os.killpg(pid, number)
-
-
-@contextmanager
-def signals_interrupt() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP raise KeyboardInterrupt, so that running programs are stopped.
-
-    A signal that is ignored (`nohup`) stays ignored. Only the main thread receives signals.
-    """
-    before: dict[signal.Signals, Any] = {}
-    if threading.current_thread() is threading.main_thread():
-        before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
-
-    def interrupt(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    try:
-        for number, handler in before.items():
-            if handler != signal.SIG_IGN:
-                signal.signal(number, interrupt)
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def last_log_line(log: Path) -> tuple[str, str]:

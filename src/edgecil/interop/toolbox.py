@@ -25,7 +25,7 @@ from edgecil.interop.orders import Orders, choose_orders
 from edgecil.similarity import SimilaritySource
 
 _CLASS_SOURCES = ("names", "file", "embeddings")
-_PARTS = ("trainer.py", "utils/data_manager.py", "utils/factory.py", "models/base.py")
+PARTS = ("trainer.py", "utils/data_manager.py", "utils/factory.py", "models/base.py")
 _NOT_CODE = ("data", "logs")
 _LIBRARIES = ("torch", "torchvision", "timm")
 # Prints which modules are missing, and the number of GPUs.
@@ -99,22 +99,21 @@ def run_toolbox(
         orders: which class orders to train. The dataset and the task sizes are those of the config
             unless given.
     """
-    settings = toolbox_settings(checkout, config, set or {})
+    root = check_checkout(checkout, "PyCIL or PILOT", PARTS)
     plan = plan_toolbox(
-        checkout,
-        settings,
-        out,
-        Orders(**Orders.given(orders)),
-        SimilaritySource(**SimilaritySource.given(similarity)),
+        root,
+        read_settings(config, set or {}),
+        Path(out).absolute(),
+        Orders.of(orders),
+        SimilaritySource.of(similarity),
         python=python,
         threads=threads,
         repeats=repeats,
         overwrite=overwrite,
     )
-    root = Path(checkout).expanduser().absolute()
-    lacking = _find_missing(root, settings, plan.command[0])
+    lacking = _find_missing(root, plan)
     if dry_run:
-        return _missing_runs(plan, root, Path(out).absolute(), lacking, overwrite=overwrite)
+        return _missing_runs(plan, root, lacking, overwrite=overwrite)
     if lacking is not None:
         raise lacking
     return train(
@@ -122,11 +121,8 @@ def run_toolbox(
     )
 
 
-def toolbox_settings(
-    checkout: str | Path, config: str | Path, changes: Mapping[str, Any]
-) -> dict[str, Any]:
+def read_settings(config: str | Path, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return one of a checkout's config files, with changes by key."""
-    check_checkout(checkout, "PyCIL or PILOT", _PARTS)
     for key in ("seed", "shuffle"):
         if key in changes:
             raise UsageError(
@@ -150,9 +146,9 @@ def check_checkout(checkout: str | Path | None, tool: str, parts: Sequence[str])
 
 
 def plan_toolbox(
-    checkout: str | Path,
+    root: Path,
     settings: Mapping[str, Any],
-    out: str | Path,
+    out: Path,
     asked: Orders,
     source: SimilaritySource,
     *,
@@ -162,7 +158,6 @@ def plan_toolbox(
     overwrite: bool = False,
 ) -> ExternalPlan:
     """Return what a toolbox is to train; dataset and task sizes are the config's unless given."""
-    out, root = Path(out).absolute(), Path(checkout).absolute()
     if asked.dataset is None and source.changed().keys().isdisjoint(_CLASS_SOURCES):
         asked = replace(asked, dataset=toolbox_dataset(str(settings["dataset"])))
     sizes = None if asked.has_sizes else _first_and_increment(settings)
@@ -178,7 +173,6 @@ def plan_toolbox(
         repeats=repeats,
         identity={"toolbox": fingerprint(root), "settings": settings, "threads": threads},
         cwd=out,
-        python="python",
         environment={
             "PYTHONHASHSEED": "0",
             "PYTHONDONTWRITEBYTECODE": "1",
@@ -196,8 +190,9 @@ def find_interpreter(python: str | None) -> str:
 
 
 def _missing_runs(
-    plan: ExternalPlan, root: Path, out: Path, lacking: UsageError | None, *, overwrite: bool
+    plan: ExternalPlan, root: Path, lacking: UsageError | None, *, overwrite: bool
 ) -> ToolboxPlan:
+    out = plan.cwd
     done: Mapping[Node, Any] = {}
     if (out / DATABASE).exists() and not overwrite:
         with StoreReader(out) as store:
@@ -216,13 +211,14 @@ def _missing_runs(
     return ToolboxPlan(plan.method, len(nodes) - len(missing), commands, notes, problems)
 
 
-def _find_missing(root: Path, settings: Mapping[str, Any], python: str) -> UsageError | None:
+def _find_missing(root: Path, plan: ExternalPlan) -> UsageError | None:
     """Return an error for what the toolbox lacks, as far as can be said without training."""
+    python = plan.command[0]
     if shutil.which(python) is None:
         return UsageError(
             f"There is no program {python}; give `python` of the toolbox's environment."
         )
-    gpus = [int(one) for one in settings["device"] if str(one).isdecimal()]
+    gpus = [int(one) for one in plan.identity["settings"]["device"] if str(one).isdecimal()]
     code = "\n".join(path.read_text("utf-8", "replace") for path in _code_files(root))
     used = [it for it in _LIBRARIES if re.search(rf"^\s*(import|from) {it}\b", code, re.MULTILINE)]
     try:

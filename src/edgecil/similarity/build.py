@@ -210,7 +210,7 @@ def choose_similarity(
     """
     whole = similarity if isinstance(similarity, SimilarityMatrix) else None
     if whole is None:
-        asked = SimilaritySource(**SimilaritySource.given(similarity))
+        asked = SimilaritySource.of(similarity)
         whole = asked.read()
     if whole is None:
         texts = {name: getattr(asked, name) for name in TEXTS}
