@@ -19,7 +19,7 @@ import edgecil
 from edgecil.backbones import slot
 from edgecil.cli.main import main
 from edgecil.data import load_dataset
-from edgecil.engine.executors import executor
+from edgecil.engine import executors
 from edgecil.errors import EdgecilError, EdgecilWarning, UsageError
 from edgecil.methods import METHODS
 from tests.backbones.test_slot import Tiny
@@ -143,7 +143,7 @@ def test_a_dataset_in_memory_trains(form) -> None:
     "flags",
     [
         ("--dataset", "mine.py:load"),
-        ("--dataset", "hf:saved"),
+        ("--dataset", "./saved"),
         ("--dataset", "toy.npz", "--backbone", "mine.py:make"),
         ("--dataset", "toy.npz", "--backbone", "timm:tiny"),
         ("--dataset", "toy.npz", "--backbone", "timm:tiny", "--method", "simplecil,finetune"),
@@ -157,9 +157,9 @@ def test_data_models_and_learners_by_text(flags, monkeypatch) -> None:
     fake.create_model = lambda name, **_: Tiny()
     monkeypatch.setitem(sys.modules, "timm", fake)
     # a worker process would import the real one
-    monkeypatch.setattr(executor, "suits", lambda _: True)
+    monkeypatch.setattr(executors, "suits", lambda _: True)
     slot.model_fingerprint.cache_clear()
-    if "hf:saved" in flags:
+    if "./saved" in flags:
         hub().save_to_disk("saved")
     if "./colour" in flags:
         colour_folder()
@@ -238,7 +238,7 @@ def test_a_module_of_the_running_script_is_killed_and_resumed(executor) -> None:
 
 @pytest.mark.parametrize("form", ["Net()", "nn.Sequential(Net())", "make_net"])
 def test_a_network_of_a_notebook_trains_although_torch_was_used_before(form, monkeypatch) -> None:
-    monkeypatch.setattr(executor, "suits", lambda _: False)
+    monkeypatch.setattr(executors, "suits", lambda _: False)
     cell = run_cell(f"{FILE}\ndef make_net():\n    return Net()\n\nGIVEN = {form}\n", monkeypatch)
     here, again = (run(dataset=cell.load, backbone=cell.GIVEN) for _ in range(2))
     assert counts(here) == counts(again)
