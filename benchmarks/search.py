@@ -22,7 +22,7 @@ import numpy as np
 from edgecil import lab
 from edgecil.lab._leaderboard import Score, set_score
 from edgecil.lab.truth_tables import TruthTable
-from edgecil.search.strategy import GOALS, Goal, Prefixes, Strategy, objective_predictors
+from edgecil.search.strategy import GOALS, Goal, Strategy, objective_predictors, trainings
 
 RANDOM_DRAWS = 100
 VARIANTS = {
@@ -38,12 +38,12 @@ def random_search(
     table: TruthTable, values: np.ndarray, goal: Goal, limit: int, rng: np.random.Generator
 ) -> int:
     """The most extreme of as many random orders as the limit allows."""
-    trained, seen = Prefixes(), []
+    trained, seen = set(), []
     for place in rng.permutation(len(table.sequences)):
-        tasks = table.sequences[place].tasks
-        if trained.cost + trained.cost_of(tasks) > limit:
+        more = trained | trainings(table.sequences[place])
+        if len(more) > limit:
             break
-        trained.add(tasks)
+        trained = more
         seen.append(int(place))
     return min(seen, key=lambda place: values[place] if goal == "worst" else -values[place])
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.conftest import Cli
 
-PROFILE = {"score", "z", "intra", "lag1", "lag2"}
+PROFILE = {"score", "z", "objectives"}
 
 
 def runs(cli: Cli, *arguments: object) -> list[dict[str, Any]]:

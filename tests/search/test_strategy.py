@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from edgecil.search.strategy import Prefixes, Strategy
+from edgecil.search.strategy import Strategy, trainings
 from edgecil.sequences import ClassSequence, SequenceSpace
 from tests.search.test_surrogate import position_effects
 
@@ -26,13 +26,13 @@ def simulate(strategy: Strategy, truth: np.ndarray) -> tuple[list[ClassSequence]
 
 
 def test_prefixes_count_each_task_training_once() -> None:
-    trained = Prefixes([((0, 1), (2, 3), (4, 5))])
-    assert trained.cost == 3
-    assert trained.cost_of(((0, 1), (4, 5), (2, 3))) == 2
-    assert trained.cost_of(((0, 1), (2, 3), (4, 5))) == 0
-    assert trained.cost_of(((2, 3), (0, 1), (4, 5))) == 3
-    trained.add(((0, 1), (4, 5), (2, 3)))
-    assert trained.cost == 5
+    one, other = ClassSequence([[0, 1], [2, 3], [4, 5]]), ClassSequence([[0, 1], [4, 5], [2, 3]])
+    assert [len(trainings(*some)) for some in ((), (one,), (one, other), (one, one))] == [
+        0,
+        3,
+        5,
+        3,
+    ]
 
 
 @pytest.mark.parametrize("goal", ["worst", "best"])
@@ -41,8 +41,7 @@ def test_a_search_comes_closer_to_the_extreme_than_random_orders_of_the_same_cos
     for seed in range(6):
         truth = position_effects(SPACE, seed)
         sequences, place = simulate(Strategy(SPACE, goal, limit, seed), truth)
-        trained = Prefixes(sequence.tasks for sequence in sequences)
-        assert trained.cost <= limit
+        assert len(trainings(*sequences)) <= limit
         assert len(set(sequences)) == len(sequences) > limit // 3, "shared tasks buy more orders"
         better = truth < truth[place] if goal == "worst" else truth > truth[place]
         ranks.append(better.sum())
@@ -74,8 +73,8 @@ def test_a_large_space_is_searched_near_trained_orders() -> None:
     assert len(proposed) == strategy.batch
     assert all(sequence in space for sequence in proposed)
     assert not set(proposed) & set(sequences)
-    trained = Prefixes(sequence.tasks for sequence in sequences)
-    assert min(trained.cost_of(sequence.tasks) for sequence in proposed) < 10
+    trained = trainings(*sequences)
+    assert min(len(trainings(sequence) - trained) for sequence in proposed) < 10
 
 
 def test_the_share_beyond_an_extreme_value_is_near_one() -> None:

@@ -22,9 +22,7 @@ from edgecil.sequences.objective import (
     adjacent,
     applicable_objectives,
     generalization,
-    inter,
     intra,
-    lag,
     task_similarity,
     to_last,
 )
@@ -76,11 +74,7 @@ def test_means_are_over_the_pairs_that_their_names_say(sizes) -> None:
     definitions = {
         intra: lambda i, j: i == j,
         to_last: lambda i, j: (i == last) != (j == last),
-        inter: lambda i, j: i != j,
-        lambda space: lag(space, 1): lambda i, j: abs(i - j) == 1,
     }
-    if last >= 2:
-        definitions[lambda space: lag(space, 2)] = lambda i, j: abs(i - j) == 2
     for build, wanted in definitions.items():
         objective = build(space)
         for sequence in some_sequences(sizes):

@@ -20,6 +20,10 @@ from edgecil.methods.method import Environment, Method
 from edgecil.methods.task import Task, derive_seed
 
 _REQUIRED = ("fit_task", "predict", "state_dict", "load_state_dict")
+_SUMMARY = (
+    "A plain learner has fit_task(images, labels, classes) or fit_task(loader), predict(images), "
+    "state_dict() and load_state_dict(state)."
+)
 _PLAIN = (bool, int, float, str, type(None))
 _PARTS = ("images", "labels", "classes", "names", "loader")
 _USUAL = ("images", "labels", "classes")
@@ -44,7 +48,7 @@ class PlainMethod(Method):
         with seeded(derive_seed(environment.seed, "plain learner"), environment.device):
             self.learner = make()
         if missing := _missing(self.learner):
-            raise LearnerError(f"{name} has no method {missing[0]!r}; add it. {_summary()}")
+            raise LearnerError(f"{name} has no method {missing[0]!r}; add it. {_SUMMARY}")
 
     def learn(self, task: Task) -> None:
         """Call `fit_task` with the original class ids."""
@@ -112,7 +116,7 @@ def check_plain(learner: Callable[..., Any], name: str) -> None:
     if isinstance(learner, type) and (missing := _missing(learner)):
         raise UsageError(
             f"{name} is neither an edgecil.Method nor a plain learner: it has no method "
-            f"{missing[0]!r}. {_summary()}"
+            f"{missing[0]!r}. {_SUMMARY}"
         )
 
 
@@ -135,13 +139,6 @@ def _wanted(learner: Any) -> tuple[str, ...]:
 
 def _missing(learner: object) -> list[str]:
     return [name for name in _REQUIRED if not callable(getattr(learner, name, None))]
-
-
-def _summary() -> str:
-    return (
-        "A plain learner has fit_task(images, labels, classes) or fit_task(loader), "
-        "predict(images), state_dict() and load_state_dict(state)."
-    )
 
 
 def _copied(value: Any, path: str) -> Any:

@@ -174,13 +174,9 @@ def agreement_tables(agreements: Sequence[Agreement]) -> Iterator[Table]:
 
 
 def profile_tables(profile: Profile) -> Iterator[Table]:
-    """S, the similarity inside and between tasks, and every other objective."""
+    """S and every other objective."""
     rows: list[tuple[Cell, ...]] = [
         ("S", profile.score, profile.z),
-        ("mean similarity inside a task", profile.intra, ""),
-        ("… to the next task", profile.lag1, ""),
-        ("… to the task after that", profile.lag2, ""),
-        ("… to any other task", profile.inter, ""),
     ]
     for name, value in profile.objectives.items():
         if name != "adjacent":

@@ -23,10 +23,10 @@ from edgecil.search.strategy import (
     BATCH,
     Goal,
     Predictors,
-    Prefixes,
     Strategy,
     first_sequences,
     objective_predictors,
+    trainings,
 )
 from edgecil.sequences.protocols import LATIN
 from edgecil.sequences.protocols.extremes import PROBES
@@ -201,7 +201,7 @@ def search_orders(
         tuple(trainer.sign * value for value in confirmations),
         share,
         trainer.trials(sequences),
-        Prefixes(sequence.tasks for sequence in sequences).cost + asked.confirm * space.tasks,
+        len(trainings(*sequences)) + asked.confirm * space.tasks,
         tuple(predictors),
         trainer.experiment,
         budget,

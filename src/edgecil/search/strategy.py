@@ -75,16 +75,16 @@ class Strategy:
         In a batch, every sequence after the first is chosen as if those before it had the values
         that the surrogate expects.
         """
-        trained = Prefixes(sequence.tasks for sequence in sequences)
-        left = self.limit - trained.cost
+        trained = trainings(*sequences)
         rng = np.random.default_rng([self.seed, len(sequences)])
         pool = self._candidates(sequences, values, rng)
         observed, orders = list(values), _orders(sequences)
         chosen: list[ClassSequence] = []
         taken = set(sequences)
         while pool and len(chosen) < self.batch:
-            costs = np.array([trained.cost_of(sequence.tasks) for sequence in pool])
-            open_ = np.array([sequence not in taken for sequence in pool]) & (costs <= left)
+            costs = np.array([len(trainings(sequence) - trained) for sequence in pool])
+            affordable = costs <= self.limit - len(trained)
+            open_ = np.array([sequence not in taken for sequence in pool]) & affordable
             if not open_.any():
                 break
             candidates = _orders(pool)
@@ -96,8 +96,7 @@ class Strategy:
             sequence = pool[index]
             chosen.append(sequence)
             taken.add(sequence)
-            left -= int(costs[index])
-            trained.add(sequence.tasks)
+            trained |= trainings(sequence)
             orders = np.concatenate([orders, candidates[index : index + 1]])
             observed.append(float(prediction.mean[len(orders) - 1 + index]))
         return chosen
@@ -182,26 +181,9 @@ def first_sequences(runs: int) -> int:
     return min(_MOST_FIRST, max(2, runs // 3))
 
 
-class Prefixes:
-    """The task prefixes that have been trained."""
-
-    def __init__(self, sequences: Iterable[Tasks] = ()) -> None:
-        self._trained: set[Tasks] = set()
-        for sequence in sequences:
-            self.add(sequence)
-
-    @property
-    def cost(self) -> int:
-        """The number of task trainings so far."""
-        return len(self._trained)
-
-    def add(self, tasks: Tasks) -> None:
-        """Note that a sequence has been trained."""
-        self._trained.update(tasks[: end + 1] for end in range(len(tasks)))
-
-    def cost_of(self, tasks: Tasks) -> int:
-        """Task trainings that a sequence still requires."""
-        return sum(tasks[: end + 1] not in self._trained for end in range(len(tasks)))
+def trainings(*sequences: ClassSequence) -> set[Tasks]:
+    """Return the task trainings of sequences, by all tasks so far; some sequences share them."""
+    return {one.tasks[:end] for one in sequences for end in range(1, len(one) + 1)}
 
 
 def _orders(sequences: Sequence[ClassSequence]) -> Ints:

@@ -156,19 +156,6 @@ def applicable_objectives(space: SequenceSpace) -> dict[str, Objective]:
     return objectives
 
 
-def lag(space: SequenceSpace, distance: int) -> Objective:
-    """Return the mean similarity of two classes that are `distance` tasks apart."""
-    return Objective(
-        f"lag{distance}", _mean_over(neighbours(space.tasks, distance), space, f"lag{distance}")
-    )
-
-
-def inter(space: SequenceSpace) -> Objective:
-    """Return the mean similarity of two classes in different tasks."""
-    apart = 1.0 - np.eye(space.tasks)
-    return Objective("inter", _mean_over(apart, space, "inter"))
-
-
 def neighbours(tasks: int, distance: int) -> Floats:
     """Return weights of ½ for two tasks that are `distance` apart, shape (K, K)."""
     return (np.eye(tasks, k=distance) + np.eye(tasks, k=-distance)) / 2.0

@@ -17,10 +17,7 @@ from edgecil.sequences.objective import (
     Objective,
     adjacent,
     applicable_objectives,
-    inter,
-    lag,
     pair_counts,
-    task_similarity,
 )
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
@@ -79,19 +76,11 @@ class Profile:
     Attributes:
         score: the paper's S.
         z: exact z-score of S among all sequences with the same task sizes.
-        intra: mean similarity of two classes in one task; None if every task has one class.
-        lag1: mean similarity of two classes in neighbouring tasks.
-        lag2: mean similarity of two classes two tasks apart; None if K = 2.
-        inter: mean similarity of two classes in different tasks.
         objectives: each named objective's value and exact z.
     """
 
     score: float
     z: float
-    intra: float | None
-    lag1: float
-    lag2: float | None
-    inter: float
     objectives: dict[str, dict[str, float]]
 
 
@@ -109,22 +98,8 @@ def profile(similarity: Similarity, sequence: ClassSequence) -> Profile:
     check_similarity(similarity)
     space = SequenceSpace(sequence.sizes)
     adjacent(space)
-    between = task_similarity(similarity, sequence)
     values = {}
     for name, objective in applicable_objectives(space).items():
-        value = float(np.sum(objective.weights * between))
-        z = moments(similarity, space, objective).z(value)
-        values[name] = {"value": value, "z": z}
-    neighbours, apart = (
-        float(np.sum(objective.weights * between)) for objective in (lag(space, 1), inter(space))
-    )
-    lag2 = float(np.sum(lag(space, 2).weights * between)) if space.tasks > 2 else None
-    return Profile(
-        score=values["adjacent"]["value"],
-        z=values["adjacent"]["z"],
-        intra=values["intra"]["value"] if "intra" in values else None,
-        lag1=neighbours,
-        lag2=lag2,
-        inter=apart,
-        objectives=values,
-    )
+        value = objective.value(similarity, sequence)
+        values[name] = {"value": value, "z": moments(similarity, space, objective).z(value)}
+    return Profile(values["adjacent"]["value"], values["adjacent"]["z"], values)
