@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from edgecil.engine.run_files import write_runs
 from edgecil.engine.runs import FAILED, FINISHED, PENDING, Runs
+from edgecil.estimation import DatasetAnalysis, analyze
 from edgecil.sequences import ClassSequence, SequenceSpace, protocol
 from edgecil.similarity import SimilarityMatrix
 
@@ -117,6 +119,12 @@ def noisy(seed: int, *, mean: float = 50.0, std: float = 5.0) -> Callable[[Class
     drawn = np.random.default_rng(seed).normal(mean, std, SPACE.size)
     values = dict(zip(SPACE.enumerate(), drawn.tolist(), strict=True))
     return lambda sequence: values[sequence]
+
+
+def analysed(table: Runs, **options: Any) -> DatasetAnalysis:
+    """Analyse the runs on one dataset."""
+    (dataset,) = analyze(table, **options).datasets
+    return dataset
 
 
 def two_hard_orders(table: Runs, method: str) -> Runs:

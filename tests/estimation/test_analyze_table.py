@@ -7,12 +7,16 @@ import pytest
 
 from edgecil.engine.runs import Runs
 from edgecil.errors import DataError
-from edgecil.estimation import DatasetAnalysis, analyze_table, find_truth
+from edgecil.estimation import DatasetAnalysis, find_truth
 from edgecil.estimation.plausibility import check_runs
 from edgecil.sequences import ClassSequence, profile
-from tests.estimation.tables import SPACE, build, noisy, rows, six_classes, table_of
+from tests.estimation.tables import SPACE, analysed, build, noisy, rows, six_classes, table_of
 
 SIMILARITY = six_classes()
+
+
+def quick(table: Runs) -> DatasetAnalysis:
+    return analysed(table, similarity=SIMILARITY)
 
 
 ALONG_S = {
@@ -30,13 +34,9 @@ def against_s(sequence: ClassSequence) -> float:
     return 100.0 - along_s(sequence)
 
 
-def analysed(table: Runs, **options: object) -> DatasetAnalysis:
-    return analyze_table(table, similarity=SIMILARITY, **options)  # type: ignore[arg-type]
-
-
 @pytest.fixture(scope="module")
 def whole() -> DatasetAnalysis:
-    return analysed(table_of({"rises": along_s, "falls": against_s, "noise": noisy(0)}))
+    return quick(table_of({"rises": along_s, "falls": against_s, "noise": noisy(0)}))
 
 
 def test_the_truth_is_the_population_of_all_orders(whole: DatasetAnalysis) -> None:
@@ -61,7 +61,7 @@ def test_an_enumeration_with_a_few_failures_is_still_the_truth_with_a_warning() 
             for place, run in enumerate(rows(table))
         )
     )
-    result = analysed(holed)
+    result = quick(holed)
     assert "Only 86 of 90" in result.methods["m"].warnings[0]
     assert check_runs(holed)[0].startswith("4 of 90 runs")
     half = build(rows(holed)[:45])
@@ -70,20 +70,20 @@ def test_an_enumeration_with_a_few_failures_is_still_the_truth_with_a_warning() 
 
 def test_one_sequence_is_judged_as_far_as_it_can_be() -> None:
     one = build(rows(table_of({"m": noisy(0)}, ("edge",)))[:1])
-    method = analysed(one).methods["m"]
+    method = quick(one).methods["m"]
     assert method.answer.order_count == 1
     assert method.correlation.pearson is None
 
 
 def test_a_method_that_failed_throughout_is_left_out_and_told() -> None:
-    result = analysed(table_of({"m": noisy(0), "broken": lambda sequence: None}, ("random",)))
+    result = quick(table_of({"m": noisy(0), "broken": lambda sequence: None}, ("random",)))
     assert set(result.methods) == {"m"}
     assert "broken is left out" in " ".join(result.notes)
 
 
 def test_what_another_method_drew_blindly_says_nothing_of_ones_own_extremes() -> None:
     extreme, whole = table_of({"m": along_s}, ("edge",)), table_of({"w": noisy(1)}, ("enumerate",))
-    result = analysed(build(rows(extreme) + rows(whole))).methods
+    result = quick(build(rows(extreme) + rows(whole))).methods
     assert (result["m"].correlation.n, result["w"].correlation.n) == (
         0,
         90,
@@ -96,7 +96,7 @@ def test_one_training_with_two_accuracies_is_noted_and_counts_as_repeated() -> N
     wrong = replace(rows(table)[0], protocol="random", label="seed-0", accuracy=12.0)
     both = build((*rows(table), wrong))
     assert any("12" in note for note in check_runs(both))
-    result = analysed(both)
+    result = quick(both)
     assert result.methods["m"].order_effect.repeats == 1
 
 
@@ -104,7 +104,7 @@ def test_constructed_orders_do_not_enter_the_share_of_the_order() -> None:
     blind = rows(table_of({"m": noisy(0)}, ("random",)))
     probes = rows(table_of({"m": lambda _: 99.0}, ("edge",)))
     twice = [(*some, *(replace(row, seed=1) for row in some)) for some in (blind, blind + probes)]
-    alone, beside = (analysed(build(some)).methods["m"].order_effect for some in twice)
+    alone, beside = (quick(build(some)).methods["m"].order_effect for some in twice)
     assert alone == beside
 
 
@@ -113,11 +113,11 @@ def test_labels_that_failed_are_warned_of_by_protocol() -> None:
     holed = tuple(
         replace(run, accuracy=None) if run.label != "easy" else run for run in rows(table)
     )
-    (failed, *_) = analysed(build(holed)).methods["m"].warnings
+    (failed, *_) = quick(build(holed)).methods["m"].warnings
     assert failed.startswith("edge: hard and median")
     assert "1 order" in failed
 
 
 def test_a_table_without_any_accuracy_is_refused() -> None:
     with pytest.raises(DataError, match="made-up"):
-        analysed(table_of({"m": lambda sequence: None}, ("edge",)))
+        quick(table_of({"m": lambda sequence: None}, ("edge",)))

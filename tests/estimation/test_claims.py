@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from edgecil.engine.runs import Runs
-from edgecil.estimation import analyze_table, compare_pairs
+from edgecil.estimation import compare_pairs
 from edgecil.estimation.calibration import reached_coverage
 from edgecil.estimation.claims import Answer, answer, representative_orders
 from edgecil.estimation.next_runs import NextStep, advise
 from edgecil.sequences.sequence import ClassSequence
-from tests.estimation.tables import Run, build, noisy, rows, runs_of, table_of
+from tests.estimation.tables import Run, analysed, build, noisy, rows, runs_of, table_of
 
 RANDOM = {"accuracy": noisy(0)}
 
@@ -58,7 +58,7 @@ def test_the_tail_lies_below_the_mean_and_the_next_run_around_it() -> None:
 
 def test_all_orders_are_measured() -> None:
     table = table_of({"m": noisy(0)})
-    said = analyze_table(table).methods["m"].answer
+    said = analysed(table).methods["m"].answer
     values = table.orders("m", "enumerate").accuracies
     assert (said.mean.validity, said.estimator, said.order_count) == ("measured", None, 90)
     assert said.mean.value == pytest.approx(values.mean())
@@ -137,7 +137,7 @@ def test_a_part_of_an_enumeration_does_not_count_as_random() -> None:
     assert (alone.blind, alone.order_count, alone.worse.value) == (False, 25, None)
     pair = compare_pairs(listed, ("m", "n"))["m"]["n"]
     assert (pair.blind, pair.protocols) == (False, ("enumerate",))
-    warnings = analyze_table(part).methods["m"].warnings
+    warnings = analysed(part).methods["m"].warnings
     assert any(warning.startswith("enumerate: 65 orders") for warning in warnings)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from edgecil.estimation import analyze_table, correlate, objective_predictor
+from edgecil.estimation import correlate, objective_predictor
 from edgecil.estimation.correlation import relabelled_values
-from tests.estimation.tables import SPACE, noisy, six_classes, table_of
+from tests.estimation.tables import SPACE, analysed, noisy, six_classes, table_of
 
 ORDERS = tuple(SPACE.enumerate())
 
@@ -49,7 +49,7 @@ def test_a_real_relation_is_detected_and_adjusted_over_methods() -> None:
     predictor = objective_predictor(six_classes(), SPACE)
     values = dict(zip(ORDERS, predictor.z(ORDERS).tolist(), strict=True))
     models = {"follows": lambda sequence: 50.0 + 3.0 * values[sequence], "other": noisy(0)}
-    result = analyze_table(table_of(models), similarity=six_classes())
+    result = analysed(table_of(models), similarity=six_classes())
     follows, other = (result.methods[name].correlation for name in models)
     assert follows.pearson == pytest.approx(1.0)
     assert follows.p_value is not None
@@ -73,5 +73,5 @@ def test_a_real_relation_is_detected_and_adjusted_over_methods() -> None:
 def test_a_predictor_is_judged_only_where_it_was_used_and_can_be(protocols, warned) -> None:
     """Three runs say nothing about S, and without hard and easy orders it does not matter."""
     table = table_of({"m": noisy(0)}, protocols)
-    analysis = analyze_table(table, similarity=six_classes())
+    analysis = analysed(table, similarity=six_classes())
     assert any("correlation" in one for one in analysis.methods["m"].warnings) == warned

@@ -5,22 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from edgecil.estimation import analyze_table
 from edgecil.report.orders import OrderTable, compare_pair, named_orders
-from tests.estimation.tables import noisy, six_classes, table_of
+from tests.estimation.tables import analysed, noisy, six_classes, table_of
 
 MODELS = {"low": noisy(0), "high": noisy(1, mean=60.0)}
 
 
 @pytest.fixture(scope="module")
 def enumerated():
-    return analyze_table(table_of(MODELS), similarity=six_classes())
+    return analysed(table_of(MODELS), similarity=six_classes())
 
 
 @pytest.fixture(scope="module")
 def few():
     table = table_of(MODELS, ("random", "edge"))
-    return analyze_table(table, similarity=six_classes())
+    return analysed(table, similarity=six_classes())
 
 
 def test_a_comparison_can_be_turned_around(enumerated) -> None:

@@ -265,21 +265,19 @@ def _parse_value(text: str, metric: str) -> float:
 
 def _check_repeats(table: Runs, numbers: Sequence[int], grid: Grid, *, has_seeds: bool) -> None:
     """Raise an error if two rows of a source are the same run, or a copy without a seed."""
-    keys = [table.seed, table.label, table.sequence, table.protocol, table.method]
-    if not has_seeds:
-        keys[0] = np.unique(table.values, return_inverse=True, equal_nan=False)[1]
-    by_row = np.stack(keys)
-    sort = np.lexsort(by_row)
-    is_same = (np.diff(by_row[:, sort], axis=1) == 0).all(axis=0)
-    if is_same.any():
-        pairs = np.sort(np.stack([sort[1:][is_same], sort[:-1][is_same]]), axis=0)
-        other, row = min(pairs.T.tolist(), key=lambda pair: pair[1])
+    columns = table.method, table.protocol, table.label, table.sequence
+    apart = table.seed if has_seeds else table.values
+    firsts: dict[tuple[float, ...], int] = {}
+    for row, key in enumerate(zip(*(it.tolist() for it in (*columns, apart)), strict=True)):
+        first = firsts.setdefault(key, row)
+        if first == row:
+            continue
         shared = ", ".join(name for name in (*KEYS[:-1], *ORDERS) if name in grid.columns)
-        apart = f" (the column {name_some(grid.unused)} is not used)" if grid.unused else ""
+        unused = f" (the column {name_some(grid.unused)} is not used)" if grid.unused else ""
         same = "seed" if has_seeds else f"{table.metric}, without a seed that tells them apart"
         raise DataError(
-            f"Row {numbers[row]} of {grid.origin} repeats row {numbers[other]}: the same {shared} "
-            f"and {same}{apart}; remove it, or number the seeds of repeated trainings (the column "
+            f"Row {numbers[row]} of {grid.origin} repeats row {numbers[first]}: the same {shared} "
+            f"and {same}{unused}; remove it, or number the seeds of repeated trainings (the column "
             "'order_seed' has those of class orders)."
         )
 

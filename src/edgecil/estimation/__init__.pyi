@@ -5,7 +5,6 @@ from .analysis import (
     MethodAnalysis as MethodAnalysis,
     PredictorSummary as PredictorSummary,
     analyze as analyze,
-    analyze_table as analyze_table,
 )
 from .claims import Answer as Answer, Claim as Claim
 from .comparison import (

@@ -68,7 +68,6 @@ from edgecil.options import checked
 from edgecil.sequences.objective import OBJECTIVES, applicable_objectives
 from edgecil.sequences.protocols import find_protocol
 from edgecil.sequences.sequence import ClassSequence
-from edgecil.similarity.matrix import Similarity
 
 if TYPE_CHECKING:
     import pandas
@@ -466,83 +465,49 @@ def _analyze_dataset(
     runs: DatasetRuns, options: AnalysisOptions, given: SimilarityLike | None
 ) -> DatasetAnalysis:
     similarity, notes, why_none = find_similarity(runs, given)
-    analysis = analyze_table(
-        runs.table,
-        similarity=similarity,
-        predictor=options.predictor,
-        why_none=why_none,
-        seconds={name: run_seconds(runs, name) for name in runs.table.methods},
-    )
-    answered = {name: own.answer.protocols for name, own in analysis.methods.items()}
-    spent = [experiment.training_seconds() for experiment in runs.experiments]
-    totals = {name: sum(one.get(name, 0.0) for one in spent) for name in analysis.methods}
-    details = describe_runs(analysis.table, runs.experiments, answered, options.classifier)
-    weak = note_undertrained(analysis.table, details)
-    return replace(
-        analysis,
-        table=replace(analysis.table, names=class_names(runs.table), by_class=None),
-        notes=(*runs.notes, *notes, *weak, *analysis.notes),
-        experiments=tuple(experiment.record() for experiment in runs.experiments),
-        details=details,
-        training_seconds={name: total for name, total in totals.items() if total > 0.0},
-    )
-
-
-def analyze_table(
-    table: Runs,
-    *,
-    similarity: Similarity | None = None,
-    predictor: str = "adjacent",
-    why_none: str = "No similarity of the classes was given.",
-    seconds: Mapping[str, float | None] | None = None,
-) -> DatasetAnalysis:
-    """Say what the runs of one dataset allow to claim about each method.
-
-    Args:
-        table: the runs on one dataset.
-        similarity: over the table's N classes in ascending order of their ids.
-        predictor: the objective to show beside the orders as a predictor of accuracy.
-        why_none: a sentence on why there is no similarity, for the notes.
-        seconds: mean duration of a run, by method.
-    """
-    check_values(table)
-    table = table.renumbered()
-    shown = None
-    if predictor not in OBJECTIVES:
-        raise unknown("predictor", predictor, OBJECTIVES)
-    if similarity is not None and predictor in applicable_objectives(table.space):
-        shown = objective_predictor(similarity, table.space, predictor)
+    check_values(runs.table)
+    table, predictor, summary = runs.table.renumbered(), None, None
+    if options.predictor not in OBJECTIVES:
+        raise unknown("predictor", options.predictor, OBJECTIVES)
+    if similarity is not None and options.predictor in applicable_objectives(table.space):
+        predictor = objective_predictor(similarity, table.space, options.predictor)
+        z, origin = predictor.z(table.sequences), describe_similarity(similarity)
+        summary = PredictorSummary(options.predictor, predictor.label, origin, predictor.sign, z)
     truths = {it: find_truth(table, it) for it in table.methods if len(table.orders(it))}
-    correlations = {} if shown is None else correlate_methods(table, truths, shown)
+    correlations = {} if predictor is None else _correlate_methods(table, truths, predictor)
     methods = {
         name: _analyze_method(
-            table, name, truth, shown, correlations.get(name), (seconds or {}).get(name)
+            table, name, truth, predictor, correlations.get(name), run_seconds(runs, name)
         )
         for name, truth in truths.items()
     }
+    answered = {name: own.answer.protocols for name, own in methods.items()}
+    details = describe_runs(table, runs.experiments, answered, options.classifier)
+    notes += note_undertrained(table, details)
     lost = [name for name in table.methods if name not in truths]
-    notes = [f"{name} is left out: none of its runs has an accuracy." for name in lost]
-    if shown is None and table.has_orders:
+    notes += [f"{name} is left out: none of its runs has an accuracy." for name in lost]
+    if predictor is None and table.has_orders:
         notes.append(
             f"{why_none} Therefore the correlation of accuracy with the similarity of tasks (S) "
             "is unknown."
         )
-    summary = None
-    if similarity is not None and shown is not None:
-        z, origin = shown.z(table.sequences), describe_similarity(similarity)
-        summary = PredictorSummary(predictor, shown.label, origin, shown.sign, z)
+    spent = [experiment.training_seconds() for experiment in runs.experiments]
+    totals = {name: sum(one.get(name, 0.0) for one in spent) for name in methods}
     return DatasetAnalysis(
         table.dataset,
         table.metric,
-        table,
+        replace(table, names=class_names(runs.table), by_class=None),
         methods,
         compare_pairs(table, tuple(methods)),
         summary,
-        tuple(notes),
+        (*runs.notes, *notes),
+        tuple(experiment.record() for experiment in runs.experiments),
+        details,
+        {name: total for name, total in totals.items() if total > 0.0},
     )
 
 
-def correlate_methods(
+def _correlate_methods(
     table: Runs, truths: Mapping[str, Truth | None], predictor: Predictor
 ) -> dict[str, Correlation]:
     """Return each method's correlation with a predictor; p is adjusted over the methods."""

@@ -64,11 +64,6 @@ class Claim:
     reason: str | None = None
     half_width: float | None = None
 
-    @property
-    def label(self) -> str:
-        """The level."""
-        return f"{100.0 * self.level:.0f} %"
-
 
 @dataclass(frozen=True)
 class Answer:

@@ -68,7 +68,15 @@ def find_similarity(
         if runs.experiments:
             experiment = runs.experiments[0]
             return experiment.similarity(), [*notes, *experiment.notes()], ""
-        return _text_similarity(table), notes, ""
+        names = class_names(table)
+        if names is not None:
+            return text_similarity(ClassList(table.dataset, names)), notes, ""
+        last = table.classes[-1]
+        reason = (
+            f"{table.dataset!r} is not a dataset of edgecil with classes up to {last}, so the "
+            "class names are missing; give a similarity file."
+        )
+        return None, notes, f"The similarity of the classes is unknown: {reason}"
     except EdgecilError as error:
         return None, notes, f"The similarity of the classes is unknown: {error}"
 
@@ -88,14 +96,3 @@ def _select(matrix: Similarity, table: Runs, what: str) -> Similarity:
             f"{ids.max()}; give a row for each."
         )
     return matrix.take(ids)
-
-
-def _text_similarity(table: Runs) -> Similarity:
-    """Return the similarity of the names that a file's class ids have in its dataset."""
-    names = class_names(table)
-    if names is None:
-        raise UsageError(
-            f"{table.dataset!r} is not a dataset of edgecil with classes up to "
-            f"{table.classes[-1]}, so the class names are missing; give a similarity file."
-        )
-    return text_similarity(ClassList(table.dataset, names))
