@@ -12,7 +12,7 @@ from edgecil.engine.run_files import read_runs
 from edgecil.engine.runs import Runs, join_tables
 from edgecil.errors import DataError
 from edgecil.sequences import ClassSequence
-from tests.estimation.tables import Run, build, noisy, rows, table_of
+from tests.estimation.tables import Run, build, rows
 
 ORDERS = [ClassSequence.parse(text) for text in ("0|1|2", "1|0|2", "2|1|0")]
 
@@ -111,9 +111,3 @@ def test_classes_get_the_ids_that_their_names_have_in_a_dataset() -> None:
     assert renumbered.by_class.tolist() == [[20.0, 30.0, 10.0]]
     with pytest.raises(DataError, match="all among"):
         table.numbered_by(["ant", "bee"])
-
-
-def test_a_table_says_what_it_holds_in_one_line() -> None:
-    text = repr(table_of({"a": noisy(0), "b": noisy(1)}))
-    assert "runs of a, b by" in text
-    assert len(text) < 120

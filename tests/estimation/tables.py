@@ -12,7 +12,7 @@ import numpy as np
 from edgecil.engine.run_files import write_runs
 from edgecil.engine.runs import FAILED, FINISHED, PENDING, Runs
 from edgecil.estimation import DatasetAnalysis, analyze
-from edgecil.sequences import ClassSequence, SequenceSpace, protocol
+from edgecil.sequences import ClassSequence, SequenceSpace, profile, protocol
 from edgecil.similarity import SimilarityMatrix
 
 SPACE = SequenceSpace.equal(6, 3)
@@ -135,3 +135,18 @@ def two_hard_orders(table: Runs, method: str) -> Runs:
     )
     second = replace(other, method=method, protocol="edge", label="hard")
     return build([*rows(table), second])
+
+
+ALONG_S = {
+    sequence: 50.0 + 4.0 * profile(six_classes(), sequence).z + 0.2 * noisy(3, mean=0.0)(sequence)
+    for sequence in SPACE.enumerate()
+}
+
+
+def along_s(sequence: ClassSequence) -> float:
+    """Accuracy that S decides, but for a little."""
+    return ALONG_S[sequence]
+
+
+def against_s(sequence: ClassSequence) -> float:
+    return 100.0 - along_s(sequence)

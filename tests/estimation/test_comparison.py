@@ -1,20 +1,30 @@
+"""Which of two methods is better."""
+
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas
 import pytest
+from IPython.lib.pretty import pretty
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from edgecil.estimation import Comparison, compare, compare_pairs, holm
+import edgecil
+from edgecil.errors import UsageError
+from edgecil.estimation import Comparison, compare, compare_pairs
 from edgecil.estimation.comparison import performance_profile
 from edgecil.estimation.samples import know
-from tests.estimation.tables import build, noisy, runs_of, table_of
+from tests.estimation.tables import build, noisy, runs_of, table_of, write
 
 RNG = np.random.default_rng(0)
+
+
 A = RNG.normal(50.0, 5.0, 30)
+
+
 B = A + RNG.normal(1.0, 2.0, 30)
 
 
@@ -41,7 +51,6 @@ def test_a_seed_that_all_orders_share_widens_the_interval() -> None:
         ]
         pair = compare_pairs(build(runs), ("a", "b"))["a"]["b"]
         assert ("one training seed" in pair.population) != own
-        assert pair.interval is not None
         return pair.interval
 
     (low, high), (lowest, highest) = interval(own=True), interval(own=False)
@@ -87,11 +96,6 @@ def test_over_learners_of_all_kinds_the_probability_on_a_new_order_is_right() ->
     assert won[confident].mean() == pytest.approx(np.array(claimed)[confident].mean(), abs=0.05)
 
 
-def test_holm_is_that_of_the_textbook() -> None:
-    adjusted = holm({"a": 0.01, "b": 0.04, "c": 0.03, "d": None, "e": 0.005})
-    assert adjusted == {"a": 0.03, "b": 0.06, "c": 0.06, "d": None, "e": 0.02}
-
-
 def test_pairs_are_compared_on_the_orders_of_blind_protocols() -> None:
     table = table_of({"low": noisy(0), "high": noisy(1, mean=60.0)}, ("latin", "edge"))
     result = compare_pairs(table, ("low", "high"))["low"]["high"]
@@ -129,7 +133,6 @@ def test_a_verdict_and_its_interval_follow_one_rule_whatever_the_number_of_pairs
         ]
         for others in compare_pairs(build(runs), "abcd").values():
             for pair in others.values():
-                assert pair.interval is not None
                 low, high = pair.interval
                 assert (low <= 0.0 <= high) == (pair.grade == "cannot tell")
                 verdicts.add(pair.grade)
@@ -147,3 +150,171 @@ def test_performance_profile_is_the_mean_over_datasets() -> None:
     assert profile.share.tolist() == [1.0, (0.5 + 0.25) / 2, 0.0]
     assert (profile.low <= profile.share).all()
     assert (profile.share <= profile.high).all()
+
+
+def test_methods_of_several_files_are_compared(tmp_path: Path) -> None:
+    a, b = runs_of("a", "random", noisy(0)), runs_of("b", "random", noisy(1, mean=60.0))
+    write(a, tmp_path / "a.csv")
+    write(b, tmp_path / "b.csv.gz")
+    result = edgecil.compare([tmp_path / "a.csv", tmp_path / "b.csv.gz"])
+    (pair,) = result.pairs
+    assert (pair.first, pair.second, pair.comparison.n) == ("a", "b", 3)
+    assert result["b", "a"].difference == -pair.comparison.difference
+    assert result.to_pandas().loc[0, ["first", "n"]].tolist() == ["a", 3]
+
+
+def test_printing_a_comparison_and_advice_gives_their_sentences() -> None:
+    table = table_of({"a": noisy(0), "b": noisy(0, mean=70.0), "c": noisy(2)}, ("latin",))
+    result = edgecil.compare(table)
+    assert "3 pairs" in repr(result)
+    assert "1 pair " in repr(edgecil.compare(table, method=["a", "b"]))
+    assert str(result).startswith("b is ")
+    assert len(str(result).splitlines()) >= 3
+    advice = edgecil.next_runs(table)
+    assert f"{len(advice[0].repeat)} to train once more" in repr(advice)
+    for shown in (str(advice[0]), pretty(advice)):
+        assert all(str(order) in shown for order in advice[0].repeat)
+        assert all(f"{name}: " in shown for name in "abc")
+    assert pretty(result) == str(result)
+
+
+def test_chosen_methods_only_and_unknown_ones_are_refused() -> None:
+    table = table_of({"a": noisy(0), "b": noisy(1), "c": noisy(2)}, ("latin",))
+    assert len(edgecil.compare(table).pairs) == 3
+    assert len(edgecil.compare(table, method=["a", "c"]).pairs) == 1
+    with pytest.raises(UsageError, match="'d'"):
+        edgecil.compare(table, method=["a", "d"])
+
+
+def test_methods_without_a_common_order_are_refused() -> None:
+    runs = [runs_of("a", "latin", noisy(0))[0], runs_of("b", "latin", noisy(0))[1]]
+    with pytest.raises(UsageError, match="same protocol"):
+        edgecil.compare(build(runs))
+
+
+def test_less_forgetting_wins() -> None:
+    runs = [*runs_of("a", "latin", noisy(0)), *runs_of("b", "latin", noisy(0, mean=70.0))]
+    table = build(tuple(runs), metric="forgetting")
+    result = edgecil.compare(table, metric="forgetting")["a", "b"]
+    assert (result.won, result.difference < 0.0) == (1.0, True)
+    assert result.new_run_probability > 0.9
+
+
+@pytest.mark.parametrize(("lead", "grade"), [(5.0, "clear"), (1.5, "likely"), (0.0, "cannot tell")])
+def test_what_compare_says_already_stands_in_the_advice(lead: float, grade: str) -> None:
+    pairs = ((60.0, 1.0), (58.0, -1.0), (62.0, 0.5), (59.0, -0.5))
+    runs = {"b": [b for b, _ in pairs], "a": [b + lead + noise for b, noise in pairs]}
+    frame = pandas.DataFrame(
+        [(name, seed, it) for name, own in runs.items() for seed, it in enumerate(own)],
+        columns=["method", "seed", "accuracy"],
+    )
+    (advice,) = edgecil.next_runs(frame)
+    assert edgecil.compare(frame)["a", "b"].grade == advice.grades["b"]["a"] == grade
+    [sentence] = [line for line in str(advice).splitlines() if line.startswith("b − a: ")]
+    assert sentence.startswith("b − a: clear already") == (grade == "clear")
+    assert sentence.startswith("b − a: likely already") == (grade == "likely")
+
+
+@pytest.mark.parametrize(("count", "blind"), [(90, True), (89, False)])
+def test_all_orders_count_as_random_whatever_their_protocol_is_called(
+    count: int, blind: bool
+) -> None:
+    runs = [
+        replace(run, protocol="given")
+        for seed, name in enumerate("ab")
+        for run in runs_of(name, "enumerate", noisy(seed))[:count]
+    ]
+    table = build(runs)
+    assert edgecil.compare(table)["a", "b"].blind == blind
+    assert any("'given'" in note for note in edgecil.analyze(table).datasets[0].notes) != blind
+
+
+def test_a_single_blind_order_does_not_replace_several_others_in_a_comparison() -> None:
+    runs = [run for seed, name in enumerate("ab") for run in runs_of(name, "edge", noisy(seed))]
+    blind = [runs_of(name, "latin", noisy(seed))[0] for seed, name in enumerate("ab")]
+    assert edgecil.compare(build((*runs, *blind)))["a", "b"].n == 4
+
+
+def test_every_dataset_weighs_the_same_over_all(tmp_path: Path) -> None:
+    files = []
+    for place, count in enumerate((3, 6)):
+        runs = [
+            replace(run, dataset=f"d{place}", protocol="random", seed=number)
+            for name, seed, mean in (("a", 0, 50.0), ("b", 1, 53.0 + place))
+            for number, run in enumerate(runs_of(name, "enumerate", noisy(seed, mean=mean))[:count])
+        ]
+        files.append(tmp_path / f"{place}.csv")
+        write(runs, files[-1])
+    result = edgecil.compare(files)
+    (over,) = result.over_datasets
+    singles = [pair.comparison for pair in result.pairs]
+    assert over.datasets == ("d0", "d1")
+    assert over.difference == pytest.approx(np.mean([one.difference for one in singles]))
+    widths = [one.interval[1] - one.interval[0] for one in singles if one.interval is not None]
+    assert over.interval[1] - over.interval[0] < max(widths)
+    assert str(result).startswith("Over 2 datasets, b ")
+    profile = result.profiles["a"]
+    assert (np.diff(profile.share) <= 0.0).all()
+    assert (profile.low <= profile.share).all()
+    analysis = edgecil.analyze(files)
+    assert analysis.over_datasets == (over,)
+    assert analysis.profiles.keys() == {"a", "b"}
+
+
+@pytest.mark.parametrize("seeds", [True, False])
+def test_runs_without_orders_are_paired_by_seed_or_compared_as_samples(
+    tmp_path: Path, seeds: bool
+) -> None:
+    values = {"a": [61.2, 58.9, 64.0, 60.1], "b": [60.1, 57.8, 62.7, 59.2]}
+    rows = [
+        f"{name},{seed},{value}" if seeds else f"{name},{value}"
+        for name, own in values.items()
+        for seed, value in enumerate(own)
+    ]
+    path = tmp_path / "runs.csv"
+    path.write_text("\n".join(["method,seed,accuracy" if seeds else "method,accuracy", *rows]))
+    one = edgecil.compare(path)["a", "b"]
+    assert (one.n, one.paired, one.population) == (4, seeds, "runs like these")
+    assert one.difference == pytest.approx(1.1)
+    assert (one.interval[1] - one.interval[0] < 1.5) == seeds
+    (advice,) = edgecil.next_runs(path, target=0.5)
+    assert (advice.orders, advice.steps["a"].unit) == ((), "run")
+    assert advice.steps["a"].order_count > 4
+    assert str(edgecil.analyze(path)["a"]).startswith("a reaches ")
+    assert advice.decisions.keys() == ({"a"} if seeds else set())
+
+
+@pytest.mark.parametrize(
+    ("seeds", "n", "is_paired"), [(range(4), 4, True), (range(2, 6), 4, False), (range(1), 1, True)]
+)
+def test_runs_that_share_few_seeds_are_compared_as_samples(
+    seeds: range, n: int, is_paired: bool
+) -> None:
+    rows = [("a", seed, 50.0 + seed) for seed in range(4)]
+    rows += [("b", seed, 40.0 + seed % 3) for seed in seeds]
+    pair = edgecil.compare(pandas.DataFrame(rows, columns=["method", "seed", "accuracy"]))["a", "b"]
+    assert (pair.n, pair.paired) == (n, is_paired)
+
+
+def test_what_was_run_is_called_what_it_is() -> None:
+    frame = pandas.DataFrame({"seed": range(3), "a": (50.0, 51.0, 52.0), "b": (40.0, 41.0, 43.0)})
+    said = str(edgecil.compare(frame, seeds_are="trainings"))
+    assert "all 3 trainings" in said
+    assert "orders" not in said
+    (advice,) = edgecil.next_runs(frame)
+    assert f"{advice.steps['a'].order_count} more runs" in repr(advice)
+    once = frame.assign(sequence="0 1|2 3").melt(["seed", "sequence"], ["a", "b"], "method", "top1")
+    assert "One order" in str(edgecil.compare(once, metric="top1"))
+
+
+def test_a_dataset_that_disagrees_with_the_mean_over_datasets_is_named(tmp_path: Path) -> None:
+    for dataset, mean in (("x", 80.0), ("y", 45.0)):
+        runs = [
+            run
+            for m, p, at in (("a", 0, mean), ("b", 1, 50.0))
+            for run in runs_of(m, "random", noisy(p, mean=at))
+        ]
+        write((replace(run, dataset=dataset) for run in runs), tmp_path / f"{dataset}.csv")
+    (over,) = edgecil.compare([tmp_path / "x.csv", tmp_path / "y.csv"]).over_datasets
+    assert over.difference > 0.0
+    assert over.opposite == ("y",)

@@ -14,8 +14,7 @@ from edgecil.lab import Audit, DatasetAudit, audit
 from edgecil.lab._audit import Ratio, _summarize, audit_file, audit_table
 from edgecil.lab.section import audit_tables, build_section
 from tests.estimation.experiments import write_experiment
-from tests.estimation.tables import SPACE, Run, build, noisy, runs_of, table_of
-from tests.estimation.test_analyze_table import against_s, along_s
+from tests.estimation.tables import SPACE, Run, against_s, along_s, build, noisy, runs_of, table_of
 
 
 @pytest.fixture(scope="module")

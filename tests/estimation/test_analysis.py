@@ -1,3 +1,5 @@
+"""What is analysed, saved and shown, and what is noted."""
+
 from __future__ import annotations
 
 import html
@@ -13,19 +15,24 @@ import pandas
 import pytest
 
 from edgecil.engine import Store
+from edgecil.engine.runs import Runs
 from edgecil.engine.similarity import SIMILARITY_FILE
 from edgecil.errors import DataError, EdgecilError, UsageError
-from edgecil.estimation import Analysis, analyze
+from edgecil.estimation import Analysis, DatasetAnalysis, analyze, find_truth
+from edgecil.estimation.plausibility import check_runs
 from edgecil.io.json import to_plain
 from edgecil.report.narrative import remarks, warnings
 from edgecil.sequences import ClassSequence
 from edgecil.similarity import save_similarity
-from tests.estimation.experiments import NAMES, add_result, write_experiment
+from tests.estimation.experiments import NAMES, write_experiment
 from tests.estimation.tables import (
     SPACE,
+    against_s,
+    along_s,
     build,
     noisy,
     rows,
+    runs_of,
     six_classes,
     table_of,
     two_hard_orders,
@@ -37,6 +44,10 @@ SIMILARITY = six_classes()
 
 def quick(source: Any, **options: Any) -> Analysis:
     return analyze(source, **{"similarity": SIMILARITY, **options})
+
+
+def judged(table: Runs) -> DatasetAnalysis:
+    return quick(table).datasets[0]
 
 
 def test_an_experiment_a_csv_and_a_data_frame_give_the_same_numbers(tmp_path: Path) -> None:
@@ -51,30 +62,17 @@ def test_an_experiment_a_csv_and_a_data_frame_give_the_same_numbers(tmp_path: Pa
     assert whole[0].sources == (str(tmp_path / "a"),)
 
 
-def test_a_saved_analysis_is_a_source(tmp_path: Path) -> None:
-    analysis = quick(table_of({"m": noisy(0)}))
-    analysis.save(tmp_path / "saved.json")
-    again = analyze(tmp_path / "saved.json")
-    assert to_plain(again) == to_plain(analysis)
-    assert analyze(tmp_path / "saved.json", predictor="adjacent").options == analysis.options
-    for name, value in (("metric", "last"), ("predictor", "intra"), ("similarity", "D.npz")):
+def test_a_saved_analysis_is_a_source_with_its_own_options(tmp_path: Path) -> None:
+    directory, saved = write_experiment(tmp_path / "a", {"m": noisy(0)}), tmp_path / "saved.json"
+    analysis = quick(directory, metric="forgetting", predictor="intra")
+    analysis.save(saved)
+    assert to_plain(analyze(saved, metric="forgetting")) == to_plain(analysis)
+    for name, value in (("metric", "accuracy"), ("predictor", "adjacent"), ("similarity", "D.npz")):
         with pytest.raises(UsageError, match=f"has {name} "):
-            analyze(tmp_path / "saved.json", **{name: value})
-    (tmp_path / "other.json").write_text('{"schema": "edgecil.analysis/0"}', encoding="utf-8")
+            analyze(saved, **{name: value})
+    saved.write_text('{"schema": "edgecil.analysis/0"}', encoding="utf-8")
     with pytest.raises(DataError, match=r"edgecil.analysis/6"):
-        analyze(tmp_path / "other.json")
-
-
-def test_an_option_that_equals_its_default_is_compared_with_a_saved_analysis(
-    tmp_path: Path,
-) -> None:
-    directory = write_experiment(tmp_path / "a", {"m": noisy(0)})
-    saved = tmp_path / "last.json"
-    quick(directory, metric="forgetting", predictor="intra").save(saved)
-    assert analyze(saved, metric="forgetting").options.predictor == "intra"
-    for given in ({"metric": "accuracy"}, {"predictor": "adjacent"}):
-        with pytest.raises(UsageError, match=f"has {next(iter(given))} "):
-            analyze(saved, **given)
+        analyze(saved)
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -92,35 +90,19 @@ def test_experiments_have_one_shape_whatever_their_number(tmp_path: Path, count:
     assert {"torch", "dataset"} <= set(first["settings"])
 
 
-def test_runs_of_several_sources_on_one_dataset_are_joined(tmp_path: Path) -> None:
-    whole = write_experiment(tmp_path / "whole", {"a": noisy(0), "b": noisy(1)})
-    first = write_experiment(tmp_path / "first", {"a": noisy(0)})
-    turned = write_turned(tmp_path / "second", noisy(1))
-    together = quick([first, turned])
-    expected = quick(whole).datasets[0]
-    assert [dataset.dataset for dataset in together.datasets] == ["made-up"]
-    assert to_plain(together.datasets[0].methods) == to_plain(expected.methods)
-    assert to_plain(together.datasets[0].comparisons) == to_plain(expected.comparisons)
-    assert together.sources == (str(tmp_path / "first"), str(tmp_path / "second"))
-
-
-def write_turned(directory: Path, accuracy: Any) -> Path:
-    """The same runs as those of `write_experiment`, with the classes in reverse."""
-    with closing(Store(directory)) as store:
-        store.check_identity(
-            {"dataset": {"name": "made-up", "classes": NAMES[::-1]}, "method b": {}}
-        )
-        source = write_experiment(directory / "straight", {"b": accuracy})
-        for protocol, labelled in source.sequences().items():
-            turned = [replace(run, sequence=turn(run.sequence)) for run in labelled]
-            store.add_sequences(protocol, turned)
-            for run in labelled:
-                add_result(store, "b", turn(run.sequence), accuracy(run.sequence))
-    return directory
-
-
-def turn(sequence: ClassSequence) -> ClassSequence:
-    return ClassSequence([5 - class_ for class_ in task] for task in sequence.tasks)
+def test_runs_of_several_sources_on_one_dataset_are_joined_by_the_names_of_classes() -> None:
+    a, b = (
+        [run for name in ("random", "edge") for run in runs_of(method, name, noisy(seed))]
+        for seed, method in enumerate("ab")
+    )
+    turned = [
+        replace(run, sequence=ClassSequence([5 - id_ for id_ in it] for it in run.sequence.tasks))
+        for run in b
+    ]
+    together = quick([build(a, NAMES), build(turned, NAMES[::-1])]).datasets[0]
+    expected = quick(build([*a, *b], NAMES)).datasets[0]
+    assert to_plain(together.methods) == to_plain(expected.methods)
+    assert to_plain(together.comparisons) == to_plain(expected.comparisons)
 
 
 def test_sources_with_other_classes_or_task_sizes_are_refused(tmp_path: Path) -> None:
@@ -182,7 +164,6 @@ def test_missing_class_names_are_one_remark_and_no_warning() -> None:
 def test_the_predictor_is_summed_up_for_every_sequence() -> None:
     (dataset,) = quick(table_of({"m": noisy(0)})).datasets
     predictor = dataset.predictor
-    assert predictor is not None
     assert (predictor.name, predictor.label, predictor.sign) == ("adjacent", "S", 1)
     assert len(predictor.z) == len(dataset.table.sequences) == SPACE.size
     assert predictor.z.mean() == pytest.approx(0.0, abs=1e-9)
@@ -288,3 +269,91 @@ def test_two_different_hard_orders_are_named(method: str) -> None:
     (note,) = (note for note in twice.notes if "'hard'" in note)
     assert note.startswith("edge has 2 different orders")
     assert ("not compared" in note) == (method == "m")
+
+
+@pytest.fixture(scope="module")
+def whole() -> DatasetAnalysis:
+    return judged(table_of({"rises": along_s, "falls": against_s, "noise": noisy(0)}))
+
+
+def test_the_truth_is_the_population_of_all_orders(whole: DatasetAnalysis) -> None:
+    values = np.array([noisy(0)(sequence) for sequence in SPACE.enumerate()])
+    truth = whole.methods["noise"].truth
+    assert (truth.mean, truth.std) == pytest.approx((values.mean(), values.std(ddof=0)))
+    assert (truth.min, truth.max) == (values.min(), values.max())
+    assert (len(truth), truth.kind, truth.space_size) == (90, "enumerated", 90)
+
+
+def test_a_backward_and_a_weak_predictor_are_warned_of(whole: DatasetAnalysis) -> None:
+    assert "wrong sign" in whole.methods["falls"].warnings[0]
+    assert whole.methods["noise"].warnings
+
+
+def test_an_enumeration_with_a_few_failures_is_still_the_truth_with_a_warning() -> None:
+    table = table_of({"m": noisy(0)}, ("enumerate",))
+    holed = build(
+        tuple(
+            replace(run, accuracy=None) if place < 4 else run
+            for place, run in enumerate(rows(table))
+        )
+    )
+    result = judged(holed)
+    assert "Only 86 of 90" in result.methods["m"].warnings[0]
+    assert check_runs(holed)[0].startswith("4 of 90 runs")
+    half = build(rows(holed)[:45])
+    assert find_truth(half, "m") is None
+
+
+def test_one_sequence_is_judged_as_far_as_it_can_be() -> None:
+    one = build(rows(table_of({"m": noisy(0)}, ("edge",)))[:1])
+    method = judged(one).methods["m"]
+    assert method.answer.order_count == 1
+    assert method.correlation.pearson is None
+
+
+def test_a_method_that_failed_throughout_is_left_out_and_told() -> None:
+    result = judged(table_of({"m": noisy(0), "broken": lambda sequence: None}, ("random",)))
+    assert set(result.methods) == {"m"}
+    assert "broken is left out" in " ".join(result.notes)
+
+
+def test_what_another_method_drew_blindly_says_nothing_of_ones_own_extremes() -> None:
+    extreme, whole = table_of({"m": along_s}, ("edge",)), table_of({"w": noisy(1)}, ("enumerate",))
+    result = judged(build(rows(extreme) + rows(whole))).methods
+    assert (result["m"].correlation.n, result["w"].correlation.n) == (
+        0,
+        90,
+    )
+    assert result["m"].correlation.pearson is None
+
+
+def test_one_training_with_two_accuracies_is_noted_and_counts_as_repeated() -> None:
+    table = table_of({"m": noisy(0)}, ("enumerate",))
+    wrong = replace(rows(table)[0], protocol="random", label="seed-0", accuracy=12.0)
+    both = build((*rows(table), wrong))
+    assert any("12" in note for note in check_runs(both))
+    result = judged(both)
+    assert result.methods["m"].order_effect.repeats == 1
+
+
+def test_constructed_orders_do_not_enter_the_share_of_the_order() -> None:
+    blind = rows(table_of({"m": noisy(0)}, ("random",)))
+    probes = rows(table_of({"m": lambda _: 99.0}, ("edge",)))
+    twice = [(*some, *(replace(row, seed=1) for row in some)) for some in (blind, blind + probes)]
+    alone, beside = (judged(build(some)).methods["m"].order_effect for some in twice)
+    assert alone == beside
+
+
+def test_labels_that_failed_are_warned_of_by_protocol() -> None:
+    table = table_of({"m": noisy(0)}, ("edge",))
+    holed = tuple(
+        replace(run, accuracy=None) if run.label != "easy" else run for run in rows(table)
+    )
+    (failed, *_) = judged(build(holed)).methods["m"].warnings
+    assert failed.startswith("edge: hard and median")
+    assert "1 order" in failed
+
+
+def test_a_table_without_any_accuracy_is_refused() -> None:
+    with pytest.raises(DataError, match="made-up"):
+        judged(table_of({"m": lambda sequence: None}, ("edge",)))
