@@ -52,13 +52,13 @@ def test_captions_are_read_in_label_order(tmp_path: Path, name: str, content: st
         ("c.json", '{"dog": "x", "house_cat": "y", "house cat": "z"}', "more than one caption"),
         ("c.json", '{"dog": "", "house_cat": "y"}', "'dog'"),
         ("c.json", '{"dog": {"a": "b"}, "house_cat": "y"}', "must be a text"),
-        ("c.json", '["x", "y"]', "must be an object"),
+        ("c.json", '["x", "y"]', "must be a .json object"),
         ("c.csv", "dog,x\nhouse_cat,y\n", "columns name"),
         ("c.csv", "name,caption\ndog,x, y\nhouse_cat,z\n", "in quotes"),
         ("c.csv", "", "header line"),
         ("c.txt", "x\ny\nz\n", "needs 2 captions"),
         ("c.txt", "x\n\n", "needs 2 captions"),
-        ("c.md", "x\ny\n", "read"),
+        ("c.md", "x\ny\n", "in a .csv or .txt"),
     ],
 )
 def test_every_class_must_have_exactly_one(

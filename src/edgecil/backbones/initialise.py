@@ -68,22 +68,18 @@ def initialise(network: nn.Module, generator: torch.Generator) -> None:
     0 and variance 1. A module with weights of its own draws them in `reset_parameters(generator)`.
     """
     for module in network.modules():
-        if isinstance(module, nn.Conv2d):
-            nn.init.kaiming_normal_(
-                module.weight, mode="fan_out", nonlinearity="relu", generator=generator
-            )
-            _no_bias(module)
-        elif isinstance(module, nn.Linear):
-            nn.init.normal_(module.weight, std=0.02, generator=generator)
-            _no_bias(module)
+        if isinstance(module, (nn.Conv2d, nn.Linear)):
+            if isinstance(module, nn.Linear):
+                nn.init.normal_(module.weight, std=0.02, generator=generator)
+            else:
+                nn.init.kaiming_normal_(
+                    module.weight, mode="fan_out", nonlinearity="relu", generator=generator
+                )
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
         elif isinstance(module, (nn.BatchNorm2d, nn.LayerNorm)):
             module.reset_parameters()
         elif isinstance(module, ViT):
             module.reset_parameters(generator)
         elif any(True for _ in module.parameters(recurse=False)):
             raise TypeError(f"There is no initialisation for {type(module).__name__}.")
-
-
-def _no_bias(module: nn.Conv2d | nn.Linear) -> None:
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)

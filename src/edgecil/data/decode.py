@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -131,18 +131,20 @@ def _opened(path: Item) -> Iterator[Image]:
         check_file(file)
     if isinstance(file, np.ndarray):
         raise DataError(f"{path} is a vector, but others of the dataset are images.")
-    if isinstance(file, PIL.Image.Image):
-        yield _shallow(path, file)
-        return
-    if isinstance(file, bytes):
-        file = BytesIO(file)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PIL.Image.DecompressionBombWarning)
-            opened = PIL.Image.open(file, formats=_FORMATS)
+        opened: AbstractContextManager[Image] = nullcontext(file)
+        if not isinstance(file, PIL.Image.Image):
+            content = BytesIO(file) if isinstance(file, bytes) else file
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", PIL.Image.DecompressionBombWarning)
+                opened = PIL.Image.open(content, formats=_FORMATS)
         with opened as image:
             limits.PIXELS.check(str(path), image.width * image.height)
-            yield _shallow(path, image)
+            if image.mode.startswith(_DEEP):
+                raise DataError(
+                    f"{path} has more than 8 bits per channel ({image.mode}); save it with 8."
+                )
+            yield image
     except (EdgecilError, MemoryError):
         raise
     except PIL.Image.DecompressionBombError as error:
@@ -155,13 +157,6 @@ def _opened(path: Item) -> Iterator[Image]:
             f"Cannot decode image {path} ({first_line(error)}): it is damaged, or not in a format "
             f"that is read ({', '.join(_FORMATS)}); replace or remove it."
         ) from error
-
-
-def _shallow(path: Item, image: Image) -> Image:
-    """Return an image of 8 bits per channel."""
-    if image.mode.startswith(_DEEP):
-        raise DataError(f"{path} has more than 8 bits per channel ({image.mode}); save it with 8.")
-    return image
 
 
 def _fit(image: Image, height: int, width: int) -> Image:

@@ -231,16 +231,12 @@ def find_classes(dataset: str | None = None, names: Names | None = None) -> Clas
         dataset: a dataset's name, a folder of images or an .npz file.
         names: a file, a list, or the name of a class list; with a dataset as many as it has.
     """
-    if dataset is None and names is None:
-        raise UsageError("The classes are not specified; give `dataset` or `names`.")
-    of_dataset = None
-    if dataset is not None:
-        from edgecil.data import dataset_classes
+    from edgecil.data import dataset_classes
 
-        of_dataset = dataset_classes(dataset)
     if names is None:
-        assert of_dataset is not None
-        return of_dataset
+        if dataset is None:
+            raise UsageError("The classes are not specified; give `dataset` or `names`.")
+        return dataset_classes(dataset)
     if isinstance(names, ClassList):
         listed = names
     elif isinstance(names, str) and names in CLASS_LISTS and not Path(names).exists():
@@ -249,14 +245,14 @@ def find_classes(dataset: str | None = None, names: Names | None = None) -> Clas
         listed = read_classes(names)
     else:
         listed = ClassList("names", names)  # type: ignore[arg-type]
-    if of_dataset is None:
-        return listed
-    check_same_order(listed.labels, of_dataset.labels, str(names))
-    if len(listed) != len(of_dataset):
-        raise UsageError(
-            f"Class list {listed.name!r} has {len(listed)} names but {len(of_dataset)} classes "
-            "were expected."
-        )
+    if dataset is not None:
+        own = dataset_classes(dataset)
+        check_same_order(listed.labels, own.labels, str(names))
+        if len(listed) != len(own):
+            raise UsageError(
+                f"Class list {listed.name!r} has {len(listed)} names but {len(own)} classes were "
+                "expected."
+            )
     return listed
 
 

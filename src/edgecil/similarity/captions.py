@@ -49,17 +49,18 @@ def read_captions(path: str | Path, classes: ClassList) -> tuple[str, ...]:
     """
     path = Path(path)
     suffix = path.suffix.lower()
-    if suffix not in {".json", ".csv", ".txt"}:
-        raise UsageError(f"Captions are read from .json, .csv or .txt files. Got {path} instead.")
     try:
-        if suffix == ".json":
-            captions = read_json(path)
-            if not isinstance(captions, dict):
-                raise UsageError("captions must be an object from class label to caption.")
-            return check_captions(classes, captions)
         if suffix == ".txt":
             return check_captions(classes, read_text(path).rstrip("\n").split("\n"))
-        return check_captions(classes, _in_label_order(classes, _csv_pairs(path)))
+        if suffix == ".csv":
+            return check_captions(classes, _in_label_order(classes, _csv_pairs(path)))
+        captions = read_json(path) if suffix == ".json" else None
+        if not isinstance(captions, dict):
+            raise UsageError(
+                "captions must be a .json object from class label to caption, or in a .csv or .txt "
+                "file."
+            )
+        return check_captions(classes, captions)
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from error
 

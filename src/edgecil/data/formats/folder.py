@@ -62,8 +62,19 @@ def list_class_folders(
     """Return the files below given class folders, with or without train and test above them."""
     training = _part(root, TRAIN)
     if training is not None:
+        part = _part(root, TEST)
+        if part is None:
+            raise DataError(
+                f"{root / 'test'} is missing: {training} has class folders, so the test images "
+                f"must be in class folders of {root / 'test'} or {root / 'val'}."
+            )
+        if extra := sorted(set(_folders(part)) - set(folders)):
+            raise DataError(
+                f"{part / extra[0]} has no counterpart in {training}; both must have the same "
+                "classes."
+            )
         train, train_labels = class_files(training, folders)
-        test, test_labels = class_files(_test_part(root, training, folders), folders)
+        test, test_labels = class_files(part, folders)
         paths, labels = train + test, np.concatenate([train_labels, test_labels])
         testing = np.arange(len(paths)) >= len(train)
     else:
@@ -98,21 +109,6 @@ def _folders(path: Path) -> list[str]:
         for entry in path.iterdir()
         if entry.is_dir() and not entry.name.startswith(".") and entry.name not in _IGNORED
     )
-
-
-def _test_part(root: Path, training: Path, folders: Sequence[str]) -> Path:
-    part = _part(root, TEST)
-    if part is None:
-        raise DataError(
-            f"{root / 'test'} is missing: {training} has class folders, so the test images "
-            f"must be in class folders of {root / 'test'} or {root / 'val'}."
-        )
-    extra = sorted(set(_folders(part)) - set(folders))
-    if extra:
-        raise DataError(
-            f"{part / extra[0]} has no counterpart in {training}; both must have the same classes."
-        )
-    return part
 
 
 def class_files(part: Path, folders: Sequence[str]) -> tuple[list[Path], Ints]:
