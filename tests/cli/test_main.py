@@ -202,9 +202,9 @@ def test_a_terminal_without_unicode_is_served() -> None:
 
 
 def test_json_needs_no_unicode_from_the_terminal() -> None:
-    Path("f.json").write_text('["μέλισσα", "αρκούδα"]', encoding="utf-8")
-    np.savez("f.npz", features=np.eye(2), labels=np.arange(2))
-    command = ("similarity", "--features", "f.npz", "--names", "f.json", "--json")
+    rows, names = np.eye(4), np.array(["μέλισσα", "αρκούδα"])
+    np.savez("f.npz", x=rows, y=np.arange(4) // 2, test=np.arange(4) % 2 > 0, names=names)
+    command = ("similarity", "f.npz", "--images", "pixels", "--json")
     plain = shell(*command)
     ascii_ = shell(*command, PYTHONIOENCODING="ascii")
     assert "μέλισσα" in plain.stdout

@@ -51,14 +51,6 @@ def test_captions_replace_names() -> None:
     assert not np.allclose(matrix.values, build_similarity(dataset="ham10000").values)
 
 
-def test_features_replace_text(tmp_path: Path) -> None:
-    path = tmp_path / "f.npz"
-    rng = np.random.default_rng(0)
-    np.savez(path, features=rng.random((60, 8)), labels=np.arange(60) % 6)
-    assert len(build_similarity(features=path)) == 6
-    assert build_similarity(features=path, names=list("abcdef"), classes=2).names == ("a", "b")
-
-
 def test_images_replace_text_and_progress_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,7 +69,6 @@ def test_images_replace_text_and_progress_is_reported(
         ({}, "'dataset' or 'names'"),
         ({"dataset": "cifar100", "names": ["a", "b"]}, "100 classes were expected"),
         ({"images": "pixels"}, "'images' requires a 'dataset'"),
-        ({"dataset": "quickdraw", "images": "pixels", "features": "f.npz"}, "'features'"),
         ({"dataset": "quickdraw", "images": "pixels", "template": "{name}"}, "'template'"),
         ({"dataset": "quickdraw", "images": "pixels", "threads": 0}, "at least 1. Got 0"),
         ({"dataset": "quickdraw", "root": "data"}, "'root'"),

@@ -12,14 +12,12 @@ from .captions import (
 from .clip import ClipEncoder as ClipEncoder
 from .files import (
     read_embeddings as read_embeddings,
-    read_features as read_features,
     read_similarity as read_similarity,
     save_similarity as save_similarity,
 )
 from .images import (
     PIXELS as PIXELS,
     image_similarity as image_similarity,
-    prototype_similarity as prototype_similarity,
 )
 from .matrix import (
     Similarity as Similarity,

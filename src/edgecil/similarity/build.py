@@ -18,11 +18,10 @@ from edgecil.similarity.captions import bundled_captions, read_captions
 from edgecil.similarity.files import (
     check_similarity_path,
     read_embeddings,
-    read_features,
     read_similarity,
     save_similarity,
 )
-from edgecil.similarity.images import image_similarity, prototype_similarity
+from edgecil.similarity.images import image_similarity
 from edgecil.similarity.matrix import Similarity, SimilarityMatrix
 from edgecil.similarity.text import DEFAULT_ENCODER, TEMPLATE, Encoder, text_similarity
 
@@ -101,7 +100,6 @@ def build_similarity(
     captions: Captions | None = None,
     weights: str | Path | None = None,
     encoder_half: bool = False,
-    features: str | Path | None = None,
     images: str | None = None,
     root: str | Path | None = None,
     image_size: int | None = None,
@@ -113,7 +111,7 @@ def build_similarity(
     overwrite: bool = False,
     progress: bool = True,
 ) -> SimilarityMatrix:
-    """Compute the cosine similarity of classes from names, captions, features or images.
+    """Compute the cosine similarity of classes from names, captions or inputs.
 
     Args:
         dataset: a dataset's name, a folder of images or an .npz file.
@@ -127,9 +125,8 @@ def build_similarity(
             captions that come with edgecil. In Python also a mapping or a list.
         weights: weights of the encoder: a folder, a file or a hub id.
         encoder_half: let CLIP use half precision on a GPU, as OpenAI's package does.
-        features: .npz file with `features` (n, d) and `labels` (n,), used in place of text.
-        images: use the dataset's training images in place of text: `pixels`, or the name of a
-            pre-trained network whose features are averaged per class.
+        images: use the dataset's training inputs in place of text: `pixels` (or vectors, if it has
+            these), or the name of a pre-trained network whose features are averaged per class.
         root: directory of the dataset's images.
         image_size: width and height in pixels to which image files are scaled.
         threads: number of threads of the network; 1 by default.
@@ -150,9 +147,9 @@ def build_similarity(
     text = {"encoder": encoder, "template": template, "captions": captions, "weights": weights}
     on_images = {"root": root, "image_size": image_size, "threads": threads}
     if images is not None:
-        _refuse("images", {**text, "names": names, "features": features})
-        if str(images).endswith(".npz"):
-            raise UsageError(f"{images} is a file of features; give it as `features`.")
+        for name, value in {**text, "names": names}.items():
+            if value is not None:
+                raise UsageError(f"`{name}` cannot be combined with `images`; leave one out.")
         if dataset is None:
             raise UsageError("`images` requires a `dataset`.")
         if threads is not None and threads < 1:
@@ -167,11 +164,6 @@ def build_similarity(
         chosen = {}  # already taken
     elif given := [name for name, value in on_images.items() if value is not None]:
         raise UsageError(f"`{given[0]}` is used with images only; give `images` as well.")
-    elif features is not None:
-        _refuse("features", text)
-        rows, labels = read_features(features)
-        listed = None if dataset is None and names is None else find_classes(dataset, names).labels
-        matrix = prototype_similarity(rows, labels, listed)
     else:
         listed_classes = find_classes(dataset, names)
         if len(listed_classes) < 2:
@@ -274,10 +266,3 @@ def find_captions(classes: ClassList, captions: Captions) -> Mapping[str, str] |
     if isinstance(captions, (str, Path)):
         return read_captions(captions, classes)
     return captions
-
-
-def _refuse(source: str, others: Mapping[str, object]) -> None:
-    """Raise an error if an argument is given that `source` leaves without a meaning."""
-    for name, value in others.items():
-        if value is not None:
-            raise UsageError(f"`{name}` cannot be combined with `{source}`; leave one of them out.")

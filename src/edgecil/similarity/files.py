@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from edgecil.errors import DataError, UsageError, name_some
-from edgecil.io.arrays import Floats, Ints, read_npy, read_npz
+from edgecil.io.arrays import Floats, read_npy, read_npz
 from edgecil.io.csv_files import check_header, read_rows
 from edgecil.io.files import replace_file
 from edgecil.io.numbers import is_number, parse_float
 from edgecil.similarity.matrix import SimilarityMatrix
 
 # The arrays that are read; others in a file are not unpacked.
-_ARRAYS = ("values", "vectors", "features", "labels", "names", "source")
+_ARRAYS = ("values", "vectors", "names", "source")
 
 
 def save_similarity(matrix: SimilarityMatrix, path: str | Path) -> None:
@@ -75,18 +75,6 @@ def read_embeddings(path: str | Path) -> SimilarityMatrix:
         raise DataError(f"{path} contains no array called 'vectors' (it has: {_listed(arrays)}).")
     rows = _numbers(vectors, "class vectors", path)
     return SimilarityMatrix.of_vectors(rows, _names(arrays, path), _source(arrays, path))
-
-
-def read_features(path: str | Path) -> tuple[Floats, Ints]:
-    """Image features (n, d) and their original class labels (n,) from an .npz file."""
-    path = Path(path)
-    arrays = _read_arrays(path, (".npz",))
-    if arrays.get("features") is None or arrays.get("labels") is None:
-        raise DataError(
-            f"{path} must contain the arrays 'features' (n, d) and 'labels' (n,). "
-            f"It has: {_listed(arrays)}."
-        )
-    return _numbers(arrays["features"], "features", path), arrays["labels"]
 
 
 def _read_arrays(path: Path, endings: tuple[str, ...]) -> dict[str, Any]:

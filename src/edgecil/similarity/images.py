@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from edgecil.errors import PrerequisiteError, UsageError
+from edgecil.errors import PrerequisiteError
 from edgecil.io.arrays import Floats, Inputs, Pixels
 from edgecil.io.device import use_portable_kernels
 from edgecil.io.packages import require_training
-from edgecil.similarity.matrix import SimilarityMatrix, numbered_names
+from edgecil.similarity.matrix import SimilarityMatrix
 
 if TYPE_CHECKING:
     from edgecil.data import Dataset
@@ -28,6 +27,9 @@ def image_similarity(
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> SimilarityMatrix:
     """Return cosines between the mean features of the classes' training images.
+
+    Each image counts by its direction: it is scaled to unit length before the mean, as nearest-mean
+    classifiers do (iCaRL, Rebuffi et al. 2017), so that a few long vectors cannot decide a class.
 
     Args:
         images: N classes, each with training images.
@@ -53,45 +55,6 @@ def class_means(dataset: Any, **chosen: Any) -> SimilarityMatrix | None:
     if not has_vectors(dataset):
         return None
     return image_similarity(load_dataset(dataset, **chosen))
-
-
-def prototype_similarity(
-    features: ArrayLike, labels: ArrayLike, names: Sequence[str] | None = None
-) -> SimilarityMatrix:
-    """Return the cosines of the class means of any features.
-
-    Each sample counts by its direction: it is scaled to unit length before the mean, as nearest-
-    mean classifiers do (iCaRL, Rebuffi et al. 2017), so that a few long vectors cannot decide a
-    class. A zero sample stays zero.
-
-    Args:
-        features: (n, d) finite numbers, one row per sample.
-        labels: (n,) integers in 0..N-1, every class at least once.
-        names: N class names in label order; without them N is the largest label + 1.
-    """
-    rows = np.asarray(features, dtype=np.float64)
-    ids = np.asarray(labels)
-    if rows.ndim != 2 or 0 in rows.shape or ids.shape != (len(rows),) or ids.dtype.kind not in "iu":
-        raise UsageError(
-            "Features must be an (n, d) array and labels n integers. Got features of shape "
-            f"{rows.shape}, and labels of shape {ids.shape} and type {ids.dtype}."
-        )
-    most = len(rows) if names is None else len(names)  # each class needs at least one sample
-    if ids.min() < 0 or ids.max() >= most:
-        raise UsageError(f"Labels must lie in 0..{most - 1}. Got {ids.min()} to {ids.max()}.")
-    listed = numbered_names(int(ids.max()) + 1) if names is None else tuple(names)
-    counts = np.bincount(ids, minlength=len(listed))
-    if not counts.all():
-        empty = int(counts.argmin())
-        raise UsageError(
-            f"{int((counts == 0).sum())} of {len(listed)} classes have no sample, class {empty} "
-            f"({listed[empty]!r}) first; every class needs at least one."
-        )
-    order = np.argsort(ids, kind="stable")
-    units = _directions(rows)[order]
-    sums = np.add.reduceat(units, np.cumsum(counts) - counts)
-    source = {"encoder": "class means", "samples": str(len(rows))}
-    return SimilarityMatrix.of_vectors(sums / counts[:, None], listed, source)
 
 
 def _directions(rows: Floats) -> Floats:
