@@ -39,6 +39,4 @@ def driver_in_this_process(
     context: WorkerContext, address: str, workers: int | None, per_device: int | None = None
 ) -> RayDriver:
     """A Ray driver with what a test has patched in this process."""
-    driver = RayDriver(context.threads, per_device, workers, address)
-    driver.prepare(pickled(context, driver.identity))
-    return driver
+    return RayDriver(pickled(context), context.threads, per_device, workers, address)

@@ -101,17 +101,11 @@ class RayExecutor:
             self._process.start()
         other.close()
         share = per_device if context.environment.device.startswith("cuda") else None
-        call = context.threads, share, workers, address, timeout, self._private
         try:
-            self.identity = self._call("connect", *call)
-            self._call("prepare", pickled(context, self.identity))
-        except BaseException as error:
+            call = pickled(context), context.threads, share, workers, address, timeout
+            self.identity = self._call("connect", *call, self._private)
+        except BaseException:
             self.close()
-            if isinstance(error, _EndedError):
-                raise PrerequisiteError(
-                    f"Cannot connect to {self._cluster}, which refused this process or failed: "
-                    f"{_TOKEN}"
-                ) from error
             raise
 
     def submit(self, job: Job) -> None:
@@ -142,6 +136,11 @@ class RayExecutor:
                 raise _ended(f"No response of {self._cluster} for {DEADLINE:g} s")
             error, value, self.capacity = self._connection.recv()
         except (OSError, EOFError):
+            if name == "connect":
+                raise PrerequisiteError(
+                    f"Cannot connect to {self._cluster}, which refused this process or failed: "
+                    f"{_TOKEN}"
+                ) from None
             raise _ended(
                 f"The head of {self._cluster}, or its node on this machine, has ended"
             ) from None
@@ -150,12 +149,8 @@ class RayExecutor:
         return value
 
 
-class _EndedError(EdgecilError):
-    """A cluster can no longer be used."""
-
-
-def _ended(what: str) -> _EndedError:
-    return _EndedError(
+def _ended(what: str) -> EdgecilError:
+    return EdgecilError(
         f"{what}. Finished results are stored; run the experiment again with the same options to "
         "resume."
     )
@@ -173,11 +168,8 @@ class _Private:
         # The paths of sockets have at most 107 bytes: a link in a folder of this user is short.
         self._link = Path(tempfile.mkdtemp(prefix="edgecil-"))
         (self._link / "ray").symlink_to(self._folder)
-
-    @property
-    def files(self) -> str:
-        """The folder for Ray, which opens it to everybody; the folder around it is closed."""
-        return str(self._link / "ray" / "files")
+        # Ray opens its folder to everybody; the folder around it is closed.
+        self.files = str(self._link / "ray" / "files")
 
     def set_environment(self) -> None:
         """Make a Ray of this process listen on loopback only, and require its own token."""
@@ -240,6 +232,7 @@ class RayDriver:
 
     def __init__(
         self,
+        context: bytes,
         threads: int,
         per_device: int | None,
         workers: int | None,
@@ -278,10 +271,7 @@ class RayDriver:
         self.look()
         self.identity = {} if per_device is None else {"gpu": self._ask_gpu()}
         self._train: Any = self._remote(train)
-
-    def prepare(self, context: bytes) -> None:
-        """Send a pickled context to the workers."""
-        self._context = self._ray.put(context)
+        self._context = ray.put((context, self.identity))
 
     def submit(self, job: Job) -> None:
         """Send a job to the cluster, with the state before it."""
@@ -380,7 +370,10 @@ def train(
         os.chdir(directory)
     if references[0] not in _contexts:
         _contexts.clear()
-        _contexts[references[0]] = pickle.loads(ray.get(references[0]))
+        packed, identity = ray.get(references[0])
+        context: WorkerContext = pickle.loads(packed)
+        expected = {**(context.expected or {}), **identity}
+        _contexts[references[0]] = replace(context, expected=expected)
     context = _contexts[references[0]]
     context.prepare()
     try:
@@ -391,7 +384,7 @@ def train(
         return failure(f"The training was stopped after {timeout:g} s."), None
 
 
-def pickled(context: WorkerContext, identity: Mapping[str, str]) -> bytes:
+def pickled(context: WorkerContext) -> bytes:
     """Return the context with everything that other machines may lack, and what they must equal.
 
     Classes of the main script are included, which other machines cannot import.
@@ -403,7 +396,7 @@ def pickled(context: WorkerContext, identity: Mapping[str, str]) -> bytes:
     context = replace(
         context,
         weights={name: files for name, files in weights.items() if files},
-        expected={**expected_identity(names, context.scenario), **identity},
+        expected=expected_identity(names, context.scenario),
     )
     content: bytes = cloudpickle.dumps(context)
     return content
