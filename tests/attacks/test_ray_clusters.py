@@ -18,12 +18,12 @@ import pytest
 
 import edgecil
 from edgecil.engine.executors import Job, get_executor
-from edgecil.engine.executors.ray import unreachable
+from edgecil.engine.executors.ray import RayDriver, pickled, unreachable
 from edgecil.engine.plan import Node
 from edgecil.errors import EdgecilError, PrerequisiteError
 from tests.attacks.ray_nodes import cluster
 from tests.engine import fake_gpu
-from tests.engine.contexts import driver_in_this_process, make_context
+from tests.engine.contexts import make_context
 from tests.engine.test_executors import ended
 from tests.engine.test_resume import wait_for
 
@@ -107,10 +107,10 @@ def test_trainings_share_a_gpu_of_a_cluster(
         address = nodes.address
         monkeypatch.setattr(asked, fake_gpu.unusable_gpu)
         with pytest.raises(PrerequisiteError, match="GPU that torch cannot use"):
-            driver_in_this_process(on_gpu, address, None, 1)
+            RayDriver(pickled(on_gpu), 1, 1, None, address)
         sys.modules["ray"].shutdown()  # as by the end of a driver's own process
         monkeypatch.setattr(asked, fake_gpu.gpu_type)
-        driver = driver_in_this_process(on_gpu, address, None, 2)
+        driver = RayDriver(pickled(on_gpu), 1, 2, None, address)
         with closing(driver):
             assert (driver.capacity, driver.identity) == (3, {"gpu": fake_gpu.GPU})
             for class_ in range(2):

@@ -84,7 +84,7 @@ def test_a_language_models_answers_are_stored_and_not_requested_again(cli, monke
     assert set(kept) == {"llm-1-hard.json", "llm-1-easy.json"}
     assert json.loads(kept["llm-1-hard.json"])["messages"][1]["content"] == "[[0, 1], [2, 3]]"
     assert not any("secret" in text for text in kept.values())
-    assert Experiment.open("out").provenance["llm-1"]["model"] == "toy"
+    assert Experiment.open("out").record().identity.protocols["llm-1"]["model"] == "toy"
     shutil.rmtree("cache")
     for name in ("OPENAI_API_KEY", "EDGECIL_LLM_MODEL"):
         monkeypatch.delenv(name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from edgecil.engine.executors.ray import RayDriver, pickled
 from edgecil.engine.node_training import WorkerContext
 from edgecil.engine.plan import Plan
 from edgecil.methods import get_method
@@ -33,10 +32,3 @@ def make_context(methods: Mapping[str, Mapping[str, Any]]) -> WorkerContext:
 
 def plan_of(*methods: str, sequences: list[ClassSequence] | None = None, seeds: int = 1) -> Plan:
     return Plan(methods, lambda _: range(seeds), ORDERS if sequences is None else sequences)
-
-
-def driver_in_this_process(
-    context: WorkerContext, address: str, workers: int | None, per_device: int | None = None
-) -> RayDriver:
-    """A Ray driver with what a test has patched in this process."""
-    return RayDriver(pickled(context), context.threads, per_device, workers, address)

@@ -14,7 +14,7 @@ import pytest
 from edgecil.backbones import pretrained
 from edgecil.engine.executors import Executor, Job, get_executor, local
 from edgecil.engine.executors.placement import Placement
-from edgecil.engine.handshake import differences, expected_identity, worker_identity
+from edgecil.engine.handshake import differences, worker_identity
 from edgecil.engine.node_training import Outcome, WorkerContext, train_node, unpack
 from edgecil.engine.plan import Node, Plan
 from edgecil.engine.results import NodeResult
@@ -225,7 +225,7 @@ def test_a_job_whose_worker_has_ended_fails_and_the_next_one_has_a_new_worker(po
 
 def test_a_worker_with_another_identity_is_refused_unless_allowed() -> None:
     context = make_context({"instant": {}})
-    expected = {**worker_identity(context.networks), "torch": "1.0"}
+    expected = {**worker_identity(context.networks, here=True), "torch": "1.0"}
     node = Node("instant", 0, ((0, 1),))
     refused, state = train_node(replace(context, expected=expected), node, None, keep=True)
     assert (refused.refused, state) == (True, None)
@@ -234,7 +234,7 @@ def test_a_worker_with_another_identity_is_refused_unless_allowed() -> None:
     outcome, _ = train_node(allowed, node, None, keep=False)
     assert outcome.result is not None
     assert set(outcome.worker) == {"torch"}
-    equal = replace(context, expected=worker_identity(context.networks))
+    equal = replace(context, expected=worker_identity(context.networks, here=True))
     same_here, _ = train_node(equal, node, None, keep=False)
     assert same_here.worker == {}
     assert same_here.result is not None
@@ -242,14 +242,14 @@ def test_a_worker_with_another_identity_is_refused_unless_allowed() -> None:
 
 def test_other_data_or_weights_are_differences() -> None:
     context = make_context({"instant": {}})
-    expected = worker_identity(context.networks, context.scenario)
+    expected = worker_identity(context.networks, context.scenario, here=True)
     assert expected["cpu"]
     context.scenario.test.inputs[0, 0, 0, 0] ^= 1
     try:
-        found = differences(expected, worker_identity(context.networks, context.scenario))
+        other = worker_identity(context.networks, context.scenario, here=True)
     finally:
         context.scenario.test.inputs[0, 0, 0, 0] ^= 1
-    assert set(found) == {"dataset"}
+    assert set(differences(expected, other)) == {"dataset"}
 
 
 def test_other_weights_at_the_same_path_are_a_difference_unless_they_are_sent(
@@ -258,18 +258,18 @@ def test_other_weights_at_the_same_path_are_a_difference_unless_they_are_sent(
     """A node with other weights at the same path gave 9 of 15 wrong rows."""
     path = Path(shutil.copy(toy_vit(), tmp_path / "vit.safetensors"))
     networks = (str(path),)
-    expected, contents = expected_identity(networks), pretrained.weight_contents(str(path))
+    expected, contents = worker_identity(networks), pretrained.weight_contents(str(path))
     monkeypatch.setattr(pretrained, "_supplied", {})
     monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path / "cache"))
     content = bytearray(path.read_bytes())
     content[-1] ^= 1
     path.write_bytes(content)  # as on another node
     pretrained.fingerprint.cache_clear()
-    on_node = worker_identity(networks)
+    on_node = worker_identity(networks, here=True)
     assert set(differences(expected, on_node)) == {f"weights {path}"}
     pretrained.supply_weights(str(path), contents)
     pretrained.fingerprint.cache_clear()
-    assert differences(expected, worker_identity(networks)) == {}
+    assert differences(expected, worker_identity(networks, here=True)) == {}
     pretrained.fingerprint.cache_clear()
 
 

@@ -8,7 +8,7 @@ import pytest
 from edgecil.engine.experiment import Experiment, stored_answers
 from edgecil.engine.metrics import METRICS
 from edgecil.engine.plan import Node
-from edgecil.engine.results import NodeResult, Reported, WholeRun
+from edgecil.engine.results import NodeResult
 from edgecil.engine.run_files import read_runs
 from edgecil.engine.similarity import SIMILARITY_FILE
 from edgecil.engine.store import Store, StoreReader
@@ -78,17 +78,6 @@ def test_status_counts_runs(experiment) -> None:
     assert (slow.planned, slow.finished, slow.failed) == (2, 0, 1)
     assert (status.tasks, status.finished, status.planned) == (5, 2, 4)
     assert not status.complete
-
-
-def test_results_of_another_tool(tmp_path) -> None:
-    with Store(tmp_path) as store:
-        store.check_identity({"dataset": {}, "method own": {}})
-        store.add_sequences("random", [LabelledSequence("seed-0", THERE)])
-        reported = {"main": Reported(2, 61.5)}
-        store.record(Node("own", 0, THERE.tasks), WholeRun((NodeResult({}, (), 9.0, 1),), reported))
-    table = Experiment.open(tmp_path).table()
-    assert table.orders("own").accuracies.tolist() == [61.5]
-    assert Experiment.open(tmp_path).table("average").missing == 1
 
 
 def test_directories_that_are_no_experiment(tmp_path) -> None:

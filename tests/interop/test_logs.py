@@ -280,7 +280,7 @@ def test_an_order_of_edge_has_its_label_and_is_not_random(tmp_path) -> None:
     experiment = imported([log, shuffled], tmp_path)
     labels = {name: [run.label for run in runs] for name, runs in experiment.sequences().items()}
     assert labels == {"edge": ["hard"], "random-legacy": ["seed-1993"]}
-    assert experiment.provenance["edge"]["encoder"] == "minilm-bundled"
+    assert experiment.record().identity.protocols["edge"]["encoder"] == "minilm-bundled"
     for path, protocol in ((log, "random"), (shuffled, "edge"), (shuffled, "edge-released")):
         with pytest.raises(UsageError, match=f"{path.name}.*{protocol!r} did not choose it"):
             import_logs([path], out=tmp_path / "other", protocol=protocol)

@@ -215,15 +215,6 @@ class Experiment:
         """
         return find_similarity(self.directory, self.dataset, self.names)
 
-    @property
-    def provenance(self) -> dict[str, dict[str, Any]]:
-        """For each protocol with constructed orders, what these come from.
-
-        `constructor` and the source of its similarity (`encoder`, `template`, `version` of the
-        weights, `file`); for certified orders the `objective`, and by label `z`, `gap`, `exact`.
-        """
-        return Identity.of(self.identity).protocols
-
     def notes(self) -> list[str]:
         """Return one sentence if calls of `run` described another similarity than this one."""
         return note_sources(self.directory, self.configs)

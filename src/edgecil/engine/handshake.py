@@ -37,20 +37,17 @@ def suits(device: str) -> bool:
     return device != "cpu" or torch.backends.cpu.get_cpu_capability() == expected_capability()
 
 
-def expected_identity(networks: Iterable[str], scenario: Scenario | None = None) -> dict[str, str]:
-    """Return all that the results of a worker depend on besides its job and its GPU."""
-    identity = {**machine_identity(), "code": _code_digest()}
+def worker_identity(
+    networks: Iterable[str], scenario: Scenario | None = None, *, here: bool = False
+) -> dict[str, str]:
+    """Return all that the results of a worker, or of this very process, depend on besides a GPU."""
+    identity = {**machine_identity(here=here), "code": _code_digest()}
     for name in networks:
         if is_pretrained(name):
             identity[f"weights {name}"] = _weights_digest(name)
     if scenario is not None:
         identity["dataset"] = _scenario_digest(scenario)
     return identity
-
-
-def worker_identity(networks: Iterable[str], scenario: Scenario | None = None) -> dict[str, str]:
-    """Return the identity of this very process; see :func:`expected_identity`."""
-    return {**expected_identity(networks, scenario), **machine_identity(here=True)}
 
 
 def gpu_identity(device: str) -> dict[str, str]:

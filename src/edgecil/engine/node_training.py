@@ -72,8 +72,8 @@ class WorkerContext:
         if self.expected is None:
             return {}
         scenario = self.scenario if "dataset" in self.expected else None
-        given = worker_identity(self.networks, scenario) | gpu_identity(self.environment.device)
-        return differences(self.expected, given)
+        given = worker_identity(self.networks, scenario, here=True)
+        return differences(self.expected, given | gpu_identity(self.environment.device))
 
     @property
     def interactive(self) -> list[str]:

@@ -61,7 +61,9 @@ class Identity:
         methods: by method, its settings.
         code: by method that is not one of edgecil's, where its program is and its digest.
         weights: by network, the digest of its pre-trained weights.
-        protocols: by protocol with constructed orders, what these come from.
+        protocols: by protocol with constructed orders, what these come from: `constructor` and
+            the source of its similarity; for certified orders the `objective` and by label `z`,
+            `gap`, `exact`.
     """
 
     settings: dict[str, Any] = field(default_factory=dict)

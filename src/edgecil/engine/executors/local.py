@@ -18,7 +18,7 @@ from typing import Any
 
 from edgecil.engine.executors import Finished, Job
 from edgecil.engine.executors.placement import Placement
-from edgecil.engine.handshake import expected_identity, gpu_identity
+from edgecil.engine.handshake import gpu_identity, worker_identity
 from edgecil.engine.main_guard import WORKER, check_exit, forget_safe_path, start_worker
 from edgecil.engine.node_training import Outcome, State, WorkerContext, failure, train_node
 from edgecil.engine.plan import Node
@@ -67,7 +67,7 @@ class WorkerPool:
     ) -> None:
         self._placement = placement
         self.identity = gpu_identity(context.environment.device)
-        expected = {**expected_identity(context.networks), **self.identity}
+        expected = {**worker_identity(context.networks), **self.identity}
         context = self._context = replace(context, expected=expected)
         self._timeout = timeout
         self._queued: deque[Job] = deque()

@@ -29,7 +29,7 @@ from typing import Any
 
 from edgecil.backbones.pretrained import is_pretrained, weight_contents
 from edgecil.engine.executors import Finished, Job
-from edgecil.engine.handshake import expected_identity
+from edgecil.engine.handshake import worker_identity
 from edgecil.engine.main_guard import hidden_script, safe_path
 from edgecil.engine.node_training import (
     Outcome,
@@ -396,7 +396,7 @@ def pickled(context: WorkerContext) -> bytes:
     context = replace(
         context,
         weights={name: files for name, files in weights.items() if files},
-        expected=expected_identity(names, context.scenario),
+        expected=worker_identity(names, context.scenario),
     )
     content: bytes = cloudpickle.dumps(context)
     return content
