@@ -104,11 +104,6 @@ def test_the_version_has_one_source() -> None:
     assert edgecil.__version__ == version("edgecil") == project["version"]
 
 
-def test_an_unknown_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="sequense"):
-        _ = edgecil.sequense
-
-
 def test_only_the_command_line_parses_and_it_stays_small() -> None:
     source = Path(edgecil.__file__).parent
     files = {path: path.read_text(encoding="utf-8") for path in source.rglob("*.py")}

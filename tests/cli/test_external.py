@@ -24,14 +24,6 @@ def external(cli: Cli, command: str, *more: object) -> Answer:
     return cli("external", "--command", command, *asked)
 
 
-def test_the_answer_has_every_run_and_the_same_command_resumes(cli) -> None:
-    answer = external(cli, program(), "--method", "mine", "--json").json
-    assert (answer["trained"], answer["reused"]) == (6, 0)
-    [part] = answer["results"]
-    assert (part["method"], part["protocol"], part["finished"]) == ("mine", "enumerate", 6)
-    assert "Trained 0 runs, reused 6." in external(cli, program(), "--method", "mine").out
-
-
 STUBBORN = "signal.signal(signal.SIGTERM, signal.SIG_IGN)"
 
 

@@ -6,14 +6,6 @@ from tests.cli.conftest import Cli
 from tests.interop.test_logs import write_log
 
 
-def test_imported_logs_are_shown_like_any_experiment(cli: Cli) -> None:
-    logs = [write_log(Path(f"{seed}.log"), increment=10, seed=seed) for seed in (0, 1)]
-    [part] = cli("import-logs", *logs, "--out", "out", "--json").json["results"]
-    assert (part["method"], part["protocol"], part["finished"]) == ("icarl", "random-legacy", 2)
-    assert [run["label"] for run in part["runs"]] == ["seed-0", "seed-1"]
-    assert all(len(run["matrix"][-1]) == 6 for run in part["runs"])
-
-
 def test_further_orders_of_logs_are_exported_or_drawn_by_the_toolbox(cli: Cli) -> None:
     for method in ("icarl", "wa"):
         for seed in (0, 1, 2):

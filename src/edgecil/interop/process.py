@@ -9,11 +9,11 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from edgecil.errors import PrerequisiteError
 from edgecil.interop import guard
@@ -39,59 +39,34 @@ class Ended:
         return f"{signal.Signals(-self.code).name}{memory}"
 
 
-class Processes:
-    """Runs programs from several threads and can stop all of them."""
+def run_program(
+    command: Sequence[str],
+    log: Path,
+    *,
+    lifeline: IO[str],
+    cwd: Path,
+    environment: Mapping[str, str],
+    timeout: float | None = None,
+) -> Ended:
+    """Run a program to its end; its output goes to a file.
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._alive: set[subprocess.Popen[bytes]] = set()
-        self._stopped = False
-
-    def run(
-        self,
-        command: Sequence[str],
-        log: Path,
-        *,
-        cwd: Path,
-        environment: Mapping[str, str],
-        timeout: float | None = None,
-    ) -> Ended:
-        """Run a program to its end, or stop it and its children; its output goes to a file."""
-        start, limits = time.perf_counter(), (str(timeout or 0), str(GRACE))
-        with log.open("wb") as file:
-            with self._lock:
-                if self._stopped:
-                    raise InterruptedError("stopped before it began")
-                process = subprocess.Popen(
-                    [sys.executable, "-I", "-S", guard.__file__, *limits, *command],
-                    stdin=subprocess.PIPE,
-                    stdout=file,
-                    stderr=subprocess.STDOUT,
-                    cwd=cwd,
-                    env={**os.environ, **environment},
-                    start_new_session=True,
-                )
-                self._alive.add(process)
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-            with self._lock:
-                self._alive.remove(process)
-                _let_go(process)
-        unit = 1 if sys.platform == "darwin" else 1024
-        return Ended(process.returncode, time.perf_counter() - start, usage.ru_maxrss * unit)
-
-    def stop(self) -> None:
-        """Stop all running programs with their children, and start no more."""
-        with self._lock:
-            self._stopped = True
-            for process in self._alive:
-                _let_go(process)
-
-
-def _let_go(process: subprocess.Popen[bytes]) -> None:
-    """Close the pipe that a guard reads; it then stops its program."""
-    if process.stdin is not None:
-        process.stdin.close()
+    It is stopped with its children after the timeout, and once the pipe ends that `lifeline` reads.
+    """
+    start, limits = time.perf_counter(), (str(timeout or 0), str(GRACE))
+    with log.open("wb") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", guard.__file__, *limits, *command],
+            stdin=lifeline,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            cwd=cwd,
+            env={**os.environ, **environment},
+            start_new_session=True,
+        )
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    unit = 1 if sys.platform == "darwin" else 1024
+    return Ended(process.returncode, time.perf_counter() - start, usage.ru_maxrss * unit)
 
 
 def require_process_groups() -> None:
