@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from edgecil.estimation.analysis import DatasetAnalysis
-from edgecil.estimation.comparison import Comparison
 from edgecil.io.arrays import Floats, Ints
 from edgecil.report.metrics import metric_words
 from edgecil.sequences.protocols import find_protocol
 from edgecil.sequences.sequence import ClassSequence
+
+if TYPE_CHECKING:
+    from edgecil.estimation.analysis import DatasetAnalysis
+    from edgecil.estimation.comparison import Comparison
 
 _MOST_NAMED = 6  # constructed orders of a method that are shown one by one
 
