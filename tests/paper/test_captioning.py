@@ -92,16 +92,6 @@ def test_a_caption_may_begin_like_an_opening(first) -> None:
     assert read_caption(caption) == caption
 
 
-def test_two_classes_with_one_caption_are_asked_for_another() -> None:
-    def answer(messages: Messages) -> str:
-        return f"{CAPTION} by itself" if "another class" in messages[-1]["content"] else CAPTION
-
-    with serve(answer) as server:
-        written = captions(names=CLASSES, model=LanguageModel("toy", server.url, "k"))
-    assert list(written.values()) == [CAPTION, f"{CAPTION} by itself"]
-    assert len(server.requests) == 3
-
-
 def test_the_papers_prompt_is_a_choice_and_so_is_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
     paper = "Generate one concise, visually descriptive caption (8–20 words) that highlights the"
     assert PROMPTS["Paper"].startswith(paper)

@@ -92,17 +92,6 @@ def test_llm_5_is_told_four_times_how_its_last_answer_scored(monkeypatch) -> Non
         assert f"S = {score(SIMILARITY, sequence):.4f}," in feedback
 
 
-def test_a_bad_answer_in_any_round_is_repaired(monkeypatch) -> None:
-    def answer(messages: Messages) -> str:
-        asked = messages[-1]["content"]
-        return named(WANTED if "cannot be used" in asked else "[[0, 1, 2]]", messages)
-
-    with serve(answer) as server:
-        assert generate(server, monkeypatch, "llm-5", "easy").sizes == SPACE.sizes
-    assert len(server.requests) == 10
-    assert "missing are 3, 4, 5." in server.requests[1]["messages"][-1]["content"]
-
-
 @pytest.mark.parametrize("name", ["llm-1", "llm-5"])
 def test_the_protocol_has_both_extremes_and_a_median_and_asks_nothing_twice(
     monkeypatch, name

@@ -59,18 +59,6 @@ def test_every_row_fills_its_columns(analysis: Analysis) -> None:
             assert spans == len(columns[1]), row
 
 
-def test_the_captions_name_the_metric(analysis: Analysis) -> None:
-    tables = {"accuracy": analysis, "forgetting": analyze_metric(analysis, "forgetting")}
-    for name, made in tables.items():
-        for layout in ("classic", "enumerable"):
-            assert f"highest {name} o" in paper_tables(made)[layout]
-
-
-def analyze_metric(analysis: Analysis, metric: str) -> Analysis:
-    [experiment] = analysis.datasets[0].experiments
-    return analyze(experiment.directory, similarity=six_classes(), metric=metric)
-
-
 def test_the_layout_of_tables_1_and_2(analysis: Analysis) -> None:
     _, head, low, random_low, edge_low, *_ = body = rows(paper_tables(analysis)["enumerable"])
     assert head == ["Metric", r"first\_one", "second"]

@@ -53,9 +53,11 @@ const charts = [...document.querySelectorAll("#figure-overview svg.chart")];
 const svg = charts.find((one) => one.getClientRects().length);
 svg.scrollIntoView({block: "center"});
 const path = svg.querySelector(`.dots[data-method="${arguments[0]}"]`);
-const [x, y] = path.getAttribute("d").slice(1).match(/-?[\\d.]+/g).map(Number);
+const place = arguments[1] ?? 0;
+const start = path.getAttribute("d").split("M").slice(1).at(place);
+const [x, y] = start.match(/-?[\\d.]+/g).map(Number);
 const at = new DOMPoint(x, y).matrixTransform(svg.getScreenCTM());
-return [at.x, at.y, +path.dataset.orders.split(" ")[0]];
+return [at.x, at.y, +path.dataset.orders.split(" ").at(place)];
 """
 PRINTED = """
 const shown = (element) => element.getClientRects().length > 0;
@@ -238,14 +240,7 @@ def test_every_order_can_be_reached(browser, crowd_file) -> None:
     assert browser.run(rows) == 150
     browser.run(FILTER, "", "")  # draws the beginning again
     assert browser.run(rows) < 150
-    last = f"""
-    const path = document.querySelector('#figure-overview svg.wide .dots[data-method="{LONG} 3"]');
-    const at = path.getAttribute("d").split("M").at(-1).match(/-?[\\d.]+/g).map(Number);
-    const svg = path.ownerSVGElement;
-    const point = new DOMPoint(at[0], at[1]).matrixTransform(svg.getScreenCTM());
-    return [point.x, point.y, +path.dataset.orders.split(" ").at(-1)];
-    """
-    x, y, order = browser.run(last)
+    x, y, order = browser.run(DOT, f"{LONG} 3", -1)
     browser.move(x, y, click=True)
     marked = 'return document.querySelector("#table-orders [aria-current=true]")?.dataset.order'
     assert browser.run(marked) == str(order)

@@ -19,15 +19,14 @@ from edgecil.engine.record import ExperimentRecord, Identity
 from edgecil.engine.runs import PENDING
 from edgecil.estimation.analysis import AnalysisOptions, analyze
 from edgecil.io.numbers import format_duration
-from edgecil.report import sections
 from edgecil.report.drawing import Text
 from edgecil.report.figure import svg_file
 from edgecil.report.metrics import metric_words
 from edgecil.report.narrative import answer
 from edgecil.report.orders import OrderTable, rank
 from edgecil.report.page import Origin, compose_page
-from edgecil.report.sections import Part, Section, datasets_section
-from edgecil.report.table import Column, Table, as_latex, files_of
+from edgecil.report.sections import datasets_section
+from edgecil.report.table import as_latex, files_of
 from edgecil.report.text import printable, signed
 from edgecil.sequences import ClassSequence, SequenceSpace
 from edgecil.similarity import SimilarityMatrix
@@ -315,24 +314,3 @@ def test_several_experiments_keep_their_machines(dataset) -> None:
     text = Reader(compose_page(both, Origin(("x",))).html).text
     assert "machine x86_64, aarch64 AVX2" in text
     assert "device cpu" in text
-
-
-def test_a_section_that_another_package_adds_is_on_the_page(dataset, monkeypatch) -> None:
-    table = Table("extra", "Extra", "Of another package.", (Column("a"),), (("b",),))
-    section = Section("theirs", "Theirs", "A lede.", (Part(table=table),))
-    monkeypatch.setattr(sections, "entry_points", lambda group: [Added(section)])
-    page = compose_page(dataset, Origin(("x",)))
-    reader = Reader(page.html)
-    assert "theirs" in reader.ids
-    assert "A lede." in reader.text
-    assert table in page.tables
-
-
-class Added:
-    """An entry point of a function that always returns the same section."""
-
-    def __init__(self, section: Section) -> None:
-        self.section = section
-
-    def load(self):
-        return lambda dataset, suffix: self.section
