@@ -14,7 +14,6 @@ SHORTER = {
     '"tasks": 10': '"tasks": 2, "data": {"classes": 8}',
     '"memory_per_class": 3': '"memory_per_class": 3, "epochs": 1',
     "random:6": "random:4",
-    "write_report(experiment)": "write_report(experiment, metrics=())",
 }
 
 

@@ -164,9 +164,9 @@ def test_a_report_that_cannot_be_written_in_the_experiment_may_be_elsewhere(
 
     monkeypatch.setattr("edgecil.report.write.claim", refuse)
     with pytest.raises(EdgecilError, match=r"Read-only file system; .* 'out'\.$"):
-        write_report(tmp_path / "run", metrics=())
+        write_report(tmp_path / "run")
     with pytest.raises(EdgecilError, match=r"Read-only file system\.$"):
-        write_report(tmp_path / "run", metrics=(), out=tmp_path / "elsewhere")
+        write_report(tmp_path / "run", out=tmp_path / "elsewhere")
 
 
 def test_a_pipe_in_place_of_the_similarity_does_not_stop_an_analysis(tmp_path: Path) -> None:

@@ -199,13 +199,11 @@ def test_each_experiment_is_repeated_in_its_own_directory(dataset, page) -> None
 
 def test_every_option_of_the_analysis_is_repeated(dataset, tmp_path) -> None:
     options = AnalysisOptions("last", "intra", str(tmp_path), "nme")
-    origin = Origin(("c.csv",), "out", options=options, metrics=("average", "bwt"))
+    origin = Origin(("c.csv",), "out", options=options)
     (*_, command) = commands_of(replace(dataset, experiments=()), origin)
     words = shlex.split(command)
     assert words[:5] == ["edgecil", "report", "c.csv", "--out", "out"]
     given = dict(zip(words[5::2], words[6::2], strict=True))
-    metrics = given.pop("--metrics")
-    assert metrics.split(",") == ["average", "bwt"]
     recorded = {name: value for name, value in vars(options).items() if value is not None}
     assert given == {f"--{name.replace('_', '-')}": str(v) for name, v in recorded.items()}
     assert set(given) <= set(verb_parser("report")._option_string_actions)

@@ -139,10 +139,10 @@ class Leaderboard:
 
 
 def leaderboard(
-    *sources: Source | TruthTable,
+    *sources: Source,
     bundled: bool = True,
     protocol: Sequence[str] = DEFAULT_PROTOCOLS,
-    estimators: Sequence[str] | Mapping[str, Estimator] = tuple(ESTIMATORS),
+    estimators: Sequence[str] = tuple(ESTIMATORS),
     budgets: Sequence[int] = BUDGETS,
     draws: int = 20,
     metric: str = DEFAULT_METRIC,
@@ -156,11 +156,11 @@ def leaderboard(
     independent.
 
     Args:
-        sources: your own truths, as :func:`truths` reads them, or truth tables.
+        sources: your own truths, as :func:`truths` reads them.
         bundled: include the tables that come with edgecil.
         protocol: names; your own ones by :func:`edgecil.register_protocol`.
-        estimators: names, or functions by name: from :class:`Observations` to a list of
-            distributions.
+        estimators: names in :data:`ESTIMATORS`, to which your own functions can be added: from
+            :class:`Observations` to a list of distributions.
         budgets: numbers of runs.
         draws: draws of each protocol, the same for all truths of a table.
         metric: `accuracy`, `last`, `average`, `forgetting` or `bwt`.
@@ -172,9 +172,7 @@ def leaderboard(
     """
     check_draws(draws)
     metric = METRICS.resolve(metric)
-    own = [source for source in sources if isinstance(source, TruthTable)]
-    files = [source for source in sources if not isinstance(source, TruthTable)]
-    tables = [*truths(*files, bundled=bundled, metric=metric), *own]
+    tables = truths(*sources, bundled=bundled, metric=metric)
     if not tables:
         raise UsageError("A leaderboard requires at least one truth table. Got none.")
     if not budgets or min(budgets) < 2:
@@ -197,14 +195,11 @@ def _protocols(names: Sequence[str]) -> dict[str, Protocol]:
     return {one.name: one for one in [RANDOM, *chosen]}
 
 
-def _estimators(given: Sequence[str] | Mapping[str, Estimator]) -> dict[str, Estimator]:
-    reference = {REFERENCE[1]: ESTIMATORS[REFERENCE[1]]}
-    if isinstance(given, Mapping):
-        return {**given, **reference}
-    for name in given:
+def _estimators(names: Sequence[str]) -> dict[str, Estimator]:
+    for name in names:
         if name not in ESTIMATORS:
             raise unknown("estimator", name, ESTIMATORS)
-    return {**reference, **{name: ESTIMATORS[name] for name in given}}
+    return {name: ESTIMATORS[name] for name in (REFERENCE[1], *names)}
 
 
 @dataclass(frozen=True)

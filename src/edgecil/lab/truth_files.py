@@ -47,8 +47,8 @@ def write_truths(tables: Iterable[TruthTable], path: str | Path) -> None:
     entries, arrays = [], {}
     for table in (part for own in tables for part in (own, own.structured) if part is not None):
         if table.kind != "enumerated":
-            orders = np.array([sequence.order for sequence in table.sequences])
-            arrays[f"{table.name}/orders"] = _narrowed(orders)
+            orders = [sequence.order for sequence in table.sequences]
+            arrays[f"{table.name}/orders"] = _narrowed(np.array(orders))
         totals, methods = None, {}
         for method, result in table.results.items():
             if isinstance(result, Values):
@@ -125,24 +125,16 @@ def _read_table(entry: dict[str, Any], arrays: dict[str, NDArray[Any]], path: Pa
     results: dict[str, Counts | Values] = {}
     for method, about in entry["methods"].items():
         correct = arrays[f"{entry['name']}/{method}"]
-        expected = (
-            len(about["seeds"]),
-            len(about["classifiers"]),
-            space.tasks,
-            space.classes,
-            len(sequences),
-        )
+        runs = len(about["seeds"]), len(about["classifiers"])
+        expected = (*runs, space.tasks, space.classes, len(sequences))
         if correct.shape != expected or _digest(correct) != about["sha256"]:
             raise DataError(
                 f"{path} is damaged: the counts of {method} on {entry['name']} do not have the "
                 "checksum in the manifest."
             )
-        results[method] = Counts(
-            tuple(about["seeds"]),
-            tuple(about["classifiers"]),
-            correct,
-            np.array(entry["totals"], dtype=np.int64),
-        )
+        seeds, classifiers = tuple(about["seeds"]), tuple(about["classifiers"])
+        totals = np.array(entry["totals"], dtype=np.int64)
+        results[method] = Counts(seeds, classifiers, correct, totals)
     return TruthTable(
         entry["name"],
         entry["dataset"],

@@ -35,7 +35,7 @@ from edgecil.similarity import Similarity, text_similarity
 _LEAST_STD = 0.1
 
 Kind = Literal["enumerated", "sample", "structured"]
-Source: TypeAlias = "str | Path | DataFrame | Experiment"
+Source: TypeAlias = "str | Path | DataFrame | Experiment | TruthTable"
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +179,7 @@ def truths(
     Args:
         sources: your own results on every class sequence, or on at least 30 random ones: a CSV file
             or DataFrame as :func:`read_runs` reads it, an experiment or its directory, or an
-            `.npz` file of truth tables.
+            `.npz` file of truth tables, or a table itself.
         bundled: include the tables that come with edgecil.
         metric: the column to read from CSV files and DataFrames.
 
@@ -196,7 +196,9 @@ def truths(
 
     tables = list(bundled_tables()) if bundled else []
     for source in sources:
-        if isinstance(source, Experiment):
+        if isinstance(source, TruthTable):
+            tables.append(source)
+        elif isinstance(source, Experiment):
             tables.append(experiment_truth(source))
         elif isinstance(source, (str, Path)) and Path(source).is_dir():
             tables.append(experiment_truth(Experiment.open(source)))

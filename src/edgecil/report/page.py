@@ -58,7 +58,6 @@ class Origin:
     out: str | None = None
     folder: str = ""
     options: AnalysisOptions = field(default_factory=AnalysisOptions)
-    metrics: tuple[str, ...] | None = None
     analysis_file: str | None = None
     version: str = ""
     live: bool = False
@@ -93,6 +92,11 @@ def compose_page(
     configs = _configs(dataset)
     texts = {name: text for name, (_, text) in configs.items()}
     added = {section.id: section.title for view in views for section in view.sections}
+    identities = {
+        experiment.directory: to_plain(experiment.identity)
+        for experiment in dataset.experiments
+        if experiment.identity != Identity()
+    }
     html = (
         _environment()
         .get_template("report.html.j2")
@@ -119,7 +123,7 @@ def compose_page(
             configs=texts,
             commands="\n".join(map(shlex.join, _commands(configs, origin))),
             facts=_facts(dataset, origin),
-            identity=_identities(dataset),
+            identities=json.dumps(identities, indent=1, ensure_ascii=False) if identities else "",
             version=origin.version,
             analysis_file=origin.analysis_file,
             data=_data(dataset, orders, values),
@@ -234,16 +238,6 @@ def _facts(dataset: DatasetAnalysis, origin: Origin) -> dict[str, str]:
     return {name: value for name, value in facts.items() if value}
 
 
-def _identities(dataset: DatasetAnalysis) -> str:
-    """What determines the results of each experiment, as indented JSON."""
-    identities = {
-        experiment.directory: to_plain(experiment.identity)
-        for experiment in dataset.experiments
-        if experiment.identity != Identity()
-    }
-    return json.dumps(identities, indent=1, ensure_ascii=False) if identities else ""
-
-
 def _commands(configs: Mapping[str, tuple[str, str]], origin: Origin) -> Iterator[list[str]]:
     """The commands that repeat the runs, if they are recorded, in new directories; the report."""
     sources = [name.rstrip("/") for name in origin.sources]
@@ -255,16 +249,9 @@ def _commands(configs: Mapping[str, tuple[str, str]], origin: Origin) -> Iterato
         repeated = {directory for directory, _ in configs.values()}
         sources = [f"{one}-again" if one in repeated else one for one in sources]
         out = None if out is None else f"{out.rstrip('/')}-again"
-    place = [] if out is None else ["--out", out]
-    yield ["edgecil", "report", *sources, *place, *_options(origin)]
-
-
-def _options(origin: Origin) -> Iterator[str]:
-    """The options that differ from their defaults, as words of a command line."""
-    defaults = AnalysisOptions()
+    words = ["edgecil", "report", *sources, *([] if out is None else ["--out", out])]
     for name, value in vars(origin.options).items():
         is_there = name != "similarity" or Path(str(value)).exists()
-        if value != getattr(defaults, name) and is_there:
-            yield from (f"--{name.replace('_', '-')}", str(value))
-    if origin.metrics is not None:
-        yield from ("--metrics", ",".join(origin.metrics))
+        if value != getattr(AnalysisOptions(), name) and is_there:
+            words += [f"--{name.replace('_', '-')}", str(value)]
+    yield words

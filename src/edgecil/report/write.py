@@ -56,7 +56,6 @@ def write_report(
     source: Analysis | Source | Sequence[Source],
     *,
     out: str | Path | None = None,
-    metrics: Sequence[str] | None = None,
     metric: str | None = None,
     classifier: str | None = None,
     similarity: SimilarityLike | None = None,
@@ -67,16 +66,14 @@ def write_report(
 ) -> Report:
     """Write one HTML page per dataset, with its figures (SVG, PNG, PDF) and tables (CSV, …).
 
-    A page is one file that works offline. The same analysis always gives the same bytes.
+    A page is one file that works offline. The same analysis always gives the same bytes. The page
+    of runs can be switched to A(O), A_last, Ā and forgetting, as far as the source has them.
 
     Args:
         source: an :class:`Analysis`, or anything that :func:`edgecil.analyze` accepts.
         out: the folder; by default `report/` in the experiment directory, or for a file
             `<its name>-report/` in the current directory. With several datasets, each has its own
             folder inside.
-        metrics: further metrics that the page can switch to, each with its own analysis. By
-            default A(O), A_last, Ā and forgetting, as far as the source has them; an
-            :class:`Analysis`, its JSON file and a live page have none.
         metric: as for :func:`edgecil.analyze`, like all further parameters; an :class:`Analysis`
             already has them.
         classifier: as for :func:`edgecil.analyze`.
@@ -99,17 +96,11 @@ def write_report(
         "predictor": predictor,
     }
     analysis = as_analysis(source, metric=metric, **options)
-    if runs is None and metrics is not None:
-        raise UsageError(
-            "`metrics` requires runs. An Analysis has only the metric "
-            f"{analysis.options.metric!r}; give the experiment instead."
-        )
-    available = () if runs is None or live else available_metrics(runs)
-    wanted = [name for name in OFFERED if name in available] if metrics is None else metrics
+    available = {*(() if runs is None or live else available_metrics(runs))}
     others = [
-        as_analysis(source, **{**options, "metric": name})
-        for name in wanted
-        if name != analysis.options.metric
+        as_analysis(source, metric=name, **options)
+        for name in OFFERED
+        if name in available - {analysis.options.metric}
     ]
     folder = _folder(analysis, out)
     check_owner(folder, "report")
@@ -123,15 +114,14 @@ def write_report(
         ) from error
     pages = dict[Path, Page]()
     together = datasets_section(analysis)
+    several = len(analysis.datasets) > 1
     for dataset in analysis.datasets:
-        several = len(analysis.datasets) > 1
         place = folder / slug(dataset.dataset) if several else folder
         origin = Origin(
             analysis.sources,
             None if out is None else str(out),
             str(place),
             analysis.options,
-            None if metrics is None else tuple(metrics),
             f"../{_ANALYSIS_FILE}" if several else _ANALYSIS_FILE,
             analysis.version,
             live,
