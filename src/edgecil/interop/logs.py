@@ -91,26 +91,22 @@ class LoggedRun:
         return ClassSequence.from_order(self.order, sizes)
 
     @property
-    def protocol(self) -> str:
-        """The protocol that chose the order, where the log proves it; else `logs`."""
-        fork = self.settings.get("eval", "")
-        if fork in FORK_PROTOCOLS:
-            return FORK_PROTOCOLS[fork][0]
-        seed = self.training_seed
-        if self.settings.get("shuffle") == "True" and seed < 2**32:
-            drawn = np.random.RandomState(seed).permutation(len(self.order)).tolist()
-            return RANDOM_LEGACY.name if drawn == self.order else PROTOCOL
-        return PROTOCOL
+    def choice(self) -> tuple[str, str]:
+        """The protocol that chose the order, where the log proves it, else `logs`; and a label."""
+        protocol, labels = FORK_PROTOCOLS.get(self.settings.get("eval", ""), (PROTOCOL, ()))
+        if labels:
+            return protocol, labels[self.place % len(labels)]
+        if self.settings.get("shuffle") != "True":
+            return PROTOCOL, f"order-{self.order_hash}"
+        seed = self._whole("seed")
+        generator = np.random.RandomState(seed % 2**32)
+        is_drawn = seed < 2**32 and generator.permutation(len(self.order)).tolist() == self.order
+        return RANDOM_LEGACY.name if is_drawn else PROTOCOL, f"seed-{seed}"
 
     @property
     def label(self) -> str:
         """The protocol's label of the order, the seed that drew it, or a hash of the order."""
-        labels = FORK_PROTOCOLS.get(self.settings.get("eval", ""), (PROTOCOL, ()))[1]
-        if labels:
-            return labels[self.place % len(labels)]
-        if self.settings.get("shuffle") == "True":
-            return f"seed-{self._whole('seed')}"
-        return f"order-{self.order_hash}"
+        return self.choice[1]
 
     @property
     def training_seed(self) -> int:
@@ -339,7 +335,8 @@ def _choices(
     constructed = _constructed(runs[0], {EDGE.name, given or EDGE.name})
     choices = []
     for run in runs:
-        name, labelled = run.protocol, LabelledSequence(run.label, run.sequence)
+        name, label = run.choice
+        labelled = LabelledSequence(label, run.sequence)
         if name == PROTOCOL:
             name, labelled = constructed.get(run.sequence, (name, labelled))
         proven = find_protocol(name)
@@ -411,14 +408,13 @@ def _record(store: Store, runs: Iterable[tuple[LoggedRun, dict[str, Reported]]])
     own = [Node(it.settings["model_name"], it.training_seed, it.sequence.tasks) for it, _ in runs]
     for node, (_, reported) in zip(own, runs, strict=True):
         while node in results:  # trained again with one seed, which a GPU need not repeat
-            node = next(
-                it for n in count(1) if (it := replace(node, seed=node.seed + n)) not in own
-            )
+            later = (replace(node, seed=node.seed + n) for n in count(1))
+            node = next(it for it in later if it not in own)
         result = WholeRun((NodeResult({}, (), 0.0, 0),), reported)
         if stored.get(node, result) != result:
             raise UsageError(
                 f"{store.directory} contains another run of {node.method!r} on the order "
-                f"{format_tasks(node.prefix)}; import all logs at once and overwrite it."
+                f"{format_tasks(node.prefix)}; import all logs at once, with `overwrite`."
             )
         results[node] = result
     store.record_all(list(results.items()))
