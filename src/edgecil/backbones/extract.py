@@ -64,14 +64,8 @@ def features(
     use_portable_kernels()
     import torch
 
+    from edgecil.backbones import pretrained
     from edgecil.backbones.named import canonical_backbone, check_backbone
-    from edgecil.backbones.pretrained import (
-        fingerprint,
-        frozen_backbone,
-        image_size_of,
-        is_pretrained,
-        statistics_of,
-    )
     from edgecil.backbones.slot import backbone_text
     from edgecil.data import load_dataset
     from edgecil.data.augment import Normalise, Pipeline
@@ -79,21 +73,21 @@ def features(
 
     name = canonical_backbone(backbone_text(backbone))
     check_backbone(name)
-    if not is_pretrained(name):
+    if not pretrained.is_pretrained(name):
         raise UsageError(f"The backbone {name!r} has no weights; give a pre-trained one.")
     chosen: dict[str, Any] = {"count": classes, "seed": classes_seed, "ids": class_ids}
     images = load_dataset(dataset, root=root, size=image_size, **chosen)
     if not images.channels:
         raise UsageError(f"{images.name!r} has vectors already; give a dataset of images.")
     if image_size is None:
-        images = resize_dataset(images, image_size_of(name))
+        images = resize_dataset(images, pretrained.image_size_of(name))
     torch.set_num_threads(threads)
     device = choose_device(device)
-    network = frozen_backbone(name, images.shape, device)
+    network = pretrained.frozen_backbone(name, images.shape, device)
     plain = Normalise((0.0,) * images.channels, (1.0,) * images.channels)
-    stated = statistics_of(name) or plain
+    stated = pretrained.statistics_of(name) or plain
     prepare = Pipeline((), stated.mean, stated.std)
-    total = len(images.train) + len(images.test)
+    weights, total = pretrained.fingerprint(name), len(images.train) + len(images.test)
 
     with Progress("images", shown=progress) as bar:
 
@@ -110,7 +104,7 @@ def features(
             images,
             (network.feature_size,),
             compute,
-            key=lambda: ("features", fingerprint(name), images.fingerprint, device, batch_size),
+            key=lambda: ("features", weights, images.fingerprint, device, batch_size),
             resumes=True,
         )
     with replace_file(path) as file:

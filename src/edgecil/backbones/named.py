@@ -8,14 +8,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from edgecil.backbones import pretrained
 from edgecil.backbones.initialise import build
-from edgecil.backbones.pretrained import (
-    PRETRAINED,
-    is_pretrained,
-    is_resnet,
-    load_pretrained,
-    pretrained_status,
-)
 from edgecil.backbones.resnet import LARGE_IMAGE, Backbone, resnet18, resnet32, resnet_tiny
 from edgecil.backbones.slot import ENTRY_POINTS, is_slot_model
 from edgecil.errors import UsageError, unknown
@@ -73,7 +67,7 @@ def backbone_names(pattern: str = "*") -> tuple[str, ...]:
     """Return names of the backbones that match a shell pattern: from scratch, then pre-trained."""
     return (
         *BACKBONES.names(pattern),
-        *PRETRAINED.names(pattern),
+        *pretrained.PRETRAINED.names(pattern),
         *installed(ENTRY_POINTS).names(pattern),
     )
 
@@ -84,7 +78,7 @@ def canonical_backbone(name: str) -> str:
     >>> canonical_backbone("ResNet-32")
     'resnet32'
     """
-    registry = next((each for each in (BACKBONES, PRETRAINED) if name in each), None)
+    registry = next((each for each in (BACKBONES, pretrained.PRETRAINED) if name in each), None)
     return name if registry is None else registry.resolve(name)
 
 
@@ -104,7 +98,7 @@ def build_backbone(name: str, shape: Shape, generator: torch.Generator | None = 
     check_inputs(name, shape)
     if name in BACKBONES:
         return build(lambda: BACKBONES[name](shape), generator)
-    return load_pretrained(name, shape, generator.initial_seed() % 2**63)
+    return pretrained.load_pretrained(name, shape, generator.initial_seed() % 2**63)
 
 
 def check_inputs(name: str, shape: Shape) -> None:
@@ -130,7 +124,7 @@ def offered_by(name: str) -> str:
         return "features"
     if name in BACKBONES:
         return "features" if BACKBONES.resolve(name) in ON_VECTORS else "residual"
-    return "residual" if is_resnet(name) else "sockets"
+    return "residual" if pretrained.is_resnet(name) else "sockets"
 
 
 def default_backbone(shape: Shape, *, frozen: bool = False) -> str:
@@ -146,7 +140,7 @@ def default_backbone(shape: Shape, *, frozen: bool = False) -> str:
 
 def check_backbone(name: str) -> None:
     """Raise an error if a name is not a backbone."""
-    if name not in BACKBONES and not is_pretrained(name):
+    if name not in BACKBONES and not pretrained.is_pretrained(name):
         raise unknown("backbone", name, (*backbone_names(), *FORMS))
 
 
@@ -155,4 +149,4 @@ def backbone_status(name: str) -> tuple[bool, str]:
     if name in BACKBONES:
         summary = (BACKBONES[name].__doc__ or "").split("\n")[0]
         return True, f"From scratch: {summary[0].lower()}{summary[1:]}"
-    return pretrained_status(name)
+    return pretrained.pretrained_status(name)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgecil.errors import PrerequisiteError
-from edgecil.io.arrays import Floats, Inputs, Pixels
+from edgecil.io.arrays import Floats, Inputs
 from edgecil.io.device import use_portable_kernels
 from edgecil.io.packages import require_training
 from edgecil.similarity.matrix import SimilarityMatrix
@@ -38,10 +38,14 @@ def image_similarity(
         threads: threads of the network; cached features are reused for the same number only.
         on_progress: called with the number of classes done, and N.
     """
-    features = _flatten if model == PIXELS else _frozen_features(model, threads)
+    network = None if model == PIXELS else _frozen_features(model, threads)
     labels, means = images.train.labels, []
     for label in range(len(images)):
-        means.append(_directions(features(images.train.inputs[labels == label])).mean(axis=0))
+        inputs = images.train.inputs[labels == label]
+        features = inputs.reshape(len(inputs), -1) if network is None else network(inputs)
+        rows: Floats = features.astype(np.float64)
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        means.append((rows / np.where(lengths > 0, lengths, 1.0)).mean(axis=0))
         on_progress(label + 1, len(images))
     kind = "inputs" if model == PIXELS and not images.channels else model
     source = {"encoder": "class means", "samples": str(len(labels)), "features": kind}
@@ -57,19 +61,7 @@ def class_means(dataset: Any, **chosen: Any) -> SimilarityMatrix | None:
     return image_similarity(load_dataset(dataset, **chosen))
 
 
-def _directions(rows: Floats) -> Floats:
-    """Return rows (n, d) scaled to unit length; a zero row stays zero."""
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    scaled: Floats = rows / np.where(lengths > 0, lengths, 1.0)
-    return scaled
-
-
-def _flatten(pixels: Inputs) -> Floats:
-    """Return images (n, c, h, w) as rows (n, c · h · w); vectors are rows."""
-    return pixels.reshape(len(pixels), -1).astype(np.float64)
-
-
-def _frozen_features(model: str, threads: int) -> Callable[[Pixels], Floats]:
+def _frozen_features(model: str, threads: int) -> Callable[[Inputs], Any]:
     """Return a function from pixels (n, c, h, w) to the model's features (n, d)."""
     require_training()
     use_portable_kernels()
@@ -85,8 +77,6 @@ def _frozen_features(model: str, threads: int) -> Callable[[Pixels], Floats]:
     torch.set_num_threads(threads)
     device = choose_device("auto")
 
-    def features(pixels: Pixels) -> Floats:
-        rows = frozen_features(model, torch.from_numpy(pixels), device, keep=True)
-        return np.asarray(rows.cpu().numpy(), dtype=np.float64)
-
-    return features
+    return lambda pixels: (
+        frozen_features(model, torch.from_numpy(pixels), device, keep=True).cpu().numpy()
+    )

@@ -24,18 +24,10 @@ from edgecil.io.packages import missing_packages
 from edgecil.io.toml import read_toml
 from edgecil.io.weights import WEIGHTS
 from edgecil.registry import Registry
+from edgecil.similarity import pretrained
 from edgecil.similarity.captions import check_captions
 from edgecil.similarity.clip import ClipEncoder
 from edgecil.similarity.matrix import SimilarityMatrix
-from edgecil.similarity.pretrained import (
-    INSTALL,
-    PACKAGES,
-    MiniLMEncoder,
-    check_texts,
-    installed_minilm,
-    locate,
-    require_packages,
-)
 
 TEMPLATE = "a photo of a {name}."
 DEFAULT_ENCODER = "minilm-bundled"
@@ -68,13 +60,13 @@ class BundledEncoder:
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Table rows, shape (n, 384); a text that is not in the table is an error."""
-        asked = check_texts(texts)
+        asked = pretrained.check_texts(texts)
         absent = [text for text in asked if text not in self._rows]
         if absent:
             others = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
             raise PrerequisiteError(
                 f"The bundled MiniLM table lacks {absent[0]!r}{others}; the encoder 'minilm' "
-                f"encodes any text (install it with {INSTALL})."
+                f"encodes any text (install it with {pretrained.INSTALL})."
             )
         rows = self._vectors[[self._rows[text] for text in asked]]
         return rows.astype(np.float64)
@@ -127,11 +119,11 @@ def get_encoder(name: str, weights: str | Path | None = None, *, half: bool = Fa
                 "choose another encoder for these weights."
             )
         return BundledEncoder(name)
-    require_packages(name)
+    pretrained.require_packages(name)
+    place = weights or cached_weights(entry) or entry.hub_id
+    located = pretrained.locate(name, place, _remedy(entry))
     if entry.kind == "minilm":
-        given = weights or installed_minilm() or entry.hub_id
-        return MiniLMEncoder(name, locate(name, given, _remedy(entry)))
-    located = locate(name, weights or cached_weights(entry) or entry.hub_id, _remedy(entry))
+        return pretrained.MiniLMEncoder(name, located)
     openai = "quick_gelu" if weights is None else None
     return ClipEncoder(name, located, sizes=entry.sizes, activation=openai, half=half)
 
@@ -144,13 +136,10 @@ def encoder_status(name: str) -> tuple[bool, str]:
     entry = ENCODERS[name]
     if entry.kind == "bundled":
         return True, f"{entry.about}; comes with edgecil."
-    if missing := missing_packages(PACKAGES):
+    if missing := missing_packages(pretrained.PACKAGES):
         requires = f"{entry.about}; requires {' and '.join(missing)}"
         return False, f"{requires}: run pip install 'edgecil[clip]'."
-    folder = cached_weights(entry)
-    if entry.kind == "minilm":
-        folder = installed_minilm() or folder
-    if folder is not None:
+    if folder := cached_weights(entry):
         return True, f"{entry.about}; weights in {folder}."
     missing_weights = PrerequisiteError(
         f"{entry.about}; its weights are not here: with a network the first use downloads them, "
@@ -160,10 +149,11 @@ def encoder_status(name: str) -> tuple[bool, str]:
 
 
 def cached_weights(entry: EncoderEntry) -> Path | None:
-    """Return weights in the cache of the Hugging Face hub, or of OpenAI's CLIP package."""
-    folder = cached_snapshot(entry.hub_id, WEIGHTS)
+    """Return weights in MiniLM's package, the cache of the hub, or that of OpenAI's package."""
+    if entry.kind == "minilm" and (package := pretrained.installed_minilm()):
+        return package
     own = Path.home() / ".cache" / "clip" / entry.file
-    return own if folder is None and entry.file and own.is_file() else folder
+    return cached_snapshot(entry.hub_id, WEIGHTS) or (own if own.is_file() else None)
 
 
 def _remedy(entry: EncoderEntry) -> str:
@@ -171,7 +161,7 @@ def _remedy(entry: EncoderEntry) -> str:
         f"run hf download {entry.hub_id} where there is a network and give the folder it prints "
         "as `weights`"
     )
-    return f"run {INSTALL}, or {download}" if entry.kind == "minilm" else download
+    return f"run {pretrained.INSTALL}, or {download}" if entry.kind == "minilm" else download
 
 
 def text_similarity(
