@@ -95,16 +95,15 @@ def list_tiny_imagenet(name: str, root: Path, advice: str) -> Items:
             f"{home / 'wnids.txt'} must list {_TINY_CLASSES} different classes of ImageNet. It "
             f"lists {len(set(wnids))}; {advice}."
         )
+    parts: list[Part] = [class_files(home / "train", wnids)]
     annotations = home / "val" / "val_annotations.txt"
-    test: Part
     if annotations.is_file():
         images, rest = zip(*_read_pairs(annotations, "\t"), strict=True)
         codes = [columns.split("\t")[0] for columns in rest]
-        test = _listed(annotations, home / "val" / "images", images, codes, wnids)
+        parts.append(_listed(annotations, home / "val" / "images", images, codes, wnids))
     else:
-        test = class_files(home / "val", wnids)
-    names = [label_of[wnid] for wnid in wnids]
-    return _joined(name, names, (class_files(home / "train", wnids), test), _TINY_SIZE)
+        parts.append(class_files(home / "val", wnids))
+    return _joined(name, [label_of[wnid] for wnid in wnids], parts, _TINY_SIZE)
 
 
 def list_imagenet_variant(name: str, root: Path, advice: str) -> Items:
@@ -119,27 +118,23 @@ def list_food101(name: str, root: Path, advice: str) -> Items:
     """Return Food-101: images/<class>/<id>.jpg, listed in meta/{train,test}.txt."""
     home = find_home(root, "food-101", ("images", "meta"), advice)
     names, folders = _bundled_classes(name)
-
-    def part(table: Path) -> Part:
-        images = read_text(table).split()
-        codes = [image.split("/")[0] for image in images]
-        return _listed(table, home / "images", [f"{it}.jpg" for it in images], codes, folders)
-
-    tables = (home / "meta" / f"{it}.txt" for it in ("train", "test"))
-    return _joined(name, names, map(part, tables))
+    parts = []
+    for table in (home / "meta" / f"{it}.txt" for it in ("train", "test")):
+        files = [f"{image}.jpg" for image in read_text(table).split()]
+        codes = [file.split("/")[0] for file in files]
+        parts.append(_listed(table, home / "images", files, codes, folders))
+    return _joined(name, names, parts)
 
 
 def list_aircraft(name: str, root: Path, advice: str) -> Items:
     """Return FGVC-Aircraft, listed in data/images_variant_{trainval,test}.txt."""
     home = find_home(root, "fgvc-aircraft-2013b", ("data",), advice) / "data"
-    names = get_classes(name).labels
-
-    def part(table: Path) -> Part:
+    names, parts = get_classes(name).labels, []
+    for table in (home / f"images_variant_{it}.txt" for it in ("trainval", "test")):
         images, variants = zip(*_read_pairs(table), strict=True)
-        return _listed(table, home / "images", [f"{it}.jpg" for it in images], variants, names)
-
-    tables = (home / f"images_variant_{it}.txt" for it in ("trainval", "test"))
-    return _joined(name, names, map(part, tables))
+        files = [f"{image}.jpg" for image in images]
+        parts.append(_listed(table, home / "images", files, variants, names))
+    return _joined(name, names, parts)
 
 
 def list_cars(name: str, root: Path, advice: str) -> Items:
@@ -152,8 +147,11 @@ def list_cars(name: str, root: Path, advice: str) -> Items:
     labelled = home / "cars_test_annos_withlabels.mat"
     if not labelled.is_file():
         labelled = home / "devkit" / labelled.name
-
-    def part(path: Path, folder: Path) -> Part:
+    parts = []
+    for path, folder in (
+        (home / "devkit" / "cars_train_annos.mat", home / "cars_train"),
+        (labelled, home / "cars_test"),
+    ):
         check_file(path, PICKLE)
         try:
             table = loadmat(path, squeeze_me=True)["annotations"]
@@ -162,10 +160,8 @@ def list_cars(name: str, root: Path, advice: str) -> Items:
             )
         except Exception as error:  # a damaged file may raise anything
             raise DataError(f"Cannot read {path}: {error}; {advice}.") from error
-        return _listed(path, folder, images, codes, numbers)
-
-    train = part(home / "devkit" / "cars_train_annos.mat", home / "cars_train")
-    return _joined(name, names, (train, part(labelled, home / "cars_test")))
+        parts.append(_listed(path, folder, images, codes, numbers))
+    return _joined(name, names, parts)
 
 
 def list_subset(name: str, root: Path, advice: str) -> Items:
