@@ -21,13 +21,6 @@ def test_images_are_held_out_aloud(tmp_path) -> None:
     assert dataset.notes == tuple(str(warning.message) for warning in warned)
 
 
-def test_a_split_folder_of_one_size_says_nothing(tmp_path) -> None:
-    write_split_folder(tmp_path)
-    (tmp_path / "train").rename(tmp_path / "Training")
-    (tmp_path / "__MACOSX").mkdir()
-    assert load_dataset(tmp_path).notes == ()
-
-
 @pytest.mark.parametrize(
     ("sizes", "side"),
     [([(7, 9), (12, 8)], 32), ([(70, 90), (100, 80)], 64), ([(300, 300)], 224), ([(50, 60)], None)],

@@ -98,7 +98,10 @@ def test_a_folder_that_is_split_stays_split(tmp_path: Path) -> None:
     write_split_folder(tmp_path)
     (tmp_path / "train" / "ant" / "notes.txt").write_text("not an image")
     (tmp_path / "train" / "ant" / "._0.png").write_text("not an image")
+    (tmp_path / "train").rename(tmp_path / "Training")
+    (tmp_path / "__MACOSX").mkdir()
     dataset = load_dataset(tmp_path)
+    assert dataset.notes == ()
     assert dataset.shape == (3, 8, 12)
     assert_painted(dataset, np.arange(3))
     assert parts_painted(dataset.train) == {TRAIN}
