@@ -10,7 +10,8 @@ import pytest
 
 import edgecil
 from edgecil.errors import UsageError
-from edgecil.estimation.next_runs import MOST_ORDERS
+from edgecil.estimation.next_runs import MOST_ORDERS, orders_for, orders_to_decide
+from edgecil.estimation.population import Prior, evidence, measured_prior, posterior
 from edgecil.sequences import SequenceSpace
 from edgecil.sequences.given import given_texts
 from tests.estimation.tables import SPACE, Run, build, noisy, runs_of, table_of
@@ -108,3 +109,35 @@ def test_a_saved_analysis_is_no_table_of_runs(tmp_path: Path) -> None:
     for use in (edgecil.compare, edgecil.next_runs):
         with pytest.raises(UsageError, match="saved analysis"):
             use(tmp_path / "analysis.json")
+
+
+@pytest.fixture
+def prior() -> Prior:
+    return measured_prior()
+
+
+def test_more_assurance_and_a_narrower_target_require_more_orders(prior: Prior) -> None:
+    known = posterior(evidence([60.0, 63.0, 61.0, 66.0, 64.0]), prior=prior)
+    needed = [orders_for(known, *goal) for goal in ((1.5, 0.8), (1.5, 0.95), (1.0, 0.95))]
+    assert None not in needed
+    assert needed == sorted(needed)
+    assert needed[0] < needed[-1]
+    assert orders_for(known, 50.0, 0.95) == 0
+    assert orders_for(known, 0.01, 0.95, most=50) is None
+
+
+def test_assured_orders_reach_the_target_that_often(prior: Prior) -> None:
+    rng = np.random.default_rng(5)
+    known = posterior(evidence(rng.normal(60.0, 3.0, 10)), prior=prior)
+    more = orders_for(known, 1.0, 0.8)
+    std = np.exp(rng.choice(known.log_std, 2_000, p=known.weights.sum(axis=-1)))
+    after = known.after(more, std**2 * rng.chisquare(more, 2_000)).half_width()
+    assert float((after <= 1.0).mean()) == pytest.approx(0.8, abs=0.06)
+
+
+def test_a_large_difference_is_decided_soon_and_none_never(prior: Prior) -> None:
+    large = np.array([10.0, 11.0, 9.0, 10.5])
+    needed = orders_to_decide(posterior(evidence(large), prior=prior), large, 0.8)
+    assert 1 <= needed <= 3
+    none = np.array([1.0, -1.0, 0.5, -0.5])
+    assert orders_to_decide(posterior(evidence(none), prior=prior), none, 0.8, most=40) is None

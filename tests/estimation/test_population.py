@@ -12,8 +12,6 @@ from edgecil.estimation.population import (
     evidence,
     independent_variance,
     measured_prior,
-    orders_for,
-    orders_to_decide,
     posterior,
 )
 
@@ -121,33 +119,6 @@ def test_variance_of_independent_classes() -> None:
     assert float(independent_variance(values, tasks)) == pytest.approx(6.0, rel=0.05)
     few = np.stack([values[:3], values[3:6]]), np.stack([tasks[:3], tasks[3:6]])
     assert independent_variance(*few).shape == (2,)
-
-
-def test_more_assurance_and_a_narrower_target_require_more_orders(prior: Prior) -> None:
-    known = posterior(evidence([60.0, 63.0, 61.0, 66.0, 64.0]), prior=prior)
-    needed = [orders_for(known, *goal) for goal in ((1.5, 0.8), (1.5, 0.95), (1.0, 0.95))]
-    assert None not in needed
-    assert needed == sorted(needed)
-    assert needed[0] < needed[-1]
-    assert orders_for(known, 50.0, 0.95) == 0
-    assert orders_for(known, 0.01, 0.95, most=50) is None
-
-
-def test_assured_orders_reach_the_target_that_often(prior: Prior) -> None:
-    rng = np.random.default_rng(5)
-    known = posterior(evidence(rng.normal(60.0, 3.0, 10)), prior=prior)
-    more = orders_for(known, 1.0, 0.8)
-    std = np.exp(rng.choice(known.log_std, 2_000, p=known.weights.sum(axis=-1)))
-    after = known.after(more, std**2 * rng.chisquare(more, 2_000)).half_width()
-    assert float((after <= 1.0).mean()) == pytest.approx(0.8, abs=0.06)
-
-
-def test_a_large_difference_is_decided_soon_and_none_never(prior: Prior) -> None:
-    large = np.array([10.0, 11.0, 9.0, 10.5])
-    needed = orders_to_decide(posterior(evidence(large), prior=prior), large, 0.8)
-    assert 1 <= needed <= 3
-    none = np.array([1.0, -1.0, 0.5, -0.5])
-    assert orders_to_decide(posterior(evidence(none), prior=prior), none, 0.8, most=40) is None
 
 
 def test_datasets_weigh_the_same(prior: Prior) -> None:

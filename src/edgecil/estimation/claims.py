@@ -122,11 +122,12 @@ def answer(table: Runs, method: str, truth: Truth | None = None) -> Answer:
     choice: Choice | None = None
     if truth is not None and truth.kind == "enumerated":
         orders, protocols, estimator = table.orders(method), truth.protocols, None
-        distribution = Distribution.of(truth.accuracies)
-        low, high = (float(end) for end in np.quantile(truth.accuracies, [TAIL, 1.0 - TAIL]))
-        mean = Claim(truth.mean, None, "measured")
-        std = Claim(truth.std, None, "measured")
-        following = Claim(truth.mean, (low, high), "measured")
+        values = truth.accuracies
+        distribution, centre = Distribution.of(values), float(values.mean())
+        low, high = (float(end) for end in np.quantile(values, [TAIL, 1.0 - TAIL]))
+        mean = Claim(centre, None, "measured")
+        std = Claim(float(values.std()), None, "measured")
+        following = Claim(centre, (low, high), "measured")
         tail = Claim(low, None, "measured")
         worse = Claim(0.0, None, "measured")
         not_worse = Claim(1.0, None, "measured", CONFIDENCE)

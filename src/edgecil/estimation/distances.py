@@ -19,12 +19,7 @@ _ROOT = math.sqrt(2.0 * math.pi)
 
 
 def jensen_shannon(truth: ArrayLike, estimate: Distribution) -> float:
-    """Jensen-Shannon divergence in nats, in [0, ln 2], on the truth's :func:`grid`.
-
-    Args:
-        truth: (n,) accuracies, each of the same probability.
-        estimate: the distribution to compare with the truth.
-    """
+    """Jensen-Shannon divergence in nats, in [0, ln 2], of n accuracies on their :func:`grid`."""
     return float(Target.of(truth).distances([estimate])[0, 0])
 
 

@@ -200,15 +200,11 @@ def accuracy_step(values: Floats) -> float | None:
     return 100.0 / float(images[0])
 
 
-def round_to_steps(distribution: Distribution, values: Floats) -> Distribution:
+def _round_to_steps(distribution: Distribution, values: Floats) -> Distribution:
     """Return a distribution rounded to the accuracies that can occur, as a few values show them.
 
-    It stays as it is where the values have no common step, and where the step is at most half of
-    the distribution's width, because rounding would change next to nothing.
-
-    Args:
-        distribution: with a width.
-        values: (n,) accuracies that were measured.
+    It stays as it is where the step is at most half of its width: rounding would change next to
+    nothing.
     """
     varied = distribution.width > SAME and np.ptp(values) > SAME  # equal values show no step
     step = accuracy_step(values) if varied else None
@@ -257,4 +253,4 @@ def smooth(values: Floats, std: float) -> Distribution:
         relative = min(_KERNEL * 1.06 * count**-0.2, 1.0)
         inwards = np.sqrt(1.0 - relative**2) * std / spread
         kernel = Distribution(mean + inwards * (values - mean), np.ones(count), relative * std)
-    return round_to_steps(kernel, values)
+    return _round_to_steps(kernel, values)

@@ -22,12 +22,11 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import chdtr, ndtr, ndtri
+from scipy.special import ndtr, ndtri
 
 from edgecil.estimation.distributions import invert
 from edgecil.io.arrays import Floats, Ints
 from edgecil.io.json import read_json
-from edgecil.theory.sequential import excludes_zero
 
 Interval = tuple[float, float]
 Quantity = Literal["mean", "std", "next", "tail"]
@@ -42,9 +41,6 @@ FILE = Path(__file__).with_name("priors.json")
 _SHARES: Floats = 1.0 / (1.0 + np.exp(-np.arange(-6.0, 7.0)))
 _COARSE, _FINE = 90, 48
 _STEPS = 44
-_SQUARES, _STRIDE = 41, 8
-_ROUNDING = 200
-_FUTURES = 400
 _OPEN = 4.0  # the prior falls off so much more slowly above the range than below it
 _TINY = 1e-12
 
@@ -384,70 +380,6 @@ def _log_prior(log_std: Floats, prior: Prior, class_variance: Floats | None) -> 
 
 def _sum(parts: Floats) -> Floats:
     return np.asarray(parts.sum(axis=(-1, -2)))
-
-
-def orders_for(
-    known: Posterior, target: float, assurance: float, *, most: int = 1_000_000
-) -> int | None:
-    """Return how many more orders bring the mean's interval to a half-width with an assurance.
-
-    After m more orders the sum of squares has grown by σ² χ² with m degrees of freedom, and σ has
-    its posterior; the half-width then follows from the model. One sample only, no batch. Numbers
-    of 200 and more are within half a per cent of the least that suffices. None if `most` do not.
-    """
-    variance, weights = np.exp(2.0 * known.log_std), known.weights.sum(axis=-1)
-    factors = np.geomspace(1e-3, 1e3, _SQUARES)
-
-    def probability(more: int) -> float:
-        """Half-widths grow with the sum of squares; find the largest that is allowed."""
-        squares = more * float(weights @ variance) * factors
-        below = known.after(more, squares[:-1:_STRIDE]).half_width() <= target
-        if not below[0]:
-            return 0.0
-        start = _STRIDE * (int(below.sum()) - 1)
-        near = squares[start : start + _STRIDE + 1]
-        widths = known.after(more, near).half_width()
-        largest = np.exp(np.interp(target, widths, np.log(near)))
-        return float(weights @ chdtr(more, largest / variance))
-
-    width = float(known.half_width())
-    if width <= target:
-        return 0
-    # The half-width falls with the root of the number of orders.
-    guess = known.evidence.order_count * ((width / target) ** 2 - 1.0)
-    low, high = 0, int(np.clip(guess, 1.0, most))
-    while probability(high) < assurance:
-        if high >= most:
-            return None
-        low, high = high, min(high + high // 2 + 1, most)
-    while high - low > max(1, high // _ROUNDING):
-        middle = (low + high) // 2
-        low, high = (low, middle) if probability(middle) >= assurance else (middle, high)
-    return high
-
-
-def orders_to_decide(
-    known: Posterior, values: ArrayLike, assurance: float, *, most: int = 200
-) -> int | None:
-    """Return after how many more orders a difference is decided with an assurance.
-
-    Decided means that the confidence sequence of :mod:`edgecil.theory.sequential` excludes 0, so
-    that one may look after every order. Further differences are drawn from the posterior of those
-    so far, `values`, (n,). None if `most` orders do not suffice.
-    """
-    seen = np.asarray(values, dtype=np.float64)
-    rng = np.random.default_rng(0)
-    weights = known.weights.ravel()
-    chosen = rng.choice(len(weights), _FUTURES, p=weights / weights.sum())
-    row, column = np.unravel_index(chosen, known.weights.shape)
-    std = np.exp(known.log_std)[row]
-    width = std * np.sqrt(known.mean_variance[0, column])
-    mean = known.centre[0, column] + width * rng.standard_normal(_FUTURES)
-    future = mean[:, None] + std[:, None] * rng.standard_normal((_FUTURES, most))
-    series = np.concatenate([np.broadcast_to(seen, (_FUTURES, len(seen))), future], axis=1)
-    decided = excludes_zero(series)[:, len(seen) - 1 :].cumsum(axis=1) > 0
-    enough = np.flatnonzero(decided.mean(axis=0) >= assurance)
-    return int(enough[0]) if enough.size else None
 
 
 Grade = Literal["clear", "likely", "cannot tell", "too few"]

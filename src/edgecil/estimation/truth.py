@@ -36,26 +36,6 @@ class Truth:
     accuracies: Floats
     sequences: tuple[ClassSequence, ...]
 
-    @cached_property
-    def mean(self) -> float:
-        """Mean of the accuracies."""
-        return float(self.accuracies.mean())
-
-    @cached_property
-    def std(self) -> float:
-        """Population standard deviation of the accuracies."""
-        return float(self.accuracies.std())
-
-    @cached_property
-    def min(self) -> float:
-        """The worst order's accuracy."""
-        return float(self.accuracies.min())
-
-    @cached_property
-    def max(self) -> float:
-        """The best order's accuracy."""
-        return float(self.accuracies.max())
-
     def __len__(self) -> int:
         return len(self.accuracies)
 

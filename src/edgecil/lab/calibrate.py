@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from edgecil.errors import UsageError
 from edgecil.estimation.calibration import FILE, LEAST, SCHEMA, TOLERATED, Calibration, Figure
 from edgecil.estimation.distributions import accuracy_step
+from edgecil.estimation.next_runs import orders_for
 from edgecil.estimation.population import (
     FILE as PRIORS,
     LEVEL,
@@ -31,7 +32,6 @@ from edgecil.estimation.population import (
     evidence,
     independent_variance,
     measured_prior,
-    orders_for,
     posterior,
 )
 from edgecil.io.arrays import Floats, Ints

@@ -7,6 +7,8 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from edgecil.errors import DataError
 from edgecil.estimation.analysis import DatasetAnalysis
 from edgecil.io.csv_files import Cell
@@ -45,9 +47,7 @@ def build_section(dataset: DatasetAnalysis, suffix: str) -> Section | None:
 def seen_by_random(audit: DatasetAudit) -> str:
     """Return what a few random orders show of the most variable method, and what is true."""
     words = metric_words(audit.metric)
-    name = max(
-        audit.methods, key=lambda it: audit.methods[it].truth.max - audit.methods[it].truth.min
-    )
+    name = max(audit.methods, key=lambda it: np.ptp(audit.methods[it].truth.accuracies))
     method = audit.methods[name]
     truth, seen = method.truth, method.averages.get(RANDOM.name, {}).get("gaussian")
     if seen is None:
@@ -55,7 +55,7 @@ def seen_by_random(audit: DatasetAudit) -> str:
     what = name if words.name == "accuracy" else f"{words.title} of {name}"
     shown, real = (
         f"{a:.1f} and {b:.1f} {words.unit}".rstrip()
-        for a, b in ((seen.low, seen.high), (truth.min, truth.max))
+        for a, b in ((seen.low, seen.high), (truth.accuracies.min(), truth.accuracies.max()))
     )
     orders = f"{len(truth.accuracies):,}"
     over = f"all {orders} orders" if truth.kind == "enumerated" else f"{orders} random orders"
