@@ -44,7 +44,7 @@ def worker_identity(
     identity = {**machine_identity(here=here), "code": _code_digest()}
     for name in networks:
         if is_pretrained(name):
-            identity[f"weights {name}"] = _weights_digest(name)
+            identity[f"weights {name}"] = fingerprint(name)
     if scenario is not None:
         identity["dataset"] = _scenario_digest(scenario)
     return identity
@@ -66,13 +66,6 @@ def differences(expected: Mapping[str, str], given: Mapping[str, str]) -> dict[s
         for name in {**expected, **given}
         if given.get(name) != expected.get(name)
     }
-
-
-def _weights_digest(name: str) -> str:
-    try:
-        return fingerprint(name)
-    except Exception as error:  # missing or damaged here: a difference, not a crash
-        return f"unusable ({type(error).__name__})"
 
 
 @cache

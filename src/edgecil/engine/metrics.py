@@ -57,12 +57,6 @@ class Counts:
             np.where(arrived, images, 0.0).sum(axis=-1),
         )
 
-    def until(self, tasks: int) -> Counts:
-        """Return the counts of the run as if it had ended after some tasks."""
-        return Counts(
-            self.accuracies[..., :tasks, :], self.right[..., :tasks], self.images[..., :tasks]
-        )
-
 
 Compute = Callable[[Counts], Floats]
 
@@ -94,8 +88,11 @@ class Metric:
     def curve(self, counts: Counts) -> Floats:
         """Return its value after each task, (..., K): as if the run had ended there."""
         compute = METRICS[self.steps].compute if self.steps else self.compute
-        tasks = range(1, counts.right.shape[-1] + 1)
-        return np.stack([compute(counts.until(task)) for task in tasks], axis=-1)
+        values = []
+        for end in range(1, counts.right.shape[-1] + 1):
+            seen = counts.right[..., :end], counts.images[..., :end]
+            values.append(compute(Counts(counts.accuracies[..., :end, :], *seen)))
+        return np.stack(values, axis=-1)
 
 
 METRICS: Registry[Metric] = Registry("metric")

@@ -119,9 +119,7 @@ class Outcome:
 
 def failure(message: str, *, damaged: bool = False, refused: bool = False) -> Outcome:
     """Return the outcome of a training that failed outside the learner."""
-    return Outcome(
-        error=message, trace=message, damaged=damaged, permanent=refused, refused=refused
-    )
+    return Outcome(error=message, trace=message, damaged=damaged, refused=refused)
 
 
 def train_node(
@@ -151,8 +149,6 @@ def train_node(
         if parent is not None:
             try:
                 state_before = unpack(parent) if isinstance(parent, bytes) else parent
-            except EdgecilError:  # beyond a limit, as it would be again
-                raise
             except Exception:
                 message = "The state after the previous task is damaged; run again to repair it."
                 return failure(message, damaged=True), None

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS, Counts
-from edgecil.engine.plan import Node, Prefix
+from edgecil.engine.plan import Node
 from edgecil.errors import DataError, unknown
 from edgecil.io.arrays import Floats
 from edgecil.sequences.sequence import ClassSequence
@@ -56,11 +56,6 @@ class NodeResult:
             for right, total in zip(correct, self.totals, strict=True):
                 if not 0 <= right <= total or total == 0:
                     raise DataError(f"{name!r} has {right} right answers among {total} images.")
-
-    def check(self, prefix: Prefix) -> None:
-        """Raise an error unless the counts are those of these tasks."""
-        if len(self.totals) != len(prefix) or not self.correct:
-            raise DataError(f"It has counts of {len(self.totals)} tasks, not of {len(prefix)}.")
 
     @classmethod
     def per_class(
@@ -249,17 +244,6 @@ class WholeRun:
 
     nodes: tuple[NodeResult, ...]
     reported: Mapping[str, Reported] = field(default_factory=dict)
-
-    def check(self, prefix: Prefix) -> None:
-        """Raise an error unless the counts or the reported accuracies are those of these tasks."""
-        if not self.nodes or (not self.reported and len(self.nodes) != len(prefix)):
-            raise DataError(f"It has {len(self.nodes)} results for {len(prefix)} tasks.")
-        for reported in self.reported.values():
-            if reported.tasks != len(prefix):
-                raise DataError(f"It reports on {reported.tasks} tasks, not on {len(prefix)}.")
-        if not self.reported:
-            for number, node in enumerate(self.nodes, start=1):
-                node.check(prefix[:number])
 
     @property
     def classifiers(self) -> tuple[str, ...]:

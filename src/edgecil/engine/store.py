@@ -12,10 +12,10 @@ import logging
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 from urllib.parse import quote
 
 import msgspec
@@ -53,8 +53,6 @@ CREATE TABLE IF NOT EXISTS nodes (
     checksum TEXT NOT NULL, PRIMARY KEY (method, seed, prefix));
 CREATE TABLE IF NOT EXISTS configs (config TEXT PRIMARY KEY, checksum TEXT NOT NULL);
 """
-
-Parsed = TypeVar("Parsed")
 
 _log = logging.getLogger(__name__)
 _intact: dict[Path, tuple[int, int]] = {}  # size and time of databases whose pages are consistent
@@ -140,7 +138,7 @@ class StoreReader:
 
     def identity(self) -> dict[str, Any]:
         """Return everything that determines the results, by name."""
-        identity = {name: self._parsed(json.loads, value) for name, value in self._rows("identity")}
+        identity = {name: json.loads(value) for name, value in self._rows("identity")}
         names = identity.pop(NAMES, None)
         if names is not None and sorted(identity) != names:
             lost = sorted(set(names) ^ set(identity))
@@ -202,13 +200,13 @@ class StoreReader:
         """Return the distinct configurations of all calls of `run`, in order."""
         if self._format < FORMAT:  # its options had other names
             return []
-        return [self._parsed(json.loads, config) for (config,) in self._rows("configs")]
+        return [json.loads(config) for (config,) in self._rows("configs")]
 
     def sequences(self) -> dict[str, list[LabelledSequence]]:
         """Return the labelled sequences of every protocol, in the order of the protocol."""
         by_protocol: dict[str, list[LabelledSequence]] = {}
         for protocol, label, tasks in self._rows("sequences"):
-            labelled = LabelledSequence(label, self._parsed(ClassSequence.parse, tasks))
+            labelled = LabelledSequence(label, ClassSequence.parse(tasks))
             by_protocol.setdefault(protocol, []).append(labelled)
         return by_protocol
 
@@ -224,16 +222,8 @@ class StoreReader:
         decoder = msgspec.json.Decoder(kind)
         results: dict[Node, Any] = {}
         for node, whole_run, result, *_ in self._nodes():
-            if result is None or bool(whole_run) != (kind is WholeRun):
-                continue
-            try:
+            if result is not None and bool(whole_run) == (kind is WholeRun):
                 results[node] = decoder.decode(result)
-                results[node].check(node.prefix)
-            except (msgspec.MsgspecError, ValueError, DataError) as error:
-                prefix = format_tasks(node.prefix)
-                raise self._damaged(
-                    f"the result of {node.method!r} on {prefix}: {error}"
-                ) from error
         return results
 
     def failures(self) -> dict[Node, tuple[str, str]]:
@@ -245,15 +235,13 @@ class StoreReader:
     def workers(self) -> dict[Node, dict[str, str]]:
         """In what the worker of a node differed from the identity, where this was allowed."""
         return {
-            node: self._parsed(json.loads, worker)
-            for node, *_, worker in self._nodes()
-            if worker is not None
+            node: json.loads(worker) for node, *_, worker in self._nodes() if worker is not None
         }
 
     def _nodes(self) -> Iterator[tuple[Any, ...]]:
         """Yield each node, with the values of its other columns."""
         for method, seed, prefix, *values in self._rows("nodes"):
-            yield Node(method, seed, self._parsed(parse_tasks, prefix)), *values
+            yield Node(method, seed, parse_tasks(prefix)), *values
 
     def runs(self) -> dict[tuple[str, int, Prefix], RunResult]:
         """Return every finished run, by method, seed and tasks."""
@@ -307,15 +295,9 @@ class StoreReader:
                 "directory."
             ) from error
 
-    def _parsed(self, parse: Callable[[str], Parsed], text: str) -> Parsed:
-        try:
-            return parse(text)
-        except (ValueError, TypeError, AttributeError, RecursionError, DataError) as error:
-            raise self._damaged(str(error)) from error
-
     def _damaged(self, what: str) -> DataError:
         return DataError(
-            f"{self._path} is damaged ({what.rstrip('.')}); run the experiment "
+            f"{self._path} is damaged ({what}); run the experiment "
             "again with the same options to train damaged results again, or restore the file from "
             "a copy."
         )

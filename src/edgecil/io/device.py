@@ -143,15 +143,10 @@ def room_on(device: torch.device) -> int:
 
 def free_memory() -> int:
     """Return the bytes of memory that are available, within the limit of a control group."""
-    limits = [_available()]
-    home = Path("/sys/fs/cgroup")
-    for usage, limit in (
-        ("memory.current", "memory.max"),
-        ("memory/memory.usage_in_bytes", "memory/memory.limit_in_bytes"),
-    ):
-        with suppress(OSError, ValueError):  # there is no such file, or it says "max"
-            most, used = (int((home / name).read_text("utf-8")) for name in (limit, usage))
-            limits.append(most - used)
+    limits, group = [_available()], Path("/sys/fs/cgroup")
+    with suppress(OSError, ValueError):  # there is no such file, or it says "max"
+        most, used = (int((group / f"memory.{it}").read_text("utf-8")) for it in ("max", "current"))
+        limits.append(most - used)
     return max(0, min(limits))
 
 
