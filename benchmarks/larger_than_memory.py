@@ -47,7 +47,7 @@ def train(path: Path, count: int, side: int, megabytes: int, storage: str) -> di
     from edgecil.engine.node_training import WorkerContext, train_node
     from edgecil.methods import Environment, get_method
     from edgecil.methods.task import Scenario
-    from edgecil.methods.training import feed
+    from edgecil.methods.training import Feed
 
     tests = 400
     entry = get_method("finetune")
@@ -60,7 +60,7 @@ def train(path: Path, count: int, side: int, megabytes: int, storage: str) -> di
     network(torch.zeros(2, 3, side, side)).sum().backward()
     torch.optim.SGD(network.parameters(), lr=0.1, momentum=0.9, foreach=True).step()
     few = stored_tensor(np.memmap(path, np.uint8, "r", 0, (200, 3, side, side)))
-    with feed(few, torch.device("cpu")) as source:
+    with Feed(few, torch.device("cpu")) as source:
         source.begin([torch.arange(128)])
         source.take(torch.arange(128))
     before = _anonymous()

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 import torch
 
-from edgecil.backbones.vit import Sockets
 from edgecil.data.augment import Pipeline
 from edgecil.methods.coda_prompt import (
     component_weights,
@@ -51,17 +50,6 @@ def test_the_prompt_is_the_weighted_sum_of_components_keys_first_then_values() -
             )
             torch.testing.assert_close(torch.cat([keys[image], values[image]]), prompt)
             assert len(keys[image]) == len(values[image]) == 4
-
-
-def test_the_head_sees_the_class_token_of_the_prompted_transformer() -> None:
-    method = trained(1)
-    pixels = SCENARIO.test.inputs[:3]
-    images = Pipeline((), method.environment.mean, method.environment.std).plain(pixels)
-    queries = method.frozen_features(pixels)
-    with torch.no_grad():
-        expected = method.vit(images, Sockets(prefixes=method.prefixes(queries)))
-        assert torch.equal(method.features(images, queries), expected)
-        assert not torch.allclose(expected, queries)
 
 
 def test_the_penalty_is_of_components_keys_and_attention() -> None:

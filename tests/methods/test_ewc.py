@@ -19,8 +19,16 @@ def weights(method: NetworkMethod) -> dict[str, torch.Tensor]:
     return {name: value.detach().clone() for name, value in method.network.named_parameters()}
 
 
-def test_the_penalty_by_hand() -> None:
+def started() -> EWC:
+    """A learner at the beginning of its second task."""
     method = trained(1)
+    with SCENARIO.task(TASKS[:2], 0) as task:
+        method.begin(task)
+    return method
+
+
+def test_the_penalty_by_hand() -> None:
+    method = started()
     generator = torch.Generator().manual_seed(0)
     expected = 0.0
     with torch.no_grad():
@@ -34,7 +42,7 @@ def test_the_penalty_by_hand() -> None:
 
 
 def test_new_rows_of_the_head_are_free() -> None:
-    method = trained(1)
+    method = started()
     method.network.head.grow(2, torch.Generator().manual_seed(0))
     assert method.penalty().item() == 0.0
     with torch.no_grad():
@@ -108,7 +116,7 @@ def test_old_and_new_information_merge_by_their_share_of_classes(monkeypatch) ->
 
 
 def test_the_anchor_is_where_the_last_task_ended() -> None:
-    method = trained(2)
+    method = started()
     assert same(method.anchor, weights(method))
 
 
@@ -116,7 +124,7 @@ def test_the_penalty_holds_weights_back() -> None:
     distances = []
     for strength in (0.0, 1e5):
         method = trained(1, strength=strength)
-        anchor, fisher = method.anchor, method.fisher
+        anchor, fisher = weights(method), method.fisher
         learn(method, SCENARIO, TASKS[:2])
         after = weights(method)
         distances.append(

@@ -32,13 +32,6 @@ def test_a_wide_interval_around_zero_cannot_tell(benchmark_module: ModuleType) -
     assert benchmark_module.verdict(spread[:2], "PyCIL") == ("-0.5", "too few orders")
 
 
-def test_no_classifier_stands_in_for_another(benchmark_module: ModuleType) -> None:
-    curve = {"head": 50.0, "nme": 60.0}
-    assert benchmark_module.accuracy_of(curve, "nme", "icarl (ours)") == 60.0
-    with pytest.raises(KeyError, match=r"'boosted'.* head, nme"):
-        benchmark_module.accuracy_of(curve, "boosted", "icarl (ours)")
-
-
 def test_the_page_has_the_verdicts_of_its_intervals() -> None:
     page = (Path(__file__).parents[2] / "docs" / "evidence" / "methods.md").read_text(
         encoding="utf-8"

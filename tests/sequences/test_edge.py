@@ -16,7 +16,6 @@ from edgecil.sequences import ClassSequence, SequenceSpace, score
 from edgecil.sequences.edge import (
     VARIANTS,
     _clusters,
-    _deal,
     granularities,
 )
 from edgecil.sequences.protocols.extremes import EDGE
@@ -160,14 +159,6 @@ def test_the_text_s_hard_sequence_gives_each_cluster_a_task_of_its_own(clusters,
         for name in ("algorithm-1", "text-hard"):
             sequence = VARIANTS[name](SimilarityMatrix.of(values), space)
             assert sorted(map(sorted, sequence.tasks)) == sorted(map(sorted, groups))
-
-
-@pytest.mark.parametrize(("clusters", "size"), [(2, 4), (4, 8), (5, 10)])
-def test_dealing_spreads_each_cluster_over_all_tasks(clusters, size) -> None:
-    places = np.array(_deal((size,) * clusters)).reshape(clusters, size)
-    for task in places:
-        shares = np.bincount(task // size, minlength=clusters)  # of the clusters, one by one
-        assert shares.tolist() == [size // clusters] * clusters
 
 
 def test_a_cluster_larger_than_a_task_loses_the_class_that_fits_least() -> None:

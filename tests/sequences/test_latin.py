@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from edgecil.errors import UsageError
 from edgecil.sequences import SequenceSpace, latin
 from tests.sequences.oracles import near_equal
 
@@ -82,12 +81,6 @@ def test_classes_are_treated_alike() -> None:
         for class_ in latin(space, 2, np.random.default_rng(seed))[0].tasks[0]
     )
     assert all(abs(first[class_] - 200) < 4 * np.sqrt(600 * 2 / 9) for class_ in range(6))
-
-
-@pytest.mark.parametrize("runs", [0, -1])
-def test_no_runs_are_refused(runs) -> None:
-    with pytest.raises(UsageError, match=f"'budget'.*{runs}"):
-        latin(SequenceSpace((2, 2)), runs, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize(

@@ -59,15 +59,9 @@ def test_the_sample_has_the_exact_moments() -> None:
 
 
 @pytest.mark.parametrize(
-    ("orders", "sentence"),
-    [
-        (np.arange(4), r"\(n, 4\) array. Got shape \(4,\)"),
-        (np.zeros((2, 3), dtype=int), r"\(n, 4\) array. Got shape \(2, 3\)"),
-        (np.array([[0, 1, 2, 2]]), "each class 0 to 3 once"),
-        (np.array([[1, 2, 3, 4]]), "each class 0 to 3 once"),
-    ],
+    "orders", [np.arange(4), np.zeros((2, 3), dtype=int), [[0, 1, 2, 2]], [[1, 2, 3, 4]]]
 )
-def test_what_are_no_orders_of_the_space_is_refused(orders, sentence) -> None:
+def test_what_are_no_orders_of_the_space_is_refused(orders) -> None:
     similarity = SimilarityMatrix.of(matrix("signed", 4))
-    with pytest.raises(UsageError, match=sentence):
-        score_orders(similarity, SequenceSpace((2, 2)), orders)
+    with pytest.raises(UsageError, match=r"\(n, 4\) array.* 0 to 3 once"):
+        score_orders(similarity, SequenceSpace((2, 2)), np.array(orders))

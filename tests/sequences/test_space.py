@@ -93,7 +93,7 @@ def test_one_way_to_describe_the_tasks_is_enough(classes, way, sizes) -> None:
         ({}, "'sizes'"),
         ({"tasks": 2, "increment": 3}, "'sizes'"),
         ({"tasks": 2, "base": 3}, "'sizes'"),
-        ({"base": 3}, "'base' requires 'increment'"),
+        ({"base": 3}, "'base' and 'increment'"),
         ({"sizes": [2, 3]}, r"number of classes \(6\)"),
         ({"tasks": 0}, r"in \[1, 6\].*Got 0 instead"),
         ({"tasks": 7}, r"in \[1, 6\].*Got 7 instead"),

@@ -61,11 +61,12 @@ def fresh_adapters(vit: ViT, bottleneck: int, generator: torch.Generator) -> nn.
     return adapters.requires_grad_(True)
 
 
-def load_adapters(vit: ViT, bottleneck: int, state: dict[str, Tensor]) -> nn.ModuleList:
+def load_adapters(vit: ViT, bottleneck: int, *states: dict[str, Tensor]) -> list[nn.ModuleList]:
     """Return frozen adapters with the given weights."""
-    adapters = blank_adapters(vit, bottleneck)
-    adapters.load_state_dict(state)
-    return adapters
+    loaded = [blank_adapters(vit, bottleneck) for _ in states]
+    for adapters, state in zip(loaded, states, strict=True):
+        adapters.load_state_dict(state)
+    return loaded
 
 
 @contextmanager

@@ -106,7 +106,7 @@ class EASE(PretrainedMethod):
             self.environment,
             lambda alone: saved(adapt(self.vit, bottleneck, alone, schedule, self.environment)),
         )
-        self.adapters.append(load_adapters(self.vit, bottleneck, weights))
+        self.adapters += load_adapters(self.vit, bottleneck, weights)
         labels = task.alone().labels
         means = [class_means(features, labels) for features in self.subspaces(task.inputs)]
         self.prototypes.append(torch.stack(means))
@@ -139,10 +139,7 @@ class EASE(PretrainedMethod):
     def restore(self, state: dict[str, Any]) -> None:
         """Load a state from :meth:`state`."""
         super().restore(state)
-        self.adapters = [
-            load_adapters(self.vit, self.config.bottleneck, weights)
-            for weights in state["adapters"]
-        ]
+        self.adapters = load_adapters(self.vit, self.config.bottleneck, *state["adapters"])
 
 
 def complete_prototypes(prototypes: list[Tensor]) -> Tensor:

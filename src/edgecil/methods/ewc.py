@@ -8,7 +8,7 @@ by a running diagonal Fisher information.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -48,6 +48,12 @@ class EWC(NetworkMethod):
         self.anchor: dict[str, Tensor] = {}
         self.fisher: dict[str, Tensor] = {}
 
+    def begin(self, task: Task) -> None:
+        """Keep the weights after the last task as the anchor."""
+        if self.fisher:
+            weights = self.network.named_parameters()
+            self.anchor = {name: value.detach().clone() for name, value in weights}
+
     def loss(self, images: Tensor, labels: Tensor, task: Task) -> Tensor:
         """Cross-entropy over the new classes plus the penalty."""
         value = new_classes_only(self.network(images), labels, task.old_count)
@@ -62,16 +68,13 @@ class EWC(NetworkMethod):
         return torch.stack(terms).sum() / 2
 
     def end(self, task: Task) -> None:
-        """Update the anchor and the running Fisher information."""
+        """Update the running Fisher information."""
         old_share = task.old_count / len(task.seen)
         latest = self.estimate_fisher(task)
         for name, old in self.fisher.items():
             latest[name][: len(old)] *= 1.0 - old_share
             latest[name][: len(old)] += old_share * old
         self.fisher = latest
-        self.anchor = {
-            name: value.detach().clone() for name, value in self.network.named_parameters()
-        }
 
     def estimate_fisher(self, task: Task) -> dict[str, Tensor]:
         """Return the mean squared gradient of the batch loss over all classes seen, capped.
@@ -101,12 +104,3 @@ class EWC(NetworkMethod):
         self.network.zero_grad()
         self.network.eval()
         return {name: value.clamp(max=self.config.fisher_cap) for name, value in total.items()}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Load a state from :meth:`state`."""
-        super().restore(state)
-        self.anchor = {
-            name: value.detach().clone()
-            for name, value in self.network.named_parameters()
-            if name in self.fisher
-        }

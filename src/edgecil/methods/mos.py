@@ -165,10 +165,7 @@ class MOS(PretrainedMethod):
     def restore(self, state: dict[str, Any]) -> None:
         """Load a state from :meth:`state`."""
         super().restore(state)
-        self.adapters = [
-            load_adapters(self.vit, self.config.bottleneck, weights)
-            for weights in state["adapters"]
-        ]
+        self.adapters = load_adapters(self.vit, self.config.bottleneck, *state["adapters"])
 
 
 class MergedOnUse(nn.Module):  # type: ignore[misc]
@@ -206,9 +203,6 @@ def mean_of(adapters: Sequence[nn.ModuleList]) -> nn.ModuleList:
 
 def merge(adapters: nn.ModuleList, earlier: list[nn.ModuleList], share: float) -> None:
     """Interpolate adapters in place towards the mean of all earlier ones."""
-    with torch.no_grad():
-        for ours, *theirs in zip(
-            adapters.parameters(), *(one.parameters() for one in earlier), strict=True
-        ):
-            if theirs:
-                ours.lerp_(torch.stack(theirs).mean(dim=0), share)
+    if earlier:
+        for ours, mean in zip(adapters.parameters(), mean_of(earlier).parameters(), strict=True):
+            ours.data.lerp_(mean.data, share)

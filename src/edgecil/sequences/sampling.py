@@ -30,15 +30,15 @@ def score_orders(
         objective: what to compute.
         check: look whether they do, which takes longer than the scores.
     """
-    if check and (orders.ndim != 2 or orders.shape[1] != space.classes):
+    everyone = np.arange(space.classes)
+    if check and not np.array_equal(np.sort(orders), np.tile(everyone, (len(orders), 1))):
         raise UsageError(
-            f"Orders must be an (n, {space.classes}) array. Got shape {orders.shape} instead."
+            f"Orders must be an (n, {space.classes}) array, and each must contain each class 0 to "
+            f"{space.classes - 1} once. Got shape {orders.shape}."
         )
-    if check and not (np.sort(orders, axis=1) == np.arange(space.classes)).all():
-        raise UsageError(f"Every order must contain each class 0 to {space.classes - 1} once.")
     space.require_similarity(similarity)
     weights = get_objective(objective or adjacent(space), space).weights
-    return weighted_sums(similarity.submatrix(np.arange(space.classes)), space, orders, weights)
+    return weighted_sums(similarity.submatrix(everyone), space, orders, weights)
 
 
 def weighted_sums(values: Floats, space: SequenceSpace, orders: Ints, weights: Floats) -> Floats:

@@ -88,11 +88,6 @@ class SequenceSpace:
     ) -> SequenceSpace:
         """Build the space from exactly one of `tasks`, `increment` (with `base`) and `sizes`."""
         ways = [tasks is not None, increment is not None, sizes is not None]
-        if base is not None and not any(ways):
-            raise UsageError(
-                "`base` requires `increment`, the number of classes in each further task. "
-                f"Got base {base} alone."
-            )
         if sum(ways) != 1 or (base is not None and increment is None):
             raise UsageError(
                 "The tasks must be specified in exactly one way: by `tasks`, by `base` and "

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from edgecil.errors import UsageError
 from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol, Request
 from edgecil.sequences.protocols.random import unevenness
@@ -66,8 +65,6 @@ def latin(space: SequenceSpace, budget: int, rng: np.random.Generator) -> list[C
 
     No sequence occurs twice while the space has others; of more than 1,000, a few may.
     """
-    if budget < 1:
-        raise UsageError(f"`budget` must be an int >= 1. Got {budget} instead.")
     rounds, rest = divmod(budget, space.size)
     whole = list(space.enumerate()) * rounds if rounds else []
     if 2 * rest > space.size:
