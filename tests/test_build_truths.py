@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from edgecil.lab.truth_files import read_truths, write_truths
+from edgecil.lab.truth_tables import read_truths, write_truths
 from tests.engine import strange as strange  # registers its learners
 from tests.toys import save_toy
 

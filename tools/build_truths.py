@@ -28,8 +28,14 @@ from structured_orders import structured_orders
 
 import edgecil
 from edgecil.engine import Experiment
-from edgecil.lab.truth_files import read_truths, write_truths
-from edgecil.lab.truth_tables import Counts, TruthTable, experiment_truth, merge_tables
+from edgecil.lab.truth_tables import (
+    Counts,
+    TruthTable,
+    experiment_truth,
+    merge_tables,
+    read_truths,
+    write_truths,
+)
 
 DATA = Path(__file__).parents[1] / "src/edgecil/lab/data"
 FILES = {"quickdraw": "truths.npz", "caltech101": "photographs.npz"}  # by dataset

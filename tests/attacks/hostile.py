@@ -33,8 +33,7 @@ from edgecil.interop.contract import read_result
 from edgecil.interop.logs import read_log
 from edgecil.io.pickles import read_pickle
 from edgecil.io.weights import WeightFiles, read_tensors
-from edgecil.lab.truth_files import read_truths, write_truths
-from edgecil.lab.truth_tables import Counts, TruthTable
+from edgecil.lab.truth_tables import Counts, TruthTable, read_truths, write_truths
 from edgecil.paper.agreement import read_sources
 from edgecil.paper.published import rank, read_published
 from edgecil.sequences import ClassSequence, SequenceSpace

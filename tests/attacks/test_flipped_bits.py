@@ -21,7 +21,7 @@ from edgecil.errors import DataError, EdgecilError
 from edgecil.estimation import Analysis
 from edgecil.estimation.analysis import analyze
 from edgecil.io.json import to_plain
-from edgecil.lab.truth_files import read_truths
+from edgecil.lab.truth_tables import read_truths
 from edgecil.methods.ease import _read as read_piece
 from edgecil.paper.language_model import Conversation, LanguageModel
 from edgecil.similarity import (

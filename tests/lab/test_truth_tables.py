@@ -15,8 +15,7 @@ from edgecil import lab
 from edgecil.engine import METRICS, Node, NodeResult, Store, read_runs
 from edgecil.engine.seeds import training_seed
 from edgecil.errors import DataError, UsageError
-from edgecil.lab.truth_files import bundled_tables, read_truths, write_truths
-from edgecil.lab.truth_tables import experiment_truth
+from edgecil.lab.truth_tables import bundled_tables, experiment_truth, read_truths, write_truths
 from edgecil.sequences import LabelledSequence, SequenceSpace, protocol
 from tests.estimation.experiments import write_experiment
 from tests.estimation.tables import SPACE, Run, noisy, rows, table_of, write

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from edgecil.estimation.analysis import Analysis, DatasetAnalysis
+from edgecil.estimation.analysis import Analysis, DatasetAnalysis, analyze
 from edgecil.report.page import Origin, Page, compose_page
 from tests.estimation.tables import six_classes
-from tests.report.made_up import analysis_of, steady, varied, write_run
+from tests.report.made_up import steady, varied, write_run
 
 
 @pytest.fixture(scope="session")
@@ -20,7 +20,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def analysis(directory: Path) -> Analysis:
-    return analysis_of(directory, six_classes())
+    return analyze(directory, similarity=six_classes())
 
 
 @pytest.fixture(scope="session")

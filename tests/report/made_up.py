@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.engine import ExperimentConfig, Node, NodeResult, Reported, Store, WholeRun
-from edgecil.estimation.analysis import Analysis, analyze
+from edgecil.estimation.analysis import analyze
 from edgecil.report.page import Origin, Page, compose_page
 from edgecil.sequences import ClassSequence, SequenceSpace, protocol
 from edgecil.similarity import SimilarityMatrix
@@ -82,14 +82,9 @@ def write_reported(directory: Path, accuracies: dict[str, float]) -> Path:
     return directory
 
 
-def analysis_of(directory: Path, similarity: SimilarityMatrix | None = None) -> Analysis:
-    """The analysis of a directory, with few draws."""
-    return analyze(directory, similarity=similarity)
-
-
 def page_of(directory: Path, similarity: SimilarityMatrix | None = None) -> Page:
     """The page of a directory."""
-    (dataset,) = analysis_of(directory, similarity).datasets
+    (dataset,) = analyze(directory, similarity=similarity).datasets
     return compose_page(dataset, Origin(("runs/x",)))
 
 

@@ -17,7 +17,7 @@ from edgecil.errors import UsageError
 from edgecil.estimation.analysis import Analysis, analyze
 from edgecil.report import Report, write as module, write_report
 from tests.estimation.tables import rows, six_classes, write
-from tests.report.made_up import analysis_of, varied, write_run
+from tests.report.made_up import varied, write_run
 
 HEADER = {".png": b"\x89PNG\r\n\x1a\n", ".svg": b"<svg", ".pdf": b"%PDF"}
 
@@ -34,7 +34,7 @@ def contents(folder: Path) -> dict[str, str]:
 def small(tmp_path_factory) -> Analysis:
     """One method and one protocol: few figures."""
     folder = write_run(tmp_path_factory.mktemp("runs") / "small", {"varied": varied}, ("edge",))
-    return analysis_of(folder, six_classes())
+    return analyze(folder, similarity=six_classes())
 
 
 @pytest.fixture(scope="module")

@@ -10,11 +10,9 @@ from ._leaderboard import (
     leaderboard as leaderboard,
 )
 from .estimators import ESTIMATORS as ESTIMATORS
-from .truth_files import (
-    read_truths as read_truths,
-    write_truths as write_truths,
-)
 from .truth_tables import (
     TruthTable as TruthTable,
+    read_truths as read_truths,
     truths as truths,
+    write_truths as write_truths,
 )

@@ -135,15 +135,9 @@ def calibrate(
     seed: int = 0,
     command: str = "edgecil lab calibrate",
 ) -> Calibration:
-    """Judge all claims on truths with two repeats or more.
+    """Judge all claims on truths with two repeats or more, which :func:`learners` returns.
 
-    Args:
-        truths: from :func:`learners`.
-        draws: from each truth and number of orders.
-        orders: numbers of orders.
-        priors: for truths of each half; by default the measured one.
-        seed: of the draws.
-        command: to be stored.
+    `priors` are those for the truths of each half, by default the measured one.
     """
     if not truths:
         raise UsageError("Calibration requires truth tables with two repeats of every order.")
@@ -336,7 +330,7 @@ def _kept(truth: Learner, count: int, draws: int, rng: np.random.Generator, prio
 
 
 def fit_prior(truths: Sequence[Learner], like: Prior, command: str) -> Prior:
-    """Measure what a prior takes from truths; its other constants stay.
+    """Measure what a prior takes from truths; the other constants are those of `like`.
 
     Measured are the range of standard deviations, the spread that classes suggest, the usual place
     of the tail, and the effect of a seed on all orders alike. The latter is made three times as
@@ -347,11 +341,6 @@ def fit_prior(truths: Sequence[Learner], like: Prior, command: str) -> Prior:
     much as leaves each one's mean standard deviation within .8 and 1.25 of the truth, because the
     more they count, the closer the estimated distribution is to the truth; the tail's constants are
     those with which the label `calibrated` is missed least.
-
-    Args:
-        truths: from :func:`learners`.
-        like: the prior whose other constants are kept.
-        command: to be stored.
     """
     spreads, seeds, ratios, places = [], [], [], []
     for truth in truths:

@@ -42,18 +42,8 @@ def draw_protocol(
 ) -> Ints | None:
     """Draw what a protocol might have run: constructed sequences stay, random ones are drawn again.
 
-    Args:
-        protocol: any that can be drawn again.
-        space: Ω.
-        place_of: positions of sequences; random ones come first.
-        size: number of random sequences, or all.
-        budget: number of sequences.
-        draws: how often.
-        seed: of the draws.
-        fixed: positions of the constructed sequences.
-
-    Returns:
-        (draws, budget) positions; None if some sequence is missing.
+    Returns (draws, budget) positions, None if some sequence is missing. The positions of the `size`
+    sequences that may be drawn come first; `fixed` are those of the constructed ones.
     """
     if not protocol.joint:
         rng = np.random.default_rng([seed, budget])

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from edgecil.errors import UsageError, shown
-from edgecil.paper.bounds import BOUNDS, SampleBound
+from edgecil.paper.bounds import BOUNDS
 from edgecil.paper.greedy import GreedyBound, greedy_bound
 from edgecil.paper.similarity_error import Theorem3, check_theorem_3
 from edgecil.sequences.counting import decimal_text
@@ -197,6 +197,19 @@ def space(
         greedy = greedy_bound(classes, chosen.tasks, mean_similarity, max_similarity)
     size, drawn = chosen.size, min(budget, chosen.size)
     shares = {deviations: gaussian_tail(deviations) for deviations in (1.0, 2.0, 3.0)}
+    bounds = []
+    for bound in BOUNDS.values():
+        # Theorem 1 holds for accuracies in [0, 1], Theorem 2 for the given range, and
+        # Hoeffding–Serfling for both.
+        ranges = [] if bound.extreme_runs else [1.0]
+        if bound.states_range and (bound.extreme_runs or accuracy_range < 1.0):
+            ranges.append(accuracy_range)
+        for spread in ranges if size > bound.extreme_runs + 1 else ():
+            runs, reached = bound.runs(size, epsilon, delta, spread), None
+            if budget <= size - bound.extreme_runs:
+                reached = bound.epsilon(size, budget, delta, spread)
+            about = bound.name, bound.title, spread, bound.extreme_runs
+            bounds.append(BoundSummary(*about, runs, reached))
     return SpaceSummary(
         classes=classes,
         tasks=chosen.tasks,
@@ -206,19 +219,7 @@ def space(
         epsilon=epsilon,
         delta=delta,
         budget=budget,
-        bounds=tuple(
-            BoundSummary(
-                bound.name,
-                bound.title,
-                spread,
-                bound.extreme_runs,
-                bound.runs(size, epsilon, delta, spread),
-                bound.epsilon(size, budget, delta, spread)
-                if budget <= size - bound.extreme_runs
-                else None,
-            )
-            for bound, spread in _applicable(size, accuracy_range)
-        ),
+        bounds=tuple(bounds),
         tails=tuple(
             TailSummary(
                 deviations,
@@ -238,20 +239,3 @@ def space(
         greedy=greedy,
         theorem_3=theorem_3,
     )
-
-
-def _applicable(size: int, accuracy_range: float) -> list[tuple[SampleBound, float]]:
-    """Return bounds with the range they are applied to.
-
-    Theorem 1 holds for accuracies in [0, 1], Theorem 2 for the given range, and
-    Hoeffding–Serfling for both.
-    """
-    pairs = []
-    for bound in BOUNDS.values():
-        if size <= bound.extreme_runs + 1:
-            continue
-        if not bound.extreme_runs:
-            pairs.append((bound, 1.0))
-        if bound.states_range and (bound.extreme_runs or accuracy_range < 1.0):
-            pairs.append((bound, accuracy_range))
-    return pairs

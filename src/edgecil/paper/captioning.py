@@ -82,11 +82,7 @@ def captions(
 
 
 def read_caption(answer: str, taken: Collection[str] = ()) -> str:
-    """Return the caption in an answer, without quotation marks around it.
-
-    Args:
-        answer: of a language model.
-        taken: captions of other classes.
+    """Return the caption in an answer, without quotation marks; `taken` are other classes' own.
 
     >>> read_caption('"a round red fruit with a short stem and glossy skin"')
     'a round red fruit with a short stem and glossy skin'

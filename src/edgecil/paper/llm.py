@@ -101,7 +101,10 @@ def _task_lists(answer: str) -> Iterator[list[list[Any]]]:
 def _check_tasks(tasks: list[list[Any]], space: SequenceSpace) -> ClassSequence:
     """Check that these tasks are a sequence of the space, and return it; digits may be text."""
     try:
-        sequence = ClassSequence([_number(class_) for class_ in task] for task in tasks)
+        sequence = ClassSequence(
+            [int(it) if isinstance(it, str) and it.strip().isdecimal() else it for it in task]
+            for task in tasks
+        )
     except UsageError as error:
         raise UnusableAnswerError(str(error)) from error
     if sequence not in space:
@@ -112,7 +115,3 @@ def _check_tasks(tasks: list[list[Any]], space: SequenceSpace) -> ClassSequence:
             f"{', '.join(map(str, missing)) or 'none'}."
         )
     return sequence
-
-
-def _number(class_: Any) -> Any:
-    return int(class_) if isinstance(class_, str) and class_.strip().isdecimal() else class_

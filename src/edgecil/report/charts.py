@@ -35,6 +35,7 @@ from edgecil.report.drawing import (
 )
 from edgecil.report.figure import ReportFigure
 from edgecil.report.metrics import MetricWords, metric_words
+from edgecil.report.narrative import span
 from edgecil.report.orders import OrderTable, compare_pair
 from edgecil.report.text import class_names, signed, slug
 from edgecil.report.theme import DARK_SHADES, SHADES, category, shade_of
@@ -62,9 +63,7 @@ def build_curves(
         return None
     answers = (dataset.methods[method].answer for method in curves)
     protocols = " and ".join(dict.fromkeys(" + ".join(said.protocols) for said in answers))
-    counts = sorted({curve.order_count for curve in curves.values()})
-    some = f"{counts[0]:,} to " if len(counts) > 1 else ""
-    orders = f"{some}{counts[-1]:,} order{'' if counts[-1] == 1 else 's'}"
+    orders = span((curve.order_count for curve in curves.values()), "order")
     band = " The bands hold 90 % of these orders." if len(curves) <= _MOST_BANDS else ""
     caption = (
         f"{words.step[0].upper()}{words.step[1:]}, after each task: mean over the {orders} "

@@ -110,9 +110,9 @@ def about_training(dataset: DatasetAnalysis) -> str:
     facts = [f"{name} {value}" for name, value in setup_facts(dataset).items()]
     if dataset.table.counts_orders:
         answers = [one.answer for one in dataset.methods.values()]
-        facts.append(f"mean over {_span((it.order_count for it in answers), 'class order')}")
+        facts.append(f"mean over {span((it.order_count for it in answers), 'class order')}")
         if any(it.trainings > it.order_count for it in answers):
-            facts[-1] += f", {_span((it.trainings for it in answers), 'training')}"
+            facts[-1] += f", {span((it.trainings for it in answers), 'training')}"
         elif len(own := {it.shared_seeds == 0 for it in answers}) == 1:
             seeds = "each with its own training seed" if own.pop() else "one training seed for all"
             facts[-1] += f", {seeds}"
@@ -120,7 +120,7 @@ def about_training(dataset: DatasetAnalysis) -> str:
     return " ".join([*setting, *pooled_notes(dataset)])
 
 
-def _span(numbers: Iterable[int], noun: str) -> str:
+def span(numbers: Iterable[int], noun: str) -> str:
     """The least and the greatest number with a noun, one of them if they are equal."""
     ordered = sorted(numbers)
     start = f"{ordered[0]:,} to " if ordered[0] < ordered[-1] else ""
