@@ -39,7 +39,7 @@ def test_an_interrupt_stops_the_programs_and_keeps_finished_runs(number, deaf) -
     )
     words = ["external", "--command", command, "--classes", "2", "--tasks", "2"]
     words += ["--protocol", "enumerate", "--out", "out"]
-    start = "import sys, edgecil.interop.process as p; p.GRACE = 0.2; "
+    start = "import sys, edgecil.interop.external as p; p.GRACE = 0.2; "
     start += "from edgecil.cli.main import main; sys.exit(main())"
     edgecil = subprocess.Popen(
         [sys.executable, "-c", start, *words], stderr=subprocess.PIPE, text=True

@@ -246,7 +246,7 @@ def is_alive(pid: int) -> bool:
 
 
 def test_windows_is_refused_before_anything_is_written(monkeypatch, tmp_path) -> None:
-    monkeypatch.setattr("edgecil.interop.process.sys.platform", "win32")
+    monkeypatch.setattr("edgecil.interop.external.sys.platform", "win32")
     with pytest.raises(PrerequisiteError, match="Linux"):
         run_external(command=program(), out=tmp_path / "out", orders={"classes": 4, "tasks": 2})
     assert not (tmp_path / "out").exists()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import edgecil
-from edgecil.cli import INTERRUPTED, connect, prepare, results, training, was_interrupted
+from edgecil.cli import INTERRUPTED, prepare, results, training, was_interrupted
 from edgecil.cli.output import note, print_json, print_parts
 from edgecil.cli.verb import Verb, VerbGroup, flag_of, load
 from edgecil.errors import EdgecilError, nearest, show_warnings
@@ -20,7 +20,7 @@ from edgecil.registry import installed
 
 SECTIONS: dict[str, tuple[Verb, ...]] = {
     "": (training.RUN, *results.FRONT),
-    "more": (*training.VERBS, *results.VERBS, *prepare.VERBS, *connect.VERBS),
+    "more": (*training.VERBS, *results.VERBS, *prepare.VERBS),
 }
 ENTRY_POINTS = "edgecil.verbs"  # each is a Verb or a VerbGroup
 _OWN = {verb.name: verb for verbs in SECTIONS.values() for verb in verbs}

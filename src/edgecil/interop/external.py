@@ -7,7 +7,10 @@ import os
 import re
 import shlex
 import signal
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
@@ -22,10 +25,10 @@ from edgecil.engine.results import Summary, WholeRun
 from edgecil.engine.seeds import PER_ORDER, SEEDS, training_seed
 from edgecil.engine.similarity import SIMILARITY_FILE
 from edgecil.engine.store import Store
-from edgecil.errors import EdgecilError, UsageError, shown
+from edgecil.errors import EdgecilError, PrerequisiteError, UsageError, shown
+from edgecil.interop import guard
 from edgecil.interop.contract import read_result, with_cost, write_order
 from edgecil.interop.orders import ChosenOrders, Orders, choose_orders
-from edgecil.interop.process import last_log_line, require_process_groups, run_program
 from edgecil.io.progress_bar import Progress
 from edgecil.sequences.protocols import PROTOCOLS
 from edgecil.sequences.sequence import ClassSequence, format_tasks
@@ -33,6 +36,8 @@ from edgecil.similarity import SimilaritySource, save_similarity
 
 # In the folder of a run; the first two are described in `edgecil.interop.contract`.
 ORDER_FILE, RESULT_FILE, LOG = "order.json", "result.json", "log.txt"
+GRACE = 5.0  # seconds between SIGTERM and SIGKILL
+_TAIL = 4000
 _PLACES = r"\{(order_file|result_file|seed)\}"
 
 
@@ -145,7 +150,11 @@ def train(
     A failed run is recorded with the program's last log line, and the others go on; at the end an
     error carries the experiment.
     """
-    require_process_groups()
+    if sys.platform == "win32":  # where a program cannot be stopped together with its children
+        raise PrerequisiteError(
+            "Training with another program requires Linux or macOS. Got Windows; train in WSL or "
+            "on another machine, and analyse the results here."
+        )
     if plan.repeats < 1:
         raise UsageError(f"`repeats` must be at least 1. Got {plan.repeats} instead.")
     if workers < 1:
@@ -224,23 +233,37 @@ class ProgramError(EdgecilError):
 def _train_run(
     plan: ExternalPlan, node: Node, folder: Path, lifeline: IO[str], timeout: float | None
 ) -> WholeRun:
-    """Train one run, from order file to result file."""
+    """Train one run, from order file to result file, below :mod:`edgecil.interop.guard`.
+
+    The guard stops the program with its children after the timeout, and once the pipe ends that
+    `lifeline` reads: when this process dies, too.
+    """
     folder.mkdir(parents=True)
     order = write_order(folder / ORDER_FILE, ClassSequence(node.prefix), plan.orders.ids, node.seed)
-    words, log = plan.words(folder, node.seed), folder / LOG
-    ended = run_program(
-        words,
-        log,
-        lifeline=lifeline,
-        cwd=plan.cwd,
-        environment=plan.environment,
-        timeout=timeout,
-    )
-    last_line, tail = last_log_line(log)
-    if timeout is not None and ended.code == -signal.SIGKILL and ended.seconds >= timeout:
+    guarded = [sys.executable, "-I", "-S", guard.__file__, str(timeout or 0), str(GRACE)]
+    start = time.perf_counter()
+    with (folder / LOG).open("wb") as log:
+        process = subprocess.Popen(
+            [*guarded, *plan.words(folder, node.seed)],
+            stdin=lifeline,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            cwd=plan.cwd,
+            env={**os.environ, **plan.environment},
+            start_new_session=True,
+        )
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = code = os.waitstatus_to_exitcode(status)
+    seconds = time.perf_counter() - start
+    tail = (folder / LOG).read_text(encoding="utf-8", errors="replace")[-_TAIL:]
+    lines = [line.strip() for line in tail.splitlines() if line.strip()]
+    last_line = f"; last log line: {lines[-1]}" if lines else ""
+    if timeout is not None and code == -signal.SIGKILL and seconds >= timeout:
         raise ProgramError(f"The program was stopped after {timeout:g} seconds{last_line}", tail)
-    if ended.code != 0:
-        raise ProgramError(f"The program ended with {ended.how}{last_line}", tail)
+    if code != 0:
+        memory = " (often: out of memory)" if -code == signal.SIGKILL else ""
+        how = f"exit code {code}" if code > 0 else f"{signal.Signals(-code).name}{memory}"
+        raise ProgramError(f"The program ended with {how}{last_line}", tail)
     try:
         result = read_result(folder / RESULT_FILE, len(node.prefix), order=order)
     except EdgecilError as error:
@@ -248,7 +271,7 @@ def _train_run(
         if not (folder / RESULT_FILE).exists():
             message = f"The program ended with exit code 0 but wrote no result file{last_line}"
         raise ProgramError(message, tail) from error
-    return with_cost(result, ended.seconds, ended.peak_memory)
+    return with_cost(result, seconds, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024))
 
 
 def _other_classifiers(result: WholeRun, first: Sequence[WholeRun]) -> ProgramError | None:
