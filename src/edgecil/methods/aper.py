@@ -17,7 +17,7 @@ from edgecil.methods.entry import register_method
 from edgecil.methods.method import Environment
 from edgecil.methods.settings import Count, Schedule, Settings
 from edgecil.methods.setups import PUBLISHED
-from edgecil.methods.simplecil import PrototypeMethod
+from edgecil.methods.simplecil import SimpleCIL
 from edgecil.methods.task import Task
 
 
@@ -30,11 +30,12 @@ class APERConfig(Settings):
 
 
 @register_method("aper", APERConfig, "class means of frozen and first-task features (2024)")
-class APER(PrototypeMethod):
+class APER(SimpleCIL):
     """Prototypes of concatenated features."""
 
     config: APERConfig
-    kept = (*PrototypeMethod.kept, "adapters")
+    kept = (*SimpleCIL.kept, "adapters")
+    need = "sockets"
 
     def __init__(self, config: APERConfig, environment: Environment) -> None:
         super().__init__(config, environment)

@@ -62,11 +62,6 @@ class Environment:
         """Return mixed precision for a `with` block, if it is on."""
         return autocast(self.precision, self.device)
 
-    @property
-    def mixed(self) -> bool:
-        """Whether networks compute in mixed precision."""
-        return self.precision in ("bfloat16", "float16")
-
 
 def suited_to(backbone: str, environment: Environment) -> Environment:
     """Return the environment with the image statistics that suit a backbone.

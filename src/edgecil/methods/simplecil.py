@@ -14,15 +14,17 @@ from torch.nn.functional import normalize
 
 from edgecil.methods.adapters import class_means
 from edgecil.methods.entry import register_method
-from edgecil.methods.method import Environment
+from edgecil.methods.method import Environment, Need
 from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.settings import Settings
 from edgecil.methods.task import Task
 
 
-class PrototypeMethod(PretrainedMethod):
-    """Classifies by the cosine similarity to class means."""
+@register_method("simplecil", Settings, "class means of frozen features, nothing trained (2024)")
+class SimpleCIL(PretrainedMethod):
+    """Classifies by the cosine similarity to class means; APER has other features."""
 
+    need: ClassVar[Need] = "features"
     kept: ClassVar[tuple[str, ...]] = ("prototypes",)
 
     def __init__(self, config: Any, environment: Environment) -> None:
@@ -44,10 +46,3 @@ class PrototypeMethod(PretrainedMethod):
         """Return the class whose prototype has the largest cosine similarity."""
         features = normalize(self.features(inputs), dim=1)
         return {"head": (features @ normalize(self.prototypes, dim=1).T).argmax(dim=1)}
-
-
-@register_method("simplecil", Settings, "class means of frozen features, nothing trained (2024)")
-class SimpleCIL(PrototypeMethod):
-    """Prototypes of the frozen model's features."""
-
-    need = "features"

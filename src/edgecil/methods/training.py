@@ -198,7 +198,7 @@ def in_batches(
         rows = torch.cat(
             [compute(prepare.plain(part.to(device))) for part in inputs.split(_PREDICT_BATCH)]
         )
-    return rows.float() if environment.mixed else rows
+    return rows.float() if environment.precision in ("bfloat16", "float16") else rows
 
 
 def _batches(order: Tensor, schedule: Schedule) -> list[Tensor]:

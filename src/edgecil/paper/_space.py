@@ -19,11 +19,13 @@ from edgecil.similarity.matrix import Similarity
 from edgecil.theory.arguments import whole_number
 from edgecil.theory.coverage import (
     expected_share_inside,
+    gaussian_tail,
+    miss_probability,
+    runs_to_hit,
     tolerance_runs,
     tolerance_share,
     worse_probability,
 )
-from edgecil.theory.tails import gaussian_tail, miss_probability, runs_to_hit
 
 # |Ω| is written out; its digits take seconds here and minutes far beyond.
 _MOST_CLASSES = 100_000

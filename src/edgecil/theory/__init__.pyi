@@ -1,13 +1,11 @@
 from .coverage import (
     expected_share_inside as expected_share_inside,
+    gaussian_tail as gaussian_tail,
+    miss_probability as miss_probability,
+    miss_probability_paper as miss_probability_paper,
+    runs_to_hit as runs_to_hit,
     tolerance_runs as tolerance_runs,
     tolerance_share as tolerance_share,
     worse_probability as worse_probability,
 )
 from .sequential import confidence_interval as confidence_interval
-from .tails import (
-    gaussian_tail as gaussian_tail,
-    miss_probability as miss_probability,
-    miss_probability_paper as miss_probability_paper,
-    runs_to_hit as runs_to_hit,
-)
