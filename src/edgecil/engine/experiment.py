@@ -49,11 +49,6 @@ class Experiment:
     Every call reads the directory as it is at that moment, so that an experiment can be inspected
     while it runs; all calls of a :meth:`snapshot` see the same moment.
 
-    >>> Experiment.open("nowhere")
-    Traceback (most recent call last):
-    ...
-    edgecil.errors.DataError: There is no directory nowhere; give an experiment directory.
-
     Attributes:
         directory: where the results are.
         summary: the work done by the call of `run` that returned this object; None if it was

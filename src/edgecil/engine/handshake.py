@@ -56,11 +56,7 @@ def gpu_identity(device: str) -> dict[str, str]:
 
 
 def differences(expected: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
-    """Return what differs, by name, as `given instead of expected`.
-
-    >>> differences({"torch": "2.4", "cpu": "AVX2"}, {"torch": "2.5", "cpu": "AVX2"})
-    {'torch': '2.5 instead of 2.4'}
-    """
+    """Return what differs, by name, as `given instead of expected`."""
     return {
         name: f"{given.get(name)} instead of {expected.get(name)}"
         for name in {**expected, **given}

@@ -44,12 +44,6 @@ def merge(directories: Sequence[str | Path], *, out: str | Path) -> Experiment:
         check_path(path)
     if not sources:
         raise UsageError("'directories' must name at least one experiment directory. Got none.")
-    inside = [source for source in sources if source.resolve() == out.resolve()]
-    if inside:
-        raise UsageError(
-            f"{inside[0]} cannot be merged into itself; leave it out of 'directories': the "
-            "results in `out` are kept."
-        )
     check_directory(out)
     with ExitStack() as stack:
         stack.enter_context(locked(out))

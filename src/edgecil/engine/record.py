@@ -74,11 +74,7 @@ class Identity:
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> Identity:
-        """Read an identity from the names and values in the database of an experiment.
-
-        >>> Identity.of({"torch": "2.13.0", "method icarl": {"memory": 20}}).methods
-        {'icarl': {'memory': 20}}
-        """
+        """Read an identity from the names and values in the database of an experiment."""
         identity = cls()
         prefixes = {
             "method ": "methods",

@@ -38,10 +38,7 @@ def parse_rows(text: str, source: str, delimiter: str = ",") -> Iterator[list[st
 
 
 def check_header(header: Sequence[str], source: str) -> None:
-    """Raise an error if two columns have the same name; columns without a name do not count.
-
-    >>> check_header(["name", "", ""], "x.csv")
-    """
+    """Raise an error if two columns have the same name; columns without a name do not count."""
     repeated = [name for name, count in Counter(header).items() if name and count > 1]
     if repeated:
         raise DataError(f"{source} has more than one column named {repeated[0]!r}; keep one.")

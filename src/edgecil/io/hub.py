@@ -36,10 +36,8 @@ def hub_folder(hub_id: str, wanted: Sequence[str], *, needed_by: str, remedy: st
 def is_hub_id(text: str) -> bool:
     """Return whether a text has the form of a hub id, owner/name or owner/name@revision.
 
-    >>> [is_hub_id(text) for text in ("timm/vit_base_patch16_224.dino", "./vit", "vit", "a/b/c")]
-    [True, False, False, False]
-    >>> is_hub_id("timm/resnet50_clip.openai@1a2b3c")
-    True
+    >>> [is_hub_id(text) for text in ("timm/vit.dino", "a/b@1a2b3c", "./vit", "vit", "a/b/c")]
+    [True, True, False, False, False]
     """
     return re.fullmatch(r"\w[\w.-]*/\w[\w.-]*(@\w[\w.-]*)?", text, re.ASCII) is not None
 

@@ -8,11 +8,7 @@ _MOST_DIGITS = 4
 
 
 def parse_int(text: str) -> int:
-    """Parse an integer; unlike `int`, accept no underscores and no digits of other scripts.
-
-    >>> parse_int(" -12 ")
-    -12
-    """
+    """Parse an integer; unlike `int`, accept no underscores and no digits of other scripts."""
     try:
         return int(_plain(text))
     except ValueError:
@@ -20,11 +16,7 @@ def parse_int(text: str) -> int:
 
 
 def parse_float(text: str, *, finite: bool = False) -> float:
-    """Parse a number; unlike `float`, accept no underscores and no digits of other scripts.
-
-    >>> parse_float("1e-3")
-    0.001
-    """
+    """Parse a number; unlike `float`, accept no underscores and no digits of other scripts."""
     try:
         value = float(_plain(text))
     except ValueError:

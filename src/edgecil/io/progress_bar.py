@@ -31,10 +31,7 @@ class Progress:
             self._bar.stop()
 
     def start(self, total: int, done: int = 0) -> None:
-        """Begin to count to `total`; `done` of them were finished before.
-
-        A second call begins a new count.
-        """
+        """Begin to count to `total`, again if need be; `done` of them were finished before."""
         self.__exit__()
         self._bar = None
         self._total, self._done, self._before = total, done, done

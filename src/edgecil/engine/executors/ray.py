@@ -48,11 +48,7 @@ _LOOK = 5.0  # seconds between two looks at the head and the nodes
 
 
 def slots(resources: Mapping[str, float], threads: int, per_device: int | None) -> int:
-    """Return how many trainings fit on a node; `per_device` share a GPU, None without GPUs.
-
-    >>> slots({"CPU": 7.0}, 2, None), slots({"CPU": 8.0, "GPU": 2.0}, 1, 3)
-    (3, 6)
-    """
+    """Return how many trainings fit on a node; `per_device` share a GPU, None without GPUs."""
     fitting = int(resources.get("CPU", 0.0) // threads)
     if per_device is None:
         return fitting
@@ -63,10 +59,7 @@ _TOKEN = "set RAY_AUTH_MODE and RAY_AUTH_TOKEN as for the cluster."
 
 
 class RayExecutor:
-    """Sends jobs to a :class:`RayDriver` in a process of its own.
-
-    The capacity follows the nodes that join and leave.
-    """
+    """Sends jobs to a :class:`RayDriver` in a process of its own."""
 
     def __init__(
         self,
@@ -385,11 +378,8 @@ def train(
 
 
 def pickled(context: WorkerContext) -> bytes:
-    """Return the context with everything that other machines may lack, and what they must equal.
-
-    Classes of the main script are included, which other machines cannot import.
-    """
-    from ray import cloudpickle
+    """Return the context with everything that other machines may lack, and what they must equal."""
+    from ray import cloudpickle  # with classes of the main script
 
     names = context.networks
     weights = {name: weight_contents(name) for name in names if is_pretrained(name)}
