@@ -20,7 +20,6 @@ from edgecil.data.load import dataset_classes, open_dataset
 from edgecil.data.split import SPLITS
 from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.config_values import Config
-from edgecil.engine.directory import check_directory
 from edgecil.engine.main_guard import refuse_while_importing
 from edgecil.engine.plan import Node, Plan
 from edgecil.engine.run import Resolved, resolve
@@ -31,6 +30,7 @@ from edgecil.engine.store import NoExperimentError, StoreReader
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError
 from edgecil.io.arrays import Ints
 from edgecil.io.device import choose_device, cores, use_portable_kernels
+from edgecil.io.directory import check_owner
 from edgecil.io.files import user_cache
 from edgecil.io.notebook import show_printed
 from edgecil.io.numbers import format_duration
@@ -257,7 +257,7 @@ def _find(
             found.add(*_describe_device(training.device, remote=asked.execution.executor == "ray"))
     if directory is not None:
         with found.trying("directory"):
-            check_directory(directory)
+            check_owner(directory, "experiment")
     return config, opened, names
 
 

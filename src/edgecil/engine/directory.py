@@ -26,16 +26,11 @@ _FILES = re.compile(
 _TEMPORARY = re.compile(r"\.(.+)\.[a-z0-9_]{8}")
 
 
-def check_directory(directory: str | Path) -> None:
-    """Raise an error if a directory holds files of anybody else and no experiment."""
-    check_owner(directory, "experiment")
-
-
 @contextmanager
 def writing(directory: str | Path, *, overwrite: bool = False) -> Iterator[Store]:
     """Return the store of an experiment directory, which this process holds exclusively."""
     path = Path(directory)
-    check_directory(path)
+    check_owner(path, "experiment")
     with locked(path):
         claim(path, "experiment")
         if overwrite:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from edgecil.engine.directory import check_directory
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, WholeRun
@@ -17,7 +16,7 @@ from edgecil.engine.seeds import SEEDS, SHARED
 from edgecil.engine.similarity import SIMILARITY_FILE
 from edgecil.engine.store import DATABASE, Store, StoreReader
 from edgecil.errors import DataError, UsageError
-from edgecil.io.directory import check_path, claim
+from edgecil.io.directory import check_owner, check_path, claim
 from edgecil.io.locks import locked
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import format_tasks
@@ -44,7 +43,7 @@ def merge(directories: Sequence[str | Path], *, out: str | Path) -> Experiment:
         check_path(path)
     if not sources:
         raise UsageError("'directories' must name at least one experiment directory. Got none.")
-    check_directory(out)
+    check_owner(out, "experiment")
     with ExitStack() as stack:
         stack.enter_context(locked(out))
         there = [out] if (out / DATABASE).exists() else []

@@ -18,7 +18,7 @@ from edgecil.engine.config_values import (
     merge_options,
     read_config,
 )
-from edgecil.engine.directory import check_directory, remove_features, writing
+from edgecil.engine.directory import remove_features, writing
 from edgecil.engine.experiment import Experiment, TrainingFailedError, stored_answers
 from edgecil.engine.main_guard import refuse_while_importing
 from edgecil.engine.progress import ProgressWriter
@@ -28,7 +28,7 @@ from edgecil.engine.store import DATABASE
 from edgecil.engine.until import FIRST_LOOK, Goal, check_goal, parse_goal
 from edgecil.errors import UsageError, unknown
 from edgecil.io.device import use_portable_kernels
-from edgecil.io.directory import check_path
+from edgecil.io.directory import check_owner, check_path
 from edgecil.io.packages import require_training
 from edgecil.io.progress_bar import Progress
 from edgecil.options import checked
@@ -267,7 +267,7 @@ def _run(
     from edgecil.engine.trackers import TRACKERS, open_trackers
 
     trackers = open_trackers(**{name: getattr(execution, name) for name in TRACKERS})
-    check_directory(out)
+    check_owner(out, "experiment")
     answered = {} if overwrite else stored_answers(out)
     prepared = prepare(config, answered, remote=execution.executor == "ray")
     if execution.part is not None:
