@@ -34,7 +34,7 @@ _OURS = "edgecil"
 
 def start_worker(process: Any, context: WorkerContext) -> None:
     """Start a process, which imports the main script only if that may define what it trains."""
-    with safe_path(), _without_interrupts():
+    with safe_path(), without_interrupts():
         needs_script = any(model.is_of_script for model in context.models.values()) or any(
             _may_be_in_script(name, context) for name in context.configs
         )
@@ -81,7 +81,7 @@ def forget_safe_path() -> None:
 
 
 @contextmanager
-def _without_interrupts() -> Iterator[None]:
+def without_interrupts() -> Iterator[None]:
     """Start processes that Ctrl-C never reaches, which also a terminal sends it to.
 
     A Ctrl-C that comes in the meantime is raised in this process at the end.

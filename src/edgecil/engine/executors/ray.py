@@ -30,7 +30,7 @@ from typing import Any
 from edgecil.backbones.pretrained import is_pretrained, weight_contents
 from edgecil.engine.executors import Finished, Job
 from edgecil.engine.handshake import worker_identity
-from edgecil.engine.main_guard import hidden_script, safe_path
+from edgecil.engine.main_guard import hidden_script, safe_path, without_interrupts
 from edgecil.engine.node_training import (
     Outcome,
     TooLongError,
@@ -90,7 +90,7 @@ class RayExecutor:
         self._process: Any = spawning.Process(
             target=_serve, args=(other, self._private), daemon=True
         )
-        with safe_path(), hidden_script():
+        with safe_path(), without_interrupts(), hidden_script():
             self._process.start()
         other.close()
         share = per_device if context.environment.device.startswith("cuda") else None
