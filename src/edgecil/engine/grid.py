@@ -73,8 +73,9 @@ class Grid:
         order = self.order_column
         if order and "sequence" not in self.columns and "|" in self.columns[order][0]:
             self._take(order, "sequence")
-        if next(iter(self.columns)) == "Step" and any(" - " in name for name in self.columns):
-            self._melt_chart(metric)  # of Weights & Biases
+        chart = [it for it in self.columns if " - " in it and not it.endswith(("__MIN", "__MAX"))]
+        if chart and next(iter(self.columns)) == "Step":
+            self._melt_chart(chart, metric)  # of Weights & Biases
         if metric not in self.columns:
             self._find_values(metric)
         self.columns.setdefault("method", [self.stem] * len(self.numbers))
@@ -139,12 +140,11 @@ class Grid:
                 hint = f"; choose one by `metric`: {', '.join(values)}."
             raise DataError(f"{self.origin} has no column {shown(metric)}{hint}")
 
-    def _melt_chart(self, metric: str) -> None:
+    def _melt_chart(self, names: Sequence[str], metric: str) -> None:
         """Read the last value of every run of a chart: a column `RUN - METRIC` each."""
         runs = {
-            name.rpartition(" - ")[0]: "".join([cell for cell in cells if cell.strip()][-1:])
-            for name, cells in self.columns.items()
-            if " - " in name and not name.endswith(("__MIN", "__MAX"))
+            name.rpartition(" - ")[0]: "".join([it for it in self.columns[name] if it.strip()][-1:])
+            for name in names
         }
         self.columns = _columns_of(runs.items(), metric)
         self.numbers = list(range(1, len(runs) + 1))

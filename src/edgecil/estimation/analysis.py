@@ -294,7 +294,15 @@ class Analysis:
         for dataset in self.datasets:
             lines += [f"{dataset.dataset or 'your data'}:"] if len(self.datasets) > 1 else []
             lines += describe_dataset(dataset)
-        return "\n".join([*lines, *describe_warnings(self)])
+        warnings = [
+            line
+            for dataset in self.datasets
+            for line in (
+                *(f"Warning: {warning}" for warning in method_warnings(dataset)),
+                *(f"Note: {note}" for note in dataset.notes),
+            )
+        ]
+        return "\n".join([*lines, *dict.fromkeys(warnings)])
 
     _repr_pretty_ = show_printed
 
@@ -370,15 +378,6 @@ def method_warnings(dataset: DatasetAnalysis) -> list[str]:
     if len(dataset.methods) == 1:
         return list(methods)
     return [f"{list_methods(names)}: {warning}" for warning, names in methods.items()]
-
-
-def describe_warnings(analysis: Analysis) -> list[str]:
-    """Return a line for each distinct warning and note of an analysis."""
-    lines = []
-    for dataset in analysis.datasets:
-        lines += [f"Warning: {warning}" for warning in method_warnings(dataset)]
-        lines += [f"Note: {note}" for note in dataset.notes]
-    return list(dict.fromkeys(lines))
 
 
 @checked
