@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgecil.engine.run_files import read_runs
+from edgecil.engine import Experiment
 from tests.engine import strange
 from tests.estimation.tables import rows, six_classes, write
 from tests.report.made_up import varied, write_run
@@ -44,7 +44,7 @@ def test_the_report_goes_into_the_run_directory_and_its_path_is_printed(cli, few
 
 
 def test_the_command_that_a_page_on_a_file_prints_repeats_it_with_every_option(cli, few) -> None:
-    runs = [replace(run, dataset="quickdraw") for run in rows(read_runs(few)[0])]
+    runs = [replace(run, dataset="quickdraw") for run in rows(Experiment.open(few).table())]
     write(runs, "my runs.csv")
     np.save("D.npy", six_classes().values + np.eye(6))
     options = ("--similarity", "D.npy", "--predictor", "intra")
@@ -73,7 +73,7 @@ def test_the_commands_that_a_page_on_runs_prints_repeat_them(cli, place) -> None
 
 
 def test_runs_without_one_accuracy_are_nothing_to_report(cli, few, tmp_path) -> None:
-    failed = [replace(run, accuracy=None) for run in rows(read_runs(few)[0])]
+    failed = [replace(run, accuracy=None) for run in rows(Experiment.open(few).table())]
     write(failed, "failed.csv")
     answer = cli("report", "failed.csv", "--out", "r")
     assert "has an accuracy" in answer.sentence

@@ -34,7 +34,7 @@ from edgecil.estimation.correlation import (
 )
 from edgecil.estimation.details import RunDetails, describe_runs, note_undertrained
 from edgecil.estimation.next_runs import NextStep, advise, run_seconds
-from edgecil.estimation.plausibility import check_values, warn_of_failures, warn_of_truth
+from edgecil.estimation.plausibility import warn_of_failures, warn_of_truth
 from edgecil.estimation.samples import representative_orders, unbiased_orders
 from edgecil.estimation.sentences import (
     count,
@@ -464,7 +464,6 @@ def _analyze_dataset(
     runs: DatasetRuns, options: AnalysisOptions, given: SimilarityLike | None
 ) -> DatasetAnalysis:
     similarity, notes, why_none = find_similarity(runs, given)
-    check_values(runs.table)
     table, predictor, summary = runs.table.renumbered(), None, None
     if options.predictor not in OBJECTIVES:
         raise unknown("predictor", options.predictor, OBJECTIVES)

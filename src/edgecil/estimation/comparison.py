@@ -14,7 +14,7 @@ from edgecil.engine.metrics import find_metric
 from edgecil.engine.runs import Runs
 from edgecil.errors import UsageError, unknown
 from edgecil.estimation.distributions import SAME
-from edgecil.estimation.plausibility import check_values, warn_of_failures
+from edgecil.estimation.plausibility import warn_of_failures
 from edgecil.estimation.population import (
     LEAST_ORDERS,
     LEVEL,
@@ -254,7 +254,6 @@ def compare(
     pairs: list[Pair] = []
     notes = [note for part in runs for note in part.notes]
     for table in tables:
-        check_values(table)
         chosen = [name for name in compared if name in table.methods]
         for name in chosen:
             notes += (f"{name}, {it}" for it in warn_of_failures(table, name, None))

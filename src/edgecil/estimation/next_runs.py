@@ -22,7 +22,6 @@ from edgecil.engine.seeds import FROM_LOGS, SEEDS
 from edgecil.errors import UsageError, warn
 from edgecil.estimation.claims import Answer, answer
 from edgecil.estimation.comparison import judge_pairs, pair_methods
-from edgecil.estimation.plausibility import check_values
 from edgecil.estimation.population import LEAST_ORDERS, Grade, Posterior
 from edgecil.estimation.samples import know_orders, representative_orders
 from edgecil.estimation.sentences import MOST_ORDERS, count, describe_next, unit_of
@@ -319,7 +318,6 @@ def run_seconds(runs: DatasetRuns, method: str) -> float | None:
 
 def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
     table = runs.table
-    check_values(table)
     steps = {
         name: advise(
             table,

@@ -25,6 +25,8 @@ _LEAST = 3  # runs that are alike by chance too rarely
 
 def check_runs(table: Runs) -> list[str]:
     """Refuse runs from which no true number follows; return sentences on what may be wrong."""
+    if table.missing == len(table):
+        raise DataError(f"No run on {table.dataset or 'your data'} has an accuracy.")
     _check_bounds(table)
     _check_units(table)
     failed = f"{table.missing} of {len(table)} runs have no accuracy and do not count."
@@ -36,12 +38,6 @@ def check_runs(table: Runs) -> list[str]:
         *_note_methods(table),
         *_note_copies(table),
     ]
-
-
-def check_values(table: Runs) -> None:
-    """Refuse runs of which none has a value."""
-    if table.missing == len(table):
-        raise DataError(f"No run on {table.dataset or 'your data'} has an accuracy.")
 
 
 def _check_bounds(table: Runs) -> None:
