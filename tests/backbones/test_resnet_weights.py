@@ -8,12 +8,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from edgecil.backbones import build_backbone
-from edgecil.backbones.pretrained import (
-    image_size_of,
-    is_resnet,
-    load_pretrained,
-    statistics_of,
-)
+from edgecil.backbones.pretrained import image_size_of, is_resnet, load_pretrained, statistics_of
 from edgecil.errors import DataError
 from edgecil.methods.setups import get_schedule
 

@@ -28,16 +28,8 @@ from torch import nn
 
 from edgecil.backbones.resnet import Backbone
 from edgecil.data.augment import Normalise
-from edgecil.errors import PrerequisiteError, UsageError, first_line, shown, unknown
-from edgecil.io.code import (
-    Source,
-    check_no_parameters,
-    load_code,
-    locate_code,
-    locate_module,
-    locate_object,
-    names_code,
-)
+from edgecil.errors import EdgecilError, PrerequisiteError, UsageError, first_line, shown, unknown
+from edgecil.io import code
 from edgecil.io.packages import import_package
 from edgecil.registry import installed
 
@@ -55,7 +47,7 @@ class SlotModel:
     """A model that other processes can build: from its text, its code, or the network itself."""
 
     text: str
-    source: Source | None = None
+    source: code.Source | None = None
     module: nn.Module | None = field(default=None, repr=False)
 
     @property
@@ -126,7 +118,7 @@ def backbone_text(given: Any) -> str:
             "`backbone` must be a name, a module of torch, or a function at the top level of a "
             f"module or a notebook that returns one. Got {type(given).__name__}."
         )
-    source = locate_object(given)
+    source = code.locate_object(given)
     _models[source.spec] = SlotModel(source.spec, source)
     if source.is_interactive:
         _factories[source.spec] = given
@@ -140,7 +132,7 @@ def is_slot_model(name: str) -> bool:
     """Return whether a text names a model of the slot."""
     if name in _models or name.startswith((TIMM, HUB, _GIVEN)):
         return True
-    return names_code(name) or name in installed(ENTRY_POINTS)
+    return code.names_code(name) or name in installed(ENTRY_POINTS)
 
 
 def find_model(name: str) -> SlotModel:
@@ -153,9 +145,9 @@ def find_model(name: str) -> SlotModel:
         )
     source = None
     if (point := installed(ENTRY_POINTS).get(name)) is not None:
-        source = locate_module(point.module, point.attr)
+        source = code.locate_module(point.module, point.attr)
     elif not name.startswith((TIMM, HUB)):
-        source = locate_code(name)
+        source = code.locate_code(name)
     _models[name] = SlotModel(name, source)
     return _models[name]
 
@@ -180,13 +172,18 @@ def _make(name: str) -> nn.Module:
     model = find_model(name)
     if model.module is not None:
         return copy.deepcopy(model.module).cpu()
-    if name.startswith(TIMM):
-        return _from_timm(name.removeprefix(TIMM))
-    if name.startswith(HUB):
-        return _from_transformers(name.removeprefix(HUB))
+    if name.startswith((TIMM, HUB)):
+        try:
+            return _from_timm(name) if name.startswith(TIMM) else _from_transformers(name)
+        except EdgecilError:
+            raise
+        except Exception as error:
+            raise PrerequisiteError(
+                f"The backbone {name!r} cannot be loaded ({first_line(error)})."
+            ) from error
     assert model.source is not None
-    make: Any = _factories.get(name) or load_code(model.source)
-    check_no_parameters(make, f"The backbone {name!r}")
+    make: Any = _factories.get(name) or code.load_code(model.source)
+    code.check_no_parameters(make, f"The backbone {name!r}")
     made = make()
     if not isinstance(made, nn.Module):
         raise UsageError(
@@ -196,36 +193,26 @@ def _make(name: str) -> nn.Module:
 
 
 def _from_timm(text: str) -> nn.Module:
-    timm = import_package("timm", "timm", f"The backbone 'timm:{text}'")
-    name, _, query = text.partition("?")
+    timm = import_package("timm", "timm", f"The backbone {text!r}")
+    name, _, query = text.removeprefix(TIMM).partition("?")
     options = dict(parse_qsl(query))
-    for option in options:
-        if option != "weights":
-            raise unknown("option of a timm model", option, ("weights",))
-    weights = options.get("weights")
+    weights = options.pop("weights", None)
+    if options:
+        raise unknown("option of a timm model", next(iter(options)), ("weights",))
     settings: dict[str, Any] = {"num_classes": 0, "pretrained": weights is None}
     if weights not in (None, "none"):
         settings["checkpoint_path"] = str(Path(weights or "").expanduser())
-    if name not in timm.list_models() and name.partition(".")[0] not in timm.list_models():
+    if name.partition(".")[0] not in timm.list_models():
         raise unknown("model of timm", name, timm.list_models())
-    try:
-        made: nn.Module = timm.create_model(name, **settings)
-    except Exception as error:
-        raise _unloadable(f"timm:{text}", error) from error
+    made: nn.Module = timm.create_model(name, **settings)
     return made
 
 
-def _from_transformers(name: str) -> nn.Module:
-    library = import_package("transformers", "clip", f"The backbone 'hf:{name}'")
-    try:
-        made: nn.Module = library.AutoModel.from_pretrained(name, trust_remote_code=False)
-    except Exception as error:
-        raise _unloadable(f"hf:{name}", error) from error
+def _from_transformers(text: str) -> nn.Module:
+    library = import_package("transformers", "clip", f"The backbone {text!r}")
+    name = text.removeprefix(HUB)
+    made: nn.Module = library.AutoModel.from_pretrained(name, trust_remote_code=False)
     return made
-
-
-def _unloadable(name: str, error: Exception) -> PrerequisiteError:
-    return PrerequisiteError(f"The backbone {name!r} cannot be loaded ({first_line(error)}).")
 
 
 @cache
@@ -272,11 +259,11 @@ def _transformers_config(name: str) -> tuple[Normalise | None, int | None]:
     return (Normalise(tuple(mean), tuple(std)) if mean and std else None), side
 
 
-def _source_of(kind: type) -> Source | None:
+def _source_of(kind: type) -> code.Source | None:
     """Return the code of a class; None if it cannot be found."""
     try:
         path = "" if kind.__module__ == "__main__" else inspect.getsourcefile(kind) or ""
-        return None if "site-packages" in path else locate_object(kind)
+        return None if "site-packages" in path else code.locate_object(kind)
     except Exception:  # a class inside a function, or of an extension: its text and weights remain
         return None
 
