@@ -140,7 +140,7 @@ def test_one_text_at_a_time_gives_what_a_batch_gives(tower: Tower) -> None:
 
 def test_weights_of_other_sizes_than_the_named_encoder_are_refused(tower: Tower) -> None:
     save_open_clip(*tower)
-    with pytest.raises(UsageError, match=r"is not clip-rn50: .*\(32, 24\).*\(512, 1024\)"):
+    with pytest.raises(UsageError, match=r"is not clip-rn50: .*\(128, 24\).*\(512, 1024\)"):
         get_encoder("clip-rn50", tower[0]).encode(["a"])
 
 

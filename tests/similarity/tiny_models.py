@@ -14,7 +14,7 @@ from edgecil.similarity.pretrained import locate
 from tests.backbones.tiny_models import ClipBlock
 
 WORDS = ("a", "photo", "of", "cat", "dog", ".")
-CONTEXT, WIDTH, HEADS, LAYERS, PROJECTION = 12, 32, 2, 3, 24
+CONTEXT, WIDTH, HEADS, LAYERS, PROJECTION = 12, 128, 2, 3, 24
 
 
 def write_clip_tokenizer(folder: Path) -> int:

@@ -19,16 +19,11 @@ from pathlib import Path
 import msgspec
 import torch
 
+from edgecil.backbones import vit_weights
 from edgecil.backbones.initialise import build_from
 from edgecil.backbones.resnet import Backbone, ResNet, imagenet_resnet18
 from edgecil.backbones.slot import build_model, is_slot_model, model_config, model_fingerprint
 from edgecil.backbones.vit import ViT
-from edgecil.backbones.vit_weights import (
-    SETTINGS,
-    configured_statistics,
-    read_vit,
-    resize_positions,
-)
 from edgecil.data.augment import Normalise
 from edgecil.errors import UsageError, unknown
 from edgecil.io.files import cache_directory, replace_file
@@ -157,8 +152,10 @@ def load_vit(name: str, shape: Shape) -> ViT:
     Position embeddings are interpolated if the images' size differs from that of the weights.
     """
     files = _locate(name)
-    weights = read_vit(files)
-    positions = resize_positions(weights.tensors["pos_embed"], weights.layout.grid(shape))
+    weights = vit_weights.read_vit(files)
+    positions = vit_weights.resize_positions(
+        weights.tensors["pos_embed"], weights.layout.grid(shape)
+    )
     return build_from(
         lambda: ViT(weights.layout, shape),
         {**weights.tensors, "pos_embed": positions},
@@ -228,12 +225,12 @@ def statistics_of(name: str) -> Normalise | None:
     """
     if is_slot_model(name):
         return model_config(name)[0]
-    stated = find_pretrained(name).statistics or configured_statistics(_locate(name))
+    stated = find_pretrained(name).statistics or vit_weights.configured_statistics(_locate(name))
     if stated is not None:
         return stated
     if is_resnet(name):
         return PRETRAINED[_RESNET].statistics
-    layout = read_vit(_locate(name)).layout
+    layout = vit_weights.read_vit(_locate(name)).layout
     if layout.first_norm and layout.channels == 3:
         return PRETRAINED[_CLIP].statistics
     _log.warning(
@@ -254,7 +251,7 @@ def image_size_of(name: str) -> int | None:
         return stated
     if is_resnet(name):
         return PRETRAINED[_RESNET].image_size
-    weights = read_vit(_locate(name))
+    weights = vit_weights.read_vit(_locate(name))
     return math.isqrt(weights.tensors["pos_embed"].shape[1] - 1) * weights.layout.patch
 
 
@@ -280,9 +277,9 @@ def fingerprint(name: str) -> str:
 
 def _locate(name: str) -> WeightFiles:
     model = find_pretrained(name)
+    place, needed_by = _supplied.get(name, model.source), f"Backbone {name!r}"
     remedy = f"{_remedy(model)}, or choose another backbone"
-    place = _supplied.get(name, model.source)
-    return locate_weights(place, SETTINGS, needed_by=f"Backbone {name!r}", remedy=remedy)
+    return locate_weights(place, vit_weights.SETTINGS, needed_by=needed_by, remedy=remedy)
 
 
 def _remedy(model: PretrainedModel) -> str:

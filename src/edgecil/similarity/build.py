@@ -14,13 +14,8 @@ from edgecil.errors import UsageError
 from edgecil.io.files import check_new
 from edgecil.io.progress_bar import Progress
 from edgecil.options import Options, option
+from edgecil.similarity import files
 from edgecil.similarity.captions import bundled_captions, read_captions
-from edgecil.similarity.files import (
-    check_similarity_path,
-    read_embeddings,
-    read_similarity,
-    save_similarity,
-)
 from edgecil.similarity.images import image_similarity
 from edgecil.similarity.matrix import Similarity, SimilarityMatrix
 from edgecil.similarity.text import DEFAULT_ENCODER, TEMPLATE, Encoder, text_similarity
@@ -74,19 +69,19 @@ class SimilaritySource(Options):
     def read(self) -> SimilarityMatrix | None:
         """Return the similarity in the file, or of its class vectors; None if there is no file."""
         if self.file is not None:
-            return read_similarity(self.file)
-        return None if self.embeddings is None else read_embeddings(self.embeddings)
+            return files.read_similarity(self.file)
+        return None if self.embeddings is None else files.read_embeddings(self.embeddings)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         given = self.changed()
-        files = [name for name in FILES if name in given]
-        if len(files) > 1:
+        sources = [name for name in FILES if name in given]
+        if len(sources) > 1:
             raise UsageError("Give either a similarity `file` or `embeddings`, not both.")
         for name in TEXTS:
-            if files and name in given:
+            if sources and name in given:
                 raise UsageError(
-                    f"`{name}` cannot be combined with a similarity from a file (`{files[0]}`); "
+                    f"`{name}` cannot be combined with a similarity from a file (`{sources[0]}`); "
                     "leave one of them out."
                 )
 
@@ -142,7 +137,7 @@ def build_similarity(
     (('apple', 'aquarium_fish', 'baby'), (6, 6))
     """
     if out is not None:
-        check_new(check_similarity_path(out), overwrite=overwrite)
+        check_new(files.check_similarity_path(out), overwrite=overwrite)
     chosen: dict[str, Any] = {"count": classes, "seed": classes_seed, "ids": class_ids}
     text = {"encoder": encoder, "template": template, "captions": captions, "weights": weights}
     on_images = {"root": root, "image_size": image_size, "threads": threads}
@@ -181,7 +176,7 @@ def build_similarity(
     if any(value is not None for value in chosen.values()):
         matrix = matrix.take(select_classes(len(matrix), **chosen))
     if out is not None:
-        save_similarity(matrix, out)
+        files.save_similarity(matrix, out)
     return matrix
 
 

@@ -93,17 +93,16 @@ class ClipEncoder(PretrainedEncoder):
         return model.to(self._device, precision).eval(), tokenizer
 
     def _settings(self, tensors: Mapping[str, Any], *, is_open_clip: bool) -> dict[str, Any]:
-        """Return arguments of CLIPTextConfig: sizes from the weights, the rest from the settings.
+        """Return arguments of CLIPTextConfig: sizes from the weights, the activation from settings.
 
-        Without these the tower is taken for one of OpenAI's: heads of width 64, quick GELU.
+        Heads have a width of 64 in every tower of CLIP; the activation is OpenAI's by default.
         """
         sized = (_TOKENS, _POSITIONS, _PROJECTION, _FIRST_MLP)
         self._refuse_without(name for name in sized if name not in tensors)
-        config = _read_config(self._files.folder, is_open_clip=is_open_clip)
+        activation, stated = _read_config(self._files.folder, is_open_clip=is_open_clip)
         blocks = [re.match(r"text_model\.encoder\.layers\.(\d+)\.", name) for name in tensors]
         layers = 1 + max(int(block[1]) for block in blocks if block)
-        stated = config.get("num_hidden_layers") or layers
-        if stated != layers:
+        if stated not in (None, layers):
             raise DataError(
                 f"The configuration in {self._files.folder} states {stated} transformer blocks, "
                 f"but {self._files.weights} has {layers}; give files that belong together."
@@ -116,16 +115,14 @@ class ClipEncoder(PretrainedEncoder):
                 f"those of {self.name} are {self._sizes}; give that encoder's weights."
             )
         return {
-            "layer_norm_eps": 1e-5,
-            **config,
-            "hidden_act": self._activation or config.get("hidden_act", "quick_gelu"),
+            "hidden_act": self._activation or activation or "quick_gelu",
             "vocab_size": vocabulary,
             "hidden_size": width,
             "intermediate_size": tensors[_FIRST_MLP].shape[0],
             "projection_dim": sizes[1],
             "max_position_embeddings": tensors[_POSITIONS].shape[0],
             "num_hidden_layers": layers,
-            "num_attention_heads": config.get("num_attention_heads") or max(1, width // 64),
+            "num_attention_heads": width // 64,
         }
 
     def _tokenizer(self, vocabulary: int) -> Any:
@@ -165,23 +162,19 @@ def _hugging_face_names(tensors: Mapping[str, Any]) -> dict[str, Any]:
     return renamed
 
 
-def _read_config(folder: Path, *, is_open_clip: bool) -> dict[str, Any]:
+def _read_config(folder: Path, *, is_open_clip: bool) -> tuple[str | None, int | None]:
+    """Return the activation and the number of blocks that a configuration states."""
     path = folder / ("open_clip_config.json" if is_open_clip else "config.json")
     if not path.is_file():
-        return {}
+        return None, None
     try:
         config = read_json(path)
-        if not is_open_clip:
-            text = config.get("text_config", config)
-            keys = ("hidden_act", "layer_norm_eps", "num_hidden_layers", "num_attention_heads")
-            return {key: text[key] for key in keys if text.get(key) is not None}
-        model = config.get("model_cfg", config)
-        text = model.get("text_cfg", {})
-        return {
-            "hidden_act": "quick_gelu" if model.get("quick_gelu", False) else "gelu",
-            "num_hidden_layers": text.get("layers"),
-            "num_attention_heads": text.get("heads"),
-        }
+        if is_open_clip:
+            model = config.get("model_cfg", config)
+            activation = "quick_gelu" if model.get("quick_gelu") else "gelu"
+            return activation, model.get("text_cfg", {}).get("layers")
+        text = config.get("text_config", config)
+        return text.get("hidden_act"), text.get("num_hidden_layers")
     except (ValueError, AttributeError, TypeError) as error:
         raise DataError(f"{path} is not a CLIP configuration: {error}.") from error
 
