@@ -48,5 +48,5 @@ def test_every_order_is_listed_once_with_all_who_chose_it(enumerated) -> None:
     place = enumerated.table.sequences.index(sequence)
     assert orders.z[hard] == enumerated.predictor.z[place]
     assert orders.values["low"][hard] == enumerated.table.orders("low").by_sequence()[sequence]
-    again = orders.values_of(enumerated)
+    again = orders.by_metric_of(enumerated).values
     assert all((again[name] == orders.values[name]).all() for name in MODELS)

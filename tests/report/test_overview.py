@@ -17,11 +17,7 @@ def orders(dataset):
 
 @pytest.fixture(scope="module")
 def figure(dataset, orders):
-    return overview(dataset, rank(dataset), orders)
-
-
-def overview(dataset, ranked, orders):
-    return build_overview(dataset, ranked, orders, orders.values)
+    return build_overview(dataset, rank(dataset), orders)
 
 
 def dots_of(scene, method):
@@ -84,7 +80,7 @@ def test_probes_are_columns_and_named_where_they_lie_outside(dataset, orders, mo
     )
     own = {"steady": probes, "varied": ()}
     monkeypatch.setattr("edgecil.report.overview.named_orders", lambda _, name: own[name])
-    figure = overview(dataset, rank(dataset), orders)
+    figure = build_overview(dataset, rank(dataset), orders)
     texts = [mark for mark in figure.wide.marks if isinstance(mark, Text)]
     assert {"worst", "best"}.isdisjoint(mark.text for mark in texts)
     assert [mark.colour for mark in texts if mark.text == "a"] == ["faint", "c1"]

@@ -158,8 +158,7 @@ def test_the_worst_and_the_best_are_those_of_the_sentence_and_trainings_are_coun
     (row,) = rows_of(summary_table(dataset))
     said = dataset.methods["m"].answer
     assert (row["worst"], row["best"]) == (said.lowest, said.highest)
-    orders = OrderTable.of(dataset)
-    figure = build_overview(dataset, ["m"], orders, orders.values)
+    figure = build_overview(dataset, ["m"], OrderTable.of(dataset))
     texts = {mark.text for mark in figure.wide.marks if isinstance(mark, Text)}
     assert {f"{said.lowest:.1f}", f"{said.highest:.1f}"} <= texts
     assert about_training(dataset).endswith("mean over 3 class orders, 6 trainings.")

@@ -38,7 +38,6 @@ class SampleBound:
     Attributes:
         name: the key in `BOUNDS`.
         title: the name people know.
-        reference: where it is proved, or at least stated.
         extreme_runs: extreme sequences run beside the random ones; T = |Ω| − extreme_runs,
             and the whole evaluation costs that many runs more.
         states_range: whether the statement has R in it; one without is applied to accuracies
@@ -49,7 +48,6 @@ class SampleBound:
 
     name: str
     title: str
-    reference: str
     extreme_runs: int
     states_range: bool
     union: bool
@@ -123,12 +121,11 @@ class SampleBound:
 THEOREM_1 = SampleBound(
     name="theorem1",
     title="Theorem 1",
-    reference="the paper, Theorem 1: L(|Ω|−L)/(|Ω|−1) ≥ ln(2|Ω|/δ)/(2ε²)",
     extreme_runs=0,
     states_range=False,
     union=True,
 )
-"""The paper's Theorem 1: L random runs.
+"""The paper's Theorem 1: L random runs, L(|Ω|−L)/(|Ω|−1) ≥ ln(2|Ω|/δ)/(2ε²).
 
 True, but not by its proof, and wasteful. The finite-population factor (|Ω|−L)/(|Ω|−1) belongs in
 the denominator of the exponent (the proof turns it over), so that running *more* than half of Ω
@@ -139,34 +136,30 @@ from Hoeffding's inequality, which holds without replacement (Hoeffding 1963, Th
 THEOREM_2 = SampleBound(
     name="theorem2",
     title="Theorem 2",
-    reference="the paper, Theorem 2: L(|Ω|−2−L)/(|Ω|−3) ≥ ln(2(|Ω|−2)/δ)·R²/(2ε²)",
     extreme_runs=2,
     states_range=True,
     union=True,
 )
 """The paper's Theorem 2: L random runs beside a hardest and an easiest sequence, R apart.
 
-Its proof needs more than its premise: that *every* accuracy lies between those of the two extreme
-sequences (the premise puts them one standard deviation from the mean), and that the mean over the
-L + 2 runs is unbiased (it is off by up to R/(L+2) when the extremes are not symmetric about the
-mean). Given R in that sense, `HOEFFDING_SERFLING` grants the same with fewer runs and without
-the extremes in the mean. At ε ≥ R any single run will do.
+It states L(|Ω|−2−L)/(|Ω|−3) ≥ ln(2(|Ω|−2)/δ)·R²/(2ε²). Its proof needs more than its premise: that
+*every* accuracy lies between those of the two extreme sequences (the premise puts them one standard
+deviation from the mean), and that the mean over the L + 2 runs is unbiased (it is off by up to
+R/(L+2) when the extremes are not symmetric about the mean). Given R in that sense,
+`HOEFFDING_SERFLING` grants the same with fewer runs and without the extremes in the mean. At ε ≥ R
+any single run will do.
 """
 
 HOEFFDING_SERFLING = SampleBound(
     name="hoeffding-serfling",
     title="Hoeffding–Serfling",
-    reference=(
-        "Bardenet and Maillard (2015), Concentration inequalities for sampling without "
-        "replacement, Bernoulli 21(3), 1361–1385, Corollary 2.5, two-sided: "
-        "L/ρ ≥ ln(2/δ)·R²/(2ε²)"
-    ),
     extreme_runs=0,
     states_range=True,
     union=False,
 )
-"""The Hoeffding–Serfling inequality, with no union over Ω.
+"""The Hoeffding–Serfling inequality, with no union over Ω: L/ρ ≥ ln(2/δ)·R²/(2ε²).
 
+Bardenet and Maillard (2015), Bernoulli 21(3), 1361–1385, Corollary 2.5.
 ρ = 1 − (L−1)/|Ω| for L ≤ |Ω|/2 (Serfling 1974, Annals of Statistics 2(1), 39–48) and
 (1 − L/|Ω|)(1 + 1/L) beyond (Bardenet and Maillard's improvement); the smaller of the two either
 way. Two-sided: the one-sided statement for the accuracies and for their negatives, δ/2 each.

@@ -41,6 +41,7 @@ from edgecil.report.text import class_names, signed, slug
 from edgecil.report.theme import DARK_SHADES, SHADES, category, shade_of
 
 _MOST_BANDS = 6
+_LEAST_DOTS = 10  # orders for a chart of a predictor
 _HALF = 620.0  # pixels of a heat map on a desk
 _MOST_NAMED = 60  # classes; beyond, names appear on hover only
 _MOST_NUMBERED = 20
@@ -314,21 +315,21 @@ def draw_confusion(methods: Mapping[str, Floats], width: float = WIDE) -> Scene:
 
 
 def build_prediction(
-    dataset: DatasetAnalysis, orders: OrderTable, values: Mapping[str, Floats], *, name: str
+    dataset: DatasetAnalysis, orders: OrderTable, *, name: str
 ) -> ReportFigure | None:
-    """Accuracy against the predictor, one dot per order; None without a predictor."""
-    if dataset.predictor is None or orders.z is None:
+    """Accuracy against the predictor, one dot per order; None without one or with few orders."""
+    if dataset.predictor is None or orders.z is None or len(orders) < _LEAST_DOTS:
         return None
     words = metric_words(dataset.metric)
     clouds: dict[str, tuple[Floats, Floats, list[int], str]] = {}
     for method, analysis in dataset.methods.items():
-        own = np.flatnonzero(~np.isnan(orders.z) & ~np.isnan(values[method]))
-        correlation = analysis.correlation
+        values, correlation = orders.values[method], analysis.correlation
+        own = np.flatnonzero(~np.isnan(orders.z) & ~np.isnan(values))
         if correlation is None or not own.size:
             continue
         r = correlation.pearson if correlation.stable else None
         text = "no r" if r is None else f"r = {signed(r, 2)}"
-        clouds[method] = (orders.z[own], values[method][own], own.tolist(), text)
+        clouds[method] = (orders.z[own], values[own], own.tolist(), text)
     if not clouds:
         return None
     label = dataset.predictor.label

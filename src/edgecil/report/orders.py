@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -71,14 +71,14 @@ class OrderTable:
             None if z is None or np.isnan(z).all() else z,
         )
 
-    def values_of(self, dataset: DatasetAnalysis) -> dict[str, Floats]:
-        """By method, the values of an analysis of the same runs by another metric, (n,)."""
+    def by_metric_of(self, dataset: DatasetAnalysis) -> OrderTable:
+        """The same orders with the values of an analysis of the same runs by another metric."""
         values = {}
         for name in dataset.methods:
             orders = dataset.table.orders(name)
             known = dict(zip(orders.sequences, orders.accuracies.tolist(), strict=True))
             values[name] = np.array([known.get(one, np.nan) for one in self.sequences])
-        return values
+        return replace(self, values=values)
 
     @cached_property
     def chosen_by(self) -> list[str]:

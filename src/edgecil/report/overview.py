@@ -69,17 +69,12 @@ class OverviewRow:
 
 
 def build_overview(
-    dataset: DatasetAnalysis,
-    ranked: Sequence[str],
-    orders: OrderTable,
-    values: Mapping[str, Floats],
-    *,
-    name: str = "overview",
+    dataset: DatasetAnalysis, ranked: Sequence[str], orders: OrderTable, *, name: str = "overview"
 ) -> ReportFigure:
-    """The first figure of a report: methods by rank, and their values (n,) on the page's orders."""
+    """The first figure of a report: methods by rank, and their values on the page's orders."""
     words = metric_words(dataset.metric)
     kind = "class order" if dataset.table.counts_orders else "run"
-    rows = [_row(dataset, method, orders, values[method]) for method in ranked]
+    rows = [_row(dataset, method, orders) for method in ranked]
     caption = (
         f"{words.title[0].upper()}{words.title[1:]} over class orders: "
         f"{'each row is a method; ' if len(rows) > 1 else ''}each dot is an order, the "
@@ -89,8 +84,8 @@ def build_overview(
     return ReportFigure.of(name, caption, lambda width: draw_overview(rows, words, width, kind))
 
 
-def _row(dataset: DatasetAnalysis, name: str, orders: OrderTable, values: Floats) -> OverviewRow:
-    method = dataset.methods[name]
+def _row(dataset: DatasetAnalysis, name: str, orders: OrderTable) -> OverviewRow:
+    method, values = dataset.methods[name], orders.values[name]
     own = np.flatnonzero(~np.isnan(values))
     own = own[np.argsort(values[own], kind="stable")]
     chosen = [orders.choices[place] for place in own.tolist()]

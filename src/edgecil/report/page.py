@@ -71,9 +71,9 @@ def compose_page(
 ) -> Page:
     """Compose the page of one dataset; its switch shows `others`, the runs by other metrics."""
     orders = OrderTable.of(dataset)
-    values = {dataset.metric: orders.values, **{o.metric: orders.values_of(o) for o in others}}
+    by_metric = {dataset.metric: orders, **{o.metric: orders.by_metric_of(o) for o in others}}
     views = [
-        build_view(one, orders, values[one.metric], suffix=f"-{one.metric}" if place else "")
+        build_view(one, by_metric[one.metric], suffix=f"-{one.metric}" if place else "")
         for place, one in enumerate((dataset, *others))
     ]
     if together is not None:
@@ -126,7 +126,7 @@ def compose_page(
             identities=json.dumps(identities, indent=1, ensure_ascii=False) if identities else "",
             version=origin.version,
             analysis_file=origin.analysis_file,
-            data=_data(dataset, orders, values),
+            data=_data(dataset, by_metric),
         )
     )
     tables = {table.name: table for view in views for table in view.all_tables}
@@ -134,22 +134,20 @@ def compose_page(
     return Page(f"{html}\n", shown, tuple(tables.values()), texts)
 
 
-def _data(
-    dataset: DatasetAnalysis, orders: OrderTable, by_metric: Mapping[str, Mapping[str, Floats]]
-) -> Markup:
+def _data(dataset: DatasetAnalysis, by_metric: Mapping[str, OrderTable]) -> Markup:
     """What the page's script reads, as JSON that can stand in a script element.
 
     `tasks` has the task of every class, since the order inside a task does not count.
     """
-    has_orders = dataset.table.has_orders
+    orders, has_orders = by_metric[dataset.metric], dataset.table.has_orders
     metrics = {}
-    for name, values in by_metric.items():
+    for name, own in by_metric.items():
         words = metric_words(name)
         metrics[name] = {
             "label": words.title,
             "unit": words.unit,
             "up": words.higher_is_better,
-            "values": {printable(method): _rounded(column) for method, column in values.items()},
+            "values": {printable(method): _rounded(it) for method, it in own.values.items()},
         }
     data: dict[str, Any] = {
         "classes": list(map(printable, class_names(dataset.table))),

@@ -13,7 +13,6 @@ from importlib.metadata import entry_points
 
 from edgecil.estimation.analysis import Analysis, DatasetAnalysis
 from edgecil.estimation.sentences import describe_overall
-from edgecil.io.arrays import Floats
 from edgecil.report import charts, narrative, tables
 from edgecil.report.figure import ReportFigure
 from edgecil.report.metrics import MetricWords, metric_words
@@ -22,7 +21,6 @@ from edgecil.report.overview import build_overview, explain
 from edgecil.report.table import Table
 
 ENTRY_POINTS = "edgecil.sections"
-_LEAST_DOTS = 10  # orders for a chart of a predictor
 _MOST_PAIRS = 15  # drawn without a fold
 
 
@@ -81,32 +79,28 @@ class MetricView:
         return [one for one in (*self.tables.values(), *added) if one is not None]
 
 
-def build_view(
-    dataset: DatasetAnalysis, orders: OrderTable, values: Mapping[str, Floats], *, suffix: str = ""
-) -> MetricView:
+def build_view(dataset: DatasetAnalysis, orders: OrderTable, *, suffix: str = "") -> MetricView:
     """Build the view of one metric from its analysis and its values on the page's orders."""
     words = metric_words(dataset.metric)
     ranked = rank(dataset)
     pairs = list_pairs(dataset, ranked)
     shown = {
         "summary": tables.summary_table(dataset, ranked, narrative.about_training(dataset)),
-        "orders": tables.orders_table(dataset, replace(orders, values=dict(values))),
+        "orders": tables.orders_table(dataset, orders),
         "boundaries": tables.boundary_table(dataset),
         "comparisons": tables.comparisons_table(dataset),
     }
     maps = {name: charts.build_class_map(dataset, name, suffix=suffix) for name in ranked}
     sections = [point.load()(dataset, suffix) for point in entry_points(group=ENTRY_POINTS)]
-    if len(orders) >= _LEAST_DOTS:
-        name = f"prediction{suffix}"
-        if prediction := charts.build_prediction(dataset, orders, values, name=name):
-            part = Part("Predictors of accuracy", prediction)
-            sections.insert(0, Section("details", "Details", "", (part,)))
+    if prediction := charts.build_prediction(dataset, orders, name=f"prediction{suffix}"):
+        part = Part("Predictors of accuracy", prediction)
+        sections.insert(0, Section("details", "Details", "", (part,)))
     return MetricView(
         words,
         narrative.answer(dataset, ranked, words),
         narrative.next_step(dataset, ranked),
         narrative.warnings(dataset),
-        build_overview(dataset, ranked, orders, values, name=f"overview{suffix}"),
+        build_overview(dataset, ranked, orders, name=f"overview{suffix}"),
         explain(dataset),
         charts.build_curves(dataset, words, name=f"curves{suffix}"),
         charts.build_pairs(pairs, name=f"pairs{suffix}", higher_is_better=words.higher_is_better),
