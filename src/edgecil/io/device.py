@@ -107,24 +107,15 @@ def choose_device(name: str) -> str:
         if torch.cuda.is_available():
             return "cuda"
         return "mps" if torch.backends.mps.is_available() else "cpu"
-    reason = why_unusable(name)
-    if reason is not None:
+    try:
+        torch.zeros(1, device=name)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).split("\n")[0].split(". ")[0].rstrip(".")
         raise UsageError(
             f"Device {name!r} cannot be used on this machine: {reason}; choose another `device`, "
             "such as 'cpu'."
-        )
+        ) from error
     return name
-
-
-def why_unusable(device: str) -> str | None:
-    """Return why torch cannot compute on a device, a clause for errors; None if it can."""
-    import torch
-
-    try:
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError) as error:
-        return str(error).split("\n")[0].split(". ")[0].rstrip(".")
-    return None
 
 
 def cores() -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from edgecil.errors import UsageError
-from edgecil.io.device import cores, free_memory, why_unusable
+from edgecil.io.device import choose_device, cores, free_memory
 
 _SHARE = 0.9  # of a device's free memory that jobs may use
 _CONTEXT = 2**29  # assumed bytes of a GPU that a process uses besides torch's own memory
@@ -99,21 +99,14 @@ def expand_devices(devices: Sequence[str]) -> tuple[str, ...]:
     """Return names of devices that exist; `all` stands for every GPU."""
     import torch
 
+    if "all" not in devices:
+        return tuple(choose_device(name) for name in devices)
     count = torch.cuda.device_count()
-    if "all" in devices:
-        if not count:
-            raise UsageError(
-                "`devices` is 'all', but torch finds no GPU on this machine; leave it out."
-            )
-        return tuple(f"cuda:{index}" for index in range(count))
-    for name in devices:
-        reason = why_unusable(name)
-        if reason is not None:
-            advice = f"choose from cuda:0 to cuda:{count - 1}" if count else "leave it out"
-            raise UsageError(
-                f"`devices` has {name!r}, which cannot be used on this machine: {reason}; {advice}."
-            )
-    return tuple(devices)
+    if not count:
+        raise UsageError(
+            "`devices` is 'all', but torch finds no GPU on this machine; leave it out."
+        )
+    return tuple(f"cuda:{index}" for index in range(count))
 
 
 def free_on(device: str) -> int:
