@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from edgecil.io.device import use_portable_kernels
-from edgecil.io.toml import read_toml
+from edgecil.io.files import read_toml
 
 # Before any test computes with torch: stored accuracies are those of these kernels.
 use_portable_kernels()

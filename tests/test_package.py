@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import edgecil
-from edgecil.io.toml import read_toml
+from edgecil.io.files import read_toml
 
 PLOTS = {"torch", "transformers", "matplotlib"}
 HEAVY = ("scipy", "matplotlib", "torch", "transformers", "rich")

@@ -10,7 +10,7 @@ from edgecil.classes import get_classes
 from edgecil.engine import read_config
 from edgecil.engine.run import resolve_options
 from edgecil.errors import UsageError
-from edgecil.io.toml import read_toml
+from edgecil.io.files import read_toml
 from edgecil.methods import get_method
 from edgecil.recipes import describe_recipe, read_recipe, recipe_names
 from edgecil.sequences import SequenceSpace

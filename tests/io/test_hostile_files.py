@@ -14,12 +14,11 @@ import pytest
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.io.arrays import read_npy, read_npz
 from edgecil.io.csv_files import read_rows
-from edgecil.io.files import read_json, read_text, replace_file
+from edgecil.io.files import read_json, read_text, read_toml, replace_file
 from edgecil.io.limits import ARRAYS
 from edgecil.io.locks import locked, waiting_lock
 from edgecil.io.numbers import parse_int
 from edgecil.io.terminal import printable
-from edgecil.io.toml import read_toml
 
 READERS: list[Callable[[Path], object]] = [
     read_text,

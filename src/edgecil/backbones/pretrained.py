@@ -26,9 +26,8 @@ from edgecil.backbones.slot import build_model, is_slot_model, model_config, mod
 from edgecil.backbones.vit import ViT
 from edgecil.data.augment import Normalise
 from edgecil.errors import UsageError, unknown
-from edgecil.io.files import cache_directory, replace_file
+from edgecil.io.files import cache_directory, read_toml, replace_file
 from edgecil.io.hub import cached_snapshot, is_hub_id
-from edgecil.io.toml import read_toml
 from edgecil.io.weights import WEIGHTS, WeightFiles, locate_weights, read_tensors, tensor_names
 from edgecil.registry import Registry
 

@@ -20,8 +20,7 @@ from torch.nn import functional
 from edgecil.backbones.vit import ViTLayout
 from edgecil.data.augment import Normalise
 from edgecil.errors import DataError, UsageError, name_some
-from edgecil.io.files import read_json
-from edgecil.io.toml import read_toml
+from edgecil.io.files import read_json, read_toml
 from edgecil.io.weights import WeightFiles, read_tensors
 
 _HEADS = {1280: 16, 1408: 16, 1664: 16}  # heads of ViT-H, g and G by width, which are wider

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from edgecil.errors import UsageError
 from edgecil.io.csv_files import check_header, read_rows
-from edgecil.io.files import read_json, read_text
-from edgecil.io.toml import read_toml
+from edgecil.io.files import read_json, read_text, read_toml
 from edgecil.registry import Registry
 
 if TYPE_CHECKING:  # listing class names must not wait for NumPy

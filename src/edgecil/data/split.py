@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.io.arrays import Ints
-from edgecil.io.toml import read_toml
+from edgecil.io.files import read_toml
 
 TEST_SHARE = 0.2
 

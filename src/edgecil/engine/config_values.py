@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from edgecil.engine.config import GROUPS, ExperimentConfig
 from edgecil.engine.toolbox_configs import read_toolbox_config
 from edgecil.errors import UsageError, unknown, wrong_value
-from edgecil.io.toml import read_toml
+from edgecil.io.files import read_toml
 from edgecil.options import convert, option_types
 from edgecil.recipes import read_recipe
 from edgecil.sequences.given import given_texts

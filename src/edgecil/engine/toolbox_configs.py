@@ -13,8 +13,7 @@ from typing import Any
 from edgecil.classes import get_classes
 from edgecil.engine.config import Data, Training
 from edgecil.errors import DataError, UsageError, shown, unknown, warn
-from edgecil.io.files import read_json
-from edgecil.io.toml import read_toml
+from edgecil.io.files import read_json, read_toml
 
 KEYS = read_toml(Path(__file__).with_name("toolbox_keys.toml"))
 # Keys whose values are checked here; the configuration checks all others.

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import stat
+import sys
 import tempfile
 import zlib
 from collections import Counter
@@ -79,6 +80,21 @@ def parse_json(text: str, source: str) -> Any:
         raise DataError(f"{source} is not usable JSON: it is nested too deeply.") from error
     except ValueError as error:
         raise DataError(f"{source} is not valid JSON: {error}.") from error
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    """Return the content of a TOML file."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    text = read_text(Path(path))
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise DataError(f"{path} is not usable TOML: it is nested too deeply.") from error
+    except ValueError as error:  # TOMLDecodeError, and numbers with too many digits
+        raise DataError(f"{path} is not valid TOML: {error}.") from error
 
 
 def _unique(members: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from edgecil.backbones.named import BACKBONES
 from edgecil.backbones.pretrained import is_pretrained, is_resnet
 from edgecil.data.split import SPLITS
 from edgecil.errors import UsageError
-from edgecil.io.toml import read_toml
+from edgecil.io.files import read_toml
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.settings import PAPER, Schedule
 from edgecil.recipes import recipe_names

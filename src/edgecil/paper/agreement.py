@@ -13,7 +13,7 @@ import numpy as np
 
 from edgecil.classes import select_classes
 from edgecil.errors import UsageError, unknown
-from edgecil.io.toml import read_toml
+from edgecil.io.files import read_toml
 from edgecil.recipes import read_recipe
 from edgecil.sequences.protocols.extremes import EDGE, GOALS
 from edgecil.sequences.sequence import ClassSequence

@@ -12,7 +12,7 @@ from __future__ import annotations
 from importlib.resources import as_file, files
 from typing import Any
 
-from edgecil.io.toml import read_toml
+from edgecil.io.files import read_toml
 from edgecil.registry import Registry
 
 __all__ = ["describe_recipe", "read_recipe", "recipe_names", "recipe_text"]

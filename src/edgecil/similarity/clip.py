@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.errors import DataError, UsageError
-from edgecil.io.files import cache_directory, read_json, replace_file
+from edgecil.io.files import cache_directory, read_json, read_toml, replace_file
 from edgecil.io.hub import cached_snapshot, hub_folder
-from edgecil.io.toml import read_toml
 from edgecil.io.weights import WeightFiles
 from edgecil.similarity.pretrained import BUNDLED_SERVES, TOKENIZERS, PretrainedEncoder
 

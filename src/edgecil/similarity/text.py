@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from edgecil.classes import ClassList
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError, shown
 from edgecil.io.arrays import read_npz
-from edgecil.io.files import cache_directory, replace_file
+from edgecil.io.files import cache_directory, read_toml, replace_file
 from edgecil.io.hub import cached_snapshot
 from edgecil.io.packages import missing_packages
-from edgecil.io.toml import read_toml
 from edgecil.io.weights import WEIGHTS
 from edgecil.registry import Registry
 from edgecil.similarity import pretrained

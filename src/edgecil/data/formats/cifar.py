@@ -16,8 +16,8 @@ from edgecil.classes import get_classes
 from edgecil.data.dataset import Dataset, Examples
 from edgecil.data.items import find_home
 from edgecil.errors import DataError
+from edgecil.io.files import read_toml
 from edgecil.io.pickles import read_pickle
-from edgecil.io.toml import read_toml
 
 _SIDE = 32
 

@@ -26,9 +26,8 @@ from edgecil.data.split import hold_out
 from edgecil.errors import DataError, PrerequisiteError
 from edgecil.io.arrays import Ints
 from edgecil.io.csv_files import check_header, parse_rows
-from edgecil.io.files import check_file, read_text
+from edgecil.io.files import check_file, read_text, read_toml
 from edgecil.io.limits import PICKLE
-from edgecil.io.toml import read_toml
 
 Part = tuple[Sequence[Path], Ints]  # files and labels
 
