@@ -6,11 +6,7 @@ import pytest
 import torch
 
 from edgecil.data.augment import Pipeline
-from edgecil.methods.coda_prompt import (
-    component_weights,
-    gram_schmidt_rows,
-    orthogonal_rows,
-)
+from edgecil.methods.coda_prompt import component_weights, gram_schmidt_rows, orthogonal_rows
 from tests.toys import ADAM, SMALL, TASKS, Bench, learn, same
 
 BENCH = Bench("coda-prompt", SMALL, **ADAM)

@@ -13,11 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 from edgecil.classes import get_classes
 from edgecil.sequences import ClassSequence, SequenceSpace, score
-from edgecil.sequences.edge import (
-    VARIANTS,
-    _clusters,
-    granularities,
-)
+from edgecil.sequences.edge import VARIANTS, _clusters, granularities
 from edgecil.sequences.protocols.extremes import EDGE
 from edgecil.similarity import SimilarityMatrix, text_similarity
 from tests.sequences.oracles import Floats, matrices, matrix, score_by_loops

@@ -71,10 +71,7 @@ def test_s_is_the_papers_four_nested_sums(sizes, kind) -> None:
 @pytest.mark.parametrize("sizes", [*PAPER_SPACES, *UNEQUAL_SPACES], ids=str)
 def test_means_are_over_the_pairs_that_their_names_say(sizes) -> None:
     values, space, last = matrix("signed", sum(sizes)), SequenceSpace(sizes), len(sizes) - 1
-    definitions = {
-        intra: lambda i, j: i == j,
-        to_last: lambda i, j: (i == last) != (j == last),
-    }
+    definitions = {intra: lambda i, j: i == j, to_last: lambda i, j: (i == last) != (j == last)}
     for build, wanted in definitions.items():
         objective = build(space)
         for sequence in some_sequences(sizes):

@@ -9,13 +9,7 @@ import pytest
 
 from edgecil.classes import get_classes
 from edgecil.errors import UsageError
-from edgecil.sequences import (
-    SequenceSpace,
-    bounds,
-    find_optimum,
-    get_objective,
-    score,
-)
+from edgecil.sequences import SequenceSpace, bounds, find_optimum, get_objective, score
 from edgecil.sequences.optimal import search
 from edgecil.sequences.protocols.extremes import EDGE
 from edgecil.similarity import SimilarityMatrix, text_similarity

@@ -13,7 +13,7 @@ from edgecil.errors import UsageError, shown
 from edgecil.io.arrays import Ints
 from edgecil.io.device import PRECISIONS
 from edgecil.options import Options, option
-from edgecil.sequences.protocols import RECOMMENDED, find_protocol, split_budget
+from edgecil.sequences.protocols import RECOMMENDED, find_protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.build import SimilaritySource
@@ -221,7 +221,8 @@ class ExperimentConfig(Options):
     def protocol_names(self) -> tuple[str, ...]:
         """The protocols without the budgets of their own."""
         return tuple(
-            text if text in self.sequences else split_budget(text)[0] for text in self.protocol
+            text if text in self.sequences else text.strip().partition(":")[0]
+            for text in self.protocol
         )
 
     def without_probes(self) -> ExperimentConfig | None:

@@ -13,12 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgecil.io.arrays import Floats
-from edgecil.sequences.objective import (
-    Objective,
-    adjacent,
-    applicable_objectives,
-    pair_counts,
-)
+from edgecil.sequences.objective import Objective, adjacent, applicable_objectives, pair_counts
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity, check_similarity

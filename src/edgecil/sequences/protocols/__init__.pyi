@@ -14,7 +14,6 @@ from .draw import (
     origin_sentences as origin_sentences,
     parse_protocols as parse_protocols,
     register_protocol as register_protocol,
-    split_budget as split_budget,
 )
 from .extremes import GOALS as GOALS
 from .latin import LATIN as LATIN

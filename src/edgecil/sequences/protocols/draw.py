@@ -116,25 +116,14 @@ def parse_protocols(
     """
     budgets: dict[str, int | None] = {}
     for text in protocol.split(",") if isinstance(protocol, str) else protocol:
-        name, budget = (text, "") if text in own else split_budget(text)
-        digits = budget.isascii() and budget.isdigit()
-        if not digits and name.strip() != text.strip():
+        name, colon, budget = (text, "", "") if text in own else text.strip().partition(":")
+        if colon and not (budget.isascii() and budget.isdigit()):
             raise UsageError(
                 f"The budget of a protocol is written 'random:100'. Got {shown(text.strip())}."
             )
         registered = name if name in own else PROTOCOLS.resolve(name)
         budgets[registered] = int(budget) if budget else None
     return budgets
-
-
-def split_budget(text: str) -> tuple[str, str]:
-    """Return the name of a protocol and its own budget, empty if it has none.
-
-    >>> split_budget("random:100")
-    ('random', '100')
-    """
-    name, _, budget = text.strip().partition(":")
-    return name, budget
 
 
 def format_protocols(protocols: Mapping[str, int | None]) -> tuple[str, ...]:

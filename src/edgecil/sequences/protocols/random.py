@@ -9,12 +9,7 @@ import numpy as np
 
 from edgecil.errors import UsageError
 from edgecil.sequences.counting import count_text
-from edgecil.sequences.protocols.protocol import (
-    MOST_SEQUENCES,
-    LabelledSequence,
-    Protocol,
-    Request,
-)
+from edgecil.sequences.protocols.protocol import MOST_SEQUENCES, LabelledSequence, Protocol, Request
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
