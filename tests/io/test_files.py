@@ -10,8 +10,8 @@ import pytest
 
 from edgecil.errors import DataError, EdgecilError
 from edgecil.io.csv_files import parse_rows
+from edgecil.io.directory import locked
 from edgecil.io.files import parse_json, replace_file
-from edgecil.io.locks import locked
 
 KILLED = """
 import os, signal, sys
@@ -26,7 +26,7 @@ with replace_file(Path(sys.argv[1])) as file:
 TRY_THE_LOCK = """
 import sys
 from pathlib import Path
-from edgecil.io.locks import locked
+from edgecil.io.directory import locked
 with locked(Path(sys.argv[1])):
     print("in")
 """

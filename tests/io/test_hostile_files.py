@@ -14,9 +14,9 @@ import pytest
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.io.arrays import read_npy, read_npz
 from edgecil.io.csv_files import read_rows
+from edgecil.io.directory import locked, waiting_lock
 from edgecil.io.files import read_json, read_text, read_toml, replace_file
 from edgecil.io.limits import ARRAYS
-from edgecil.io.locks import locked, waiting_lock
 from edgecil.io.numbers import parse_int
 from edgecil.io.terminal import printable
 

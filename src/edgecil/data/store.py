@@ -21,8 +21,8 @@ from edgecil.data.decode import resize_images
 from edgecil.errors import DataError, UsageError, warn
 from edgecil.io.arrays import Inputs, Ints
 from edgecil.io.device import free_memory
+from edgecil.io.directory import waiting_lock
 from edgecil.io.files import cache_directory, replace_file
-from edgecil.io.locks import waiting_lock
 
 STORE_VERSION = 4  # increase it when the same source is decoded to other inputs
 _AT_ONCE = 256  # inputs of a block

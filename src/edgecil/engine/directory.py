@@ -9,8 +9,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from edgecil.engine.store import DATABASE, Store
-from edgecil.io.directory import check_owner, claim
-from edgecil.io.locks import locked
+from edgecil.io.directory import check_owner, claim, locked
 
 _CONTENT = "[0-9a-f]{32}"
 _FEATURES = Path("shared", "features")

@@ -134,14 +134,11 @@ class Experiment:
         """Return seconds of training and testing by method; a shared task counts once."""
         totals: dict[str, float] = {}
         with self._reading() as store:
-            trained = [(node, result.seconds) for node, result in store.done().items()]
-            trained += [
-                (node, sum(part.seconds for part in run.nodes))
-                for node, run in store.whole_runs().items()
-            ]
-        for node, seconds in trained:
-            method = self.renamed.get(node.method, node.method)
-            totals[method] = totals.get(method, 0.0) + seconds
+            trained = [(node.method, [result]) for node, result in store.done().items()]
+            trained += [(node.method, [*run.nodes]) for node, run in store.whole_runs().items()]
+        for stored, results in trained:
+            method = self.renamed.get(stored, stored)
+            totals[method] = totals.get(method, 0.0) + sum(it.seconds for it in results)
         return totals
 
     def sequences(self) -> dict[str, list[LabelledSequence]]:

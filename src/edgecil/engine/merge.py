@@ -16,8 +16,7 @@ from edgecil.engine.seeds import SEEDS, SHARED
 from edgecil.engine.similarity import SIMILARITY_FILE
 from edgecil.engine.store import DATABASE, Store, StoreReader
 from edgecil.errors import DataError, UsageError
-from edgecil.io.directory import check_owner, check_path, claim
-from edgecil.io.locks import locked
+from edgecil.io.directory import check_owner, check_path, claim, locked
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import format_tasks
 

@@ -1,4 +1,4 @@
-"""Directories that edgecil writes, which it recognises by a marker file.
+"""Directories that edgecil writes, which it recognises by a marker file, and locks on them.
 
 A directory belongs to edgecil if it contains the marker file `.edgecil`. A directory with other
 files and no marker is refused, so that edgecil never overwrites or deletes other people's files.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from errno import ENAMETOOLONG
 from pathlib import Path
 from typing import Any
@@ -71,3 +73,35 @@ def claim(directory: str | Path, kind: str) -> None:
     if not marker.exists():
         with replace_file(marker) as file:
             file.write(json.dumps({"schema": "edgecil.directory/1", "kind": kind}).encode())
+
+
+def locked(directory: Path) -> AbstractContextManager[None]:
+    """Hold a directory exclusively; a second process gets an error at once."""
+    return waiting_lock(directory / LOCK, timeout=0.0)
+
+
+@contextmanager
+def waiting_lock(path: Path, *, timeout: float = -1.0) -> Iterator[None]:
+    """Hold the lock file `path` exclusively; by default wait while another process holds it."""
+    from filelock import FileLock, Timeout
+
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise EdgecilError(
+            f"Cannot use {path.parent}: its lock {path.name!r} is a link or not a regular file, "
+            "which edgecil never creates; remove it."
+        )
+    lock = FileLock(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=timeout)
+    except Timeout as error:
+        raise EdgecilError(
+            f"{path.parent} is in use by another process; wait until it ends, or use another "
+            "directory."
+        ) from error
+    except OSError as error:
+        raise EdgecilError(f"Cannot use {path.parent}: {error.strerror or error}.") from error
+    try:
+        yield
+    finally:
+        lock.release()

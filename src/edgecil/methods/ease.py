@@ -17,8 +17,8 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize, softmax
 
 from edgecil.backbones.features import content_name
+from edgecil.io.directory import waiting_lock
 from edgecil.io.files import replace_file
-from edgecil.io.locks import waiting_lock
 from edgecil.methods.adapters import adapt, class_means, load_adapters
 from edgecil.methods.entry import register_method
 from edgecil.methods.method import Environment, saved
