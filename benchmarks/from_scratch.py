@@ -15,10 +15,11 @@ import resource
 import tempfile
 import time
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 
-from edgecil.engine import Node, Store, build_config
+from edgecil.engine import Execution, Node, Store, build_config
 from edgecil.engine.executors import get_executor
 from edgecil.engine.node_training import pack
 from edgecil.engine.prepare import Prepared, prepare
@@ -43,7 +44,7 @@ def enumerate_all(prepared: Prepared) -> tuple[int, float, float, np.ndarray]:
     with tempfile.TemporaryDirectory() as out, closing(Store(out)) as store:
         for name, runs in prepared.sequences.items():
             store.add_sequences(name, runs)
-        executor = get_executor("local", prepared.context, workers=cores())
+        executor = get_executor(Execution(workers=cores()), prepared.context, Path(out))
         start, used = time.perf_counter(), cpu_of_workers()
         summary = execute(prepared.plan, store, executor)
         seconds = time.perf_counter() - start

@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 import edgecil.methods.network as network
-from edgecil.engine import Node, Plan, RunResult, Store, build_config
+from edgecil.engine import Execution, Node, Plan, RunResult, Store, build_config
 from edgecil.engine.executors import get_executor, local
 from edgecil.engine.node_training import train_node
 from edgecil.engine.prepare import Prepared, prepare
@@ -55,7 +56,7 @@ def enumerate_shared(prepared: Prepared, workers: int) -> tuple[dict[Any, float]
         for name, runs in prepared.sequences.items():
             store.add_sequences(name, runs)
         start = time.perf_counter()
-        executor = get_executor("local", prepared.context, workers=workers)
+        executor = get_executor(Execution(workers=workers), prepared.context, Path(out))
         summary = execute(prepared.plan, store, executor)
         seconds = time.perf_counter() - start
         return _accuracies(store), seconds, summary.trained
@@ -114,7 +115,7 @@ def overhead(prepared: Prepared, sequences: int) -> tuple[float, float]:
         with tempfile.TemporaryDirectory() as out:
             store = Store(out)
             plan = Plan([method], [0], [run.sequence for run in runs])
-            executor = get_executor("local", prepared.context, workers=1)
+            executor = get_executor(Execution(workers=1), prepared.context, Path(out))
             start = time.perf_counter()
             execute(plan, store, executor)
             seconds = time.perf_counter() - start

@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 
 import edgecil
-from edgecil.engine.executors import Job, get_executor
+from edgecil.engine.executors import Job
 from edgecil.engine.executors.ray import RayDriver, pickled, unreachable
 from edgecil.engine.plan import Node
 from edgecil.errors import EdgecilError, PrerequisiteError
 from tests.attacks.ray_nodes import cluster
 from tests.engine import fake_gpu
-from tests.engine.contexts import make_context
+from tests.engine.contexts import executor_for, make_context
 from tests.engine.test_executors import ended
 from tests.engine.test_resume import wait_for
 
@@ -42,7 +42,7 @@ def test_a_lying_node_is_refused(tmp_path: Path) -> None:
     context = make_context({"instant": {}})
     with (
         cluster(env_vars={"PYTHONPATH": paths}) as nodes,
-        closing(get_executor("ray", context, workers=2, address=nodes.address)) as executor,
+        closing(executor_for("ray", context, workers=2, address=nodes.address)) as executor,
     ):
         for class_ in range(2):  # one for each node
             executor.submit(Job(Node("instant", 0, ((class_,),)), None, None))
@@ -57,7 +57,7 @@ def test_an_unreachable_address_is_an_error_within_seconds(address: str) -> None
     context = make_context({"instant": {}})
     start = time.monotonic()
     with pytest.raises(PrerequisiteError, match="Cannot reach a Ray cluster"):
-        get_executor("ray", context, workers=1, address=address)
+        executor_for("ray", context, workers=1, address=address)
     assert time.monotonic() - start < 60.0  # Ray itself takes minutes
 
 
@@ -83,7 +83,7 @@ def test_a_real_cluster_refuses_a_wrong_token(monkeypatch: pytest.MonkeyPatch) -
             monkeypatch.setenv("RAY_AUTH_TOKEN", "wrong" * 8)
             start = time.monotonic()
             with pytest.raises(PrerequisiteError, match="RAY_AUTH_TOKEN as for the cluster"):
-                get_executor("ray", make_context({"instant": {}}), workers=1, address=address)
+                executor_for("ray", make_context({"instant": {}}), workers=1, address=address)
             seconds = time.monotonic() - start
         finally:
             head.terminate()
@@ -133,7 +133,7 @@ def test_a_training_that_takes_too_long_is_stopped_in_a_cluster(tmp_path: Path) 
     with (
         cluster(head={}) as nodes,
         closing(
-            get_executor("ray", context, workers=1, address=nodes.address, timeout=3.0)
+            executor_for("ray", context, workers=1, address=nodes.address, timeout=3.0)
         ) as executor,
     ):
         executor.submit(Job(Node("sleepy", 0, ((0, 1),)), None, None))
@@ -146,7 +146,7 @@ def test_a_training_that_takes_too_long_is_stopped_in_a_cluster(tmp_path: Path) 
 def test_a_private_ray_is_for_this_user_on_this_machine_alone(tmp_path: Path) -> None:
     psutil = pytest.importorskip("psutil")
     out = tmp_path / ("a long name" * 9) / "run"
-    executor: Any = get_executor("ray", make_context({"instant": {}}), workers=1, folder=out)
+    executor: Any = executor_for("ray", make_context({"instant": {}}), workers=1, folder=out)
     with closing(executor):
         (folder,) = out.iterdir()
         assert folder.stat().st_mode & 0o077 == 0
@@ -173,9 +173,9 @@ def test_a_private_ray_ends_with_the_process_that_uses_it(tmp_path: Path) -> Non
     """Killed, it leaves neither processes nor files."""
     psutil = pytest.importorskip("psutil")
     program = (
-        "import sys, time; from tests.engine.contexts import make_context\n"
-        "from edgecil.engine.executors import get_executor; from pathlib import Path\n"
-        "executor = get_executor('ray', make_context({'instant': {}}), workers=1, "
+        "import sys, time; from tests.engine.contexts import executor_for, make_context\n"
+        "from pathlib import Path\n"
+        "executor = executor_for('ray', make_context({'instant': {}}), workers=1, "
         f"folder=Path({str(tmp_path / 'run')!r}))\n"
         "print(executor._process.pid, flush=True); time.sleep(600)"
     )
@@ -194,7 +194,7 @@ def test_a_private_ray_ends_with_the_process_that_uses_it(tmp_path: Path) -> Non
 
 @needs_ray
 def test_a_driver_that_ray_ends_ends_in_a_sentence(tmp_path: Path) -> None:
-    executor: Any = get_executor("ray", make_context({"instant": {}}), workers=1, folder=tmp_path)
+    executor: Any = executor_for("ray", make_context({"instant": {}}), workers=1, folder=tmp_path)
     with closing(executor):
         executor._process.kill()
         with pytest.raises(EdgecilError, match="to resume"):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from edgecil.engine.config import Execution
+from edgecil.engine.executors import Executor, get_executor
 from edgecil.engine.node_training import WorkerContext
 from edgecil.engine.plan import Plan
 from edgecil.methods import get_method
@@ -32,3 +35,9 @@ def make_context(methods: Mapping[str, Mapping[str, Any]]) -> WorkerContext:
 
 def plan_of(*methods: str, sequences: list[ClassSequence] | None = None, seeds: int = 1) -> Plan:
     return Plan(methods, lambda _: range(seeds), ORDERS if sequences is None else sequences)
+
+
+def executor_for(
+    name: str, context: WorkerContext, folder: Path = Path(), **options: Any
+) -> Executor:
+    return get_executor(Execution(executor=name, **options), context, folder)

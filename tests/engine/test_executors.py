@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from edgecil.backbones import pretrained
-from edgecil.engine.executors import Executor, Job, get_executor, local
+from edgecil.engine.executors import Executor, Job, local
 from edgecil.engine.executors.placement import Placement
 from edgecil.engine.handshake import differences, worker_identity
 from edgecil.engine.node_training import Outcome, WorkerContext, train_node, unpack
@@ -24,7 +24,7 @@ from edgecil.errors import PrerequisiteError, UsageError
 from edgecil.methods import get_method
 from edgecil.methods.setups import PAPER_MEMORY
 from edgecil.sequences import ClassSequence
-from tests.engine.contexts import ORDERS, make_context, plan_of
+from tests.engine.contexts import ORDERS, executor_for, make_context, plan_of
 from tests.toys import QUICK, same, toy_vit
 
 # The fixture `ran`, which is there before them, starts workers as users do.
@@ -63,7 +63,7 @@ def open_executor(name: str, directory: Path, methods: list[str]) -> Executor:
     kind = "ray" if name == "ray" else "local"
     workers = 1 if name == "in-process" else 2
     folder = directory / "experiment"
-    return get_executor(kind, striking(directory, *methods), workers=workers, folder=folder)
+    return executor_for(kind, striking(directory, *methods), workers=workers, folder=folder)
 
 
 def striking(directory: Path, *methods: str) -> WorkerContext:
@@ -112,7 +112,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[Node, dict[str, tupl
     context = make_context({"icarl": {}})
     by_node: dict[Node, dict[str, tuple[int, ...]]] = {}
     for order in ORDERS:
-        executor = get_executor("local", context, workers=1)
+        executor = executor_for("local", context, workers=1)
         with Store(tmp_path_factory.mktemp("alone")) as store:
             execute(plan_of("icarl", sequences=[order]), store, executor)
             by_node |= counts(store.done())
@@ -126,7 +126,7 @@ def test_results_are_those_of_each_sequence_alone(ran, alone) -> None:
 
 
 def test_states_are_the_same_bit_for_bit(ran, tmp_path) -> None:
-    here = get_executor("local", make_context({"icarl": {}}), workers=1)
+    here = executor_for("local", make_context({"icarl": {}}), workers=1)
     here.submit(Job(ROOT, None, tmp_path / "state"))
     here.wait()
     assert same(ran.state, unpack((tmp_path / "state").read_bytes()))
@@ -138,7 +138,7 @@ def test_an_only_child_gets_its_parent_state_from_memory_once(tmp_path, timeout)
     child = Node("icarl", 0, (*ROOT.prefix, (2, 3)))
     results = []
     context = make_context({"icarl": {}})
-    with closing(get_executor("local", context, workers=1, timeout=timeout)) as executor:
+    with closing(executor_for("local", context, workers=1, timeout=timeout)) as executor:
         for only_child in (True, False):
             executor.submit(Job(ROOT, None, tmp_path / "state", only_child=only_child))
             ended(executor)
@@ -174,7 +174,7 @@ def test_the_job_that_kills_its_worker_fails(ran) -> None:
 
 def test_an_address_requires_ray() -> None:
     with pytest.raises(UsageError, match="requires the executor 'ray'"):
-        get_executor("local", make_context({"instant": {}}), workers=1, address="x")
+        executor_for("local", make_context({"instant": {}}), workers=1, address="x")
 
 
 def test_a_missing_ray_is_an_error_with_installation_advice(monkeypatch) -> None:
@@ -182,7 +182,7 @@ def test_a_missing_ray_is_an_error_with_installation_advice(monkeypatch) -> None
 
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(PrerequisiteError, match=r"pip install 'edgecil\[ray\]'"):
-        get_executor("ray", make_context({"instant": {}}), workers=1)
+        executor_for("ray", make_context({"instant": {}}), workers=1)
 
 
 def strange_job(method: str) -> Job:

@@ -22,8 +22,7 @@ from edgecil.backbones.slot import find_model, is_slot_model, model_name
 from edgecil.classes import ClassList
 from edgecil.data import Dataset
 from edgecil.data.load import load_dataset
-from edgecil.engine.config import Execution, ExperimentConfig
-from edgecil.engine.executors.placement import Placement, place
+from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.handshake import machine_identity
 from edgecil.engine.node_training import WorkerContext
 from edgecil.engine.plan import Plan
@@ -66,37 +65,6 @@ class Prepared:
     identity: dict[str, Any]
     similarity: Similarity | None
     notes: Mapping[str, str] = field(default_factory=dict)
-
-    def placement(self, execution: Execution) -> Placement | int | None:
-        """Return how many trainings run at the same time, and on which devices.
-
-        None stands for as many as a Ray cluster can run.
-        """
-        workers, interactive = execution.workers, self.context.interactive
-        if interactive and (execution.executor == "ray" or (workers or 1) > 1):
-            raise UsageError(
-                f"{interactive[0]} is defined in a notebook or an interactive session, which "
-                "workers cannot import; define it in a file, or set `workers` to 1 on the "
-                "executor 'local'."
-            )
-        if execution.executor == "ray":
-            if execution.devices is not None:
-                raise UsageError(
-                    "`devices` cannot be combined with the executor 'ray', which assigns GPUs "
-                    "itself; leave it out, and set `workers_per_device` to share them."
-                )
-            return workers
-        own = self.context.environment.device
-        devices = execution.devices or (None if own == "cpu" else (own,))
-        device = self.config.training.device
-        if execution.devices is not None and device not in ("auto", "cuda"):
-            raise UsageError(f"`devices` are GPUs, but `device` is {device!r}; leave it out.")
-        return place(
-            devices,
-            workers=1 if interactive else workers,
-            per_device=execution.workers_per_device,
-            threads=self.config.training.threads,
-        )
 
 
 def prepare(

@@ -273,19 +273,11 @@ def _run(
     if execution.part is not None:
         prepared = replace(prepared, plan=prepared.plan.shard(*execution.part))
     shared = str((out / "shared").absolute())
-    executor = get_executor(
-        execution.executor,
-        replace(
-            prepared.context,
-            environment=replace(prepared.context.environment, shared=shared),
-            allow_mismatch=execution.allow_mismatch,
-        ),
-        workers=prepared.placement(execution),
-        address=execution.address,
-        timeout=execution.timeout,
-        per_device=execution.workers_per_device,
-        folder=out,
+    environment = replace(prepared.context.environment, shared=shared)
+    context = replace(
+        prepared.context, environment=environment, allow_mismatch=execution.allow_mismatch
     )
+    executor = get_executor(execution, context, out)
     with closing(executor), writing(out, overwrite=overwrite) as store:
         allowed = VERSIONS if execution.allow_mismatch else ()
         identity = {**prepared.identity, **executor.identity}
@@ -340,7 +332,11 @@ def resolve_options(
     values["method"] = _method_specs(values.get("method"))
     if values.get("dataset") is not None:
         values["dataset"] = dataset_text(values["dataset"])
-    return build_config(values), Execution.of(values.get("execution"))
+    config, execution = build_config(values), Execution.of(values.get("execution"))
+    device = config.training.device
+    if execution.devices is not None and device not in ("auto", "cuda"):
+        raise UsageError(f"`devices` are GPUs, but `device` is {device!r}; leave it out.")
+    return config, execution
 
 
 def find_directory(values: Mapping[str, Any], out: str | Path | None) -> Path:

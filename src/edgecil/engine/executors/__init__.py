@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from edgecil.engine.executors.placement import Placement
+from edgecil.engine.config import Execution
+from edgecil.engine.executors.placement import place
 from edgecil.engine.handshake import suits
 from edgecil.engine.node_training import Outcome, WorkerContext
 from edgecil.engine.plan import Node
@@ -58,39 +59,40 @@ class Executor(Protocol):
         """Cancel all running jobs; closing again does nothing."""
 
 
-def get_executor(
-    name: str,
-    context: WorkerContext,
-    *,
-    workers: int | Placement | None,
-    address: str | None = None,
-    timeout: float | None = None,
-    per_device: int | None = None,
-    folder: Path | None = None,
-) -> Executor:
-    """Return an executor by name, `local` or `ray`.
-
-    `workers` is the number of jobs that run at once, or how they are distributed over devices; None
-    for as many as a Ray cluster can run, at an `address` or private on this machine. `timeout` is
-    in seconds per job, `per_device` the jobs that share a GPU of a cluster, and `folder` the
-    experiment directory, in which a private Ray has its files while it runs.
-    """
-    if name == "ray":
+def get_executor(execution: Execution, context: WorkerContext, folder: Path) -> Executor:
+    """Return the executor that options choose; a private Ray has its files in the folder."""
+    workers, interactive, timeout = execution.workers, context.interactive, execution.timeout
+    if interactive and (execution.executor == "ray" or (workers or 1) > 1):
+        raise UsageError(
+            f"{interactive[0]} is defined in a notebook or an interactive session, which workers "
+            "cannot import; define it in a file, or set `workers` to 1 on the executor 'local'."
+        )
+    share = execution.workers_per_device
+    if execution.executor == "ray":
+        if execution.devices is not None:
+            raise UsageError(
+                "`devices` cannot be combined with the executor 'ray', which assigns GPUs itself; "
+                "leave it out, and set `workers_per_device` to share them."
+            )
         from edgecil.engine.executors.ray import RayExecutor
 
-        assert not isinstance(workers, Placement)
-        share, place = per_device or 1, folder or Path()
         return RayExecutor(
-            context, workers, address, timeout=timeout, per_device=share, folder=place
+            context,
+            workers,
+            execution.address,
+            timeout=timeout,
+            per_device=share or 1,
+            folder=folder,
         )
-    if address is not None:
-        raise UsageError(f"`address` requires the executor 'ray'. Got the executor {name!r}.")
+    if execution.address is not None:
+        raise UsageError("`address` requires the executor 'ray'. Got the executor 'local'.")
     from edgecil.engine.executors.local import InProcess, WorkerPool
 
-    assert workers is not None
-    if isinstance(workers, int):
-        workers = Placement(("cpu",), most=workers, per_device=workers)
-    here = bool(context.interactive) or suits(context.environment.device)
-    if workers.devices == ("cpu",) and workers.capacity == 1 and timeout is None and here:
+    own = context.environment.device
+    devices = execution.devices or (None if own == "cpu" else (own,))
+    workers = 1 if interactive else workers
+    placement = place(devices, workers=workers, per_device=share, threads=context.threads)
+    here = bool(interactive) or suits(own)
+    if placement.devices == ("cpu",) and placement.capacity == 1 and timeout is None and here:
         return InProcess(context)
-    return WorkerPool(context, workers, timeout=timeout)
+    return WorkerPool(context, placement, timeout=timeout)
