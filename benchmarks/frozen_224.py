@@ -101,7 +101,7 @@ def measure(queue: Any, method: str, weights: str, images: str, out: str) -> Non
         out=out,
         training={"setup": "published", "epochs": 1, "backbone": weights},
         data={"preparation": "centre-crop", "normalisation": "none"},
-        execution={"share": False, "workers": 1},
+        execution={"workers": 1},
     )
     [result] = experiment.results()
     peak = max(

@@ -59,16 +59,11 @@ def read(tmp_path: Path, **changes: Any) -> tuple[ExperimentConfig, list[str]]:
     return build_config(values), remarks
 
 
-def test_the_path_of_a_json_file_is_a_configuration(tmp_path: Path) -> None:
-    path = write(tmp_path, dataset="quickdraw")
-    options: dict[str, Any] = {"data": {"classes": 8}}
+def test_options_beside_a_json_file_take_precedence(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"data": {"classes": 8}, "base": 4, "increment": 2}
     with pytest.warns(EdgecilWarning) as caught:
-        values = read_config(path, options=options)
+        values = read_config(write(tmp_path, dataset="quickdraw"), options=options)
     assert ["have no effect" in str(one.message) for one in caught] == [True, False]
-    assert resolve_options(values, options)[0].sizes == (8,)
-    options = {"data": {"classes": 8}, "base": 4, "increment": 2}
-    with pytest.warns(EdgecilWarning):
-        values = read_config(path, options=options)
     assert "sizes" not in values
     settings, _ = resolve_options(values, options)
     assert (settings.method, settings.base, settings.increment) == (("icarl",), 4, 2)
