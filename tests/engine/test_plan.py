@@ -28,17 +28,6 @@ def test_methods_and_seeds_share_nothing() -> None:
     assert len(Plan(["m", "m"], lambda _: [0], same)) == 2
 
 
-def test_a_single_sequence_is_a_chain() -> None:
-    plan = Plan(["m"], lambda _: [7], [ClassSequence([[2], [0], [1]])])
-    first = Node("m", 7, ((2,),))
-    second, third = Node("m", 7, ((2,), (0,))), Node("m", 7, ((2,), (0,), (1,)))
-    assert list(plan) == [first, second, third]
-    assert plan.roots == [first]
-    assert plan.children(first) == [second]
-    assert (first.parent, third.parent) == (None, second)
-    assert third.path == (first, second, third)
-
-
 @given(data=st.data(), sizes=st.lists(st.integers(1, 2), min_size=1, max_size=3))
 def test_every_node_is_a_prefix_of_a_sequence_and_follows_its_parent(data, sizes) -> None:
     space = list(SequenceSpace(sizes).enumerate())
@@ -48,8 +37,12 @@ def test_every_node_is_a_prefix_of_a_sequence_and_follows_its_parent(data, sizes
     assert {node.prefix for node in plan} == prefixes
     assert len(plan) == len(prefixes)
     order = {node: place for place, node in enumerate(plan)}
+    assert plan.roots == [node for node in plan if node.parent is None]
     for node in plan:
         assert node in plan
+        assert [step.prefix for step in node.path] == [
+            node.prefix[: end + 1] for end in range(len(node.prefix))
+        ]
         if node.parent is not None:
             assert order[node.parent] < order[node]
             assert node in plan.children(node.parent)

@@ -71,8 +71,6 @@ def test_a_precision_that_a_device_lacks_is_refused(precision) -> None:
 
 
 def test_tensor_floats_are_used_only_if_they_are_chosen() -> None:
-    import torch
-
     for precision in ("tf32", "float32", "bfloat16"):
         device.use_precision(precision)
         chosen = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
