@@ -140,15 +140,12 @@ class RunResult:
     def class_counts(self, classifier: str | None = None) -> Counts | None:
         """Return the counts of every class on its own, ordered by class id; None if unknown."""
         chosen = self._choose(classifier)
-        if self.reported or any(node.class_correct is None for node in self.nodes):
+        counts = [node.class_correct for node in self.nodes if node.class_correct is not None]
+        if self.reported or len(counts) < len(self.nodes):
             return None
-        by_task = [
-            np.concatenate(node.class_correct[chosen])
-            for node in self.nodes
-            if node.class_correct is not None
-        ]
-        correct = np.full((len(by_task), len(self.sequence.order)), np.nan)
-        for row, right in zip(correct, by_task, strict=True):
+        correct = np.full((len(counts), len(self.sequence.order)), np.nan)
+        for row, by_task in zip(correct, counts, strict=True):
+            right = np.concatenate(by_task[chosen])
             row[: len(right)] = right
         totals = np.concatenate(self.nodes[-1].class_totals or ())
         ids = np.argsort(self.sequence.order)
