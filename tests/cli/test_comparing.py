@@ -14,7 +14,9 @@ import pytest
 from edgecil.cli.results import explain_next
 from edgecil.estimation.next_runs import NextRuns, NextStep
 from edgecil.sequences.sequence import ClassSequence
+from tests.engine import strange as strange  # registers its learners
 from tests.estimation.tables import noisy, runs_of, write
+from tests.toys import save_toy
 
 
 def write_two(folder: Path) -> tuple[Path, Path]:
@@ -90,25 +92,23 @@ def test_an_unknown_choice_of_orders_is_said_as_by_analyze(cli, tmp_path) -> Non
     assert said in cli("analyze", file).err.replace("\n", " ")
 
 
-def test_next_for_an_experiment_prints_the_whole_command(tmp_path) -> None:
-    out = tmp_path / "x"
-    options = {
-        "method": ["ncm"],
-        "dataset": "toy.npz",
-        "tasks": 2,
-        "training": {"schedule": {"decay": 0.5}},
+def test_next_for_an_experiment_prints_a_command_that_trains_the_orders(cli) -> None:
+    save_toy(Path("toy.npz"))
+    options = ("--tasks", 2, "--protocol", "random", "--budget", 3, "--repeats", 2, "--workers", 1)
+    cli("run", "toy.npz", "--method", "instant", *options, "--out", "a run")
+    last = cli("next", "a run", "--target", 0.1, "--out", "n.json").out.splitlines()[-1]
+    _, *words = shlex.split(last.removeprefix("To run them: "))
+    answer = cli(*words, "--workers", 1, "--json").json
+    assert {part["protocol"]: part["planned"] for part in answer["results"]} == {
+        "random": 3,
+        "next": len(json.loads(Path("n.json").read_text())["next"]),
     }
-    options |= {"protocol": ["random"], "budget": 4}
+    assert answer["reused"] > 0
     order = ClassSequence([[0, 1], [2, 3]])
-    step = NextStep("orders", 1)
-    advice = NextRuns("toy", {"ncm": step}, (order,), (order,), directory=str(out), options=options)
-    *_, new, again = explain_next([advice], "n1.json")
-    assert again.endswith(f"--protocol random --budget 4 --out {out} --repeats-on 1")
-    command = shlex.split(new.removeprefix("To run them: "))
-    assert command == [
-        *("edgecil", "run", "toy.npz", "--method", "ncm", "--tasks", "2"),
-        *("--schedule", "decay=0.5", "--out", str(out), "--sequences", "n1.json"),
-    ]
+    step = {"instant": NextStep("orders", 1)}
+    advice = NextRuns("toy", step, (), (order,), directories=("a run",))
+    *_, again = explain_next([advice])
+    assert again.endswith("edgecil run --config 'a run' --out 'a run' --repeats-on 1")
 
 
 def test_one_method_alone_is_refused(cli, tmp_path) -> None:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edgecil.cli.output import note
-from edgecil.cli.verb import Option, Verb, as_flag
+from edgecil.cli.verb import Option, Verb
 from edgecil.errors import UsageError
 
 if TYPE_CHECKING:
     from edgecil.estimation import Analysis
     from edgecil.estimation.next_runs import NextRuns
     from edgecil.report.table import Table
-
-_RETURNING = ("export", "import-logs")  # verbs whose results another tool has trained
 
 
 def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
@@ -70,79 +66,30 @@ def explain_next(datasets: Sequence[NextRuns], out: str | None = None) -> Iterat
 
 def _how_to_run(dataset: NextRuns, out: str | None) -> Iterator[str]:
     """The commands, if the experiment is recorded; else what to add to the file."""
-    from edgecil.estimation.next_runs import CHOOSING, ONCE
-
-    several = len(dataset.directories) > 1
+    directories, tool = [shlex.quote(one) for one in dataset.directories], dataset.tool
+    file = shlex.quote(out or "next.json")
+    how = "train them with your program, and add a row for each."
+    again = "train these orders again with another seed, and add rows with a column 'seed'."
+    if tool in ("export", "import-logs"):  # another tool trains on its own
+        how = f"edgecil export … --out DIR --sequences {file}, then follow what it prints."
+        if tool == "import-logs":
+            how += " Or train your config with as many further seeds, and import all logs again."
+        again = "train these orders again with another seed, and import all results again."
+    elif len(directories) > 1:
+        how = f"add --sequences {file} to the command that made each of {', '.join(directories)}."
+        again = f"add --repeats-on {len(dataset.repeat)} to the same 'edgecil run' commands."
+    elif directories and tool == "run":
+        command = f"edgecil run --config {directories[0]} --out {directories[0]}"
+        how = f"{command} --repeats 1 --sequences {file}"
+        again = f"{command} --repeats-on {len(dataset.repeat)}"
+    elif directories:
+        how = f"edgecil {tool} … --out {directories[0]} --sequences {file}"
+        again = f"add --repeats 2 to the same 'edgecil {tool}' command."
     if dataset.orders:
-        file = shlex.quote(out or "next.json")
         first = "" if out else f"repeat this command with --out {file}, then "
-        how = "train them with your program, and add a row for each."
-        if several and dataset.tool not in _RETURNING:
-            each = ", ".join(dataset.directories)
-            how = f"add --sequences {file} to the command that made each of {each}."
-        elif dataset.directory is not None or dataset.tool in _RETURNING:
-            command = _command(dataset, without=(*CHOOSING, *ONCE))
-            how = f"{command} --sequences {file}{_afterwards(dataset.tool)}"
         yield f"To run them: {first}{how}"
     if dataset.repeat:
-        how = "train these orders again with another seed, and add rows with a column 'seed'."
-        repeats = f"--repeats-on {len(dataset.repeat)}"
-        if dataset.tool in _RETURNING:
-            how = "train these orders again with another seed, and import all results again."
-        elif dataset.tool != "run":
-            how = f"add --repeats 2 to the same 'edgecil {dataset.tool}' command."
-        elif several or "sequences" in dataset.options:  # a file that is not recorded
-            how = f"add {repeats} to the same 'edgecil run' command{'s' if several else ''}."
-        elif dataset.directory is not None:
-            how = f"{_command(dataset)} {repeats}"
-        yield f"To train them once more: {how}"
-
-
-def _command(dataset: NextRuns, *, without: Sequence[str] = ()) -> str:
-    """The command that trains in the same experiment; '…' stands for options not recorded."""
-    if dataset.tool in _RETURNING:
-        return "edgecil export … --out DIR"
-    words = ["edgecil", dataset.tool]
-    for flag, value in _flags(dataset.options, without):
-        if flag == "--dataset":
-            words.insert(2, str(value))
-        elif isinstance(value, Mapping):
-            words += (word for text in _settings(value) for word in (flag, text))
-        elif value is True:
-            words.append(flag)
-        else:
-            text = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-            words += (flag, text)
-    unknown = "" if dataset.options else " …"
-    return f"{shlex.join(words)}{unknown} --out {shlex.quote(str(dataset.directory))}"
-
-
-def _afterwards(tool: str) -> str:
-    """What comes after the command, if another tool trains on its own."""
-    if tool not in _RETURNING:
-        return ""
-    seeds = " Or train your config with as many further seeds, and import all logs again."
-    return f", then follow what it prints.{seeds if tool == 'import-logs' else ''}"
-
-
-def _flags(options: Mapping[str, Any], without: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """Yield the flag and the value of each option of `run`, those of its groups included."""
-    from edgecil.engine.config import GROUPS
-
-    for name, value in options.items():
-        if name in GROUPS:
-            own = {entry.name: entry.metadata["flag"] for entry in fields(GROUPS[name])}
-            yield from ((as_flag(own[key] or key), it) for key, it in value.items())
-        elif name not in without:
-            yield as_flag(name), value
-
-
-def _settings(values: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    for name, value in values.items():
-        if isinstance(value, Mapping):
-            yield from _settings(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}={json.dumps(value)}"
+        yield f"To train them once more: {again}"
 
 
 def _report(*, source: Any, watch: bool = False, **options: Any) -> Any:

@@ -42,6 +42,13 @@ def read_config(
     if not isinstance(config, (str, Path)):
         raise wrong_value("config", "a path, a mapping or an ExperimentConfig", config)
     name = str(config)
+    if Path(name).is_dir():
+        from edgecil.engine.experiment import Experiment
+
+        recorded = Experiment.open(name).config
+        if recorded is None:
+            raise UsageError(f"{name} was trained by another program; give its options.")
+        return recorded.changed()
     if Path(name).suffix.lower() == ".json":
         return read_toolbox_config(name, options=options)
     recipe = name.startswith(RECIPE_PREFIX)

@@ -104,9 +104,9 @@ def run(
             setup, training seeds and metric, unless they are given.
         out: the experiment directory, which is created if necessary; required unless `config` has
             it.
-        config: TOML file, bundled recipe (`recipe:demo`) or JSON file of PyCIL or PILOT with
-            options; those that are given beside it take precedence. In Python also a mapping or a
-            configuration.
+        config: TOML file, bundled recipe (`recipe:demo`), JSON file of PyCIL or PILOT, or directory
+            of an experiment, with options; those that are given beside it take precedence. In
+            Python also a mapping or a configuration.
         overwrite: delete existing results in `out` and start over.
         data: classes and inputs; like the other groups an object or a mapping of its options.
         similarity: where the similarity of the classes comes from.

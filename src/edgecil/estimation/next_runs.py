@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import chdtr
 from typing_extensions import Unpack
 
-from edgecil.engine.config import ExperimentConfig
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.runs import Runs
 from edgecil.engine.seeds import FROM_LOGS, SEEDS
@@ -28,15 +27,11 @@ from edgecil.estimation.sentences import MOST_ORDERS, count, describe_next, unit
 from edgecil.estimation.sources import DatasetRuns, Reading, Source, gather
 from edgecil.estimation.truth import find_truth
 from edgecil.io.files import check_new, replace_file
-from edgecil.io.json import to_plain
 from edgecil.io.notebook import show_printed
-from edgecil.options import Options, checked
+from edgecil.options import checked
 from edgecil.sequences.protocols import CONTINUED, find_protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.theory.sequential import excludes_zero
-
-CHOOSING = ("protocol", "sequences", "budget", "order_seed", "objective")  # class orders
-ONCE = ("repeats", "repeats_on")  # a further order is trained once, as its duration says
 
 REPEATED_ORDERS = 2
 ASSURANCES = (0.8, 0.95)
@@ -204,10 +199,7 @@ class NextRuns:
         grades: how sure `compare` is of these pairs now.
         most: that many more orders at a time: 100, or all that are left.
         target: the wanted half-width; None if none was given.
-        directory: of the experiment; None for files and several experiments.
-        directories: of all experiments.
-        options: of the experiment's latest run that are not the default; empty without an
-            experiment.
+        directories: of the experiments; empty for files.
         tool: the verb that made the experiments: `run`, `toolbox`, `external`, `export` or
             `import-logs`; `run` if several did.
         notes: how the runs were read and joined, and what is odd about them.
@@ -220,8 +212,6 @@ class NextRuns:
     decisions: dict[str, dict[str, int | None]] = field(default_factory=dict)
     grades: dict[str, dict[str, Grade]] = field(default_factory=dict)
     target: float | None = None
-    directory: str | None = None
-    options: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     directories: tuple[str, ...] = ()
     most: int = MOST_ORDERS
@@ -341,7 +331,6 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
             grades.setdefault(first, {})[second] = compared[first][second].grade
     more = min(max((step.order_count for step in steps.values()), default=0), MOST_ORDERS)
     again = max((step.repeats for step in steps.values()), default=0)
-    only = runs.experiments[0] if len(runs.experiments) == 1 else None
     tools = {_tool(experiment) for experiment in runs.experiments}
     return NextRuns(
         table.dataset,
@@ -351,8 +340,6 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
         decisions,
         grades,
         target,
-        None if only is None else str(only.directory),
-        {} if only is None or only.config is None else _options(only.config),
         directories=tuple(str(experiment.directory) for experiment in runs.experiments),
         most=most,
         tool=tools.pop() if len(tools) == 1 else "run",
@@ -368,14 +355,6 @@ def _tool(experiment: Experiment) -> str:
     if experiment.config is not None or stored.isdisjoint(("toolbox", "command")):
         return "run"
     return "toolbox" if "toolbox" in stored else "export" if "tool" in stored else "external"
-
-
-def _options(config: ExperimentConfig) -> dict[str, Any]:
-    """Return the options that are not the default."""
-    return {
-        name: to_plain(value.changed() if isinstance(value, Options) else value)
-        for name, value in config.changed().items()
-    }
 
 
 def continue_design(table: Runs, count: int, *, order_seed: int = 0) -> tuple[ClassSequence, ...]:

@@ -17,7 +17,7 @@ from typing import Any
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.plan import Node
 from edgecil.engine.store import DATABASE, StoreReader
-from edgecil.engine.toolbox_configs import read_flat_config, toolbox_dataset
+from edgecil.engine.toolbox_configs import read_flat_config, toolbox_dataset, toolbox_sizes
 from edgecil.errors import UsageError, shown
 from edgecil.interop import toolbox_driver
 from edgecil.interop.external import ExternalPlan, train
@@ -130,7 +130,9 @@ def read_settings(config: str | Path, changes: Mapping[str, Any]) -> dict[str, A
                 "(`protocol`, `order_seed`), and `repeats` says how often each is trained."
             )
     settings = {"prefix": "edgecil", **read_flat_config(config), **changes}
-    settings["device"] = device_list(settings.get("device", [-1]))
+    device = settings.get("device", -1)
+    devices = device if isinstance(device, list) else [device]
+    settings["device"] = [-1 if str(one) in ("-1", "cpu") else one for one in devices]
     return settings
 
 
@@ -255,16 +257,6 @@ def _first_and_increment(settings: Mapping[str, Any]) -> tuple[int, int]:
     return first, increment
 
 
-def device_list(device: Any) -> list[Any]:
-    """Return devices in the form that the toolboxes read: a list of GPU numbers, -1 for the CPU.
-
-    >>> device_list("cpu"), device_list(0), device_list(["0", "-1"])
-    ([-1], [0], ['0', -1])
-    """
-    devices = device if isinstance(device, list) else [device]
-    return [-1 if str(one) in ("-1", "cpu") else one for one in devices]
-
-
 def fingerprint(root: Path) -> str:
     """SHA-256 over the Python files of a checkout, with their names."""
     digest = hashlib.sha256()
@@ -285,10 +277,8 @@ def pycil_tasks(sizes: Sequence[int]) -> dict[str, int]:
     >>> pycil_tasks((50, 10, 10))
     {'init_cls': 50, 'increment': 10}
     """
-    base, *increments = sizes
-    increment = increments[0] if increments else base
-    regular = all(size == increment for size in increments[:-1])
-    if increments and not (regular and increments[-1] <= increment):
+    base, increment = sizes[0], sizes[:2][-1]
+    if toolbox_sizes(base, increment, sum(sizes)) != tuple(sizes):
         raise UsageError(
             "PyCIL and PILOT support only a first task followed by equal increments. "
             f"Got task sizes {list(sizes)}."
