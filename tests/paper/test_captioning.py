@@ -60,14 +60,9 @@ def test_eight_to_twenty_words_are_taken(words) -> None:
     assert read_caption(caption.replace(" ", "  ")) == caption
 
 
-@pytest.mark.parametrize("words", [0, 7, 21])
-def test_shorter_and_longer_captions_are_not(words) -> None:
-    with pytest.raises(UnusableAnswerError, match=f"it has {words} words"):
-        read_caption(" ".join(["word"] * words))
-
-
 CAPTION = "a small animal with short fur lying on a sofa"
 NO_CAPTION = {
+    **{f"{words} words": ("word " * words, f"it has {words} words") for words in (0, 7, 21)},
     "several": (f"{CAPTION}\n\n{CAPTION} indoors", "it has 2 lines"),
     "numbered": (f"1. {CAPTION}", "numbered"),
     "here's": (f"Here’s one: {CAPTION}", "begins with 'Here’s'"),
