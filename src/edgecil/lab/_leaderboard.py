@@ -177,7 +177,14 @@ def leaderboard(
         raise UsageError("A leaderboard requires at least one truth table. Got none.")
     if not budgets or min(budgets) < 2:
         raise UsageError(f"Budgets must be integers of at least 2. Got {list(budgets)} instead.")
-    chosen, makers = _protocols(protocol), _estimators(estimators)
+    chosen = {one.name: one for one in (RANDOM, *(PROTOCOLS[name] for name in protocol))}
+    for name, one in chosen.items():
+        if one.asks_model or one.exhaustive:
+            raise UsageError(f"Protocol {name!r} has no random draws to average over.")
+    for name in estimators:
+        if name not in ESTIMATORS:
+            raise unknown("estimator", name, ESTIMATORS)
+    makers = {name: ESTIMATORS[name] for name in (REFERENCE[1], *estimators)}
     cells: list[_Cell] = []
     for table, group in zip(tables, _groups(tables), strict=True):
         cells += _evaluate(table, group, chosen, makers, budgets, draws, metric, draw_seed)
@@ -185,21 +192,6 @@ def leaderboard(
         if not bundled and (lost := [name for name in chosen if name not in ran]):
             warn(f"{table.name} does not have the sequences, or the names, for {', '.join(lost)}.")
     return Leaderboard(_rows(cells), tuple(table.name for table in tables), draws, metric)
-
-
-def _protocols(names: Sequence[str]) -> dict[str, Protocol]:
-    chosen = [PROTOCOLS[name] for name in names]
-    for one in chosen:
-        if one.asks_model or one.exhaustive:
-            raise UsageError(f"Protocol {one.name!r} has no random draws to average over.")
-    return {one.name: one for one in [RANDOM, *chosen]}
-
-
-def _estimators(names: Sequence[str]) -> dict[str, Estimator]:
-    for name in names:
-        if name not in ESTIMATORS:
-            raise unknown("estimator", name, ESTIMATORS)
-    return {name: ESTIMATORS[name] for name in (REFERENCE[1], *names)}
 
 
 @dataclass(frozen=True)
@@ -316,21 +308,12 @@ def _rows(cells: Sequence[_Cell]) -> tuple[LeaderboardRow, ...]:
         return [cell.measures[name] for cell in some], [cell.group for cell in some]
 
     rows = []
-    for (protocol, estimator, budget, scale), some in by_row.items():
-        tables = {cell.table for cell in some}
-        same = (*REFERENCE, budget, scale)
+    for key, some in by_row.items():
+        tables, same = {cell.table for cell in some}, (*REFERENCE, *key[2:])
         reference = [cell for cell in by_row[same] if cell.table in tables]
-        rows.append(
-            LeaderboardRow(
-                protocol,
-                estimator,
-                budget,
-                scale,
-                len(some),
-                set_score(*values(some, "wasserstein"), values(reference, "wasserstein")),
-                *(set_score(*values(some, name)) for name in _MEASURES),
-            )
-        )
+        relative = set_score(*values(some, "wasserstein"), values(reference, "wasserstein"))
+        scores = (set_score(*values(some, name)) for name in _MEASURES)
+        rows.append(LeaderboardRow(*key, len(some), relative, *scores))
     scales = list(dict.fromkeys(row.scale for row in rows))
     return tuple(
         sorted(rows, key=lambda it: (scales.index(it.scale), it.budget, it.wasserstein.mean))

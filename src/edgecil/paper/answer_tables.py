@@ -23,7 +23,17 @@ _CRITERIA = {"lower": "worst order", "upper": "best order", "stability": "stabil
 def ranking_tables(rankings: Sequence[PublishedRanking]) -> Iterator[Table]:
     """Ranks of the methods by each protocol, and what each protocol's orders reach."""
     for ranking in rankings:
-        yield _ranks_table(ranking)
+        protocols = tuple(ranking.rankings)
+        rows: list[tuple[Cell, ...]] = []
+        for criterion, title in _CRITERIA.items():
+            by = [own[criterion] for own in ranking.rankings.values()]
+            rows += [(title, method, *(own[method] for own in by)) for method in by[0]]
+        if ranking.errors:
+            errors = (ranking.errors.get(name) for name in protocols)
+            rows.append(("ranking error", "all", *errors))
+        columns = (Column("by"), Column("method"), *(Column(name, 1) for name in protocols))
+        caption = "1 is the best. The error is Σ |rank − true rank| over methods and criteria."
+        yield make_table(columns, rows, title=ranking.dataset, caption=caption)
         if ranking.reach:
             titles = ("methods", "range", "lowest min", "highest max", "covered")
             digits = (0, 2, 0, 0, 2)
@@ -34,20 +44,6 @@ def ranking_tables(rankings: Sequence[PublishedRanking]) -> Iterator[Table]:
                 "methods no other protocol reaches lower or higher, and the share of the true "
                 "range.",
             )
-
-
-def _ranks_table(ranking: PublishedRanking) -> Table:
-    protocols = tuple(ranking.rankings)
-    rows: list[tuple[Cell, ...]] = []
-    for criterion, title in _CRITERIA.items():
-        by = [own[criterion] for own in ranking.rankings.values()]
-        rows += [(title, method, *(own[method] for own in by)) for method in by[0]]
-    if ranking.errors:
-        errors = (ranking.errors.get(name) for name in protocols)
-        rows.append(("ranking error", "all", *errors))
-    columns = (Column("by"), Column("method"), *(Column(name, 1) for name in protocols))
-    caption = "1 is the best. The error is Σ |rank − true rank| over methods and criteria."
-    return make_table(columns, rows, title=ranking.dataset, caption=caption)
 
 
 def space_tables(summary: SpaceSummary) -> Iterator[Table]:
