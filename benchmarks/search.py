@@ -22,7 +22,15 @@ import numpy as np
 from edgecil import lab
 from edgecil.lab._leaderboard import Score, set_score
 from edgecil.lab.truth_tables import TruthTable
-from edgecil.search.strategy import GOALS, Goal, Strategy, objective_predictors, trainings
+from edgecil.search.strategy import (
+    GOALS,
+    Goal,
+    Strategy,
+    first_sequences,
+    objective_predictors,
+    trainings,
+)
+from edgecil.sequences import latin
 
 RANDOM_DRAWS = 100
 VARIANTS = {
@@ -53,7 +61,8 @@ def surrogate_search(
 ) -> tuple[int, float]:
     """The place of the order that the search returns, and the share of orders it claims to beat."""
     place = {sequence: index for index, sequence in enumerate(table.sequences)}
-    sequences = strategy.first()
+    count = min(first_sequences(strategy.limit // table.space.tasks), table.space.size)
+    sequences = latin(table.space, count, np.random.default_rng(strategy.seed))
     while True:
         seen = [float(values[place[sequence]]) for sequence in sequences]
         batch = strategy.propose(sequences, seen)

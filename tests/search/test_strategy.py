@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from edgecil.search.strategy import Strategy, trainings
-from edgecil.sequences import ClassSequence, SequenceSpace
+from edgecil.search.strategy import Strategy, first_sequences, trainings
+from edgecil.sequences import ClassSequence, SequenceSpace, latin
 from tests.search.test_surrogate import position_effects
 
 SPACE = SequenceSpace.equal(6, 3)
@@ -14,9 +14,14 @@ SEQUENCES = list(SPACE.enumerate())
 PLACE = {sequence: index for index, sequence in enumerate(SEQUENCES)}
 
 
+def first(strategy: Strategy) -> list[ClassSequence]:
+    count = first_sequences(strategy.limit // strategy.space.tasks)
+    return latin(strategy.space, count, np.random.default_rng(strategy.seed))
+
+
 def simulate(strategy: Strategy, truth: np.ndarray) -> tuple[list[ClassSequence], int]:
     """The sequences that are trained, and the place of the chosen one."""
-    sequences = strategy.first()
+    sequences = first(strategy)
     while True:
         values = [float(truth[PLACE[sequence]]) for sequence in sequences]
         proposed = strategy.propose(sequences, values)
@@ -27,12 +32,8 @@ def simulate(strategy: Strategy, truth: np.ndarray) -> tuple[list[ClassSequence]
 
 def test_prefixes_count_each_task_training_once() -> None:
     one, other = ClassSequence([[0, 1], [2, 3], [4, 5]]), ClassSequence([[0, 1], [4, 5], [2, 3]])
-    assert [len(trainings(*some)) for some in ((), (one,), (one, other), (one, one))] == [
-        0,
-        3,
-        5,
-        3,
-    ]
+    counts = [len(trainings(*some)) for some in ((), (one,), (one, other), (one, one))]
+    assert counts == [0, 3, 5, 3]
 
 
 @pytest.mark.parametrize("goal", ["worst", "best"])
@@ -68,7 +69,7 @@ def test_a_large_space_is_searched_near_trained_orders() -> None:
     space = SequenceSpace.equal(20, 10)
     rng = np.random.default_rng(0)
     strategy = Strategy(space, "best", 400, 1)
-    sequences = strategy.first()
+    sequences = first(strategy)
     proposed = strategy.propose(sequences, rng.normal(60, 2, len(sequences)).tolist())
     assert len(proposed) == strategy.batch
     assert all(sequence in space for sequence in proposed)

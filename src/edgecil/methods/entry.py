@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
-from types import NoneType
-from typing import Any, TypeVar, get_args, get_type_hints
+from dataclasses import dataclass, field, is_dataclass, replace
+from typing import Any, Literal, TypeVar, get_origin, get_type_hints
+
+import msgspec
 
 from edgecil.errors import UsageError, shown, unknown
 from edgecil.io.code import Source
@@ -133,19 +134,17 @@ def _is_fast(setup: str) -> bool:
 
 def replace_settings(config: Any, settings: Mapping[str, Any], path: str) -> Any:
     """Return a copy of a frozen config with some fields changed; `path` names it in errors."""
-    by_name = {field.name: field for field in fields(config)}
     kinds = get_type_hints(type(config))
     changes = {}
     for name, value in settings.items():
-        if name not in by_name:
-            raise unknown(f"setting of {path}", name, by_name)
-        current = getattr(config, name)
-        if value is None and NoneType not in get_args(kinds[name]):
-            raise UsageError(f"Setting '{path}.{name}' must have a value. Got None.")
+        if name not in kinds:
+            raise unknown(f"setting of {path}", name, kinds)
+        current, kind = getattr(config, name), kinds[name]
         if is_dataclass(current) and isinstance(value, Mapping):
             changes[name] = replace_settings(current, value, f"{path}.{name}")
         else:
-            changes[name] = _checked(value, current, by_name[name].default, f"{path}.{name}")
+            guessed = kind is Any and current is not None  # of a plain learner
+            changes[name] = _checked(value, type(current) if guessed else kind, f"{path}.{name}")
     return replace(config, **changes)
 
 
@@ -163,19 +162,13 @@ def replace_schedule(schedule: Schedule, settings: Mapping[str, Any]) -> Schedul
     return replace(changed, first=replace_settings(alone, first or {}, "training.first"))
 
 
-def _checked(value: Any, current: Any, default: Any, path: str) -> Any:
+def _checked(value: Any, kind: Any, path: str) -> Any:
     """Convert the value to the type of the setting, or raise an error if that is not possible."""
-    model = current if current is not None or default is MISSING else default
     if isinstance(value, float) and not math.isfinite(value):
         raise UsageError(f"Setting '{path}' must be a finite number. Got {value}.")
-    if isinstance(model, tuple) and isinstance(value, (list, tuple)):
-        element = model[0] if model else None
-        return tuple(_checked(item, element, MISSING, f"{path}[]") for item in value)
-    if isinstance(model, float) and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if model is None or value is None or type(value) is type(model):
+    if get_origin(kind) is Literal or is_dataclass(value):  # which check themselves
         return value
-    raise UsageError(
-        f"Setting '{path}' must be of type {type(model).__name__}. Got {shown(value)} of type "
-        f"{type(value).__name__}."
-    )
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"Setting '{path}' cannot be {shown(value)} ({error}).") from error

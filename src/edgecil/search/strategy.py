@@ -12,7 +12,6 @@ from scipy.special import ndtr
 from edgecil.io.arrays import Floats, Ints
 from edgecil.search.surrogate import Prediction, place_classes, predict
 from edgecil.sequences.objective import get_objective
-from edgecil.sequences.protocols.latin import latin
 from edgecil.sequences.sampling import score_orders
 from edgecil.sequences.scores import moments
 from edgecil.sequences.sequence import ClassSequence, Tasks
@@ -60,12 +59,6 @@ class Strategy:
     batch: int = BATCH
     per_training: bool = True
     predictors: Predictors | None = field(default=None, compare=False)
-
-    def first(self) -> list[ClassSequence]:
-        """Return the sequences to start with, as many as the limit allows."""
-        rng = np.random.default_rng(self.seed)
-        count = first_sequences(self.limit // self.space.tasks)
-        return latin(self.space, min(count, self.space.size), rng)
 
     def propose(
         self, sequences: Sequence[ClassSequence], values: Sequence[float]
