@@ -58,7 +58,7 @@ def read_config(
     try:
         for key, value in values.items():
             if key in GROUPS:
-                GROUPS[key](**GROUPS[key].given(value))
+                GROUPS[key].of(value)
             elif key in types and key not in (*_TEXTS_OR_LISTS, *further):
                 convert(key, value, types[key])
     except UsageError as error:

@@ -84,7 +84,11 @@ def find_similarity(directory: Path, dataset: str, names: tuple[str, ...] | None
 
 def note_sources(directory: Path, configs: Sequence[ExperimentConfig]) -> list[str]:
     """Return one sentence if calls of `run` used different similarities, or S uses another one."""
-    used = [config.similarity for config in configs if _uses_similarity(config)]
+    used = [
+        config.similarity
+        for config in configs
+        if any(find_protocol(name).needs_similarity for name in config.protocol_names)
+    ]
     first, *others = dict.fromkeys(map(_describe, used)) or ("",)
     if others:
         return [
@@ -104,7 +108,3 @@ def note_sources(directory: Path, configs: Sequence[ExperimentConfig]) -> list[s
 def _describe(source: SimilaritySource) -> str:
     texts = f"{source.encoder} with {source.captions or repr(source.template)}"
     return source.file or source.embeddings or texts
-
-
-def _uses_similarity(config: ExperimentConfig) -> bool:
-    return any(find_protocol(name).needs_similarity for name in config.protocol_names)
