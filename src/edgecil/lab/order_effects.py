@@ -61,7 +61,7 @@ def order_effects(
         tables: the bundled ones by default.
         placebos: exchanges of the class names for the placebo.
     """
-    scales = _by_scale(truths() if tables is None else tables)
+    scales = _by_scale(tables)
     relations = (row for name, some in scales.items() for row in _relations(name, some, placebos))
     placed: list[Row] = []
     designs: list[Row] = []
@@ -74,20 +74,16 @@ def order_effects(
 
 def order_shares(tables: Sequence[TruthTable] | None = None) -> tuple[Row, ...]:
     """Return the rows of :attr:`OrderEffects.shares`."""
-    scales = _by_scale(truths() if tables is None else tables)
+    scales = _by_scale(tables)
     return tuple(share for name, some in scales.items() for share in _shares(name, some))
 
 
-def _by_scale(tables: Iterable[TruthTable]) -> dict[str, list[TruthTable]]:
+def _by_scale(tables: Iterable[TruthTable] | None) -> dict[str, list[TruthTable]]:
     scales: dict[str, list[TruthTable]] = {}
-    for table in tables:
-        scales.setdefault(scale_of(table), []).append(table)
+    for table in truths() if tables is None else tables:
+        name = f"{table.dataset} {table.space.classes}/{table.space.tasks}"
+        scales.setdefault(name, []).append(table)
     return scales
-
-
-def scale_of(table: TruthTable) -> str:
-    """Return the dataset with the number of classes and tasks, such as `caltech101 100/10`."""
-    return f"{table.dataset} {table.space.classes}/{table.space.tasks}"
 
 
 def _varying(table: TruthTable) -> list[str]:

@@ -1,8 +1,7 @@
 """A language model behind an OpenAI-compatible endpoint; every answer is saved with its messages.
 
-`OPENAI_API_KEY`, `OPENAI_BASE_URL` (OpenAI's by default) and `EDGECIL_LLM_MODEL` choose the model,
-`EDGECIL_LLM_TIMEOUT` is the number of seconds to wait for an answer. Keys and passwords are never
-written or shown; transcripts can be read by the user alone.
+`OPENAI_API_KEY`, `OPENAI_BASE_URL` (OpenAI's by default) and `EDGECIL_LLM_MODEL` choose the model.
+Keys and passwords are never written or shown; transcripts can be read by the user alone.
 """
 
 from __future__ import annotations
@@ -16,10 +15,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
-from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError, shown
+from edgecil.errors import DataError, EdgecilError, PrerequisiteError
 from edgecil.io.files import cache_directory, replace_file
 from edgecil.io.json import check_checksum, with_checksum
-from edgecil.io.numbers import is_number
 from edgecil.io.packages import import_package
 from edgecil.io.terminal import printable
 
@@ -46,7 +44,7 @@ class LanguageModel:
     name: str
     base_url: str = field(default=_OPENAI, repr=False)
     key: str = field(default="", repr=False)
-    timeout: float = 120.0
+    timeout: float = 600.0
     retries: int = 2
 
     @classmethod
@@ -58,12 +56,7 @@ class LanguageModel:
                 "No language model is chosen: set EDGECIL_LLM_MODEL to its name at the endpoint."
             )
         address = os.environ.get("OPENAI_BASE_URL") or _OPENAI
-        seconds = os.environ.get("EDGECIL_LLM_TIMEOUT") or str(cls.timeout)
-        if not is_number(seconds) or not 0.0 < float(seconds) < float("inf"):
-            raise UsageError(
-                f"EDGECIL_LLM_TIMEOUT must be a number of seconds above 0. Got {shown(seconds)}."
-            )
-        return cls(chosen, address, os.environ.get("OPENAI_API_KEY", ""), float(seconds))
+        return cls(chosen, address, os.environ.get("OPENAI_API_KEY", ""))
 
     @property
     def address(self) -> str:
@@ -104,8 +97,7 @@ class LanguageModel:
         except (openai.OpenAIError, AttributeError, IndexError, TypeError, ValueError) as error:
             raise EdgecilError(
                 f"{self} did not answer ({self._reason(error)}); check EDGECIL_LLM_MODEL, "
-                "OPENAI_BASE_URL, OPENAI_API_KEY and the network, or set EDGECIL_LLM_TIMEOUT to "
-                f"more than {self.timeout:g} seconds."
+                "OPENAI_BASE_URL, OPENAI_API_KEY and the network."
             ) from error
 
     def _reason(self, error: Exception) -> str:
