@@ -170,8 +170,11 @@ def options_of(function: Callable[..., Any], arguments: Iterable[str] = ()) -> I
     meanings = read_section(function.__doc__, "Args")
     names = unwrap(getattr(function, "__func__", function)).__globals__
     for parameter in signature(function).parameters.values():
-        annotation = _spelled_out(str(parameter.annotation), names)
-        first = names.get(annotation.partition(" | ")[0])
+        annotation = str(parameter.annotation)
+        start, _, others = annotation.partition(" | ")
+        first = names.get(start)
+        if isinstance(first, (str, UnionType)):  # an alias
+            annotation = f"{first} | {others}"
         if annotation.startswith("Unpack["):
             shared = names[annotation[7:-1]]
             for name, meaning in read_section(shared.__doc__).items():
@@ -218,16 +221,6 @@ def _fields(name: str, group: type[Options], arguments: Iterable[str]) -> Iterat
         )
 
 
-def _spelled_out(annotation: str, names: Mapping[str, Any]) -> str:
-    """Return an annotation with the meaning of the aliases in it."""
-
-    def meaning(word: re.Match[str]) -> str:
-        value = names.get(word[0])
-        return str(value) if isinstance(value, (str, UnionType)) else word[0]
-
-    return re.sub(r"[A-Z]\w+", meaning, annotation)
-
-
 def _kind(annotation: str, default: Any) -> str | None:
     """Return the kind of an option, by the first type that it takes; None for objects of Python."""
     first = annotation.partition(" | ")[0].replace("tuple[", "Sequence[")
@@ -236,12 +229,14 @@ def _kind(annotation: str, default: Any) -> str | None:
     for start, kind in _BY_TYPE.items():
         if first.startswith(start):
             return kind
-    return "str" if re.search(r"\b(str|Source|SimilarityLike)\b", annotation) else None
+    return "str" if any(it in annotation for it in ("str", "Source", "SimilarityLike")) else None
 
 
 def _text(meaning: str, default: Any) -> str:
     """Return the help of an option: what it means, and its default if that is a value."""
-    text = re.sub(r":\w+:(?=`)", "", meaning).rstrip(".").replace("`", "'")
+    for role in (":func:", ":class:", ":data:"):
+        meaning = meaning.replace(role, "")
+    text = meaning.rstrip(".").replace("`", "'")
     if default in (None, (), "*", {}, False, MISSING, Parameter.empty):
         return text
     if default is True:
