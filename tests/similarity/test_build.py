@@ -51,9 +51,7 @@ def test_captions_replace_names() -> None:
     assert not np.allclose(matrix.values, build_similarity(dataset="ham10000").values)
 
 
-def test_images_replace_text_and_progress_is_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_images_replace_text_and_progress_is_reported(tmp_path, monkeypatch) -> None:
     steps: list[tuple[int, int]] = []
     monkeypatch.setattr(Progress, "update", lambda self, *step: steps.append(step))
     path = save_toy(tmp_path / "toy.npz", 4)

@@ -61,9 +61,7 @@ def test_captions_are_read_in_label_order(tmp_path: Path, name: str, content: st
         ("c.md", "x\ny\n", "in a .csv or .txt"),
     ],
 )
-def test_every_class_must_have_exactly_one(
-    tmp_path: Path, name: str, content: str, message: str
-) -> None:
+def test_every_class_must_have_exactly_one(tmp_path, name, content, message) -> None:
     (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(UsageError, match=message) as caught:
         read_captions(tmp_path / name, PETS)

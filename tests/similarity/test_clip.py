@@ -72,9 +72,7 @@ def require_the_oracles(weights: Path, tower: Tower, tolerance: float = 1e-4, **
 
 
 @pytest.mark.parametrize("end", [None, 2, -1], ids=["no end", "an old end", "the end"])
-def test_hugging_face_weights_give_what_the_tower_written_out_gives(
-    tower: Tower, end: int | None
-) -> None:
+def test_hugging_face_weights_give_what_the_tower_written_out_gives(tower, end) -> None:
     """Whatever the configuration says of the token that ends a text."""
     folder, plain = tower
     token = plain.token_embedding.num_embeddings - 1 if end == -1 else end
@@ -177,9 +175,7 @@ BROKEN: dict[str, tuple[Callable[[State, Path], object], str]] = {
 
 
 @pytest.mark.parametrize(("damage", "message"), BROKEN.values(), ids=BROKEN)
-def test_what_is_missing_or_damaged_is_named(
-    tower: Tower, damage: Callable[[State, Path], object], message: str
-) -> None:
+def test_what_is_missing_or_damaged_is_named(tower, damage, message) -> None:
     folder, plain = tower
     save_open_clip(folder, plain)
     state = dict(plain.state_dict())
@@ -189,9 +185,7 @@ def test_what_is_missing_or_damaged_is_named(
         load_clip(folder).encode(["a"])
 
 
-def test_an_empty_folder_is_told_from_a_missing_one_and_from_other_contents(
-    tmp_path: Path,
-) -> None:
+def test_an_empty_folder_is_told_from_a_missing_one_and_from_other_contents(tmp_path) -> None:
     torch.save([1, 2], tmp_path / "list.pt")
     with pytest.raises(DataError, match="no state dict"):
         load_clip(tmp_path / "list.pt").encode(["a"])
@@ -201,9 +195,7 @@ def test_an_empty_folder_is_told_from_a_missing_one_and_from_other_contents(
         load_clip(tmp_path / "nowhere")
 
 
-def test_the_caches_and_packages_of_clip_are_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_caches_and_packages_of_clip_are_used(tmp_path, monkeypatch) -> None:
     """`pip install clip` leaves weights in ~/.cache/clip and the merges in its own folder."""
     from transformers import CLIPTokenizerFast
 

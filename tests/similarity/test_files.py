@@ -47,9 +47,7 @@ def test_plain_arrays_are_read_with_numbered_classes(tmp_path: Path) -> None:
         ('"cat, tom",dog,cow\r\n0,.25,-.5\r\n.25,0,1\r\n-.5,1,0\r\n', ("cat, tom", "dog", "cow")),
     ],
 )
-def test_csv_is_read_with_or_without_names(
-    tmp_path: Path, text: str, names: tuple[str, ...]
-) -> None:
+def test_csv_is_read_with_or_without_names(tmp_path, text, names) -> None:
     path = tmp_path / "D.csv"
     path.write_bytes(text.encode())
     matrix = read_similarity(path)

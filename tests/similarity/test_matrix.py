@@ -32,9 +32,7 @@ def spectrum_by_projection(values: Floats) -> Floats:
 
 
 @given(matrices(), st.integers(1, 5), st.integers(0, 2**32))
-def test_similarity_to_groups_is_a_sum_over_the_other_members(
-    matrix: SimilarityMatrix, groups: int, seed: int
-) -> None:
+def test_similarity_to_groups_is_a_sum_over_the_other_members(matrix, groups, seed) -> None:
     group = np.random.default_rng(seed).integers(groups, size=len(matrix))
     expected = np.zeros((len(matrix), groups))
     for row in range(len(matrix)):
@@ -56,9 +54,7 @@ def test_the_centred_spectrum_is_that_of_the_projection(count: int, seed: int) -
 
 
 @given(matrices(), st.integers(0, 2**32))
-def test_sort_keys_follow_the_classes_when_these_are_renumbered(
-    matrix: SimilarityMatrix, seed: int
-) -> None:
+def test_sort_keys_follow_the_classes_when_these_are_renumbered(matrix, seed) -> None:
     order = np.random.default_rng(seed).permutation(len(matrix))
     colours = np.random.default_rng(seed + 1).integers(3, size=len(matrix))
     renumbered = matrix.take(order).sort_keys(colours[order])

@@ -89,9 +89,7 @@ def test_the_bundled_table_is_what_the_weights_give() -> None:
     np.testing.assert_allclose(table, get_encoder("minilm").encode(texts), atol=1e-3)
 
 
-def test_code_in_the_folder_is_neither_run_nor_asked_about(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_code_in_the_folder_is_neither_run_nor_asked_about(folder, monkeypatch) -> None:
     marker = folder / "ran"
     (folder / "evil.py").write_text(
         f"open({str(marker)!r}, 'w').close()\n"

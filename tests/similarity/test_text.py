@@ -115,9 +115,7 @@ def test_the_same_question_is_encoded_once() -> None:
         (Recording(), ["abb"]),
     ],
 )
-def test_another_encoder_version_or_text_is_another_question(
-    encoder: Recording, texts: list[str]
-) -> None:
+def test_another_encoder_version_or_text_is_another_question(encoder, texts) -> None:
     encode_cached(Recording(), ["a", "bb"])
     encode_cached(encoder, texts)
     assert encoder.calls == 1
@@ -135,9 +133,7 @@ def test_any_damaged_byte_of_the_vectors_is_noticed() -> None:
             assert encoder.calls == 1
 
 
-def test_an_unwritable_cache_costs_a_warning_and_no_result(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_unwritable_cache_costs_a_warning_and_no_result(tmp_path, monkeypatch, caplog) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path / "file" / "below"))
     with caplog.at_level(logging.WARNING):
@@ -176,9 +172,7 @@ def test_every_encoder_works_here_or_says_what_to_do(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in encoder_names() if name != "minilm-bundled"])
-def test_missing_packages_are_told_with_the_command_that_installs_them(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_packages_are_told_with_the_command_that_installs_them(name, monkeypatch) -> None:
     monkeypatch.setattr(pretrained, "PACKAGES", ("torch", "no_such_package"))
     available, sentence = encoder_status(name)
     assert not available
