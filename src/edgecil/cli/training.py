@@ -119,7 +119,7 @@ VERBS = (
             "edgecil check cub200 --root ~/data --method l2p --tasks 10 --protocol edge --out x",
         ),
         "edgecil.engine.run:run",
-        "edgecil.report.tables:check_tables",
+        lambda answer: (str(answer),),
         arguments=("dataset",),
         call="edgecil.engine.check:check",
         plain=lambda answer: {**vars(answer), "ready": answer.ready},

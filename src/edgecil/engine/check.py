@@ -99,19 +99,17 @@ class Check:
         return f"<Check: {tasks} task trainings, {len(self.problems)} problems>"
 
     def __str__(self) -> str:
-        """Return the requirements, a line each, the work of each method, and the time."""
-        lines = [
-            f"{'found  ' if it.available else 'MISSING'} {it.name}: {it.about}"
-            for it in self.requirements
-        ]
-        for it in self.methods:
-            lines.append(f"{it.method}: {it.runs} runs, {it.tasks} tasks, {it.stored} stored")
-        return "\n".join([*lines, *self.sentences()])
+        """Return the requirements, a line each, the work of each method, and the verdict."""
+        return "\n".join(self._lines())
 
     _repr_pretty_ = show_printed
 
-    def sentences(self) -> Iterator[str]:
-        """Yield the orders, the trainings, the expected time and disk space, and the verdict."""
+    def _lines(self) -> Iterator[str]:
+        for one in self.requirements:
+            yield f"{'found  ' if one.available else 'MISSING'} {one.name}: {one.about}"
+        for it in self.methods:
+            time = "" if it.seconds is None else f", {format_duration(it.seconds)} of training"
+            yield f"{it.method}: {it.runs} runs, {it.tasks} tasks, {it.stored} stored{time}"
         if self.methods:
             orders = ", ".join(f"{count} {name}" for name, count in self.orders.items())
             remaining = sum(part.tasks - part.stored for part in self.methods)

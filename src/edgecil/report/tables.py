@@ -8,14 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from edgecil.io.csv_files import Cell
-from edgecil.io.numbers import format_duration
 from edgecil.report.metrics import metric_words
 from edgecil.report.orders import compare_pair, named_orders, rank
 from edgecil.report.table import Column, Table, make_table
 from edgecil.report.text import class_names, describe_sequence, shorten
 
 if TYPE_CHECKING:
-    from edgecil.engine.check import Check
     from edgecil.engine.protocol_results import ExperimentResults, ProtocolResults
     from edgecil.engine.status import ProtocolStatus
     from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis
@@ -360,24 +358,6 @@ def status_table(parts: Iterable[ProtocolStatus]) -> Table:
     numbers = (Column(title, 0) for title in ("finished", "planned", "failed"))
     rows = ((it.method, it.protocol, it.finished, it.planned, it.failed) for it in parts)
     return make_table(("method", "protocol", *numbers), rows)
-
-
-def check_tables(answer: Check) -> Iterator[Table | str]:
-    """What a run requires, and its task trainings by method."""
-    rows = (
-        (it.name, "found" if it.available else "MISSING", it.about) for it in answer.requirements
-    )
-    yield make_table(("requirement", "", ""), rows)
-    if answer.methods:
-        numbers = (Column(title, 0) for title in ("runs", "tasks", "stored"))
-        work = (
-            (it.method, it.runs, it.tasks, it.stored, "unknown")
-            if it.seconds is None
-            else (it.method, it.runs, it.tasks, it.stored, format_duration(it.seconds))
-            for it in answer.methods
-        )
-        yield make_table(("method", *numbers, "training time"), work)
-    yield from answer.sentences()
 
 
 def similarity_tables(answer: SimilaritySummary) -> Iterator[Table | str]:
