@@ -108,7 +108,7 @@ def test_bad_arguments_are_named() -> None:
 
 def test_a_sample_has_rows_for_protocols_whose_orders_it_contains() -> None:
     half = {name: Values((0,), "accuracy", X.accuracies(name)[:, ::2]) for name in X.methods}
-    some = replace(X, kind="sample", sequences=X.sequences[::2], results=half, _computed={})
+    some = replace(X, kind="sample", sequences=X.sequences[::2], results=half)
     with pytest.warns(EdgecilWarning, match=r"x does not have.*latin"):
         board = ranked(some, protocol=["latin"])
     assert {row.protocol for row in board.rows} == {"random"}

@@ -13,7 +13,7 @@ import json
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -131,7 +131,6 @@ class TruthTable:
     provenance: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
     structured: TruthTable | None = None
-    _computed: dict[tuple[str, str], Floats] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         space, orders = self.space, f"{len(self.sequences)} orders ({self.kind})"
@@ -157,10 +156,7 @@ class TruthTable:
         """Return a metric of every training, in per cent, shape (repeats, n)."""
         if method not in self.results:
             raise unknown(f"method in the truth table {self.name!r}", method, self.results)
-        key = method, METRICS.resolve(metric)
-        if key not in self._computed:
-            self._computed[key] = self.results[method].metric(key[1], self.sequences)
-        return self._computed[key].copy()
+        return _computed(self, method, METRICS.resolve(metric)).copy()
 
     def class_accuracies(self, method: str, metric: str = DEFAULT_METRIC) -> Floats | None:
         """Return the final accuracy of every class in every training, shape (repeats, n, N).
@@ -182,6 +178,11 @@ class TruthTable:
                 "be computed."
             )
         return text_similarity(ClassList(self.dataset, self.classes))
+
+
+@lru_cache(maxsize=1024)
+def _computed(table: TruthTable, method: str, metric: str) -> Floats:
+    return table.results[method].metric(metric, table.sequences)
 
 
 def truths(
@@ -343,7 +344,6 @@ def merge_tables(tables: Iterable[TruthTable]) -> list[TruthTable]:
                 results={**first.results, **table.results},
                 provenance={**first.provenance, **table.provenance},
                 structured=next(iter(merge_tables(parts)), None),
-                _computed={},
             )
     return list(merged.values())
 
