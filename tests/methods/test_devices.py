@@ -113,11 +113,10 @@ def watch_steps(device: FakeDevice, monkeypatch: pytest.MonkeyPatch) -> list[tup
 def test_ranpac_adds_and_solves_on_the_device(rule, monkeypatch) -> None:
     install(monkeypatch, task_module)
     config = replace(published_config("ranpac"), ridge=rule)
+    environment = replace(toy_environment(DATASET, frozen=True), device=NAME)
     with FakeDevice() as device:
         scenario = Scenario(DATASET, NAME)
-        method = get_method("ranpac").build(
-            config, replace(toy_environment(DATASET, frozen=True), device=NAME)
-        )
+        method = get_method("ranpac").build(config, environment)
         learn(method, scenario, TASKS[:1])
         method.classify(scenario.test.only(method.seen).inputs)
     decomposition = "_linalg_eigh" if rule == "last-task" else "_linalg_svd"
