@@ -106,19 +106,6 @@ def test_another_classifier(tmp_path: Path) -> None:
         details(tmp_path, classifier="foot")
 
 
-def test_classes_follow_the_metric(tmp_path: Path) -> None:
-    # ant: 100, then 20 or 40 on the first order; 90 in the last task of the other
-    expected = {
-        "last": [30.0, 90.0],
-        "average": [65.0, 90.0],
-        "forgetting": [70.0, np.nan],
-        "bwt": [-70.0, np.nan],
-    }
-    for metric, mean in expected.items():
-        means = details(tmp_path / metric, metric=metric).details["m"].by_position
-        np.testing.assert_equal(means[0], np.array(mean))
-
-
 def test_the_orders_of_an_answer_have_one_curve(tmp_path: Path) -> None:
     experiment = write(tmp_path)
     with closing(Store(tmp_path)) as store:
@@ -128,18 +115,22 @@ def test_the_orders_of_an_answer_have_one_curve(tmp_path: Path) -> None:
         assert curve.order_count == orders
 
 
-def test_every_metric_is_analysed(tmp_path: Path) -> None:
-    values = {
-        metric: details(tmp_path, metric=metric).table.orders("m").accuracies.tolist()
-        for metric in ("accuracy", "last", "average", "forgetting", "bwt")
-    }
-    assert values == {
-        "accuracy": [62.5, 50.0],
-        "last": [62.5, 50.0],
-        "average": [81.25, 75.0],
-        "forgetting": [65.0, 80.0],
-        "bwt": [-65.0, -80.0],
-    }
+# Values of the two orders, and ant in either task: 100, then 20 or 40 on the first order; 90 in
+# the last task of the other.
+EXPECTED = {
+    "accuracy": ([62.5, 50.0], [30.0, 90.0]),
+    "last": ([62.5, 50.0], [30.0, 90.0]),
+    "average": ([81.25, 75.0], [65.0, 90.0]),
+    "forgetting": ([65.0, 80.0], [70.0, np.nan]),
+    "bwt": ([-65.0, -80.0], [-70.0, np.nan]),
+}
+
+
+def test_orders_and_classes_follow_the_metric(tmp_path: Path) -> None:
+    for metric, (values, ant) in EXPECTED.items():
+        dataset = details(tmp_path, metric=metric)
+        assert dataset.table.orders("m").accuracies.tolist() == values
+        np.testing.assert_equal(dataset.details["m"].by_position[0], np.array(ant))
 
 
 def test_the_configuration_names_the_metric(tmp_path: Path) -> None:

@@ -11,10 +11,12 @@ import pytest
 import edgecil
 from edgecil.errors import UsageError
 from edgecil.estimation.next_runs import MOST_ORDERS, orders_for, orders_to_decide
-from edgecil.estimation.population import Prior, evidence, measured_prior, posterior
+from edgecil.estimation.population import evidence, measured_prior, posterior
 from edgecil.sequences import SequenceSpace
 from edgecil.sequences.given import given_texts
 from tests.estimation.tables import SPACE, Run, build, noisy, runs_of, table_of
+
+PRIOR = measured_prior()
 
 
 def test_the_next_orders_are_new(tmp_path: Path) -> None:
@@ -111,13 +113,8 @@ def test_a_saved_analysis_is_no_table_of_runs(tmp_path: Path) -> None:
             use(tmp_path / "analysis.json")
 
 
-@pytest.fixture
-def prior() -> Prior:
-    return measured_prior()
-
-
-def test_more_assurance_and_a_narrower_target_require_more_orders(prior: Prior) -> None:
-    known = posterior(evidence([60.0, 63.0, 61.0, 66.0, 64.0]), prior=prior)
+def test_more_assurance_and_a_narrower_target_require_more_orders() -> None:
+    known = posterior(evidence([60.0, 63.0, 61.0, 66.0, 64.0]), prior=PRIOR)
     needed = [orders_for(known, *goal) for goal in ((1.5, 0.8), (1.5, 0.95), (1.0, 0.95))]
     assert None not in needed
     assert needed == sorted(needed)
@@ -126,18 +123,18 @@ def test_more_assurance_and_a_narrower_target_require_more_orders(prior: Prior) 
     assert orders_for(known, 0.01, 0.95, most=50) is None
 
 
-def test_assured_orders_reach_the_target_that_often(prior: Prior) -> None:
+def test_assured_orders_reach_the_target_that_often() -> None:
     rng = np.random.default_rng(5)
-    known = posterior(evidence(rng.normal(60.0, 3.0, 10)), prior=prior)
+    known = posterior(evidence(rng.normal(60.0, 3.0, 10)), prior=PRIOR)
     more = orders_for(known, 1.0, 0.8)
     std = np.exp(rng.choice(known.log_std, 2_000, p=known.weights.sum(axis=-1)))
     after = known.after(more, std**2 * rng.chisquare(more, 2_000)).half_width()
     assert float((after <= 1.0).mean()) == pytest.approx(0.8, abs=0.06)
 
 
-def test_a_large_difference_is_decided_soon_and_none_never(prior: Prior) -> None:
+def test_a_large_difference_is_decided_soon_and_none_never() -> None:
     large = np.array([10.0, 11.0, 9.0, 10.5])
-    needed = orders_to_decide(posterior(evidence(large), prior=prior), large, 0.8)
+    needed = orders_to_decide(posterior(evidence(large), prior=PRIOR), large, 0.8)
     assert 1 <= needed <= 3
     none = np.array([1.0, -1.0, 0.5, -0.5])
-    assert orders_to_decide(posterior(evidence(none), prior=prior), none, 0.8, most=40) is None
+    assert orders_to_decide(posterior(evidence(none), prior=PRIOR), none, 0.8, most=40) is None

@@ -16,7 +16,7 @@ from typing_extensions import Unpack
 
 from edgecil.classes import get_classes
 from edgecil.engine.experiment import Experiment
-from edgecil.engine.grid import NAME, DataFrame, is_tensorboard, name_of
+from edgecil.engine.grid import NAME, DataFrame, is_tensorboard, name_of, read_grid
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.engine.record import MACHINE
 from edgecil.engine.run_files import read_runs, write_runs
@@ -24,7 +24,6 @@ from edgecil.engine.runs import Runs, join_tables
 from edgecil.engine.seeds import SEEDS, SHARED
 from edgecil.errors import DataError, EdgecilError, UsageError, name_some, shown, warn, wrong_value
 from edgecil.estimation.plausibility import check_runs, in_per_cent
-from edgecil.io.csv_files import iterate_rows
 from edgecil.io.directory import check_path
 from edgecil.io.files import check_new
 from edgecil.options import checked
@@ -160,10 +159,8 @@ def available_metrics(sources: Sequence[One]) -> list[str]:
         elif isinstance(source, Experiment):
             tables = {name: source.table(name) for name in METRICS}
             own = [name for name, table in tables.items() if table.missing < len(table)]
-        elif isinstance(source, (str, Path)):
-            own = [cell.strip() for cell in next(iterate_rows(Path(source)), [])]
         else:
-            own = [str(name) for name in source.columns]
+            own = list(read_grid(source).columns)
         available = [name for name in available if name in own]
     return available
 
