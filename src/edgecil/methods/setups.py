@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -119,27 +119,8 @@ PUBLISHED = {
 }
 NAMED = {setup.name: setup for rows in PUBLISHED.values() for setup in rows.values()}
 _FAST = {name: _schedule(values) for name, values in _TABLES["fast"]["backbone"].items()}
-
-
-def _paper(backbone: str) -> tuple[Schedule, MemoryBudget]:
-    """Lower the rate earlier, as the paper does, where its ResNet-18 has ImageNet weights."""
-    pretrained = is_pretrained(backbone) and is_resnet(backbone)
-    return PAPER_PRETRAINED if pretrained else PAPER, PAPER_MEMORY
-
-
-def _fast(backbone: str) -> tuple[Schedule, MemoryBudget]:
-    name = BACKBONES.resolve(backbone) if backbone in BACKBONES else backbone
-    name = name if name in _FAST or not is_pretrained(name) else "pretrained"
-    if name not in _FAST:
-        raise UsageError(
-            f"There is no setup 'fast' for the backbone {backbone!r}; use one of "
-            f"{', '.join(name for name in _FAST if name in BACKBONES)}, or the setup 'paper'."
-        )
-    return _FAST[name], _FAST_MEMORY
-
-
-SETUPS: Registry[Callable[[str], tuple[Schedule, MemoryBudget]]] = Registry(
-    "setup", {"paper": _paper, "fast": _fast, "published": _paper, **dict.fromkeys(NAMED, _paper)}
+SETUPS: Registry[str] = Registry(
+    "setup", {name: name for name in ("paper", "fast", "published", *NAMED)}
 )
 
 
@@ -156,7 +137,19 @@ def get_schedule(name: str, backbone: str) -> tuple[Schedule, MemoryBudget]:
             f"{name!r} is a bundled recipe and not a setup; give `config` as "
             f"'recipe:{name}' instead."
         )
-    return SETUPS[name](backbone)
+    if SETUPS[name] != "fast":
+        # where its ResNet-18 has ImageNet weights, the paper lowers the rate earlier
+        pretrained = is_pretrained(backbone) and is_resnet(backbone)
+        return PAPER_PRETRAINED if pretrained else PAPER, PAPER_MEMORY
+    own = BACKBONES.resolve(backbone) if backbone in BACKBONES else backbone
+    own = own if own in _FAST or not is_pretrained(own) else "pretrained"
+    if own not in _FAST:
+        possible = ", ".join(name for name in _FAST if name in BACKBONES)
+        raise UsageError(
+            f"There is no setup 'fast' for the backbone {backbone!r}; use one of {possible}, or "
+            "the setup 'paper'."
+        )
+    return _FAST[own], _FAST_MEMORY
 
 
 def fast_schedule(method: str) -> Schedule | None:
