@@ -218,11 +218,7 @@ def packaged_merges() -> Path | None:
 
 
 def tokenizer_status(weights: Path | None) -> tuple[bool, str]:
-    """Return whether CLIP's tokenizer is here, and where, or what to do.
-
-    Args:
-        weights: the folder or the file of the weights; None if there are none yet.
-    """
+    """Return whether CLIP's tokenizer is here, and where, or what to do."""
     beside = weights if weights is None or weights.is_dir() else weights.parent
     if beside is not None and any((beside / name).is_file() for name in TOKENIZERS):
         return True, f"beside the weights in {beside}"
