@@ -9,7 +9,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
-from types import FrameType
 from typing import Any
 
 
@@ -66,14 +65,9 @@ class EdgecilWarning(Sentence, UserWarning):
 def warn(sentence: str) -> None:
     """Issue an :class:`EdgecilWarning` that points to the user's line."""
     frame, level = sys._getframe(), 1
-    while frame.f_back is not None and _is_ours(frame):
+    while frame.f_back and str(frame.f_globals.get("__name__")).split(".")[0] == "edgecil":
         frame, level = frame.f_back, level + 1
     warnings.warn(sentence, EdgecilWarning, stacklevel=level)
-
-
-def _is_ours(frame: FrameType) -> bool:
-    """Return whether a frame belongs to this package."""
-    return str(frame.f_globals.get("__name__")).partition(".")[0] == "edgecil"
 
 
 def show_warnings(name: Callable[[str], str]) -> None:

@@ -20,11 +20,6 @@ from tests.interop.miniature import source, write_config, write_toolbox
 ORDERS = {"classes": 4, "tasks": 2, "protocol": "random", "budget": 2}
 
 
-@pytest.fixture(autouse=True)
-def _in_tmp_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def run_all(exported: Exported) -> subprocess.CompletedProcess[str]:
     return subprocess.run(exported.run_all, shell=True, capture_output=True, text=True)
 

@@ -39,11 +39,6 @@ json.dump({{"correct": rows, "totals": [200] * len(rows)}}, open(result_file, "w
 """
 
 
-@pytest.fixture(autouse=True)
-def _in_tmp_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def program(extra: str = "") -> str:
     """A command that trains: the right answers show which classes a task has."""
     Path("train.py").write_text(TRAIN.format(extra=extra), encoding="utf-8")

@@ -21,11 +21,6 @@ from tests.interop.miniature import write_config, write_toolbox
 KINDS = ["pycil", "pilot"]
 
 
-@pytest.fixture(autouse=True)
-def _in_tmp_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 @pytest.fixture
 def config() -> Path:
     """The config file of a miniature PyCIL in the folder `box`."""
