@@ -46,8 +46,9 @@ def test_the_nearest_mean_by_hand() -> None:
     )
 
 
-def test_replaying_exemplars_keeps_old_classes_alive() -> None:
-    replaying, forgetting = trained(), Bench("finetune", HARD).trained()
+@pytest.mark.parametrize("name", ["icarl", "der"])
+def test_replaying_exemplars_keeps_old_classes_alive(name) -> None:
+    replaying, forgetting = (Bench(one, HARD).trained() for one in (name, "finetune"))
     old = TASKS[0] + TASKS[1]
     assert accuracy(replaying, SCENARIO, old) >= accuracy(forgetting, SCENARIO, old) + 0.2
 
