@@ -11,7 +11,7 @@ import pytest
 import edgecil
 from edgecil.engine.plan import Node
 from edgecil.engine.results import NodeResult, Reported, WholeRun
-from edgecil.engine.store import DATABASE, FORMAT, Store, StoreReader
+from edgecil.engine.store import DATABASE, FORMAT, TABLES, Store, StoreReader, checksum_of
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.io.directory import claim
 from edgecil.sequences import ClassSequence
@@ -114,7 +114,7 @@ def test_protocols_add_up_and_keep_their_order(store) -> None:
 
 def test_a_smaller_budget_hides_no_finished_sequence(store) -> None:
     """Those without a result are no longer planned."""
-    runs = [labelled(f"seed-{seed}", [seed], [seed + 1]) for seed in range(4)]
+    runs = [labelled(f"seed-{seed}", [0, seed + 1], [8, 9]) for seed in range(4)]
     store.add_sequences("random", runs)
     store.record(Node("m", 0, runs[2].sequence.tasks[:1]), RESULT)
     store.record(Node("m", 0, runs[2].sequence.tasks), LATER)
@@ -238,14 +238,46 @@ def test_a_reader_sees_what_a_running_process_has_written(store) -> None:
         assert reader.done() == {FIRST: RESULT, SECOND: LATER}
 
 
-def test_a_reader_of_a_crashed_run_reads_the_write_ahead_log(store, tmp_path) -> None:
+@pytest.mark.parametrize("suffixes", [("", "-wal"), ("", "-shm", "-wal")])
+def test_a_reader_of_a_crashed_run_reads_the_write_ahead_log(store, tmp_path, suffixes) -> None:
     """The log of a killed process holds results that are not in the main file yet."""
     store.record(FIRST, RESULT)
     crashed = tmp_path / "crashed"
     crashed.mkdir()
-    for suffix in ("", "-wal", "-shm"):
-        shutil.copyfile(store.directory / f"{DATABASE}{suffix}", crashed / f"{DATABASE}{suffix}")
-    assert read_only(crashed) == [f"{DATABASE}{suffix}" for suffix in ("", "-shm", "-wal")]
+    names = [f"{DATABASE}{suffix}" for suffix in suffixes]
+    for name in names:
+        shutil.copyfile(store.directory / name, crashed / name)
+    assert read_only(crashed) == names
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "text"),
+    [
+        ("identity", "value", "{"),
+        ("nodes", "prefix", "0 x"),
+        ("nodes", "result", "[]"),
+        ("nodes", "result", '{"correct":{},"totals":[],"seconds":1,"peak_memory":1}'),
+    ],
+)
+def test_rows_that_somebody_else_wrote_are_refused_in_one_sentence(
+    store, table, column, text
+) -> None:
+    """Anyone who can write a row can also write its checksum."""
+    store.check_identity(IDENTITY)
+    store.record(FIRST, RESULT)
+    store.close()
+    with sqlite3.connect(store.directory / DATABASE) as database:
+        columns = TABLES[table]
+        row = list(database.execute(f"SELECT {', '.join(columns)} FROM {table}").fetchall()[-1])
+        row[columns.index(column)] = text
+        database.execute(f"DELETE FROM {table} WHERE rowid = (SELECT max(rowid) FROM {table})")
+        marks = ", ".join("?" * (len(columns) + 1))
+        database.execute(
+            f"INSERT INTO {table} ({', '.join(columns)}, checksum) VALUES ({marks})",
+            (*row, checksum_of(row)),
+        )
+    with StoreReader(store.directory) as reader, pytest.raises(DataError, match="is damaged"):
+        reader.identity(), reader.done()
 
 
 def test_the_format_of_one_training_seed_is_read_but_not_continued(tmp_path: Path) -> None:

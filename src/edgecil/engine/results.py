@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS, Counts
-from edgecil.engine.plan import Node
+from edgecil.engine.plan import Node, Prefix
 from edgecil.errors import DataError, unknown
 from edgecil.io.arrays import Floats
 from edgecil.sequences.sequence import ClassSequence
@@ -50,12 +50,37 @@ class NodeResult:
     confusion: dict[str, TaskConfusion] | None = None
 
     def __post_init__(self) -> None:
+        if (self.class_correct is None) != (self.class_totals is None):
+            raise DataError("Counts per class require both 'class_correct' and 'class_totals'.")
+        if self.class_correct is not None and self.class_totals is not None:
+            sums = {name: _task_sums(counts) for name, counts in self.class_correct.items()}
+            if sums != self.correct or _task_sums(self.class_totals) != self.totals:
+                raise DataError("The counts per class do not add up to the counts per task.")
         for name, correct in self.correct.items():
             if len(correct) != len(self.totals):
                 raise DataError(f"{name!r} has {len(correct)} counts for {len(self.totals)} tasks.")
             for right, total in zip(correct, self.totals, strict=True):
                 if not 0 <= right <= total or total == 0:
                     raise DataError(f"{name!r} has {right} right answers among {total} images.")
+        for name, mistakes in (self.confusion or {}).items():
+            answers = self.correct.get(name)
+            if answers is None or len(mistakes) != len(self.totals):
+                raise DataError(f"The confusion of {name!r} is not of {len(self.totals)} tasks.")
+            for right, wrong, total in zip(answers, mistakes, self.totals, strict=True):
+                if min(wrong) < 0 or right + sum(wrong) > total:
+                    raise DataError(f"{name!r} has {sum(wrong)} wrong among {total} images.")
+        if not 0.0 <= self.seconds < math.inf or self.peak_memory < 0:
+            raise DataError("Seconds and memory must be at least 0 and finite.")
+
+    def check(self, prefix: Prefix) -> None:
+        """Raise an error unless the counts are those of these tasks."""
+        if len(self.totals) != len(prefix) or not self.correct:
+            raise DataError(f"It has counts of {len(self.totals)} tasks, not of {len(prefix)}.")
+        if self.class_totals is not None:
+            sizes = [len(task) for task in prefix]
+            for counts in (self.class_totals, *(self.class_correct or {}).values()):
+                if [len(task) for task in counts] != sizes:
+                    raise DataError("Its counts per class are not those of the tasks' classes.")
 
     @classmethod
     def per_class(
@@ -241,6 +266,17 @@ class WholeRun:
 
     nodes: tuple[NodeResult, ...]
     reported: Mapping[str, Reported] = field(default_factory=dict)
+
+    def check(self, prefix: Prefix) -> None:
+        """Raise an error unless the counts or the reported accuracies are those of these tasks."""
+        if not self.nodes or (not self.reported and len(self.nodes) != len(prefix)):
+            raise DataError(f"It has {len(self.nodes)} results for {len(prefix)} tasks.")
+        for reported in self.reported.values():
+            if reported.tasks != len(prefix):
+                raise DataError(f"It reports on {reported.tasks} tasks, not on {len(prefix)}.")
+        if not self.reported:
+            for number, node in enumerate(self.nodes, start=1):
+                node.check(prefix[:number])
 
     @property
     def classifiers(self) -> tuple[str, ...]:

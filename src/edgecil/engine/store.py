@@ -10,10 +10,12 @@ import hashlib
 import json
 import logging
 import os
+import shutil
 import sqlite3
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
@@ -88,10 +90,7 @@ class StoreReader:
             raise NoExperimentError(
                 f"{self.directory} is not an experiment: it contains no {DATABASE}."
             )
-        # Without a write-ahead log no process uses the database.
-        log = self._path.with_name(f"{DATABASE}-wal").exists()
-        place = f"file:{quote(str(self._path.absolute()))}?{'mode=ro' if log else 'immutable=1'}"
-        database = sqlite3.connect(place, uri=True)
+        database = self._connect()
         try:
             number = database.execute("PRAGMA user_version").fetchone()[0]
             if number == 0:
@@ -118,6 +117,24 @@ class StoreReader:
             raise
         return database
 
+    def _connect(self) -> sqlite3.Connection:
+        """Return a connection that creates no files in the directory.
+
+        Without a write-ahead log no process uses the database. With a log and without its index,
+        which SQLite would create, a copy is read.
+        """
+        log, index = (self._path.with_name(f"{DATABASE}-{it}") for it in ("wal", "shm"))
+        if log.exists() and not index.exists():
+            with tempfile.TemporaryDirectory(prefix="edgecil-") as folder:
+                for path in (self._path, log):
+                    shutil.copyfile(path, Path(folder) / path.name)
+                with closing(sqlite3.connect(Path(folder) / DATABASE)) as copy:
+                    memory = sqlite3.connect(":memory:")
+                    copy.backup(memory)
+                    return memory
+        mode = "mode=ro" if log.exists() else "immutable=1"
+        return sqlite3.connect(f"file:{quote(str(self._path.absolute()))}?{mode}", uri=True)
+
     def _check_format(self, number: int) -> None:
         if not OLDEST <= number <= FORMAT:
             raise DataError(
@@ -138,7 +155,9 @@ class StoreReader:
 
     def identity(self) -> dict[str, Any]:
         """Return everything that determines the results, by name."""
-        identity = {name: json.loads(value) for name, value in self._rows("identity")}
+        rows = self._rows("identity")
+        with self._parsing():
+            identity = {name: json.loads(value) for name, value in rows}
         names = identity.pop(NAMES, None)
         if names is not None and sorted(identity) != names:
             lost = sorted(set(names) ^ set(identity))
@@ -200,13 +219,16 @@ class StoreReader:
         """Return the distinct configurations of all calls of `run`, in order."""
         if self._format < FORMAT:  # its options had other names
             return []
-        return [json.loads(config) for (config,) in self._rows("configs")]
+        rows = self._rows("configs")
+        with self._parsing():
+            return [json.loads(config) for (config,) in rows]
 
     def sequences(self) -> dict[str, list[LabelledSequence]]:
         """Return the labelled sequences of every protocol, in the order of the protocol."""
         by_protocol: dict[str, list[LabelledSequence]] = {}
         for protocol, label, tasks in self._rows("sequences"):
-            labelled = LabelledSequence(label, ClassSequence.parse(tasks))
+            with self._parsing():
+                labelled = LabelledSequence(label, ClassSequence.parse(tasks))
             by_protocol.setdefault(protocol, []).append(labelled)
         return by_protocol
 
@@ -223,7 +245,9 @@ class StoreReader:
         results: dict[Node, Any] = {}
         for node, whole_run, result, *_ in self._nodes():
             if result is not None and bool(whole_run) == (kind is WholeRun):
-                results[node] = decoder.decode(result)
+                with self._parsing():
+                    results[node] = decoder.decode(result)
+                    results[node].check(node.prefix)
         return results
 
     def failures(self) -> dict[Node, tuple[str, str]]:
@@ -234,14 +258,16 @@ class StoreReader:
 
     def workers(self) -> dict[Node, dict[str, str]]:
         """In what the worker of a node differed from the identity, where this was allowed."""
-        return {
-            node: json.loads(worker) for node, *_, worker in self._nodes() if worker is not None
-        }
+        differing = {node: worker for node, *_, worker in self._nodes() if worker is not None}
+        with self._parsing():
+            return {node: json.loads(worker) for node, worker in differing.items()}
 
     def _nodes(self) -> Iterator[tuple[Any, ...]]:
         """Yield each node, with the values of its other columns."""
         for method, seed, prefix, *values in self._rows("nodes"):
-            yield Node(method, seed, parse_tasks(prefix)), *values
+            with self._parsing():
+                node = Node(method, seed, parse_tasks(prefix))
+            yield node, *values
 
     def runs(self) -> dict[tuple[str, int, Prefix], RunResult]:
         """Return every finished run, by method, seed and tasks."""
@@ -295,9 +321,17 @@ class StoreReader:
                 "directory."
             ) from error
 
+    @contextmanager
+    def _parsing(self) -> Iterator[None]:
+        """Turn what a row raises that somebody else wrote into one sentence."""
+        try:
+            yield
+        except (ValueError, TypeError, AttributeError, RecursionError, DataError) as error:
+            raise self._damaged(str(error)) from error
+
     def _damaged(self, what: str) -> DataError:
         return DataError(
-            f"{self._path} is damaged ({what}); run the experiment "
+            f"{self._path} is damaged ({what.rstrip('.')}); run the experiment "
             "again with the same options to train damaged results again, or restore the file from "
             "a copy."
         )
