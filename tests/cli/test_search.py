@@ -31,4 +31,4 @@ def test_a_budget_that_is_too_small_is_named_as_an_option(cli: Cli, tmp_path: Pa
 def test_search_has_the_groups_of_run_but_chooses_sequences_itself() -> None:
     names = {action.dest for action in verb_parser("search")._actions}
     assert {"data.classes", "training.epochs", "execution.workers", "search.confirm"} <= names
-    assert not {"protocol", "repeats", "execution.shard", "training.one_seed"} & names
+    assert not {"protocol", "repeats", "execution.shard", "training.first_seed"} & names

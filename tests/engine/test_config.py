@@ -86,6 +86,7 @@ def test_files_that_cannot_be_used(tmp_path, text, error, message) -> None:
         ({"dataset": None}, "'dataset'"),
         ({"protocol": []}, "one 'protocol'"),
         ({"repeats": 0}, "'repeats'.*1.*0"),
+        ({"training": {"first_seed": -1}}, "'first_seed'.*0.*-1"),
         ({"training": {"threads": -1}}, "'threads'.*1"),
         ({"tasks": "3"}, "'tasks'.*int.*.*'3'"),
         ({"tasks": True}, "'tasks'"),

@@ -141,6 +141,7 @@ def test_the_answer_is_one_sentence() -> None:
         ({"goal": "hardest"}, "'worst' or 'best'"),
         ({"budget": 3}, r"'budget'.* 4.* 3 "),
         ({"one_seed": True}, "leave 'one_seed' out"),
+        ({"first_seed": 2}, "leave 'first_seed' out"),
         ({"shard": "1/2"}, "leave 'shard' out"),
         ({"method": ["instant", "ewc"]}, "one method"),
         ({"metric": "speed"}, "metric"),

@@ -135,6 +135,7 @@ VERBS = (
         _show_search,
         arguments=("dataset",),
         without=(
+            "training.first_seed",
             "training.one_seed",
             "execution.shard",
             "execution.keep_states",

@@ -77,6 +77,12 @@ class Training(Options):
     set: Mapping[str, Mapping[str, Any]] = option(
         "changes to the methods' own settings, by method", {}, metavar="METHOD.NAME=VALUE"
     )
+    first_seed: int = option(
+        "number of the first repeat, from which training seeds derive; with another one, the same "
+        "orders are trained anew",
+        0,
+        least=0,
+    )
     one_seed: bool = option(
         "train all sequences with the same seed, so that they share the tasks that they begin "
         "with; results are then about this seed; the protocol `enumerate` always does this",
@@ -253,11 +259,16 @@ class ExperimentConfig(Options):
             if name not in self.sequences
         )
 
+    @property
+    def repeat_numbers(self) -> range:
+        """The numbers of the repeats."""
+        return range(self.training.first_seed, self.training.first_seed + self.repeats)
+
     def seeds(self, sequence: ClassSequence) -> tuple[int, ...]:
         """Return the training seeds of a sequence, one for each repeat."""
         shared = self.shares_seed
         return tuple(
-            training_seed(sequence.tasks, repeat, shared=shared) for repeat in range(self.repeats)
+            training_seed(sequence.tasks, repeat, shared=shared) for repeat in self.repeat_numbers
         )
 
     @property

@@ -272,7 +272,7 @@ def _planned(
     for config in configs:
         for method in config.method_names:
             for protocol in config.protocol_names:
-                planned.setdefault((method, protocol), set()).update(range(config.repeats))
+                planned.setdefault((method, protocol), set()).update(config.repeat_numbers)
     requested = {method for method, _ in planned}
     for protocol in protocols:
         for method, repeat in begun:

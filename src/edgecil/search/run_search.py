@@ -42,7 +42,7 @@ _PASSED_ON = (
     *("data", "similarity"),
 )
 _CHOSEN = ("protocol", "sequences", "repeats", "objective")
-_CHOSEN_TRAINING = ("one_seed",)
+_CHOSEN_TRAINING = ("first_seed", "one_seed")
 _CHOSEN_EXECUTION = ("shard", "keep_states", "until", "repeats_on")
 
 
