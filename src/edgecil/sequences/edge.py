@@ -32,6 +32,7 @@ from edgecil.similarity.matrix import Similarity
 _EVERY_GRANULARITY_UP_TO = 256
 _EVERY_BLOCK_COUNT_UP_TO = 128
 _GRID = 64
+_AT_ONCE = 4_000_000
 
 Similar = Literal["similar", "dissimilar"]
 Fill = Literal["printed", "coherent", "dealt", "released"]
@@ -133,24 +134,25 @@ def _search(values: Floats, space: SequenceSpace, variants: Iterable[Variant]) -
         blocks = fill == "released"
         tried = block_counts(space.classes) if blocks else granularities(space.classes, space.tasks)
         counts = np.array(tried[::-1])
+        divided = _divide(values, space, cluster, counts, fill)
         ways = np.array(
             [(_sign(one.start), _sign(one.follow), float(one.to == "all")) for one in group]
         )
+        numbers = counts if blocks else np.full(len(counts), space.tasks)
         # Blocks come in any order; a place takes only a task of its own size.
         sizes = None if blocks else np.array(space.sizes)
-        most = space.classes if blocks else space.tasks
-        candidates = np.array(
-            [
-                _flatten(task, sequence)
-                for task in _divide(values, space, cluster, counts, fill)
-                for sequence in _greedy(_mean_similarity(values, task, most), task, sizes, ways)
-            ]
-        )
-        totals = _rounded(weighted_sums(values, space, candidates, neighbours(space.tasks, 1)))
+        rows = max(1, _AT_ONCE // int(numbers.max()) ** 2)
+        found = [
+            _order(values, space, divided[begin : begin + rows], part, sizes, ways)
+            for begin in range(0, len(counts), rows)
+            if len(part := numbers[begin : begin + rows])
+        ]
+        totals = _rounded(np.concatenate([total for total, _ in found]))
         # Of equal candidates, the one nearest to a cluster for each task counts, then the first.
         far = np.repeat(np.abs(counts - space.tasks), len(ways))
         best = int(np.lexsort((far, totals if goal == "hard" else -totals))[0])
-        orders.append(candidates[best])
+        sequences = [sequence for _, own in found for sequence in own]
+        orders.append(_flatten(divided[best // len(ways)], sequences[best]))
     return orders
 
 
@@ -238,8 +240,14 @@ def _fill_as_printed(clusters: Sequence[int], sizes: Sequence[int]) -> list[int]
 
     The paper's "Step 2-3": the task with the most room left (the smallest, if tasks are of one
     size) takes a cluster even if that exceeds its room; in the end a task that is too large passes
-    its last classes on to the roomiest one. Given the clusters' sizes in the order of the line,
-    return places of the line, task by task.
+    its last classes on to the roomiest one.
+
+    Args:
+        clusters: their sizes, in the order of the line.
+        sizes: (K,) classes in each task.
+
+    Returns:
+        Places of the line, task by task.
     """
     room = [(-size, task) for task, size in enumerate(sizes)]
     heapify(room)
@@ -267,7 +275,10 @@ def _fill_coherently(
     """Always the largest cluster to the roomiest task; of one too large, what fits best stays.
 
     What is cut off waits with the other clusters and is cut again by its own coherence, for which
-    `line` is changed in place. Return places of the line, task by task.
+    `line` is changed in place.
+
+    Returns:
+        Places of the line, task by task.
     """
     room = [(-size, task) for task, size in enumerate(sizes)]
     waiting = [(begin - end, begin, begin, end) for begin, end in pairwise(starts)]
@@ -288,40 +299,73 @@ def _fill_coherently(
     return [place for task in places for place in task]
 
 
-def _mean_similarity(values: Floats, task: Ints, most: int) -> Floats:
-    """Return the mean similarity between tasks, (most, most), given the task of each class, (N,).
+def _order(
+    values: Floats,
+    space: SequenceSpace,
+    divided: Sequence[Ints],
+    numbers: Ints,
+    sizes: Ints | None,
+    ways: Floats,
+) -> tuple[Floats, list[Ints]]:
+    """Order the tasks (or blocks) of divisions greedily, in all ways.
 
-    There is room for `most` tasks; zero for those that there are not, and for a task with itself.
+    Args:
+        values: (N, N) similarities, zero diagonal.
+        space: of the orders.
+        divided: n divisions, each the task of every class, shape (N,).
+        numbers: (n,) how many tasks they have, descending.
+        sizes: (K,) of the tasks; None for blocks.
+        ways: (w, 3) sign of the similarity to all others by which the first task is chosen, sign of
+            that by which a next one is, and 1 if it counts to all chosen tasks, 0 if to the last.
+
+    Returns:
+        (n w,) similarity of neighbouring tasks, and the sequences of tasks that have it.
     """
-    by_task, size = np.argsort(task, kind="stable"), np.bincount(task)
-    starts = np.cumsum(size) - size
-    to_task = np.add.reduceat(values[by_task], starts, axis=0)
-    sums = np.add.reduceat(to_task.T[by_task], starts, axis=0)
-    sums = (sums + sums.T) / 2.0
-    np.fill_diagonal(sums, 0.0)
-    mean = np.zeros((most, most))
-    mean[: len(size), : len(size)] = sums / np.outer(size, size)
-    return mean
+    most = int(numbers[0])
+    between = np.zeros((len(divided), most, most))
+    mean = np.zeros_like(between)
+    for row, task in enumerate(divided):
+        by_task, size = np.argsort(task, kind="stable"), np.bincount(task)
+        starts = np.cumsum(size) - size
+        to_task = np.add.reduceat(values[by_task], starts, axis=0)
+        sums = np.add.reduceat(to_task.T[by_task], starts, axis=0)
+        sums = (sums + sums.T) / 2.0
+        np.fill_diagonal(sums, 0.0)
+        between[row, : len(size), : len(size)] = sums
+        mean[row, : len(size), : len(size)] = sums / np.outer(size, size)
+    sequences = _greedy(mean, numbers, sizes, ways)
+    flat = [
+        sequence[:count] for own, count in zip(sequences, numbers, strict=True) for sequence in own
+    ]
+    if sizes is None:
+        orders = np.array([_flatten(divided[i // len(ways)], one) for i, one in enumerate(flat)])
+        return weighted_sums(values, space, orders, neighbours(space.tasks, 1)), flat
+    rows = np.arange(len(divided))[:, None, None]
+    return between[rows, sequences[..., :-1], sequences[..., 1:]].sum(axis=2).ravel(), flat
 
 
-def _greedy(mean: Floats, task: Ints, sizes: Ints | None, ways: Floats) -> Ints:
+def _greedy(mean: Floats, numbers: Ints, sizes: Ints | None, ways: Floats) -> Ints:
     """Start with the task that has the least mean similarity to all others, go on with the least.
 
-    A way has the sign of the similarity to all others by which the first task is chosen, the sign
-    of that by which a next one is, and 1 if it counts to all chosen tasks, 0 if to the last. Given
-    ways (w, 3), return tasks in order (w, k).
+    Arguments are those of :func:`_order`, and the mean similarity between tasks, (n, k, k).
+
+    Returns:
+        (n, w, k) tasks in order; only the first of them where a division has fewer than k.
     """
+    most = mean.shape[1]
     start, follow, keep = ways.T[:, :, None]
-    cost = start * mean.sum(axis=1)
-    count, way = int(task.max()) + 1, np.arange(len(ways))
-    closed = np.broadcast_to(np.arange(len(mean)) >= count, cost.shape).copy()
-    sequences = np.zeros((len(ways), count), dtype=np.int64)
-    for place in range(count):
-        barred = closed if sizes is None else closed | (sizes != sizes[place])
-        chosen = np.where(barred, np.inf, cost).argmin(axis=1)
-        sequences[:, place] = chosen
-        closed[way, chosen] = True
-        cost = (keep if place else 0.0) * cost + follow * mean[chosen]
+    cost = start * mean.sum(axis=2)[:, None, :]
+    closed = np.broadcast_to(np.arange(most) >= numbers[:, None, None], cost.shape).copy()
+    sequences = np.zeros(cost.shape, dtype=np.int64)
+    row, way = np.ogrid[: len(mean), : len(ways)]
+    for place in range(most):
+        rows = slice(int(np.count_nonzero(numbers > place)))
+        barred = closed[rows] if sizes is None else closed[rows] | (sizes != sizes[place])
+        chosen = np.where(barred, np.inf, cost[rows]).argmin(axis=2)
+        sequences[rows, :, place] = chosen
+        closed[row[rows], way, chosen] = True
+        cost[rows] *= keep if place else 0.0
+        cost[rows] += follow * mean[row[rows], chosen]
     return sequences
 
 
