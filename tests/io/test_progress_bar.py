@@ -16,6 +16,16 @@ def test_one_line_per_minute_with_the_time_left(capsys) -> None:
     assert capsys.readouterr().err.splitlines() == lines
 
 
+def test_an_estimate_replaces_the_mean(capsys) -> None:
+    now, measured = [0.0], [None, 5.0]
+    with Progress("tasks", lambda: now[0], estimate=lambda: measured.pop(0)) as progress:
+        progress.start(3)
+        for _ in range(2):
+            now[0] += 70.0
+            progress.advance()
+    assert capsys.readouterr().err.splitlines() == ["1 of 3 tasks", "2 of 3 tasks, 0:00:05 left"]
+
+
 def test_a_bar_on_a_terminal(capsys, monkeypatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     with Progress("classes") as progress:

@@ -21,9 +21,11 @@ from edgecil.engine.config_values import (
 from edgecil.engine.directory import remove_features, writing
 from edgecil.engine.experiment import Experiment, TrainingFailedError, stored_answers
 from edgecil.engine.main_guard import refuse_while_importing
+from edgecil.engine.plan import Node
 from edgecil.engine.progress import ProgressWriter
 from edgecil.engine.record import VERSIONS
 from edgecil.engine.similarity import SIMILARITY_FILE
+from edgecil.engine.status import elapsed_seconds, expected_seconds
 from edgecil.engine.store import DATABASE
 from edgecil.engine.until import FIRST_LOOK, Goal, check_goal, parse_goal
 from edgecil.errors import UsageError, unknown
@@ -125,15 +127,33 @@ def run(
     refuse_while_importing()
     require_training()
     asked = resolve(config, options, out=out, overwrite=overwrite)
-    with Progress("tasks", shown=asked.execution.progress) as bar:
+    remaining: set[Node] = set()
+    measured: dict[Node, float] = {}
+    workers = 1
 
-        def start(prepared: Prepared, store: Store) -> None:
+    def seconds_left() -> float | None:
+        expected = expected_seconds(remaining, measured)
+        return elapsed_seconds(expected, workers) if measured else None
+
+    with Progress("tasks", shown=asked.execution.progress, estimate=seconds_left) as bar:
+
+        def start(prepared: Prepared, store: Store, capacity: int) -> None:
             if bar.shown:
                 for name, sentence in prepared.notes.items():
                     bar.note(sentence, once=name)  # with `until`, a protocol grows
-                bar.start(len(prepared.plan), len(store.done().keys() & set(prepared.plan)))
+                measured.update({node: result.seconds for node, result in store.done().items()})
+                nonlocal remaining, workers
+                remaining, workers = set(prepared.plan) - measured.keys(), capacity
+                bar.start(len(prepared.plan), len(prepared.plan) - len(remaining))
 
-        return run_resolved(asked, start, lambda finished: bar.advance(finished.job.node.method))
+        def advance(finished: Finished) -> None:
+            node, result = finished.job.node, finished.outcome.result
+            remaining.discard(node)
+            if result is not None:
+                measured[node] = result.seconds
+            bar.advance(node.method)
+
+        return run_resolved(asked, start, advance)
 
 
 @dataclass(frozen=True)
@@ -172,7 +192,7 @@ def resolve(
 
 def run_resolved(
     asked: Resolved,
-    on_start: Callable[[Prepared, Store], None] = lambda *_: None,
+    on_start: Callable[[Prepared, Store, int], None] = lambda *_: None,
     on_finished: Callable[[Finished], None] = lambda finished: None,
 ) -> Experiment:
     """Train what a call asks for."""
@@ -253,7 +273,7 @@ def _added(first: Experiment, second: Experiment) -> Experiment:
 def _run(
     execution: Execution,
     out: Path,
-    on_start: Callable[[Prepared, Store], None],
+    on_start: Callable[[Prepared, Store, int], None],
     on_finished: Callable[[Finished], None],
     config: ExperimentConfig,
     *,
@@ -288,7 +308,7 @@ def _run(
         if prepared.similarity is not None and not (out / SIMILARITY_FILE).exists():
             save_similarity(prepared.similarity, out / SIMILARITY_FILE)
         store.add_config(asdict(prepared.config))
-        on_start(prepared, store)
+        on_start(prepared, store, executor.capacity)
         with ProgressWriter(out, workers=executor.capacity, shard=execution.shard) as progress:
 
             def finish(finished: Finished) -> None:

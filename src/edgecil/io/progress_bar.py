@@ -9,15 +9,22 @@ from datetime import timedelta
 from typing import Any
 
 _PERIOD = 60.0  # seconds between two lines
+_REFRESH = 1.0  # seconds between two estimates on a terminal
 
 
 class Progress:
-    """Counts what is done and estimates the time that is left, by the mean so far."""
+    """Counts what is done, and shows an `estimate` of the seconds left, else by the mean so far."""
 
     def __init__(
-        self, unit: str, clock: Callable[[], float] = time.monotonic, *, shown: bool = True
+        self,
+        unit: str,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        shown: bool = True,
+        estimate: Callable[[], float | None] | None = None,
     ) -> None:
         self._unit, self._clock, self.shown = unit, clock, shown
+        self._estimate = estimate or self._by_mean
         self._noted: set[str] = set()
         self._bar: Any = None
         self._total = self._done = self._before = 0
@@ -44,24 +51,29 @@ class Progress:
                 progress.TextColumn(self._unit),
                 progress.BarColumn(),
                 progress.MofNCompleteColumn(),
-                progress.TimeRemainingColumn(),
+                progress.TextColumn("{task.fields[left]}"),
                 progress.TextColumn("{task.fields[note]}", markup=False),
                 console=Console(stderr=True),
             )
-            self._bar.add_task("", total=total, completed=done, note="")
+            self._bar.add_task("", total=total, completed=done, left="", note="")
             self._bar.start()
 
     def advance(self, note: str = "") -> None:
         """Count one more; the note is a few words on the last one."""
         self._done += 1
+        shown = {"note": note}
+        if self._clock() - self._printed >= (_PERIOD if self._bar is None else _REFRESH):
+            self._printed, seconds = self._clock(), self._estimate()
+            shown["left"] = "" if seconds is None else f"{timedelta(seconds=round(seconds))} left"
         if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], completed=self._done, note=note)
-        elif self.shown and self._clock() - self._printed >= _PERIOD:
-            self._printed = self._clock()
-            mean = (self._printed - self._begun) / (self._done - self._before)
-            left = timedelta(seconds=round(mean * (self._total - self._done)))
-            parts = [f"{self._done} of {self._total} {self._unit}, {left} left", note]
+            self._bar.update(self._bar.task_ids[0], completed=self._done, **shown)
+        elif self.shown and "left" in shown:
+            parts = (f"{self._done} of {self._total} {self._unit}", shown["left"], note)
             sys.stderr.write(", ".join(filter(None, parts)) + "\n")
+
+    def _by_mean(self) -> float:
+        mean = (self._clock() - self._begun) / (self._done - self._before)
+        return mean * (self._total - self._done)
 
     def note(self, sentence: str, *, once: str) -> None:
         """Write a remark, if anything is shown; only the first one under a name."""
