@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 import reprlib
 import sys
 import warnings
@@ -29,9 +30,8 @@ class Sentence:
 
     def named(self, name: Callable[[str], str]) -> str:
         """Return the message with its parameters as a function names them."""
-        parts = str(self.args[0]).split("`")
-        parts[1::2] = map(name, parts[1::2])
-        return "".join(parts)
+        text = str(self.args[0]) if self.args else ""
+        return re.sub("`([a-z_]+)`", lambda match: name(match[1]), text)
 
 
 class EdgecilError(Sentence, Exception):

@@ -53,36 +53,62 @@ _WEIGHTS = (".pt", ".pth", ".bin", ".safetensors")
 
 @dataclass(frozen=True)
 class Requirement:
-    """Something that a run requires."""
+    """Something that a run requires.
 
-    name: str  # dataset, similarity, backbone, device, directory, disk or method, and which
+    Attributes:
+        name: dataset, similarity, backbone, device, directory, disk or method, and which.
+        available: whether it is there.
+        about: where it is, or what is missing and what to do.
+    """
+
+    name: str
     available: bool
-    about: str  # where it is, or what is missing and what to do
+    about: str
 
 
 @dataclass(frozen=True)
 class PlannedMethod:
-    """The task trainings of one method."""
+    """The task trainings of one method.
+
+    Attributes:
+        method: the method's name.
+        runs: sequences times repeats.
+        tasks: task trainings; sequences that begin with the same tasks and seed share them.
+        stored: task trainings whose results are stored already.
+        seconds: expected duration of the others, one after another; None if nothing was measured.
+        unknown: why it is not known.
+    """
 
     method: str
-    runs: int  # sequences times repeats
-    tasks: int  # trainings; sequences that begin with the same tasks and seed share them
-    stored: int  # trainings whose results are stored already
-    seconds: float | None  # expected of the others, one after another; None if not measured
-    unknown: str = ""  # why it is not known
+    runs: int
+    tasks: int
+    stored: int
+    seconds: float | None
+    unknown: str = ""
 
 
 @dataclass(frozen=True, repr=False)
 class Check:
-    """What a call of `run` requires and would do."""
+    """What a call of `run` requires and would do.
 
-    requirements: tuple[Requirement, ...]  # found or missing
-    methods: tuple[PlannedMethod, ...] = ()  # empty if the classes of the dataset are unknown
-    orders: Mapping[str, int] = field(default_factory=dict)  # their number by protocol
+    Attributes:
+        requirements: all that it requires, found or missing.
+        methods: the work by method; empty if the classes of the dataset are unknown.
+        orders: number of class orders by protocol.
+        workers: number of trainings at the same time.
+        seconds: expected time from start to end; None if a method could not be measured.
+        states: number of states of learners that are on disk at the same time, at most.
+        disk: expected bytes of results and states, each as large as after the first task; None if
+            no state could be measured.
+    """
+
+    requirements: tuple[Requirement, ...]
+    methods: tuple[PlannedMethod, ...] = ()
+    orders: Mapping[str, int] = field(default_factory=dict)
     workers: int = 1
-    seconds: float | None = None  # expected from start to end; None if a method was not measured
-    states: int = 0  # of learners that are on disk at the same time, at most
-    disk: int | None = None  # bytes of results and states; None if no state was measured
+    seconds: float | None = None
+    states: int = 0
+    disk: int | None = None
 
     @property
     def problems(self) -> tuple[Requirement, ...]:
@@ -490,6 +516,7 @@ def _try_method(
 
     A training that does not end in time is scaled by its steps.
     """
+    import torch._dynamo  # optimizers import it, and an import that is cut off stays broken
     from torch.optim.optimizer import register_optimizer_step_post_hook
 
     from edgecil.engine.node_training import TooLongError, at_most, train_node

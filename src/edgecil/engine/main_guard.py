@@ -64,8 +64,18 @@ def safe_path() -> Iterator[None]:
     """Start processes that get their search path from this one.
 
     `python -c`, with which they start, puts the working directory first: a `pickle.py` in a folder
-    of somebody else would be run. Python 3.10 has no option against it.
+    of somebody else would be run.
     """
+    if sys.version_info < (3, 11):  # which has no such variable
+        import multiprocessing.util as util
+
+        before = util._args_from_interpreter_flags
+        util._args_from_interpreter_flags = lambda: [*before(), "-I"]
+        try:
+            yield
+        finally:
+            util._args_from_interpreter_flags = before
+        return
     if not os.environ.get(_SAFE_PATH):
         os.environ[_SAFE_PATH] = _OURS
     try:

@@ -36,10 +36,10 @@ def merge(directories: Sequence[str | Path], *, out: str | Path) -> Experiment:
     Returns:
         The joined experiment.
     """
-    sources = [Path(directory) for directory in directories]
     out = Path(out)
-    for path in (*sources, out):
-        check_path(path)
+    for path in (*directories, out):
+        check_path(Path(path))
+    sources = [it for it in map(Path, directories) if it.resolve() != out.resolve()]
     if not sources:
         raise UsageError("'directories' must name at least one experiment directory. Got none.")
     check_owner(out, "experiment")

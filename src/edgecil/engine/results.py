@@ -286,11 +286,17 @@ class WholeRun:
 
 @dataclass(frozen=True)
 class Summary:
-    """The work of one call of `run`: tasks, or whole sequences where another tool trains."""
+    """The work that one call of `run` did.
+
+    Attributes:
+        trained: tasks trained by this call; whole sequences where another tool trains.
+        reused: tasks that an earlier call had finished.
+        failed: tasks whose training raised; tasks after them were not tried.
+    """
 
     trained: int
-    reused: int  # of earlier calls
-    failed: tuple[Node, ...]  # whose training raised; tasks after them were not tried
+    reused: int
+    failed: tuple[Node, ...]
 
 
 def _task_sums(counts: ClassCounts) -> tuple[int, ...]:

@@ -28,15 +28,25 @@ _BAR = 40  # characters
 
 @dataclass(frozen=True)
 class Failure:
-    """A task training that raised."""
+    """A task training that raised.
+
+    Attributes:
+        method: the method's name.
+        seed: the training seed.
+        tasks: this task and all earlier ones.
+        error: the error in one line.
+        trace: the whole traceback.
+        runs: the labelled sequences that begin with these tasks, written `protocol label`.
+        whole: whether another tool trained all tasks in one go.
+    """
 
     method: str
     seed: int
-    tasks: Prefix  # this task and all earlier ones
-    error: str  # in one line
+    tasks: Prefix
+    error: str
     trace: str
-    runs: tuple[str, ...] = ()  # that begin with these tasks, written `protocol label`
-    whole: bool = False  # another tool trained all tasks in one go
+    runs: tuple[str, ...] = ()
+    whole: bool = False
 
     @property
     def node(self) -> Node:

@@ -44,15 +44,21 @@ class Goal:
 class GoalStatus:
     """What is known about a goal after some orders.
 
-    By method, or by `first - second`, the interval holds the mean at all times with probability
-    90 %; it is None while it is infinite.
+    Attributes:
+        order_count: number of different class orders.
+        intervals: by method, or by `first - second`: the interval that holds the mean at all times
+            with probability 90 %; None while it is infinite.
+        answer: True or False as soon as the goal is decided; None until then.
+        means: by the same names; empty without orders.
+        one_seed: whether all orders were trained with the same seed, so that the answer is about
+            this seed.
     """
 
     order_count: int
     intervals: dict[str, tuple[float, float] | None]
-    answer: bool | None  # None until the goal is decided
+    answer: bool | None
     means: dict[str, float] = field(default_factory=dict)
-    one_seed: bool = False  # all orders were trained with it, so that the answer is about it
+    one_seed: bool = False
 
     def __str__(self) -> str:
         """Return what is known in the words of `analyze` and `compare`, and whether it suffices."""

@@ -115,6 +115,12 @@ class Answer:
     chance: float | None = None
     probes: dict[str, float] = field(default_factory=dict)
 
+    def __str__(self) -> str:
+        """Return the claims in a sentence, without the method's name."""
+        from edgecil.estimation.sentences import describe_answer
+
+        return describe_answer(self)
+
 
 def answer(table: Runs, method: str, truth: Truth | None = None) -> Answer:
     """Return what may be claimed about a method, given its truth if the table contains it."""

@@ -134,10 +134,14 @@ def room_on(device: torch.device) -> int:
 
 def free_memory() -> int:
     """Return the bytes of memory that are available, within the limit of a control group."""
-    limits, group = [_available()], Path("/sys/fs/cgroup")
-    with suppress(OSError, ValueError):  # there is no such file, or it says "max"
-        most, used = (int((group / f"memory.{it}").read_text("utf-8")) for it in ("max", "current"))
-        limits.append(most - used)
+    limits, home = [_available()], Path("/sys/fs/cgroup")
+    for names in (
+        ("memory.max", "memory.current"),
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),  # of version 1
+    ):
+        with suppress(OSError, ValueError):  # there is no such file, or it says "max"
+            most, used = (int((home / name).read_text("utf-8")) for name in names)
+            limits.append(most - used)
     return max(0, min(limits))
 
 

@@ -95,9 +95,12 @@ def compare_similarities(
     for (left, own), (right, its) in pairs:
         named = numbered_names(len(own)) not in (own.names, its.names)  # numbers fit any names
         if len(own) != len(its) or (named and own.names != its.names):
+            differ = f"{len(own)} classes and {len(its)}"
+            if len(own) == len(its):
+                place = next(i for i in range(len(own)) if own.names[i] != its.names[i])
+                differ = f"label {place} is {own.names[place]!r} and {its.names[place]!r}"
             raise UsageError(
-                f"{left} and {right} must cover the same classes in the same order. Got "
-                f"{len(own)} classes and {len(its)}, named {own.names[:3]} … and {its.names[:3]} …"
+                f"{left} and {right} must cover the same classes in the same order: {differ}."
             )
     rng = np.random.default_rng(0) if rng is None else rng
     agreements = []

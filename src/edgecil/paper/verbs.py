@@ -85,7 +85,7 @@ GROUP = VerbGroup(
         ),
         Verb(
             "score",
-            "profile a given class order: S, its exact z, and similarity inside and between tasks",
+            "profile a given class order: S, its exact z, and every other objective",
             (
                 "edgecil paper score cifar100 --sequence order.json --tasks 10",
                 "edgecil paper score --similarity D.npz --sequence sequences.json --label hard",

@@ -38,7 +38,7 @@ class ScoredSequence:
             protocol in front if there are several.
         tasks: K tasks, each a sorted tuple of class ids.
         order: the N class ids, task by task.
-        profile: S, z and the similarities inside and between tasks.
+        profile: S, its z, and every other objective.
         certificate: given by `optimal` and `probes`, else None.
     """
 

@@ -17,6 +17,7 @@ from edgecil.similarity.matrix import SimilarityMatrix
 
 # The arrays that are read; others in a file are not unpacked.
 _ARRAYS = ("values", "vectors", "names", "source")
+_LARGEST = 1e100  # sums of products of larger numbers overflow
 
 
 def save_similarity(matrix: SimilarityMatrix, path: str | Path) -> None:
@@ -93,10 +94,12 @@ def _listed(arrays: dict[str, Any]) -> str:
 
 
 def _numbers(array: Any, kind: str, path: Path) -> Floats:
-    """Return the array as real numbers; other types are refused."""
+    """Return the array as real numbers; other types and extreme values are refused."""
     if array.dtype.kind not in "biuf":
         raise DataError(f"The {kind} in {path} must be real numbers. Got {array.dtype} instead.")
     numbers: Floats = array.astype(np.float64)
+    if (np.abs(numbers[np.isfinite(numbers)]) > _LARGEST).any():
+        raise DataError(f"The {kind} in {path} must lie within ±{_LARGEST:g}; divide them.")
     return numbers
 
 

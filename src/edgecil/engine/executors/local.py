@@ -23,8 +23,10 @@ from edgecil.engine.main_guard import WORKER, check_exit, forget_safe_path, star
 from edgecil.engine.node_training import Outcome, State, WorkerContext, failure, train_node
 from edgecil.engine.plan import Node
 from edgecil.engine.store import save_state
+from edgecil.errors import EdgecilError
 
 _TICK = 1.0
+_STARTS = 3
 
 _log = logging.getLogger(__name__)
 
@@ -72,6 +74,7 @@ class WorkerPool:
         self._timeout = timeout
         self._queued: deque[Job] = deque()
         self._workers: list[_Worker] = []
+        self._lost = 0  # workers in a row that ended before they began a job
         for split in (context.scenario.train, context.scenario.test):
             split.inputs.share_memory_()
             split.labels.share_memory_()
@@ -110,6 +113,16 @@ class WorkerPool:
             self._workers.remove(worker)
             worker.kill()
             check_exit(worker.process.exitcode)
+        self._lost = 0 if worker.alive or worker.begun is not None else self._lost + 1
+        if self._lost == _STARTS:
+            raise EdgecilError(
+                f"{_STARTS} worker processes in a row ended before they began a task. "
+                f"{outcome.error} Set `workers` to 1 to train in the main process, which shows the "
+                "whole error."
+            )
+        if self._lost:  # it is not the job that ended the worker
+            self._queued.appendleft(job)
+            return None
         if outcome.out_of_memory and self._placement.lower(worker.device, running):
             _log.warning(
                 "%s has too little memory for %d jobs; %d run there from now on, and the task is "
