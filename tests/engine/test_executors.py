@@ -20,7 +20,7 @@ from edgecil.engine.plan import Node, Plan
 from edgecil.engine.results import NodeResult
 from edgecil.engine.scheduler import Summary, execute
 from edgecil.engine.store import Store
-from edgecil.errors import PrerequisiteError, UsageError
+from edgecil.errors import EdgecilError, PrerequisiteError, UsageError
 from edgecil.methods import get_method
 from edgecil.methods.setups import PAPER_MEMORY
 from edgecil.sequences import ClassSequence
@@ -211,16 +211,31 @@ def test_a_training_that_takes_too_long_is_stopped(tmp_path) -> None:
         assert ended(pool).result is not None
 
 
-def test_a_job_whose_worker_has_ended_fails_and_the_next_one_has_a_new_worker(pool) -> None:
+def test_a_job_is_not_charged_with_the_death_of_a_worker_that_has_not_begun_it(pool) -> None:
     pool.submit(strange_job("instant"))
     first = ended(pool).result
     (worker,) = pool._workers
     worker.process.kill()
     worker.process.join()
     pool.submit(strange_job("instant"))
-    assert "SIGKILL" in ended(pool).error
-    pool.submit(strange_job("instant"))  # as the scheduler does
     assert ended(pool).result.correct == first.correct
+
+
+def test_workers_that_always_end_before_they_begin_end_the_run(tmp_path, monkeypatch) -> None:
+    started = []
+
+    class Stillborn(local._Worker):
+        def begin(self, job: Job) -> None:
+            started.append(self)
+            super().begin(job)
+            self.process.kill()
+
+    monkeypatch.setattr(local, "_Worker", Stillborn)
+    with closing(pool_for("instant", tmp_path)) as pool:
+        pool.submit(strange_job("instant"))
+        with pytest.raises(EdgecilError, match="SIGKILL"):
+            ended(pool)
+        assert len(started) == 3
 
 
 def test_a_worker_with_another_identity_is_refused_unless_allowed() -> None:

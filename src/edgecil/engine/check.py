@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -516,10 +517,11 @@ def _try_method(
 
     A training that does not end in time is scaled by its steps.
     """
-    import torch._dynamo  # optimizers import it, and an import that is cut off stays broken
     from torch.optim.optimizer import register_optimizer_step_post_hook
 
     from edgecil.engine.node_training import TooLongError, at_most, train_node
+
+    import_module("torch._dynamo")  # as optimizers do; an import that is cut off stays broken
 
     node = Node(method, 0, (tuple(range(len(context.scenario.names))),))
     times: list[float] = []
