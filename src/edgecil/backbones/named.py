@@ -148,5 +148,6 @@ def backbone_status(name: str) -> tuple[bool, str]:
     """Return whether a backbone can be built without a download, and a sentence about it."""
     if name in BACKBONES:
         summary = (BACKBONES[name].__doc__ or "").split("\n")[0]
-        return True, f"From scratch: {summary[0].lower()}{summary[1:]}"
+        what = summary.removeprefix("Return ")
+        return True, f"From scratch. {what[0].upper()}{what[1:]}"
     return pretrained.pretrained_status(name)

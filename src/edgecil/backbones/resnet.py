@@ -139,7 +139,7 @@ def imagenet_resnet18(channels: int) -> ResNet:
 
 
 def resnet_tiny(shape: tuple[int, ...]) -> ResNet:
-    """Build a small network for small images: 3 stages of 1 block, 16/32/64 channels, d = 64.
+    """Return a small network for small images: 3 stages of 1 block, 16/32/64 channels, d = 64.
 
     The stem reduces images to a quarter of their size; a 28×28 drawing takes 0.7 million
     multiplications.

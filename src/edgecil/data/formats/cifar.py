@@ -38,7 +38,7 @@ class CifarLayout:
     @property
     def advice(self) -> str:
         """How to get the files, a clause for errors."""
-        return f"get {self.url} and unpack it there"
+        return f"get {self.url} and unpack it there, or use the dataset hf:uoft-cs/{self.name}"
 
 
 LAYOUTS = {
