@@ -243,11 +243,7 @@ class ExperimentConfig(Options):
     def space(self, classes: int) -> SequenceSpace:
         """Return every sequence of so many classes in the experiment's tasks."""
         return SequenceSpace.choose(
-            classes,
-            tasks=self.tasks,
-            base=self.base,
-            increment=self.increment,
-            sizes=self.sizes,
+            classes, tasks=self.tasks, base=self.base, increment=self.increment, sizes=self.sizes
         )
 
     @property

@@ -257,14 +257,13 @@ def _test(
 
 def _count_classes(labels: torch.Tensor, node: Node) -> ClassCounts:
     """Return how often each class of each task occurs among the labels."""
-    largest = max(class_ for task in node.prefix for class_ in task)
-    counts = torch.bincount(labels.cpu(), minlength=largest + 1).tolist()
+    counts = torch.bincount(labels.cpu(), minlength=1 + max(map(max, node.prefix))).tolist()
     return tuple(tuple(counts[class_] for class_ in task) for task in node.prefix)
 
 
 def _count_confusion(labels: torch.Tensor, answers: torch.Tensor, node: Node) -> TaskConfusion:
     """For each task, the wrong answers of an earlier, of the same and of a later task."""
-    task_of = torch.zeros(max(class_ for task in node.prefix for class_ in task) + 1).long()
+    task_of = torch.zeros(1 + max(map(max, node.prefix))).long()
     for place, task in enumerate(node.prefix):
         task_of[list(task)] = place
     wrong = answers != labels

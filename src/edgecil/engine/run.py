@@ -197,11 +197,8 @@ def run_resolved(
 ) -> Experiment:
     """Train what a call asks for."""
     config, most = asked.config, asked.execution.repeats_on
-    train = partial(_run, asked.execution, asked.out, on_start, on_finished)
-    if asked.goal is None:
-        experiment = train(config, overwrite=asked.overwrite)
-    else:
-        experiment = _run_until(asked.goal, asked, train)
+    train = partial(_run, on_start=on_start, on_finished=on_finished)
+    experiment = train(asked) if asked.goal is None else _run_until(asked.goal, asked, train)
     if most is not None:
         first = experiment.sequences()[config.protocol_names[0]]
         orders = tuple(dict.fromkeys(str(run.sequence) for run in first))[:most]
@@ -213,7 +210,8 @@ def run_resolved(
             training=replace(config.training, one_seed=config.shares_seed),
             budget=None,
         )
-        experiment = _added(experiment, train(repeated))
+        again = train(replace(asked, config=repeated, overwrite=False))
+        experiment = _added(experiment, again)
     return experiment
 
 
@@ -247,7 +245,8 @@ def _run_until(goal: Goal, asked: Resolved, train: Callable[..., Experiment]) ->
     most = config.budget or _MOST_ORDERS
     for budget in range(min(FIRST_LOOK, most), most + 1):
         overwrite = asked.overwrite and done is None
-        experiment = train(replace(config, budget=budget), overwrite=overwrite)
+        some = replace(asked, config=replace(config, budget=budget), overwrite=overwrite)
+        experiment = train(some)
         done = experiment if done is None else _added(done, experiment)
         table = experiment.table(config.metric)
         accuracies = {
@@ -271,15 +270,12 @@ def _added(first: Experiment, second: Experiment) -> Experiment:
 
 
 def _run(
-    execution: Execution,
-    out: Path,
+    asked: Resolved,
     on_start: Callable[[Prepared, Store, int], None],
     on_finished: Callable[[Finished], None],
-    config: ExperimentConfig,
-    *,
-    overwrite: bool = False,
 ) -> Experiment:
     """Train every run of one configuration."""
+    config, execution, out = asked.config, asked.execution, asked.out
     use_portable_kernels(precision=config.training.precision, device=config.training.device)
     from edgecil.engine import scheduler
     from edgecil.engine.executors import get_executor
@@ -288,7 +284,7 @@ def _run(
 
     trackers = open_trackers(**{name: getattr(execution, name) for name in TRACKERS})
     check_owner(out, "experiment")
-    answered = {} if overwrite else stored_answers(out)
+    answered = {} if asked.overwrite else stored_answers(out)
     prepared = prepare(config, answered, remote=execution.executor == "ray")
     if execution.part is not None:
         prepared = replace(prepared, plan=prepared.plan.shard(*execution.part))
@@ -298,7 +294,7 @@ def _run(
         prepared.context, environment=environment, allow_mismatch=execution.allow_mismatch
     )
     executor = get_executor(execution, context, out)
-    with closing(executor), writing(out, overwrite=overwrite) as store:
+    with closing(executor), writing(out, overwrite=asked.overwrite) as store:
         allowed = VERSIONS if execution.allow_mismatch else ()
         identity = {**prepared.identity, **executor.identity}
         unequal = store.check_identity(identity, allowed=allowed)

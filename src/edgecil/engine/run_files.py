@@ -6,10 +6,11 @@ Only the values are required: without sequences the class orders are unknown, bu
 
 from __future__ import annotations
 
+import itertools
 import math
 import zlib
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -162,8 +163,10 @@ def _parse(grid: Grid, metric: str, seeds_are: str) -> list[Runs]:
     if told:
         named = parsed(told, unescape, required=True)
         groups = list(zip(datasets, methods, named, strict=True))
-        if not has_seeds or not _tells_apart(groups, seeds):
-            has_seeds = False
+        # Seeds tell trainings of an order apart: all differ, or some orders have two.
+        has_two = len(set(zip(named, seeds, strict=True))) > len(set(named))
+        has_seeds = has_seeds and (has_two or len(set(groups)) == count)
+        if not has_seeds:
             seeds = [  # the same in every source
                 zlib.crc32(group[2].encode()) << 20 | number
                 for group, number in zip(groups, _count_equal(groups), strict=True)
@@ -207,24 +210,10 @@ def _parse(grid: Grid, metric: str, seeds_are: str) -> list[Runs]:
     return tables
 
 
-def _tells_apart(groups: Sequence[tuple[str, str, str]], seeds: Sequence[int]) -> bool:
-    """Return whether seeds tell trainings of an order apart: all differ, or some orders have two.
-
-    A group is a row's dataset, method and order.
-    """
-    orders = {group[2] for group in groups}
-    pairs = {(group[2], seed) for group, seed in zip(groups, seeds, strict=True)}
-    return len(set(groups)) == len(groups) or len(pairs) > len(orders)
-
-
 def _count_equal(values: Sequence[Hashable]) -> list[int]:
     """Return how often each value has appeared before."""
-    counts: Counter[Hashable] = Counter()
-    numbers = []
-    for value in values:
-        numbers.append(counts[value])
-        counts[value] += 1
-    return numbers
+    counters: defaultdict[Hashable, Iterator[int]] = defaultdict(itertools.count)
+    return [next(counters[value]) for value in values]
 
 
 def _parse_sequence(text: str) -> ClassSequence:

@@ -246,16 +246,12 @@ class Runs:
     @cached_property
     def classes(self) -> tuple[int, ...]:
         """The N class ids in the sequences, ascending; none if the orders are unknown."""
-        if not self.has_orders:
-            return ()
-        return tuple(sorted(self.sequences[0].order))
+        return tuple(sorted(self.sequences[0].order)) if self.has_orders else ()
 
     @cached_property
     def space(self) -> SequenceSpace:
         """Every sequence with these task sizes; a very large one if they are unknown."""
-        if not self.has_orders:
-            return _UNKNOWN_SPACE
-        return SequenceSpace(self.sequences[0].sizes)
+        return SequenceSpace(self.sequences[0].sizes) if self.has_orders else _UNKNOWN_SPACE
 
     @property
     def stand_in(self) -> str:
@@ -340,13 +336,13 @@ class Runs:
 
     def failures(self, method: str, protocol: str) -> tuple[str, ...]:
         """Return labels of a protocol's sequences on which no run of the method has a value."""
-        done: dict[tuple[int, int], bool] = {}
         rows = self.rows(method, protocol)
-        has_value = ~np.isnan(self.values[rows])
-        keys = zip(self.label[rows].tolist(), self.sequence[rows].tolist(), strict=True)
-        for key, given in zip(keys, has_value.tolist(), strict=True):
-            done[key] = done.get(key, False) or given
-        return tuple(self.labels[label] for (label, _), given in done.items() if not given)
+        finished = rows[~np.isnan(self.values[rows])]
+        begun, done = (
+            dict.fromkeys(zip(self.label[own].tolist(), self.sequence[own].tolist(), strict=True))
+            for own in (rows, finished)
+        )
+        return tuple(self.labels[key[0]] for key in begun if key not in done)
 
     def take(self, rows: Ints | Bools) -> Runs:
         """Return the table of some rows; texts and sequences that no row has are left out."""
@@ -468,12 +464,9 @@ def _code(column: Iterable[_T]) -> tuple[tuple[_T, ...], Ints]:
 def _rank(seeds: Ints, *keys: Ints) -> Ints:
     """Return the rank of each row's seed among the different seeds of rows with its keys, (n,)."""
     sort = np.lexsort((seeds, *keys))
-    ordered = np.stack(keys)[:, sort]
-    is_group = np.ones(len(sort), dtype=bool)
-    is_group[1:] = (np.diff(ordered, axis=1) != 0).any(axis=0)
-    is_new = is_group.copy()
-    is_new[1:] |= np.diff(seeds[sort]) != 0
-    number = np.cumsum(is_new)
+    differs = np.diff(np.stack([*keys, seeds])[:, sort], axis=1, prepend=-1) != 0
+    is_group = differs[:-1].any(axis=0)
+    number = np.cumsum(differs.any(axis=0))
     start = np.maximum.accumulate(np.where(is_group, number, 0))
     ranks = np.empty(len(sort), dtype=np.int64)
     ranks[sort] = number - start

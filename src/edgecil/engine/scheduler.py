@@ -21,8 +21,8 @@ def execute(
     plan: Plan,
     store: Store,
     executor: Executor,
-    on_finished: Callable[[Finished], None] | None = None,
-    on_started: Callable[[Job], None] | None = None,
+    on_finished: Callable[[Finished], None] = lambda finished: None,
+    on_started: Callable[[Job], None] = lambda job: None,
     *,
     keep_states: bool = False,
     retries: int = 0,
@@ -41,8 +41,7 @@ def execute(
             while queue.ready and len(queue.running) < executor.capacity:
                 job = queue.next_job()
                 executor.submit(job)
-                if on_started is not None:
-                    on_started(job)
+                on_started(job)
             finished = executor.wait()
             if finished is None:
                 continue
@@ -74,8 +73,7 @@ def execute(
             else:
                 store.record_failure(node, outcome.error or "", outcome.trace or "")
                 failed.append(node)
-            if on_finished is not None:
-                on_finished(finished)
+            on_finished(finished)
     finally:
         executor.close()
     remove_leftovers(store.directory)  # of workers that died while saving

@@ -13,7 +13,7 @@ import numpy as np
 from edgecil.engine.config import Execution, ExperimentConfig
 from edgecil.engine.config_values import build_config
 from edgecil.engine.plan import Node, Plan, Prefix
-from edgecil.engine.progress import RunningTask, read_progress
+from edgecil.engine.progress import RunningTask, RunProgress, read_progress
 from edgecil.engine.record import Identity
 from edgecil.engine.results import RunResult
 from edgecil.engine.seeds import FROM_LOGS, PER_ORDER, REPEATS, SEEDS, repeat_of, training_seed
@@ -153,11 +153,11 @@ def read_status(store: StoreReader, configs: Sequence[ExperimentConfig]) -> Stat
     failures = tuple(stored_failures(store))
     done, whole_runs = store.done(), store.whole_runs()
     sequences, finished = store.sequences(), {Node(*key) for key in store.runs()}
-    progress = read_progress(store.directory)
-    shard = None if progress is None else progress.shard
+    progress = read_progress(store.directory) or RunProgress(0.0, workers=1, ended=True)
     from_logs = store.identity().get(SEEDS) == FROM_LOGS  # whose runs have all finished
     wanted: set[Node] | None = finished if from_logs else None
-    if shard is not None and configs and (part := Execution(shard=shard).part) is not None:
+    part = Execution(shard=progress.shard).part
+    if configs and part is not None:
         last = configs[-1]
         own = [it.sequence for name in last.protocol_names for it in sequences.get(name, ())]
         wanted = set(Plan(last.method_names, last.seeds, own).shard(*part).runs)
@@ -177,8 +177,8 @@ def read_status(store: StoreReader, configs: Sequence[ExperimentConfig]) -> Stat
         parts.append(
             ProtocolStatus(method, protocol, len(runs), len(runs) - len(open_runs), failed)
         )
-    alive = progress is not None and progress.alive
-    running = progress.running if progress is not None and alive else ()
+    alive = progress.alive
+    running = progress.running if alive else ()
     remaining = [node for node in Plan.of(missing) if node not in done]
     left = None
     if configs and done and not whole_runs:  # another tool trains whole sequences
@@ -187,7 +187,7 @@ def read_status(store: StoreReader, configs: Sequence[ExperimentConfig]) -> Stat
         for task in running:
             past = max(0.0, time.time() - task.started)  # the clock may have been set back
             expected[task.node] = max(0.0, expected.get(task.node, 0.0) - past)
-        left = elapsed_seconds(expected, 1 if progress is None else progress.workers)
+        left = elapsed_seconds(expected, progress.workers)
     return Status(
         store.directory,
         tuple(parts),
@@ -197,7 +197,7 @@ def read_status(store: StoreReader, configs: Sequence[ExperimentConfig]) -> Stat
         alive,
         running,
         left,
-        shard,
+        progress.shard,
         tuple(origin_sentences(Identity.of(store.identity()).protocols)),
     )
 
@@ -270,9 +270,7 @@ def stored_failures(store: StoreReader) -> list[Failure]:
 
 
 def _planned(
-    configs: Iterable[ExperimentConfig],
-    begun: Iterable[tuple[str, int]],
-    protocols: Iterable[str],
+    configs: Iterable[ExperimentConfig], begun: Iterable[tuple[str, int]], protocols: Iterable[str]
 ) -> dict[tuple[str, str], set[int]]:
     """Return the repeats requested of each method on each protocol.
 

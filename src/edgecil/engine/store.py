@@ -77,7 +77,12 @@ class StoreReader:
                 "the file from a copy."
             )
         with self._using():
-            self._database = self._open()
+            self._database = self._connect()
+            try:
+                self._check(self._database.execute("PRAGMA user_version").fetchone()[0])
+            except BaseException:
+                self.close()
+                raise
 
     def __enter__(self) -> StoreReader:
         return self
@@ -85,37 +90,25 @@ class StoreReader:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _open(self) -> sqlite3.Connection:
-        if not self._path.is_file():
+    def _check(self, number: int) -> None:
+        """Raise an error unless the database has a format that is read, and plain tables."""
+        if number == 0:
             raise NoExperimentError(
-                f"{self.directory} is not an experiment: it contains no {DATABASE}."
+                f"{self.directory} is not an experiment: its {DATABASE} is empty."
             )
-        database = self._connect()
-        try:
-            number = database.execute("PRAGMA user_version").fetchone()[0]
-            if number == 0:
-                raise NoExperimentError(
-                    f"{self.directory} is not an experiment: its {DATABASE} is empty."
-                )
-            self._check_format(number)
-            # A view may have rows without end.
-            kinds = dict(database.execute("SELECT name, type FROM sqlite_master"))
-            strange = [name for name in TABLES if kinds.get(name) != "table"]
-            strange += [name for name, kind in kinds.items() if kind in ("view", "trigger")]
-            if strange:
-                raise sqlite3.DatabaseError(
-                    f"it has no plain table of results named {strange[0]!r}"
-                )
-            # Rows on a damaged page may be missing, which no checksum of rows shows.
-            status = self._path.stat()
-            content = status.st_size, status.st_mtime_ns
-            if _intact.get(self._path.absolute()) != content:
-                check_pages(database, "quick_check")
-                _intact[self._path.absolute()] = content
-        except BaseException:
-            database.close()
-            raise
-        return database
+        self._check_format(number)
+        # A view may have rows without end.
+        kinds = dict(self._database.execute("SELECT name, type FROM sqlite_master"))
+        strange = [name for name in TABLES if kinds.get(name) != "table"]
+        strange += [name for name, kind in kinds.items() if kind in ("view", "trigger")]
+        if strange:
+            raise sqlite3.DatabaseError(f"it has no plain table of results named {strange[0]!r}")
+        # Rows on a damaged page may be missing, which no checksum of rows shows.
+        status = self._path.stat()
+        content = status.st_size, status.st_mtime_ns
+        if _intact.get(self._path.absolute()) != content:
+            self._check_pages("quick_check")
+            _intact[self._path.absolute()] = content
 
     def _connect(self) -> sqlite3.Connection:
         """Return a connection that creates no files in the directory.
@@ -123,6 +116,10 @@ class StoreReader:
         Without a write-ahead log no process uses the database. With a log and without its index,
         which SQLite would create, a copy is read.
         """
+        if not self._path.is_file():
+            raise NoExperimentError(
+                f"{self.directory} is not an experiment: it contains no {DATABASE}."
+            )
         log, index = (self._path.with_name(f"{DATABASE}-{it}") for it in ("wal", "shm"))
         if log.exists() and not index.exists():
             with tempfile.TemporaryDirectory(prefix="edgecil-") as folder:
@@ -143,6 +140,13 @@ class StoreReader:
                 "again in another directory."
             )
         self._format = number
+
+    def _check_pages(self, check: str) -> None:
+        """Check that pages are consistent; `quick_check` reads tables, `integrity_check` all."""
+        (answer,) = self._database.execute(f"PRAGMA {check}(1)").fetchone()
+        if answer != "ok":
+            line = str(answer).split("\n")[-1]
+            raise sqlite3.DatabaseError(f"database disk image is malformed ({line})")
 
     def read_all(self) -> None:
         """Read all tables in one transaction; later queries, also of a closed store, use that."""
@@ -354,42 +358,32 @@ class Store(StoreReader):
     def __enter__(self) -> Store:
         return self
 
-    def _open(self) -> sqlite3.Connection:
-        database = sqlite3.connect(self._path)
-        try:
-            number = database.execute("PRAGMA user_version").fetchone()[0]
-            self._check_format(number or FORMAT)
-            if self._format < FORMAT:
-                raise UsageError(
-                    f"{self.directory} was made by an earlier version of edgecil and cannot be "
-                    "continued; analyse it as it is, and run in another `out` directory."
-                )
-            database.execute("PRAGMA journal_mode = WAL")
-            database.execute("PRAGMA synchronous = FULL")
-            database.executescript(_SCHEMA)
-            database.execute(f"PRAGMA user_version = {FORMAT}")
-            check_pages(database, "integrity_check")
-            self._remove_damaged_results(database)
-            status = self._path.stat()
-            self._file = (status.st_dev, status.st_ino)
-        except BaseException:
-            database.close()
-            raise
-        return database
+    def _connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(self._path)
 
-    def _remove_damaged_results(self, database: sqlite3.Connection) -> None:
-        """Delete results that differ from their checksums; they are trained again."""
-        columns = ", ".join(TABLES["nodes"])
-        damaged = [
-            (row,)
-            for row, *values, checksum in database.execute(
-                f"SELECT rowid, {columns}, checksum FROM nodes"
+    def _check(self, number: int) -> None:
+        self._check_format(number or FORMAT)
+        if self._format < FORMAT:
+            raise UsageError(
+                f"{self.directory} was made by an earlier version of edgecil and cannot be "
+                "continued; analyse it as it is, and run in another `out` directory."
             )
-            if checksum_of(values) != checksum
-        ]
+        self._database.execute("PRAGMA journal_mode = WAL")
+        self._database.execute("PRAGMA synchronous = FULL")
+        self._database.executescript(_SCHEMA)
+        self._database.execute(f"PRAGMA user_version = {FORMAT}")
+        self._check_pages("integrity_check")
+        self._remove_damaged_results()
+        self._file = self._path.stat()
+
+    def _remove_damaged_results(self) -> None:
+        """Delete results that differ from their checksums; they are trained again."""
+        query = f"SELECT rowid, {', '.join(TABLES['nodes'])}, checksum FROM nodes"
+        rows = self._database.execute(query)
+        damaged = [(row,) for row, *own, checksum in rows if checksum_of(own) != checksum]
         if damaged:
-            with database:
-                database.executemany("DELETE FROM nodes WHERE rowid = ?", damaged)
+            with self._database:
+                self._database.executemany("DELETE FROM nodes WHERE rowid = ?", damaged)
             _log.warning(
                 "%d result(s) in %s differed from their checksums; they were deleted and are "
                 "trained again.",
@@ -484,11 +478,7 @@ class Store(StoreReader):
         self._write("identity", [(NAMES, json.dumps(names))], conflict="OR REPLACE")
 
     def record(
-        self,
-        node: Node,
-        result: NodeResult | WholeRun,
-        *,
-        worker: Mapping[str, str] | None = None,
+        self, node: Node, result: NodeResult | WholeRun, *, worker: Mapping[str, str] | None = None
     ) -> None:
         """Store the result of a node, or of a whole sequence that another tool trained."""
         self.record_all([(node, result)], worker=worker)
@@ -523,7 +513,7 @@ class Store(StoreReader):
 
     def state_path(self, node: Node) -> Path:
         """Return the file with a node's state, which exists while nodes below it are unfinished."""
-        key = f"{node.method} {node.seed} {format_tasks(node.prefix)}"
+        key = " ".join(map(str, _key(node)))
         return self._states / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.pt"
 
     @contextmanager
@@ -544,10 +534,10 @@ class Store(StoreReader):
     def _check_file(self) -> None:
         """Raise an error if the file was deleted or replaced, because results would be lost."""
         try:
-            status = self._path.stat()
+            is_same = os.path.samestat(self._path.stat(), self._file)
         except OSError:
-            status = None
-        if status is None or (status.st_dev, status.st_ino) != self._file:
+            is_same = False
+        if not is_same:
             raise EdgecilError(
                 f"{self._path} was deleted or replaced while this process was writing to it, so "
                 "further results would be lost; restore the file and run the experiment again with "
@@ -565,14 +555,6 @@ def save_state(path: Path, state: bytes) -> None:
 
 def _key(node: Node) -> tuple[str, int, str]:
     return node.method, node.seed, format_tasks(node.prefix)
-
-
-def check_pages(database: sqlite3.Connection, check: str) -> None:
-    """Check that pages are consistent; `quick_check` reads tables, `integrity_check` all."""
-    (answer,) = database.execute(f"PRAGMA {check}(1)").fetchone()
-    if answer != "ok":
-        line = str(answer).split("\n")[-1]
-        raise sqlite3.DatabaseError(f"database disk image is malformed ({line})")
 
 
 def checksum_of(values: Iterable[Any]) -> str:

@@ -168,12 +168,10 @@ def toolbox_sizes(first: int, increment: int, classes: int) -> tuple[int, ...]:
 
 def cut_tasks(values: Mapping[str, Any], classes: int | None) -> dict[str, Any]:
     """Return the values with `sizes` for `base` and `increment`, if the classes are known."""
-    first, increment = (values.get(name) for name in ("base", "increment"))
-    if classes is None or type(first) is not int or type(increment) is not int:
+    others = dict(values)
+    first, increment = (others.pop(name, None) for name in ("base", "increment"))
+    if classes is None or any(type(it) is not int or it < 1 for it in (first, increment)):
         return dict(values)
-    if min(first, increment) < 1:
-        return dict(values)
-    others = {key: value for key, value in values.items() if key not in ("base", "increment")}
     return {**others, "sizes": toolbox_sizes(first, increment, classes)}
 
 

@@ -20,6 +20,7 @@ _FORM = re.compile(
 )
 
 Relation = Literal[">", "<", "±"]
+_RELATIONS: dict[str, Relation] = {">": ">", "<": "<", "±": "±", "+-": "±", "+/-": "±"}
 
 
 @dataclass(frozen=True)
@@ -95,9 +96,7 @@ def parse_goal(text: str) -> Goal:
             "`until` must be a goal such as 'icarl - ewc > 0', 'icarl > 60' or "
             f"'mean ± 0.5', with blanks around a minus. Got {shown(text)} instead."
         )
-    relation: Relation = ">" if match["relation"] == ">" else "<"
-    if match["relation"] in ("±", "+-", "+/-"):
-        relation = "±"
+    relation = _RELATIONS[match["relation"]]
     value = float(match["value"].replace("−", "-"))
     if relation == "±" and value <= 0.0:
         raise UsageError(f"The half-width in `until` must be above 0. Got {shown(text)} instead.")
@@ -108,10 +107,7 @@ def parse_goal(text: str) -> Goal:
 
 
 def check_goal(
-    goal: Goal,
-    accuracies: Mapping[str, Mapping[ClassSequence, float]],
-    *,
-    one_seed: bool = False,
+    goal: Goal, accuracies: Mapping[str, Mapping[ClassSequence, float]], *, one_seed: bool = False
 ) -> GoalStatus:
     """Return whether accuracies, in the order in which orders were run, decide a goal."""
     series: dict[str, Sequence[float]]

@@ -76,14 +76,7 @@ def get_executor(execution: Execution, context: WorkerContext, folder: Path) -> 
             )
         from edgecil.engine.executors.ray import RayExecutor
 
-        return RayExecutor(
-            context,
-            workers,
-            execution.address,
-            timeout=timeout,
-            per_device=share or 1,
-            folder=folder,
-        )
+        return RayExecutor(context, execution, folder)
     if execution.address is not None:
         raise UsageError("`address` requires the executor 'ray'. Got the executor 'local'.")
     from edgecil.engine.executors.local import InProcess, WorkerPool

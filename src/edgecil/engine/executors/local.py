@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import multiprocessing
 import os
 import signal
@@ -71,7 +72,7 @@ class WorkerPool:
         self.identity = gpu_identity(context.environment.device)
         expected = {**worker_identity(context.networks), **self.identity}
         context = self._context = replace(context, expected=expected)
-        self._timeout = timeout
+        self._timeout = timeout or math.inf
         self._queued: deque[Job] = deque()
         self._workers: list[_Worker] = []
         self._lost = 0  # workers in a row that ended before they began a job
@@ -96,7 +97,8 @@ class WorkerPool:
         wait([it for worker in busy for it in (worker.connection, worker.process.sentinel)], _TICK)
         for worker in busy:
             outcome = worker.receive()
-            if outcome is None and worker.overdue(self._timeout):
+            late = worker.begun is not None and time.monotonic() - worker.begun > self._timeout
+            if outcome is None and late:
                 outcome = failure(f"The training was stopped after {self._timeout:g} s.")
                 worker.alive = False
             if outcome is not None and (finished := self._finish(worker, outcome)) is not None:
@@ -209,11 +211,6 @@ class _Worker:
         name = signal.Signals(-code).name
         memory = " (often: out of memory)" if name in ("SIGKILL", "SIGSEGV", "SIGABRT") else ""
         return failure(f"The worker process was ended by {name}{memory}.")
-
-    def overdue(self, timeout: float | None) -> bool:
-        """Return whether the job has taken longer than it may."""
-        taken = 0.0 if self.begun is None else time.monotonic() - self.begun
-        return timeout is not None and taken > timeout
 
     def kill(self) -> None:
         """End the process."""

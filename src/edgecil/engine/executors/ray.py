@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.backbones.pretrained import is_pretrained, weight_contents
+from edgecil.engine.config import Execution
 from edgecil.engine.executors import Finished, Job
 from edgecil.engine.handshake import worker_identity
 from edgecil.engine.main_guard import hidden_script, safe_path, without_interrupts
@@ -61,16 +62,8 @@ _TOKEN = "set RAY_AUTH_MODE and RAY_AUTH_TOKEN as for the cluster."
 class RayExecutor:
     """Sends jobs to a :class:`RayDriver` in a process of its own."""
 
-    def __init__(
-        self,
-        context: WorkerContext,
-        workers: int | None,
-        address: str | None,
-        *,
-        timeout: float | None = None,
-        per_device: int = 1,
-        folder: Path,
-    ) -> None:
+    def __init__(self, context: WorkerContext, execution: Execution, folder: Path) -> None:
+        address = execution.address
         if find_spec("ray") is None:
             raise PrerequisiteError(
                 "The executor 'ray' requires Ray: run pip install 'edgecil[ray]', or use the "
@@ -83,7 +76,8 @@ class RayExecutor:
             )
         self._cluster = f"the Ray cluster at {address}" if address else "the private Ray"
         self._private = None if address else _Private(folder)
-        workers = workers or (None if address else max(1, cores() // context.threads))
+        default = None if address else max(1, cores() // context.threads)
+        workers = execution.workers or default
         self.capacity = workers or 1
         spawning = multiprocessing.get_context("spawn")
         self._connection, other = spawning.Pipe()
@@ -93,10 +87,11 @@ class RayExecutor:
         with safe_path(), without_interrupts(), hidden_script():
             self._process.start()
         other.close()
-        share = per_device if context.environment.device.startswith("cuda") else None
+        on_gpu = context.environment.device.startswith("cuda")
+        share = (execution.workers_per_device or 1) if on_gpu else None
         try:
-            call = pickled(context), context.threads, share, workers, address, timeout
-            self.identity = self._call("connect", *call, self._private)
+            call = pickled(context), context.threads, share, workers, address
+            self.identity = self._call("connect", *call, execution.timeout, self._private)
         except BaseException:
             self.close()
             raise
