@@ -206,9 +206,7 @@ def convert(name: str, value: Any, kind: Any) -> Any:
     try:
         return msgspec.convert(plain, kind)
     except msgspec.ValidationError as error:
-        raise UsageError(
-            f"`{name}` must be {describe_type(kind)}. Got {shown(value)} instead."
-        ) from error
+        raise wrong_value(name, describe_type(kind), value) from error
 
 
 _DESCRIPTIONS = {int: "an integer", float: "a number", bool: "true or false", str: "a text"}

@@ -91,30 +91,31 @@ class Subject:
 
 
 class Learner:
-    """A learner whose failed calls become errors that name the call and what to change."""
+    """A learner on tiny images, whose failed calls become errors that say what to change."""
 
-    def __init__(self, subject: Subject, dataset: Dataset, seed: int = 0) -> None:
-        self._name = subject.entry.name
+    def __init__(self, subject: Subject) -> None:
+        dataset = toy_dataset(**_TINY)
+        self._name, self.scenario = subject.entry.name, Scenario(dataset)
         self._restored = False
         with self._call("The constructor", "failed", "it must accept its default settings"):
-            self.method = subject.build(dataset, seed)
+            self.method = subject.build(dataset)
         plain = isinstance(self.method, PlainMethod)
         names = ("fit_task", "predict", "state_dict", "load_state_dict")
         self._learn, self._classify, self._state, self._restore = (
             names if plain else ("learn", "classify", "state", "restore")
         )
 
-    def learn(self, scenario: Scenario, tasks: Tasks) -> None:
+    def learn(self, tasks: Tasks) -> None:
         """Learn the last of these tasks."""
         advice = "tasks may have any classes and any number of them"
         with self._call(self._learn, f"failed on task {len(tasks)}", advice):
-            learn(self.method, scenario, tasks)
+            learn(self.method, self.scenario, tasks)
 
-    def classify(self, pixels: torch.Tensor) -> dict[str, torch.Tensor]:
-        """Return the predicted labels by classifier."""
+    def classify(self) -> dict[str, torch.Tensor]:
+        """Return the predicted labels of all test images by classifier."""
         advice = "it must accept any number of images after every task"
         with self._call(self._classify, "failed", advice):
-            return self.method.classify(pixels)
+            return self.method.classify(self.scenario.test.inputs)
 
     def state(self) -> dict[str, Any]:
         """Return the state."""
@@ -178,25 +179,23 @@ def check_method(
 @CHECKS.register("predictions")
 def check_predictions(subject: Subject) -> None:
     """Predictions are one class id per image, of classes seen so far."""
-    dataset = toy_dataset(**_TINY)
-    scenario, learner = Scenario(dataset), Learner(subject, dataset)
-    method, pixels = learner.method, scenario.test.inputs
+    learner, name = Learner(subject), subject.entry.name
+    method, images = learner.method, len(learner.scenario.test.inputs)
     for end in range(1, len(TASKS) + 1):
-        learner.learn(scenario, TASKS[:end])
+        learner.learn(TASKS[:end])
         seen = [class_ for task in TASKS[:end] for class_ in task]
-        name = subject.entry.name
         assert list(method.seen) == seen, (
             f"{name}.seen is {method.seen} after the tasks {TASKS[:end]}; learn() must set it to "
             "task.seen."
         )
-        labels = learner.classify(pixels)
+        labels = learner.classify()
         assert list(labels) == list(method.classifiers), (
             f"{name}.classify returned {list(labels)}; return one entry for each of its "
             f"'classifiers', {list(method.classifiers)}."
         )
         for classifier, predicted in labels.items():
-            assert predicted.shape == (len(pixels),), (
-                f"{name}.classify returned shape {tuple(predicted.shape)} for {len(pixels)} images "
+            assert predicted.shape == (images,), (
+                f"{name}.classify returned shape {tuple(predicted.shape)} for {images} images "
                 f"({classifier!r}); return one label per image."
             )
             assert 0 <= int(predicted.min()) <= int(predicted.max()) < len(seen), (
@@ -209,24 +208,23 @@ def check_predictions(subject: Subject) -> None:
 @CHECKS.register("resume")
 def check_resume(subject: Subject) -> None:
     """A learner restored from its state continues exactly like one that was never stopped."""
-    dataset, name = toy_dataset(**_TINY), subject.entry.name
-    scenario, steady = Scenario(dataset), Learner(subject, dataset)
+    steady, name = Learner(subject), subject.entry.name
     for end in range(1, len(TASKS) + 1):
         before = _stored(steady.state()) if end > 1 else None  # an untrained learner has no state
-        steady.learn(scenario, TASKS[:end])
-        resumed = Learner(subject, dataset)
+        steady.learn(TASKS[:end])
+        resumed = Learner(subject)
         if before is not None:
             resumed.restore(before)
-        resumed.learn(scenario, TASKS[:end])
+        resumed.learn(TASKS[:end])
         assert same(resumed.state(), steady.state()), (
             f"{name} differs after task {end} if it is saved and restored before that task. The "
             "state must contain everything that later tasks depend on, and random numbers must "
             "come from the task's seed."
         )
-        again = Learner(subject, dataset)
+        again = Learner(subject)
         again.restore(_stored(steady.state()))
-        expected = steady.classify(scenario.test.inputs)
-        assert same(again.classify(scenario.test.inputs), expected), (
+        expected = steady.classify()
+        assert same(again.classify(), expected), (
             f"{name} predicts differently after its state is restored in a new object; the state "
             "must contain everything that predictions depend on, including evaluation mode."
         )
@@ -235,12 +233,11 @@ def check_resume(subject: Subject) -> None:
 @CHECKS.register("state-is-a-copy")
 def check_state_is_a_copy(subject: Subject) -> None:
     """Learning another task does not change a state that was taken before."""
-    dataset = toy_dataset(**_TINY)
-    scenario, learner = Scenario(dataset), Learner(subject, dataset)
-    learner.learn(scenario, TASKS[:1])
+    learner = Learner(subject)
+    learner.learn(TASKS[:1])
     state = learner.state()
     copy = _stored(state)
-    learner.learn(scenario, TASKS[:2])
+    learner.learn(TASKS[:2])
     assert same(state, copy), (
         f"Learning the second task changed the state of {subject.entry.name} after the first; "
         "return copies of the tensors."
@@ -250,17 +247,16 @@ def check_state_is_a_copy(subject: Subject) -> None:
 @CHECKS.register("seeds")
 def check_seeds(subject: Subject) -> None:
     """The same seed gives the same result, whatever the global random state is."""
-    dataset = toy_dataset(**_TINY)
-    scenario, states = Scenario(dataset), []
+    states = []
     for disturbance in (1, 2):
         random.seed(disturbance)
         np.random.seed(disturbance)  # noqa: NPY002
         torch.manual_seed(disturbance)
         before = _global_state()
-        learner = Learner(subject, dataset)
+        learner = Learner(subject)
         for end in (1, 2):
-            learner.learn(scenario, TASKS[:end])
-        learner.classify(scenario.test.inputs)
+            learner.learn(TASKS[:end])
+        learner.classify()
         states.append(learner.state())
         assert before == _global_state(), (
             f"{subject.entry.name} changes the global random state; draw from task.generator(…) "
@@ -275,12 +271,11 @@ def check_seeds(subject: Subject) -> None:
 @CHECKS.register("task-sizes")
 def check_task_sizes(subject: Subject) -> None:
     """Tasks may have different numbers of classes, one included, in any class order."""
-    dataset = toy_dataset(**_TINY)
-    scenario, learner = Scenario(dataset), Learner(subject, dataset)
+    learner = Learner(subject)
     tasks: Tasks = ((5,), (0, 2, 4))
     for end in range(1, len(tasks) + 1):
-        learner.learn(scenario, tasks[:end])
-        learner.classify(scenario.test.inputs)
+        learner.learn(tasks[:end])
+        learner.classify()
 
 
 def learn(method: Method, scenario: Scenario, tasks: Tasks, *, seed: int = 0) -> None:

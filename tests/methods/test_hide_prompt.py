@@ -59,7 +59,7 @@ def test_the_loss_keeps_new_features_apart_from_old_centroids() -> None:
     method = trained(2)
     pixels, labels = SCENARIO.train.inputs[:4], torch.tensor([2, 3, 2, 3])
     images = Pipeline((), method.environment.mean, method.environment.std).plain(pixels)
-    features = method.prompted(images, method.ensembled())
+    features = method.prefixed(images, method.ensembled())
     with SCENARIO.task(TASKS[:2], 0) as task:
         loss = method.loss(images, labels, method.frozen_features(pixels), task)
     entropy = torch.nn.functional.cross_entropy(method.head(features)[:, 2:], labels - 2)
@@ -89,7 +89,7 @@ def test_an_image_gets_the_prompt_of_the_task_of_its_likeliest_class() -> None:
         for class_, task in ((0, 0), (3, 1), (5, 2)):
             method.inference.head.weight.zero_()
             method.inference.head.bias.copy_(torch.nn.functional.one_hot(torch.tensor(class_), 6))
-            expected = method.prompted(images, method.prompts[task]["prefixes"])
+            expected = method.prefixed(images, method.prompts[task]["prefixes"])
             torch.testing.assert_close(method.features(images, queries), expected)
 
 

@@ -299,7 +299,5 @@ _BY_TYPE = {
     "Mapping[": "settings",
     "Callable[": None,
 }
-_ALIASES = {
-    "--protocol": ["--eval"],
-    "--normalisation": ["--normalization"],
-}  # the paper's, torch's
+# the paper's, torch's
+_ALIASES = {"--protocol": ["--eval"], "--normalisation": ["--normalization"]}

@@ -228,15 +228,9 @@ def _script(
 ) -> str:
     own = "".join(f"{name}={shlex.quote(it)}\n" for name, it in variables.items())
     exports = "".join(f"export {name}={shlex.quote(it)}\n" for name, it in environment.items())
-    return (
-        "#!/bin/sh\n# Trains the runs that have no result yet; what each prints is in logs/.\n"
-        f'{own}cd "$(dirname "$0")" || exit 1\n{exports}failed=0\n'
-        f"for run in {' '.join(map(shlex.quote, runs))}; do\n"
-        '    [ -f "results/$run.json" ] && continue\n'
-        f'    {command} > "logs/$run.txt" 2>&1 \\\n'
-        '        || { failed=1; echo "$run failed; see $PWD/logs/$run.txt" >&2; }\n'
-        "done\nexit $failed\n"
-    )
+    quoted = " ".join(map(shlex.quote, runs))
+    template = Path(__file__).with_name("run_script.txt").read_text("utf-8")
+    return template.format(variables=own, exports=exports, runs=quoted, command=command)
 
 
 def import_results(folder: str | Path, *, out: str | Path, overwrite: bool = False) -> Experiment:

@@ -181,11 +181,7 @@ def train(
 
 
 def _train_missing(
-    plan: ExternalPlan,
-    store: Store,
-    workers: int,
-    timeout: float | None,
-    bar: Progress,
+    plan: ExternalPlan, store: Store, workers: int, timeout: float | None, bar: Progress
 ) -> Summary:
     done, nodes = store.whole_runs(), plan.nodes()
     missing = [node for node in nodes if node not in done]

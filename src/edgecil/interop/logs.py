@@ -378,9 +378,7 @@ def _constructed(
     return orders
 
 
-def _complete_runs(
-    paths: Iterable[Path],
-) -> list[tuple[LoggedRun, dict[str, Reported]]]:
+def _complete_runs(paths: Iterable[Path]) -> list[tuple[LoggedRun, dict[str, Reported]]]:
     """Return the runs that have a result, each once."""
     complete: list[tuple[LoggedRun, dict[str, Reported]]] = []
     first_path: dict[str, Path] = {}

@@ -20,13 +20,7 @@ from edgecil.sequences.protocols import (
     note_sequences,
     parse_protocols,
 )
-from edgecil.similarity import (
-    Similarity,
-    SimilaritySource,
-    align,
-    choose_similarity,
-    find_classes,
-)
+from edgecil.similarity import Similarity, SimilaritySource, align, choose_similarity, find_classes
 from edgecil.similarity.images import class_means
 
 

@@ -15,18 +15,17 @@ from torch.nn.functional import cross_entropy
 
 from edgecil.backbones import Backbone, GrowingLinear
 from edgecil.methods.entry import register_method
-from edgecil.methods.memory import ExemplarMemory
-from edgecil.methods.network import Network, ReplayConfig, TeacherMethod
+from edgecil.methods.memory import ExemplarMemory, draw
+from edgecil.methods.network import DistillationConfig, Network, TeacherMethod
 from edgecil.methods.settings import Range
 from edgecil.methods.task import Task
 from edgecil.methods.training import minimise
 
 
 @dataclass(frozen=True)
-class BiCConfig(ReplayConfig):
+class BiCConfig(DistillationConfig):
     """Hyper-parameters of BiC; the correction has the schedule of a task."""
 
-    temperature: float = 2.0  # of the distillation
     # share of a class's exemplars that is held out for the correction, at least one
     held_out: Annotated[float, Range(0.0, 1.0, open=True)] = 0.1
     # The correction is fitted by the cross-entropy of the logits, as in the publication, or as in
@@ -108,9 +107,7 @@ class BiC(TeacherMethod):
         chosen = []
         for label in range(len(task.seen)):
             where = torch.nonzero(labels == label).squeeze(1)
-            generator = task.generator("held out", label)
-            order = torch.randperm(len(where), generator=generator, device=where.device)
-            chosen.append(where[order[:count]])
+            chosen.append(where[draw(where, count, task.generator("held out", label))])
         return torch.cat(chosen)
 
     def end(self, task: Task) -> None:

@@ -42,12 +42,8 @@ class ClassGaussians:
         so that an epoch costs the same per feature whatever the number of classes.
         """
         width, device = self.means.shape[1], self.means.device
-        rows = torch.cat(
-            [
-                torch.randn(len(labels), width, generator=generator, device=device)
-                for labels in batches
-            ]
-        )
+        noise = [torch.randn(len(it), width, generator=generator, device=device) for it in batches]
+        rows = torch.cat(noise)
         labels = torch.cat(list(batches))
         sizes = torch.bincount(labels, minlength=len(self.means)).tolist()
         places = labels.argsort(stable=True).split(sizes)

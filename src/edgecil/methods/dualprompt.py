@@ -13,7 +13,6 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cosine_similarity, normalize
 
-from edgecil.backbones.vit import Prefix, Sockets
 from edgecil.methods.entry import register_method
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
@@ -80,11 +79,7 @@ class DualPrompt(PromptMethod):
         chosen = expert[:, :, tasks]  # (blocks, 2, n, length, d)
         if self.config.mixed:
             chosen = chosen.flatten(1, 2).unflatten(1, (-1, 2)).transpose(1, 2)
-        pairs = [*self.prompts[-1]["general"], *chosen]
-        prefixes: dict[int, Prefix] = {
-            block: (pair[0], pair[1]) for block, pair in enumerate(pairs)
-        }
-        return self.vit(images, Sockets(prefixes=prefixes))
+        return self.prefixed(images, [*self.prompts[-1]["general"], *chosen])
 
     def choose(self, queries: Tensor) -> Tensor:
         """Return the task (n,) whose key has the largest cosine with each query (n, d)."""

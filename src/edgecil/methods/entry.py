@@ -14,7 +14,7 @@ from edgecil.io.code import Source
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.method import Environment, Method, Need
 from edgecil.methods.settings import PAPER, Schedule
-from edgecil.methods.setups import SETUPS, fast_schedule, find_setup, get_schedule
+from edgecil.methods.setups import FAST, SETUPS, find_setup, get_schedule
 from edgecil.registry import Registry
 
 _Method = TypeVar("_Method", bound=type[Method])
@@ -75,14 +75,14 @@ class MethodEntry:
         published = find_setup(self.name, name, dataset)
         if published is not None:
             return published.schedule, published.memory or memory
-        if _is_fast(name):
-            return fast_schedule(self.name) or schedule, memory
+        if SETUPS.resolve(name) == "fast":
+            return FAST.get(self.name, schedule), memory
         own = getattr(self.config(), "schedule", PAPER)
         return (schedule if own == PAPER else own), memory
 
     def settings(self, setup: str, dataset: str | None = None) -> Mapping[str, Any]:
         """Return settings that a setup changes besides schedule and memory."""
-        if _is_fast(setup):
+        if SETUPS.resolve(setup) == "fast":
             return self.fast_settings
         published = find_setup(self.name, setup, dataset)
         return {**self.published_settings, **({} if published is None else published.settings)}
@@ -126,10 +126,6 @@ def register_method(
         return method
 
     return add
-
-
-def _is_fast(setup: str) -> bool:
-    return SETUPS.resolve(setup) == "fast"
 
 
 def replace_settings(config: Any, settings: Mapping[str, Any], path: str) -> Any:

@@ -14,8 +14,9 @@ import torch
 from torch import Tensor
 
 from edgecil.methods.entry import register_method
+from edgecil.methods.finetune import Finetune
 from edgecil.methods.method import Environment
-from edgecil.methods.network import NetworkConfig, NetworkMethod, new_classes_only
+from edgecil.methods.network import NetworkConfig
 from edgecil.methods.task import Task
 from edgecil.methods.training import Feed, shuffle
 
@@ -37,11 +38,11 @@ class EWCConfig(NetworkConfig):
     "elastic weight consolidation (Kirkpatrick et al. 2017)",
     published_settings={"fisher_images": "training"},
 )
-class EWC(NetworkMethod):
+class EWC(Finetune):
     """Fine-tuning with a quadratic penalty on every weight."""
 
     config: EWCConfig
-    kept = (*NetworkMethod.kept, "fisher")
+    kept = (*Finetune.kept, "fisher")
 
     def __init__(self, config: EWCConfig, environment: Environment) -> None:
         super().__init__(config, environment)
@@ -56,7 +57,7 @@ class EWC(NetworkMethod):
 
     def loss(self, images: Tensor, labels: Tensor, task: Task) -> Tensor:
         """Cross-entropy over the new classes plus the penalty."""
-        value = new_classes_only(self.network(images), labels, task.old_count)
+        value = super().loss(images, labels, task)
         return value + self.config.strength * self.penalty() if self.anchor else value
 
     def penalty(self) -> Tensor:

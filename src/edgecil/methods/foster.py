@@ -112,15 +112,8 @@ class FOSTER(NetworkMethod):
     def classify(self, inputs: Tensor) -> dict[str, Tensor]:
         """Classify by the compressed network, by its nearest mean, and by the boosted network."""
         network = self.boosted or self.network
-
-        def boosted(images: Tensor) -> Tensor:
-            logits: Tensor = network(images)
-            return logits.argmax(dim=1)
-
-        return {
-            **super().classify(inputs),
-            "boosted": in_batches(boosted, inputs, self.environment),
-        }
+        logits = in_batches(network, inputs, self.environment)
+        return {**super().classify(inputs), "boosted": logits.argmax(dim=1)}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Load a state from :meth:`state`."""

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from edgecil.backbones import GrowingLinear
 from edgecil.backbones.initialise import build
-from edgecil.backbones.vit import MLP, Sockets, ViTLayout
+from edgecil.backbones.vit import MLP, ViTLayout
 from edgecil.methods.class_statistics import ClassMixtures, align, separation_loss
 from edgecil.methods.entry import register_method
 from edgecil.methods.method import Environment
@@ -121,29 +121,24 @@ class HiDePrompt(PromptMethod):
 
     def loss(self, images: Tensor, labels: Tensor, queries: Tensor, task: Task) -> Tensor:
         """Cross-entropy over the new classes plus the contrastive regularisation."""
-        features = self.prompted(images, self.ensembled())
+        features = self.prefixed(images, self.ensembled())
         value = new_classes_only(self.head(features), labels, task.old_count)
         others = torch.cat([self.instructed.centroids(), features])
         return value + self.config.contrast * separation_loss(others, self.config.temperature)
-
-    def prompted(self, images: Tensor, prefixes: Tensor) -> Tensor:
-        """Return the class token (n, d) with prompts (layers, 2, p, d) or (layers, 2, n, p, d)."""
-        by_block = {block: (keys, values) for block, (keys, values) in enumerate(prefixes)}
-        return self.vit(images, Sockets(prefixes=by_block))
 
     def features(self, images: Tensor, queries: Tensor) -> Tensor:
         """Input of the head, (n, d): the class token with the inferred task's prompt."""
         of_class = torch.tensor(self.task_of_class, device=queries.device)
         tasks = of_class[self.inference(queries).argmax(dim=1)]
         prefixes = torch.stack([prompts["prefixes"] for prompts in self.prompts], dim=2)
-        return self.prompted(images, prefixes[:, :, tasks])
+        return self.prefixed(images, prefixes[:, :, tasks])
 
     def remember(self, task: Task) -> None:
         """Store feature statistics of the new classes, without and with the task's prompt."""
         prefixes = self.prompts[-1]["prefixes"]
         plain = self.frozen_features(task.inputs)
         instructed = in_batches(
-            lambda images: self.prompted(images, prefixes), task.inputs, self.environment
+            lambda images: self.prefixed(images, prefixes), task.inputs, self.environment
         )
         for label in range(task.old_count, len(task.seen)):
             ours = task.labels == label

@@ -6,28 +6,18 @@ softmax losses of PyCIL: cross-entropy over all classes plus distillation of the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
 from edgecil.methods.entry import register_method
-from edgecil.methods.network import ReplayConfig, TeacherMethod
+from edgecil.methods.network import DistillationConfig, TeacherMethod
 from edgecil.methods.task import Task
 
 
-@dataclass(frozen=True)
-class ICaRLConfig(ReplayConfig):
-    """Hyper-parameters of iCaRL."""
-
-    temperature: float = 2.0  # of the distillation
-
-
-@register_method("icarl", ICaRLConfig, "exemplar replay, distillation, nearest mean (2017)")
+@register_method("icarl", DistillationConfig, "exemplar replay, distillation, nearest mean (2017)")
 class ICaRL(TeacherMethod):
     """Trains on the task and the exemplars, and classifies by the exemplars' means."""
 
-    config: ICaRLConfig
     classifiers = ("nme", "head")
 
     def loss(self, images: Tensor, labels: Tensor, task: Task) -> Tensor:

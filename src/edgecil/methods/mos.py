@@ -125,17 +125,10 @@ class MOS(PretrainedMethod):
             others = torch.cat([self.gaussians.means, features])
             return value + self.config.contrast * separation_loss(others, self.config.temperature)
 
+        parameters, head = adapters.parameters(), self.head.parameters()
         data = task.inputs, task.labels
         with dropout(adapters, task.generator("dropout")):
-            fit(
-                adapters.parameters(),
-                data,
-                loss,
-                self.schedule,
-                task,
-                self.environment,
-                head=self.head.parameters(),
-            )
+            fit(parameters, data, loss, self.schedule, task, self.environment, head=head)
         merge(adapters, self.adapters, self.config.merging)
         return adapters.requires_grad_(False)
 
@@ -169,11 +162,7 @@ class MOS(PretrainedMethod):
 
 
 class MergedOnUse(nn.Module):  # type: ignore[misc]
-    """A block's adapter that merges the adapters of all blocks before it is used.
-
-    Weights are replaced, not modified, because the gradients of earlier blocks require the weights
-    that these blocks used.
-    """
+    """A block's adapter that merges the adapters of all blocks before it is used."""
 
     def __init__(
         self, adapters: nn.ModuleList, index: int, earlier: list[nn.ModuleList], share: float
@@ -184,10 +173,7 @@ class MergedOnUse(nn.Module):  # type: ignore[misc]
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Return the term to add to the MLP's output, (…, d)."""
-        if self.earlier:
-            means = mean_of(self.earlier).parameters()
-            for ours, mean in zip(self.merged.parameters(), means, strict=True):
-                ours.data = torch.lerp(ours.data, mean.data, self.share)
+        merge(self.merged, self.earlier, self.share)
         return self.merged[self.index](tokens)
 
 
@@ -202,7 +188,10 @@ def mean_of(adapters: Sequence[nn.ModuleList]) -> nn.ModuleList:
 
 
 def merge(adapters: nn.ModuleList, earlier: list[nn.ModuleList], share: float) -> None:
-    """Interpolate adapters in place towards the mean of all earlier ones."""
+    """Interpolate adapters towards the mean of all earlier ones.
+
+    Weights are replaced, not modified: a gradient requires the weights that its block used.
+    """
     if earlier:
         for ours, mean in zip(adapters.parameters(), mean_of(earlier).parameters(), strict=True):
-            ours.data.lerp_(mean.data, share)
+            ours.data = torch.lerp(ours.data, mean.data, share)

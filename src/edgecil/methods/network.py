@@ -184,6 +184,13 @@ def new_classes_only(logits: Tensor, labels: Tensor, old_count: int) -> Tensor:
     return cross_entropy(logits[:, old_count:], labels - old_count)
 
 
+@dataclass(frozen=True)
+class DistillationConfig(ReplayConfig):
+    """Hyper-parameters of replay with distillation."""
+
+    temperature: float = 2.0  # of the distillation
+
+
 class TeacherMethod(NetworkMethod):
     """Keeps a frozen copy of the old network while a task is trained."""
 

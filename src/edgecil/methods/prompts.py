@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor, nn
 
 from edgecil.backbones import GrowingLinear
 from edgecil.backbones.features import BATCH
+from edgecil.backbones.vit import Sockets
 from edgecil.methods.method import Environment
 from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.task import Task, derive_generator
@@ -55,9 +57,8 @@ class PromptMethod(PretrainedMethod):
         for earlier in self.prompts:
             for value in earlier.values():
                 value.requires_grad_(False)
-        copies = {
-            name: value.to(self.environment.device, copy=True) for name, value in tensors.items()
-        }
+        device = self.environment.device
+        copies = {name: value.to(device, copy=True) for name, value in tensors.items()}
         self.prompts.append({name: nn.Parameter(value) for name, value in copies.items()})
 
     @abstractmethod
@@ -67,6 +68,11 @@ class PromptMethod(PretrainedMethod):
     @abstractmethod
     def features(self, images: Tensor, queries: Tensor) -> Tensor:
         """Input of the head (n, d) for normalised images (n, c, h, w) with queries (n, d)."""
+
+    def prefixed(self, images: Tensor, prefixes: Iterable[Tensor]) -> Tensor:
+        """Return the class token (n, d); keys and values by block are (2, p, d) or (2, n, p, d)."""
+        by_block = {block: (keys, values) for block, (keys, values) in enumerate(prefixes)}
+        return self.vit(images, Sockets(prefixes=by_block))
 
     @property
     def test_batch(self) -> int:

@@ -119,6 +119,7 @@ PUBLISHED = {
 }
 NAMED = {setup.name: setup for rows in PUBLISHED.values() for setup in rows.values()}
 _FAST = {name: _schedule(values) for name, values in _TABLES["fast"]["backbone"].items()}
+FAST = {name: _schedule(values) for name, values in _TABLES["fast"]["method"].items()}  # their own
 SETUPS: Registry[str] = Registry(
     "setup", {name: name for name in ("paper", "fast", "published", *NAMED)}
 )
@@ -150,12 +151,6 @@ def get_schedule(name: str, backbone: str) -> tuple[Schedule, MemoryBudget]:
             "the setup 'paper'."
         )
     return _FAST[own], _FAST_MEMORY
-
-
-def fast_schedule(method: str) -> Schedule | None:
-    """Return the schedule `fast` of a method, if it has its own."""
-    own = _TABLES["fast"]["method"].get(method)
-    return None if own is None else _schedule(own)
 
 
 def find_setup(method: str, name: str, dataset: str | None = None) -> Setup | None:

@@ -18,14 +18,9 @@ from edgecil.backbones import Backbone, GrowingLinear
 from edgecil.backbones.pretrained import is_pretrained
 from edgecil.methods.class_statistics import ClassGaussians, align
 from edgecil.methods.entry import register_method
+from edgecil.methods.finetune import Finetune
 from edgecil.methods.method import Environment
-from edgecil.methods.network import (
-    Network,
-    NetworkConfig,
-    NetworkMethod,
-    Parameters,
-    new_classes_only,
-)
+from edgecil.methods.network import Network, NetworkConfig, Parameters
 from edgecil.methods.prompts import PromptHead
 from edgecil.methods.settings import Positive, Schedule
 from edgecil.methods.task import Task
@@ -48,11 +43,11 @@ class SLCAConfig(NetworkConfig):
 
 
 @register_method("slca", SLCAConfig, "slow backbone, head aligned by class statistics (2023)")
-class SLCA(NetworkMethod):
+class SLCA(Finetune):
     """Fine-tunes slowly, and predicts with an aligned copy of the head."""
 
     config: SLCAConfig
-    kept = (*NetworkMethod.kept, "aligned", "gaussians", "sizes")
+    kept = (*Finetune.kept, "aligned", "gaussians", "sizes")
     only_for_predictions = ("aligned",)
 
     def __init__(self, config: SLCAConfig, environment: Environment) -> None:
@@ -80,10 +75,6 @@ class SLCA(NetworkMethod):
     def optimised(self, network: Network) -> tuple[Parameters, Parameters]:
         """Return the backbone's parameters, and the head's."""
         return network.backbone.parameters(), network.head.parameters()
-
-    def loss(self, images: Tensor, labels: Tensor, task: Task) -> Tensor:
-        """Cross-entropy over the new classes."""
-        return new_classes_only(self.network(images), labels, task.old_count)
 
     def end(self, task: Task) -> None:
         """Restore old outputs, store class statistics, and align a copy of the head."""

@@ -6,25 +6,15 @@ The weight of the distillation is the share of old classes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from edgecil.methods.entry import register_method
-from edgecil.methods.network import ReplayConfig, TeacherMethod
+from edgecil.methods.network import DistillationConfig, TeacherMethod
 from edgecil.methods.task import Task
 
 
-@dataclass(frozen=True)
-class WAConfig(ReplayConfig):
-    """Hyper-parameters of WA."""
-
-    temperature: float = 2.0  # of the distillation
-
-
-@register_method("wa", WAConfig, "replay, distillation, weight alignment (2020)")
+@register_method("wa", DistillationConfig, "replay, distillation, weight alignment (2020)")
 class WA(TeacherMethod):
     """Replay with distillation; the head is aligned after each task."""
 
-    config: WAConfig
     classifiers = ("head", "nme")
 
     def end(self, task: Task) -> None:
