@@ -12,7 +12,7 @@ from edgecil.errors import UsageError
 from edgecil.paper import check_theorem_3
 from edgecil.sequences import ClassSequence, SequenceSpace, score
 from edgecil.sequences.objective import generalization
-from edgecil.sequences.sampling import score_orders
+from edgecil.sequences.scores import score_orders
 from edgecil.similarity import SimilarityMatrix, build_similarity, text_similarity
 
 SIX = SequenceSpace((2, 2, 2))

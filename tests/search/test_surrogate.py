@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from edgecil.io.arrays import Floats, Ints
-from edgecil.search.surrogate import _kernels, place_classes, predict
+from edgecil.search.surrogate import _kernels, predict
 from edgecil.sequences import SequenceSpace
+from edgecil.sequences.scores import place_classes
 
 SPACES = [SequenceSpace.equal(6, 3), SequenceSpace((3, 2, 1)), SequenceSpace.equal(4, 4)]
 

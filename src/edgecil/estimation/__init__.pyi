@@ -22,5 +22,5 @@ from .correlation import (
 )
 from .distributions import Distribution as Distribution
 from .next_runs import NextRuns as NextRuns, NextStep as NextStep
-from .truth import Truth as Truth, find_truth as find_truth
+from .samples import Truth as Truth, find_truth as find_truth
 from .variance import OrderEffect as OrderEffect, split_variance as split_variance

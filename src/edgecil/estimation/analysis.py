@@ -35,7 +35,7 @@ from edgecil.estimation.correlation import (
 from edgecil.estimation.details import RunDetails, describe_runs, note_undertrained
 from edgecil.estimation.next_runs import NextStep, advise, run_seconds
 from edgecil.estimation.plausibility import warn_of_failures, warn_of_truth
-from edgecil.estimation.samples import representative_orders, unbiased_orders
+from edgecil.estimation.samples import Truth, find_truth, representative_orders, unbiased_orders
 from edgecil.estimation.sentences import (
     count,
     describe_answer,
@@ -58,7 +58,6 @@ from edgecil.estimation.sources import (
     gather,
     is_saved_analysis,
 )
-from edgecil.estimation.truth import Truth, find_truth
 from edgecil.estimation.variance import OrderEffect, split_variance
 from edgecil.io.arrays import Floats
 from edgecil.io.files import replace_file
@@ -291,17 +290,12 @@ class Analysis:
     def __str__(self) -> str:
         """Return the claims, the comparisons and all warnings; over all datasets first."""
         lines = list(describe_overall(self.over_datasets, self.options.metric))
+        warnings: list[str] = []
         for dataset in self.datasets:
             lines += [f"{dataset.dataset or 'your data'}:"] if len(self.datasets) > 1 else []
             lines += describe_dataset(dataset)
-        warnings = [
-            line
-            for dataset in self.datasets
-            for line in (
-                *(f"Warning: {warning}" for warning in method_warnings(dataset)),
-                *(f"Note: {note}" for note in dataset.notes),
-            )
-        ]
+            warnings += (f"Warning: {warning}" for warning in method_warnings(dataset))
+            warnings += (f"Note: {note}" for note in dataset.notes)
         return "\n".join([*lines, *dict.fromkeys(warnings)])
 
     _repr_pretty_ = show_printed

@@ -22,12 +22,12 @@ from edgecil.estimation.population import (
 )
 from edgecil.estimation.samples import (
     Choice,
+    Truth,
     describe_population,
     know_orders,
     representative_orders,
     shared_seeds,
 )
-from edgecil.estimation.truth import Truth
 from edgecil.sequences.protocols import find_protocol
 from edgecil.theory import tolerance_share, worse_probability
 
@@ -140,11 +140,7 @@ def answer(table: Runs, method: str, truth: Truth | None = None) -> Answer:
     else:
         choice, orders = representative_orders(table, method)
         values, size = orders.accuracies, table.space.size
-        known, count, protocols = (
-            know_orders(table, orders),
-            len(orders),
-            (*choice.protocols,),
-        )
+        known, count, protocols = know_orders(table, orders), len(orders), (*choice.protocols,)
         estimator = "smoothed" if count >= LEAST_ORDERS else "gaussian"
         distribution = smooth(values, float(values.std() if known is None else known.std))
         centre = float(values.mean() if known is None else known.mean)
@@ -194,7 +190,7 @@ def _claim(
     if not choice.random and not choice.unknown:
         return Claim(value, reason="requires orders chosen at random")
     interval = known.interval(quantity)
-    kind = _KINDS[quantity]
+    kind: Kind = "next run" if quantity == "next" else quantity
     if quantity == "mean" and known.shared_seeds:  # judged by the mean of another seed
         kind = "one seed for all: mean"
     reached = reached_coverage(kind, choice.calibration, count)
@@ -206,9 +202,6 @@ def _claim(
         None if reached is None else reached.average,
         half_width=(interval[1] - interval[0]) / 2.0,
     )
-
-
-_KINDS: dict[Quantity, Kind] = {"mean": "mean", "std": "std", "next": "next run", "tail": "tail"}
 
 
 def _rank_claim(value: float, choice: Choice, level: float = LEVEL) -> Claim:
@@ -230,7 +223,7 @@ def _near_chance(table: Runs, mean: Claim) -> float | None:
 def _probes(table: Runs, method: str) -> dict[str, float]:
     accuracies = {}
     for name in table.protocols:
-        meanings = getattr(find_protocol(name), "meanings", {})
+        meanings = find_protocol(name).meanings
         orders = table.orders(method, name)
         for label, accuracy in zip(orders.labels, orders.accuracies.tolist(), strict=True):
             if label in meanings:

@@ -463,10 +463,6 @@ def performance_profile(runs: Sequence[Floats], scores: Floats) -> Profile:
 
     The bands are stratified bootstrap percentiles: orders are drawn again within each dataset
     (Agarwal et al. 2021, Deep Reinforcement Learning at the Edge of the Statistical Precipice).
-
-    Args:
-        runs: accuracies of the runs on each dataset.
-        scores: (m,) values of the metric.
     """
     rng = np.random.default_rng(0)
     share, samples = np.zeros(len(scores)), np.zeros((_DRAWS, len(scores)))

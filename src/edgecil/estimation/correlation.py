@@ -21,8 +21,7 @@ from scipy.special import ndtri
 from edgecil.estimation.distributions import SAME
 from edgecil.io.arrays import Floats
 from edgecil.sequences.objective import Objective, get_objective
-from edgecil.sequences.sampling import relabelled_sums, score_orders
-from edgecil.sequences.scores import moments
+from edgecil.sequences.scores import moments, relabelled_sums, score_orders
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity

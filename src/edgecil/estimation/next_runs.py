@@ -22,10 +22,9 @@ from edgecil.errors import UsageError, warn
 from edgecil.estimation.claims import Answer, answer
 from edgecil.estimation.comparison import judge_pairs, pair_methods
 from edgecil.estimation.population import LEAST_ORDERS, Grade, Posterior
-from edgecil.estimation.samples import know_orders, representative_orders
+from edgecil.estimation.samples import find_truth, know_orders, representative_orders
 from edgecil.estimation.sentences import MOST_ORDERS, count, describe_next, unit_of
 from edgecil.estimation.sources import DatasetRuns, Reading, Source, gather
-from edgecil.estimation.truth import find_truth
 from edgecil.io.files import check_new, replace_file
 from edgecil.io.notebook import show_printed
 from edgecil.options import checked

@@ -13,7 +13,7 @@ from edgecil.engine.metrics import find_metric
 from edgecil.engine.run_files import are_fractions, note_fractions
 from edgecil.engine.runs import PENDING, Runs
 from edgecil.errors import DataError
-from edgecil.estimation.truth import Truth
+from edgecil.estimation.samples import Truth
 from edgecil.sequences.protocols import LabelledSequence, describe_duplicates, find_protocol
 from edgecil.sequences.sequence import ClassSequence
 

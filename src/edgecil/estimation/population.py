@@ -338,13 +338,9 @@ def posterior(
     mean, variance = runs.centre[..., None, :], 1.0 / runs.precision[..., None, :]
     extra = np.zeros(1)
     if shared_seeds:
-        extra = np.repeat(shape.seed_share, len(runs.shares))
-        weights = np.concatenate([weights] * len(shape.seed_share), axis=-1)
-        weights = weights / len(shape.seed_share)
-        mean, variance = (
-            np.concatenate([part] * len(shape.seed_share), axis=-1) for part in (mean, variance)
-        )
-        variance = variance + extra / shared_seeds
+        times, extra = len(shape.seed_share), np.repeat(shape.seed_share, len(runs.shares))
+        weights, mean = np.tile(weights / times, times), np.tile(mean, times)
+        variance = np.tile(variance, times) + extra / shared_seeds
     return Posterior(log_std, weights, mean, variance, extra, runs, prior, between, shared_seeds)
 
 

@@ -24,8 +24,8 @@ from edgecil.engine.runs import Runs
 from edgecil.errors import DataError, EdgecilError
 from edgecil.estimation.distributions import SAME
 from edgecil.estimation.population import LEVEL, Interval
+from edgecil.estimation.samples import LEAST_SAMPLE, Truth, find_truth
 from edgecil.estimation.sources import Source, gather
-from edgecil.estimation.truth import LEAST_SAMPLE, Truth, find_truth
 from edgecil.io.arrays import Floats, Ints
 from edgecil.io.files import replace_file
 from edgecil.io.json import checked_json, read_json

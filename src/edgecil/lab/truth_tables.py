@@ -32,7 +32,7 @@ from edgecil.engine.runs import Runs
 from edgecil.engine.seeds import repeat_of
 from edgecil.errors import DataError, UsageError, shown, unknown
 from edgecil.estimation.distributions import SAME
-from edgecil.estimation.truth import LEAST_SAMPLE
+from edgecil.estimation.samples import LEAST_SAMPLE
 from edgecil.io.arrays import Floats, read_npz
 from edgecil.io.files import parse_json, replace_file
 from edgecil.sequences.protocols import PROTOCOLS, Protocol, find_protocol

@@ -28,8 +28,7 @@ from edgecil.sequences.objective import (
     task_similarity,
 )
 from edgecil.sequences.protocols.extremes import EDGE, GOALS
-from edgecil.sequences.sampling import sample_scores
-from edgecil.sequences.scores import moments, score
+from edgecil.sequences.scores import moments, sample_scores, score
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity

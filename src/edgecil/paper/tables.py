@@ -23,7 +23,7 @@ from edgecil.errors import DataError, UsageError, shown
 from edgecil.estimation.analysis import Analysis, as_analysis
 from edgecil.estimation.distances import jensen_shannon, wasserstein, wasserstein_2
 from edgecil.estimation.distributions import Distribution
-from edgecil.estimation.truth import Truth, find_truth
+from edgecil.estimation.samples import Truth, find_truth
 from edgecil.io.files import check_new, replace_file
 from edgecil.paper.published import Ranking, rank_numbers
 from edgecil.report.metrics import metric_words

@@ -133,13 +133,12 @@ class SearchResult:
     def __str__(self) -> str:
         count = len(self.confirmations)
         source = "in the search itself, not confirmed by new trainings"
-        if count:
-            source = f"on average over trainings ({count} new)"
+        interval = ""
         if self.half_width is not None:
             low, high = self.mean - self.half_width, self.mean + self.half_width
-            source = (
-                f"on average over trainings (90 % interval {low:.1f} to {high:.1f}, {count} new)"
-            )
+            interval = f"90 % interval {low:.1f} to {high:.1f}, "
+        if count:
+            source = f"on average over trainings ({interval}{count} new)"
         side = "better" if self.goal == "worst" else "worse"
         start = f"{self.method}, {self.goal} order {self.sequence}: {self.mean:.1f} {source}"
         share = f"{100.0 * self.share:.0f} %"

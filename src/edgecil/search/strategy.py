@@ -10,10 +10,9 @@ import numpy as np
 from scipy.special import ndtr
 
 from edgecil.io.arrays import Floats, Ints
-from edgecil.search.surrogate import Prediction, place_classes, predict
+from edgecil.search.surrogate import Prediction, predict
 from edgecil.sequences.objective import get_objective
-from edgecil.sequences.sampling import score_orders
-from edgecil.sequences.scores import moments
+from edgecil.sequences.scores import moments, place_classes, score_orders
 from edgecil.sequences.sequence import ClassSequence, Tasks
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity import Similarity

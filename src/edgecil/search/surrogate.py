@@ -48,14 +48,6 @@ class Prediction:
     noise: float
 
 
-def place_classes(orders: Ints, space: SequenceSpace) -> Ints:
-    """Return the task index of every class in n orders, shape (n, N)."""
-    places = np.empty_like(orders)
-    task = np.repeat(np.arange(space.tasks), space.sizes)
-    np.put_along_axis(places, orders, np.broadcast_to(task, orders.shape), axis=1)
-    return places
-
-
 def predict(
     space: SequenceSpace,
     places: Ints,
@@ -77,34 +69,29 @@ def predict(
     centre, scale = float(y.mean()), float(y.std()) or 1.0
     y = (y - centre) / scale
     among, across = _kernels(space, places, places), _kernels(space, places, candidates)
+    own_predictors = np.zeros(len(candidates))
     if predictors is not None and predictors[0].shape[1]:
         seen, asked = predictors
         count = seen.shape[1]
         among[4], across[4] = seen @ seen.T / count, seen @ asked.T / count
         own_predictors = (asked**2).sum(axis=1) / count
-    else:
-        own_predictors = np.zeros(len(candidates))
-    logs, means, variances, noises = [], [], [], []
+    fits = []
     for weights in _MIXTURES:
         if weights[4] == 1.0 and predictors is None:
             continue
         inside = np.tensordot(weights, among, axes=1)
         outside = np.tensordot(weights, across, axes=1)
         prior = weights[:4].sum() + weights[4] * own_predictors
-        for share in _NOISE:
-            log, mean, variance, noise = _condition(inside, outside, prior, y, share)
-            logs.append(log)
-            means.append(mean)
-            variances.append(variance)
-            noises.append(noise)
-    probability = np.exp(np.array(logs) - max(logs))
+        fits += [_condition(inside, outside, prior, y, share) for share in _NOISE]
+    logs, means, variances, noises = (np.array(part) for part in zip(*fits, strict=True))
+    probability = np.exp(logs - logs.max())
     probability /= probability.sum()
-    mean = probability @ np.array(means)
-    second = probability @ (np.array(variances) + np.array(means) ** 2)
+    mean = probability @ means
+    second = probability @ (variances + means**2)
     return Prediction(
         centre + scale * mean,
         scale * np.sqrt(np.maximum(second - mean**2, 1e-12)),
-        float(scale * np.sqrt(probability @ np.array(noises))),
+        float(scale * np.sqrt(probability @ noises)),
     )
 
 

@@ -14,7 +14,6 @@ from .protocols import (
 from .protocols.draw import protocol as protocol
 from .protocols.latin import latin as latin
 from .protocols.random import seeded as seeded
-from .sampling import sample_scores as sample_scores, score_orders as score_orders
 from .scored import (
     ChosenSequences as ChosenSequences,
     ScoredSequence as ScoredSequence,
@@ -26,7 +25,9 @@ from .scores import (
     Profile as Profile,
     moments as moments,
     profile as profile,
+    sample_scores as sample_scores,
     score as score,
+    score_orders as score_orders,
 )
 from .sequence import ClassSequence as ClassSequence
 from .space import SequenceSpace as SequenceSpace

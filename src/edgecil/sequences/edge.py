@@ -24,7 +24,7 @@ from edgecil.io.arrays import Floats, Ints
 from edgecil.registry import Registry
 from edgecil.sequences.canonical import construct
 from edgecil.sequences.objective import adjacent, neighbours
-from edgecil.sequences.sampling import score_orders, weighted_sums
+from edgecil.sequences.scores import score_orders, weighted_sums
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity
@@ -240,14 +240,8 @@ def _fill_as_printed(clusters: Sequence[int], sizes: Sequence[int]) -> list[int]
 
     The paper's "Step 2-3": the task with the most room left (the smallest, if tasks are of one
     size) takes a cluster even if that exceeds its room; in the end a task that is too large passes
-    its last classes on to the roomiest one.
-
-    Args:
-        clusters: their sizes, in the order of the line.
-        sizes: (K,) classes in each task.
-
-    Returns:
-        Places of the line, task by task.
+    its last classes on to the roomiest one. Given the sizes of the clusters in the order of the
+    line, and those of the tasks; returns places of the line, task by task.
     """
     room = [(-size, task) for task, size in enumerate(sizes)]
     heapify(room)

@@ -70,11 +70,7 @@ class Objective:
 
 def task_similarity(similarity: Similarity, sequence: ClassSequence) -> Floats:
     """Return the summed similarity between the classes of two tasks, c ≠ c': shape (K, K)."""
-    if len(similarity) != sum(sequence.sizes):
-        raise UsageError(
-            f"The similarity covers {len(similarity)} classes but the sequence has "
-            f"{sum(sequence.sizes)}; both must cover the same classes."
-        )
+    SequenceSpace(sequence.sizes).require_similarity(similarity)
     return group_similarity(similarity, sequence.task_of(), len(sequence))
 
 

@@ -83,10 +83,7 @@ class Continued(Unregistered):
     constructed = ()
     unknown = False
     calibration = RANDOM.calibration
-
-    def role(self, label: str) -> Role:
-        """Return that all are random draws."""
-        return "random"
+    role = Protocol.role
 
 
 REPEATS = "repeats"

@@ -37,11 +37,6 @@ class Random(Protocol):
 
     A seed whose order was drawn before is left out, but not with the legacy stream, whose seeds
     stand for what other tools drew.
-
-    Args:
-        name: of the protocol.
-        summary: one line.
-        legacy: use the stream of `numpy.random.seed`.
     """
 
     constructed = ()
@@ -86,10 +81,8 @@ def unevenness(sequences: Collection[ClassSequence]) -> tuple[float, float]:
     """Return how unevenly classes visit the positions over n orders of two tasks or more.
 
     It is the chi-square statistic of the numbers of visits over its mean: 1 on average over random
-    orders, 0 if each class visits all positions in proportion to their sizes.
-
-    Returns:
-        The ratio, and its standard deviation over random orders.
+    orders, 0 if each class visits all positions in proportion to their sizes. Beside it stands its
+    standard deviation over random orders.
     """
     first = next(iter(sequences))
     classes = sorted(first.order)
