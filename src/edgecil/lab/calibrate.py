@@ -158,14 +158,14 @@ def calibrate(
         rng = np.random.default_rng([seed, count])
         for design in (RANDOM, LATIN):
             balanced = design is LATIN
-            rows = [dict.fromkeys(_CLAIMS, float("nan")) for _ in truths]
+            rows: list[dict[str, float]] = [{} for _ in truths]
             for row, truth in zip(rows, truths, strict=True):
                 if not balanced or truth.table.kind == "enumerated":
                     own = chosen[truth.half]
                     drawn = _draw(truth, count, draws, rng, own, balanced=balanced)
                     row |= _judge(truth, drawn, rng)
-            for claim in _CLAIMS:
-                note(claim, count, [row[claim] for row in rows], design)
+            for claim in max(rows, key=len):
+                note(claim, count, [row.get(claim, math.nan) for row in rows], design)
         pairs = [_pairs(it, truths, count, draws, rng, chosen[it.half]) for it in truths]
         note("difference", count, pairs)
         shared = [_one_seed(it, count, draws, rng, chosen[it.half]) for it in truths]
@@ -217,16 +217,6 @@ def _latin(table: TruthTable, count: int, draws: int) -> Ints:
     designs = [latin(table.space, count, rng) for _ in range(min(draws, _MOST_DESIGNS))]
     orders = np.array([[place[sequence] for sequence in design] for design in designs])
     return np.resize(orders, (draws, count))
-
-
-_CLAIMS = (
-    "mean",
-    "next run",
-    "tail",
-    "std",
-    "estimated std / true std",
-    "a learner against itself",
-)
 
 
 def _judge(truth: Learner, drawn: _Draw, rng: np.random.Generator) -> dict[str, float]:

@@ -311,11 +311,7 @@ def accuracy_truth(table: Runs, name: str) -> TruthTable:
     }
     kind: Kind = "enumerated" if complete else "sample"
     chosen = complete or by_method
-    common = _sorted(
-        sequence
-        for sequence in next(iter(chosen.values()), {})
-        if all(sequence in values for values in chosen.values())
-    )
+    common = _sorted(set.intersection(*map(set, chosen.values())) if chosen else ())
     if kind == "sample" and len(common) < LEAST_SAMPLE:
         raise DataError(_no_truth(name, len(common)))
     results: dict[str, Counts | Values] = {}
@@ -352,24 +348,18 @@ def _count_runs(repeats: list[tuple[int, list[RunResult]]]) -> Counts | Values:
     """Return the correct answers of R repeats on n sequences, or accuracies without counts."""
     seeds = tuple(seed for seed, _ in repeats)
     first = repeats[0][1][0]
-    runs = [run for _, row in repeats for run in row]
-    if any(run.reported or run.nodes[-1].class_correct is None for run in runs):
-        rows = [[run.accuracy for run in row] for _, row in repeats]
-        return Values(seeds, DEFAULT_METRIC, np.array(rows))
     tasks, classes = len(first.sequence), len(first.sequence.order)
     shape = len(seeds), len(first.classifiers), tasks, classes, len(repeats[0][1])
     correct = np.zeros(shape, dtype=np.int64)
-    totals = np.zeros(classes, dtype=np.int64)
     for repeat, (_, row) in enumerate(repeats):
         for index, run in enumerate(row):
-            for step, node in enumerate(run.nodes):
-                assert node.class_correct is not None
-                assert node.class_totals is not None
-                seen = [class_ for task in run.sequence.tasks[: step + 1] for class_ in task]
-                totals[seen] = [count for task in node.class_totals for count in task]
-                for number, name in enumerate(first.classifiers):
-                    counts = [count for task in node.class_correct[name] for count in task]
-                    correct[repeat, number, step, seen, index] = counts
+            for number, name in enumerate(first.classifiers):
+                counts = run.class_counts(name)
+                if counts is None:
+                    rows = [[run.accuracy for run in row] for _, row in repeats]
+                    return Values(seeds, DEFAULT_METRIC, np.array(rows))
+                correct[repeat, number, ..., index] = counts.right.T
+                totals = counts.images[:, -1].astype(np.int64)
     return Counts(seeds, first.classifiers, correct, totals)
 
 

@@ -198,7 +198,11 @@ def space(
             )
         greedy = greedy_bound(classes, chosen.tasks, mean_similarity, max_similarity)
     size, drawn = chosen.size, min(budget, chosen.size)
-    shares = {deviations: gaussian_tail(deviations) for deviations in (1.0, 2.0, 3.0)}
+    tails = []
+    for deviations in (1.0, 2.0, 3.0):
+        share = gaussian_tail(deviations)
+        missed, to_hit = miss_probability(share, drawn, size), runs_to_hit(share, CONFIDENCE, size)
+        tails.append(TailSummary(deviations, share, missed, to_hit))
     bounds = []
     for bound in BOUNDS.values():
         # Theorem 1 holds for accuracies in [0, 1], Theorem 2 for the given range, and
@@ -222,15 +226,7 @@ def space(
         delta=delta,
         budget=budget,
         bounds=tuple(bounds),
-        tails=tuple(
-            TailSummary(
-                deviations,
-                share,
-                miss_probability(share, drawn, size),
-                runs_to_hit(share, CONFIDENCE, size),
-            )
-            for deviations, share in shares.items()
-        ),
+        tails=tuple(tails),
         seen=SeenRange(
             share_inside=expected_share_inside(drawn, size),
             worse_probability=worse_probability(drawn) if drawn < size else 0.0,

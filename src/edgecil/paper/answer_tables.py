@@ -50,23 +50,18 @@ def space_tables(summary: SpaceSummary) -> Iterator[Table]:
     """The size of a space, bounds on the sample size, and what a few random runs miss."""
     size, runs = summary.size, f"{summary.budget} random runs"
     digits = f"about 10^{summary.log10_size:.2f} ({len(size)} digits)"
-    enough = f"runs for ε = {summary.epsilon:g}, δ = {summary.delta:g}"
     rows: list[tuple[Cell, ...]] = []
     for bound in summary.bounds:
-        beside = (
-            f", with {bound.extreme_runs} more runs of extreme orders" if bound.extreme_runs else ""
-        )
+        title = bound.title
+        if bound.extreme_runs:
+            title += f", with {bound.extreme_runs} more runs of extreme orders"
         least = "all sequences" if bound.runs is None else f"{bound.runs:,}"
         epsilon = None if bound.epsilon is None else f"{bound.epsilon:.3f}"
         if bound.epsilon is not None and bound.epsilon >= bound.accuracy_range:
             epsilon = f"{epsilon} (no information)"
-        rows.append((bound.title + beside, f"range {bound.accuracy_range:g}", least, epsilon))
-    columns = (
-        "bound",
-        "accuracies",
-        Column(enough, 0),
-        Column(f"ε after {summary.budget} runs", 0),
-    )
+        rows.append((title, f"range {bound.accuracy_range:g}", least, epsilon))
+    enough = Column(f"runs for ε = {summary.epsilon:g}, δ = {summary.delta:g}", 0)
+    columns = ("bound", "accuracies", enough, Column(f"ε after {summary.budget} runs", 0))
     title = f"|Ω| = {size if len(size) <= 30 else digits}"
     yield make_table(columns, rows, title=title, name="bounds")
     titles = ("share of orders, if normal", f"{runs} miss them", "runs to hit (p = 0.95)")
@@ -171,9 +166,7 @@ def agreement_tables(agreements: Sequence[Agreement]) -> Iterator[Table]:
 
 def profile_tables(profile: Profile) -> Iterator[Table]:
     """S and every other objective."""
-    rows: list[tuple[Cell, ...]] = [
-        ("S", profile.score, profile.z),
-    ]
+    rows: list[tuple[Cell, ...]] = [("S", profile.score, profile.z)]
     for name, value in profile.objectives.items():
         if name != "adjacent":
             rows.append((f"objective {name}", value["value"], value["z"]))

@@ -20,12 +20,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
-from edgecil.theory.arguments import (
-    least_integer,
-    open_probability,
-    positive_number,
-    whole_number,
-)
+from edgecil.theory.arguments import least_integer, open_probability, positive_number, whole_number
 
 _DIGITS = 60
 _BINARY_DIGITS = 256
@@ -118,13 +113,7 @@ class SampleBound:
         return (events - _ln(open_probability("delta", delta))) * spread**2 / 2
 
 
-THEOREM_1 = SampleBound(
-    name="theorem1",
-    title="Theorem 1",
-    extreme_runs=0,
-    states_range=False,
-    union=True,
-)
+THEOREM_1 = SampleBound("theorem1", "Theorem 1", extreme_runs=0, states_range=False, union=True)
 """The paper's Theorem 1: L random runs, L(|Ω|−L)/(|Ω|−1) ≥ ln(2|Ω|/δ)/(2ε²).
 
 True, but not by its proof, and wasteful. The finite-population factor (|Ω|−L)/(|Ω|−1) belongs in
@@ -133,13 +122,7 @@ weakens the bound; and the union over |Ω| events is not needed for one mean. Wh
 from Hoeffding's inequality, which holds without replacement (Hoeffding 1963, Theorem 4).
 """
 
-THEOREM_2 = SampleBound(
-    name="theorem2",
-    title="Theorem 2",
-    extreme_runs=2,
-    states_range=True,
-    union=True,
-)
+THEOREM_2 = SampleBound("theorem2", "Theorem 2", extreme_runs=2, states_range=True, union=True)
 """The paper's Theorem 2: L random runs beside a hardest and an easiest sequence, R apart.
 
 It states L(|Ω|−2−L)/(|Ω|−3) ≥ ln(2(|Ω|−2)/δ)·R²/(2ε²). Its proof needs more than its premise: that
@@ -151,11 +134,7 @@ any single run will do.
 """
 
 HOEFFDING_SERFLING = SampleBound(
-    name="hoeffding-serfling",
-    title="Hoeffding–Serfling",
-    extreme_runs=0,
-    states_range=True,
-    union=False,
+    "hoeffding-serfling", "Hoeffding–Serfling", extreme_runs=0, states_range=True, union=False
 )
 """The Hoeffding–Serfling inequality, with no union over Ω: L/ρ ≥ ln(2/δ)·R²/(2ε²).
 

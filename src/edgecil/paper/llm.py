@@ -37,11 +37,7 @@ _EXTREME = {"hard": "low", "easy": "high"}
 
 
 def propose(
-    similarity: Similarity,
-    space: SequenceSpace,
-    goal: str,
-    rounds: int,
-    conversation: Conversation,
+    similarity: Similarity, space: SequenceSpace, goal: str, rounds: int, conversation: Conversation
 ) -> ClassSequence:
     """Ask a language model several times, with feedback on the score; return its last answer.
 

@@ -53,17 +53,6 @@ def rank_numbers(methods: Mapping[str, tuple[float, float, float]]) -> Ranking:
     return dict(zip(CRITERIA, by, strict=True))
 
 
-def ranking_error(estimated: Ranking, truth: Ranking) -> float:
-    """Spearman's footrule Σ |rank - true rank| over methods and the three criteria."""
-    return float(
-        sum(
-            abs(place - truth[criterion][name])
-            for criterion, ranks in estimated.items()
-            for name, place in ranks.items()
-        )
-    )
-
-
 @dataclass(frozen=True)
 class ProtocolReach:
     """How far a protocol's orders reach, compared with the other protocols of a dataset.
@@ -168,15 +157,14 @@ def _number(text: str, name: str, row: str) -> float:
 
 
 def _rank_dataset(dataset: str, rows: DataFrame) -> PublishedRanking:
+    import pandas
+
     by_protocol = {
         str(name): own.set_index("method") for name, own in rows.groupby("protocol", sort=False)
     }
-    shared = [
-        method
-        for method in rows["method"].unique()
-        if all(method in own.index for own in by_protocol.values())
-    ]
-    if not shared:
+    counts = rows.groupby("method", sort=False).size()
+    shared = counts.index[counts == len(by_protocol)]
+    if shared.empty:
         raise UsageError(
             f"No method of {dataset!r} has a row for every protocol ({', '.join(by_protocol)}), so "
             "there are no rankings to compare."
@@ -184,8 +172,9 @@ def _rank_dataset(dataset: str, rows: DataFrame) -> PublishedRanking:
     rankings = {name: _rank_rows(own.loc[shared]) for name, own in by_protocol.items()}
     errors = {}
     if (truth := rankings.get(TRUTH)) is not None:
-        errors = {name: ranking_error(own, truth) for name, own in rankings.items()}
-        del errors[TRUTH]
+        for name in [name for name in rankings if name != TRUTH]:
+            differences = pandas.DataFrame(rankings[name]) - pandas.DataFrame(truth)
+            errors[name] = float(differences.abs().to_numpy().sum())
     return PublishedRanking(dataset, rankings, errors, _reach(rows))
 
 

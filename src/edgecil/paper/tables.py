@@ -214,14 +214,12 @@ class _Layout:
         for method in dict.fromkeys(method for ranks in columns for method in ranks):
             texts = [f"{ranks[method]:g}" if method in ranks else _ABSENT for ranks in columns]
             rows.append(_row([escape_latex(method), *map(_true_grey, names, texts)]))
-        head = [
-            *(*_spans(top), *_spans(middle)),
-            _row(["Method", *map(_true_grey, names, names)]),
-        ]
+        titles = _row(["Method", *map(_true_grey, names, names)])
         caption = (
             "Ranks of the methods (1 is best) on their worst and on their best order and by the "
             "standard deviation; the true ranks are grey."
         )
+        head = [*_spans(top), *_spans(middle), titles]
         return _float("l" + "c" * len(columns), head, rows, caption, "ranking")
 
     def rankings(self, dataset: str) -> dict[str, Ranking]:

@@ -106,10 +106,7 @@ def dot(x: float, y: float, radius: float, colour: str, shape: Shape, opacity: f
 
 def diamond(x: float, y: float, radius: float, colour: str = "ink") -> list[Mark]:
     """A diamond with a halo of the paper's colour."""
-    return [
-        dot(x, y, radius + 1.6, "paper", "diamond"),
-        dot(x, y, radius, colour, "diamond"),
-    ]
+    return [dot(x, y, radius + 1.6, "paper", "diamond"), dot(x, y, radius, colour, "diamond")]
 
 
 def whisker(low: float, high: float, y: float, colour: str = "ink") -> list[Mark]:

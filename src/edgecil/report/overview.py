@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -113,9 +114,8 @@ def draw_overview(
     names = label_width((row.name for row in rows), 1.16 * size) if is_wide else 0.0
     left = names + 22.0 if is_wide else 0.0
     right = width - sum(room for room, _ in columns.values()) - 12.0 if is_wide else width
-    marks, top = legend(
-        _entries(rows, kind.split()[-1]), 0.0, 2.0, width, 12.0 if is_wide else 11.0
-    )
+    entries = _entries(rows, kind.split()[-1])
+    marks, top = legend(entries, 0.0, 2.0, width, 12.0 if is_wide else 11.0)
     top += 18.0 if is_wide else 4.0
     bottom = top + (height + text) * len(rows)
     scale = _scale(rows, left + 8.0, right - 8.0)
@@ -230,10 +230,8 @@ def _draw_row(
     radius = 4.2 if len(x) <= 12 else 3.2 if len(x) <= 40 else 2.4 if len(x) <= 150 else 1.8
     y = base + _GAP + radius + _swarm(x, radius, below - _GAP - 2.0 * radius)
     names = np.array(row.protocols)
-    by_count = sorted(
-        dict.fromkeys(row.protocols), key=lambda name: (name != "", -sum(names == name))
-    )
-    for protocol in by_count:  # the fewest last, on top
+    by_count = [name for name, _ in Counter(row.protocols).most_common()]
+    for protocol in sorted(by_count, key=bool):  # the fewest last, on top
         chosen = np.flatnonzero(names == protocol)
         colour, shape = protocol_style(protocol)
         many = 2 * len(chosen) > len(x)

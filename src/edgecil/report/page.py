@@ -30,7 +30,7 @@ from edgecil.report.table import Table, files_of
 from edgecil.report.text import class_names, printable
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import Template
 
 _SCRIPTS = ("data", "charts", "orders", "parts")
 _UPRIGHT_NAMES = 6  # methods; beyond, their names stand on end above their columns
@@ -97,37 +97,31 @@ def compose_page(
         for experiment in dataset.experiments
         if experiment.identity != Identity()
     }
-    html = (
-        _environment()
-        .get_template("report.html.j2")
-        .render(
-            kinds=kinds,
-            live=origin.live,
-            moment=narrative.moment(dataset, live=origin.live),
-            theme=Markup(theme_css()),
-            style=Markup(_resource("style.css")),
-            script=Markup("\n".join(_resource(f"script/{name}.js") for name in _SCRIPTS)),
-            title=narrative.headline(dataset),
-            about=narrative.about(dataset, len(orders)),
-            views=views,
-            added=added,
-            glossary=narrative.glossary(dataset),
-            confusion=confusion,
-            has_orders=dataset.table.counts_orders,
-            predictor="" if dataset.predictor is None else dataset.predictor.label,
-            many_methods=len(dataset.methods) > _UPRIGHT_NAMES,
-            columns=len(dataset.methods)
-            + (orders.z is not None)
-            + bool((orders.repeats > 1).any()),
-            orders_files=list(files_of(order_table)),
-            configs=texts,
-            commands="\n".join(map(shlex.join, _commands(configs, origin))),
-            facts=_facts(dataset, origin),
-            identities=json.dumps(identities, indent=1, ensure_ascii=False) if identities else "",
-            version=origin.version,
-            analysis_file=origin.analysis_file,
-            data=_data(dataset, by_metric),
-        )
+    html = _template().render(
+        kinds=kinds,
+        live=origin.live,
+        moment=narrative.moment(dataset, live=origin.live),
+        theme=Markup(theme_css()),
+        style=Markup(_resource("style.css")),
+        script=Markup("\n".join(_resource(f"script/{name}.js") for name in _SCRIPTS)),
+        title=narrative.headline(dataset),
+        about=narrative.about(dataset, len(orders)),
+        views=views,
+        added=added,
+        glossary=narrative.glossary(dataset),
+        confusion=confusion,
+        has_orders=dataset.table.counts_orders,
+        predictor="" if dataset.predictor is None else dataset.predictor.label,
+        many_methods=len(dataset.methods) > _UPRIGHT_NAMES,
+        columns=len(dataset.methods) + (orders.z is not None) + bool((orders.repeats > 1).any()),
+        orders_files=list(files_of(order_table)),
+        configs=texts,
+        commands="\n".join(map(shlex.join, _commands(configs, origin))),
+        facts=_facts(dataset, origin),
+        identities=json.dumps(identities, indent=1, ensure_ascii=False) if identities else "",
+        version=origin.version,
+        analysis_file=origin.analysis_file,
+        data=_data(dataset, by_metric),
     )
     tables = {table.name: table for view in views for table in view.all_tables}
     shown = tuple((figure, kinds(figure)) for figure in figures)
@@ -174,15 +168,15 @@ def _rounded(column: Floats) -> list[float | None]:
 
 
 @cache
-def _environment() -> Environment:
-    """The templates: strings are escaped, and their control characters are blanks."""
+def _template() -> Template:
+    """The page's template: strings are escaped, and their control characters are blanks."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     def finalize(value: object) -> object:
         plain = isinstance(value, str) and not isinstance(value, Markup)
         return printable(str(value)) if plain else value
 
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("edgecil.report"),
         autoescape=True,
         finalize=finalize,
@@ -190,6 +184,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    return environment.get_template("report.html.j2")
 
 
 def _resource(name: str) -> str:

@@ -50,6 +50,7 @@ def summary_table(
     for name in shown:
         method = dataset.methods[name]
         said, share, relation = method.answer, method.order_effect.order_share, method.correlation
+        r = relation.pearson if relation is not None and relation.stable else None
         low, high = said.mean.interval or (None, None)
         least, most = said.next_run.interval or (None, None)
         lowest, highest = (Column(end, 1) for end in words.ends)
@@ -67,9 +68,7 @@ def summary_table(
                 **{Column(label, 1): own.get(label) for label in labels},
                 **ends,
                 Column("order, %", 0): None if share is None else 100.0 * share,
-                Column("r", 2, signed=True): relation.pearson
-                if relation is not None and relation.stable
-                else None,
+                Column("r", 2, signed=True): r,
                 counts: said.order_count,
                 Column("claims from"): _basis(method),
             }
@@ -101,14 +100,11 @@ def summary_table(
         notes.append("Worst and best are class orders, each the mean of its trainings.")
     if labels and any(one.answer.mean.validity != "measured" for one in dataset.methods.values()):
         notes.append("Constructed orders do not count for mean, worst and best.")
+    extremes = f"the {' and '.join(words.ends)} {over[:-1]}"
     caption = (
         "Mean with its 90 % interval, the value that 95 % of runs exceed, and "
-        + (
-            "grouped and spread similar classes"
-            if probes
-            else f"the {' and '.join(words.ends)} {over[:-1]}"
-        )
-        + f"{f', in {words.unit}' if words.unit else ''}. {about}"
+        f"{'grouped and spread similar classes' if probes else extremes}"
+        f"{f', in {words.unit}' if words.unit else ''}. {about}"
     ).rstrip()
     table = Table(
         "summary",

@@ -89,12 +89,9 @@ def write_report(
     runs = None
     if not isinstance(source, Analysis) and not is_saved_analysis(source):
         source = runs = list_sources(source)  # all metrics are of one moment
-    options: dict[str, Any] = {
-        **reading,
-        "classifier": classifier,
-        "similarity": similarity,
-        "predictor": predictor,
-    }
+    options = dict[str, Any](
+        reading, classifier=classifier, similarity=similarity, predictor=predictor
+    )
     analysis = as_analysis(source, metric=metric, **options)
     available = {*(() if runs is None or live else available_metrics(runs))}
     others = [
@@ -112,7 +109,7 @@ def write_report(
         raise EdgecilError(
             f"{str(error).rstrip('.')}; to write the report elsewhere, give a folder as `out`."
         ) from error
-    pages = dict[Path, Page]()
+    pages, files = [], dict[Path, bytes]()
     together = datasets_section(analysis)
     several = len(analysis.datasets) > 1
     for dataset in analysis.datasets:
@@ -127,14 +124,13 @@ def write_report(
             live,
         )
         same = [o for other in others for o in other.datasets if o.dataset == dataset.dataset]
-        pages[place] = compose_page(dataset, origin, same, together)
-    files = dict[Path, bytes]()
-    for place, page in pages.items():
+        page = compose_page(dataset, origin, same, together)
         files |= page_files(page, place, live=live)
+        pages.append(place / _PAGE_FILE)
     if not live:
         files[folder / _ANALYSIS_FILE] = checked_json(analysis, SCHEMA)
     replace_files(files.items())
-    report = Report(tuple(place / _PAGE_FILE for place in pages), analysis)
+    report = Report(tuple(pages), analysis)
     if open:
         report.open()
     return report
