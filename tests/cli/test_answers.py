@@ -41,7 +41,7 @@ def test_a_saved_analysis_has_the_schema_of_its_verb() -> None:
         ("paper rank paper-enumerable", "ranking error|covered"),
         (
             "paper score --similarity D.npy --sequence s.json",
-            "exact z|inside a task|task after that|generalization",
+            "exact z|intra|generalization",
         ),
         (
             "paper compare-similarities D.npy copy.npy --tasks 3",
