@@ -91,10 +91,10 @@ def test_a_pickle_that_runs_code_is_refused(tmp_path, suffix) -> None:
 
     path = tmp_path / f"model{suffix}"
     torch.save({"weight": Evil()}, path)
-    with pytest.raises(DataError, match="Cannot read the weights"):
+    with pytest.raises(DataError, match="not a weight file"):
         read_tensors(path)
     path.write_bytes(pickle.dumps(Evil()))
-    with pytest.raises(DataError, match="Cannot read the weights"):
+    with pytest.raises(DataError, match="not a weight file"):
         read_tensors(path)
     assert not victim.exists()
 

@@ -151,13 +151,11 @@ def load_vit(name: str, shape: Shape) -> ViT:
     Position embeddings are interpolated if the images' size differs from that of the weights.
     """
     files = _locate(name)
-    weights = vit_weights.read_vit(files)
-    positions = vit_weights.resize_positions(
-        weights.tensors["pos_embed"], weights.layout.grid(shape)
-    )
+    layout, tensors = vit_weights.read_vit(files)
+    positions = vit_weights.resize_positions(tensors["pos_embed"], layout.grid(shape))
     return build_from(
-        lambda: ViT(weights.layout, shape),
-        {**weights.tensors, "pos_embed": positions},
+        lambda: ViT(layout, shape),
+        {**tensors, "pos_embed": positions},
         files.weights,
         "plain vision transformer in timm's names",
     )
@@ -229,7 +227,7 @@ def statistics_of(name: str) -> Normalise | None:
         return stated
     if is_resnet(name):
         return PRETRAINED[_RESNET].statistics
-    layout = vit_weights.read_vit(_locate(name)).layout
+    layout, _ = vit_weights.read_vit(_locate(name))
     if layout.first_norm and layout.channels == 3:
         return PRETRAINED[_CLIP].statistics
     _log.warning(
@@ -250,8 +248,8 @@ def image_size_of(name: str) -> int | None:
         return stated
     if is_resnet(name):
         return PRETRAINED[_RESNET].image_size
-    weights = vit_weights.read_vit(_locate(name))
-    return math.isqrt(weights.tensors["pos_embed"].shape[1] - 1) * weights.layout.patch
+    layout, tensors = vit_weights.read_vit(_locate(name))
+    return math.isqrt(tensors["pos_embed"].shape[1] - 1) * layout.patch
 
 
 def fitting_size(name: str, shape: Shape) -> int | None:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 import torch
@@ -22,6 +21,8 @@ from edgecil.data.augment import Normalise
 from edgecil.errors import DataError, UsageError, name_some
 from edgecil.io.files import read_json, read_toml
 from edgecil.io.weights import WeightFiles, read_tensors
+
+Tensors = dict[str, torch.Tensor]
 
 _HEADS = {1280: 16, 1408: 16, 1664: 16}  # heads of ViT-H, g and G by width, which are wider
 _PATCHES, _FIRST_MLP = "patch_embed.proj.weight", "blocks.0.mlp.fc1.weight"
@@ -121,54 +122,42 @@ def _inside(path: Path, *names: str) -> dict[str, Any]:
 _TOWERS = ("vision_model.", "visual.", "vit.", "backbone.")
 # Tensors after the features, and tensors that are no weights.
 _LEFT_OUT = ("head.", "pre_logits.", "pooler.", "proj", "embeddings.position_ids")
-
-
-@dataclass(frozen=True)
-class Naming:
-    """How one family of files names the tensors of an image tower; see data/vit_names.toml."""
-
-    mark: str
-    parts: Mapping[str, str] = field(default_factory=dict)
-    layout: Mapping[str, Any] = field(default_factory=dict)
-    config: str = CONFIG
-
-    def translate(self, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-        """Return an image tower's tensors by our names, the attention's projections stacked."""
-        ours = {}
-        for name, tensor in tensors.items():
-            if not name.startswith(_LEFT_OUT):
-                for theirs, our in self.parts.items():
-                    name = name.replace(theirs, our)
-                ours[name] = tensor
-        for query in [name for name in ours if ".attn.q." in name]:
-            apart = [query.replace(".q.", f".{part}.") for part in "qkv"]
-            if all(name in ours for name in apart):
-                ours[query.replace(".q.", ".qkv.")] = torch.cat([ours.pop(name) for name in apart])
-        for name in {"cls_token", "pos_embed"} & ours.keys():
-            ours[name] = ours[name].reshape(1, -1, ours[name].shape[-1])
-        return ours
-
-
 _FAMILIES = read_toml(Path(__file__).parent / "data" / "vit_names.toml")["naming"]
 
 
-class ViTWeights(NamedTuple):
-    """A layout, and the tensors of a ViT with it for the image size of its training."""
-
-    layout: ViTLayout
-    tensors: dict[str, torch.Tensor]
-
-
-def read_vit(files: WeightFiles) -> ViTWeights:
+def read_vit(files: WeightFiles) -> tuple[ViTLayout, Tensors]:
     """Return the vision transformer in a model's files, without classifier and text tower.
 
-    edgecil's own weights have a description of the same name (.json); others are recognised by the
-    names of their tensors.
+    Its tensors are those for the image size of its training. edgecil's own weights have a
+    description of the same name (.json); others are recognised by the names of their tensors.
     """
     tensors = read_tensors(files.weights)
     description = files.weights.with_suffix(".json")
     if described := _inside(description, "layout"):
-        return _checked(files, _layout(description, described), tensors)
+        layout = _layout(description, described)
+    else:
+        family, tensors = _translate(files, tensors)
+        layout = _read_layout(files, family, tensors)
+    _require(files, tensors, ("pos_embed",))
+    shape = tuple(tensors["pos_embed"].shape)
+    positions = shape[1] if len(shape) == 3 else 0
+    side = math.isqrt(max(0, positions - 1))
+    if side == 0 or side**2 != positions - 1:
+        raise _not_plain(
+            files,
+            f"position embeddings of shape {shape} are not a class token's and a square of "
+            "patches'",
+        )
+    if layout.width % layout.heads:
+        raise _not_plain(files, f"{layout.heads} heads do not divide the width {layout.width}")
+    return layout, tensors
+
+
+def _translate(files: WeightFiles, tensors: Tensors) -> tuple[dict[str, Any], Tensors]:
+    """Return the family of a file, and an image tower's tensors by our names.
+
+    The three projections of an attention are stacked.
+    """
     for tower in _TOWERS:
         inside = [name.removeprefix(tower) for name in tensors if name.startswith(tower)]
         tensors = {name: tensors[tower + name] for name in inside} or tensors
@@ -178,9 +167,19 @@ def read_vit(files: WeightFiles) -> ViTWeights:
             f"{files.weights} contains no vision transformer: no tensor has the name of a class "
             "token in timm, DINO, transformers, CLIP or open_clip."
         )
-    naming = Naming(**family)
-    tensors = naming.translate(tensors)
-    return _checked(files, _read_layout(files, naming, tensors), tensors)
+    ours = {}
+    for name, tensor in tensors.items():
+        if not name.startswith(_LEFT_OUT):
+            for theirs, our in family.get("parts", {}).items():
+                name = name.replace(theirs, our)
+            ours[name] = tensor
+    for query in [name for name in ours if ".attn.q." in name]:
+        apart = [query.replace(".q.", f".{part}.") for part in "qkv"]
+        if all(name in ours for name in apart):
+            ours[query.replace(".q.", ".qkv.")] = torch.cat([ours.pop(name) for name in apart])
+    for name in {"cls_token", "pos_embed"} & ours.keys():
+        ours[name] = ours[name].reshape(1, -1, ours[name].shape[-1])
+    return family, ours
 
 
 def resize_positions(positions: torch.Tensor, grid: tuple[int, int]) -> torch.Tensor:
@@ -197,16 +196,14 @@ def resize_positions(positions: torch.Tensor, grid: tuple[int, int]) -> torch.Te
     return torch.cat([positions[:, :1], resized.flatten(2).transpose(1, 2)], dim=1)
 
 
-def _read_layout(
-    files: WeightFiles, naming: Naming, tensors: Mapping[str, torch.Tensor]
-) -> ViTLayout:
+def _read_layout(files: WeightFiles, family: dict[str, Any], tensors: Tensors) -> ViTLayout:
     _require(files, tensors, (_PATCHES, _FIRST_MLP))
     if tensors[_PATCHES].ndim != 4:
         raise _not_plain(files, "its patches are not embedded by a convolution")
     width, channels, patch, _ = tensors[_PATCHES].shape
     blocks = [int(block[1]) for name in tensors if (block := re.match(r"blocks\.(\d+)\.", name))]
     seen = {"width": width, "depth": 1 + max(blocks)}
-    config = files.folder / naming.config
+    config = files.folder / family.get("config", CONFIG)
     configured = configured_layout(config)
     for size, value in seen.items():
         if configured.get(size, value) != value:
@@ -226,29 +223,11 @@ def _read_layout(
         hidden=len(tensors[_FIRST_MLP]),
         patch_bias="patch_embed.proj.bias" in tensors,
         first_norm="norm_pre.weight" in tensors,
-        **{**naming.layout, **configured, **seen, "heads": int(heads)},
+        **{**family.get("layout", {}), **configured, **seen, "heads": int(heads)},
     )
 
 
-def _checked(
-    files: WeightFiles, layout: ViTLayout, tensors: Mapping[str, torch.Tensor]
-) -> ViTWeights:
-    _require(files, tensors, ("pos_embed",))
-    shape = tuple(tensors["pos_embed"].shape)
-    positions = shape[1] if len(shape) == 3 else 0
-    side = math.isqrt(max(0, positions - 1))
-    if side == 0 or side**2 != positions - 1:
-        raise _not_plain(
-            files,
-            f"position embeddings of shape {shape} are not a class token's and a square of "
-            "patches'",
-        )
-    if layout.width % layout.heads:
-        raise _not_plain(files, f"{layout.heads} heads do not divide the width {layout.width}")
-    return ViTWeights(layout, dict(tensors))
-
-
-def _require(files: WeightFiles, tensors: Mapping[str, torch.Tensor], names: Sequence[str]) -> None:
+def _require(files: WeightFiles, tensors: Tensors, names: Sequence[str]) -> None:
     if missing := [name for name in names if name not in tensors]:
         raise _not_plain(files, f"it lacks {name_some(missing)}")
 

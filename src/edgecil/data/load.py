@@ -115,7 +115,11 @@ def open_dataset(name: Any, *, root: str | Path | None = None) -> Dataset | Item
     if form is None:
         assert opened is not None
         return opened
-    return form.open(_directory(name, form, root) if form.advice else Path())
+    if form.advice and root is None:
+        raise PrerequisiteError(
+            f"The images of {name!r} must be in a local directory; set `root` ({form.advice})."
+        )
+    return form.open(Path(root or "").expanduser())
 
 
 def _open(name: str) -> Dataset | Items | None:
@@ -176,18 +180,12 @@ def dataset_status(name: str | Path, root: str | Path | None = None) -> tuple[bo
     """
     try:
         path = dataset_path(name)
-        if path is not None:
-            dataset_classes(path)
-            return True, f"In {path}."
-        resolved = _resolve(str(name))
-        form = IMAGE_DATASETS[resolved]
-        if not form.advice:
+        if path is None and not IMAGE_DATASETS[_resolve(str(name))].advice:
             return True, "Bundled with edgecil."
-        home = _directory(resolved, form, root)
-        form.open(home)
+        open_dataset(path or name, root=None if path else root)
     except (PrerequisiteError, DataError) as error:
         return False, str(error)
-    return True, f"In {home}."
+    return True, f"In {path or Path(root or '').expanduser()}."
 
 
 def _resolve(name: str) -> str:
@@ -198,11 +196,3 @@ def _resolve(name: str) -> str:
             (*IMAGE_DATASETS, *installed(ENTRY_POINTS), "FOLDER", "FILE.npz", "hf:ID"),
         )
     return IMAGE_DATASETS.resolve(name)
-
-
-def _directory(name: str, form: DatasetFormat, root: str | Path | None) -> Path:
-    if root is not None:
-        return Path(root).expanduser()
-    raise PrerequisiteError(
-        f"The images of {name!r} must be in a local directory; set `root` ({form.advice})."
-    )

@@ -73,13 +73,11 @@ def store_dataset(
                 file.write(np.ascontiguousarray(block, dtype=kind).tobytes())
                 file.flush()
     offset = len(train) * (size // whole[0])
-    dataset = Dataset(
-        name,
-        names,
+    parts = (
         Examples(np.memmap(path, kind, "r", 0, (len(train), *shape)), train),
         Examples(np.memmap(path, kind, "r", offset, (len(test), *shape)), test),
-        notes,
     )
+    dataset = Dataset(name, names, *parts, notes)
     _compare(path.parent, dataset)
     return dataset
 

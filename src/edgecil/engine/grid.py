@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS, names_value
 from edgecil.errors import DataError, UsageError, name_some, nearest, shown, wrong_value
-from edgecil.io.csv_files import check_header, iterate_rows, parse_rows
+from edgecil.io.csv_files import check_header, parse_rows, read_rows
+from edgecil.io.files import read_text
 from edgecil.io.numbers import parse_cell
 
 if TYPE_CHECKING:
@@ -189,7 +190,8 @@ def read_grid(source: str | Path | DataFrame | Sequence[str | Path]) -> Grid:
         if not path.exists():
             raise DataError(f"There is no file {path}; give a CSV file or an experiment directory.")
         if not is_tensorboard(path):
-            return _grid(iterate_rows(path), str(path), path.name.partition(".")[0])
+            rows = parse_rows(read_text(path), str(path))
+            return _grid(rows, str(path), path.name.partition(".")[0])
         source = [path]
     if isinstance(source, (list, tuple)):
         return _logged([Path(path) for path in source])
@@ -228,7 +230,7 @@ def _logged(paths: Sequence[Path]) -> Grid:
     """Return the last values of TensorBoard's exports, whose names are those of the runs."""
     runs = []
     for path in paths:
-        steps = list(iterate_rows(path))[1:]
+        steps = read_rows(path)[1:]
         if not steps:
             raise DataError(f"{path} contains no runs.")
         name = re.sub(r"^run-|[-_]tag-.*$", "", path.name.partition(".")[0])

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from edgecil.errors import DataError
 from edgecil.io import limits
-from edgecil.io.files import check_file
+from edgecil.io.files import readable
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -21,47 +20,32 @@ Bools = NDArray[np.bool_]
 Pixels = NDArray[np.uint8]
 Inputs = NDArray[Any]  # images (n, c, h, w) uint8, or vectors (n, d) float32
 
+_KIND = "file of plain numbers and texts"
+
 
 def read_npz(path: Path, wanted: Collection[str]) -> tuple[dict[str, NDArray[Any]], list[str]]:
     """Return some arrays of an .npz file, without pickles.
 
     Other arrays in the file are not unpacked, and the size of each wanted one is checked first.
     """
-    check_file(path)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            for info in archive.infolist():
-                archive.open(info).close()  # an error if its two names differ: it is damaged
-            members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-            chosen = [name for name in wanted if name in members]
-            sizes = [members[name].file_size for name in chosen]
-            packed = [members[name].compress_size for name in chosen]
-            if sum(sizes) > sum(packed) + 2**16:  # they take more space in memory than in the file
-                limits.ARRAYS.check(str(path), sum(sizes))
-            arrays = {}
-            for name in chosen:
-                with archive.open(members[name]) as file:
-                    arrays[name] = npy.read_array(file, allow_pickle=False)
-            return arrays, list(members)
-    except DataError:
-        raise
-    except Exception as error:  # NumPy parses headers as Python, which may raise anything
-        raise DataError(_damaged(path, error)) from error
+    with readable(path, f"a {path.suffix} {_KIND}"), zipfile.ZipFile(path) as archive:
+        for info in archive.infolist():
+            archive.open(info).close()  # an error if its two names differ: it is damaged
+        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+        chosen = [name for name in wanted if name in members]
+        sizes = [members[name].file_size for name in chosen]
+        packed = [members[name].compress_size for name in chosen]
+        if sum(sizes) > sum(packed) + 2**16:  # they take more space in memory than in the file
+            limits.ARRAYS.check(str(path), sum(sizes))
+        arrays = {}
+        for name in chosen:
+            with archive.open(members[name]) as file:
+                arrays[name] = npy.read_array(file, allow_pickle=False)
+        return arrays, list(members)
 
 
 def read_npy(path: Path) -> NDArray[Any]:
     """Return the array in a .npy file, without pickles."""
-    check_file(path)
-    try:
-        with path.open("rb") as file:
-            array: NDArray[Any] = npy.read_array(file, allow_pickle=False)
-            return array
-    except Exception as error:  # NumPy parses the header as Python, which may raise anything
-        raise DataError(_damaged(path, error)) from error
-
-
-def _damaged(path: Path, error: Exception) -> str:
-    return (
-        f"Cannot read {path}: it is cut short, damaged, or not a {path.suffix} file of plain "
-        f"numbers and texts ({str(error) or type(error).__name__})."
-    )
+    with readable(path, f"a {path.suffix} {_KIND}"), path.open("rb") as file:
+        array: NDArray[Any] = npy.read_array(file, allow_pickle=False)
+        return array

@@ -49,12 +49,7 @@ class Source:
     @property
     def digest(self) -> str:
         """One digest of all files."""
-        return _digest(repr(self.key[1]))
-
-    @property
-    def key(self) -> tuple[str, tuple[tuple[str, str], ...]]:
-        """What identifies the source within a process."""
-        return f"{self.module or self.path}:{self.attribute}", tuple(self.identity.items())
+        return _digest(repr(tuple(self.identity.items())))
 
     @property
     def spec(self) -> str:

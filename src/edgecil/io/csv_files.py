@@ -20,12 +20,7 @@ _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 def read_rows(path: Path) -> list[list[str]]:
     """Return the rows of a CSV file that are not blank."""
-    return list(iterate_rows(path))
-
-
-def iterate_rows(path: Path) -> Iterator[list[str]]:
-    """Yield the rows of a CSV file that are not blank."""
-    return parse_rows(read_text(path), str(path))
+    return list(parse_rows(read_text(path), str(path)))
 
 
 def parse_rows(text: str, source: str, delimiter: str = ",") -> Iterator[list[str]]:

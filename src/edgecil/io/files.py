@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.errors import DataError, EdgecilError, UsageError, first_line
 from edgecil.io import limits
 from edgecil.io.limits import Limit
 
@@ -41,6 +41,22 @@ def check_file(path: Path, limit: Limit | None = None) -> int:
     if limit is not None:
         limit.check(str(path), status.st_size)
     return status.st_size
+
+
+@contextmanager
+def readable(path: Path, kind: str) -> Iterator[None]:
+    """Check that a path is a file, and make one sentence of whatever is raised while it is read."""
+    check_file(path)
+    try:
+        yield
+    except EdgecilError:
+        raise
+    except Exception as error:  # libraries raise anything for a damaged file, also KeyError(101)
+        cause = first_line(error)
+        raise DataError(
+            f"Cannot read {path}: it is cut short, damaged, or not {kind} "
+            f"({cause if ' ' in cause else type(error).__name__})."
+        ) from error
 
 
 def read_text(path: Path) -> str:

@@ -17,8 +17,7 @@ import msgspec
 import numpy as np
 
 from edgecil.errors import DataError, shown
-from edgecil.io import limits
-from edgecil.io.files import check_file
+from edgecil.io.files import read_text
 
 _T = TypeVar("_T")
 _TAIL = re.compile(rb',"checksum":"([0-9a-f]{32})"\}\s*$')
@@ -30,7 +29,9 @@ def to_json(value: Any, schema: str) -> bytes:
     >>> to_json({"mean": np.float64(1.5), "values": np.array([1.0, np.nan])}, "example/1")
     b'{"schema":"example/1","mean":1.5,"values":[1.0,null]}'
     """
-    return msgspec.json.encode({"schema": schema, **_members(value)}, enc_hook=_encode)
+    if not isinstance(value, Mapping):
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
+    return msgspec.json.encode({"schema": schema, **value}, enc_hook=_encode)
 
 
 def checked_json(value: Any, schema: str) -> bytes:
@@ -80,19 +81,7 @@ def from_json(data: bytes, kind: type[_T], schema: str, *, origin: str = "The JS
 
 def read_json(path: str | Path, kind: type[_T], schema: str) -> _T:
     """Return the object in a JSON file."""
-    check_file(Path(path), limits.TEXT)
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise DataError(f"Cannot read {path}: {error.strerror or error}.") from error
-    return from_json(data, kind, schema, origin=str(path))
-
-
-def _members(value: Any) -> Mapping[str, Any]:
-    """Return the fields of a dataclass by name, or a mapping as it is."""
-    if isinstance(value, Mapping):
-        return value
-    return {field.name: getattr(value, field.name) for field in fields(value)}
+    return from_json(read_text(Path(path)).encode(), kind, schema, origin=str(path))
 
 
 def _encode(value: Any) -> Any:
@@ -106,13 +95,9 @@ def _encode(value: Any) -> Any:
 
 
 def _decode(kind: Any, value: Any) -> Any:
-    if _is_array(kind):
+    if get_origin(kind) is np.ndarray:
         _, dtype = get_args(kind)
         return np.array(value, dtype=get_args(dtype)[0])
     if kind is Path:
         return Path(value)
     raise NotImplementedError(f"{kind} cannot be read from JSON")
-
-
-def _is_array(kind: Any) -> bool:
-    return kind is np.ndarray or get_origin(kind) is np.ndarray

@@ -5,15 +5,14 @@ from __future__ import annotations
 import hashlib
 import warnings
 import zipfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from edgecil.errors import DataError, EdgecilError, first_line
-from edgecil.io.files import check_file
+from edgecil.errors import DataError
+from edgecil.io.files import readable
 from edgecil.io.hub import hub_folder
 from edgecil.io.pickles import is_torchscript, read_torchscript
 
@@ -30,6 +29,7 @@ _MOST = 8
 _CODE = 2**20  # bytes of TorchScript code, the only part of an archive that torch compresses
 # Where a checkpoint keeps its tensors; DINO's also has a student's.
 _NESTED = ("state_dict", "teacher", "model")
+_KIND = "a weight file"
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def read_tensors(path: Path, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
     No code from the file is run: TorchScript is never loaded by torch, and pickles only hold
     tensors and plain containers.
     """
-    with _readable(path):
+    with readable(path, _KIND):
         if path.suffix == ".safetensors":
             tensors = _read_safetensors(path, leave_out)
         else:
@@ -99,24 +99,8 @@ def tensor_names(path: Path) -> tuple[str, ...]:
         return tuple(read_tensors(path))
     from safetensors import safe_open
 
-    with _readable(path), safe_open(path, framework="pt") as file:
+    with readable(path, _KIND), safe_open(path, framework="pt") as file:
         return tuple(file.keys())
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """Check that a path is a file, and make one sentence of whatever is raised while it is read."""
-    check_file(path)
-    try:
-        yield
-    except EdgecilError:
-        raise
-    except Exception as error:  # torch raises anything for a damaged pickle, also KeyError(101)
-        reason = first_line(error)
-        raise DataError(
-            f"Cannot read the weights in {path}: the file is cut short, damaged, or not a weight "
-            f"file ({reason if ' ' in reason else type(error).__name__})."
-        ) from error
 
 
 def _read_safetensors(path: Path, leave_out: tuple[str, ...]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from edgecil.registry import installed
 
 ENTRY_POINTS = "edgecil.methods"
 
-_entries: dict[tuple[str, tuple[tuple[str, str], ...]], MethodEntry] = {}
+_entries: dict[tuple[str, str], MethodEntry] = {}  # by source and its content
 _interactive: dict[str, MethodEntry] = {}
 
 
@@ -99,9 +99,10 @@ def _from_object(method: Callable[..., Any]) -> MethodEntry:
 
 
 def _from_source(source: Source, load: Callable[[], Any] | None = None) -> MethodEntry:
-    if source.key not in _entries:
-        _entries[source.key] = _entry(source, load_code(source) if load is None else load())
-    return _entries[source.key]
+    key = source.spec, source.digest
+    if key not in _entries:
+        _entries[key] = _entry(source, load_code(source) if load is None else load())
+    return _entries[key]
 
 
 def _entry(source: Source, method: Callable[..., Any]) -> MethodEntry:

@@ -50,12 +50,6 @@ def read_similarity(path: str | Path) -> SimilarityMatrix:
       column that repeats them, or numbers the lines).
     """
     path = Path(path)
-    if path.suffix.lower() == ".csv":
-        header, rows = _read_csv(path)
-        values = _numbers(np.array(rows), "similarity", path)
-        matrix = SimilarityMatrix.of(values, header)
-        _refuse_distances(values, path)
-        return SimilarityMatrix(matrix.names, matrix.values, {"file": path.name})
     arrays = _read_arrays(path, (".npz", ".npy", ".csv"))
     if arrays.get("values") is None:
         raise DataError(f"{path} contains no array called 'values' (it has: {_listed(arrays)}).")
@@ -81,8 +75,10 @@ def read_embeddings(path: str | Path) -> SimilarityMatrix:
 def _read_arrays(path: Path, endings: tuple[str, ...]) -> dict[str, Any]:
     if path.suffix.lower() not in endings:
         *others, last = endings
-        listed = f"{', '.join(others)} or {last}" if others else last
+        listed = f"{', '.join(others)} or {last}"
         raise UsageError(f"Arrays are read from {listed} files. Got {path} instead.")
+    if path.suffix.lower() == ".csv":
+        return _read_csv(path)
     if path.suffix.lower() == ".npy":
         return {"values": read_npy(path)}
     arrays, names = read_npz(path, _ARRAYS)
@@ -116,9 +112,9 @@ def _refuse_distances(values: Floats, path: Path) -> None:
 
 
 def _names(arrays: dict[str, Any], path: Path) -> list[str] | None:
-    if "names" not in arrays:
-        return None
-    names = arrays["names"]
+    names = arrays.get("names")
+    if names is None or isinstance(names, list):  # as in a .csv file
+        return names
     if names.ndim != 1 or names.dtype.kind != "U":
         raise DataError(
             f"The 'names' in {path} must be a list of texts, one per class. "
@@ -152,7 +148,7 @@ def _in_column_order(names: list[str], rows: list[list[str]], path: Path) -> lis
     return [by_name[name][1:] for name in names]
 
 
-def _read_csv(path: Path) -> tuple[list[str] | None, list[list[float]]]:
+def _read_csv(path: Path) -> dict[str, Any]:
     rows = read_rows(path)
     if not rows:
         raise DataError(f"{path} is empty.")
@@ -174,4 +170,4 @@ def _read_csv(path: Path) -> tuple[list[str] | None, list[list[float]]]:
             f"{path} contains {len(values)} rows of {len(values[0]) if values else 0} numbers, "
             "separated by commas; a similarity matrix has as many rows as columns."
         )
-    return names, values
+    return {"values": np.array(values), "names": names}

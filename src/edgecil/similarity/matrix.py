@@ -146,7 +146,7 @@ class SimilarityMatrix:
 
     def to_groups(self, group: Ints, count: int) -> Floats:
         """Return the summed similarity of classes to groups, (N,) in [0, count): (N, count)."""
-        return self.values @ group_indicator(group, count)
+        return self.values @ np.eye(count)[group]
 
     def row_sums(self) -> Floats:
         """Return the total similarity of each class to all others, shape (N,)."""
@@ -256,16 +256,9 @@ class SimilarityMatrix:
 Similarity: TypeAlias = SimilarityMatrix
 
 
-def group_indicator(group: Ints, count: int) -> Floats:
-    """Return one row per class with a 1 at its group, shape (N, count)."""
-    member = np.zeros((len(group), count))
-    member[np.arange(len(group)), group] = 1.0
-    return member
-
-
 def group_similarity(similarity: Similarity, group: Ints, count: int) -> Floats:
     """Return the summed similarity between the classes of groups, c ≠ c', (count, count)."""
-    return group_indicator(group, count).T @ similarity.to_groups(group, count)
+    return np.eye(count)[group].T @ similarity.to_groups(group, count)
 
 
 def check_matrix(values: ArrayLike) -> Floats:

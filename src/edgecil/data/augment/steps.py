@@ -68,10 +68,7 @@ def horizontal_flip(images: torch.Tensor, generator: torch.Generator) -> torch.T
 
 
 def colour_jitter(
-    images: torch.Tensor,
-    generator: torch.Generator,
-    *,
-    brightness: float = 63 / 255,
+    images: torch.Tensor, generator: torch.Generator, *, brightness: float = 63 / 255
 ) -> torch.Tensor:
     """Change brightness by a factor uniform in 1 ± its range in [0, 1].
 

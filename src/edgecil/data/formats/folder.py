@@ -51,13 +51,7 @@ def list_folder(root: Path) -> Items:
 
 
 def list_class_folders(
-    name: str,
-    root: Path,
-    folders: Sequence[str],
-    names: Sequence[str],
-    *,
-    size: int | None = None,
-    channels: int | None = None,
+    name: str, root: Path, folders: Sequence[str], names: Sequence[str]
 ) -> Items:
     """Return the files below given class folders, with or without train and test above them."""
     training = _part(root, TRAIN)
@@ -80,7 +74,7 @@ def list_class_folders(
     else:
         paths, labels = class_files(root, folders)
         testing = hold_out(labels)
-    return Items(name, tuple(names), tuple(paths), labels, testing, size, channels)
+    return Items(name, tuple(names), tuple(paths), labels, testing)
 
 
 def class_name(folder: str) -> str:

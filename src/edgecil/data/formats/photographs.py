@@ -102,7 +102,7 @@ def list_tiny_imagenet(name: str, root: Path, advice: str) -> Items:
         parts.append(_listed(annotations, home / "val" / "images", images, codes, wnids))
     else:
         parts.append(class_files(home / "val", wnids))
-    return _joined(name, [label_of[wnid] for wnid in wnids], parts, _TINY_SIZE)
+    return replace(_joined(name, [label_of[wnid] for wnid in wnids], parts), size=_TINY_SIZE)
 
 
 def list_imagenet_variant(name: str, root: Path, advice: str) -> Items:
@@ -278,7 +278,7 @@ ADVICE: dict[str, str] = read_toml(Path(__file__).parent / "photographs.toml")
 
 def _in_folders(name: str, home: Path) -> Items:
     names, folders = _bundled_classes(name)
-    return list_class_folders(name, home, folders, names, size=_SIZE, channels=3)
+    return replace(list_class_folders(name, home, folders, names), size=_SIZE, channels=3)
 
 
 def _split(
@@ -287,15 +287,14 @@ def _split(
     paths: Sequence[Path],
     labels: Ints,
     testing: Sequence[bool] | NDArray[np.bool_],
-    size: int = _SIZE,
 ) -> Items:
-    return Items(name, tuple(names), tuple(paths), labels, np.array(testing), size, channels=3)
+    return Items(name, tuple(names), tuple(paths), labels, np.array(testing), _SIZE, channels=3)
 
 
-def _joined(name: str, names: Sequence[str], parts: Iterable[Part], size: int = _SIZE) -> Items:
+def _joined(name: str, names: Sequence[str], parts: Iterable[Part]) -> Items:
     train, test = parts
     paths, labels = (*train[0], *test[0]), np.concatenate([train[1], test[1]])
-    return _split(name, names, paths, labels, np.arange(len(paths)) >= len(train[0]), size)
+    return _split(name, names, paths, labels, np.arange(len(paths)) >= len(train[0]))
 
 
 def _bundled_classes(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
