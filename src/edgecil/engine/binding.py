@@ -3,37 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from edgecil.engine.config import GROUPS, Data, Training
 from edgecil.errors import UsageError, unknown, warn
+from edgecil.io.files import read_toml
 from edgecil.methods import get_method
 from edgecil.methods.setups import NAMED, Setup, find_setup
 from edgecil.similarity.build import FILES
 
-READINGS: dict[str, dict[str, Any]] = {
-    # One training seed and the accuracy over all images, as the authors' forks have it.
-    "authors": {
-        "protocol": ("random", "edge-released"),
-        "metric": "last",
-        "similarity": {"encoder": "clip-vit-b-16", "template": "{label}", "encoder_half": True},
-        "training": {"setup": "published", "one_seed": True},
-    },
-    "paper": {
-        "protocol": ("random", "edge"),
-        "metric": "accuracy",
-        "similarity": {"encoder": "clip-vit-b-16", "template": "{label}"},
-        "training": {"setup": "paper"},
-    },
-}
+READINGS = read_toml(Path(__file__).with_name("readings.toml"))
 
 
 def bind(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of an experiment with those that `as` and its setup stand for.
-
-    Args:
-        values: nested as in a TOML file; what they give is kept.
-    """
+    """Return options, nested as in a TOML file, with those that `as` and a setup stand for."""
     bound = dict(values)
     reading = bound.pop("as", None)
     if reading is not None:

@@ -168,23 +168,21 @@ class Experiment:
             raise DataError(f"{self.directory} contains no results yet.")
         if classifier is not None:
             rows = _with_classifier(rows, classifier)
-        values = [
-            None if result is None else result.metric(chosen, classifier) for *_, result in rows
-        ]
+        methods, seeds, protocols, labelled, results = zip(*rows, strict=True)
+        values = [None if it is None else it.metric(chosen, classifier) for it in results]
+        sequences = [it.sequence for it in labelled]
+        repeats = [repeat_of(it.tasks, seed) for it, seed in zip(sequences, seeds, strict=True)]
         identity = stored.get("dataset", {})
-        methods = [method for (method, _), *_ in rows]
         settings = {method: meaning(stored, method) for method in dict.fromkeys(methods)}
         digests = {method: digest_of(own) for method, own in settings.items()}
         return Runs.of(
             [self.renamed.get(method, method) for method in methods],
-            [labelled.sequence for _, _, labelled, _ in rows],
+            sequences,
             [np.nan if value is None else value for value in values],
-            protocol=[protocol for _, protocol, *_ in rows],
-            label=[labelled.label for _, _, labelled, _ in rows],
-            seed=[seed for (_, seed), *_ in rows],
-            repeat=None
-            if stored.get(SEEDS) == FROM_LOGS
-            else [repeat_of(it.sequence.tasks, seed) for (_, seed), _, it, _ in rows],
+            protocol=protocols,
+            label=[it.label for it in labelled],
+            seed=seeds,
+            repeat=None if stored.get(SEEDS) == FROM_LOGS else repeats,
             status=[_status(row, lost) for row in rows],
             identity=[digests[method] for method in methods],
             settings={digests[method]: own for method, own in settings.items()},
@@ -295,16 +293,16 @@ def stored_answers(directory: str | Path) -> dict[str, dict[str, ClassSequence]]
 
 def _status(row: LabelledRun, failed: set[Node]) -> int:
     """Return the number of a run's status: one that is neither finished nor failed is pending."""
-    key, _, labelled, result = row
+    method, seed, _, labelled, result = row
     if result is not None:
         return FINISHED
-    path = Node(*key, labelled.sequence.tasks).path
+    path = Node(method, seed, labelled.sequence.tasks).path
     return PENDING if failed.isdisjoint(path) else FAILED
 
 
 def _final_by_class(rows: Sequence[LabelledRun], classifier: str | None) -> Floats | None:
     """Return the final accuracy of every class in every run, (n, N); None if none is known."""
-    by_class = np.full((len(rows), len(rows[0][2].sequence.order)), np.nan)
+    by_class = np.full((len(rows), len(rows[0][3].sequence.order)), np.nan)
     for own, (*_, result) in zip(by_class, rows, strict=True):
         counts = None if result is None else result.class_counts(classifier)
         if counts is not None:
@@ -315,10 +313,10 @@ def _final_by_class(rows: Sequence[LabelledRun], classifier: str | None) -> Floa
 def _with_classifier(rows: Sequence[LabelledRun], classifier: str) -> list[LabelledRun]:
     """Return the runs of the methods that have a classifier."""
     available: dict[str, tuple[str, ...]] = {}
-    for (method, _), _, _, result in rows:
+    for method, *_, result in rows:
         if result is not None:
             available[method] = result.classifiers
     if not any(classifier in names for names in available.values()):
         names = dict.fromkeys(name for own in available.values() for name in own)
         raise unknown("classifier", classifier, list(names))
-    return [row for row in rows if classifier in available.get(row[0][0], ())]
+    return [row for row in rows if classifier in available.get(row[0], ())]

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS, Counts
 from edgecil.engine.plan import Node, Prefix
@@ -136,7 +135,7 @@ class RunResult:
         chosen = self._choose(classifier)
         if self.reported:
             return self.reported[chosen].counts
-        correct = _triangle([node.correct[chosen] for node in self.nodes], len(self.nodes))
+        correct = _filled([node.correct[chosen] for node in self.nodes], len(self.nodes))
         return Counts.of(correct, self.nodes[-1].totals)
 
     def matrix(self, classifier: str | None = None) -> Floats:
@@ -168,10 +167,8 @@ class RunResult:
         counts = [node.class_correct for node in self.nodes if node.class_correct is not None]
         if self.reported or len(counts) < len(self.nodes):
             return None
-        correct = np.full((len(counts), len(self.sequence.order)), np.nan)
-        for row, by_task in zip(correct, counts, strict=True):
-            right = np.concatenate(by_task[chosen])
-            row[: len(right)] = right
+        right = [np.concatenate(by_task[chosen]) for by_task in counts]
+        correct = _filled(right, len(self.nodes), len(self.sequence.order))
         totals = np.concatenate(self.nodes[-1].class_totals or ())
         ids = np.argsort(self.sequence.order)
         return Counts.of(correct.T[ids, :, None], totals[ids, None])
@@ -251,7 +248,7 @@ class Reported:
     def counts(self) -> Counts:
         """What metrics that were not reported are computed from; NaN where unknown."""
         steps = np.array(self.steps) if self.steps else np.full(self.tasks, np.nan)
-        return Counts(_triangle(self.rows, self.tasks), steps, np.full(self.tasks, 100.0))
+        return Counts(_filled(self.rows, self.tasks), steps, np.full(self.tasks, 100.0))
 
 
 @dataclass(frozen=True)
@@ -303,9 +300,9 @@ def _task_sums(counts: ClassCounts) -> tuple[int, ...]:
     return tuple(sum(task) for task in counts)
 
 
-def _triangle(rows: Sequence[ArrayLike], tasks: int) -> Floats:
-    """Return rows of growing length as a square matrix, NaN elsewhere."""
-    filled = np.full((tasks, tasks), np.nan)
-    for index, row in enumerate(rows):
-        filled[index, : index + 1] = row
+def _filled(rows: Sequence[Sequence[float] | Floats], tasks: int, parts: int = 0) -> Floats:
+    """Return rows of growing length as a matrix with a column for each part, NaN elsewhere."""
+    filled = np.full((tasks, parts or tasks), np.nan)
+    for line, row in zip(filled, rows, strict=False):
+        line[: len(row)] = row
     return filled

@@ -312,24 +312,21 @@ class Runs:
         """Return the trainings in some rows by sequence, or by label and sequence."""
         places, seeds, values = self.sequence[rows], self.seed[rows], self.values[rows]
         keys = self.label[rows] * len(self.sequences) + places if has_labels else places
-        sort = np.lexsort((values, seeds, keys))
-        rows, keys, seeds, values = rows[sort], keys[sort], seeds[sort], values[sort]
+        _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+        line = np.argsort(np.argsort(first))[group]  # groups in order of appearance
+        sort = np.lexsort((values, seeds, line))
+        rows, line, seeds, values = rows[sort], line[sort], seeds[sort], values[sort]
         new = np.ones(len(rows), dtype=bool)
-        new[1:] = (np.diff(keys) != 0) | (np.diff(seeds) != 0) | (np.diff(values) != 0)
-        starts = np.flatnonzero(np.diff(keys, prepend=-1))
-        appeared = np.argsort(np.minimum.reduceat(rows, starts) if len(rows) else rows)
-        group = np.empty(len(starts), dtype=np.int64)
-        group[appeared] = np.arange(len(starts))
-        rows, seeds, values = rows[new], seeds[new], values[new]
-        _, first, counts = np.unique(keys[new], return_index=True, return_counts=True)
+        new[1:] = (np.diff(line) != 0) | (np.diff(seeds) != 0) | (np.diff(values) != 0)
+        rows, line, seeds, values = rows[new], line[new], seeds[new], values[new]
+        counts = np.bincount(line)
         shape = len(counts), int(counts.max(initial=1))
-        line = np.repeat(group, counts)
-        column = np.arange(len(rows)) - np.repeat(first, counts)
+        column = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
         filled = np.full(shape, -1), np.full(shape, -1), np.full(shape, np.nan)
         for array, own in zip(filled, (rows, seeds, values), strict=True):
             array[line, column] = own
         firsts = filled[0][:, 0]
-        found = self.sequence[firsts] if len(firsts) else firsts
+        found = self.sequence[firsts]
         labels = [self.labels[code] if has_labels else "" for code in self.label[firsts].tolist()]
         sequences = tuple(self.sequences[place] for place in found.tolist())
         return Orders(tuple(labels), sequences, found, *filled)

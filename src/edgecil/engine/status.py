@@ -202,7 +202,7 @@ def read_status(store: StoreReader, configs: Sequence[ExperimentConfig]) -> Stat
     )
 
 
-LabelledRun = tuple[tuple[str, int], str, LabelledSequence, RunResult | None]
+LabelledRun = tuple[str, int, str, LabelledSequence, RunResult | None]
 
 
 def labelled_runs(store: StoreReader) -> list[LabelledRun]:
@@ -210,7 +210,7 @@ def labelled_runs(store: StoreReader) -> list[LabelledRun]:
     results, sequences = store.runs(), store.sequences()
     if store.identity().get(SEEDS) == FROM_LOGS:
         return [
-            ((method, seed), protocol, labelled, result)
+            (method, seed, protocol, labelled, result)
             for (method, seed, tasks), result in results.items()
             for protocol, group in sequences.items()
             for labelled in group
@@ -228,7 +228,7 @@ def labelled_runs(store: StoreReader) -> list[LabelledRun]:
                 seed = training_seed(tasks, repeat, shared=shared)
                 result = results.get((method, seed, tasks))
                 if wanted or result is not None:
-                    rows.append(((method, seed), protocol, labelled, result))
+                    rows.append((method, seed, protocol, labelled, result))
     return rows
 
 

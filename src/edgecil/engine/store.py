@@ -448,10 +448,8 @@ class Store(StoreReader):
             given = {**stored, **given}
         elif stored.keys() - given.keys():
             finished = {node.prefix for node in (*self.done(), *self.whole_runs())}
-            done = {run.label for run in earlier if run.sequence.tasks in finished}
-            given |= {
-                label: tasks for label, tasks in stored.items() if label in done - given.keys()
-            }
+            kept = (run.label for run in earlier if run.sequence.tasks in finished)
+            given |= {label: stored[label] for label in kept}
         with self._writing():
             self._database.execute("DELETE FROM sequences WHERE protocol = ?", (protocol,))
             self._write("sequences", [(protocol, label, tasks) for label, tasks in given.items()])

@@ -18,10 +18,7 @@ class Placement:
     largest peak of finished jobs, with the context of a process on a GPU, then determines how many
     fit, at most `most`, because later tasks may need more. A job that runs out of memory beside
     others lowers the number of its device. On all devices together there are at most `total`.
-
-    Attributes:
-        devices: their names, such as `cuda:1`.
-        limits: number of jobs at the same time, by device.
+    The `limits` are the numbers of jobs at the same time.
     """
 
     def __init__(
