@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from edgecil.classes import select_classes
 from edgecil.engine.experiment import stored_answers
@@ -53,10 +54,10 @@ class Orders(Options):
     objective: str | None = option("what the protocol `optimal` optimises, S by default")
 
     @property
-    def has_sizes(self) -> bool:
-        """Whether the task sizes are given."""
-        given = (self.tasks, self.base, self.increment, self.sizes)
-        return any(value is not None for value in given)
+    def task_sizes(self) -> dict[str, Any]:
+        """What is given of the task sizes, for :meth:`SequenceSpace.choose`."""
+        names = ("tasks", "base", "increment", "sizes")
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def choose_orders(
     """Return the sequences that the options ask for.
 
     Orders that a language model chose in the directory `out` are kept unless it is overwritten.
-    `default_sizes` are those of the first and of further tasks if the options give none.
+    `default_sizes` are those of the first and of further tasks, in place of the options'.
     """
     given = {} if asked.sequences is None else given_texts(asked.sequences)
     protocols = parse_protocols(asked.protocol or (() if given else (DEFAULT_PROTOCOL,)))
@@ -106,7 +107,10 @@ def choose_orders(
     by_inputs = any(PROTOCOLS[name].by_inputs for name in protocols)
     if by_inputs and asked.dataset is not None and not (source.file or source.embeddings):
         means = class_means(asked.dataset, ids=ids)
-    space = _space(asked, len(ids), default_sizes)
+    if default_sizes is None:
+        space = SequenceSpace.choose(len(ids), **asked.task_sizes)
+    else:
+        space = SequenceSpace(toolbox_sizes(*default_sizes, len(ids)))
     sequences = draw_protocols(
         protocols,
         space,
@@ -141,12 +145,4 @@ def _classes(
     raise UsageError(
         "The classes are not specified; give one of `dataset`, `names`, `similarity`, "
         "`embeddings` and `classes`."
-    )
-
-
-def _space(asked: Orders, classes: int, default_sizes: tuple[int, int] | None) -> SequenceSpace:
-    if default_sizes is not None and not asked.has_sizes:
-        return SequenceSpace(toolbox_sizes(*default_sizes, classes))
-    return SequenceSpace.choose(
-        classes, tasks=asked.tasks, base=asked.base, increment=asked.increment, sizes=asked.sizes
     )

@@ -162,7 +162,7 @@ def plan_toolbox(
     """Return what a toolbox is to train; dataset and task sizes are the config's unless given."""
     if asked.dataset is None and source.changed().keys().isdisjoint(_CLASS_SOURCES):
         asked = replace(asked, dataset=toolbox_dataset(str(settings["dataset"])))
-    sizes = None if asked.has_sizes else _first_and_increment(settings)
+    sizes = None if asked.task_sizes else _first_and_increment(settings)
     orders = choose_orders(asked, source, out=out, overwrite=overwrite, default_sizes=sizes)
     settings = {**settings, **pycil_tasks(orders.sizes)}
 

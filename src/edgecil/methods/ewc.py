@@ -95,9 +95,8 @@ class EWC(Finetune):
             for batch in batches:
                 self.network.zero_grad()
                 inputs = source.take(batch)
-                logits = self.network(
-                    prepare(inputs, generator) if augmented else prepare.plain(inputs)
-                )
+                images = prepare(inputs, generator) if augmented else prepare.plain(inputs)
+                logits = self.network(images)
                 torch.nn.functional.cross_entropy(logits, task.labels[batch]).backward()
                 for name, value in self.network.named_parameters():
                     if value.grad is not None:

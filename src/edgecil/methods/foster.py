@@ -19,7 +19,7 @@ from edgecil.backbones import Backbone
 from edgecil.methods.der import ExpandingBackbone, ExpandingNetwork
 from edgecil.methods.entry import register_method
 from edgecil.methods.method import Environment
-from edgecil.methods.network import NetworkMethod, ReplayConfig, distil
+from edgecil.methods.network import Network, NetworkMethod, ReplayConfig, distil
 from edgecil.methods.settings import PAPER, Schedule
 from edgecil.methods.task import Task, derive_generator
 from edgecil.methods.training import in_batches
@@ -59,7 +59,7 @@ class FOSTER(NetworkMethod):
 
     def __init__(self, config: FOSTERConfig, environment: Environment) -> None:
         super().__init__(config, environment)
-        self.boosted: ExpandingNetwork | None = None
+        self.boosted: Network | None = None
 
     def assemble(self, backbone: Backbone) -> ExpandingNetwork:
         """Return an expanding network with one extractor."""
@@ -85,9 +85,8 @@ class FOSTER(NetworkMethod):
         if not task.old_count:
             return cross_entropy(logits, labels)
         aligned = cross_entropy(logits / self.weights, labels)
-        enhancement = cross_entropy(
-            self.network.auxiliary(self.network.newest_of(features)), labels
-        )
+        newest = self.network.newest_of(features)
+        enhancement = cross_entropy(self.network.auxiliary(newest), labels)
         with torch.no_grad():
             old = self.old.head(features[:, : self.old.head.feature_size])
         kept = distil(logits[:, : task.old_count], old, self.config.temperature)
@@ -117,12 +116,8 @@ class FOSTER(NetworkMethod):
 
     def restore(self, state: dict[str, Any]) -> None:
         """Load a state from :meth:`state`."""
+        self.boosted = self.fresh_network() if "boosted" in state else None
         super().restore(state)
-        self.boosted = None
-        if "boosted" in state:
-            fresh = self.assemble(self.fresh_backbone("weights")).to(self.environment.device)
-            fresh.load_state_dict(state["boosted"])
-            self.boosted = fresh.requires_grad_(False).eval()
 
     def class_weights(self, task: Task, beta: float) -> Tensor:
         """Return class weights (classes seen,) from the numbers of training images."""

@@ -15,4 +15,4 @@ class Joint(NetworkMethod):
 
     def begin(self, task: Task) -> None:
         """Replace the network by a new one."""
-        self.reset_network()
+        self.network = self.fresh_network()

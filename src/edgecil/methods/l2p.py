@@ -64,12 +64,9 @@ class L2P(PromptMethod):
             return
         generator = derive_generator("cpu", self.environment.seed, "prompts")
         pool, width = self.config.pool, self.vit.feature_size
-        self.add_prompts(
-            tokens=torch.empty(pool, self.config.length, width).uniform_(
-                -1, 1, generator=generator
-            ),
-            keys=torch.empty(pool, width).uniform_(-1, 1, generator=generator),
-        )
+        tokens = torch.empty(pool, self.config.length, width).uniform_(-1, 1, generator=generator)
+        keys = torch.empty(pool, width).uniform_(-1, 1, generator=generator)
+        self.add_prompts(tokens=tokens, keys=keys)
 
     def choose(self, queries: Tensor) -> tuple[Tensor, Tensor]:
         """Return the cosines (n, N) of queries (n, d) with the nearest keys, and their indices."""

@@ -180,9 +180,8 @@ class MergedOnUse(nn.Module):  # type: ignore[misc]
 def mean_of(adapters: Sequence[nn.ModuleList]) -> nn.ModuleList:
     """Return frozen adapters whose weights are the means of several."""
     mean = copy.deepcopy(adapters[0]).requires_grad_(False)
-    for ours, *theirs in zip(
-        mean.parameters(), *(one.parameters() for one in adapters), strict=True
-    ):
+    every = [one.parameters() for one in adapters]
+    for ours, *theirs in zip(mean.parameters(), *every, strict=True):
         ours.copy_(torch.stack(theirs).mean(dim=0))
     return mean
 

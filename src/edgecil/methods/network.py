@@ -69,11 +69,13 @@ class NetworkMethod(Method):
         self.schedule: Schedule = config.schedule
         budget: MemoryBudget | None = getattr(config, "memory", None)
         self.memory = None if budget is None else ExemplarMemory(budget)
-        self.reset_network()
+        self.network = self.fresh_network()
 
-    def reset_network(self) -> None:
-        """Replace the network by a new one; its weights depend on the run's seed only."""
-        self.network = self.assemble(self.fresh_backbone("weights")).to(self.environment.device)
+    def fresh_network(self) -> Network:
+        """Return a new network on the device; its weights depend on the run's seed only."""
+        network = self.assemble(self.fresh_backbone("weights"))
+        network.to(self.environment.device)
+        return network
 
     def fresh_backbone(self, purpose: str) -> Backbone:
         """Return a new backbone on the CPU; each purpose has its own initial weights."""

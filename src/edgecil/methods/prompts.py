@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, ClassVar
 
 import torch
@@ -38,15 +39,10 @@ class PromptMethod(PretrainedMethod):
         self.seen = task.seen
         self.head.grow(len(task.classes), derive_generator("cpu", task.seed, "head"))
         self.grow(task)
-        fit(
-            self.prompts[-1].values(),
-            (task.inputs, task.labels, self.frozen_features(task.inputs)),
-            lambda images, labels, queries: self.loss(images, labels, queries, task),
-            self.schedule,
-            task,
-            self.environment,
-            head=self.head.parameters(),
-        )
+        prompts, head = self.prompts[-1].values(), self.head.parameters()
+        data = (task.inputs, task.labels, self.frozen_features(task.inputs))
+        loss = partial(self.loss, task=task)
+        fit(prompts, data, loss, self.schedule, task, self.environment, head=head)
 
     @abstractmethod
     def grow(self, task: Task) -> None:

@@ -7,7 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from copy import copy
-from dataclasses import field, fields, make_dataclass
+from dataclasses import field, fields, make_dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -109,7 +109,7 @@ def _entry(source: Source, method: Callable[..., Any]) -> MethodEntry:
     """Return the entry of a class or function with its source; its objects can be pickled."""
     registered = next((entry for entry in METHODS.values() if entry.build is method), None)
     if registered is not None:
-        return _portable(MethodEntry(**{**vars(registered), "source": source}))
+        return _portable(replace(registered, source=source))
     name = source.attribute
     if name in METHODS:
         raise UsageError(

@@ -107,9 +107,8 @@ class Schedule(Settings):
         if self.schedule == "cosine":
             return self.learning_rate * 0.5 * (1.0 + cos(pi * epoch / self.epochs))
         if self.schedule == "quarter-cosine":
-            return self.learning_rate * cos(
-                0.495 * pi * max(0, epoch - 1) / max(1, self.epochs - 1)
-            )
+            late = max(0, epoch - 1)
+            return self.learning_rate * cos(0.495 * pi * late / max(1, self.epochs - 1))
         passed = sum(epoch >= milestone for milestone in self.milestones)
         return self.learning_rate * self.decay**passed
 

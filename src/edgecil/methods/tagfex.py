@@ -116,9 +116,8 @@ class TagFexNetwork(ExpandingNetwork):
         size, device = self.backbone.extractor_size, self.head.weight.device
         with torch.no_grad():
             self.head.weight[:old_count, -size:] = 0.0
-            for new, agnostic in zip(
-                self.backbone.newest.parameters(), self.agnostic.parameters(), strict=True
-            ):
+            both = self.backbone.newest.parameters(), self.agnostic.parameters()
+            for new, agnostic in zip(*both, strict=True):
                 new.lerp_(agnostic, 1.0 - self.inherited)
         self.attention.reset(generator)
         self.transfer = GrowingLinear.of(size, classes, generator).to(device)
@@ -171,9 +170,8 @@ class TagFex(DER):
         total = total + merged_value
         if merged_value < value:
             logits = self.network.head(features[new])[:, task.old_count :]
-            total = total + config.transfer * distil(
-                logits, merged.detach(), config.transfer_temperature
-            )
+            transfer = distil(logits, merged.detach(), config.transfer_temperature)
+            total = total + config.transfer * transfer
         return total
 
     def contrast(self, agnostic: Tensor, images: Tensor, task: Task) -> Tensor:
