@@ -77,14 +77,12 @@ class Block(nn.Module):  # type: ignore[misc]
         self.conv2 = nn.Conv2d(width, width, 3, padding=1, bias=False)
         self.norm2 = nn.BatchNorm2d(width)
         self.shortcut: nn.Module = nn.Identity()
-        if stride != 1 or channels != width:
-            self.shortcut = (
-                PadShortcut(width - channels, stride)
-                if shortcut == "pad"
-                else nn.Sequential(
-                    nn.Conv2d(channels, width, 1, stride, bias=False), nn.BatchNorm2d(width)
-                )
-            )
+        changes = stride != 1 or channels != width
+        if changes and shortcut == "pad":
+            self.shortcut = PadShortcut(width - channels, stride)
+        elif changes:
+            projection = nn.Conv2d(channels, width, 1, stride, bias=False)
+            self.shortcut = nn.Sequential(projection, nn.BatchNorm2d(width))
 
     def forward(self, maps: torch.Tensor) -> torch.Tensor:
         """Maps (n, c, h, w) to maps (n, width, ⌈h / stride⌉, ⌈w / stride⌉)."""

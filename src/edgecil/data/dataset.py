@@ -103,9 +103,11 @@ class Dataset:
             return self
         label_of = new_labels(len(self), ids)
         names = tuple(self.names[index] for index in ids)
-        return Dataset(
-            self.name, names, _keep(self.train, label_of), _keep(self.test, label_of), self.notes
-        )
+        parts = []
+        for part in (self.train, self.test):
+            labels = label_of[part.labels]
+            parts.append(Examples(part.inputs[labels >= 0], labels[labels >= 0]))
+        return Dataset(self.name, names, parts[0], parts[1], self.notes)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -148,9 +150,3 @@ def new_labels(total: int, ids: Sequence[int] | Ints) -> Ints:
     label_of = np.full(total, -1, dtype=np.int64)
     label_of[chosen] = np.arange(len(chosen))
     return label_of
-
-
-def _keep(images: Examples, label_of: Ints) -> Examples:
-    labels = label_of[images.labels]
-    kept = labels >= 0
-    return Examples(images.inputs[kept], labels[kept])

@@ -106,9 +106,7 @@ def locate_module(name: str, attribute: str) -> Source:
             "path/to/file.py:name."
         )
     path = Path(spec.origin)
-    root = path.parent
-    for _ in range(name.count(".") + (path.name == "__init__.py")):
-        root = root.parent
+    root = path.parents[name.count(".") + (path.name == "__init__.py")]
     return Source(attribute, module=name, files=local_files(path, root))
 
 

@@ -29,11 +29,6 @@ def read_pickle(path: Path) -> Any:
         ) from error
 
 
-def is_torchscript(archive: zipfile.ZipFile) -> bool:
-    """Return whether an archive is TorchScript; OpenAI's CLIP .pt files are."""
-    return any(name.endswith("/constants.pkl") for name in archive.namelist())
-
-
 def read_torchscript(archive: zipfile.ZipFile) -> dict[str, Any]:
     """Return the parameters and buffers of a TorchScript archive by name, as in `state_dict()`.
 

@@ -14,7 +14,7 @@ from typing import Any
 from edgecil.errors import DataError
 from edgecil.io.files import readable
 from edgecil.io.hub import hub_folder
-from edgecil.io.pickles import is_torchscript, read_torchscript
+from edgecil.io.pickles import read_torchscript
 
 WEIGHTS = (
     "open_clip_model.safetensors",
@@ -119,7 +119,8 @@ def _read_torch(path: Path) -> dict[str, Any]:
         with zipfile.ZipFile(path) as archive:
             if sum(member.file_size for member in archive.infolist()) > size + _CODE:
                 raise ValueError("it is a compressed archive, which torch does not write")
-            if is_torchscript(archive):
+            # TorchScript, as OpenAI's CLIP .pt files are
+            if any(name.endswith("/constants.pkl") for name in archive.namelist()):
                 return _checked(read_torchscript(archive), size)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch's remarks on the pickle protocol

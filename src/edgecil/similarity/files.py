@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +52,7 @@ def read_similarity(path: str | Path) -> SimilarityMatrix:
     """
     path = Path(path)
     arrays = _read_arrays(path, (".npz", ".npy", ".csv"))
-    if arrays.get("values") is None:
-        raise DataError(f"{path} contains no array called 'values' (it has: {_listed(arrays)}).")
-    values = _numbers(arrays["values"], "similarity", path)
+    values = _numbers(arrays, ("values",), "similarity", path)
     matrix = SimilarityMatrix.of(values, _names(arrays, path))
     if "source" not in arrays:  # edgecil's own files have an empty diagonal
         _refuse_distances(values, path)
@@ -64,11 +63,7 @@ def read_embeddings(path: str | Path) -> SimilarityMatrix:
     """Return the cosines of class vectors in a .npy file, or an .npz with `vectors`, `names`."""
     path = Path(path)
     arrays = _read_arrays(path, (".npz", ".npy"))
-    vectors = arrays.get("vectors")
-    vectors = arrays.get("values") if vectors is None else vectors
-    if vectors is None:
-        raise DataError(f"{path} contains no array called 'vectors' (it has: {_listed(arrays)}).")
-    rows = _numbers(vectors, "class vectors", path)
+    rows = _numbers(arrays, ("vectors", "values"), "class vectors", path)
     return SimilarityMatrix.of_vectors(rows, _names(arrays, path), _source(arrays, path))
 
 
@@ -85,12 +80,12 @@ def _read_arrays(path: Path, endings: tuple[str, ...]) -> dict[str, Any]:
     return {**dict.fromkeys(names), **arrays}
 
 
-def _listed(arrays: dict[str, Any]) -> str:
-    return name_some(list(arrays)) or "nothing"
-
-
-def _numbers(array: Any, kind: str, path: Path) -> Floats:
-    """Return the array as real numbers; other types and extreme values are refused."""
+def _numbers(arrays: dict[str, Any], names: Sequence[str], kind: str, path: Path) -> Floats:
+    """Return the first array that is there as real numbers; extreme values are refused."""
+    array = next((arrays[name] for name in names if name in arrays), None)
+    if array is None:
+        listed = name_some(list(arrays)) or "nothing"
+        raise DataError(f"{path} contains no array called {names[0]!r} (it has: {listed}).")
     if array.dtype.kind not in "biuf":
         raise DataError(f"The {kind} in {path} must be real numbers. Got {array.dtype} instead.")
     numbers: Floats = array.astype(np.float64)

@@ -30,10 +30,8 @@ def check_similarity(similarity: object) -> None:
     if not isinstance(similarity, SimilarityMatrix):
         given, call = type(similarity).__name__, "edgecil.SimilarityMatrix.of(…)"
         if isinstance(similarity, str):
-            given, call = (
-                f"{similarity!r}, a str",
-                f"edgecil.build_similarity(dataset={similarity!r})",
-            )
+            given = f"{similarity!r}, a str"
+            call = f"edgecil.build_similarity(dataset={similarity!r})"
         raise UsageError(f"`similarity` must be a similarity of classes. Got {given}; use {call}.")
 
 

@@ -34,17 +34,16 @@ _BATCH = 64
 _VISION = ("visual.", "vision_model.", "visual_projection.")
 
 
-def require_packages(encoder: str) -> None:
-    """An error that says what to install, if a pre-trained encoder cannot run here."""
+def locate(encoder: str, given: str | Path, remedy: str) -> WeightFiles:
+    """Locate a model's files in a folder, a weight file or a hub id; download if necessary.
+
+    An error says what to install, if a pre-trained encoder cannot run here.
+    """
     if missing := missing_packages(PACKAGES):
         raise PrerequisiteError(
             f"Encoder {encoder!r} requires {', '.join(missing)}, which this Python does not have; "
             f"run pip install 'edgecil[clip]' ({BUNDLED_SERVES})."
         )
-
-
-def locate(encoder: str, given: str | Path, remedy: str) -> WeightFiles:
-    """Locate a model's files in a folder, a weight file or a hub id; download if necessary."""
     remedy = f"{remedy} ({BUNDLED_SERVES})"
     return locate_weights(given, SETTINGS, needed_by=f"Encoder {encoder!r}", remedy=remedy)
 

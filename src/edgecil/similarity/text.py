@@ -118,7 +118,6 @@ def get_encoder(name: str, weights: str | Path | None = None, *, half: bool = Fa
                 "choose another encoder for these weights."
             )
         return BundledEncoder(name)
-    pretrained.require_packages(name)
     place = weights or cached_weights(entry) or entry.hub_id
     located = pretrained.locate(name, place, _remedy(entry))
     if entry.kind == "minilm":
