@@ -106,8 +106,7 @@ def _reported(result: _Result, tasks: int) -> dict[str, Reported]:
         raise ValueError("it must contain one of 'correct', 'matrix' and 'accuracy'")
     main = _by_classifier(given)
     last, average = _by_classifier(result.last), _by_classifier(result.average)
-    strange = [name for name in (*last, *average) if name not in main]
-    if strange:
+    if not {*last, *average} <= main.keys():
         raise ValueError(
             f"'last' and 'average' must be given by classifier, as one of {', '.join(main)}"
         )

@@ -155,10 +155,9 @@ def train(
             "Training with another program requires Linux or macOS. Got Windows; train in WSL or "
             "on another machine, and analyse the results here."
         )
-    if plan.repeats < 1:
-        raise UsageError(f"`repeats` must be at least 1. Got {plan.repeats} instead.")
-    if workers < 1:
-        raise UsageError(f"`workers` must be at least 1. Got {workers} instead.")
+    for name, number in {"repeats": plan.repeats, "workers": workers}.items():
+        if number < 1:
+            raise UsageError(f"`{name}` must be at least 1. Got {number} instead.")
     if timeout is not None and not 0 < timeout <= threading.TIMEOUT_MAX:
         raise UsageError(f"`timeout` must be a number of seconds above 0. Got {timeout} instead.")
     out = Path(out).absolute()

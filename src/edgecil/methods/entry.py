@@ -60,8 +60,7 @@ class MethodEntry:
 
     def needs(self, config: Any) -> Need:
         """Return what the learner with these settings needs of its network."""
-        build: Any = self.build
-        need: Need = build.needs(config) if hasattr(build, "needs") else Method.needs(config)
+        need: Need = getattr(self.build, "needs", Method.needs)(config)
         return need
 
     def schedule(

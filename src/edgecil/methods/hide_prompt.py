@@ -9,6 +9,7 @@ prediction (the head). The last two are trained on features sampled from class s
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -135,11 +136,9 @@ class HiDePrompt(PromptMethod):
 
     def remember(self, task: Task) -> None:
         """Store feature statistics of the new classes, without and with the task's prompt."""
-        prefixes = self.prompts[-1]["prefixes"]
+        prompted = partial(self.prefixed, prefixes=self.prompts[-1]["prefixes"])
         plain = self.frozen_features(task.inputs)
-        instructed = in_batches(
-            lambda images: self.prefixed(images, prefixes), task.inputs, self.environment
-        )
+        instructed = in_batches(prompted, task.inputs, self.environment)
         for label in range(task.old_count, len(task.seen)):
             ours = task.labels == label
             self.plain.add(plain[ours], task.generator("plain", label))

@@ -7,7 +7,7 @@ from math import cos, inf, pi
 from typing import Annotated, Literal, get_args, get_origin, get_type_hints
 
 from edgecil.data.augment import parse_steps
-from edgecil.errors import UsageError, unknown
+from edgecil.errors import UsageError, unknown, wrong_value
 
 
 @dataclass(frozen=True)
@@ -94,10 +94,8 @@ class Schedule(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.accumulate > self.batch_size:
-            raise UsageError(
-                f"'accumulate' must be from 1 to the batch size {self.batch_size}. Got "
-                f"{self.accumulate} instead."
-            )
+            allowed = f"from 1 to the batch size {self.batch_size}"
+            raise wrong_value("accumulate", allowed, self.accumulate)
         if self.first is not None and self.first.first is not None:
             raise UsageError("The schedule of the first task must not have its own 'first'.")
         parse_steps(",".join(self.augment))

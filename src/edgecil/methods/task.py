@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from edgecil.backbones.features import take_named
-from edgecil.data.dataset import Dataset, Examples
+from edgecil.data.dataset import Dataset
 from edgecil.data.stored_pixels import stored_tensor
 from edgecil.errors import EdgecilError, UsageError
 from edgecil.sequences.sequence import ClassSequence
@@ -130,11 +130,6 @@ class Split:
     inputs: Tensor
     labels: Tensor
 
-    @classmethod
-    def of(cls, images: Examples, device: torch.device | str) -> Split:
-        """Return the images without a copy, their labels on a device."""
-        return cls(stored_tensor(images.inputs), torch.from_numpy(images.labels).to(device))
-
     def only(self, classes: tuple[int, ...]) -> Split:
         """Return the images of some classes, class by class in the order given."""
         where = [torch.nonzero(self.labels == class_).squeeze(1) for class_ in classes]
@@ -150,8 +145,10 @@ class Scenario:
         self.name = dataset.name
         self.names = dataset.names
         self.classes = len(dataset)
-        self.train = Split.of(dataset.train, device)
-        self.test = Split.of(dataset.test, device)
+        self.train, self.test = (
+            Split(stored_tensor(it.inputs), torch.from_numpy(it.labels).to(device))
+            for it in (dataset.train, dataset.test)
+        )
 
     def on(self, device: torch.device | str) -> Scenario:
         """Return the same scenario with its labels on a device."""
