@@ -409,7 +409,7 @@ def join_tables(tables: Sequence[Runs], rows: Sequence[Ints] | None = None) -> R
     chosen = [np.arange(len(table)) for table in tables] if rows is None else rows
     parts = list(zip(tables, chosen, strict=True))
 
-    def texts(categories: str, codes: str) -> list[str]:
+    def entries(categories: str, codes: str) -> list[Any]:
         return [
             getattr(table, categories)[code]
             for table, own in parts
@@ -419,27 +419,26 @@ def join_tables(tables: Sequence[Runs], rows: Sequence[Ints] | None = None) -> R
     def numbers(name: str) -> Ints:
         return np.concatenate([getattr(table, name)[own] for table, own in parts])
 
+    has_classes = any(table.by_class is not None for table in tables)
     size = len(first.classes)
     by_class = [
         np.full((len(own), size), np.nan) if table.by_class is None else table.by_class[own]
         for table, own in parts
     ]
     return Runs.of(
-        texts("methods", "method"),
-        [table.sequences[code] for table, own in parts for code in table.sequence[own].tolist()],
+        entries("methods", "method"),
+        entries("sequences", "sequence"),
         numbers("values"),
-        protocol=texts("protocols", "protocol"),
-        label=texts("labels", "label"),
+        protocol=entries("protocols", "protocol"),
+        label=entries("labels", "label"),
         seed=numbers("seed"),
         repeat=numbers("repeat"),
         status=numbers("status"),
-        identity=texts("identities", "identity"),
+        identity=entries("identities", "identity"),
         dataset=first.dataset,
         metric=first.metric,
         names=first.names,
-        by_class=None
-        if all(table.by_class is None for table in tables)
-        else np.concatenate(by_class),
+        by_class=np.concatenate(by_class) if has_classes else None,
         settings={
             digest: own
             for table in tables

@@ -37,7 +37,7 @@ def execute(
     trained, failed = 0, []
     attempts: dict[Node, int] = {}
     try:
-        while queue.unfinished:
+        while queue.ready or queue.running:
             while queue.ready and len(queue.running) < executor.capacity:
                 job = queue.next_job()
                 executor.submit(job)
@@ -100,11 +100,6 @@ class _Queue:
         for node in plan:
             if node not in self._remaining:
                 self._remove_unneeded_state(node)
-
-    @property
-    def unfinished(self) -> bool:
-        """Whether a node is running or can be started."""
-        return bool(self.ready or self.running)
 
     def _children(self, node: Node) -> list[Node]:
         """Return the children of a node that must still be trained."""

@@ -150,7 +150,8 @@ class StoreReader:
 
     def read_all(self) -> None:
         """Read all tables in one transaction; later queries, also of a closed store, use that."""
-        self._execute("BEGIN")
+        with self._using():
+            self._database.execute("BEGIN")
         self._read = {table: self._rows(table) for table in TABLES}
 
     def close(self) -> None:
@@ -300,16 +301,13 @@ class StoreReader:
         """Return the rows of a table as they were written, in that order."""
         if table in self._read:
             return self._read[table]
-        columns = TABLES[table]
-        rows = self._execute(f"SELECT {', '.join(columns)}, checksum FROM {table} ORDER BY rowid")
+        query = f"SELECT {', '.join(TABLES[table])}, checksum FROM {table} ORDER BY rowid"
+        with self._using():
+            rows = self._database.execute(query).fetchall()
         for *values, checksum in rows:
             if checksum_of(values) != checksum:
                 raise self._damaged(f"a row of {table!r} differs from its checksum")
         return [row[:-1] for row in rows]
-
-    def _execute(self, query: str) -> list[tuple[Any, ...]]:
-        with self._using():
-            return self._database.execute(query).fetchall()
 
     @contextmanager
     def _using(self) -> Iterator[None]:
