@@ -415,9 +415,9 @@ def _interval(known: Posterior | Combination, metric: str, share: float = 1.0) -
 
 def compare_over_datasets(tables: Sequence[Runs], methods: Sequence[str]) -> tuple[Overall, ...]:
     """Return every pair of methods over the datasets on which both have an interval."""
-    made: list[Overall] = []
     if len(tables) < 2:
         return ()
+    made: list[Overall] = []
     higher_is_better = find_metric(tables[0].metric).higher_is_better
     every = {
         table.dataset: pair_methods(table, [name for name in methods if name in table.methods])
@@ -426,21 +426,14 @@ def compare_over_datasets(tables: Sequence[Runs], methods: Sequence[str]) -> tup
     for pair in combinations(methods, 2):
         both = {dataset: pairs[pair].known for dataset, pairs in every.items() if pair in pairs}
         known = {dataset: own for dataset, own in both.items() if own is not None}
-        if len(known) > 1:
-            over = combine(list(known.values()), [1.0 / len(known)] * len(known))
-            above = over.above("mean", 0.0)
-            sure = above if higher_is_better else 1.0 - above
-            made.append(
-                Overall(
-                    *pair,
-                    tuple(known),
-                    over.mean,
-                    _interval(over, tables[0].metric),
-                    sure,
-                    grade(sure, LEAST_ORDERS),
-                    tuple(name for name, it in known.items() if it.mean * over.mean < 0.0),
-                )
-            )
+        if len(known) < 2:
+            continue
+        over = combine(list(known.values()), [1.0 / len(known)] * len(known))
+        above, interval = over.above("mean", 0.0), _interval(over, tables[0].metric)
+        sure = above if higher_is_better else 1.0 - above
+        graded = grade(sure, LEAST_ORDERS)
+        opposite = tuple(name for name, it in known.items() if it.mean * over.mean < 0.0)
+        made.append(Overall(*pair, tuple(known), over.mean, interval, sure, graded, opposite))
     return tuple(made)
 
 

@@ -129,18 +129,12 @@ class Distribution:
 
 
 def invert(
-    curve: Callable[[Floats], tuple[Floats, Floats]],
-    probability: Floats,
-    low: Floats,
-    high: Floats,
+    curve: Callable[[Floats], tuple[Floats, Floats]], probability: Floats, low: Floats, high: Floats
 ) -> Floats:
     """Invert a cdf at n probabilities by Newton's method, safeguarded by bisection.
 
-    Args:
-        curve: the cdf and its density at n points.
-        probability: (n,) wanted.
-        low: (n,) points at which the cdf is too small.
-        high: (n,) points at which the cdf is too large.
+    Given the cdf and its density at n points, and points, (n,), where the cdf is too small and too
+    large.
     """
     point = (low + high) / 2.0
     for _ in range(_STEPS):

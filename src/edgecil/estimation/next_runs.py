@@ -307,17 +307,11 @@ def run_seconds(runs: DatasetRuns, method: str) -> float | None:
 
 def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
     table = runs.table
-    steps = {
-        name: advise(
-            table,
-            name,
-            answer(table, name, find_truth(table, name)),
-            target=target,
-            seconds=run_seconds(runs, name),
-        )
-        for name in table.methods
-        if len(table.orders(name))
-    }
+    steps = {}
+    for name in table.methods:
+        if len(table.orders(name)):
+            said, seconds = answer(table, name, find_truth(table, name)), run_seconds(runs, name)
+            steps[name] = advise(table, name, said, target=target, seconds=seconds)
     most = min(table.space.size - len(table.sequences), MOST_ORDERS)
     pairs = pair_methods(table, list(steps))
     compared = judge_pairs(table, pairs)

@@ -71,14 +71,13 @@ def find_similarity(
         names = class_names(table)
         if names is not None:
             return text_similarity(ClassList(table.dataset, names)), notes, ""
-        last = table.classes[-1]
         reason = (
-            f"{table.dataset!r} is not a dataset of edgecil with classes up to {last}, so the "
-            "class names are missing; give a similarity file."
+            f"{table.dataset!r} is not a dataset of edgecil with classes up to "
+            f"{table.classes[-1]}, so the class names are missing; give a similarity file."
         )
-        return None, notes, f"The similarity of the classes is unknown: {reason}"
     except EdgecilError as error:
-        return None, notes, f"The similarity of the classes is unknown: {error}"
+        reason = str(error)
+    return None, notes, f"The similarity of the classes is unknown: {reason}"
 
 
 def _select(matrix: Similarity, table: Runs, what: str) -> Similarity:

@@ -167,7 +167,7 @@ def search_orders(
     )
     proposals: list[ClassSequence] = []
     while True:
-        values = trainer.values(sequences)
+        values = [trainer.value(sequence) for sequence in sequences]
         if on_round is not None:
             on_round(trainer.trials(sequences))
         proposed = strategy.propose(sequences, values)
@@ -279,15 +279,11 @@ class _Trainer:
         return all((sequence, 0) in self._values for sequence in sequences)
 
     def value(self, sequence: ClassSequence, seed: int = 0) -> float:
-        """Return the value of one training."""
+        """Return the value of one training, the first of a sequence by default."""
         value = self._values[sequence, seed]
         if value is None:
             raise UsageError(f"The metric {self._metric!r} is undefined for these task sizes.")
         return self.sign * value
-
-    def values(self, sequences: Sequence[ClassSequence]) -> list[float]:
-        """Return the values of the first training of each sequence."""
-        return [self.value(sequence) for sequence in sequences]
 
     def trials(self, sequences: Sequence[ClassSequence]) -> tuple[Trial, ...]:
         """Return the sequences with their metric."""

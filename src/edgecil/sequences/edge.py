@@ -269,10 +269,7 @@ def _fill_coherently(
     """Always the largest cluster to the roomiest task; of one too large, what fits best stays.
 
     What is cut off waits with the other clusters and is cut again by its own coherence, for which
-    `line` is changed in place.
-
-    Returns:
-        Places of the line, task by task.
+    `line` is changed in place. Returns places of the line, task by task.
     """
     room = [(-size, task) for task, size in enumerate(sizes)]
     waiting = [(begin - end, begin, begin, end) for begin, end in pairwise(starts)]

@@ -38,16 +38,14 @@ def given_texts(
     """
     if isinstance(source, (str, os.PathLike)):
         source = _read(Path(source))
-    if isinstance(source, Mapping):
-        for name in source:
-            if name in PROTOCOLS:
-                raise UsageError(
-                    f"Your own sequences must not have the name of a protocol. Got {shown(name)}; "
-                    "choose another name."
-                )
-        named = {name: tuple(_text(entry) for entry in some) for name, some in source.items()}
-    else:
-        named = {NAME: tuple(_text(entry) for entry in source)}
+    lists = source if isinstance(source, Mapping) else {NAME: source}
+    for name in lists:
+        if name in PROTOCOLS:
+            raise UsageError(
+                f"Your own sequences must not have the name of a protocol. Got {shown(name)}; "
+                "choose another name."
+            )
+    named = {name: tuple(_text(entry) for entry in some) for name, some in lists.items()}
     if not named or not all(named.values()):
         raise UsageError("There are no class sequences to run; give at least one.")
     return named

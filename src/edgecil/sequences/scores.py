@@ -196,14 +196,6 @@ def sample_scores(
 ) -> Floats:
     """Evaluate an objective (S by default) on `count` uniform random sequences."""
     rows = max(1, _ENTRIES // space.classes)
-    scores = [
-        score_orders(
-            similarity,
-            space,
-            space.sample_orders(min(rows, count - start), rng),
-            objective,
-            check=False,
-        )
-        for start in range(0, count, rows)
-    ]
+    blocks = (space.sample_orders(min(rows, count - done), rng) for done in range(0, count, rows))
+    scores = [score_orders(similarity, space, own, objective, check=False) for own in blocks]
     return np.concatenate([np.empty(0), *scores])

@@ -60,11 +60,8 @@ def _number(
 def least_integer(holds: Callable[[int], bool], last: int | None = None) -> int | None:
     """Return the least integer in [1, last] for which `holds`, or None if there is none.
 
-    Doubles until it holds, then bisects: about 2·log₂ of the answer calls, however large `last`.
-
-    Args:
-        holds: a condition that stays true once it has become true.
-        last: the end of the range (at least 1); without it the condition must contain somewhere.
+    The condition stays true once it has become true, which it must without `last`. Doubles until it
+    holds, then bisects: about 2·log₂ of the answer calls, however large `last`.
 
     >>> least_integer(lambda runs: runs * runs >= 50)
     8

@@ -86,8 +86,7 @@ def excludes_zero(series: Floats) -> Bools:
 def reach(count: int, level: float = 0.9, *, least: int = _LEAST) -> float | None:
     """Return the half-width of :func:`confidence_interval`, in sample standard deviations.
 
-    Returns:
-        None where there is no interval yet.
+    None where there is no interval yet.
 
     >>> round(reach(10), 3)
     1.245

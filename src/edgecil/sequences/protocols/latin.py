@@ -45,8 +45,20 @@ class Latin(Protocol):
     def design(
         self, space: SequenceSpace, budget: int, rng: np.random.Generator
     ) -> list[ClassSequence]:
-        """Return another design."""
-        return latin(space, budget, rng)
+        """`budget` sequences with balanced positions and changing partners, for any task sizes.
+
+        No sequence occurs twice while the space has others; of more than 1,000, a few may.
+        """
+        rounds, rest = divmod(budget, space.size)
+        whole = list(space.enumerate()) * rounds if rounds else []
+        if 2 * rest > space.size:
+            left_out = set(self.design(space, space.size - rest, rng))
+            others = [sequence for sequence in space.enumerate() if sequence not in left_out]
+            return whole + [others[place] for place in rng.permutation(rest)]
+        return whole + [
+            ClassSequence(np.flatnonzero(row == task).tolist() for task in range(space.tasks))
+            for row in _design(space, rest, rng)
+        ]
 
     def objection(self, runs: Sequence[LabelledSequence]) -> str | None:
         """Object to positions that are as uneven as those of independent draws."""
@@ -58,23 +70,6 @@ class Latin(Protocol):
         if unevenness(sequences)[0] <= (1.0 + even) / 2.0:
             return None
         return "classes do not visit the positions evenly"
-
-
-def latin(space: SequenceSpace, budget: int, rng: np.random.Generator) -> list[ClassSequence]:
-    """`budget` sequences with balanced positions and changing partners, for any task sizes.
-
-    No sequence occurs twice while the space has others; of more than 1,000, a few may.
-    """
-    rounds, rest = divmod(budget, space.size)
-    whole = list(space.enumerate()) * rounds if rounds else []
-    if 2 * rest > space.size:
-        left_out = set(latin(space, space.size - rest, rng))
-        others = [sequence for sequence in space.enumerate() if sequence not in left_out]
-        return whole + [others[place] for place in rng.permutation(rest)]
-    return whole + [
-        ClassSequence(np.flatnonzero(row == task).tolist() for task in range(space.tasks))
-        for row in _design(space, rest, rng)
-    ]
 
 
 def _design(space: SequenceSpace, runs: int, rng: np.random.Generator) -> Ints:
@@ -161,3 +156,4 @@ def _repeats(place: Ints) -> tuple[int, int]:
 
 
 LATIN = Latin()
+latin = LATIN.design

@@ -211,14 +211,8 @@ class Protocol(ABC):
             )
         if order_seed is not None and order_seed < 0:
             raise UsageError(f"`order_seed` must be an int >= 0. Got {order_seed} instead.")
-        request = Request(
-            space,
-            self.check_budget(budget, space),
-            order_seed,
-            similarity,
-            self.optimised(objective),
-            answered or {},
-        )
+        count, chosen = self.check_budget(budget, space), self.optimised(objective)
+        request = Request(space, count, order_seed, similarity, chosen, answered or {})
         drawn = list(self.choose(request))
         labels = {run.label for run in drawn}
         inside = sum(run.sequence in space for run in drawn)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain, count, islice
 
 import numpy as np
@@ -56,25 +56,18 @@ class Random(Protocol):
         return "classes keep their positions far more often than in random orders"
 
     def choose(self, request: Request) -> Iterator[LabelledSequence]:
-        """Yield one sequence per seed; the label names the seed."""
+        """Return one sequence per seed; the label names the seed."""
+        return islice(self._endless(request), request.budget)
+
+    def _endless(self, request: Request) -> Iterator[LabelledSequence]:
         further = (seed for seed in count(1) if seed not in PAPER_SEEDS)
         own = request.order_seed
-        seeds = chain(PAPER_SEEDS, further) if own is None else count(own)
-        drawn = ((seed, seeded(request.space, seed, legacy=self._legacy)) for seed in seeds)
-        chosen = drawn if self._legacy else _distinct(drawn, request.space.size)
-        for seed, sequence in islice(chosen, request.budget):
-            yield LabelledSequence(f"seed-{seed}", sequence)
-
-
-def _distinct(
-    drawn: Iterable[tuple[int, ClassSequence]], size: int
-) -> Iterator[tuple[int, ClassSequence]]:
-    """Yield the seeds whose sequences were not drawn before, until all of the space were."""
-    seen: set[ClassSequence] = set()
-    for seed, sequence in drawn:
-        if sequence not in seen or len(seen) >= size:
-            seen.add(sequence)
-            yield seed, sequence
+        seen: set[ClassSequence] = set()
+        for seed in chain(PAPER_SEEDS, further) if own is None else count(own):
+            sequence = seeded(request.space, seed, legacy=self._legacy)
+            if self._legacy or sequence not in seen or len(seen) >= request.space.size:
+                seen.add(sequence)
+                yield LabelledSequence(f"seed-{seed}", sequence)
 
 
 def unevenness(sequences: Collection[ClassSequence]) -> tuple[float, float]:
