@@ -290,9 +290,8 @@ def _audit_method(
                     fixed[place_of[sequence]] = None
         pool = _Pool(truth.accuracies, np.array(known), tuple(fixed))
         size, budget = len(truth), made.budget_of(protocol.name)
-        options = {"draws": draws, "seed": seed}
         places = draw_protocol(
-            protocol, table.space, place_of, size, budget, fixed=pool.fixed, **options
+            protocol, table.space, place_of, size, budget, draws=draws, seed=seed, fixed=pool.fixed
         )
         if places is not None and budget > 1:
             values = pool.accuracies[places]

@@ -315,9 +315,8 @@ def _rows(cells: Sequence[_Cell]) -> tuple[LeaderboardRow, ...]:
         scores = (set_score(*values(some, name)) for name in _MEASURES)
         rows.append(LeaderboardRow(*key, len(some), relative, *scores))
     scales = list(dict.fromkeys(row.scale for row in rows))
-    return tuple(
-        sorted(rows, key=lambda it: (scales.index(it.scale), it.budget, it.wasserstein.mean))
-    )
+    rows.sort(key=lambda it: (scales.index(it.scale), it.budget, it.wasserstein.mean))
+    return tuple(rows)
 
 
 def leaderboard_tables(board: Leaderboard) -> Iterator[Table | str]:

@@ -44,8 +44,6 @@ _LEAST_STD = 0.1
 FORMAT = 1
 BUNDLED = ("truths.npz", "photographs.npz")
 _MANIFEST = "manifest"
-# The time stamp of all members, so that the same tables give the same bytes.
-_NO_TIME = (1980, 1, 1, 0, 0, 0)
 
 Kind = Literal["enumerated", "sample", "structured"]
 Source: TypeAlias = "str | Path | DataFrame | Experiment | TruthTable"
@@ -281,9 +279,7 @@ def _counted(
         )
     identity = experiment.identity
     about = {key: value for key, value in identity.items() if not key.startswith("method ")}
-    provenance = {
-        method: {**about, "settings": identity.get(f"method {method}")} for method in results
-    }
+    provenance = {it: {**about, "settings": identity.get(f"method {it}")} for it in results}
     return TruthTable(
         name, experiment.dataset, experiment.names, kind, sequences, results, provenance
     )
@@ -442,7 +438,7 @@ def write_truths(tables: Iterable[TruthTable], path: str | Path) -> None:
         for name, array in arrays.items():
             buffer = io.BytesIO()
             npy.write_array(buffer, array, version=(1, 0), allow_pickle=False)
-            member = zipfile.ZipInfo(f"{name}.npy", _NO_TIME)
+            member = zipfile.ZipInfo(f"{name}.npy")  # of 1980, so that the bytes are the same
             archive.writestr(member, buffer.getvalue(), zipfile.ZIP_LZMA)
 
 

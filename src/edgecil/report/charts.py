@@ -54,9 +54,7 @@ _CONFUSED = (
 )
 
 
-def build_curves(
-    dataset: DatasetAnalysis, words: MetricWords, *, name: str = "curves"
-) -> ReportFigure | None:
+def build_curves(dataset: DatasetAnalysis, words: MetricWords, suffix: str) -> ReportFigure | None:
     """A metric after each task; None if no method has it after at least two tasks."""
     details = {name: own.curve for name, own in dataset.details.items()}
     curves = {name: curve for name, curve in details.items() if curve is not None}
@@ -70,6 +68,7 @@ def build_curves(
         f"{words.step[0].upper()}{words.step[1:]}, after each task: mean over the {orders} "
         f"behind the answer above ({protocols}).{band} {words.line}"
     ).strip()
+    name = f"curves{suffix}"
     return ReportFigure.of(name, caption, lambda width: draw_curves(curves, words, width))
 
 
@@ -186,9 +185,7 @@ def build_pairs(
     return ReportFigure.of(name, caption, lambda width: draw_intervals(rows, width))
 
 
-def build_class_map(
-    dataset: DatasetAnalysis, method: str, *, suffix: str = ""
-) -> ReportFigure | None:
+def build_class_map(dataset: DatasetAnalysis, method: str, suffix: str) -> ReportFigure | None:
     """A method's heat map of classes by task; None if no result has counts per class."""
     maps = {name: own.by_position for name, own in dataset.details.items()}
     means = maps.get(method)
@@ -270,9 +267,7 @@ def draw_class_map(
 
 def build_confusion(dataset: DatasetAnalysis) -> ReportFigure | None:
     """What images of each task are taken for, a panel per method; None if no run stored it."""
-    shown = {
-        name: own.confusion for name, own in dataset.details.items() if own.confusion is not None
-    }
+    shown = {name: it.confusion for name, it in dataset.details.items() if it.confusion is not None}
     if not shown:
         return None
     caption = (
@@ -370,7 +365,7 @@ def draw_prediction(
     return draw_panels(list(clouds), draw, width=width, x_title=title, y_title=f"{metric}, %")
 
 
-def build_over_datasets(analysis: Analysis, *, name: str) -> ReportFigure | None:
+def build_over_datasets(analysis: Analysis) -> ReportFigure | None:
     """Differences of each pair over all datasets and on each; None with one dataset."""
     rows: list[tuple[str, float, tuple[float, float] | None, str]] = []
     for pair in analysis.over_datasets:
@@ -386,4 +381,4 @@ def build_over_datasets(analysis: Analysis, *, name: str) -> ReportFigure | None
         "Mean difference of each pair over all datasets, which weigh the same, and on each of "
         "them, with its 90 % interval and how sure it is."
     )
-    return ReportFigure.of(name, caption, lambda width: draw_intervals(rows, width))
+    return ReportFigure.of("datasets", caption, lambda width: draw_intervals(rows, width))

@@ -135,7 +135,7 @@ def draw_overview(
             marks += _beside(row, numbers, ends, names, base, height, size)
         else:
             marks += _above(row, numbers, upper, width)
-        marks += _draw_row(row, scale, base, 0.44 * height, 0.42 * height)
+        marks += _draw_row(row, scale, base, height)
     return Scene(width, bottom + 44.0, tuple(marks))
 
 
@@ -209,9 +209,7 @@ def _between(said: Answer) -> str:
     return "" if interval is None else f"{interval[0]:.1f} to {interval[1]:.1f}"
 
 
-def _draw_row(
-    row: OverviewRow, scale: Scale, base: float, above: float, below: float
-) -> list[Mark]:
+def _draw_row(row: OverviewRow, scale: Scale, base: float, height: float) -> list[Mark]:
     """The density above the base line, the intervals on it, the dots below."""
     said = row.said
     marks: list[Mark] = []
@@ -220,15 +218,15 @@ def _draw_row(
         if row.is_measured:
             edges = grid(row.values) - 1e-9  # a bar has its lower edge
         edges = edges.clip(scale.low, scale.high)
-        heights = np.diff(said.distribution.cdf(edges)) / np.maximum(np.diff(edges), 1e-9)
-        levels = np.repeat(base - above * heights / max(float(heights.max()), 1e-12), 2)
+        density = np.diff(said.distribution.cdf(edges)) / np.maximum(np.diff(edges), 1e-9)
+        levels = np.repeat(base - 0.44 * height * density / max(float(density.max()), 1e-12), 2)
         x = scale.map(np.repeat(edges, 2)).tolist()
         outline = zip(x, [base, *levels.tolist(), base], strict=True)
         marks.append(Line(tuple(outline), "", fill="truth"))
     x = scale.map(row.values)
     marks.append(Line(((x[0], base), (x[-1], base)), "edge-line", 1.0))
     radius = 4.2 if len(x) <= 12 else 3.2 if len(x) <= 40 else 2.4 if len(x) <= 150 else 1.8
-    y = base + _GAP + radius + _swarm(x, radius, below - _GAP - 2.0 * radius)
+    y = base + _GAP + radius + _swarm(x, radius, 0.42 * height - _GAP - 2.0 * radius)
     names = np.array(row.protocols)
     by_count = [name for name, _ in Counter(row.protocols).most_common()]
     for protocol in sorted(by_count, key=bool):  # the fewest last, on top

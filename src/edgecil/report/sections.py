@@ -90,7 +90,7 @@ def build_view(dataset: DatasetAnalysis, orders: OrderTable, *, suffix: str = ""
         "boundaries": tables.boundary_table(dataset),
         "comparisons": tables.comparisons_table(dataset),
     }
-    maps = {name: charts.build_class_map(dataset, name, suffix=suffix) for name in ranked}
+    maps = {name: charts.build_class_map(dataset, name, suffix) for name in ranked}
     sections = [point.load()(dataset, suffix) for point in entry_points(group=ENTRY_POINTS)]
     if prediction := charts.build_prediction(dataset, orders, name=f"prediction{suffix}"):
         part = Part("Predictors of accuracy", prediction)
@@ -102,7 +102,7 @@ def build_view(dataset: DatasetAnalysis, orders: OrderTable, *, suffix: str = ""
         narrative.warnings(dataset),
         build_overview(dataset, ranked, orders, name=f"overview{suffix}"),
         explain(dataset),
-        charts.build_curves(dataset, words, name=f"curves{suffix}"),
+        charts.build_curves(dataset, words, suffix),
         charts.build_pairs(pairs, name=f"pairs{suffix}", higher_is_better=words.higher_is_better),
         len(pairs) if len(pairs) > _MOST_PAIRS else 0,
         {name: one for name, one in maps.items() if one is not None},
@@ -116,7 +116,7 @@ def build_view(dataset: DatasetAnalysis, orders: OrderTable, *, suffix: str = ""
 
 def datasets_section(analysis: Analysis) -> Section | None:
     """Pairs and performance profiles over several datasets; None with one."""
-    differences = charts.build_over_datasets(analysis, name="datasets")
+    differences = charts.build_over_datasets(analysis)
     if differences is None:
         return None
     words = metric_words(analysis.options.metric)
