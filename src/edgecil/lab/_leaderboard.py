@@ -253,12 +253,8 @@ def _evaluate(
                 for estimator, make in estimators.items():
                     w1, jsd, missed = measure(truth.ravel(), values, make(runs)).mean(axis=0)
                     numbers = w1 / truth.std(), jsd, covered, missed / np.ptp(truth)
-                    yield _Cell(
-                        (name, estimator, budget, scale),
-                        table.name,
-                        group,
-                        dict(zip(_MEASURES, map(float, numbers), strict=True)),
-                    )
+                    measures = dict(zip(_MEASURES, map(float, numbers), strict=True))
+                    yield _Cell((name, estimator, budget, scale), table.name, group, measures)
 
 
 def _take(

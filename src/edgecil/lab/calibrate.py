@@ -233,9 +233,7 @@ def _judge(truth: Learner, drawn: _Draw, rng: np.random.Generator) -> dict[str, 
     itself = posterior(evidence(drawn.values - against), prior=known.prior)
     return {
         "mean": _inside(known.cdf("mean", unseen.mean(axis=1))),
-        "next run": float(
-            np.mean([_inside(known.cdf("next", future[:, one])) for one in range(_FURTHER)])
-        ),
+        "next run": float(np.mean([_inside(known.cdf("next", values)) for values in future.T])),
         "tail": _holds_tail(known, drawn.bad),
         "std": _inside(known.cdf("std", np.full(draws, std))),
         "estimated std / true std": float((known.std / std).mean()),

@@ -105,11 +105,8 @@ def _draw_lines(
     width: float,
 ) -> Scene:
     """Draw lines through x and y, and bands between two further levels unless there are many."""
-    styles = [category(place) for place in range(len(lines))]
-    entries = [
-        Entry(name, colour, "line", dash)
-        for name, (colour, dash) in zip(lines, styles, strict=True)
-    ]
+    styles = {name: category(place) for place, name in enumerate(lines)}
+    entries = [Entry(name, colour, "line", dash) for name, (colour, dash) in styles.items()]
     marks, top = legend(entries, 0.0, 2.0, width, 11.5 if width <= NARROW else 12.5)
     top, right = top + 24.0, width - 8.0
     bottom = top + (230.0 if width <= NARROW else 320.0)
@@ -122,7 +119,8 @@ def _draw_lines(
     most = min(6 if width <= NARROW else 20, round(np.ptp(every)) + 1)
     marks += x_axis(across, bottom, bottom, most=most, title=x_title)
     drawn: list[Mark] = []
-    for (name, (x, *all_)), (colour, dash) in zip(lines.items(), styles, strict=True):
+    for name, (x, *all_) in lines.items():
+        colour, dash = styles[name]
         at = across.map(x).tolist()
         middle, low, high = (list(zip(at, up.map(y).tolist(), strict=True)) for y in all_)
         if with_bands:

@@ -216,18 +216,14 @@ def _facts(dataset: DatasetAnalysis, origin: Origin) -> dict[str, str]:
         "machine": " ".join(filter(None, map(recorded.get, ("machine", "cpu", "gpu")))),
         "device": listed(one.get("environment", {}).get("device") for one in identities),
     }
-    facts["training seeds"] = (
-        ", ".join(map(str, sorted(set(dataset.table.seed.tolist()))[:10]))
-        if dataset.table.shares_seeds
-        else "one for each training"
-    )
+    seeds = ", ".join(map(str, sorted(set(dataset.table.seed.tolist()))[:10]))
+    facts["training seeds"] = seeds if dataset.table.shares_seeds else "one for each training"
     seconds = dataset.training_seconds
     if seconds:
         facts["training and tests"] = format_duration(sum(seconds.values()))
     if len(seconds) > 1:
-        facts["of which"] = ", ".join(
-            f"{name} {format_duration(own)}" for name, own in seconds.items()
-        )
+        by_method = (f"{name} {format_duration(own)}" for name, own in seconds.items())
+        facts["of which"] = ", ".join(by_method)
     return {name: value for name, value in facts.items() if value}
 
 

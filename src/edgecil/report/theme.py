@@ -6,10 +6,11 @@ they are lighter. Every colour of text has a contrast of at least 4.5 with its b
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeAlias
 from zlib import crc32
 
 Shape = Literal["circle", "square", "diamond", "up", "down", "cross"]
+Style: TypeAlias = tuple[str, Shape]
 
 _COLOURS = {  # on a light page, on a dark one
     "paper": ("#ffffff", "#14171c"),
@@ -44,7 +45,7 @@ _CIVIDIS = (
 DARK_SHADES = 11  # the first ones, on which white text has more contrast than black text
 SHADES = tuple(f"#{_CIVIDIS[start : start + 6]}" for start in range(0, len(_CIVIDIS), 6))
 
-_PROTOCOLS: dict[str, tuple[str, Shape]] = {
+_PROTOCOLS: dict[str, Style] = {
     "random": ("c0", "circle"),
     "random-legacy": ("ink", "square"),
     "probes": ("c1", "diamond"),
@@ -52,19 +53,14 @@ _PROTOCOLS: dict[str, tuple[str, Shape]] = {
     "latin": ("c2", "square"),
     "optimal": ("c4", "down"),
 }
-_OTHER_PROTOCOLS: tuple[tuple[str, Shape], ...] = (
-    ("c5", "up"),
-    ("c3", "cross"),
-    ("c7", "square"),
-    ("c5", "down"),
-)
+_OTHERS: tuple[Style, ...] = (("c5", "up"), ("c3", "cross"), ("c7", "square"), ("c5", "down"))
 
 
-def protocol_style(protocol: str) -> tuple[str, Shape]:
+def protocol_style(protocol: str) -> Style:
     """The colour and the shape of a protocol's marks in every chart; "" is that of no protocol."""
     if not protocol:
         return "faint", "circle"
-    other = _OTHER_PROTOCOLS[crc32(protocol.encode()) % len(_OTHER_PROTOCOLS)]
+    other = _OTHERS[crc32(protocol.encode()) % len(_OTHERS)]
     return _PROTOCOLS.get(protocol, other)
 
 
