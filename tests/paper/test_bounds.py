@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings, strategies as st
 
 from edgecil.errors import UsageError
 from edgecil.paper import BOUNDS, HOEFFDING_SERFLING, THEOREM_1, THEOREM_2, SampleBound
-from edgecil.sequences.counting import count_sequences
+from edgecil.sequences.space import count_sequences
 
 CIFAR = count_sequences([10] * 10)
 every_bound = pytest.mark.parametrize("bound", BOUNDS.values(), ids=BOUNDS)

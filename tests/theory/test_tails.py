@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings, strategies as st
 from scipy import stats
 
 from edgecil.errors import UsageError
-from edgecil.sequences.counting import count_sequences
+from edgecil.sequences.space import count_sequences
 from edgecil.theory import gaussian_tail, miss_probability, miss_probability_paper, runs_to_hit
 
 HUGE = count_sequences([1] * 21_841)

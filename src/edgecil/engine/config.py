@@ -78,10 +78,7 @@ class Training(Options):
         "changes to the methods' own settings, by method", {}, metavar="METHOD.NAME=VALUE"
     )
     first_seed: int = option(
-        "number of the first repeat, from which training seeds derive; with another one, the same "
-        "orders are trained anew",
-        0,
-        least=0,
+        "number of the first repeat; with another one, orders are trained anew", 0, least=0
     )
     one_seed: bool = option(
         "train all sequences with the same seed, so that they share the tasks that they begin "

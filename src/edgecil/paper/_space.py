@@ -12,8 +12,7 @@ from edgecil.errors import UsageError, shown
 from edgecil.paper.bounds import BOUNDS
 from edgecil.paper.greedy import GreedyBound, greedy_bound
 from edgecil.paper.similarity_error import Theorem3, check_theorem_3
-from edgecil.sequences.counting import decimal_text
-from edgecil.sequences.space import SequenceSpace
+from edgecil.sequences.space import SequenceSpace, decimal_text
 from edgecil.similarity.files import read_similarity
 from edgecil.similarity.matrix import Similarity
 from edgecil.theory.arguments import whole_number

@@ -62,7 +62,7 @@ class SampleBound:
             L, not counting `extreme_runs`; None when no L short of every sequence is enough
             (small Ω), so that only enumeration is certain.
 
-        >>> from edgecil.sequences.counting import count_sequences
+        >>> from edgecil.sequences.space import count_sequences
         >>> THEOREM_1.runs(count_sequences([10] * 10), epsilon=0.1, delta=0.05)
         10820
         """
@@ -82,7 +82,7 @@ class SampleBound:
         A value of R or more says nothing: no mean is further than R from another. Every sequence
         run means ε = 0.
 
-        >>> from edgecil.sequences.counting import count_sequences
+        >>> from edgecil.sequences.space import count_sequences
         >>> round(HOEFFDING_SERFLING.epsilon(count_sequences([10] * 10), runs=3, delta=0.05), 3)
         0.784
         """

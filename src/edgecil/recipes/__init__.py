@@ -9,7 +9,8 @@ A recipe is a TOML file. Most are configurations of :func:`edgecil.run`; the rec
 
 from __future__ import annotations
 
-from importlib.resources import as_file, files
+from itertools import takewhile
+from pathlib import Path
 from typing import Any
 
 from edgecil.io.files import read_toml
@@ -24,19 +25,17 @@ def recipe_names(pattern: str = "*") -> tuple[str, ...]:
     >>> recipe_names("samples-*")
     ('samples-cub200', 'samples-quickdraw')
     """
-    return _registry().names(pattern)
+    return _recipes().names(pattern)
 
 
 def read_recipe(name: str) -> dict[str, Any]:
     """Return the settings of a bundled recipe; an unknown name is a `UsageError`."""
-    with as_file(files(__name__) / f"{_registry().resolve(name)}.toml") as path:
-        return read_toml(path)
+    return read_toml(_recipes()[name])
 
 
 def recipe_text(name: str) -> str:
     """Return a bundled recipe as TOML text, ready to be saved and changed."""
-    resource = files(__name__) / f"{_registry().resolve(name)}.toml"
-    return resource.read_text(encoding="utf-8")
+    return _recipes()[name].read_text(encoding="utf-8")
 
 
 def describe_recipe(name: str) -> str:
@@ -45,15 +44,10 @@ def describe_recipe(name: str) -> str:
     >>> describe_recipe("captions-ham10000").split(":")[0]
     'Names and captions of HAM10000 against images'
     """
-    words = []
-    for line in recipe_text(name).splitlines():
-        if not line.startswith("#"):
-            break
-        words.append(line.lstrip("# ").strip())
-    return " ".join(words)
+    lines = takewhile(lambda line: line.startswith("#"), recipe_text(name).splitlines())
+    return " ".join(line.lstrip("# ").strip() for line in lines)
 
 
-def _registry() -> Registry[str]:
-    names = (entry.name for entry in files(__name__).iterdir() if entry.name.endswith(".toml"))
-    stems = sorted(name.removesuffix(".toml") for name in names)
-    return Registry("recipe", {stem: stem for stem in stems})
+def _recipes() -> Registry[Path]:
+    files = sorted(Path(__file__).parent.glob("*.toml"), key=lambda path: path.stem)
+    return Registry("recipe", {path.stem: path for path in files})

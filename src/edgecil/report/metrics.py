@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from edgecil.engine.metrics import METRICS, find_metric
+from edgecil.io.files import read_toml
 
-_WORDS = {
-    "accuracy": {"step": "mean accuracy on the tasks seen"},
-    "last": {"title": "last accuracy", "line": "A_last is the end of a line."},
-    "average": {
-        "title": "average incremental accuracy",
-        "line": "Ā is the mean of a line; the numbers at the lines are Ā.",
-        "classes": "Accuracy on each class, mean over all tests from its own task on",
-    },
-    "forgetting": {
-        "step": "forgetting of the tasks before",
-        "classes": "Forgetting of each class, its best earlier accuracy minus the final one",
-    },
-    "bwt": {
-        "title": "backward transfer",
-        "step": "backward transfer to the tasks before",
-        "classes": "Backward transfer to each class, its final accuracy minus that after its own "
-        "task",
-    },
-}
+_WORDS = read_toml(Path(__file__).with_suffix(".toml"))
 
 # The metrics that a page offers beside the one that was asked for, if the runs have them.
 OFFERED = ("accuracy", "last", "average", "forgetting")

@@ -21,9 +21,9 @@ from edgecil.estimation.similarities import NO_CLASS_NAMES
 from edgecil.io.numbers import rounded, rounded_limit
 from edgecil.report.metrics import MetricWords
 from edgecil.report.orders import compare_pair
-from edgecil.sequences.counting import count_text
 from edgecil.sequences.given import NAME as GIVEN
 from edgecil.sequences.protocols import PROTOCOLS, describe_origins, find_protocol
+from edgecil.sequences.space import count_text
 
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 

@@ -6,34 +6,16 @@ they are lighter. Every colour of text has a contrast of at least 4.5 with its b
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal, TypeAlias
 from zlib import crc32
+
+from edgecil.io.files import read_toml
 
 Shape = Literal["circle", "square", "diamond", "up", "down", "cross"]
 Style: TypeAlias = tuple[str, Shape]
 
-_COLOURS = {  # on a light page, on a dark one
-    "paper": ("#ffffff", "#14171c"),
-    "panel": ("#f6f7f9", "#1c2027"),
-    "line": ("#e3e5ea", "#2c313a"),
-    "edge-line": ("#c6cad3", "#464d59"),
-    "ink": ("#1b1f27", "#e8eaef"),
-    "faint": ("#5b6270", "#a2a9b6"),
-    "truth": ("#d5d9e0", "#3d444f"),
-    "accent": ("#0b62a8", "#6cb8f0"),
-    "good": ("#00704f", "#4fd0a5"),
-    "bad": ("#b3450b", "#ff9d63"),
-    "c0": ("#0072b2", "#56b4e9"),
-    "c1": ("#d55e00", "#ff8a3c"),
-    "c2": ("#009e73", "#2fc99b"),
-    "c3": ("#b5588f", "#e6a3c8"),
-    "c4": ("#b87a00", "#f0c04f"),
-    "c5": ("#3a9bd1", "#9ad4f5"),
-    "c6": ("#6b6f7a", "#b4b8c2"),
-    "c7": ("#8a4fb5", "#c79df0"),
-    "on-dark": ("#ffffff", "#ffffff"),
-    "on-light": ("#000000", "#000000"),
-}
+_COLOURS: dict[str, tuple[str, str]] = read_toml(Path(__file__).with_name("colours.toml"))
 LIGHT = {name: light for name, (light, _) in _COLOURS.items()}
 DARK = {name: dark for name, (_, dark) in _COLOURS.items()}
 _CATEGORIES = 8

@@ -300,17 +300,10 @@ def _order(
 ) -> tuple[Floats, list[Ints]]:
     """Order the tasks (or blocks) of divisions greedily, in all ways.
 
-    Args:
-        values: (N, N) similarities, zero diagonal.
-        space: of the orders.
-        divided: n divisions, each the task of every class, shape (N,).
-        numbers: (n,) how many tasks they have, descending.
-        sizes: (K,) of the tasks; None for blocks.
-        ways: (w, 3) sign of the similarity to all others by which the first task is chosen, sign of
-            that by which a next one is, and 1 if it counts to all chosen tasks, 0 if to the last.
-
-    Returns:
-        (n w,) similarity of neighbouring tasks, and the sequences of tasks that have it.
+    Each of the n divisions has the task of every class, (N,), and `numbers` of tasks, descending; a
+    way has the sign of the similarity to all others by which the first task is chosen, the sign of
+    that by which a next one is, and 1 if it counts to all chosen tasks, 0 if to the last, (w, 3).
+    Returns (n w,) similarities of neighbouring tasks, and the sequences of tasks that have them.
     """
     most = int(numbers[0])
     between = np.zeros((len(divided), most, most))
@@ -338,10 +331,8 @@ def _order(
 def _greedy(mean: Floats, numbers: Ints, sizes: Ints | None, ways: Floats) -> Ints:
     """Start with the task that has the least mean similarity to all others, go on with the least.
 
-    Arguments are those of :func:`_order`, and the mean similarity between tasks, (n, k, k).
-
-    Returns:
-        (n, w, k) tasks in order; only the first of them where a division has fewer than k.
+    Given the mean similarity between tasks, (n, k, k), and what :func:`_order` is given. Returns
+    (n, w, k) tasks in order; only the first of them where a division has fewer than k.
     """
     most = mean.shape[1]
     start, follow, keep = ways.T[:, :, None]

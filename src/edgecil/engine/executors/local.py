@@ -119,8 +119,7 @@ class WorkerPool:
         if self._lost == _STARTS:
             raise EdgecilError(
                 f"{_STARTS} worker processes in a row ended before they began a task. "
-                f"{outcome.error} Set `workers` to 1 to train in the main process, which shows the "
-                "whole error."
+                f"{outcome.error} Set `workers` to 1 to see the whole error."
             )
         if self._lost:  # it is not the job that ended the worker
             self._queued.appendleft(job)

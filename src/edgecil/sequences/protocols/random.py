@@ -8,10 +8,9 @@ from itertools import chain, count, islice
 import numpy as np
 
 from edgecil.errors import UsageError
-from edgecil.sequences.counting import count_text
 from edgecil.sequences.protocols.protocol import MOST_SEQUENCES, LabelledSequence, Protocol, Request
 from edgecil.sequences.sequence import ClassSequence
-from edgecil.sequences.space import SequenceSpace
+from edgecil.sequences.space import SequenceSpace, count_text
 
 PAPER_SEEDS = (0, 42, 1993)
 
