@@ -7,7 +7,7 @@ from scipy.stats import norm, wasserstein_distance
 
 from edgecil.errors import UsageError
 from edgecil.estimation import Distribution
-from edgecil.estimation.distances import Target, jensen_shannon, wasserstein, wasserstein_2
+from edgecil.estimation.distances import Target, jensen_shannon, wasserstein
 from edgecil.estimation.distributions import grid
 
 TRUTH = np.random.default_rng(0).normal(50.0, 5.0, 90)
@@ -116,22 +116,3 @@ def test_w1_to_a_mixture_is_exact_where_accuracies_are_many(width: float) -> Non
     reached = np.searchsorted(np.sort(truth), at, side="right") / len(truth)
     expected = np.abs(reached - estimate.cdf(at)).mean() * 100.0
     assert wasserstein(truth, estimate) == pytest.approx(expected, rel=1e-3)
-
-
-@pytest.mark.parametrize(
-    "estimate",
-    [
-        Distribution.normal(50.0, 5.0),
-        Distribution.normal(44.0, 0.0),
-        Distribution(np.array([40.0, 55.0]), np.array([0.3, 0.7]), 2.0),
-        Distribution(np.array([40.0, 55.0, 61.0]), np.array([0.3, 0.5, 0.2])),
-    ],
-)
-def test_w2_is_the_root_of_the_mean_squared_distance_of_quantiles(estimate: Distribution) -> None:
-    levels = (np.arange(400_000) + 0.5) / 400_000
-    gaps = Distribution.of(TRUTH).quantile(levels) - estimate.quantile(levels)
-    assert wasserstein_2(TRUTH, estimate) == pytest.approx(np.sqrt(np.mean(gaps**2)), rel=1e-4)
-
-
-def test_w2_of_one_accuracy_is_the_root_mean_square() -> None:
-    assert wasserstein_2([50.0], Distribution.normal(47.0, 4.0)) == pytest.approx(5.0)

@@ -5,15 +5,18 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from edgecil.errors import DataError, UsageError
 from edgecil.estimation import Analysis, analyze
-from edgecil.estimation.distances import jensen_shannon, wasserstein, wasserstein_2
+from edgecil.estimation.distances import jensen_shannon, wasserstein
 from edgecil.estimation.distributions import Distribution
-from edgecil.paper.tables import paper_tables
+from edgecil.paper.tables import paper_tables, wasserstein_2
 from tests.estimation.experiments import write_experiment
 from tests.estimation.tables import noisy, six_classes
+
+TRUTH = np.random.default_rng(0).normal(50.0, 5.0, 90)
 
 
 @pytest.fixture(scope="module")
@@ -119,3 +122,22 @@ def test_what_cannot_be_compared_is_refused(analysis: Analysis) -> None:
         paper_tables(analysis, wasserstein_order=3)
     with pytest.raises(UsageError, match="metric"):
         paper_tables(analysis, metric="last")
+
+
+@pytest.mark.parametrize(
+    "estimate",
+    [
+        Distribution.normal(50.0, 5.0),
+        Distribution.normal(44.0, 0.0),
+        Distribution(np.array([40.0, 55.0]), np.array([0.3, 0.7]), 2.0),
+        Distribution(np.array([40.0, 55.0, 61.0]), np.array([0.3, 0.5, 0.2])),
+    ],
+)
+def test_w2_is_the_root_of_the_mean_squared_distance_of_quantiles(estimate: Distribution) -> None:
+    levels = (np.arange(400_000) + 0.5) / 400_000
+    gaps = Distribution.of(TRUTH).quantile(levels) - estimate.quantile(levels)
+    assert wasserstein_2(TRUTH, estimate) == pytest.approx(np.sqrt(np.mean(gaps**2)), rel=1e-4)
+
+
+def test_w2_of_one_accuracy_is_the_root_mean_square() -> None:
+    assert wasserstein_2([50.0], Distribution.normal(47.0, 4.0)) == pytest.approx(5.0)

@@ -147,7 +147,6 @@ def check_backbone(name: str) -> None:
 def backbone_status(name: str) -> tuple[bool, str]:
     """Return whether a backbone can be built without a download, and a sentence about it."""
     if name in BACKBONES:
-        summary = (BACKBONES[name].__doc__ or "").split("\n")[0]
-        what = summary.removeprefix("Return ")
+        what = (BACKBONES[name].__doc__ or name).split("\n")[0].removeprefix("Return ")
         return True, f"From scratch. {what[0].upper()}{what[1:]}"
     return pretrained.pretrained_status(name)

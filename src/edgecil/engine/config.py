@@ -78,7 +78,7 @@ class Training(Options):
         "changes to the methods' own settings, by method", {}, metavar="METHOD.NAME=VALUE"
     )
     first_seed: int = option(
-        "number of the first repeat; with another one, orders are trained anew", 0, least=0
+        "number of the first repeat; another one trains the same orders with new seeds", 0, least=0
     )
     one_seed: bool = option(
         "train all sequences with the same seed, so that they share the tasks that they begin "

@@ -79,7 +79,7 @@ class StoreReader:
         with self._using():
             self._database = self._connect()
             try:
-                self._check(self._database.execute("PRAGMA user_version").fetchone()[0])
+                self._prepare(self._database.execute("PRAGMA user_version").fetchone()[0])
             except BaseException:
                 self.close()
                 raise
@@ -90,7 +90,7 @@ class StoreReader:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _check(self, number: int) -> None:
+    def _prepare(self, number: int) -> None:
         """Raise an error unless the database has a format that is read, and plain tables."""
         if number == 0:
             raise NoExperimentError(
@@ -111,11 +111,7 @@ class StoreReader:
             _intact[self._path.absolute()] = content
 
     def _connect(self) -> sqlite3.Connection:
-        """Return a connection that creates no files in the directory.
-
-        Without a write-ahead log no process uses the database. With a log and without its index,
-        which SQLite would create, a copy is read.
-        """
+        """Return a connection that creates no files, to a copy if SQLite had to index the log."""
         if not self._path.is_file():
             raise NoExperimentError(
                 f"{self.directory} is not an experiment: it contains no {DATABASE}."
@@ -359,7 +355,8 @@ class Store(StoreReader):
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self._path)
 
-    def _check(self, number: int) -> None:
+    def _prepare(self, number: int) -> None:
+        """Create the tables, and delete damaged results."""
         self._check_format(number or FORMAT)
         if self._format < FORMAT:
             raise UsageError(

@@ -1,4 +1,4 @@
-"""How far an estimated distribution of accuracy is from the true one: W₁, W₂ and JSD."""
+"""How far an estimated distribution of accuracy is from the true one: W₁ and JSD."""
 
 from __future__ import annotations
 
@@ -26,25 +26,6 @@ def jensen_shannon(truth: ArrayLike, estimate: Distribution) -> float:
 def wasserstein(truth: ArrayLike, estimate: Distribution) -> float:
     """W₁ = ∫ |F - G| in accuracy points, exactly, between n accuracies and any distribution."""
     return float(Target.of(truth).distances([estimate])[0, 1])
-
-
-def wasserstein_2(truth: ArrayLike, estimate: Distribution) -> float:
-    """W₂ = √∫ (F⁻¹ - G⁻¹)² in accuracy points, exactly, between n accuracies and a distribution.
-
-    ∫ (F⁻¹ - G⁻¹)² = E[X²] + E[Y²] - 2 ∫ F⁻¹ G⁻¹; F⁻¹ is constant between levels, where the integral
-    of G⁻¹ is a partial mean of the estimate, ∫₀ᵖ G⁻¹ = p q - E[(q - Y)₊] with q = G⁻¹(p).
-
-    >>> round(wasserstein_2([1.0, 3.0], Distribution.of([2.0])), 6)
-    1.0
-    """
-    target = Target.of(truth)
-    level = np.concatenate([[0.0], target.reached])
-    inner = level[1:-1]
-    points = estimate.quantile(inner) if inner.size else inner
-    partial = np.concatenate([[0.0], inner * points - estimate.shortfall(points), [estimate.mean]])
-    mixed = float(target.values @ np.diff(partial))
-    squares = float(np.diff(level) @ target.values**2) + estimate.mean**2 + estimate.std**2
-    return math.sqrt(max(squares - 2.0 * mixed, 0.0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -91,12 +91,12 @@ def choose_orders(
     *,
     out: str | Path,
     overwrite: bool = False,
-    default_sizes: tuple[int, int] | None = None,
+    toolbox_tasks: tuple[int, int] | None = None,
 ) -> ChosenOrders:
     """Return the sequences that the options ask for.
 
     Orders that a language model chose in the directory `out` are kept unless it is overwritten.
-    `default_sizes` are those of the first and of further tasks, in place of the options'.
+    `toolbox_tasks` are those of the first and of further tasks, in place of the options'.
     """
     given = {} if asked.sequences is None else given_texts(asked.sequences)
     protocols = parse_protocols(asked.protocol or (() if given else (DEFAULT_PROTOCOL,)))
@@ -107,10 +107,10 @@ def choose_orders(
     by_inputs = any(PROTOCOLS[name].by_inputs for name in protocols)
     if by_inputs and asked.dataset is not None and not (source.file or source.embeddings):
         means = class_means(asked.dataset, ids=ids)
-    if default_sizes is None:
+    if toolbox_tasks is None:
         space = SequenceSpace.choose(len(ids), **asked.task_sizes)
     else:
-        space = SequenceSpace(toolbox_sizes(*default_sizes, len(ids)))
+        space = SequenceSpace(toolbox_sizes(*toolbox_tasks, len(ids)))
     sequences = draw_protocols(
         protocols,
         space,

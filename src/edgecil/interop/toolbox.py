@@ -163,7 +163,7 @@ def plan_toolbox(
     if asked.dataset is None and source.changed().keys().isdisjoint(_CLASS_SOURCES):
         asked = replace(asked, dataset=toolbox_dataset(str(settings["dataset"])))
     sizes = None if asked.task_sizes else _first_and_increment(settings)
-    orders = choose_orders(asked, source, out=out, overwrite=overwrite, default_sizes=sizes)
+    orders = choose_orders(asked, source, out=out, overwrite=overwrite, toolbox_tasks=sizes)
     settings = {**settings, **pycil_tasks(orders.sizes)}
 
     words = [find_interpreter(python), toolbox_driver.__file__, str(root), str(out / "data")]

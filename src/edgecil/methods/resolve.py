@@ -37,7 +37,7 @@ def method_names(pattern: str = "*") -> tuple[str, ...]:
 
     Methods of installed packages (entry points of the group `edgecil.methods`) come last.
     """
-    return (*METHODS.names(pattern), *installed(ENTRY_POINTS).names(pattern))
+    return (*sorted(METHODS.names(pattern)), *installed(ENTRY_POINTS).names(pattern))
 
 
 def get_method(name: str) -> MethodEntry:

@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from edgecil.engine.metrics import find_metric
 from edgecil.engine.runs import Runs
 from edgecil.errors import DataError, UsageError, shown
 from edgecil.estimation.analysis import Analysis, as_analysis
-from edgecil.estimation.distances import jensen_shannon, wasserstein, wasserstein_2
+from edgecil.estimation.distances import Target, jensen_shannon, wasserstein
 from edgecil.estimation.distributions import Distribution
 from edgecil.estimation.samples import Truth, find_truth
 from edgecil.io.files import check_new, replace_file
@@ -303,3 +304,22 @@ def _true_grey(name: str, text: str) -> str:
 
 def _short(protocol: str) -> str:
     return _SHORT.get(protocol, escape_latex(protocol))
+
+
+def wasserstein_2(truth: ArrayLike, estimate: Distribution) -> float:
+    """W₂ = √∫ (F⁻¹ - G⁻¹)² in accuracy points, exactly, between n accuracies and a distribution.
+
+    ∫ (F⁻¹ - G⁻¹)² = E[X²] + E[Y²] - 2 ∫ F⁻¹ G⁻¹; F⁻¹ is constant between levels, where the integral
+    of G⁻¹ is a partial mean of the estimate, ∫₀ᵖ G⁻¹ = p q - E[(q - Y)₊] with q = G⁻¹(p).
+
+    >>> round(wasserstein_2([1.0, 3.0], Distribution.of([2.0])), 6)
+    1.0
+    """
+    target = Target.of(truth)
+    level = np.concatenate([[0.0], target.reached])
+    inner = level[1:-1]
+    points = estimate.quantile(inner) if inner.size else inner
+    partial = np.concatenate([[0.0], inner * points - estimate.shortfall(points), [estimate.mean]])
+    mixed = float(target.values @ np.diff(partial))
+    squares = float(np.diff(level) @ target.values**2) + estimate.mean**2 + estimate.std**2
+    return math.sqrt(max(squares - 2.0 * mixed, 0.0))

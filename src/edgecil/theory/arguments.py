@@ -60,8 +60,8 @@ def _number(
 def least_integer(holds: Callable[[int], bool], last: int | None = None) -> int | None:
     """Return the least integer in [1, last] for which `holds`, or None if there is none.
 
-    The condition stays true once it has become true, which it must without `last`. Doubles until it
-    holds, then bisects: about 2·log₂ of the answer calls, however large `last`.
+    The condition must stay true once it is, and become true where there is no `last`: the integer
+    is doubled until it holds, then bisected.
 
     >>> least_integer(lambda runs: runs * runs >= 50)
     8

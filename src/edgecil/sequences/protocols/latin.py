@@ -38,27 +38,15 @@ class Latin(Protocol):
 
     def choose(self, request: Request) -> Iterator[LabelledSequence]:
         """Yield the sequences of one design."""
-        sequences = self.design(request.space, request.budget, request.rng())
+        sequences = latin(request.space, request.budget, request.rng())
         for index, sequence in enumerate(sequences):
             yield LabelledSequence(f"latin-{index + 1}", sequence)
 
     def design(
         self, space: SequenceSpace, budget: int, rng: np.random.Generator
     ) -> list[ClassSequence]:
-        """`budget` sequences with balanced positions and changing partners, for any task sizes.
-
-        No sequence occurs twice while the space has others; of more than 1,000, a few may.
-        """
-        rounds, rest = divmod(budget, space.size)
-        whole = list(space.enumerate()) * rounds if rounds else []
-        if 2 * rest > space.size:
-            left_out = set(self.design(space, space.size - rest, rng))
-            others = [sequence for sequence in space.enumerate() if sequence not in left_out]
-            return whole + [others[place] for place in rng.permutation(rest)]
-        return whole + [
-            ClassSequence(np.flatnonzero(row == task).tolist() for task in range(space.tasks))
-            for row in _design(space, rest, rng)
-        ]
+        """Return the sequences of one design."""
+        return latin(space, budget, rng)
 
     def objection(self, runs: Sequence[LabelledSequence]) -> str | None:
         """Object to positions that are as uneven as those of independent draws."""
@@ -70,6 +58,23 @@ class Latin(Protocol):
         if unevenness(sequences)[0] <= (1.0 + even) / 2.0:
             return None
         return "classes do not visit the positions evenly"
+
+
+def latin(space: SequenceSpace, budget: int, rng: np.random.Generator) -> list[ClassSequence]:
+    """`budget` sequences with balanced positions and changing partners, for any task sizes.
+
+    No sequence occurs twice while the space has others; of more than 1,000, a few may.
+    """
+    rounds, rest = divmod(budget, space.size)
+    whole = list(space.enumerate()) * rounds if rounds else []
+    if 2 * rest > space.size:
+        left_out = set(latin(space, space.size - rest, rng))
+        others = [sequence for sequence in space.enumerate() if sequence not in left_out]
+        return whole + [others[place] for place in rng.permutation(rest)]
+    return whole + [
+        ClassSequence(np.flatnonzero(row == task).tolist() for task in range(space.tasks))
+        for row in _design(space, rest, rng)
+    ]
 
 
 def _design(space: SequenceSpace, runs: int, rng: np.random.Generator) -> Ints:
@@ -156,4 +161,3 @@ def _repeats(place: Ints) -> tuple[int, int]:
 
 
 LATIN = Latin()
-latin = LATIN.design
