@@ -8,7 +8,8 @@ import re
 import reprlib
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from numbers import Integral
 from typing import Any
 
@@ -19,19 +20,19 @@ class Sentence:
     >>> error = UsageError("`tasks` must be at least 2. Got 'tasks' instead.")
     >>> print(error)
     'tasks' must be at least 2. Got 'tasks' instead.
-    >>> print(error.named(lambda parameter: f"--{parameter}"))
+    >>> with naming("--{}".format):
+    ...     print(error)
     --tasks must be at least 2. Got 'tasks' instead.
     """
 
     args: tuple[Any, ...]
 
     def __str__(self) -> str:
-        return self.named(repr)
-
-    def named(self, name: Callable[[str], str]) -> str:
-        """Return the message with its parameters as a function names them."""
         text = str(self.args[0]) if self.args else ""
-        return re.sub("`([a-z_]+)`", lambda match: name(match[1]), text)
+        return re.sub("`([a-z_]+)`", lambda match: _NAMING[-1](match[1]), text)
+
+
+_NAMING: list[Callable[[str], str]] = [repr]
 
 
 class EdgecilError(Sentence, Exception):
@@ -70,16 +71,23 @@ def warn(sentence: str) -> None:
     warnings.warn(sentence, EdgecilWarning, stacklevel=level)
 
 
-def show_warnings(name: Callable[[str], str]) -> None:
-    """Print each :class:`EdgecilWarning` as its sentence alone, with parameters by `name`."""
+@contextmanager
+def naming(name: Callable[[str], str]) -> Iterator[None]:
+    """Name parameters in this way, and print an :class:`EdgecilWarning` as its sentence alone."""
     usual = warnings.formatwarning
 
     def formatted(message: Warning | str, category: type[Warning], *args: Any, **more: Any) -> str:
         if isinstance(message, EdgecilWarning):
-            return f"edgecil: {message.named(name)}\n"
+            return f"edgecil: {message}\n"
         return usual(message, category, *args, **more)
 
+    _NAMING.append(name)
     warnings.formatwarning = formatted
+    try:
+        yield
+    finally:
+        warnings.formatwarning = usual
+        _NAMING.pop()
 
 
 def nearest(given: str, names: Iterable[str], likeness: float = 0.6) -> list[str]:

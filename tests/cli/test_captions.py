@@ -44,6 +44,6 @@ def test_what_is_missing_is_said(cli: Cli, names, monkeypatch) -> None:
     asked = ("paper", "captions", "--names", names, "--out", "c.json")
     assert "EDGECIL_LLM_MODEL" in cli(*asked).sentence
     assert "OPENAI_API_KEY" in cli(*asked, "--model", "toy").sentence
-    assert "--dataset or --names" in cli("paper", "captions", "--out", "c.json").sentence
+    assert "DATASET or --names" in cli("paper", "captions", "--out", "c.json").sentence
     assert ".json" in cli(*asked[:-1], "c.txt").sentence
     assert not Path("c.json").exists()

@@ -18,7 +18,7 @@ import edgecil
 import edgecil.cli.main as main_module
 from edgecil.cli.main import _OWN, SECTIONS, all_verbs, main, verb_parser
 from edgecil.cli.verb import Verb, flag_of
-from edgecil.errors import EdgecilWarning, UsageError, show_warnings
+from edgecil.errors import EdgecilWarning, UsageError, naming
 
 EDGECIL = [sys.executable, "-m", "edgecil"]
 
@@ -223,14 +223,15 @@ def test_the_light_verbs_import_neither_torch_nor_scipy_nor_matplotlib() -> None
 def test_errors_name_options_by_their_flags_and_leave_other_quoted_words() -> None:
     parser = verb_parser("next")
     error = UsageError("'out' exists; use `overwrite` or `order_seed`, or another `source`.")
-    named = error.named(partial(flag_of, parser))
-    assert named == "'out' exists; use --overwrite or --order-seed, or another 'source'."
+    with naming(partial(flag_of, parser)):
+        named = str(error)
+    assert named == "'out' exists; use --overwrite or --order-seed, or another SOURCE."
+    assert "'overwrite' or 'order_seed'" in str(error)
 
 
-def test_a_warning_is_one_sentence(monkeypatch) -> None:
-    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
-    show_warnings("--{}".format)
-    ours = warnings.formatwarning(EdgecilWarning("Set `tasks`."), EdgecilWarning, "a.py", 3)
+def test_a_warning_is_one_sentence() -> None:
+    with naming("--{}".format):
+        ours = warnings.formatwarning(EdgecilWarning("Set `tasks`."), EdgecilWarning, "a.py", 3)
+        other = warnings.formatwarning(UserWarning("Else."), UserWarning, "a.py", 3)
     assert ours == "edgecil: Set --tasks.\n"
-    other = warnings.formatwarning(UserWarning("Else."), UserWarning, "a.py", 3)
     assert "a.py:3: UserWarning: Else." in other

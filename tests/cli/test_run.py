@@ -140,7 +140,10 @@ def test_check_prints_the_plan_and_writes_nothing(cli, toy) -> None:
     assert answer["ready"]
     assert answer["methods"][0]["runs"] == 6
     assert "To train: 12 tasks" in cli("check", *words).out
-    assert "MISSING" in cli("check", "cub200", "--method", "l2p", "--tasks", 10).out
+    lacking = cli("check", "cub200", "--method", "l2p", "--tasks", 10)
+    assert lacking.code == 1, "so that `check && run` trains nothing"
+    assert "MISSING dataset cub200" in lacking.out
+    assert "--root" in lacking.out
 
 
 def test_usage_and_switches_beat_a_config_file() -> None:

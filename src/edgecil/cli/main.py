@@ -6,7 +6,7 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
@@ -15,7 +15,7 @@ import edgecil
 from edgecil.cli import INTERRUPTED, prepare, results, training, was_interrupted
 from edgecil.cli.output import note, print_json, print_parts
 from edgecil.cli.verb import Verb, VerbGroup, flag_of, load
-from edgecil.errors import EdgecilError, nearest, show_warnings
+from edgecil.errors import EdgecilError, naming, nearest
 from edgecil.registry import installed
 
 SECTIONS: dict[str, tuple[Verb, ...]] = {
@@ -140,20 +140,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"unexpected argument {rest[0]!r}")
     options = vars(namespace)
     json, debug = options.pop("json", False), options.pop("debug", False)
-    name_parameter = partial(flag_of, parser)
-    show_warnings(name_parameter)
-    try:
-        _answer(name, verb, options, json=json)
-        sys.stdout.flush()
-    except BrokenPipeError:  # the reader is gone (`edgecil … | head`)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (Exception, KeyboardInterrupt) as error:
-        if debug:
-            raise
-        sentence, code = _explain(error, name_parameter)
-        note(f"edgecil: {sentence}")
-        return code
-    return 0
+    code = 0
+    with naming(partial(flag_of, parser)):
+        try:
+            code = _answer(name, verb, options, json=json)
+            sys.stdout.flush()
+        except BrokenPipeError:  # the reader is gone (`edgecil … | head`)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except (Exception, KeyboardInterrupt) as error:
+            if debug:
+                raise
+            sentence, code = _explain(error)
+            note(f"edgecil: {sentence}")
+    return code
 
 
 def _without_verb(words: Sequence[str]) -> NoReturn:
@@ -178,8 +177,8 @@ def _without_verb(words: Sequence[str]) -> NoReturn:
     top.error(f"unknown verb {prefix + word!r}{_hint(map(repr, near))}", verb)
 
 
-def _answer(name: str, verb: Verb, options: dict[str, Any], *, json: bool) -> None:
-    """Call a verb and print its answer, also the results beside trainings that failed."""
+def _answer(name: str, verb: Verb, options: dict[str, Any], *, json: bool) -> int:
+    """Call a verb, print its answer, also results beside failed trainings; return the exit code."""
     failure = None
     try:
         answer = verb.run(options)
@@ -197,6 +196,7 @@ def _answer(name: str, verb: Verb, options: dict[str, Any], *, json: bool) -> No
         print_parts(load(verb.show)(answer))
     if failure is not None:
         raise failure
+    return verb.code(answer)
 
 
 def _prepare_stdout() -> None:
@@ -207,12 +207,12 @@ def _prepare_stdout() -> None:
         sys.stdout.reconfigure(errors="replace")
 
 
-def _explain(error: BaseException, name_parameter: Callable[[str], str]) -> tuple[str, int]:
+def _explain(error: BaseException) -> tuple[str, int]:
     """Return a sentence and an exit code for any error."""
     if was_interrupted(error):
         return "Interrupted.", INTERRUPTED
     if isinstance(error, EdgecilError):
-        return error.named(name_parameter), error.exit_code
+        return str(error), error.exit_code
     if isinstance(error, MemoryError) or "failed to map segment" in str(error):  # of a library
         return "Not enough memory. Stored results are kept; free memory or use fewer workers.", 1
     if isinstance(error, OSError) and error.strerror:

@@ -123,6 +123,7 @@ VERBS = (
         arguments=("dataset",),
         call="edgecil.engine.check:check",
         plain=lambda answer: {**vars(answer), "ready": answer.ready},
+        code=lambda answer: 0 if answer.ready else 1,
     ),
     Verb(
         "search",

@@ -87,6 +87,7 @@ class Verb:
         needed: options that a config file may give, and that are required without one.
         notes: sentences beside the answer, for stderr.
         plain: what --json prints of the answer, all of it by default.
+        code: the exit code, by the answer.
     """
 
     name: str
@@ -101,6 +102,7 @@ class Verb:
     needed: tuple[str, ...] = ()
     notes: Callable[[Any], Iterable[str]] = lambda answer: ()
     plain: Callable[[Any], Any] = lambda answer: answer
+    code: Callable[[Any], int] = lambda answer: 0
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add the options to a parser, those of each group under its title."""
@@ -157,11 +159,11 @@ def as_flag(name: str) -> str:
 
 
 def flag_of(parser: argparse.ArgumentParser, parameter: str) -> str:
-    """Return a parser's flag of a parameter of the API; the parameter in quotes if it has none."""
+    """Return a parameter of the API as a parser's usage names it; in quotes if it does not."""
     for action in parser._actions:
-        for flag in action.option_strings[:1]:
-            if parameter in (action.dest.rpartition(".")[2], flag[2:]):
-                return flag
+        flag = action.option_strings[0] if action.option_strings else str(action.metavar)
+        if parameter in (action.dest.rpartition(".")[2], flag[2:]):
+            return flag
     return repr(parameter)
 
 
@@ -234,9 +236,7 @@ def _kind(annotation: str, default: Any) -> str | None:
 
 def _text(meaning: str, default: Any) -> str:
     """Return the help of an option: what it means, and its default if that is a value."""
-    for role in (":func:", ":class:", ":data:"):
-        meaning = meaning.replace(role, "")
-    text = meaning.rstrip(".").replace("`", "'")
+    text = re.sub(":(func|class|data):", "", meaning).rstrip(".").replace("`", "'")
     if default in (None, (), "*", {}, False, MISSING, Parameter.empty):
         return text
     if default is True:

@@ -264,11 +264,7 @@ class _Found(list[Requirement]):
 def _find(
     asked: Resolved, directory: Path | None, found: _Found
 ) -> tuple[ExperimentConfig, Dataset | Items | None, tuple[str, ...] | None]:
-    """Look for packages, dataset, similarity, device and directory.
-
-    Returns the configuration, without probes if there is no similarity, the dataset as far as it is
-    here, and the names of its classes if they are known.
-    """
+    """Return the configuration, without probes if no similarity, the dataset and class names."""
     config, training = asked.config, asked.config.training
     missing = missing_packages(TRAINING)
     if missing:
