@@ -147,6 +147,7 @@ def test_the_tables_name_settings_that_exist() -> None:
         ({"convnet_type": "resnet33"}, "'resnet33'"),
         ({"scheduler": "exp"}, "'exp'"),
         ({"increment": "ten"}, "'increment'"),
+        ({"init_cls": "ten"}, r"\.json: 'init_cls'.*'ten'"),
         ({"milestones": 80}, "'milestones'.*80"),
         ({"convnet_type": ["resnet32"]}, r"'convnet_type'.*\['resnet32'\]"),
         ({"fixed_memory": "false"}, "'fixed_memory'.*'false'"),

@@ -73,7 +73,7 @@ def test_a_toolbox_that_reorders_the_classes_fails_before_it_trains() -> None:
 def test_only_an_export_is_overwritten() -> None:
     config = write_toolbox(Path("box"), "pycil")
     export("pycil", "box", config=config, out="exps", orders=ORDERS)
-    with pytest.raises(UsageError, match="not empty"):
+    with pytest.raises(UsageError, match=r"not empty.* or 'overwrite' the export"):
         export("pycil", "box", config=config, out="exps", orders=ORDERS)
     export("pycil", "box", config=config, out="exps", orders=ORDERS, overwrite=True)
     with pytest.raises(UsageError, match="not empty"):
@@ -92,6 +92,16 @@ def test_an_export_says_what_it_wrote_and_moves_to_another_machine() -> None:
     assert script.count(str(Path("box").absolute())) == script.count(sys.executable) == 1
     lines = [line.partition("=")[0] for line in script.splitlines()[2:4]]
     assert lines == ["PYTHON", "CHECKOUT"]
+
+
+def test_many_classes_have_runs_with_short_names() -> None:
+    config = write_toolbox(Path("box"), "pycil", classes=100)
+    orders = [" ".join(map(str, range(100))), " ".join(map(str, range(99, -1, -1)))]
+    Path("next.json").write_text(json.dumps({"next": [*orders, f"mine: {orders[0]}"]}))
+    given = {"classes": 100, "tasks": 10, "sequences": "next.json"}
+    exported = export("pycil", "box", config=config, out="exps", orders=given)
+    assert exported.orders == "next: order-1, order-2, mine"
+    assert [name.rpartition("-")[0] for name in exported.runs] == ["next-order-1", "next-order-2"]
 
 
 def test_further_orders_of_next_are_trained(cli: Cli) -> None:  # noqa: F811
@@ -204,7 +214,7 @@ def test_a_dry_run_names_what_is_missing(cli: Cli) -> None:  # noqa: F811
     trainer.write_text(f"import torchvision\n{trainer.read_text()}")
     Path("python").write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
     Path("python").chmod(0o755)
-    assert "python lacks torchvision; give 'python'" in cli(*words, "--python", "./python").out
+    assert "python lacks torchvision; give --python" in cli(*words, "--python", "./python").out
     assert f"downloads into {Path('out/data').absolute()}" in cli(*words).out
     failed = cli(*words[:-1], "--python", "./python")
     assert (failed.code, Path("out").exists()) == (2, False)

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from edgecil.engine import Experiment, TrainingFailedError
-from edgecil.errors import DataError, UsageError
+from edgecil.errors import DataError, EdgecilWarning, UsageError
 from edgecil.interop import run_toolbox
+from edgecil.interop.toolbox import read_settings
 from tests.grouped import ordered
 from tests.interop.miniature import write_config, write_toolbox
 
@@ -207,5 +208,11 @@ def test_a_folder_that_is_not_a_checkout_and_a_bad_config_are_refused(config) ->
         train(Path("c.json"))
     with pytest.raises(UsageError, match="init_cls and increment"):
         train(config, set={"increment": 0})
-    with pytest.raises(UsageError, match="classes are not specified"):
+    with pytest.raises(UsageError, match=r"'mini'.* 'classes'"):
         train(config, classes=None)
+    with pytest.raises(UsageError, match=r"'checkout' must be the folder.*'nowhere'"):
+        run_toolbox("nowhere", config=config, out="out")
+    with pytest.raises(UsageError, match=r"'driftin'\. Did you mean 'drifting'"):
+        train(config, set={"model_name": "driftin"})
+    with pytest.warns(EdgecilWarning, match=r"'incremen'.*'increment'"):
+        read_settings(config, {"incremen": 2})

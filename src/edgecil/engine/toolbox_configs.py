@@ -18,6 +18,8 @@ from edgecil.io.files import read_json, read_toml
 KEYS = read_toml(Path(__file__).with_name("toolbox_keys.toml"))
 # Keys whose values are checked here; the configuration checks all others.
 _KINDS: dict[str, type] = {
+    "init_cls": int,
+    "increment": int,
     "fixed_memory": bool,
     "convnet_type": str,
     "backbone_type": str,
@@ -66,16 +68,13 @@ def read_toolbox_config(
 def translate_config(
     path: str | Path, *, options: Mapping[str, Any] | None = None
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return a toolbox's config as options of `edgecil.run`, and remarks on it.
-
-    The setup is the published one of the method; keys of the file change it.
-    """
+    """Return options of `edgecil.run`, a published setup with a config's changes, and remarks."""
     given = options or {}
     config = read_flat_config(path)
     for key, kind in _KINDS.items():
         if not isinstance(config.get(key, kind()), kind):
             got = shown(config[key])
-            raise UsageError(f"{path}: {key!r} must be a {kind.__name__}. Got {got}.")
+            raise UsageError(f"{path}: {key!r} must be of type {kind.__name__}. Got {got}.")
     method = _method(config)
     training, first = _keys_in(config, "training"), _keys_in(config, "first_task")
     first = {name: key for name, key in first.items() if name in training}
@@ -210,16 +209,12 @@ def _keys_in(config: Mapping[str, Any], table: str) -> dict[str, str]:
 
 
 def _setup(method: str, dataset: str, *, vit: bool) -> tuple[str, str, bool]:
-    """Return the setup that a config changes, its source, and whether the method trains nothing.
-
-    Learners that train a whole ViT have PILOT's settings in the setup for ImageNet-R, whatever the
-    dataset.
-    """
+    """Return the setup that a config changes, its source, and whether the method trains nothing."""
     from edgecil.methods import METHODS  # it imports torch
     from edgecil.methods.setups import PUBLISHED
 
     entry = METHODS.get(method)
-    if vit and entry is not None and not entry.pretrained:
+    if vit and entry is not None and not entry.pretrained:  # there are PILOT's, on any dataset
         dataset = "imagenet-r"
     setup = PUBLISHED.get(method, {}).get(dataset)
     untrained = entry is not None and "schedule" not in {it.name for it in fields(entry.config)}

@@ -26,7 +26,7 @@ from edgecil.errors import DataError, UsageError, warn
 from edgecil.interop import mammoth_driver, toolbox_driver
 from edgecil.interop.contract import read_result, write_order
 from edgecil.interop.external import ExternalPlan
-from edgecil.interop.orders import Orders, choose_orders
+from edgecil.interop.orders import Orders, choose_orders, short_labels
 from edgecil.interop.toolbox import (
     PARTS,
     check_checkout,
@@ -41,8 +41,8 @@ from edgecil.similarity import SimilaritySource, save_similarity
 
 Tool: TypeAlias = Literal["pycil", "pilot", "mammoth", "avalanche", "continuum"]
 MANIFEST = "export.json"
-# Libraries whose orders are Python modules, written from the templates beside this file.
-_LIBRARIES = ("avalanche", "continuum")
+_LIBRARIES = ("avalanche", "continuum")  # their orders are Python modules
+_TEMPLATES = Path(__file__).parent
 _VARIABLE = r"\$(run|CHECKOUT)\b"
 
 
@@ -120,7 +120,8 @@ def export(
     folder = Path(out).absolute()
     if folder.exists() and any(folder.iterdir()):
         if not overwrite or not (folder / MANIFEST).exists():  # nothing of somebody else's
-            raise UsageError(f"{out} is not empty; give another `out`, or overwrite an export.")
+            way = ", or `overwrite` the export" if (folder / MANIFEST).exists() else ""
+            raise UsageError(f"{out} is not empty; give another `out`{way}.")
         shutil.rmtree(folder)
     asked, source = Orders.of(orders), SimilaritySource.of(similarity)
     if tool in ("pycil", "pilot"):
@@ -130,8 +131,8 @@ def export(
                 f"`config` is required for {tool}: give one of the JSON files in {root / 'exps'}, "
                 "which names the learner."
             )
-        settings = read_settings(config, set or {})
-        plan = plan_toolbox(root, settings, folder, asked, source, repeats=repeats)
+        own = read_settings(config, set or {})
+        plan = plan_toolbox(root, own, folder, asked, source, repeats=repeats)
         words = ["launch.py", "$CHECKOUT", "data", json.dumps(plan.identity["settings"])]
         words += ["orders/$run.json", "results/$run.json"]
         files = {"launch.py": Path(toolbox_driver.__file__).read_text("utf-8")}
@@ -165,7 +166,13 @@ def export(
     )
     quoted = (f'"{it}"' if re.search(_VARIABLE, it) else shlex.quote(it) for it in words)
     start = '"$PYTHON" ' if variables else ""
-    files["run.sh"] = _script(runs, start + " ".join(quoted), plan.environment, variables)
+    settings = variables | {f"export {name}": it for name, it in plan.environment.items()}
+    script = (_TEMPLATES / "run_script.txt").read_text("utf-8")
+    files["run.sh"] = script.format(
+        settings="".join(f"{name}={shlex.quote(it)}\n" for name, it in settings.items()),
+        runs=shlex.join(runs),
+        command=start + " ".join(quoted),
+    )
     manifest = {
         "identity": plan.full_identity(),
         "method": plan.method,
@@ -202,8 +209,8 @@ def _write_orders(folder: Path, plan: ExternalPlan, tool: str) -> dict[str, Node
     """Write the order of every run, and return the runs by name."""
     labels: dict[ClassSequence, str] = {}
     for protocol, members in plan.orders.sequences.items():
-        for labelled in members:
-            labels.setdefault(labelled.sequence, f"{protocol}-{labelled.label}")
+        for labelled, label in zip(members, short_labels(members), strict=True):
+            labels.setdefault(labelled.sequence, f"{protocol}-{label}")
     runs: dict[str, Node] = {}
     for name in ("orders", "results", "logs"):
         (folder / name).mkdir(parents=True, exist_ok=True)
@@ -215,22 +222,9 @@ def _write_orders(folder: Path, plan: ExternalPlan, tool: str) -> dict[str, Node
         path = folder / "orders" / f"{run}.json"
         write_order(path, sequence, plan.orders.ids, node.seed)
         if tool in _LIBRARIES:
-            template = Path(__file__).with_name(f"{tool}_order.txt").read_text("utf-8")
+            template = (_TEMPLATES / f"{tool}_order.txt").read_text("utf-8")
             path.with_suffix(".py").write_text(template.format(**read_json(path)), "utf-8")
     return runs
-
-
-def _script(
-    runs: Mapping[str, Node],
-    command: str,
-    environment: Mapping[str, str],
-    variables: Mapping[str, str],
-) -> str:
-    own = "".join(f"{name}={shlex.quote(it)}\n" for name, it in variables.items())
-    exports = "".join(f"export {name}={shlex.quote(it)}\n" for name, it in environment.items())
-    quoted = " ".join(map(shlex.quote, runs))
-    template = Path(__file__).with_name("run_script.txt").read_text("utf-8")
-    return template.format(variables=own, exports=exports, runs=quoted, command=command)
 
 
 def import_results(folder: str | Path, *, out: str | Path, overwrite: bool = False) -> Experiment:

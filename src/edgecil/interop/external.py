@@ -145,11 +145,7 @@ def train(
     overwrite: bool,
     progress: bool,
 ) -> Experiment:
-    """Train every run of the plan that the directory does not hold yet.
-
-    A failed run is recorded with the program's last log line, and the others go on; at the end an
-    error carries the experiment.
-    """
+    """Train every run that the directory lacks; a failed one is recorded, and raised at the end."""
     if sys.platform == "win32":  # where a program cannot be stopped together with its children
         raise PrerequisiteError(
             "Training with another program requires Linux or macOS. Got Windows; train in WSL or "

@@ -12,6 +12,7 @@ import ast
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, count
 from pathlib import Path
@@ -117,11 +118,6 @@ class LoggedRun:
     def order_hash(self) -> str:
         """A short hash of the order."""
         return hashlib.sha256(str(self.sequence).encode()).hexdigest()[:8]
-
-    @property
-    def content(self) -> str:
-        """Everything that the log says of the run: equal for copies of it in other files."""
-        return repr((self.settings, self.order, self.totals, self.groups))
 
     def reported(self) -> dict[str, Reported]:
         """Return the accuracies of each classifier; an error if the run has no complete result."""
@@ -326,11 +322,7 @@ def _check_alike(runs: Sequence[LoggedRun]) -> list[dict[str, Any]]:
 def _choices(
     runs: Sequence[LoggedRun], given: str | None
 ) -> list[tuple[LoggedRun, str, LabelledSequence]]:
-    """Return the protocol and the label of every run's order.
-
-    A given protocol is refused where a log proves that another one chose its order, and where the
-    protocol itself objects to the orders.
-    """
+    """Return the protocol and the label of every run's order; a given protocol must fit them."""
     asked = None if given in (None, PROTOCOL) else find_protocol(given or "")
     constructed = _constructed(runs[0], {EDGE.name, given or EDGE.name})
     choices = []
@@ -366,15 +358,13 @@ def _constructed(
     chosen = [it for name in sorted(protocols) if (it := find_protocol(name)).needs_similarity]
     if dataset is None or len(get_classes(dataset)) != space.classes:
         return orders
-    try:
+    with suppress(EdgecilError):  # the vectors are not here, or the tasks are too few
         similarity = choose_similarity(SimilaritySource(), dataset=dataset)
         for protocol in chosen:
             if not (protocol.asks_model or protocol.by_inputs):
                 for labelled in protocol.draw(space, similarity=similarity):
                     if labelled.label in (protocol.constructed or ()):
                         orders[labelled.sequence] = protocol.name, labelled
-    except EdgecilError:  # the vectors are not here, or the tasks are too few
-        return orders
     return orders
 
 
@@ -384,11 +374,12 @@ def _complete_runs(paths: Iterable[Path]) -> list[tuple[LoggedRun, dict[str, Rep
     first_path: dict[str, Path] = {}
     reason = ""
     for run in _read_all(paths):
-        if run.content in first_path:
-            same = first_path[run.content]
+        content = repr((run.settings, run.order, run.totals, run.groups))
+        if content in first_path:
+            same = first_path[content]
             warn(f"Left out: {run.path}: the run {run.label} is a copy of the one in {same}.")
             continue
-        first_path[run.content] = run.path
+        first_path[content] = run.path
         try:
             complete.append((run, run.reported()))
         except NoResultError as error:

@@ -80,9 +80,17 @@ class ChosenOrders:
 
     def __str__(self) -> str:
         return "; ".join(
-            f"{protocol}: {name_some([it.label for it in members])}"
+            f"{protocol}: {name_some(short_labels(members))}"
             for protocol, members in self.sequences.items()
         )
+
+
+def short_labels(orders: Sequence[LabelledSequence]) -> list[str]:
+    """Return labels of at most 40 characters; an order whose label is longer has its number."""
+    return [
+        it.label if len(it.label) <= 40 else f"order-{number}"
+        for number, it in enumerate(orders, start=1)
+    ]
 
 
 def choose_orders(

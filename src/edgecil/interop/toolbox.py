@@ -18,7 +18,7 @@ from edgecil.engine.experiment import Experiment
 from edgecil.engine.plan import Node
 from edgecil.engine.store import DATABASE, StoreReader
 from edgecil.engine.toolbox_configs import read_flat_config, toolbox_dataset, toolbox_sizes
-from edgecil.errors import UsageError, shown
+from edgecil.errors import UsageError, nearest, shown, unknown, warn, wrong_value
 from edgecil.interop import toolbox_driver
 from edgecil.interop.external import ExternalPlan, train
 from edgecil.interop.orders import Orders, choose_orders
@@ -129,7 +129,11 @@ def read_settings(config: str | Path, changes: Mapping[str, Any]) -> dict[str, A
                 f"Setting {key!r} has no effect: the protocol chooses the class orders "
                 "(`protocol`, `order_seed`), and `repeats` says how often each is trained."
             )
-    settings = {"prefix": "edgecil", **read_flat_config(config), **changes}
+    given = read_flat_config(config)
+    for key in changes:
+        if key not in given and (near := nearest(key, given, 0.85)):
+            warn(f"{config} has no {key!r} that `set` could change. Did you mean {near[0]!r}?")
+    settings = {"prefix": "edgecil", **given, **changes}
     device = settings.get("device", -1)
     devices = device if isinstance(device, list) else [device]
     settings["device"] = [-1 if str(one) in ("-1", "cpu") else one for one in devices]
@@ -138,8 +142,8 @@ def read_settings(config: str | Path, changes: Mapping[str, Any]) -> dict[str, A
 
 def check_checkout(checkout: str | Path | None, tool: str, parts: Sequence[str]) -> Path:
     """Return the folder of a tool, which must have these files."""
-    if checkout is None:
-        raise UsageError(f"`checkout` is required: give the folder of {tool}.")
+    if checkout is None or not Path(checkout).expanduser().is_dir():
+        raise wrong_value("checkout", f"the folder of {tool}", checkout and str(checkout))
     root = Path(checkout).expanduser().absolute()
     missing = [part for part in parts if not (root / part).is_file()]
     if missing:
@@ -161,14 +165,22 @@ def plan_toolbox(
 ) -> ExternalPlan:
     """Return what a toolbox is to train; dataset and task sizes are the config's unless given."""
     if asked.dataset is None and source.changed().keys().isdisjoint(_CLASS_SOURCES):
-        asked = replace(asked, dataset=toolbox_dataset(str(settings["dataset"])))
+        name = str(settings["dataset"])
+        asked = replace(asked, dataset=toolbox_dataset(name))
+        if asked.dataset is None and asked.classes is None:
+            raise UsageError(f"Unknown dataset {name!r}; give `dataset`, `names` or `classes`.")
+    factory = (root / "utils/factory.py").read_text("utf-8", "replace")
+    learners = re.findall(r"[\"']([\w-]+)[\"']", factory)
+    learner = str(settings["model_name"])
+    if learner.lower() not in learners and nearest(learner, learners):
+        raise unknown("model_name", learner, learners)
     sizes = None if asked.task_sizes else _first_and_increment(settings)
     orders = choose_orders(asked, source, out=out, overwrite=overwrite, toolbox_tasks=sizes)
     settings = {**settings, **pycil_tasks(orders.sizes)}
 
     words = [find_interpreter(python), toolbox_driver.__file__, str(root), str(out / "data")]
     return ExternalPlan(
-        method=str(settings["model_name"]),
+        method=learner,
         command=[*words, json.dumps(settings), "{order_file}", "{result_file}"],
         dataset=str(settings["dataset"]),
         orders=orders,
@@ -202,13 +214,11 @@ def _missing_runs(
     nodes = plan.nodes()
     missing = [node for node in nodes if node not in done]
     commands = tuple(shlex.join(plan.words(out / "…", node.seed)) for node in missing)
-    data = f"Data: {root / 'data'}."
-    if not (root / "data").exists():
-        data = (
-            f"Data: the toolbox downloads into {out / 'data'}; put what it does not download into "
-            f"{root / 'data'}."
-        )
-    notes = (f"Orders: {plan.orders}.", *plan.orders.notes, data)
+    data = str(root / "data")
+    if not Path(data).exists():
+        own = out / "data"
+        data = f"the toolbox downloads into {own}; put what it does not download into {data}"
+    notes = (f"Orders: {plan.orders}.", *plan.orders.notes, f"Data: {data}.")
     problems = () if lacking is None else (str(lacking),)
     return ToolboxPlan(plan.method, len(nodes) - len(missing), commands, notes, problems)
 
