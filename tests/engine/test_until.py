@@ -111,3 +111,19 @@ def test_two_orders_are_repeated_and_the_others_are_not_missing(options) -> None
     method = dataset.methods["finetune"]
     assert (method.order_effect.repeated_orders, method.order_effect.repeats) == (2, 2)
     assert (method.answer.protocols, method.answer.order_count) == (("random",), 4)
+
+
+def test_repeats_are_those_that_next_announces_and_count_in_the_results(toy) -> None:
+    announced = edgecil.next_runs(train(protocol="random", budget=3, **toy))[0].repeat
+    train(sequences={"next": ["1 3|0 2"]}, **toy)
+    train(protocol="random", budget=4, **toy)
+    found = [edgecil.next_runs(toy["out"])[0].repeat]
+    continued = edgecil.run(config=toy["out"], out=toy["out"], execution={"repeats_on": 2})
+    found.append(tuple(it.sequence for it in continued.sequences()["repeats"]))
+    assert found == [announced] * 2
+    assert continued.config.protocol_names == ("random",)
+    rows = {row.protocol: row for row in experiment_results(continued).results}
+    assert list(rows) == ["random", "next"]
+    assert [len(row.runs) for row in rows.values()] == [4 + 2, 1]
+    values = continued.table().orders("instant", "random").accuracies
+    assert rows["random"].mean == pytest.approx(values.mean())

@@ -57,6 +57,16 @@ def test_a_seed_that_all_orders_share_widens_the_interval() -> None:
     assert lowest < low < high < highest
 
 
+def test_the_difference_over_all_orders_is_that_of_the_means_though_some_are_repeated() -> None:
+    runs = [run for name in "ab" for run in runs_of(name, "enumerate", noisy(ord(name)))]
+    again = [replace(run, seed=1, accuracy=90.0) for run in runs[:10]]
+    table = build([*runs, *again])
+    first, second = (table.orders(name).accuracies.mean() for name in "ab")
+    pair = compare_pairs(table, ("a", "b"))["a"]["b"]
+    assert pair.difference == pytest.approx(first - second)
+    assert sum(pair.interval) / 2 == pytest.approx(first - second, abs=0.01)
+
+
 @pytest.mark.parametrize(
     ("gap", "spread", "orders", "expected"),
     [

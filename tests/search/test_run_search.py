@@ -84,6 +84,13 @@ def test_a_search_that_was_interrupted_gives_the_same_answer(toy, tmp_path) -> N
         assert answer(search(out=tmp_path / "parts", goal="best", **toy)) == answer(whole)
 
 
+def test_an_interval_ends_at_the_bounds_of_the_metric(toy, tmp_path) -> None:
+    result = searched([100.0, 99.0], (100.0, 95.0), 0.5, "best", "accuracy")
+    assert "(90 % interval 81.7 to 100.0, 2 new)" in str(result)
+    found = search(out=tmp_path / "out", **toy)
+    assert "one_seed" not in str(edgecil.analyze(found.experiment)), "its own choice"
+
+
 def test_a_metric_of_which_less_is_better_is_searched_in_its_direction(toy, tmp_path) -> None:
     result = search(out=tmp_path / "out", **toy, metric="forgetting", goal="worst")
     values = [trial.value for trial in result.trials]

@@ -167,8 +167,8 @@ class Execution(Options):
         metavar="GOAL",
     )
     repeats_on: int | None = option(
-        "number of orders of the first protocol to train once more with another training seed, to "
-        "separate the effect of the order from training noise",
+        "number of orders of the experiment's first protocol to train once more with another "
+        "training seed, to separate the effect of the order from training noise",
         least=1,
     )
     jsonl: str | None = option("also write one JSON object per run to this file", metavar="FILE")

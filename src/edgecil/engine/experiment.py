@@ -34,7 +34,7 @@ from edgecil.io.arrays import Floats
 from edgecil.io.directory import check_path
 from edgecil.io.json import to_plain
 from edgecil.io.notebook import html_table
-from edgecil.sequences.protocols import LabelledSequence, find_protocol
+from edgecil.sequences.protocols import REPEATS, LabelledSequence, find_protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.similarity import Similarity
 
@@ -108,8 +108,9 @@ class Experiment:
 
     @property
     def config(self) -> ExperimentConfig | None:
-        """The configuration that was added last; None if another tool trained."""
-        return next(reversed(self.configs), None)
+        """The configuration that was added last, but for repeats; None if another tool trained."""
+        asked = [own for own in self.configs if REPEATS not in own.sequences] or self.configs
+        return asked[-1] if asked else None
 
     @property
     def dataset(self) -> str:
@@ -145,6 +146,11 @@ class Experiment:
         """Return the labelled sequences of every protocol."""
         with self._reading() as store:
             return store.sequences()
+
+    def first_orders(self, count: int) -> tuple[ClassSequence, ...]:
+        """Return the first orders of the protocol that was run first, whatever was run since."""
+        first = self.sequences()[self.configs[0].protocol_names[0]]
+        return tuple(dict.fromkeys(it.sequence for it in first))[:count]
 
     def failures(self) -> list[Failure]:
         """Return every task training that failed and has not succeeded since."""

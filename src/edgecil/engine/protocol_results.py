@@ -76,38 +76,29 @@ class ExperimentResults:
 
 
 def experiment_results(experiment: Experiment) -> ExperimentResults:
-    """Return the results of the configuration that was added last, or of everything without one.
+    """Return the results of every method and protocol of the experiment.
 
-    What `repeats_on` added beside it is left out.
+    An order has its mean over all trainings, so that repeats count with the protocol of the order.
     """
-    asked = [
-        own
-        for own in experiment.configs
-        if not any(find_protocol(name).repeats for name in own.protocol_names)
-    ]
-    config, work = asked[-1] if asked else experiment.config, experiment.summary
-    failures = experiment.failures()
+    config, work, sequences = experiment.config, experiment.summary, experiment.sequences()
     metric = DEFAULT_METRIC if config is None else METRICS.resolve(config.metric)
     by_order: dict[tuple[str, Prefix], list[RunResult]] = {}
-    begun = dict.fromkeys(failure.method for failure in failures)
     for result in sorted(experiment.results(), key=lambda result: result.seed):
-        begun[result.method] = None
-        if config is None or result.seed in config.seeds(result.sequence):
-            by_order.setdefault((result.method, result.sequence.tasks), []).append(result)
+        by_order.setdefault((result.method, result.sequence.tasks), []).append(result)
+    parts = [it for it in experiment.status().parts if not find_protocol(it.protocol).repeats]
+    methods = list(dict.fromkeys(part.method for part in parts))
     results = [
-        _summarize(method, protocol, sequences, by_order, metric)
-        for method in (begun if config is None else config.method_names)
-        for protocol, sequences in experiment.sequences().items()
-        if config is None or protocol in config.protocol_names
+        _summarize(part.method, part.protocol, sequences.get(part.protocol, ()), by_order, metric)
+        for part in sorted(parts, key=lambda part: methods.index(part.method))
     ]
-    facts = training_facts([experiment.record()], dict.fromkeys(part.method for part in results))
+    facts = training_facts([experiment.record()], methods)
     return ExperimentResults(
         directory=experiment.directory,
         unit="runs" if config is None else "tasks",
         trained=0 if work is None else work.trained,
         reused=0 if work is None else work.reused,
         results=results,
-        failures=failures,
+        failures=experiment.failures(),
         metric=metric,
         goal=experiment.goal,
         stated=stated_accuracies(experiment, config),

@@ -200,12 +200,10 @@ def run_resolved(
     train = partial(_run, on_start=on_start, on_finished=on_finished)
     experiment = train(asked) if asked.goal is None else _run_until(asked.goal, asked, train)
     if most is not None:
-        first = experiment.sequences()[config.protocol_names[0]]
-        orders = tuple(dict.fromkeys(str(run.sequence) for run in first))[:most]
         repeated = replace(
             config,
             protocol=(REPEATS,),
-            sequences={REPEATS: orders},
+            sequences={REPEATS: tuple(map(str, experiment.first_orders(most)))},
             repeats=max(2, config.repeats),
             training=replace(config.training, one_seed=config.shares_seed),
             budget=None,

@@ -333,6 +333,9 @@ def _differences(table: Runs, first: str, second: str) -> Differences | None:
     known = None
     if choice.random or choice.unknown:
         known = know(gains[used], seeds[used], table.metric)
+    if known is not None and len(places) == table.space.size:  # all weigh the same, repeated or not
+        mean = one.accuracies.mean() - other.accuracies.mean()
+        known = replace(known, centre=np.full_like(known.centre, mean))
     return Differences(np.nanmean(gains[used], axis=1), known, choice, int(used.sum()))
 
 

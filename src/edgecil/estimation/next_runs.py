@@ -271,9 +271,7 @@ def next_runs(
     if out is not None:
         check_new(out, overwrite=overwrite, is_ours=_is_saved)
     if order_seed < 0:
-        raise UsageError(
-            f"`order_seed` must be an integer of at least 0. Got {order_seed} instead."
-        )
+        raise UsageError(f"`order_seed` must be at least 0. Got {order_seed} instead.")
     if target is not None and not 0.0 < target < math.inf:
         raise UsageError(f"`target` must be a positive number of points. Got {target:g} instead.")
     runs = gather(source, metric=metric, classifier=classifier, **reading).datasets
@@ -325,11 +323,14 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
     more = min(max((step.order_count for step in steps.values()), default=0), MOST_ORDERS)
     again = max((step.repeats for step in steps.values()), default=0)
     tools = {_tool(experiment) for experiment in runs.experiments}
+    repeat = table.sequences[:again]
+    if len(runs.experiments) == 1 and runs.experiments[0].configs:
+        repeat = runs.experiments[0].first_orders(again)  # those that `repeats_on` trains
     return NextRuns(
         table.dataset,
         steps,
         continue_design(table, more, order_seed=order_seed) if table.has_orders else (),
-        table.sequences[:again],
+        repeat,
         decisions,
         grades,
         target,

@@ -198,7 +198,7 @@ def _pairs_table(
         "Pairs of methods",
         "Mean difference in points with its 90 % interval over the n orders (or runs, if orders "
         "are unknown) of both, the share of them that the first method wins (ties count half), the "
-        "probability that it wins in a new run, and p"
+        "probability that it wins in a new run, and p, two-sided, of no mean difference"
         f"{'; interval and p are adjusted for the number of pairs (Holm)' if len(rows) > 1 else ''}"
         ".",
         (

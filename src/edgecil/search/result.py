@@ -10,6 +10,7 @@ from scipy.special import stdtrit
 
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import METRICS
+from edgecil.estimation.population import cut
 from edgecil.io.notebook import show_printed
 from edgecil.search.strategy import Goal
 from edgecil.sequences.sequence import ClassSequence
@@ -17,7 +18,7 @@ from edgecil.sequences.space import SequenceSpace
 
 _OBJECTS = ("sequence", "experiment")
 _LEVEL = 0.9
-_SAME = 1e-9
+SAME = 1e-9
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class SearchResult:
     @property
     def tied(self) -> int:
         """How many orders have this order's value in the search, itself included."""
-        return sum(abs(trial.value - self.value) <= _SAME for trial in self.trials)
+        return sum(abs(trial.value - self.value) <= SAME for trial in self.trials)
 
     @property
     def confirmed(self) -> bool | None:
@@ -95,7 +96,7 @@ class SearchResult:
             return self.share > 0.5
         inner = (self.goal == "worst") == METRICS[self.metric].higher_is_better
         gains = np.array([trial.value for trial in self.trials]) - self.mean
-        above, below = int((gains > _SAME).sum()), int((gains < -_SAME).sum())
+        above, below = int((gains > SAME).sum()), int((gains < -SAME).sum())
         return above > below if inner else below > above
 
     @property
@@ -135,14 +136,14 @@ class SearchResult:
         source = "in the search itself, not confirmed by new trainings"
         interval = ""
         if self.half_width is not None:
-            low, high = self.mean - self.half_width, self.mean + self.half_width
+            ends = self.mean - self.half_width, self.mean + self.half_width
+            low, high = cut(ends, METRICS[self.metric].bounds)
             interval = f"90 % interval {low:.1f} to {high:.1f}, "
         if count:
             source = f"on average over trainings ({interval}{count} new)"
-        side = "better" if self.goal == "worst" else "worse"
+        side, other = ("better", "worse") if self.goal == "worst" else ("worse", "better")
         start = f"{self.method}, {self.goal} order {self.sequence}: {self.mean:.1f} {source}"
         share = f"{100.0 * self.share:.0f} %"
-        other = "worse" if self.goal == "worst" else "better"
         doubt = self.confirmed is False
         if not self.complete:
             if doubt:

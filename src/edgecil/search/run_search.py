@@ -17,8 +17,9 @@ from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.engine.run import DatasetLike, Methods, find_directory, resolve_options, run
 from edgecil.errors import DataError, EdgecilWarning, PrerequisiteError, UsageError
+from edgecil.estimation.sources import SEARCHED
 from edgecil.options import Options, convert, option
-from edgecil.search.result import SearchResult, Trial
+from edgecil.search.result import SAME, SearchResult, Trial
 from edgecil.search.strategy import (
     BATCH,
     Goal,
@@ -33,9 +34,7 @@ from edgecil.sequences.protocols.extremes import PROBES
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.similarity.build import SimilaritySource
 
-SEARCH = "search"
-CONFIRMATION = "confirmation"
-_SAME = 1e-9
+SEARCH, CONFIRMATION = SEARCHED
 _BUDGET = 20
 _PASSED_ON = (
     *("method", "dataset", "tasks", "base", "increment", "sizes", "order_seed"),
@@ -189,7 +188,7 @@ def search_orders(
     error = strategy.noise(seen, results) / np.sqrt(max(asked.confirm, 1))
     if len(set(sequences)) == space.size:
         gains = np.array(values) - value
-        share = float(np.mean(gains > _SAME if goal == "worst" else gains < -_SAME))
+        share = float(np.mean(gains > SAME if goal == "worst" else gains < -SAME))
     else:
         share = strategy.share_beyond(seen, results, mean, error)
     return SearchResult(
