@@ -180,6 +180,9 @@ def test_what_a_tool_requires_is_asked_for() -> None:
     write_toolbox(Path("box"), "pycil")
     with pytest.raises(UsageError, match="'config' is required for pycil"):
         export("pycil", "box", out="exps", orders=ORDERS)
+    Path("box/convs").mkdir()
+    with pytest.raises(UsageError, match="not a checkout of pilot, but of pycil"):
+        export("pilot", "box", out="exps", orders=ORDERS)
     with pytest.raises(UsageError, match=r"main\.py"):
         export("mammoth", ".", out="exps", command="--model er", orders=ORDERS)
     with pytest.raises(UsageError, match="'command'"):

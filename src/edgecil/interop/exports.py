@@ -27,13 +27,7 @@ from edgecil.interop import mammoth_driver, toolbox_driver
 from edgecil.interop.contract import read_result, write_order
 from edgecil.interop.external import ExternalPlan
 from edgecil.interop.orders import Orders, choose_orders, short_labels
-from edgecil.interop.toolbox import (
-    PARTS,
-    check_checkout,
-    find_interpreter,
-    plan_toolbox,
-    read_settings,
-)
+from edgecil.interop.toolbox import check_checkout, find_interpreter, plan_toolbox, read_settings
 from edgecil.io.files import read_json
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import ClassSequence
@@ -42,6 +36,7 @@ from edgecil.similarity import SimilaritySource, save_similarity
 Tool: TypeAlias = Literal["pycil", "pilot", "mammoth", "avalanche", "continuum"]
 MANIFEST = "export.json"
 _LIBRARIES = ("avalanche", "continuum")  # their orders are Python modules
+_NETWORKS = {"pycil": "convs", "pilot": "backbone"}  # folders that only one of them has
 _TEMPLATES = Path(__file__).parent
 _VARIABLE = r"\$(run|CHECKOUT)\b"
 
@@ -125,7 +120,10 @@ def export(
         shutil.rmtree(folder)
     asked, source = Orders.of(orders), SimilaritySource.of(similarity)
     if tool in ("pycil", "pilot"):
-        root = check_checkout(checkout, tool, PARTS)
+        root = check_checkout(checkout, tool)
+        for other, part in _NETWORKS.items():
+            if (root / part).is_dir() and not (root / _NETWORKS[tool]).is_dir():
+                raise UsageError(f"{root} is not a checkout of {tool}, but of {other}.")
         if config is None:
             raise UsageError(
                 f"`config` is required for {tool}: give one of the JSON files in {root / 'exps'}, "

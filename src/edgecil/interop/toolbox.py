@@ -99,7 +99,7 @@ def run_toolbox(
         orders: which class orders to train. The dataset and the task sizes are those of the config
             unless given.
     """
-    root = check_checkout(checkout, "PyCIL or PILOT", PARTS)
+    root = check_checkout(checkout, "PyCIL or PILOT")
     plan = plan_toolbox(
         root,
         read_settings(config, set or {}),
@@ -140,7 +140,7 @@ def read_settings(config: str | Path, changes: Mapping[str, Any]) -> dict[str, A
     return settings
 
 
-def check_checkout(checkout: str | Path | None, tool: str, parts: Sequence[str]) -> Path:
+def check_checkout(checkout: str | Path | None, tool: str, parts: Sequence[str] = PARTS) -> Path:
     """Return the folder of a tool, which must have these files."""
     if checkout is None or not Path(checkout).expanduser().is_dir():
         raise wrong_value("checkout", f"the folder of {tool}", checkout and str(checkout))
