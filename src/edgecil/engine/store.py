@@ -125,7 +125,7 @@ class StoreReader:
                     memory = sqlite3.connect(":memory:")
                     copy.backup(memory)
                     return memory
-        mode = "mode=ro" if log.exists() else "immutable=1"
+        mode = "mode=ro" if log.exists() else "immutable=1"  # without a log nobody writes
         return sqlite3.connect(f"file:{quote(str(self._path.absolute()))}?{mode}", uri=True)
 
     def _check_format(self, number: int) -> None:
