@@ -29,7 +29,7 @@ from structured_orders import structured_orders
 import edgecil
 from edgecil.engine import Experiment
 from edgecil.lab.truth_tables import (
-    Counts,
+    TruthCounts,
     TruthTable,
     experiment_truth,
     merge_tables,
@@ -174,7 +174,7 @@ def check(runs: Path, path: Path, names: list[str] | None, learners: list[str] |
         table = tables.get(chosen.table)
         for part in (table, None if table is None else table.structured):
             packed = None if part is None else part.results.get(learner)
-            if part is None or not isinstance(packed, Counts):
+            if part is None or not isinstance(packed, TruthCounts):
                 continue
             sequence = part.sequences[0]
             experiment = chosen.run(
@@ -236,7 +236,7 @@ def with_commit(table: TruthTable, commit: str) -> TruthTable:
     provenance = {method: {**about, **own} for method, own in table.provenance.items()}
     results = dict(table.results)
     for method, own in results.items():
-        if table.dataset == PHOTOGRAPHS and isinstance(own, Counts):
+        if table.dataset == PHOTOGRAPHS and isinstance(own, TruthCounts):
             main = replace(own, classifiers=own.classifiers[:1], correct=own.correct[:, :1])
             results[method] = main
     structured = None if table.structured is None else with_commit(table.structured, commit)

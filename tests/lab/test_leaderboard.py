@@ -14,7 +14,7 @@ from edgecil.errors import EdgecilWarning, UsageError
 from edgecil.estimation import Distribution
 from edgecil.lab._leaderboard import _groups, set_score
 from edgecil.lab.estimators import Observations
-from edgecil.lab.truth_tables import TruthTable, Values
+from edgecil.lab.truth_tables import TruthTable, TruthValues
 from tests.estimation.tables import SPACE
 
 NAMES = ("airplane", "bed", "bee", "bicycle", "bird", "bus")
@@ -29,7 +29,7 @@ def drawn_table(name: str, seed: int, *, classes: tuple[str, ...] | None = NAMES
     for method, centre in (("a", 60.0), ("b", 50.0)):
         effect = rng.normal(0, 2, (6, 3))
         value = centre + effect[np.arange(6), task].sum(axis=1) + rng.normal(0, 1, 90)
-        results[method] = Values((0,), "accuracy", value[None])
+        results[method] = TruthValues((0,), "accuracy", value[None])
     return TruthTable(name, "drawings", classes, "enumerated", sequences, results)
 
 
@@ -107,7 +107,7 @@ def test_bad_arguments_are_named() -> None:
 
 
 def test_a_sample_has_rows_for_protocols_whose_orders_it_contains() -> None:
-    half = {name: Values((0,), "accuracy", X.accuracies(name)[:, ::2]) for name in X.methods}
+    half = {name: TruthValues((0,), "accuracy", X.accuracies(name)[:, ::2]) for name in X.methods}
     some = replace(X, kind="sample", sequences=X.sequences[::2], results=half)
     with pytest.warns(EdgecilWarning, match=r"x does not have.*latin"):
         board = ranked(some, protocol=["latin"])

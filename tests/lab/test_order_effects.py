@@ -13,7 +13,7 @@ from edgecil.lab.order_effects import (
     order_effects,
     order_shares,
 )
-from edgecil.lab.truth_tables import Counts, Kind, TruthTable
+from edgecil.lab.truth_tables import Kind, TruthCounts, TruthTable
 from edgecil.sequences import ClassSequence, SequenceSpace
 from edgecil.similarity import text_similarity
 
@@ -25,7 +25,7 @@ def made(kind: Kind, sequences: tuple[ClassSequence, ...], accuracy: np.ndarray)
     """A table in which every class has the given accuracy (R, n, N), in thousands of images."""
     correct = np.zeros((len(accuracy), 1, 3, 6, len(sequences)), dtype=np.int64)
     correct[:, 0, -1] = np.round(10 * accuracy).swapaxes(1, 2)
-    counts = Counts((0, 1), ("head",), correct, np.full(6, 1000))
+    counts = TruthCounts((0, 1), ("head",), correct, np.full(6, 1000))
     labels = tuple(f"own {place}" for place in range(len(sequences)))
     return TruthTable("made", "quickdraw", NAMES, kind, sequences, {"m": counts}, {}, labels)
 

@@ -18,7 +18,7 @@ from edgecil.estimation.claims import Answer, answer
 from edgecil.estimation.comparison import (
     Comparison,
     Overall,
-    Profile,
+    PerformanceProfile,
     compare_over_datasets,
     compare_pairs,
     holm,
@@ -225,7 +225,7 @@ class Analysis:
     datasets: tuple[DatasetAnalysis, ...]
     version: str = ""
     over_datasets: tuple[Overall, ...] = ()
-    profiles: dict[str, Profile] = field(default_factory=dict)
+    profiles: dict[str, PerformanceProfile] = field(default_factory=dict)
 
     @property
     def source(self) -> str:

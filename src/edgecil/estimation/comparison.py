@@ -154,7 +154,7 @@ class Overall:
 
 
 @dataclass(frozen=True, eq=False)
-class Profile:
+class PerformanceProfile:
     """Share of a method's runs above each score, a mean over datasets, with 90 % bands.
 
     Attributes:
@@ -189,7 +189,7 @@ class MethodComparison:
     metric: str
     pairs: tuple[Pair, ...]
     over_datasets: tuple[Overall, ...] = ()
-    profiles: dict[str, Profile] = field(default_factory=dict)
+    profiles: dict[str, PerformanceProfile] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, names: tuple[str, str]) -> Comparison:
@@ -440,7 +440,9 @@ def compare_over_datasets(tables: Sequence[Runs], methods: Sequence[str]) -> tup
     return tuple(made)
 
 
-def profile_methods(tables: Sequence[Runs], methods: Sequence[str]) -> dict[str, Profile]:
+def profile_methods(
+    tables: Sequence[Runs], methods: Sequence[str]
+) -> dict[str, PerformanceProfile]:
     """Return performance profiles of the methods that ran every dataset."""
     shared = [name for name in methods if all(name in table.methods for table in tables)]
     if len(tables) < 2 or not shared:
@@ -454,7 +456,7 @@ def profile_methods(tables: Sequence[Runs], methods: Sequence[str]) -> dict[str,
     return {name: performance_profile(some, scores) for name, some in runs.items()}
 
 
-def performance_profile(runs: Sequence[Floats], scores: Floats) -> Profile:
+def performance_profile(runs: Sequence[Floats], scores: Floats) -> PerformanceProfile:
     """Return the share of runs above each score, a mean over datasets, with 90 % bands.
 
     The bands are stratified bootstrap percentiles: orders are drawn again within each dataset
@@ -468,7 +470,7 @@ def performance_profile(runs: Sequence[Floats], scores: Floats) -> Profile:
         share += above.mean(axis=0) / len(runs)
         samples += drawn @ above / len(runs)
     low, high = np.quantile(samples, [(1.0 - LEVEL) / 2.0, (1.0 + LEVEL) / 2.0], axis=0)
-    return Profile(scores, share, low, high)
+    return PerformanceProfile(scores, share, low, high)
 
 
 def holm(p_values: Mapping[_Key, float | None]) -> dict[_Key, float | None]:

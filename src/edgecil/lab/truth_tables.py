@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from edgecil.classes.lists import ClassList
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.grid import DataFrame
-from edgecil.engine.metrics import DEFAULT_METRIC, METRICS, Counts as TaskCounts
+from edgecil.engine.metrics import DEFAULT_METRIC, METRICS, Counts
 from edgecil.engine.results import RunResult
 from edgecil.engine.run_files import read_runs
 from edgecil.engine.runs import Runs
@@ -50,7 +50,7 @@ Source: TypeAlias = "str | Path | DataFrame | Experiment | TruthTable"
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
+class TruthCounts:
     """A method's correct answers per class on every sequence of a table.
 
     Attributes:
@@ -75,12 +75,12 @@ class Counts:
         for repeat, counts in enumerate(self.correct[:, 0]):
             correct = np.einsum("tcn,nsc->nts", counts.astype(np.int64), member).astype(float)
             correct[:, future] = np.nan
-            values[repeat] = METRICS[name].compute(TaskCounts.of(correct, totals))
+            values[repeat] = METRICS[name].compute(Counts.of(correct, totals))
         return values
 
 
 @dataclass(frozen=True, eq=False)
-class Values:
+class TruthValues:
     """A method's values of one metric on every sequence of a table.
 
     Attributes:
@@ -125,7 +125,7 @@ class TruthTable:
     classes: tuple[str, ...] | None
     kind: Kind
     sequences: tuple[ClassSequence, ...]
-    results: Mapping[str, Counts | Values]
+    results: Mapping[str, TruthCounts | TruthValues]
     provenance: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
     structured: TruthTable | None = None
@@ -163,7 +163,7 @@ class TruthTable:
         the metric is not a mean of them.
         """
         counts = self.results[method]
-        if isinstance(counts, Values) or not METRICS[metric].of_classes:
+        if isinstance(counts, TruthValues) or not METRICS[metric].of_classes:
             return None
         final = counts.correct[:, 0, -1].swapaxes(-1, -2)
         return np.asarray(100.0 * final / counts.totals)
@@ -262,7 +262,7 @@ def _counted(
     runs: Mapping[tuple[str, int, ClassSequence], RunResult],
 ) -> TruthTable:
     """Return the methods and repeats of an experiment that are finished on some sequences."""
-    results: dict[str, Counts | Values] = {}
+    results: dict[str, TruthCounts | TruthValues] = {}
     for method in dict.fromkeys(method for method, _, _ in runs):
         repeats = sorted({repeat for other, repeat, _ in runs if other == method})
         whole = [
@@ -310,7 +310,7 @@ def accuracy_truth(table: Runs, name: str) -> TruthTable:
     common = _sorted(set.intersection(*map(set, chosen.values())) if chosen else ())
     if kind == "sample" and len(common) < LEAST_SAMPLE:
         raise DataError(_no_truth(name, len(common)))
-    results: dict[str, Counts | Values] = {}
+    results: dict[str, TruthCounts | TruthValues] = {}
     for method, values in chosen.items():
         seeds = sorted(set.intersection(*(set(values[sequence]) for sequence in common)))
         if seeds:
@@ -318,7 +318,7 @@ def accuracy_truth(table: Runs, name: str) -> TruthTable:
         else:  # every sequence has seeds of its own: one repeat, the mean over them
             seeds = [0]
             rows = [[float(np.mean(list(values[sequence].values()))) for sequence in common]]
-        results[method] = Values(tuple(seeds), table.metric, np.array(rows))
+        results[method] = TruthValues(tuple(seeds), table.metric, np.array(rows))
     return TruthTable(name, table.dataset, table.names, kind, common, results)
 
 
@@ -340,7 +340,7 @@ def merge_tables(tables: Iterable[TruthTable]) -> list[TruthTable]:
     return list(merged.values())
 
 
-def _count_runs(repeats: list[tuple[int, list[RunResult]]]) -> Counts | Values:
+def _count_runs(repeats: list[tuple[int, list[RunResult]]]) -> TruthCounts | TruthValues:
     """Return the correct answers of R repeats on n sequences, or accuracies without counts."""
     seeds = tuple(seed for seed, _ in repeats)
     first = repeats[0][1][0]
@@ -353,10 +353,10 @@ def _count_runs(repeats: list[tuple[int, list[RunResult]]]) -> Counts | Values:
                 counts = run.class_counts(name)
                 if counts is None:
                     rows = [[run.accuracy for run in row] for _, row in repeats]
-                    return Values(seeds, DEFAULT_METRIC, np.array(rows))
+                    return TruthValues(seeds, DEFAULT_METRIC, np.array(rows))
                 correct[repeat, number, ..., index] = counts.right.T
                 totals = counts.images[:, -1].astype(np.int64)
-    return Counts(seeds, first.classifiers, correct, totals)
+    return TruthCounts(seeds, first.classifiers, correct, totals)
 
 
 def varies(values: Floats) -> bool:
@@ -407,7 +407,7 @@ def write_truths(tables: Iterable[TruthTable], path: str | Path) -> None:
             arrays[f"{table.name}/orders"] = _narrowed(np.array(orders))
         totals, methods = None, {}
         for method, result in table.results.items():
-            if isinstance(result, Values):
+            if isinstance(result, TruthValues):
                 raise UsageError(
                     f"Only correct answers can be written; {method!r} in the truth table "
                     f"{table.name!r} has accuracies."
@@ -478,7 +478,7 @@ def _read_table(entry: dict[str, Any], arrays: dict[str, NDArray[Any]], path: Pa
     else:
         orders = arrays[f"{entry['name']}/orders"].tolist()
         sequences = tuple(ClassSequence.from_order(order, space.sizes) for order in orders)
-    results: dict[str, Counts | Values] = {}
+    results: dict[str, TruthCounts | TruthValues] = {}
     for method, about in entry["methods"].items():
         correct = arrays[f"{entry['name']}/{method}"]
         runs = len(about["seeds"]), len(about["classifiers"])
@@ -490,7 +490,7 @@ def _read_table(entry: dict[str, Any], arrays: dict[str, NDArray[Any]], path: Pa
             )
         seeds, classifiers = tuple(about["seeds"]), tuple(about["classifiers"])
         totals = np.array(entry["totals"], dtype=np.int64)
-        results[method] = Counts(seeds, classifiers, correct, totals)
+        results[method] = TruthCounts(seeds, classifiers, correct, totals)
     return TruthTable(
         entry["name"],
         entry["dataset"],

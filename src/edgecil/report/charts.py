@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from edgecil.estimation.analysis import Analysis, DatasetAnalysis
-from edgecil.estimation.comparison import Comparison, Profile
+from edgecil.estimation.comparison import Comparison, PerformanceProfile
 from edgecil.estimation.details import TaskCurve
 from edgecil.io.arrays import Floats
 from edgecil.report.drawing import (
@@ -84,7 +84,7 @@ def draw_curves(curves: Mapping[str, TaskCurve], words: MetricWords, width: floa
     return _draw_lines(lines, f"{words.step}, {words.unit}", "tasks learned", width)
 
 
-def build_profiles(profiles: Mapping[str, Profile], words: MetricWords) -> ReportFigure:
+def build_profiles(profiles: Mapping[str, PerformanceProfile], words: MetricWords) -> ReportFigure:
     """The share of each method's runs above each score, with its 90 % band."""
     caption = (
         "Share of each method's runs above a score, a mean over the datasets, with its 90 % band: "
