@@ -291,8 +291,11 @@ def test_learners_say_what_they_need() -> None:
 
 
 def test_an_option_of_a_group_is_named_with_its_group() -> None:
-    with pytest.raises(UsageError, match="option of 'training'"):
-        edgecil.run(method="er", dataset="quickdraw", tasks=2, backbone="mlp")  # type: ignore[call-arg]
+    for call in (edgecil.run, edgecil.check):
+        with pytest.raises(UsageError, match=r"give training=\{'backbone': \.\.\.\}"):
+            call(method="er", dataset="quickdraw", tasks=2, backbone="mlp")  # type: ignore[call-arg]
+        with pytest.raises(UsageError, match=r"Got 2; name each, such as dataset="):
+            call("quickdraw", "er")  # type: ignore[call-arg]
     with pytest.raises(UsageError, match="parameter 'methods'"):
         edgecil.run(methods="er", dataset="quickdraw", tasks=2)  # type: ignore[call-arg]
     with pytest.raises(UsageError, match="give the class itself"):

@@ -2,7 +2,7 @@
 
 To add an option, add one field to a group, such as :class:`edgecil.engine.config.Training`:
 
-    epochs: int | None = option("epochs per task, in place of those of the setup", least=1)
+    epochs: int | None = option("epochs per task, in place of the setup's", least=1)
 
 Its name is the key in the group's section of a TOML file, the keyword of the dataclass and, with
 dashes, the flag of every verb that has the group. Its type converts what any of the three gives,
@@ -38,13 +38,8 @@ def option(
 ) -> Any:
     """Declare a field of a group.
 
-    Args:
-        help: what it means, in a few words without a full stop.
-        default: the value if it is not given.
-        choices: the texts that are allowed; any by default.
-        least: the smallest number that is allowed.
-        metavar: stands for the value on the command line; by default chosen by type.
-        flag: name of the flag without dashes, if it is not that of the field.
+    `metavar` stands for the value on the command line, by default chosen by type; `flag` is the
+    name of the flag without dashes, if it is not that of the field.
     """
     settings = {"help": help, "choices": choices, "least": least, "metavar": metavar, "flag": flag}
     if isinstance(default, dict):
@@ -112,16 +107,21 @@ def checked(function: _Function) -> _Function:
             further = names[annotation[7:-1]].__annotations__  # of a TypedDict
             del annotations[name]
             annotations |= {name: it.__forward_arg__ for name, it in further.items()}
+    rest = [it for it in parameters.values() if it.kind == it.VAR_KEYWORD]
+    takes_any = any(it.name in annotations for it in rest)
     places = [name for name, it in parameters.items() if it.kind <= it.POSITIONAL_OR_KEYWORD]
     groups = {name: names.get(it.split(" | ")[0]) for name, it in annotations.items()}
 
     @wraps(function)
     def call(*given: Any, **named: Any) -> Any:
-        if len(given) > len(places) > 0:
+        if len(given) > len(places):
+            taken, advice = "no argument", "name each, such as dataset='quickdraw'"
+            if places:
+                taken = f"only {' and '.join(map(repr, places))}"
+                advice = "give several sources as a list, [a, b], or DataFrames as a dict, "
+                advice += "{'ours': a, 'baseline': b}"
             raise UsageError(
-                f"{function.__name__}() takes only {' and '.join(map(repr, places))} without a "
-                f"name. Got {len(given)} arguments; give several sources as a list, [a, b], or "
-                "DataFrames as a dict, {'ours': a, 'baseline': b}."
+                f"{function.__name__}() takes {taken} without a name. Got {len(given)}; {advice}."
             )
         for name, value in {**dict(zip(parameters, given, strict=False)), **named}.items():
             if name in annotations:
@@ -129,14 +129,17 @@ def checked(function: _Function) -> _Function:
                 continue
             for parameter, group in groups.items():
                 if is_dataclass(group) and name in group.__dataclass_fields__:
-                    raise UsageError(
-                        f"{name!r} is an option of {parameter!r}: give {parameter}="
-                        f"{{{name!r}: ...}}."
-                    )
-            raise unknown("parameter", name, annotations)
+                    raise misplaced(name, parameter)
+            if not takes_any:
+                raise unknown("parameter", name, annotations)
         return function(*given, **named)
 
     return cast(_Function, call)
+
+
+def misplaced(name: str, group: str) -> UsageError:
+    """Return the error for an option that is given beside its group."""
+    return UsageError(f"{name!r} is an option of {group!r}: give {group}={{{name!r}: ...}}.")
 
 
 def check_type(name: str, value: Any, annotation: str) -> None:

@@ -137,6 +137,21 @@ def test_wrong_models_are_one_sentence(given: Any) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("net.py", r"net\.py:Net or .*net\.py:make or .*net\.py:boom\."),
+        ("net.py:nope", r"'nope'\. Available: Net, make, boom\."),
+        ("net.py:boom", r"net\.py:boom' cannot be loaded \(ValueError: no weights\)\."),
+    ],
+)
+def test_mistakes_with_a_file_name_what_it_has(name: str, said: str, tmp_path: Path) -> None:
+    text = "\ndef boom():\n    raise ValueError('no weights')\n"
+    (tmp_path / "net.py").write_text(f"class Net:\n    pass\n{FILE}{text}")
+    with pytest.raises(EdgecilError, match=said):
+        build_backbone(str(tmp_path / name), SHAPE, seeded())
+
+
 def test_defaults_are_chosen_by_the_data() -> None:
     shapes = ((1, 28, 28), (3, 32, 32), (3, 224, 224), (768,))
     assert [default_backbone(shape) for shape in shapes] == [

@@ -41,6 +41,11 @@ def test_people_see_the_golden_tables(cli: Cli, accuracies: Path) -> None:
     assert text == GOLDEN.read_text(encoding="utf-8")
 
 
+def test_an_unknown_meaning_of_seeds_is_named_by_its_flag(cli: Cli, accuracies: Path) -> None:
+    answer = cli("analyze", accuracies, "--seeds-are", "foo")
+    assert "--seeds-are must be one of orders, trainings, both." in answer.sentence
+
+
 def test_the_runs_can_be_written_as_csv(cli: Cli, accuracies: Path) -> None:
     assert cli("export-runs", accuracies, "--out", "copy.csv", "--json").json["out"] == "copy.csv"
     assert Path("copy.csv").read_text(encoding="utf-8") == accuracies.read_text(encoding="utf-8")

@@ -55,6 +55,13 @@ def test_the_directory_may_be_in_the_file(cli, toy) -> None:
     assert "--out is required" in cli("run", "--config", "c.toml").sentence
 
 
+@pytest.mark.parametrize("flag", ["--epochs", "--memory-per-class"])
+def test_a_number_that_is_too_small_is_named_by_its_flag(cli, toy, flag) -> None:
+    answer = run(cli, toy, "icarl", flag, -1)
+    assert answer.code == 2
+    assert f"{flag} must be at least" in answer.sentence
+
+
 def test_the_answer_for_programs(cli, toy) -> None:
     answer = run(cli, toy, "icarl", "--json").json
     assert (answer["directory"], answer["trained"], answer["reused"]) == ("out", 12, 0)

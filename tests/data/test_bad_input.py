@@ -170,7 +170,7 @@ def test_tables_that_make_no_sense_are_told(name, table, old, new, message, copy
     ("file", "content", "message"),
     [
         ("train", b"\x80\x02}q\x00(X\x04\x00", "Cannot read"),
-        ("train", pickle.dumps([1, 2]), "a list, not"),
+        ("train", pickle.dumps([1, 2]), "does not hold the arrays"),
         ("train", pickle.dumps({"data": 1}), "'fine_labels'"),
         ("train", pickle.dumps({"data": [1.5] * 7, "fine_labels": [0]}), "n x 3072"),
         ("train", b"cbuiltins\neval\n(S'1'\ntR.", "asks for builtins.eval"),

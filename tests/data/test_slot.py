@@ -138,6 +138,18 @@ def test_arrays_without_a_split_are_split_always_in_the_same_way() -> None:
     assert np.array_equal(four.test.inputs, PIXELS[1])
 
 
+def test_names_of_arrays_may_be_capitals(tmp_path) -> None:
+    arrays = {"X_train": PIXELS[0], "y_train": TRAIN, "X_test": PIXELS[1], "Y_TEST": TEST}
+    np.savez(tmp_path / "pets.npz", **arrays)
+    expected = load_dataset((PIXELS[0], TRAIN, PIXELS[1], TEST)).fingerprint
+    assert load_dataset(arrays).fingerprint == expected
+    assert load_dataset(tmp_path / "pets.npz").fingerprint == expected
+    both = {**arrays, "x_train": PIXELS[0], "X_train": PIXELS[0] * 0}  # what is exact counts
+    np.savez(tmp_path / "both.npz", **both)
+    assert load_dataset(both).fingerprint == expected
+    assert load_dataset(tmp_path / "both.npz").fingerprint == expected
+
+
 def test_texts_as_labels_of_arrays_are_the_names_of_the_classes() -> None:
     given = np.array(NAMES)
     arrays = (PIXELS[0], given[TRAIN], PIXELS[1], given[TEST])

@@ -62,10 +62,10 @@ def test_classes_are_renumbered_in_ascending_order(tmp_path) -> None:
         ("m,d,edge,hard,0|1,zero,5", "seed 'zero'"),
         (",d,edge,hard,0|1,0,5", "no method"),
         ("m,d,,hard,0|1,0,5", "no protocol"),
-        ("m,d,edge,hard,0|1,0", "Row 2 .* 6 cells"),
+        ("m,d,edge,hard,0|1,0", "Row 2 .* 6 cells, not 7; write one for each column"),
         ("m,d,edge,hard,0|1,0,5\nm,d,edge,hard,0|1,0,6", "Row 3 .* repeats row 2"),
         ("m,d,edge,hard,0|1,0,5\nm,d,edge,easy,0 1|2,0,6", "same classes"),
-        ("", "contains no runs"),
+        ("", "contains no runs; write a line for each"),
     ],
 )
 def test_a_bad_row_is_named_by_its_number(tmp_path, text, words) -> None:

@@ -306,6 +306,15 @@ def test_runs_that_share_few_seeds_are_compared_as_samples(
     assert (pair.n, pair.paired) == (n, is_paired)
 
 
+def test_a_file_that_is_given_twice_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "ours.csv"
+    path.write_text("method,seed,accuracy\na,0,50\na,1,51\n")
+    with pytest.raises(UsageError, match=r"Got a alone, twice from .*ours\.csv\."):
+        edgecil.compare([path, path])
+    with pytest.raises(UsageError, match=r"Got a alone\."):
+        edgecil.compare(path)
+
+
 def test_what_was_run_is_called_what_it_is() -> None:
     frame = pandas.DataFrame({"seed": range(3), "a": (50.0, 51.0, 52.0), "b": (40.0, 41.0, 43.0)})
     said = str(edgecil.compare(frame, seeds_are="trainings"))

@@ -11,7 +11,7 @@ import pytest
 from edgecil.errors import DataError, EdgecilError
 from edgecil.io.csv_files import parse_rows
 from edgecil.io.directory import locked
-from edgecil.io.files import parse_json, replace_file
+from edgecil.io.files import parse_json, read_text, replace_file
 
 KILLED = """
 import os, signal, sys
@@ -85,6 +85,13 @@ def test_half_a_character_and_a_name_twice_in_json_are_named(text, named) -> Non
     assert parse_json('["\\ud83d\\ude00"]', "x.json") == ["\U0001f600"]
     with pytest.raises(DataError, match=named):
         parse_json(text, "x.json")
+
+
+@pytest.mark.parametrize(("name", "form"), [("a.xlsx", "CSV"), ("a.csv", "UTF-8")])
+def test_a_file_that_is_no_text_is_saved_in_another_form(tmp_path, name, form) -> None:
+    (tmp_path / name).write_bytes(b"PK\x03\x04\xff")
+    with pytest.raises(DataError, match=f"save it as {form}"):
+        read_text(tmp_path / name)
 
 
 def test_a_device_does_not_become_a_file(tmp_path) -> None:

@@ -213,7 +213,7 @@ def test_errors_say_what_to_change(tmp_path) -> None:
         get_method(str(tmp_path / "nothing.py:Learner"))
     with pytest.raises(UsageError, match=r"nowhere\.at_all"):
         get_method("nowhere.at_all:Learner")
-    with pytest.raises(UsageError, match=r"learner\.py has no class 'NearestMeen'"):
+    with pytest.raises(UsageError, match=r"class or function of .*learner\.py 'NearestMeen'"):
         get_method(f"{write_learner(tmp_path)}:NearestMeen")
     with pytest.raises(UsageError, match=r"learner\.py:NearestMean\."):
         get_method(str(tmp_path / "learner.py"))

@@ -17,7 +17,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -28,7 +28,7 @@ from torch import nn
 
 from edgecil.backbones.resnet import Backbone
 from edgecil.data.augment import Normalise
-from edgecil.errors import EdgecilError, PrerequisiteError, UsageError, first_line, shown, unknown
+from edgecil.errors import UsageError, first_line, shown, unknown
 from edgecil.io import code
 from edgecil.io.packages import import_package
 from edgecil.registry import installed
@@ -172,19 +172,13 @@ def _make(name: str) -> nn.Module:
     model = find_model(name)
     if model.module is not None:
         return copy.deepcopy(model.module).cpu()
+    make: Any = _factories.get(name)
     if name.startswith((TIMM, HUB)):
-        try:
-            return _from_timm(name) if name.startswith(TIMM) else _from_transformers(name)
-        except EdgecilError:
-            raise
-        except Exception as error:
-            raise PrerequisiteError(
-                f"The backbone {name!r} cannot be loaded ({first_line(error)})."
-            ) from error
-    assert model.source is not None
-    make: Any = _factories.get(name) or code.load_code(model.source)
-    code.check_no_parameters(make, f"The backbone {name!r}")
-    made = make()
+        make = partial(_from_timm if name.startswith(TIMM) else _from_transformers, name)
+    elif make is None:
+        assert model.source is not None
+        make = code.load_code(model.source)
+    made = code.call_factory(make, f"The backbone {name!r}")
     if not isinstance(made, nn.Module):
         raise UsageError(
             f"The backbone {name!r} must return a module of torch. Got {type(made).__name__}."

@@ -143,11 +143,8 @@ def read_vit(files: WeightFiles) -> tuple[ViTLayout, Tensors]:
     positions = shape[1] if len(shape) == 3 else 0
     side = math.isqrt(max(0, positions - 1))
     if side == 0 or side**2 != positions - 1:
-        raise _not_plain(
-            files,
-            f"position embeddings of shape {shape} are not a class token's and a square of "
-            "patches'",
-        )
+        reason = f"position embeddings of shape {shape} are not a class token's and a square's"
+        raise _not_plain(files, reason)
     if layout.width % layout.heads:
         raise _not_plain(files, f"{layout.heads} heads do not divide the width {layout.width}")
     return layout, tensors

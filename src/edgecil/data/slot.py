@@ -22,7 +22,7 @@ from edgecil.data.formats import arrays, hugging_face
 from edgecil.data.items import Items
 from edgecil.data.split import held_out_note, hold_out
 from edgecil.errors import DataError, UsageError
-from edgecil.io.code import check_no_parameters, load_code, locate_code, locate_module, names_code
+from edgecil.io.code import call_factory, load_code, locate_code, locate_module, names_code
 from edgecil.registry import installed
 
 ENTRY_POINTS = "edgecil.datasets"
@@ -74,17 +74,17 @@ def adapt(given: Any, name: str) -> Dataset | Items:
     if isinstance(given, (Dataset, Items)):
         return given
     if callable(given) and not hasattr(given, "__getitem__"):
-        check_no_parameters(given, f"The dataset {name!r}")
-        return adapt(given(), name)
+        return adapt(call_factory(given, f"The dataset {name!r}"), name)
     if isinstance(given, (tuple, list)) and given and all(_is_array(part) for part in given):
         keys = {2: arrays.WHOLE, 4: arrays.PARTS}.get(len(given))
         if keys is None:
             raise UsageError(f"`dataset` must be 2 or 4 arrays. Got {len(given)}; use {FORMS}.")
         given = dict(zip(keys, given, strict=True))
     if isinstance(given, Mapping) and not hugging_face.is_dataset(given):
-        if not (given.keys() >= set(arrays.PARTS) or given.keys() >= set(arrays.WHOLE)):
+        spelt = {str(key).lower(): value for key, value in given.items()} | dict(given)
+        if not arrays.is_complete(spelt):
             raise _unusable(given)
-        content = {str(key): _array(value, str(key)) for key, value in given.items()}
+        content = {str(key): _array(value, str(key)) for key, value in spelt.items()}
         return arrays.arrays_dataset(name, "the given arrays", content)
     if hugging_face.is_dataset(given):
         given = hugging_face.choose_parts(given)

@@ -36,6 +36,7 @@ from edgecil.io.files import user_cache
 from edgecil.io.notebook import show_printed
 from edgecil.io.numbers import format_duration
 from edgecil.io.packages import TRAINING, missing_packages
+from edgecil.options import checked
 from edgecil.sequences.given import parse_given
 from edgecil.sequences.protocols import PROTOCOLS, parse_protocols
 from edgecil.sequences.sequence import ClassSequence
@@ -153,6 +154,7 @@ class Check:
         yield missing if count else "Everything that the run requires was found."
 
 
+@checked
 def check(
     *,
     dataset: Any = None,

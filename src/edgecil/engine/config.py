@@ -68,8 +68,8 @@ class Training(Options):
         "network and preparation of images",
         "fast",
     )
-    epochs: int | None = option("epochs per task, in place of those of the setup")
-    memory_per_class: int | None = option("exemplars per class, in place of those of the setup")
+    epochs: int | None = option("epochs per task, in place of the setup's", least=1)
+    memory_per_class: int | None = option("exemplars per class, in place of the setup's", least=0)
     schedule: Mapping[str, Any] = option("other changes to the training schedule, by name", {})
     memory: Mapping[str, Any] = option(
         "other changes to the exemplar memory, by name (`total`, `per_class`)", {}

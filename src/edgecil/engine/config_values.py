@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -15,7 +14,7 @@ from edgecil.engine.config import GROUPS, ExperimentConfig
 from edgecil.engine.toolbox_configs import read_toolbox_config
 from edgecil.errors import UsageError, unknown, wrong_value
 from edgecil.io.files import read_toml
-from edgecil.options import convert, option_types
+from edgecil.options import convert, misplaced, option_types
 from edgecil.recipes import read_recipe
 from edgecil.sequences.given import given_texts
 from edgecil.similarity.build import FILES, TEXTS
@@ -153,9 +152,8 @@ def _check_names(values: Mapping[str, Any], kind: str, further: Iterable[str] = 
     for name in values:
         if name not in names:
             for group, members in GROUPS.items():
-                if name in {entry.name for entry in fields(members)}:
-                    raise UsageError(
-                        f"The {kind} {name!r} belongs to the group {group!r}; in a file, write it "
-                        f"under [{group}]."
-                    )
+                if name in members.__dataclass_fields__ and not further:
+                    raise misplaced(name, group)
+                if name in members.__dataclass_fields__:
+                    raise UsageError(f"The {kind} {name!r} must be under [{group}].")
             raise unknown(kind, name, names)

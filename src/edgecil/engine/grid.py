@@ -232,7 +232,7 @@ def _logged(paths: Sequence[Path]) -> Grid:
     for path in paths:
         steps = read_rows(path)[1:]
         if not steps:
-            raise DataError(f"{path} contains no runs.")
+            raise DataError(f"{path} contains no runs; export it again once a step is logged.")
         name = re.sub(r"^run-|[-_]tag-.*$", "", path.name.partition(".")[0])
         runs.append((name, steps[-1][-1]))
     origin = ", ".join(map(str, paths)) if len(paths) < 3 else f"{paths[0]} and others"
@@ -254,11 +254,12 @@ def _grid(rows: Iterator[list[str]], origin: str, stem: str | None, first: int =
     check_header(header, origin)
     cells = list(rows)
     if not cells:
-        raise DataError(f"{origin} contains no runs.")
+        raise DataError(f"{origin} contains no runs; write a line for each below its header.")
     for number, row in enumerate(cells, first):
         if len(row) != len(header):
             raise DataError(
-                f"Row {number} of {origin} has {len(row)} cells but the header names {len(header)}."
+                f"Row {number} of {origin} has {len(row)} cells, not {len(header)}; write one "
+                "for each column."
             )
     columns = {
         name: list(own) for name, own in zip(header, zip(*cells, strict=True), strict=True) if name

@@ -20,7 +20,7 @@ from edgecil.classes import get_classes
 from edgecil.engine.grid import KEYS, ORDERS, DataFrame, Grid, read_grid
 from edgecil.engine.metrics import DEFAULT_METRIC, find_metric
 from edgecil.engine.runs import SEED_MEANINGS, Runs
-from edgecil.errors import DataError, EdgecilError, UsageError, name_some, shown, unknown
+from edgecil.errors import DataError, EdgecilError, UsageError, name_some, shown, wrong_value
 from edgecil.io.arrays import Floats
 from edgecil.io.csv_files import Cell, unescape, write_csv
 from edgecil.io.numbers import parse_cell, parse_int
@@ -61,7 +61,7 @@ def read_runs(
         tasks: the number of tasks of these orders, or the sizes of the tasks.
     """
     if seeds_are is not None and seeds_are not in SEED_MEANINGS:
-        raise unknown("meaning of seeds", seeds_are, SEED_MEANINGS)
+        raise wrong_value("seeds_are", f"one of {', '.join(SEED_MEANINGS)}", seeds_are)
     grid = read_grid(source)
     grid.name_columns(metric)
     told = "sequence" if "sequence" in grid.columns else grid.order_column

@@ -247,8 +247,10 @@ def compare(
         if name not in available:
             raise unknown("method", name, available)
     if len(compared := dict.fromkeys(method or available)) < 2:
+        words = gathered.words
+        twice = next((f", twice from {it}" for it in words if words.count(it) > 1), "")
         raise UsageError(
-            f"A comparison requires at least two methods. Got {', '.join(compared)} alone."
+            f"A comparison requires at least two methods. Got {', '.join(compared)} alone{twice}."
         )
     tables = [part.table for part in runs]
     pairs: list[Pair] = []

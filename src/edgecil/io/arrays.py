@@ -24,22 +24,23 @@ _KIND = "file of plain numbers and texts"
 
 
 def read_npz(path: Path, wanted: Collection[str]) -> tuple[dict[str, NDArray[Any]], list[str]]:
-    """Return some arrays of an .npz file, without pickles.
+    """Return some arrays of an .npz file, without pickles, and the names of all.
 
-    Other arrays in the file are not unpacked, and the size of each wanted one is checked first.
+    `X` may stand for `x`. Others are not unpacked; the size of each wanted one is checked first.
     """
     with readable(path, f"a {path.suffix} {_KIND}"), zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
             archive.open(info).close()  # an error if its two names differ: it is damaged
         members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-        chosen = [name for name in wanted if name in members]
-        sizes = [members[name].file_size for name in chosen]
-        packed = [members[name].compress_size for name in chosen]
-        if sum(sizes) > sum(packed) + 2**16:  # they take more space in memory than in the file
-            limits.ARRAYS.check(str(path), sum(sizes))
+        spelt = {name.lower(): info for name, info in members.items()} | members
+        chosen = {name: spelt[name] for name in wanted if name in spelt}
+        size = sum(info.file_size for info in chosen.values())
+        packed = sum(info.compress_size for info in chosen.values())
+        if size > packed + 2**16:  # they take more space in memory than in the file
+            limits.ARRAYS.check(str(path), size)
         arrays = {}
-        for name in chosen:
-            with archive.open(members[name]) as file:
+        for name, info in chosen.items():
+            with archive.open(info) as file:
                 arrays[name] = npy.read_array(file, allow_pickle=False)
         return arrays, list(members)
 

@@ -8,6 +8,7 @@ import importlib
 import importlib.util
 import inspect
 import linecache
+import re
 import sys
 import sysconfig
 import tempfile
@@ -15,10 +16,10 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, cast
 
-from edgecil.errors import DataError, PrerequisiteError, UsageError, unknown
+from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError, unknown
 
 _SCRIPT = ("__main__", "__mp_main__")  # the latter while a worker process imports it
 
@@ -113,22 +114,34 @@ def locate_module(name: str, attribute: str) -> Source:
 def locate_code(spec: str) -> Source:
     """Return the source of `path/to/file.py:name` or `package.module:name`."""
     target, _, attribute = spec.rpartition(":")
+    if attribute.endswith(".py"):
+        text = locate_file(Path(spec), "").files[Path(spec).name]
+        names = re.findall(r"^(?:class|def) ([^\W_]\w*)", text, re.MULTILINE)[:3] or ["name"]
+        choice = " or ".join(f"{spec}:{name}" for name in names)
+        raise UsageError(f"{spec} is a file; add the name of a class or function in it: {choice}.")
     if target.endswith(".py"):
         return locate_file(Path(target), attribute)
     return locate_module(target, attribute)
 
 
 def names_code(text: str) -> bool:
-    """Return whether a text has the form of :func:`locate_code`."""
+    """Return whether a text is meant for :func:`locate_code`."""
     target, _, attribute = text.rpartition(":")
-    return len(target) > 1 and attribute.isidentifier()
+    return (len(target) > 1 and attribute.isidentifier()) or attribute.endswith(".py")
 
 
-def check_no_parameters(given: Callable[..., Any], what: str) -> None:
-    """Raise an error if a function cannot be called without arguments."""
+def call_factory(given: Callable[..., Any], what: str) -> Any:
+    """Return what the user's function without parameters makes; an error names the function."""
     for parameter in inspect.signature(given).parameters.values():
         if parameter.default is parameter.empty and parameter.kind not in (2, 4):
             raise UsageError(f"{what} must be a function without required parameters.")
+    try:
+        return given()
+    except EdgecilError:
+        raise
+    except Exception as error:
+        cause = f"{type(error).__name__}: {error}".split("\n")[0]
+        raise PrerequisiteError(f"{what} cannot be loaded ({cause}).") from error
 
 
 def locate_object(given: Callable[..., Any]) -> Source:
@@ -165,9 +178,9 @@ def load_code(source: Source) -> Callable[..., Any]:
     module = _import_file(source) if source.module is None else _import_module(source)
     member = getattr(module, source.attribute, None)
     if not callable(member):
-        names = [name for name, value in vars(module).items() if inspect.isclass(value)]
-        sentence = str(unknown("class", source.attribute, names)).removeprefix("Unknown")
-        raise UsageError(f"{source.module or source.path} has no{sentence}")
+        names = [name for name, it in vars(module).items() if isinstance(it, (type, FunctionType))]
+        kind = f"class or function of {source.module or source.path}"
+        raise unknown(kind, source.attribute, names)
     return cast(Callable[..., Any], member)
 
 

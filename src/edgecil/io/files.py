@@ -72,7 +72,8 @@ def read_text(path: Path) -> str:
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"Cannot read {path}: {reason(error)}.") from error
     except UnicodeDecodeError as error:
-        raise DataError(f"Cannot read {path}: it is not UTF-8 text; save it as UTF-8.") from error
+        form = "CSV" if path.suffix in (".xlsx", ".xls", ".ods") else "UTF-8"
+        raise DataError(f"Cannot read {path}: it is not UTF-8 text; save it as {form}.") from error
 
 
 def read_json(path: Path) -> Any:
@@ -92,9 +93,7 @@ def parse_json(text: str, source: str) -> Any:
             f"{source} contains {error.object[error.start : error.end]!r}, which is half of a "
             "character; write the whole one."
         ) from error
-    except RecursionError as error:
-        raise DataError(f"{source} is not usable JSON: it is nested too deeply.") from error
-    except ValueError as error:
+    except (RecursionError, ValueError) as error:
         raise DataError(f"{source} is not valid JSON: {error}.") from error
 
 
@@ -107,9 +106,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
     text = read_text(Path(path))
     try:
         return tomllib.loads(text)
-    except RecursionError as error:
-        raise DataError(f"{path} is not usable TOML: it is nested too deeply.") from error
-    except ValueError as error:  # TOMLDecodeError, and numbers with too many digits
+    except (RecursionError, ValueError) as error:  # also of numbers with too many digits
         raise DataError(f"{path} is not valid TOML: {error}.") from error
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import copyreg
 import inspect
-import re
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import field, fields, make_dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, cast
 
 from edgecil.errors import UsageError, shown, unknown
@@ -17,7 +15,6 @@ from edgecil.io.code import (
     Source,
     load_code,
     locate_code,
-    locate_file,
     locate_module,
     locate_object,
 )
@@ -51,13 +48,8 @@ def get_method(name: str) -> MethodEntry:
         return METHODS[name]
     if name in _interactive:
         return _interactive[name]
-    if ":" in name:
+    if ":" in name or name.endswith(".py"):
         return _from_source(locate_code(name))
-    if name.endswith(".py"):
-        source = locate_file(Path(name), "")
-        classes = re.findall(r"^class (\w+)", source.files[Path(name).name], re.MULTILINE)
-        choice = " or ".join(f"{name}:{class_}" for class_ in classes) or f"{name}:ClassName"
-        raise UsageError(f"{name} is a file; add the name of the learner's class: {choice}.")
     if (point := installed(ENTRY_POINTS).get(name)) is not None:
         return _from_source(locate_module(point.module, point.attr))
     raise unknown("method", name, method_names())

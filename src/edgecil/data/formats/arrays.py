@@ -1,7 +1,7 @@
 """Arrays, in memory or in an .npz file.
 
 - `x_train`, `y_train`, `x_test`, `y_test`; or `x` and `y`, which are split by `test` (n,), True for
-  test inputs, or else 80/20 inside each class with seed 0;
+  test inputs, or else 80/20 inside each class with seed 0; `X` is read as `x`;
 - (n, d) numbers are vectors of any modality;
 - images are uint8: (n, height, width) is grey; of four axes, the one of length 1 or 3 is the
   channels, the last (n, height, width, channels) or the second (n, channels, height, width);
@@ -41,10 +41,15 @@ def read_arrays(path: Path) -> Dataset:
             f"There is no file {path}; give an .npz file with {', '.join(PARTS)}."
         )
     content, names = read_npz(path, (*PARTS, *WHOLE, _TEST, _NAMES))
-    if not (set(names) >= set(PARTS) or set(names) >= set(WHOLE)):
+    if not is_complete(content):
         listed = ", ".join(names[:20]) or "nothing"
         raise DataError(f"{path} must contain {', '.join(PARTS)}, or x and y. It holds {listed}.")
     return arrays_dataset(path.stem, str(path), content)
+
+
+def is_complete(content: Mapping[str, Any]) -> bool:
+    """Return whether arrays with these names are a dataset."""
+    return content.keys() >= set(PARTS) or content.keys() >= set(WHOLE)
 
 
 def arrays_dataset(name: str, source: str, content: Mapping[str, Values]) -> Dataset:

@@ -52,7 +52,7 @@ def read_cifar(layout: CifarLayout, root: Path) -> Dataset:
     files = (*layout.train, *layout.test, layout.meta)
     home = find_home(root, layout.folder, files, layout.advice)
     classes = get_classes(layout.name)
-    if _read(layout, home / layout.meta).get(layout.names) != list(classes.labels):
+    if _read(home / layout.meta).get(layout.names) != list(classes.labels):
         raise DataError(
             f"{home / layout.meta} does not list the {len(classes)} classes of {layout.name} in "
             f"order; {layout.advice}."
@@ -65,7 +65,7 @@ def read_cifar(layout: CifarLayout, root: Path) -> Dataset:
 
 
 def _read_part(layout: CifarLayout, path: Path) -> tuple[Any, Any]:
-    content = _read(layout, path)
+    content = _read(path)
     pixels: Any = content.get("data")
     labels = content.get(layout.labels)
     is_pixels = isinstance(pixels, np.ndarray) and pixels.dtype == np.uint8 and pixels.ndim == 2
@@ -78,10 +78,6 @@ def _read_part(layout: CifarLayout, path: Path) -> tuple[Any, Any]:
     return pixels.reshape(-1, 3, _SIDE, _SIDE), np.array(labels, dtype=np.int64)
 
 
-def _read(layout: CifarLayout, path: Path) -> dict[str, Any]:
+def _read(path: Path) -> dict[str, Any]:
     content = read_pickle(path)
-    if not isinstance(content, dict):
-        raise DataError(
-            f"{path} contains a {type(content).__name__}, not a dictionary; {layout.advice}."
-        )
-    return content
+    return content if isinstance(content, dict) else {}

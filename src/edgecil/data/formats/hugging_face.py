@@ -9,13 +9,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
 from edgecil.data.decode import SUFFIXES
 from edgecil.data.formats.folder import TEST, TRAIN
-from edgecil.errors import DataError, PrerequisiteError, UsageError, first_line, unknown
+from edgecil.errors import DataError, UsageError, first_line, unknown
+from edgecil.io.code import call_factory
 from edgecil.io.packages import import_package
 
 SHARDS = {".parquet": "parquet", ".arrow": "arrow", ".tar": "webdataset"}
@@ -34,13 +36,8 @@ def load(text: str) -> Any:
     for option in options:
         if option not in _OPTIONS:
             raise unknown("option of a hub dataset", option, _OPTIONS)
-    library = _library()
-    try:
-        found = library.load_dataset(name, options.get("name"))
-    except Exception as error:  # no network, no such dataset, a script that is not run
-        raise PrerequisiteError(
-            f"The dataset {name!r} of the hub cannot be loaded ({first_line(error)})."
-        ) from error
+    load = partial(_library().load_dataset, name, options.get("name"))
+    found = call_factory(load, f"The dataset {name!r} of the hub")
     return choose_parts(found, options, name)
 
 
