@@ -33,7 +33,7 @@ from edgecil.interop.contract import read_result
 from edgecil.interop.logs import read_log
 from edgecil.io.pickles import read_pickle
 from edgecil.io.weights import WeightFiles, read_tensors
-from edgecil.lab.truth_tables import Counts, TruthTable, read_truths, write_truths
+from edgecil.lab.truth_tables import TruthCounts, TruthTable, read_truths, write_truths
 from edgecil.paper.agreement import read_sources
 from edgecil.paper.published import rank, read_published
 from edgecil.sequences import ClassSequence, SequenceSpace
@@ -268,7 +268,7 @@ def _analysis_bytes(directory: Path) -> bytes:
 def truth_bytes(directory: Path) -> bytes:
     space = SequenceSpace((1, 1))
     correct = np.arange(8).reshape(1, 1, 2, 2, 2)
-    counts = Counts((0,), ("head",), correct, np.array([9, 9]))
+    counts = TruthCounts((0,), ("head",), correct, np.array([9, 9]))
     table = TruthTable(
         "toy", "toy", None, "enumerated", tuple(space.enumerate()), {"m": counts}, {"m": {}}
     )
