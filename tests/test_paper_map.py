@@ -101,7 +101,7 @@ def test_what_one_types_plans_the_orders(
         for number in range(4):
             Image.new("RGB", (8, 8)).save(tmp_path / "DATA" / "photos" / name / f"{number}.png")
     command = re.findall(r"`(edgecil run [^`]+)`", TYPED[row][1])[0]
-    answer = cli("check", *shlex.split(command)[2:], "--json").json
+    answer = json.loads(cli("check", *shlex.split(command)[2:], "--json").out)
     assert answer["orders"] == orders
     found = {it["name"]: it["available"] for it in answer["requirements"]}
     assert ("encoder clip-vit-b-16" in found) == (set(orders) != {"random"})
