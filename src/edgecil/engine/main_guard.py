@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -67,8 +68,7 @@ def safe_path() -> Iterator[None]:
     of somebody else would be run.
     """
     if sys.version_info < (3, 11):  # which has no such variable
-        import multiprocessing.util as util
-
+        util: Any = import_module("multiprocessing.util")
         before = util._args_from_interpreter_flags
         util._args_from_interpreter_flags = lambda: [*before(), "-I"]
         try:
