@@ -30,7 +30,6 @@ from edgecil.options import checked
 from edgecil.sequences.protocols import find_protocol
 from edgecil.sequences.sequence import ClassSequence
 
-SEARCHED = "search", "confirmation"  # protocols of `search`, which trains with one seed
 POOLED = " are averaged: "
 """In the note on every method whose runs are averaged though their settings differ."""
 
@@ -355,7 +354,8 @@ def _leaves(path: str, value: Any) -> dict[str, Any]:
 def _note_seeds(table: Runs, experiments: Sequence[Experiment]) -> list[str]:
     """Return what to do if experiments trained a sample of all orders with one seed."""
     stored = [experiment.identity.get(SEEDS) for experiment in experiments]
-    meant = any(find_protocol(it).exhaustive or it in SEARCHED for it in table.protocols)
+    protocols = map(find_protocol, table.protocols)
+    meant = any(it.exhaustive or it.searched for it in protocols)
     if meant or SHARED not in stored or not table.shares_seeds:
         return []
     return [

@@ -10,6 +10,7 @@ from scipy.special import stdtrit
 
 from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import METRICS
+from edgecil.estimation.distributions import SAME
 from edgecil.estimation.population import cut
 from edgecil.io.notebook import show_printed
 from edgecil.search.strategy import Goal
@@ -18,7 +19,6 @@ from edgecil.sequences.space import SequenceSpace
 
 _OBJECTS = ("sequence", "experiment")
 _LEVEL = 0.9
-SAME = 1e-9
 
 
 @dataclass(frozen=True)

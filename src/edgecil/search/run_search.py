@@ -17,9 +17,9 @@ from edgecil.engine.experiment import Experiment
 from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.engine.run import DatasetLike, Methods, find_directory, resolve_options, run
 from edgecil.errors import DataError, EdgecilWarning, PrerequisiteError, UsageError
-from edgecil.estimation.sources import SEARCHED
+from edgecil.estimation.distributions import SAME
 from edgecil.options import Options, convert, option
-from edgecil.search.result import SAME, SearchResult, Trial
+from edgecil.search.result import SearchResult, Trial
 from edgecil.search.strategy import (
     BATCH,
     Goal,
@@ -29,12 +29,11 @@ from edgecil.search.strategy import (
     objective_predictors,
     trainings,
 )
-from edgecil.sequences.protocols import LATIN
+from edgecil.sequences.protocols import CONFIRMATION, LATIN, SEARCH
 from edgecil.sequences.protocols.extremes import PROBES
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.similarity.build import SimilaritySource
 
-SEARCH, CONFIRMATION = SEARCHED
 _BUDGET = 20
 _PASSED_ON = (
     *("method", "dataset", "tasks", "base", "increment", "sizes", "order_seed"),

@@ -1,9 +1,11 @@
 from .draw import (
+    CONFIRMATION as CONFIRMATION,
     CONTINUED as CONTINUED,
     DEFAULT_PROTOCOL as DEFAULT_PROTOCOL,
     PROTOCOLS as PROTOCOLS,
     RECOMMENDED as RECOMMENDED,
     REPEATS as REPEATS,
+    SEARCH as SEARCH,
     describe_duplicates as describe_duplicates,
     describe_origins as describe_origins,
     describe_source as describe_source,

@@ -58,8 +58,8 @@ class Unregistered(Protocol):
     constructed: tuple[str, ...] | None = GOALS
     unknown = True
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, *, searched: bool = False) -> None:
+        self.name, self.searched = name, searched
 
     def role(self, label: str) -> Role:
         """Return that nothing is known, but for constructed sequences."""
@@ -86,9 +86,10 @@ class Continued(Unregistered):
     role = Protocol.role
 
 
-REPEATS = "repeats"
-CONTINUED = "next"
+REPEATS, CONTINUED = "repeats", "next"
+SEARCH, CONFIRMATION = "search", "confirmation"
 GIVEN: dict[str, Protocol] = {REPEATS: Repeats(REPEATS), CONTINUED: Continued(CONTINUED)}
+GIVEN |= {name: Unregistered(name, searched=True) for name in (SEARCH, CONFIRMATION)}
 """Names that edgecil itself gives to orders which no protocol draws."""
 
 

@@ -88,6 +88,7 @@ class Protocol(ABC):
         exhaustive: whether it takes every sequence of the space once.
         repeats: whether its sequences are those of other protocols, trained once more.
         unknown: whether nobody says how its sequences were chosen.
+        searched: whether `search` proposed them, which trains with one seed on purpose.
         needs_similarity: whether the choice depends on the similarity of the classes.
         by_inputs: whether it prefers the similarity of the inputs' class means to that of names.
         encoder: the text encoder that it was published with; another one is noted.
@@ -126,6 +127,7 @@ class Protocol(ABC):
     exhaustive: ClassVar[bool] = False
     repeats: ClassVar[bool] = False
     unknown: ClassVar[bool] = False
+    searched: bool = False
     needs_similarity: bool = False
     by_inputs: ClassVar[bool] = False
     encoder: str | None = None
