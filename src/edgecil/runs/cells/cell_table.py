@@ -1,0 +1,60 @@
+"""A rectangular table of cells, as a file holds it: what every form of file is read into.
+
+A module of this package reads one form. It has two functions:
+
+    recognises(path: Path, head: bytes) -> bool    # `head` is the beginning of the file
+    read(path: Path) -> list[CellTable]            # DataError in one sentence if it cannot
+
+Nothing is interpreted here: what a column means is decided afterwards, from names, values, file
+names and the user's word. A form that knows more, such as the log of a toolbox, says so in `facts`
+and `roles`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from edgecil.errors import DataError
+
+Cell: TypeAlias = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class CellTable:
+    """A table of a file.
+
+    Attributes:
+        form: the form of the file: `CSV`, `Markdown table`, `PyCIL log`.
+        source: the path of the file, or a name for a table in memory.
+        header: the names of the columns; an empty text where a column has none. Levels of a header
+            with several rows are joined by " / ".
+        rows: the cells, as many in each row as there are columns; None where a cell is empty.
+        place: where in the file the table stands, such as `table 2`; empty if it is the only one.
+        caption: heading, caption or sentence that the file puts beside the table.
+        facts: what the file says about the whole table, such as `{"seed": "1993"}`.
+        roles: roles that the form itself knows, by the name of the column.
+    """
+
+    form: str
+    source: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    place: str = ""
+    caption: str = ""
+    facts: Mapping[str, Cell] = field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for number, row in enumerate(self.rows, start=1):
+            if len(row) != len(self.header):
+                raise DataError(
+                    f"Row {number} of {self.source} has {len(row)} cells, but the header has "
+                    f"{len(self.header)}."
+                )
+
+    def column(self, name: str) -> Sequence[Cell]:
+        """Return the cells of a column."""
+        place = self.header.index(name)
+        return [row[place] for row in self.rows]
