@@ -8,6 +8,24 @@ A module of this package reads one form. It has two functions:
 Nothing is interpreted here: what a column means is decided afterwards, from names, values, file
 names and the user's word. A form that knows more, such as the log of a toolbox, says so in `facts`
 and `roles`.
+
+**Cells.** Text forms keep cells as text, with their marks ("80.5 ± 1.5"); decimal commas are
+written as points. `marked_numbers` splits a mark into its parts.
+
+**Curves and matrices** are long: one row for each value, whatever the form. A log of a toolbox is
+one table for each run and classifier, with the columns
+
+    after task | task | accuracy | accuracy of all classes
+
+where `after task` has the role `step`, `task` the role `task`, `accuracy` the role `metric`, and
+`accuracy of all classes` the role `curve`: it is the same in all rows of a step. Columns that a log
+does not determine are left out. Steps and tasks count from 0. Lists inside JSON, and arrays, count
+their places in columns of the role `index`, of which the form does not know the meaning.
+
+**Facts** of a log have these names where the log gives them, and beside them all its settings under
+the names in the file: `method`, `dataset`, `seed`, `class_order` ("3 1 0 2"), `task_sizes` ("2 2"),
+`classifier` ("CNN"), `unit` ("%" or "fraction"). Two runs of a file with the same facts are a
+restarted one: the later table is the later run.
 """
 
 from __future__ import annotations
@@ -19,6 +37,28 @@ from typing import TypeAlias
 from edgecil.errors import DataError
 
 Cell: TypeAlias = str | int | float | bool | None
+
+ROLES = (
+    "method",
+    "dataset",
+    "seed",
+    "order",
+    "run",  # names a run
+    "task",  # the task that a value is measured on
+    "step",  # the task after which it is measured
+    "epoch",
+    "split",
+    "setting",
+    "metric",
+    "curve",  # a metric over everything learned so far
+    "mean",
+    "std",
+    "n",
+    "label",
+    "aggregate",
+    "index",  # counts the values of a list
+)
+"""Roles that a form may give to a column; those of all other columns are found afterwards."""
 
 
 @dataclass(frozen=True)
