@@ -9,12 +9,13 @@ _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _THOUSANDS = re.compile(r"(?<![\d.])\d{1,3}(?:,\d{3})+(?![\d,])")
 _MARKED = re.compile(
     rf"""
-    (?P<name>[A-Za-z]{{2,12}}\s*=\s*)?                      # "ACC=0.88"
+    (?:(?P<name>[A-Za-z]{{2,12}})\s*=\s*)?                  # "ACC=0.88"
     (?P<value>{_NUMBER})\s*(?P<percent>%)?\s*
     (?: ±\s*(?P<after_sign>{_NUMBER})\s*%?
       | \(\s*(?:±\s*)?(?P<in_brackets>{_NUMBER})\s*%?\s*\)
     )?\s*
-    (?P<percent_after>%)?
+    (?P<percent_after>%)?\s*
+    (?:\((?P<note>[A-Za-z][^()]*)\))?                      # "86.5 (the 10th task)"
     """,
     re.VERBOSE,
 )
@@ -34,23 +35,29 @@ class MarkedNumber:
         spread: the number after ±, or in brackets behind it; its kind is not known here.
         is_percent: whether it has the sign %.
         has_sign: whether the spread stands after ±; brackets may also hold a rank or a difference.
+        name: what the cell calls it, as in "ACC=0.88".
+        note: a remark in brackets, as in "86.5 ± 0.7 (the 10th task)".
     """
 
     value: float
     spread: float | None = None
     is_percent: bool = False
     has_sign: bool = False
+    name: str = ""
+    note: str = ""
 
 
 def parse_marked_number(text: str) -> MarkedNumber | None:
     """Return the number of a cell; None if the cell is anything but one number with its marks.
 
     >>> parse_marked_number("**80.5** ± 1.5")
-    MarkedNumber(value=80.5, spread=1.5, is_percent=False, has_sign=True)
+    MarkedNumber(value=80.5, spread=1.5, is_percent=False, has_sign=True, name='', note='')
     >>> parse_marked_number("80.5 (1.5)†").spread, parse_marked_number("ER-ACE") is None
     (1.5, True)
-    >>> parse_marked_number("−3.2%"), parse_marked_number("80.5 / 79.1") is None
-    (MarkedNumber(value=-3.2, spread=None, is_percent=True, has_sign=False), True)
+    >>> parse_marked_number("−3.2%").is_percent, parse_marked_number("80.5 / 79.1") is None
+    (True, True)
+    >>> parse_marked_number("ACC=0.88").name, parse_marked_number("86.5 (mean of tasks)").note
+    ('ACC', 'mean of tasks')
     """
     plain = text.translate(_MINUS).replace("+/-", "±").replace("+-", "±")
     plain = _FORMATTING.sub("", plain).strip()
@@ -64,6 +71,8 @@ def parse_marked_number(text: str) -> MarkedNumber | None:
         None if spread is None else float(spread),
         bool(match["percent"] or match["percent_after"]),
         match["after_sign"] is not None or "(±" in plain.replace(" ", ""),
+        match["name"] or "",
+        match["note"] or "",
     )
 
 
