@@ -8,13 +8,11 @@ log of the forks holds three runs, on the orders of their setting `eval`: random
 
 from __future__ import annotations
 
-import ast
 import hashlib
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from itertools import accumulate, count
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +27,10 @@ from edgecil.engine.results import NodeResult, Reported, WholeRun
 from edgecil.engine.seeds import FROM_LOGS, SEEDS
 from edgecil.engine.store import Store
 from edgecil.engine.toolbox_configs import toolbox_dataset, toolbox_sizes
-from edgecil.errors import DataError, EdgecilError, UsageError, first_line, shown, warn
+from edgecil.errors import DataError, EdgecilError, UsageError, shown, warn
 from edgecil.interop.exports import MANIFEST, import_results
-from edgecil.io.files import read_text
+from edgecil.runs.cells.file_text import read_file_text
+from edgecil.runs.cells.pycil_log import LogRun, NoLogError, by_task, is_balanced, parse_log
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, find_protocol
 from edgecil.sequences.protocols.extremes import EDGE
 from edgecil.sequences.protocols.random import RANDOM_LEGACY
@@ -46,43 +45,19 @@ FORK_PROTOCOLS = {
     "edge": ("edge-released", ("hard", "easy", "median")),
 }
 CLASSIFIERS = {"CNN": "head", "NME": "nme"}
-# Every class has as many test images as every other.
-BALANCED = ("cifar10", "cifar100", "cifar224", "imagenet100", "imagenet1000")
 
-_MESSAGE = re.compile(r" => (.*)")
-_SETTING = re.compile(r"(\w+): (.*)")
-_ORDER = re.compile(r"\[\d{1,9}(, \d{1,9})+\]", re.ASCII)
-_TESTED = re.compile(r"(CNN|NME): (\{.*\})")
-_NUMPY = re.compile(r"np\.float64\(([^()]*)\)")
 _DIGITS = 18  # of a setting
 # Settings that do not decide the result of one order and training seed.
 _OF_ORDERS = ("shuffle", "class_order", "eval")
 _NOT_IDENTITY = ("config", "prefix", "seed", "device", "nb_classes", "nb_tasks", *_OF_ORDERS)
 
 
-class NoLogError(DataError):
-    """A file that is not a log of PyCIL or PILOT."""
-
-
 class NoResultError(DataError):
     """A run without a result: it is incomplete, or its groups of classes are not the tasks."""
 
 
-@dataclass
-class LoggedRun:
-    """One run in a log.
-
-    `place` counts the runs of the same command before it. By classifier and after each task,
-    `totals` are accuracies over all classes seen, and `groups` have the first and last new label
-    of a group and its accuracy.
-    """
-
-    path: Path
-    settings: dict[str, str]
-    order: list[int]
-    place: int = 0
-    totals: dict[str, list[float]] = field(default_factory=dict)
-    groups: dict[str, list[list[tuple[int, int, float]]]] = field(default_factory=dict)
+class LoggedRun(LogRun):
+    """One run in a log, as an experiment takes it."""
 
     @property
     def sequence(self) -> ClassSequence:
@@ -134,7 +109,7 @@ class LoggedRun:
 
     def _reported(self, classifier: str, sequence: ClassSequence) -> Reported:
         totals = self.totals[classifier]
-        balanced = self.settings.get("dataset", "").lower().removesuffix("_aa") in BALANCED
+        balanced = is_balanced(self.settings)
         rows = [
             by_task(groups, sequence.sizes[: task + 1], balanced=balanced)
             for task, groups in enumerate(self.groups[classifier])
@@ -166,23 +141,8 @@ class LoggedRun:
 def read_log(path: str | Path) -> list[LoggedRun]:
     """Return the runs in a log file; several seeds or orders of one command share a file."""
     path = Path(path)
-    settings: dict[str, str] = {}
-    runs: list[LoggedRun] = []
-    for line in read_text(path).splitlines():
-        matched = _MESSAGE.search(line)
-        message = matched[1].strip() if matched else ""
-        tested, setting = _TESTED.fullmatch(message), _SETTING.fullmatch(message)
-        if _ORDER.fullmatch(message):
-            order = [int(class_) for class_ in message.strip("[]").split(", ")]
-            if runs and runs[-1].settings == settings and not runs[-1].totals:
-                runs[-1].order = order  # the forks print the dataset's own order first
-            else:
-                place = sum(run.settings == settings for run in runs)
-                runs.append(LoggedRun(path, dict(settings), order, place))
-        elif tested and runs:
-            _add_results(runs[-1], CLASSIFIERS[tested[1]], tested[2])
-        elif setting:
-            settings[setting[1]] = setting[2]
+    parsed = [run for run in parse_log(path, read_file_text(path)) if run.order]
+    runs = [_with_our_classifiers(run) for run in parsed]
     for run in runs:
         asked = run.settings.get("class_order")
         if asked is not None and asked != str(run.order):
@@ -196,48 +156,10 @@ def read_log(path: str | Path) -> list[LoggedRun]:
     return runs
 
 
-def _add_results(run: LoggedRun, classifier: str, text: str) -> None:
-    """Add the accuracies after one task."""
-    try:
-        table = ast.literal_eval(_NUMPY.sub(r"\1", text))
-        total = float(table["total"])
-        groups = [
-            (int(name.split("-")[0]), int(name.split("-")[1]), float(value))
-            for name, value in table.items()
-            if "-" in name
-        ]
-        if not all(0.0 <= it <= 100.0 for it in (total, *(group[2] for group in groups))):
-            raise ValueError("it has an accuracy that is not per cent in [0, 100]")
-    except (KeyError, ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
-        raise DataError(
-            f"{run.path} has a result that is no table of accuracies: {text[:80]} "
-            f"({first_line(error)})."
-        ) from error
-    run.totals.setdefault(classifier, []).append(total)
-    run.groups.setdefault(classifier, []).append(groups)
-
-
-def by_task(
-    groups: Sequence[tuple[int, int, float]], sizes: Sequence[int], *, balanced: bool
-) -> list[float] | None:
-    """Return accuracies of tasks from those of groups of classes; None where groups cross tasks.
-
-    The last group may claim classes that have not come yet. Groups can be averaged if classes are
-    balanced, with as many test images each.
-
-    >>> by_task([(0, 9, 80.0), (10, 19, 60.0), (20, 29, 50.0)], (20, 10), balanced=True)
-    [70.0, 50.0]
-    """
-    ends = list(accumulate(sizes))
-    row = []
-    for size, end in zip(sizes, ends, strict=True):
-        start = end - size
-        inside = [group for group in groups if start <= group[0] < end]
-        counts = [min(last + 1, ends[-1]) - first for first, last, _ in inside]
-        if sum(counts) != size or (len(inside) > 1 and not balanced):
-            return None
-        row.append(float(np.average([accuracy for *_, accuracy in inside], weights=counts)))
-    return row
+def _with_our_classifiers(run: LogRun) -> LoggedRun:
+    totals = {CLASSIFIERS[name]: values for name, values in run.totals.items()}
+    groups = {CLASSIFIERS[name]: values for name, values in run.groups.items()}
+    return LoggedRun(run.path, run.settings, run.order, run.place, totals, groups)
 
 
 def import_logs(

@@ -18,6 +18,7 @@ ENTRY_POINTS = "edgecil.forms"
 # Within a group no two forms recognise one file; an earlier group is asked first. Forms that are
 # known by their content come before forms that are known by shape or suffix.
 FORMS: tuple[tuple[str, ...], ...] = (
+    ("pycil_log",),
     ("json_values", "json_lines"),
     ("html_tables", "markdown_tables", "delimited_text"),
 )
