@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+import edgecil
 from edgecil.classes import get_classes
 from edgecil.engine import read_config
 from edgecil.engine.run import resolve_options
 from edgecil.errors import UsageError
 from edgecil.io.files import read_toml
 from edgecil.methods import get_method
-from edgecil.recipes import describe_recipe, read_recipe, recipe_names
+from edgecil.paper.agreement import compare_files
+from edgecil.recipes import (
+    COMPARE_SIMILARITIES,
+    RecipeFacts,
+    describe_recipe,
+    read_recipe,
+    recipe_facts,
+    recipe_names,
+    recipe_text,
+)
 from edgecil.sequences import SequenceSpace
 from edgecil.sequences.objective import OBJECTIVES
 from edgecil.sequences.protocols import PROTOCOLS
@@ -40,11 +51,50 @@ def test_a_recipe_names_only_what_there_is(path) -> None:
     assert SequenceSpace.choose(classes, tasks=config.tasks).tasks == config.tasks
 
 
-def test_every_experiment_has_a_twin_on_the_drawings() -> None:
-    names = {path.stem for path in RECIPES} - {"demo"}
-    twins = [name for name in names if name.endswith("-quickdraw")]
-    for name in names:
-        assert any(name.startswith(twin.removesuffix("quickdraw")) for twin in twins), name
+def test_every_experiment_of_the_paper_has_a_twin_on_the_drawings() -> None:
+    for name in recipe_names():
+        facts = recipe_facts(name)
+        if name.startswith("demo"):
+            assert facts == RecipeFacts("run")
+        elif name.endswith("-quickdraw"):
+            assert facts.shows
+            assert not facts.twin
+        else:
+            twin = recipe_facts(facts.twin)
+            assert twin.verb == facts.verb
+            assert facts.twin.endswith("-quickdraw")
+            assert set(re.findall(r"A?\d+", facts.shows)) <= set(re.findall(r"A?\d+", twin.shows))
+
+
+@pytest.mark.filterwarnings("ignore::edgecil.errors.EdgecilWarning")
+@pytest.mark.parametrize("name", recipe_names())
+def test_every_recipe_is_checked_by_its_verb(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("edgecil.engine.check._try_methods", lambda *_: {})
+    is_bundled = name.endswith("-quickdraw") or name == "demo"
+    root = {} if is_bundled else {"data": {"root": tmp_path}}
+    answer = edgecil.check(config=f"recipe:{name}", **root)
+    missing = {requirement.name.split()[0] for requirement in answer.problems}
+    assert missing <= {"dataset", "encoder", "tokenizer", "backbone"}
+    if is_bundled:
+        assert answer.ready
+    compares = recipe_facts(name).verb == COMPARE_SIMILARITIES
+    assert bool(answer.methods) != compares
+    assert any(it.name.startswith("encoder") for it in answer.requirements) or not compares
+
+
+def test_a_recipe_of_another_verb_names_it(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"run: edgecil paper compare-similarities --config recip"):
+        read_config("recipe:captions-quickdraw")
+    with pytest.raises(UsageError, match="run: edgecil run --config recipe:demo"):
+        compare_files(config="recipe:demo")
+    copy = tmp_path / "mine.toml"
+    copy.write_text(recipe_text("demo"), encoding="utf-8")
+    assert read_config(copy) == read_recipe("demo")
+    copy.write_text('[recipe]\nverb = "walk"\n', encoding="utf-8")
+    with pytest.raises(UsageError, match="verb of 'recipe'"):
+        read_config(copy)
 
 
 def test_every_recipe_is_explained() -> None:
@@ -55,7 +105,8 @@ def test_every_recipe_is_explained() -> None:
 
 def test_recipes_are_read_from_the_package() -> None:
     assert recipe_names() == tuple(path.stem for path in RECIPES)
-    assert read_recipe("Demo") == read_toml(RECIPES[0].with_name("demo.toml"))
+    stored = read_toml(RECIPES[0].with_name("demo.toml"))
+    assert read_recipe("Demo") == {name: it for name, it in stored.items() if name != "recipe"}
     for name in recipe_names():
         assert len(describe_recipe(name)) > 40
         assert describe_recipe(name).endswith(".")

@@ -108,10 +108,15 @@ def _objectives() -> Rows:
 
 
 def _recipes() -> Rows:
-    from edgecil.recipes import describe_recipe, read_recipe, recipe_names
+    from edgecil.recipes import describe_recipe, read_recipe, recipe_facts, recipe_names
 
     for name in recipe_names():
-        yield {"name": name, "summary": describe_recipe(name), "settings": read_recipe(name)}
+        yield {
+            "name": name,
+            "summary": describe_recipe(name),
+            **asdict(recipe_facts(name)),
+            "settings": read_recipe(name),
+        }
 
 
 def _setups() -> Rows:

@@ -14,12 +14,13 @@ from edgecil.backbones.pretrained import PRETRAINED
 from edgecil.classes import get_classes
 from edgecil.errors import UsageError
 from edgecil.paper import Agreement, compare_similarities, consistency
-from edgecil.paper.agreement import build_sources, compare_files, read_sources
+from edgecil.paper.agreement import compare_files
 from edgecil.recipes import read_recipe, recipe_names
 from edgecil.sequences import ClassSequence, SequenceSpace
 from edgecil.sequences.protocols.extremes import EDGE
 from edgecil.similarity import PIXELS, SimilarityMatrix, encoder_names, text_similarity
 from edgecil.similarity.captions import CAPTIONED
+from edgecil.similarity.described import DescribedSimilarities, read_described
 from tests.sequences.oracles import Floats, matrix
 
 
@@ -169,7 +170,7 @@ def test_a_file_that_describes_no_similarities_is_refused(tmp_path, text, words)
 
 def test_other_names_stand_for_the_classes_of_the_dataset() -> None:
     sources = {"names": {}, "paper": {"names": "ham10000-paper", "classes": 7}}
-    built = build_sources("ham10000", sources)
+    built = DescribedSimilarities("ham10000", sources, {}).build()
     assert built["names"].names == built["paper"].names == get_classes("ham10000").labels
     paper = text_similarity(get_classes("ham10000-paper"))
     np.testing.assert_array_equal(built["paper"].values, paper.values)
@@ -180,11 +181,12 @@ def test_other_names_stand_for_the_classes_of_the_dataset() -> None:
     "name", [name for name in recipe_names() if "similarities" in read_recipe(name)]
 )
 def test_a_bundled_comparison_names_only_what_exists(name: str) -> None:
-    dataset, sources, space = read_sources(f"recipe:{name}")
-    for source in sources.values():
-        assert source.get("encoder") in (None, *encoder_names())
-        assert source.get("images") in (None, PIXELS, *PRETRAINED)
-        assert "captions" not in source or dataset in CAPTIONED
+    described = read_described(f"recipe:{name}")
+    dataset = described.dataset
+    for options in described.options.values():
+        assert options.get("encoder") in (None, *encoder_names())
+        assert options.get("images") in (None, PIXELS, *PRETRAINED)
+        assert "captions" not in options or dataset in CAPTIONED
     if name in ("captions-eyepacs", "captions-ham10000"):
-        assert sources["names"]["names"] == f"{dataset}-paper"
-    assert len(get_classes(dataset)) % space.get("tasks", 1) == 0
+        assert described.options["names"]["names"] == f"{dataset}-paper"
+    assert len(get_classes(dataset)) % described.tasks.get("tasks", 1) == 0

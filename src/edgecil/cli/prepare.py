@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from edgecil.report.table import Table
 
 _COLUMNS = ("name", "classes", "images", "first", "available", "network", "summary")
-_DETAILS = ("preparation", "note", "settings")
+_OF_RECIPES = ("name", "twin", "shows")
+_DETAILS = ("preparation", "note", "verb", "settings")
 _LINE = 100  # letters of a line in a longer list
 _FEW = 3  # entries that are shown with all their details
 
@@ -34,8 +35,11 @@ def _show_list(answer: dict[str, Any]) -> Iterator[Table | str]:
         yield answer["toml"].rstrip("\n")
         return
     entries, kind = answer["entries"], answer["kind"].removesuffix("s")
-    columns = [name for name in _COLUMNS if entries and name in entries[0]]
-    details = [name for name in _DETAILS if any(it.get(name) for it in entries)]
+    names, further = (_COLUMNS, _DETAILS)
+    if kind == "recipe":  # a summary beside the tables of the paper and the twin has no room
+        names, further = _OF_RECIPES, ("summary", *_DETAILS)
+    columns = [name for name in names if entries and name in entries[0]]
+    details = [name for name in further if any(it.get(name) for it in entries)]
     if not entries:
         yield f"No {kind} has this name; to see all: edgecil list {kind}s"
     elif len(entries) <= _FEW:
@@ -44,7 +48,7 @@ def _show_list(answer: dict[str, Any]) -> Iterator[Table | str]:
     elif columns == ["name"]:
         yield entry_table(kind, entries, *columns, *details, width=_LINE)
     else:
-        yield entry_table(kind, entries, *columns, width=_LINE)
+        yield entry_table(kind, entries, *columns, width=None if kind == "recipe" else _LINE)
         for one in [it["name"] for it in entries if details and it[details[0]]][:1]:
             yield f"For the {' and '.join(details)} of one: edgecil list {kind}s {one}"
 

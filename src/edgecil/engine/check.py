@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -17,26 +16,26 @@ import numpy as np
 
 from edgecil.classes import ClassList
 from edgecil.data.dataset import Dataset
-from edgecil.data.load import dataset_classes, open_dataset
-from edgecil.data.split import SPLITS
-from edgecil.engine.config import ExperimentConfig
+from edgecil.data.load import dataset_classes
+from edgecil.engine.check_similarities import check_similarities
+from edgecil.engine.config import Data, ExperimentConfig
 from edgecil.engine.config_values import Config
 from edgecil.engine.main_guard import refuse_while_importing
 from edgecil.engine.plan import Node, Plan
+from edgecil.engine.requirements import Requirement, Requirements, split_labels
 from edgecil.engine.run import Resolved, resolve
 from edgecil.engine.seeds import PER_ORDER, SEEDS, SHARED
 from edgecil.engine.similarity import experiment_similarity
 from edgecil.engine.status import elapsed_seconds, expected_seconds
 from edgecil.engine.store import NoExperimentError, StoreReader
-from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError
-from edgecil.io.arrays import Ints
+from edgecil.errors import EdgecilError, PrerequisiteError, UsageError
 from edgecil.io.device import choose_device, cores, use_portable_kernels
 from edgecil.io.directory import check_owner
-from edgecil.io.files import user_cache
 from edgecil.io.notebook import show_printed
 from edgecil.io.numbers import format_duration
 from edgecil.io.packages import TRAINING, missing_packages
 from edgecil.options import checked
+from edgecil.recipes import COMPARE_SIMILARITIES, RECIPE_PREFIX, read_experiment_file
 from edgecil.sequences.given import parse_given
 from edgecil.sequences.protocols import PROTOCOLS, parse_protocols
 from edgecil.sequences.sequence import ClassSequence
@@ -50,22 +49,6 @@ _SECONDS = 8.0  # until a trial must have ended
 _ROW = 2000  # bytes of a result in the database
 _FILES, _ARRAYS = 240, 4000  # training inputs of a trial, from files and from memory
 _NOT_MEASURED = "nothing could be measured yet"
-_WEIGHTS = (".pt", ".pth", ".bin", ".safetensors")
-
-
-@dataclass(frozen=True)
-class Requirement:
-    """Something that a run requires.
-
-    Attributes:
-        name: dataset, similarity, backbone, device, directory, disk or method, and which.
-        available: whether it is there.
-        about: where it is, or what is missing and what to do.
-    """
-
-    name: str
-    available: bool
-    about: str
 
 
 @dataclass(frozen=True)
@@ -165,6 +148,8 @@ def check(
 ) -> Check:
     """Return what `run` with the same arguments requires and would do; nothing is written.
 
+    A file or recipe with similarities to compare is checked for what this comparison requires.
+
     Datasets and their splits, weights in the caches of CLIP, Hugging Face and torch, the device,
     the directory and its disk are looked for, and everything that is missing is listed with its
     remedy. Orders, runs and storage are planned without images and weights. The time comes from the
@@ -181,12 +166,15 @@ def check(
     end = time.monotonic() + _SECONDS
     refuse_while_importing()
     text = str(dataset).lower()
-    if config is None and (text.startswith("recipe:") or text.endswith((".toml", ".json"))):
+    if config is None and (text.startswith(RECIPE_PREFIX) or text.endswith((".toml", ".json"))):
         dataset, config = None, dataset
+    if isinstance(config, (str, Path)) and _has_similarities(config):
+        root = Data.given(options.get("data")).get("root")
+        return Check(tuple(check_similarities(config, root)))
     given = {"dataset": dataset, **options}
     asked = resolve(config, given, out=out, overwrite=overwrite, needs_out=False)
     directory = None if asked.overwrite and not asked.out.parts else asked.out
-    found = _Found()
+    found = Requirements()
     setting, opened, names = _find(asked, directory, found)
     if names is None:
         return Check(tuple(found))
@@ -248,23 +236,14 @@ def check(
     )
 
 
-class _Found(list[Requirement]):
-    """The requirements that were looked for."""
-
-    def add(self, name: str, about: str, available: bool = True) -> None:
-        self.append(Requirement(name, available, about))
-
-    @contextmanager
-    def trying(self, name: str) -> Iterator[None]:
-        """Note an error as something that is missing."""
-        try:
-            yield
-        except EdgecilError as error:
-            self.add(name, str(error), False)
+def _has_similarities(config: str | Path) -> bool:
+    """Return whether a TOML file or a recipe has the options of `paper compare-similarities`."""
+    is_toml = Path(config).suffix.lower() == ".toml" or str(config).startswith(RECIPE_PREFIX)
+    return is_toml and read_experiment_file(config)[0].verb == COMPARE_SIMILARITIES
 
 
 def _find(
-    asked: Resolved, directory: Path | None, found: _Found
+    asked: Resolved, directory: Path | None, found: Requirements
 ) -> tuple[ExperimentConfig, Dataset | Items | None, tuple[str, ...] | None]:
     """Return the configuration, without probes if no similarity, the dataset and class names."""
     config, training = asked.config, asked.config.training
@@ -285,20 +264,13 @@ def _find(
 
 
 def _find_dataset(
-    config: ExperimentConfig, found: _Found
+    config: ExperimentConfig, found: Requirements
 ) -> tuple[Dataset | Items | None, tuple[str, ...] | None]:
-    name, opened = f"dataset {config.dataset}", None
+    opened = found.add_dataset(config.dataset, config.data.root)
     try:
-        opened = open_dataset(config.dataset, root=config.data.root)
-        train, test = map(len, _split_labels(opened))
-        found.add(name, _describe_counts(opened.name, train, test, opened.notes))
-        every: Sequence[str] = opened.names
-    except (PrerequisiteError, DataError) as error:
-        found.add(name, str(error), False)
-        try:
-            every = dataset_classes(config.dataset).labels
-        except EdgecilError:
-            return None, None
+        every = dataset_classes(config.dataset).labels if opened is None else opened.names
+    except EdgecilError:
+        return None, None
     return opened, tuple(every[index] for index in config.data.select(len(every)))
 
 
@@ -306,11 +278,8 @@ def _find_similarity(
     config: ExperimentConfig,
     opened: Dataset | Items | None,
     names: tuple[str, ...] | None,
-    found: _Found,
+    found: Requirements,
 ) -> ExperimentConfig:
-    from edgecil.similarity.clip import tokenizer_status
-    from edgecil.similarity.text import ENCODERS, cached_weights, encoder_status
-
     asked = config.similarity
     drawn = [PROTOCOLS[it] for it in config.protocol_names if it not in config.sequences]
     by_inputs = isinstance(opened, Dataset) and not opened.channels
@@ -329,15 +298,7 @@ def _find_similarity(
         except PrerequisiteError as error:
             found.add("similarity", f"none, so only random orders are run, without probes: {error}")
             return fewer
-    available, sentence = encoder_status(asked.encoder)
-    given = asked.weights is not None and Path(asked.weights).expanduser().exists()
-    about = sentence if available or given else _with_caches(sentence)
-    found.add(f"encoder {asked.encoder}", about, available or given)
-    entry = ENCODERS[ENCODERS.resolve(asked.encoder)]
-    if entry.kind == "clip":
-        weights = Path(str(asked.weights)).expanduser() if given else cached_weights(entry)
-        there, about = tokenizer_status(weights)
-        found.add("tokenizer of CLIP", about, there)
+    found.add_encoder(asked.encoder, asked.weights)
     return config
 
 
@@ -355,10 +316,9 @@ def _describe_device(device: str, *, remote: bool) -> tuple[str, str]:
 
 
 def _find_backbones(
-    config: ExperimentConfig, shape: tuple[int, ...], found: _Found
+    config: ExperimentConfig, shape: tuple[int, ...], found: Requirements
 ) -> dict[str, str]:
     """Return the network of each method, and note whether its weights are here."""
-    from edgecil.backbones import backbone_status
     from edgecil.engine.prepare import choose_backbone
     from edgecil.methods import get_method
 
@@ -369,8 +329,7 @@ def _find_backbones(
             backbones[entry.name] = choose_backbone(entry, config, shape)
     for name in dict.fromkeys(backbones.values()):
         with found.trying(f"backbone {name}"):
-            available, about = backbone_status(name)
-            found.add(f"backbone {name}", about if available else _with_caches(about), available)
+            found.add_backbone(name)
     return backbones
 
 
@@ -404,39 +363,6 @@ def _network_sizes(backbones: Mapping[str, str], shape: tuple[int, ...]) -> list
             network = build_backbone(name, shape)
             sizes.append(4 * sum(parameter.numel() for parameter in network.parameters()))
     return sizes
-
-
-def _split_labels(opened: Dataset | Items) -> tuple[Ints, Ints]:
-    """Return the labels of the training and of the test inputs."""
-    if isinstance(opened, Dataset):
-        return opened.train.labels, opened.test.labels
-    return opened.labels[~opened.testing], opened.labels[opened.testing]
-
-
-def _describe_counts(name: str, train: int, test: int, notes: Sequence[str] = ()) -> str:
-    """Return the sizes of both parts, and whether they are published ones, or notes on them."""
-    counts = f"{train:,} training and {test:,} test inputs"
-    if notes:
-        return f"{counts}. {' '.join(notes)}"
-    published = SPLITS.get(name)
-    if published is None:
-        return counts
-    for whose, expected in published.items():
-        if (train, test) == expected:
-            return f"{counts}, the {whose} split"
-    listed = " or ".join(f"{a:,} and {b:,} ({whose})" for whose, (a, b) in published.items())
-    return f"{counts}; published: {listed}. Results are of another split"
-
-
-def _with_caches(sentence: str) -> str:
-    """Add the weight files in the caches of CLIP and torch, which can be given by their path."""
-    torch_home = Path(os.environ.get("TORCH_HOME") or user_cache() / "torch")
-    folders = (user_cache() / "clip", torch_home / "hub" / "checkpoints")
-    files = [path for it in folders if it.is_dir() for path in sorted(it.iterdir())]
-    listed = [str(path) for path in files if path.suffix in _WEIGHTS]
-    if not listed:
-        return sentence
-    return f"{sentence} Weights in caches, to be given by their path: {', '.join(listed)}."
 
 
 def _shape(opened: Dataset | Items | None, config: ExperimentConfig) -> tuple[int, ...]:
@@ -491,7 +417,7 @@ def _try_methods(
     from edgecil.engine.prepare import load_context
 
     ids = config.data.select(len(opened.names))[list(classes)]
-    inputs = int(np.isin(_split_labels(opened)[0], ids).sum())
+    inputs = int(np.isin(split_labels(opened)[0], ids).sum())
     if isinstance(opened, Dataset):
         few = opened.take(ids[: max(1, _ARRAYS * len(ids) // inputs)])
     else:

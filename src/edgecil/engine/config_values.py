@@ -13,15 +13,13 @@ from typing import Any, TypeAlias
 from edgecil.engine.config import GROUPS, ExperimentConfig
 from edgecil.engine.toolbox_configs import read_toolbox_config
 from edgecil.errors import UsageError, unknown, wrong_value
-from edgecil.io.files import read_toml
 from edgecil.options import convert, misplaced, option_types
-from edgecil.recipes import read_recipe
+from edgecil.recipes import RUN, read_experiment_file, require_verb
 from edgecil.sequences.given import given_texts
 from edgecil.similarity.build import FILES, TEXTS
 
 Config: TypeAlias = "str | Path | Mapping[str, Any] | ExperimentConfig | None"
 
-RECIPE_PREFIX = "recipe:"
 CALL_OPTIONS = ("out", "overwrite", "as")
 """Parameters of `run` itself that a TOML file may also have."""
 
@@ -50,8 +48,8 @@ def read_config(
         return recorded.changed()
     if Path(name).suffix.lower() == ".json":
         return read_toolbox_config(name, options=options)
-    recipe = name.startswith(RECIPE_PREFIX)
-    values = read_recipe(name.removeprefix(RECIPE_PREFIX)) if recipe else read_toml(name)
+    facts, values = read_experiment_file(name)
+    require_verb(name, facts, RUN)
     _check_names(values, f"option in {name}", (*CALL_OPTIONS, *further))
     types = option_types(ExperimentConfig)
     try:

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from edgecil.classes import select_classes
-from edgecil.errors import UsageError, unknown
-from edgecil.io.files import read_toml
-from edgecil.recipes import read_recipe
+from edgecil.errors import UsageError
 from edgecil.sequences.protocols.extremes import EDGE, GOALS
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity.build import build_similarity, find_classes
+from edgecil.similarity.described import read_described
 from edgecil.similarity.files import read_similarity
 from edgecil.similarity.matrix import SimilarityMatrix, numbered_names
 
 _PERMUTATIONS = 9_999
 _LOOK_UPS = 400_000_000
 _ALL_PERMUTATIONS_UP_TO = 7
-TASKS = ("tasks", "base", "increment", "sizes")
 
 
 @dataclass(frozen=True)
@@ -142,49 +137,13 @@ def compare_files(
     if (matrices or config is None) and (len(matrices) < 2 or config or root):
         raise UsageError("Give two or more matrices, or `config` (and `root` with it).")
     if config is not None:
-        dataset, sources, own = read_sources(config)
-        return compare_similarities(build_sources(dataset, sources, root), **(space or own))
+        described = read_described(config)
+        return compare_similarities(described.build(root), **(space or described.tasks))
     paths = [str(path) for path in matrices]
     for path in paths:
         if paths.count(path) > 1:
             raise UsageError(f"{path} is given twice; a comparison requires different files.")
     return compare_similarities({path: read_similarity(path) for path in paths}, **space)
-
-
-def read_sources(path: str | Path) -> tuple[str, dict[str, dict[str, Any]], dict[str, Any]]:
-    """Return the dataset, the options of each similarity and the tasks in a TOML file or recipe."""
-    prefix, _, name = str(path).partition(":")
-    settings = read_recipe(name) if prefix == "recipe" else read_toml(path)
-    dataset, sources = settings.pop("dataset", None), settings.pop("similarities", None)
-    if not isinstance(dataset, str) or not isinstance(sources, dict):
-        raise UsageError(f"{path} must have a 'dataset' and a table 'similarities'.")
-    allowed = inspect.signature(build_similarity).parameters.keys() - {"dataset", "out"}
-    for options in sources.values():
-        for option in options if isinstance(options, dict) else [options]:
-            if option not in allowed:
-                raise unknown(f"option of a similarity in {path}", str(option), allowed)
-    for name in settings:
-        if name not in TASKS:
-            raise unknown(f"setting in {path}", name, ("dataset", "similarities", *TASKS))
-    return dataset, sources, settings
-
-
-def build_sources(
-    dataset: str, sources: Mapping[str, Mapping[str, Any]], root: str | Path | None = None
-) -> dict[str, SimilarityMatrix]:
-    """Return the similarities of a dataset's classes by name; `root` is that of its images."""
-    matrices = {}
-    for name, options in sources.items():
-        if root is not None and "images" in options:
-            options = {**options, "root": root}
-        matrix = build_similarity(dataset=dataset, **options)
-        if "names" in options:  # other words for the dataset's classes
-            labels = find_classes(dataset).labels
-            chosen = {"count": options.get("classes"), "seed": options.get("classes_seed")}
-            ids = select_classes(len(labels), **chosen)
-            matrix = replace(matrix, names=tuple(labels[id_] for id_ in ids))
-        matrices[name] = matrix
-    return matrices
 
 
 def consistency(first: ClassSequence, second: ClassSequence) -> Consistency:

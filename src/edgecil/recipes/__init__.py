@@ -1,7 +1,8 @@
 """Experiment files that ship with the package: the paper's experiments and small twins of them.
 
-A recipe is a TOML file. Most are configurations of :func:`edgecil.run`; the recipes
-`text-images-*` and `captions-*` name similarities to compare.
+A recipe is a TOML file with the options of one verb, which its table `recipe` names: most are
+configurations of `edgecil run`, and `text-images-*` and `captions-*` of
+`edgecil paper compare-similarities`. A copy of a recipe may keep the table.
 
 >>> read_recipe("demo")["method"]
 ['finetune', 'er', 'lwf', 'acil']
@@ -9,14 +10,50 @@ A recipe is a TOML file. Most are configurations of :func:`edgecil.run`; the rec
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+from edgecil.errors import UsageError, shown, unknown
 from edgecil.io.files import read_toml
 from edgecil.registry import Registry
 
-__all__ = ["describe_recipe", "read_recipe", "recipe_names", "recipe_text"]
+__all__ = [
+    "COMPARE_SIMILARITIES",
+    "RECIPE_PREFIX",
+    "RUN",
+    "RecipeFacts",
+    "describe_recipe",
+    "read_experiment_file",
+    "read_recipe",
+    "recipe_facts",
+    "recipe_names",
+    "recipe_text",
+    "require_verb",
+]
+
+RECIPE_PREFIX = "recipe:"
+RUN, COMPARE_SIMILARITIES = "run", "paper compare-similarities"
+_VERBS = (RUN, COMPARE_SIMILARITIES)
+_FACTS = "recipe"  # the table of a file that is not an option
+
+
+@dataclass(frozen=True)
+class RecipeFacts:
+    """What a recipe says about itself in its table `recipe`.
+
+    Attributes:
+        verb: the verb whose options the file has: `run` or `paper compare-similarities`; empty if
+            the file does not say it.
+        shows: the tables and figures of the paper that the experiment fills; empty for none.
+        twin: the recipe with the same experiment on bundled data; empty for a twin itself.
+    """
+
+    verb: str = ""
+    shows: str = ""
+    twin: str = ""
 
 
 def recipe_names(pattern: str = "*") -> tuple[str, ...]:
@@ -30,7 +67,46 @@ def recipe_names(pattern: str = "*") -> tuple[str, ...]:
 
 def read_recipe(name: str) -> dict[str, Any]:
     """Return the settings of a bundled recipe; an unknown name is a `UsageError`."""
-    return read_toml(_recipes()[name])
+    return read_experiment_file(f"{RECIPE_PREFIX}{name}")[1]
+
+
+def recipe_facts(name: str) -> RecipeFacts:
+    """Return the verb of a bundled recipe, what it shows of the paper, and its twin.
+
+    >>> recipe_facts("samples-cub200")
+    RecipeFacts(verb='run', shows='Figure A7', twin='samples-quickdraw')
+    """
+    return read_experiment_file(f"{RECIPE_PREFIX}{name}")[0]
+
+
+def read_experiment_file(source: str | Path) -> tuple[RecipeFacts, dict[str, Any]]:
+    """Return the facts and the settings in a TOML file or a bundled recipe (`recipe:NAME`).
+
+    A file with a table `similarities` has options of `paper compare-similarities`.
+    """
+    text = str(source)
+    is_bundled = text.startswith(RECIPE_PREFIX)
+    path = _recipes()[text.removeprefix(RECIPE_PREFIX)] if is_bundled else Path(source)
+    settings = read_toml(path)
+    default = COMPARE_SIMILARITIES if "similarities" in settings else ""
+    stated = settings.pop(_FACTS, {})
+    if not isinstance(stated, Mapping) or not all(isinstance(it, str) for it in stated.values()):
+        raise UsageError(f"In {text}, `recipe` must be a table of texts. Got {shown(stated)}.")
+    for name in stated:
+        if name not in RecipeFacts.__annotations__:
+            raise unknown(f"entry of `recipe` in {text}", name, RecipeFacts.__annotations__)
+    facts = RecipeFacts(**{"verb": default, **stated})
+    if facts.verb not in ("", *_VERBS):
+        raise unknown(f"verb of `recipe` in {text}", str(facts.verb), _VERBS)
+    return facts, settings
+
+
+def require_verb(source: str | Path, facts: RecipeFacts, verb: str) -> None:
+    """Raise an error that names the right verb if a file has the options of another one."""
+    if facts.verb not in ("", verb):
+        raise UsageError(
+            f"{source} has the options of another verb; run: edgecil {facts.verb} --config {source}"
+        )
 
 
 def recipe_text(name: str) -> str:
