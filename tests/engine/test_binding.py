@@ -21,7 +21,7 @@ FROZEN = {"preparation": "centre-crop", "normalisation": "none", "image_size": 2
 
 def test_the_authors_code_in_one_word() -> None:
     bound = bind({"as": "authors", "method": "ease,mos", "dataset": "imagenet-r"})
-    assert bound["protocol"] == ["random", "edge-released"]
+    assert bound["protocol"] == ["rs", "edge-released"]
     assert bound["metric"] == "last"
     assert bound["similarity"] == {
         "encoder": "clip-vit-b-16",
@@ -39,7 +39,7 @@ def test_the_authors_code_in_one_word() -> None:
 )
 def test_the_paper_in_one_word(method, backbone, data) -> None:
     bound = bind({"as": "paper", "method": [method], "dataset": "cub200"})
-    assert bound["protocol"] == ["random", "edge"]
+    assert bound["protocol"] == ["rs", "edge"]
     assert bound["metric"] == "accuracy"
     assert bound["similarity"] == {"encoder": "clip-vit-b-16", "template": "{label}"}
     assert fill_template("{label}", get_classes("cifar100"))[1] == "aquarium_fish"

@@ -341,11 +341,11 @@ def test_fork_logs_of_random_and_edge_share_an_experiment(tmp_path) -> None:
     experiment = imported(logs, tmp_path)
     labels = {name: [run.label for run in runs] for name, runs in experiment.sequences().items()}
     assert labels == {
-        "random": ["seed-0", "seed-42", "seed-1993"],
+        "rs": ["seed-0", "seed-42", "seed-1993"],
         "edge-released": ["hard", "easy", "median"],
     }
     space = SequenceSpace.base_increment(100, 50, 10)
-    assert experiment.sequences()["random"][1].sequence == seeded(space, 42)
+    assert experiment.sequences()["rs"][1].sequence == seeded(space, 42)
     assert len({(run.seed, run.sequence) for run in experiment.results()}) == 6
 
 

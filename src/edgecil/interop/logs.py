@@ -41,7 +41,7 @@ from edgecil.similarity import SimilaritySource, choose_similarity
 PROTOCOL = "logs"
 # The forks' setting `eval`: the protocol that it stands for, and the labels of its three orders.
 FORK_PROTOCOLS = {
-    "random": ("random", ("seed-0", "seed-42", "seed-1993")),
+    "random": ("rs", ("seed-0", "seed-42", "seed-1993")),
     "edge": ("edge-released", ("hard", "easy", "median")),
 }
 CLASSIFIERS = {"CNN": "head", "NME": "nme"}

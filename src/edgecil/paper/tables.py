@@ -35,12 +35,20 @@ if TYPE_CHECKING:
     from edgecil.estimation.sources import Source
 
 _PACKAGES = r"% \usepackage{booktabs,multirow,graphicx} \usepackage[table]{xcolor}"
-_SHORT = {"random": "RS", "edge": "EDGE", "adversarial": "AS", "maxcover": "MS"}
+_SHORT = {
+    "rs": "RS",
+    "random": "RS",
+    "edge": "EDGE",
+    "edge-released": "EDGE",
+    "adversarial": "AS",
+    "maxcover": "MS",
+}
 _CRITERIA = {"lower": "Lower bound", "upper": "Upper bound", "stability": "Stability"}
 _MIN, _MAX = r"$\min_{\mathcal{A}}$", r"$\max_{\mathcal{A}}$"
 _MEAN = r"$\mu_{\mathcal{A}} \pm \sigma_{\mathcal{A}}$"
 _ABSENT = "--"
 _TRUE = "Real"
+_OF_THE_PAPER = (("rs", "random"), ("edge", "edge-released"))  # the first that has runs
 _TABLES = ("classic", "enumerable", "ranking")
 
 
@@ -48,7 +56,7 @@ def paper_tables(
     source: Analysis | Source | Sequence[Source],
     *,
     out: str | Path | None = None,
-    protocol: Sequence[str] = ("random", "edge"),
+    protocol: Sequence[str] | None = None,
     wasserstein_order: int = 1,
     bits: bool = False,
     metric: str | None = None,
@@ -63,7 +71,8 @@ def paper_tables(
     Args:
         source: anything that :func:`edgecil.analyze` accepts, or an :class:`Analysis`.
         out: a folder to which each table is also written, as `paper-<name>.tex`.
-        protocol: the protocols to compare, in this order.
+        protocol: the protocols to compare, in this order; by default `rs` (or `random`) and `edge`
+            (or `edge-released`).
         wasserstein_order: 1 for the Wasserstein distance W₁, 2 for W₂.
         bits: give the JSD in bits (at most 1) instead of nats (at most ln 2).
         metric: as for :func:`edgecil.analyze`; an :class:`Analysis` already has it.
@@ -81,21 +90,16 @@ def paper_tables(
             f"`wasserstein_order` must be 1 (W₁) or 2 (W₂). Got {shown(wasserstein_order)}."
         )
     analysis = as_analysis(source, metric=metric, classifier=classifier)
-    ran = {name for dataset in analysis.datasets for name in dataset.table.protocols}
-    missing = [name for name in protocol if name not in ran]
-    if missing:
-        raise DataError(
-            f"{analysis.source} has no runs of {', '.join(missing)}; it has {', '.join(ran)}."
-        )
+    compared = compared_protocols(analysis, protocol)
     sources = {name: source for it in analysis.datasets for name, source in it.provenance.items()}
-    origins = origin_sentences({name: sources[name] for name in protocol if name in sources})
+    origins = origin_sentences({name: sources[name] for name in compared if name in sources})
     layout = _Layout(
         {it.dataset: it.table for it in analysis.datasets},
         {
             it.dataset: {name: find_truth(it.table, name) for name in it.table.methods}
             for it in analysis.datasets
         },
-        tuple(protocol),
+        compared,
         wasserstein_order,
         bits,
         escape_latex(metric_words(analysis.datasets[0].metric).title),
@@ -111,6 +115,20 @@ def paper_tables(
             with replace_file(path) as file:
                 file.write(tables[name].encode())
     return tables
+
+
+def compared_protocols(analysis: Analysis, asked: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the protocols that are compared; those of the paper if none are asked for."""
+    ran = dict.fromkeys(name for it in analysis.datasets for name in it.table.protocols)
+    compared = asked
+    if compared is None:
+        compared = [next((it for it in names if it in ran), names[0]) for names in _OF_THE_PAPER]
+    missing = [name for name in compared if name not in ran]
+    if missing:
+        raise DataError(
+            f"{analysis.source} has no runs of {', '.join(missing)}; it has {', '.join(ran)}."
+        )
+    return tuple(compared)
 
 
 @dataclass(frozen=True, eq=False)

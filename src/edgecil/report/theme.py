@@ -30,6 +30,7 @@ SHADES = tuple(f"#{_CIVIDIS[start : start + 6]}" for start in range(0, len(_CIVI
 _PROTOCOLS: dict[str, Style] = {
     "random": ("c0", "circle"),
     "random-legacy": ("ink", "square"),
+    "rs": ("c0", "square"),
     "probes": ("c1", "diamond"),
     "edge": ("c3", "up"),
     "latin": ("c2", "square"),

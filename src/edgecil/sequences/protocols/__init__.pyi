@@ -25,4 +25,9 @@ from .protocol import (
     Request as Request,
     Role as Role,
 )
-from .random import ENUMERATE as ENUMERATE, PAPER_SEEDS as PAPER_SEEDS, RANDOM as RANDOM
+from .random import (
+    ENUMERATE as ENUMERATE,
+    PAPER_SEEDS as PAPER_SEEDS,
+    RANDOM as RANDOM,
+    RS as RS,
+)

@@ -13,7 +13,7 @@ from edgecil.sequences.objective import Objective
 from edgecil.sequences.protocols.extremes import EDGE, GOALS, OPTIMAL, PROBES
 from edgecil.sequences.protocols.latin import LATIN
 from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol, Request, Role
-from edgecil.sequences.protocols.random import ENUMERATE, RANDOM, RANDOM_LEGACY
+from edgecil.sequences.protocols.random import ENUMERATE, RANDOM, RANDOM_LEGACY, RS
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
@@ -48,7 +48,7 @@ def register_protocol(protocol: Protocol) -> Protocol:
     return PROTOCOLS.add(protocol.name, protocol)
 
 
-for _protocol in (RANDOM, PROBES, LATIN, RANDOM_LEGACY, EDGE, OPTIMAL, ENUMERATE):
+for _protocol in (RANDOM, PROBES, LATIN, RANDOM_LEGACY, RS, EDGE, OPTIMAL, ENUMERATE):
     register_protocol(_protocol)
 
 

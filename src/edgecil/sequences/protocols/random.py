@@ -34,15 +34,22 @@ def seeded(space: SequenceSpace, seed: int, *, legacy: bool = False) -> ClassSeq
 class Random(Protocol):
     """One sequence per seed: the paper's 0, 42 and 1993, then 1, 2, …, or from a given one on.
 
-    A seed whose order was drawn before is left out, but not with the legacy stream, whose seeds
-    stand for what other tools drew.
+    Args:
+        name: of the protocol.
+        summary: one line.
+        legacy: use NumPy's legacy stream, see :func:`seeded`.
+        every_seed: take every seed, also where two give the same order; else a seed whose order was
+            drawn before is left out.
     """
 
     constructed = ()
     calibration = "random"
 
-    def __init__(self, name: str, summary: str, *, legacy: bool = False) -> None:
-        self.name, self.summary, self._legacy = name, summary, legacy
+    def __init__(
+        self, name: str, summary: str, *, legacy: bool = False, every_seed: bool = False
+    ) -> None:
+        self.name, self.summary = name, summary
+        self._legacy, self._every_seed = legacy, every_seed
 
     def objection(self, runs: Sequence[LabelledSequence]) -> str | None:
         """Object to sequences that are much more alike than random draws."""
@@ -64,7 +71,7 @@ class Random(Protocol):
         seen: set[ClassSequence] = set()
         for seed in chain(PAPER_SEEDS, further) if own is None else count(own):
             sequence = seeded(request.space, seed, legacy=self._legacy)
-            if self._legacy or sequence not in seen or len(seen) >= request.space.size:
+            if self._every_seed or sequence not in seen or len(seen) >= request.space.size:
                 seen.add(sequence)
                 yield LabelledSequence(f"seed-{seed}", sequence)
 
@@ -115,10 +122,16 @@ class Enumerate(Protocol):
             yield LabelledSequence(f"all-{index + 1}", sequence)
 
 
-RANDOM = Random("random", "uniformly random orders (RS)")
+RANDOM = Random("random", "uniformly random orders")
+RS = Random(
+    "rs",
+    "the paper's random sampling: seeds 0, 42 and 1993, also where two give one order",
+    every_seed=True,
+)
 RANDOM_LEGACY = Random(
     "random-legacy",
     "uniformly random orders from numpy.random.seed, as PyCIL and PILOT draw them",
     legacy=True,
+    every_seed=True,
 )
 ENUMERATE = Enumerate()
