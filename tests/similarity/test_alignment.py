@@ -11,6 +11,7 @@ from edgecil.errors import DataError, UsageError
 from edgecil.sequences import SequenceSpace
 from edgecil.sequences.given import given_texts, parse_given
 from edgecil.similarity import SimilarityMatrix, align, find_classes, read_similarity
+from edgecil.similarity.build import choose_similarity
 
 NAMES = ("cat", "house dog", "owl")
 VALUES = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.3], [0.2, 0.3, 1.0]])
@@ -79,3 +80,18 @@ def test_sequences_may_name_their_classes() -> None:
     with pytest.raises(UsageError, match="class 9,"):
         parse_given(["9|0 1"], SequenceSpace((1, 2)))
     assert run.sequence.tasks == ((2,), (0, 1))
+
+
+def test_a_given_similarity_is_matched_to_the_classes_of_a_dataset() -> None:
+    ids = [3, 1, 0, 2, *range(4, 100)]
+    labels = find_classes("cifar100").labels
+    values = np.random.default_rng(0).random((100, 100))
+    values += values.T
+    shuffled = SimilarityMatrix.of(values[np.ix_(ids, ids)], [labels[id_] for id_ in ids])
+    chosen = choose_similarity(shuffled, dataset="cifar100", classes=4)
+    assert chosen.names == labels[:4]
+    np.testing.assert_array_equal(chosen.values, SimilarityMatrix.of(values[:4, :4]).values)
+    unnamed = choose_similarity(SimilarityMatrix.of(values), dataset="cifar100", classes=4)
+    assert unnamed.names == labels[:4]
+    assert unnamed.source["classes"] == "by position"
+    np.testing.assert_array_equal(unnamed.values, chosen.values)

@@ -61,6 +61,16 @@ def test_the_encoder_is_given_the_words_in_the_template(template: str, texts: li
     assert embeddings.source == {"encoder": "recording", "template": template, "version": "7"}
 
 
+@pytest.mark.parametrize("template", ["{name}", "{label}"])
+def test_every_encoder_gets_the_same_apostrophe(template: str) -> None:
+    classes = ClassList("halloween", ("spider\u2019s web", "jack-o'-lantern"))
+    encoder = Recording()
+    text_similarity(classes, encoder=encoder, template=template)
+    assert encoder.texts == ["spider's web", "jack-o'-lantern"]
+    text_similarity(classes, encoder=encoder, captions=["the spider\u2019s", "the lantern's"])
+    assert encoder.texts[2:] == ["the spider's", "the lantern's"]
+
+
 def test_captions_replace_the_name() -> None:
     encoder = Recording()
     embeddings = text_similarity(PETS, encoder=encoder, captions={"dog": "barks", "house_cat": "x"})

@@ -5,5 +5,6 @@ from .lists import (
     read_classes as read_classes,
     register_classes as register_classes,
     select_classes as select_classes,
+    straighten_apostrophes as straighten_apostrophes,
     words_of as words_of,
 )

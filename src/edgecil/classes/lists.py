@@ -95,8 +95,17 @@ def words_of(label: str) -> str:
     return _clean(label.split(",")[0]) or _clean(label)
 
 
+def straighten_apostrophes(text: str) -> str:
+    """Return a text with the typewriter's apostrophe in place of all others.
+
+    >>> straighten_apostrophes("spider\u2019s web")
+    "spider's web"
+    """
+    return text.translate(_APOSTROPHES)
+
+
 def _clean(label: str) -> str:
-    without_number = re.sub(r"^\d+\.(?=\D)", "", label.translate(_APOSTROPHES))
+    without_number = re.sub(r"^\d+\.(?=\D)", "", straighten_apostrophes(label))
     return " ".join(without_number.replace("_", " ").split())
 
 

@@ -21,7 +21,7 @@ from edgecil.sequences.protocols import (
     note_sequences,
     parse_protocols,
 )
-from edgecil.similarity import Similarity, SimilaritySource, align, choose_similarity, find_classes
+from edgecil.similarity import Similarity, SimilaritySource, choose_similarity, find_classes
 from edgecil.similarity.images import class_means
 
 
@@ -138,13 +138,9 @@ def _classes(
     asked: Orders, source: SimilaritySource, protocols: Sequence[str]
 ) -> tuple[Similarity | None, Sequence[str]]:
     """Return the similarity of all classes, if one is needed or given, and their names."""
-    from_file = source.file is not None or source.embeddings is not None
     described = source.changed().keys() - {"names"}
     if described or any(PROTOCOLS[name].needs_similarity for name in protocols):
-        similarity = choose_similarity(source, dataset=None if from_file else asked.dataset)
-        if from_file and asked.dataset is not None:
-            labels = find_classes(asked.dataset).labels
-            similarity = align(similarity, labels, str(source.file or source.embeddings))
+        similarity = choose_similarity(source, dataset=asked.dataset)
         return similarity, similarity.names
     if asked.dataset is not None or source.names is not None:
         return None, find_classes(asked.dataset, source.names).labels

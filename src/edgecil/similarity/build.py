@@ -17,7 +17,7 @@ from edgecil.options import Options, option
 from edgecil.similarity import files
 from edgecil.similarity.captions import bundled_captions, read_captions
 from edgecil.similarity.images import image_similarity
-from edgecil.similarity.matrix import Similarity, SimilarityMatrix
+from edgecil.similarity.matrix import Similarity, SimilarityMatrix, align, numbered_names
 from edgecil.similarity.text import DEFAULT_ENCODER, TEMPLATE, Encoder, text_similarity
 
 Names = str | Path | Sequence[str] | ClassList
@@ -191,24 +191,38 @@ def choose_similarity(
 
     Args:
         similarity: a similarity, a file, or options of :class:`SimilaritySource`.
-        dataset: name of the dataset whose classes are compared; not with a file.
+        dataset: name of the dataset whose classes are compared; those of a given similarity are
+            matched to them by name, or by position where it has no names.
         classes: number of classes to use, the first ones in label order; all by default.
         classes_seed: draw the classes with this seed instead of taking the first ones.
     """
     whole = similarity if isinstance(similarity, SimilarityMatrix) else None
+    source = "The similarity"
     if whole is None:
         asked = SimilaritySource.of(similarity)
         whole = asked.read()
+        source = asked.file or asked.embeddings or source
     if whole is None:
         texts = {name: getattr(asked, name) for name in TEXTS}
         return build_similarity(
             dataset=dataset, classes=classes, classes_seed=classes_seed, **texts
         )
+    chosen: dict[str, Any] = {"count": classes, "seed": classes_seed}
     if dataset is not None:
-        raise UsageError("`dataset` cannot be combined with a similarity; leave one of them out.")
+        return _of_dataset(whole, dataset, source, **chosen)
     if classes is None and classes_seed is None:
         return whole
-    return whole.take(select_classes(len(whole), count=classes, seed=classes_seed))
+    return whole.take(select_classes(len(whole), **chosen))
+
+
+def _of_dataset(similarity: Similarity, dataset: str, source: str, **chosen: Any) -> Similarity:
+    """Return a given similarity of a dataset's classes, in label order, matched by their names."""
+    labels = find_classes(dataset).labels
+    ids = select_classes(len(labels), **chosen)
+    has_names = similarity.names != numbered_names(len(similarity))
+    if not has_names and len(similarity) == len(labels):
+        return align(similarity, labels, source).take(ids)
+    return align(similarity, [labels[id_] for id_ in ids], source)
 
 
 def find_classes(dataset: str | None = None, names: Names | None = None) -> ClassList:

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecil.classes import ClassList
+from edgecil.classes import ClassList, straighten_apostrophes
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError, shown
 from edgecil.io.arrays import read_npz
 from edgecil.io.files import cache_directory, read_toml, replace_file
@@ -192,6 +192,8 @@ def text_similarity(
         raise UsageError(
             "`weights` are used with the name of an encoder; the given encoder has its own."
         )
+    # CLIP's tokenizer does so as well; here it holds for every encoder.
+    texts = tuple(straighten_apostrophes(text) for text in texts)
     bundled = isinstance(encoder, BundledEncoder)
     vectors = encoder.encode(texts) if bundled else encode_cached(encoder, texts)
     source = {
