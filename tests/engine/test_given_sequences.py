@@ -37,6 +37,28 @@ def test_given_sequences_add_to_earlier_ones_and_to_protocols(toy) -> None:
     assert set(experiment.sequences()) == {"given", "latin", "probe"}
 
 
+def test_the_order_inside_a_task_changes_no_bit(toy, tmp_path) -> None:
+    """Two sequences that differ only inside their tasks, each of them trained first once."""
+
+    def bits(out: str, *orders: str) -> tuple[Any, dict[str, bytes]]:
+        for order in orders:
+            options = {**toy, "out": tmp_path / out}
+            experiment = train(**options, sequences=[order], keep_states=True)
+        (result,) = experiment.results()
+        states = (tmp_path / out / "states").iterdir()
+        counts = [(node.class_correct, node.confusion) for node in result.nodes]
+        return counts, {path.name: path.read_bytes() for path in states}
+
+    ascending, mixed = "a: 0 3|1 2", "b: 3 0|2 1"
+    first, second = bits("first", ascending, mixed), bits("second", mixed, ascending)
+    assert first == second
+    assert first[1]
+    both = train(**{**toy, "out": tmp_path / "first"}, sequences=[mixed])
+    assert both.summary == Summary(0, 2, ())
+    orders = {run.label: run.sequence.order for run in both.sequences()["given"]}
+    assert orders == {"a": (0, 3, 1, 2), "b": (3, 0, 2, 1)}
+
+
 def test_kept_states_save_the_tasks_that_a_later_sequence_shares(toy, tmp_path) -> None:
     def summary(out: str, order: str, **options: Any) -> Summary | None:
         own = {**toy, "tasks": None, "sizes": (2, 1, 1), "out": tmp_path / out, **options}

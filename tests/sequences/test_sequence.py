@@ -25,6 +25,19 @@ def test_order_inside_a_task_carries_no_meaning(given_, random) -> None:
     mixed = [random.sample(task, len(task)) for task in sequence.tasks]
     assert ClassSequence(mixed) == sequence
     assert hash(ClassSequence(mixed)) == hash(sequence)
+    assert str(ClassSequence(mixed)) == str(sequence)
+    assert ClassSequence(mixed).sorted_order == sequence.sorted_order
+
+
+@given(orders_and_sizes())
+def test_the_order_inside_a_task_is_remembered(given_) -> None:
+    order, sizes = given_
+    sequence = ClassSequence.from_order(order, sizes)
+    assert sequence.order == tuple(order)
+    assert [len(task) for task in sequence.arranged] == sizes
+    assert ClassSequence.parse(sequence.arranged_text).order == sequence.order
+    assert ClassSequence.parse(str(sequence)).order == sequence.sorted_order
+    assert sequence.without_arrangement().arranged == sequence.tasks
 
 
 @given(orders_and_sizes())
@@ -39,7 +52,7 @@ def test_an_order_is_cut_where_the_sizes_say(given_) -> None:
     assert sequence.tasks == tuple(expected)
     assert sequence.sizes == tuple(sizes)
     assert len(sequence) == len(sizes)
-    assert sequence.order == tuple(class_ for task in expected for class_ in task)
+    assert sequence.sorted_order == tuple(class_ for task in expected for class_ in task)
 
 
 @given(orders_and_sizes())
@@ -53,7 +66,7 @@ def test_relabelling_paints_each_class_with_its_position() -> None:
     sequence = ClassSequence([[7, 3], [0], [12, 5]])
     labels = np.array([[3, 7, 0], [5, 12, 12]])
     new = sequence.relabel(labels)
-    assert new.tolist() == [[0, 1, 2], [3, 4, 4]]
+    assert new.tolist() == [[1, 0, 2], [4, 3, 3]]
     np.testing.assert_array_equal(np.array(sequence.order)[new], labels)
 
 

@@ -170,7 +170,7 @@ class RunResult:
         right = [np.concatenate(by_task[chosen]) for by_task in counts]
         correct = _filled(right, len(self.nodes), len(self.sequence.order))
         totals = np.concatenate(self.nodes[-1].class_totals or ())
-        ids = np.argsort(self.sequence.order)
+        ids = np.argsort(self.sequence.sorted_order)
         return Counts.of(correct.T[ids, :, None], totals[ids, None])
 
     def confusion(self, classifier: str | None = None) -> Floats | None:

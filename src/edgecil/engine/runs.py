@@ -372,7 +372,7 @@ class Runs:
         return replace(
             self,
             sequences=tuple(
-                ClassSequence([new[class_] for class_ in task] for task in sequence.tasks)
+                ClassSequence([new[class_] for class_ in task] for task in sequence.arranged)
                 for sequence in self.sequences
             ),
             names=None if self.names is None else tuple(self.names[place] for place in order),

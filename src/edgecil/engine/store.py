@@ -289,7 +289,7 @@ class StoreReader:
 
     def run_counts(self) -> dict[str, int]:
         """Return how many runs of each method are finished, without reading them."""
-        whole = {tasks for _, _, tasks in self._rows("sequences")}
+        whole = {str(run.sequence) for runs in self.sequences().values() for run in runs}
         nodes = self._rows("nodes")
         return dict(Counter(row[0] for row in nodes if row[4] is not None and row[2] in whole))
 
@@ -430,13 +430,13 @@ class Store(StoreReader):
         """
         runs = list(runs)
         earlier = self.sequences().get(protocol, [])
-        stored = {run.label: str(run.sequence) for run in earlier}
-        given = {run.label: str(run.sequence) for run in runs}
+        stored = {run.label: run.sequence for run in earlier}
+        given = {run.label: run.sequence for run in runs}
         self._refuse(
             [
-                (f"protocol {protocol}.{label}", stored[label], tasks)
-                for label, tasks in given.items()
-                if stored.get(label, tasks) != tasks
+                (f"protocol {protocol}.{label}", str(stored[label]), str(sequence))
+                for label, sequence in given.items()
+                if stored.get(label, sequence) != sequence
             ]
         )
         if keep == "all":
@@ -447,7 +447,10 @@ class Store(StoreReader):
             given |= {label: stored[label] for label in kept}
         with self._writing():
             self._database.execute("DELETE FROM sequences WHERE protocol = ?", (protocol,))
-            self._write("sequences", [(protocol, label, tasks) for label, tasks in given.items()])
+            self._write(
+                "sequences",
+                [(protocol, label, sequence.arranged_text) for label, sequence in given.items()],
+            )
             source: dict[str, Any] = {}
             for run in runs:
                 source |= run.source or {}

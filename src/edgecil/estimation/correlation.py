@@ -57,7 +57,7 @@ class Predictor:
 
     def values(self, sequences: Iterable[ClassSequence]) -> Floats:
         """Return the values of n sequences, (n,)."""
-        orders = np.array([one.order for one in sequences], dtype=np.int64)
+        orders = np.array([one.sorted_order for one in sequences], dtype=np.int64)
         orders = orders.reshape(-1, self.space.classes)
         return score_orders(self.similarity, self.space, orders, self.objective)
 
@@ -226,7 +226,7 @@ def relabelled_values(predictor: Predictor, sequences: Sequence[ClassSequence]) 
     """
     if len(sequences) < 2:
         return None
-    orders = np.array([sequence.order for sequence in sequences], dtype=np.int64)
+    orders = np.array([sequence.sorted_order for sequence in sequences], dtype=np.int64)
     classes = orders.shape[1]
     every: Sequence[ArrayLike]
     if factorial(min(classes, 10)) - 1 <= MOST:

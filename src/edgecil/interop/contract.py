@@ -1,7 +1,8 @@
 """The two files that edgecil exchanges with another program: the order and the result.
 
-The order file is JSON: `{"order": [3, 0, …], "tasks": [[0, 3], …], "seed": 0}` with the dataset's
-own class ids. The result file is JSON as well and holds one of these, the first preferred:
+The order file is JSON: `{"order": [3, 0, …], "tasks": [[3, 0], …], "seed": 0}` with the dataset's
+own class ids, in each task as the source of the order has them. The result file is JSON as well and
+holds one of these, the first preferred:
 
 - `{"correct": [[8], [5, 9]], "totals": [10, 10]}`: right answers on each task's test images after
   each task, and how many images there are;
@@ -52,11 +53,16 @@ class _Result(msgspec.Struct, forbid_unknown_fields=True):
 
 def write_order(path: Path, sequence: ClassSequence, ids: Sequence[int], seed: int) -> list[int]:
     """Write the order file, and return the order in it, in the dataset's own ids of classes."""
-    tasks = [sorted(ids[class_] for class_ in task) for task in sequence.tasks]
-    order = [id_ for task in tasks for id_ in task]
+    tasks = [[ids[class_] for class_ in task] for task in sequence.arranged]
+    order = own_order(sequence, ids)
     with replace_file(path) as file:
         file.write(json.dumps({"order": order, "tasks": tasks, "seed": seed}).encode())
     return order
+
+
+def own_order(sequence: ClassSequence, ids: Sequence[int]) -> list[int]:
+    """Return the order of the classes in the dataset's own ids, as a program is given it."""
+    return [ids[class_] for class_ in sequence.order]
 
 
 def read_result(path: Path, tasks: int, *, order: Sequence[int] | None = None) -> WholeRun:

@@ -24,7 +24,7 @@ from edgecil.engine.results import NodeResult, WholeRun
 from edgecil.engine.similarity import SIMILARITY_FILE
 from edgecil.errors import DataError, UsageError, warn
 from edgecil.interop import mammoth_driver, toolbox_driver
-from edgecil.interop.contract import read_result, write_order
+from edgecil.interop.contract import own_order, read_result, write_order
 from edgecil.interop.external import ExternalPlan
 from edgecil.interop.orders import Orders, choose_orders, short_labels
 from edgecil.interop.toolbox import check_checkout, find_interpreter, plan_toolbox, read_settings
@@ -176,12 +176,15 @@ def export(
         "method": plan.method,
         "sequences": {
             protocol: [
-                {"label": it.label, "tasks": it.sequence.tasks, "source": it.source}
+                {"label": it.label, "tasks": it.sequence.arranged, "source": it.source}
                 for it in members
             ]
             for protocol, members in plan.orders.sequences.items()
         },
-        "runs": {name: {"seed": node.seed, "tasks": node.prefix} for name, node in runs.items()},
+        "runs": {
+            name: {"seed": node.seed, "tasks": plan.sequence_of(node).arranged}
+            for name, node in runs.items()
+        },
     }
     files[MANIFEST] = json.dumps(manifest)
     for name, text in files.items():
@@ -213,7 +216,7 @@ def _write_orders(folder: Path, plan: ExternalPlan, tool: str) -> dict[str, Node
     for name in ("orders", "results", "logs"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     for node in plan.nodes():
-        sequence = ClassSequence(node.prefix)
+        sequence = plan.sequence_of(node)
         label = re.sub(r"[^\w.-]", "_", labels[sequence])
         run = f"{label}-{node.seed}"
         runs[run] = node
@@ -236,8 +239,7 @@ def import_results(folder: str | Path, *, out: str | Path, overwrite: bool = Fal
         sequence = ClassSequence(run["tasks"])
         result = folder / "results" / f"{name}.json"
         if result.exists():
-            order = [ids[class_] for task in sequence.tasks for class_ in sorted(task)]
-            whole = read_result(result, len(sequence), order=order)
+            whole = read_result(result, len(sequence), order=own_order(sequence, ids))
             finished.append((Node(manifest["method"], run["seed"], sequence.tasks), whole))
         else:
             missing.append(name)

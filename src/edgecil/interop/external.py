@@ -14,6 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
@@ -31,7 +32,7 @@ from edgecil.interop.contract import read_result, with_cost, write_order
 from edgecil.interop.orders import ChosenOrders, Orders, choose_orders
 from edgecil.io.progress_bar import Progress
 from edgecil.sequences.protocols import PROTOCOLS
-from edgecil.sequences.sequence import ClassSequence, format_tasks
+from edgecil.sequences.sequence import ClassSequence, Tasks, format_tasks
 from edgecil.similarity import SimilaritySource, save_similarity
 
 # In the folder of a run; the first two are described in `edgecil.interop.contract`.
@@ -67,6 +68,15 @@ class ExternalPlan:
             for sequence in dict.fromkeys(every)
             for repeat in range(self.repeats)
         ]
+
+    def sequence_of(self, node: Node) -> ClassSequence:
+        """Return the sequence of a run, arranged as the first protocol that has it arranges it."""
+        return self._sequences[node.prefix]
+
+    @cached_property
+    def _sequences(self) -> dict[Tasks, ClassSequence]:
+        every = [run.sequence for runs in self.orders.sequences.values() for run in runs]
+        return {sequence.tasks: sequence for sequence in reversed(every)}
 
     def words(self, folder: Path, seed: int) -> list[str]:
         """Return the command of a run."""
@@ -230,7 +240,8 @@ def _train_run(
     `lifeline` reads: when this process dies, too.
     """
     folder.mkdir(parents=True)
-    order = write_order(folder / ORDER_FILE, ClassSequence(node.prefix), plan.orders.ids, node.seed)
+    sequence = plan.sequence_of(node)
+    order = write_order(folder / ORDER_FILE, sequence, plan.orders.ids, node.seed)
     guarded = [sys.executable, "-I", "-S", guard.__file__, str(timeout or 0), str(GRACE)]
     start = time.perf_counter()
     with (folder / LOG).open("wb") as log:

@@ -403,7 +403,7 @@ def write_truths(tables: Iterable[TruthTable], path: str | Path) -> None:
     entries, arrays = [], {}
     for table in (part for own in tables for part in (own, own.structured) if part is not None):
         if table.kind != "enumerated":
-            orders = [sequence.order for sequence in table.sequences]
+            orders = [sequence.sorted_order for sequence in table.sequences]
             arrays[f"{table.name}/orders"] = _narrowed(np.array(orders))
         totals, methods = None, {}
         for method, result in table.results.items():

@@ -164,7 +164,7 @@ class Scenario:
     ) -> Iterator[Task]:
         """Return the last of these tasks, for as long as the `with` block lasts."""
         sequence = ClassSequence(tasks)
-        tasks, order = sequence.tasks, sequence.order
+        tasks, order = sequence.tasks, sequence.sorted_order
         if max(order) >= self.classes:
             raise UsageError(
                 f"The sequence names class {max(order)} but dataset {self.name!r} has "

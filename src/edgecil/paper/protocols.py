@@ -60,7 +60,7 @@ def cover(space: SequenceSpace, count: int, rng: np.random.Generator) -> list[Cl
 
 
 class Released(Extremes):
-    """The published code's three runs, in its order: the third is the first of `random`."""
+    """The published code's three runs, in its order: the third is the first of `rs`."""
 
     name = "edge-released"
     summary = "the orders of the EDGE authors' published code, which departs from the paper"
@@ -125,6 +125,7 @@ class Asked(Extremes):
             request.similarity,
             space,
             lambda own: propose(own, space, goal, self._rounds, conversation),
+            keep_arrangement=True,
         )
         return LabelledSequence(goal, sequence, transcript=conversation.record())
 

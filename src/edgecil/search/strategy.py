@@ -179,14 +179,14 @@ def trainings(*sequences: ClassSequence) -> set[Tasks]:
 
 
 def _orders(sequences: Sequence[ClassSequence]) -> Ints:
-    return np.array([sequence.order for sequence in sequences], dtype=np.int64)
+    return np.array([sequence.sorted_order for sequence in sequences], dtype=np.int64)
 
 
 def _changes(
     sequence: ClassSequence, space: SequenceSpace, rng: np.random.Generator
 ) -> Iterable[ClassSequence]:
     """Yield neighbours of a sequence: two classes swapped, or the tasks after a prefix redrawn."""
-    order = np.array(sequence.order)
+    order = np.array(sequence.sorted_order)
     ends = np.cumsum(space.sizes)
     for _ in range(_CHANGES):
         swapped = order.copy()

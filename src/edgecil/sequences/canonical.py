@@ -21,9 +21,17 @@ _READ_AT_MOST = 10_000_000
 
 
 def construct(
-    similarity: Similarity, space: SequenceSpace, build: Callable[[Similarity], ClassSequence]
+    similarity: Similarity,
+    space: SequenceSpace,
+    build: Callable[[Similarity], ClassSequence],
+    *,
+    keep_arrangement: bool = False,
 ) -> ClassSequence:
-    """Return a sequence built of the classes in canonical order, with their own numbers."""
+    """Return a sequence built of the classes in canonical order, with their own numbers.
+
+    The order inside a task is kept on request; that of an algorithm that makes sets of classes
+    carries no meaning.
+    """
     space.require_similarity(similarity)
     if space.classes > _MOST_CLASSES:
         raise UsageError(
@@ -32,7 +40,8 @@ def construct(
         )
     ids = canonical_order(similarity)
     sequence = build(similarity.take(ids))
-    return ClassSequence(ids[list(task)].tolist() for task in sequence.tasks)
+    arranged = ClassSequence(ids[list(task)].tolist() for task in sequence.arranged)
+    return arranged if keep_arrangement else arranged.without_arrangement()
 
 
 def canonical_order(similarity: Similarity) -> Ints:

@@ -139,9 +139,9 @@ def _text(entry: Any) -> str:
     if isinstance(entry, str):
         return entry
     if isinstance(entry, LabelledSequence):
-        return f"{entry.label}: {entry.sequence}"
+        return f"{entry.label}: {entry.sequence.arranged_text}"
     if isinstance(entry, ClassSequence):
-        return str(entry)
+        return entry.arranged_text
     if isinstance(entry, Mapping):
         inside = entry.get("tasks", entry.get("order"))
         label = entry.get("label")
@@ -153,7 +153,7 @@ def _text(entry: Any) -> str:
             return json.dumps([entry])
         if isinstance(entry[0], Sequence):
             named = entry[0] and isinstance(entry[0][0], str)
-            return json.dumps(entry) if named else str(ClassSequence(entry))
+            return json.dumps(entry) if named else ClassSequence(entry).arranged_text
     raise UsageError(
         f"A class sequence must be a list of tasks or a flat list of class ids. Got {shown(entry)}."
     )

@@ -36,7 +36,7 @@ class ScoredSequence:
     Attributes:
         label: its name within the protocol: hard, median, seed-42, latin-1, …; with the name of the
             protocol in front if there are several.
-        tasks: K tasks, each a sorted tuple of class ids.
+        tasks: K tasks of class ids, each in the order that its protocol gives.
         order: the N class ids, task by task.
         profile: S, its z, and every other objective.
         certificate: given by `optimal` and `probes`, else None.
@@ -152,7 +152,7 @@ def choose_sequences(
     scored = tuple(
         ScoredSequence(
             f"{name}/{run.label}" if len(names) > 1 else run.label,
-            run.sequence.tasks,
+            run.sequence.arranged,
             run.sequence.order,
             profile(matrix, run.sequence),
             None if run.optimum is None else run.optimum.certificate,

@@ -1,9 +1,14 @@
-"""A class sequence: which classes arrive in which task."""
+"""A class sequence: which classes arrive in which task.
+
+The order inside a task does not change which classes a learner knows when, so two sequences that
+differ only there are equal, share their training and have one result. A toolbox that takes a flat
+order gives labels and rows of its classifier by that order, so a sequence remembers it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 
@@ -19,39 +24,44 @@ Tasks = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, repr=False)
 class ClassSequence:
-    """Tasks in order of arrival; the order inside a task carries no meaning.
+    """Tasks in order of arrival; equality ignores the order inside a task.
 
     Attributes:
         tasks: K tasks, each a sorted tuple of original class ids; no class twice, no task empty.
+        arranged: the same tasks with their classes as they were given.
 
     >>> sequence = ClassSequence([[3, 0], [2, 1]])
-    >>> sequence.order, sequence.sizes
-    ((0, 3, 1, 2), (2, 2))
+    >>> sequence.tasks, sequence.sizes
+    (((0, 3), (1, 2)), (2, 2))
+    >>> sequence.order, sequence.sorted_order
+    ((3, 0, 2, 1), (0, 3, 1, 2))
     >>> sequence == ClassSequence([[0, 3], [1, 2]])
     True
-    >>> str(sequence)
-    '0 3|1 2'
+    >>> str(sequence), sequence.arranged_text
+    ('0 3|1 2', '3 0|2 1')
     """
 
     tasks: Tasks
+    arranged: Tasks = field(compare=False)
 
     def __init__(self, tasks: Iterable[Iterable[int]]) -> None:
         try:
-            whole = tuple(tuple(sorted(_class_id(id_) for id_ in task)) for task in tasks)
+            arranged = tuple(tuple(_class_id(id_) for id_ in task) for task in tasks)
         except TypeError as error:
             raise UsageError(
                 f"A class sequence must be a list of tasks, each a list of class ids: {error}."
             ) from error
-        if not whole or not all(whole):
+        if not arranged or not all(arranged):
             raise UsageError(
                 "A class sequence needs at least one task and at least one class in each. "
-                f"Got {[list(task) for task in whole]} instead."
+                f"Got {[list(task) for task in arranged]} instead."
             )
-        order = list(chain.from_iterable(whole))
+        order = list(chain.from_iterable(arranged))
         if len(set(order)) < len(order):
             twice = next(id_ for id_ in order if order.count(id_) > 1)
             raise UsageError(f"Class {twice} appears more than once in the class sequence.")
-        object.__setattr__(self, "tasks", whole)
+        object.__setattr__(self, "tasks", tuple(tuple(sorted(task)) for task in arranged))
+        object.__setattr__(self, "arranged", arranged)
 
     def __hash__(self) -> int:
         # Kept, because tables look up each sequence many times and tuples do not keep their hashes.
@@ -87,9 +97,30 @@ class ClassSequence:
     def __str__(self) -> str:
         return format_tasks(self.tasks)
 
+    @property
+    def arranged_text(self) -> str:
+        """The sequence as text with the classes of each task as they were given."""
+        return format_tasks(self.arranged)
+
+    def without_arrangement(self) -> ClassSequence:
+        """Return the same sequence with ascending classes in every task."""
+        return self if self.arranged == self.tasks else ClassSequence(self.tasks)
+
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """The N original class ids, task by task; `order[i]` gets the new label i."""
+        """The N original class ids, task by task, as they were given.
+
+        Toolboxes follow this order: they give class `order[i]` the new label i.
+        """
+        return tuple(chain.from_iterable(self.arranged))
+
+    @cached_property
+    def sorted_order(self) -> tuple[int, ...]:
+        """The N original class ids, task by task, ascending in each.
+
+        edgecil's own learners give class `sorted_order[i]` the new label i, so that equal sequences
+        have the same bits.
+        """
         return tuple(chain.from_iterable(self.tasks))
 
     @property
