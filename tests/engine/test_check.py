@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 import edgecil
-from edgecil.engine.check import Check, _describe_counts
+from edgecil.engine.check import Check
 from edgecil.engine.plan import Node, Plan
+from edgecil.engine.requirements import describe_counts
 from edgecil.engine.status import elapsed_seconds, expected_seconds
 from edgecil.errors import UsageError
 from edgecil.io.device import _PORTABLE_KERNELS, kernel_variables
@@ -108,11 +109,11 @@ def test_everything_that_is_missing_is_listed_and_the_work_is_planned_without_it
 
 
 def test_the_split_is_compared_with_the_published_ones() -> None:
-    assert "official split" in _describe_counts("cub200", 5_994, 5_794)
-    assert "PILOT's split" in _describe_counts("cub200", 9_430, 2_358)
-    assert "another split" in _describe_counts("cub200", 9_430, 2_357)
-    assert "split" not in _describe_counts("mine", 6, 2)
-    held_out = _describe_counts("imagenet-r", 24_000, 6_000, ["It has no official split."])
+    assert "official split" in describe_counts("cub200", 5_994, 5_794)
+    assert "PILOT's split" in describe_counts("cub200", 9_430, 2_358)
+    assert "another split" in describe_counts("cub200", 9_430, 2_357)
+    assert "split" not in describe_counts("mine", 6, 2)
+    held_out = describe_counts("imagenet-r", 24_000, 6_000, ["It has no official split."])
     assert "PILOT" not in held_out, "as many images, but others"
 
 

@@ -35,9 +35,9 @@ def _show_list(answer: dict[str, Any]) -> Iterator[Table | str]:
         yield answer["toml"].rstrip("\n")
         return
     entries, kind = answer["entries"], answer["kind"].removesuffix("s")
-    names, further = (_COLUMNS, _DETAILS)
-    if kind == "recipe":  # a summary beside the tables of the paper and the twin has no room
-        names, further = _OF_RECIPES, ("summary", *_DETAILS)
+    is_recipe = kind == "recipe"  # whose summaries have no room beside the other columns
+    names = _OF_RECIPES if is_recipe else _COLUMNS
+    further = ("summary", *_DETAILS) if is_recipe else _DETAILS
     columns = [name for name in names if entries and name in entries[0]]
     details = [name for name in further if any(it.get(name) for it in entries)]
     if not entries:
@@ -48,7 +48,7 @@ def _show_list(answer: dict[str, Any]) -> Iterator[Table | str]:
     elif columns == ["name"]:
         yield entry_table(kind, entries, *columns, *details, width=_LINE)
     else:
-        yield entry_table(kind, entries, *columns, width=None if kind == "recipe" else _LINE)
+        yield entry_table(kind, entries, *columns, width=None if is_recipe else _LINE)
         for one in [it["name"] for it in entries if details and it[details[0]]][:1]:
             yield f"For the {' and '.join(details)} of one: edgecil list {kind}s {one}"
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from edgecil.engine.requirements import Requirements
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity.build import DEFAULT_ENCODER, find_captions, find_classes
+from edgecil.similarity.build import find_captions, find_classes
 from edgecil.similarity.described import read_described
 from edgecil.similarity.images import PIXELS
+from edgecil.similarity.text import DEFAULT_ENCODER
 
 
 def check_similarities(source: str | Path, root: str | Path | None = None) -> Requirements:

@@ -36,8 +36,10 @@ class DescribedSimilarities:
         return {name: self._build_one(options, root) for name, options in self.options.items()}
 
     def _build_one(self, options: Mapping[str, Any], root: str | Path | None) -> SimilarityMatrix:
-        of_images = {"root": root} if root is not None and "images" in options else {}
-        matrix = build_similarity(dataset=self.dataset, **options, **of_images)
+        given = dict(options)
+        if root is not None and "images" in options:
+            given["root"] = root
+        matrix = build_similarity(dataset=self.dataset, **given)
         if "names" not in options:
             return matrix
         labels = find_classes(self.dataset).labels  # the options have other words for these classes
