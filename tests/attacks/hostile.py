@@ -34,13 +34,13 @@ from edgecil.interop.logs import read_log
 from edgecil.io.pickles import read_pickle
 from edgecil.io.weights import WeightFiles, read_tensors
 from edgecil.lab.truth_tables import TruthCounts, TruthTable, read_truths, write_truths
-from edgecil.paper.agreement import read_sources
 from edgecil.paper.published import rank, read_published
 from edgecil.sequences import ClassSequence, SequenceSpace
 from edgecil.sequences.given import given_texts, parse_given
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.similarity import read_embeddings, read_similarity
 from edgecil.similarity.captions import read_captions
+from edgecil.similarity.described import read_described
 from tests.estimation.tables import rows
 
 NAMES = ["cat", "dog", "bus", "car"]
@@ -226,7 +226,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "truths.npz": _truths,
     "published.csv": _published,
     "config.json": _layout,
-    "sources.toml": read_sources,
+    "sources.toml": read_described,
 }
 
 
