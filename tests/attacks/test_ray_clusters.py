@@ -17,13 +17,12 @@ from typing import Any
 import pytest
 
 import edgecil
-from edgecil.engine.executors import Job
 from edgecil.engine.executors.ray import RayDriver, pickled, unreachable
 from edgecil.engine.plan import Node
 from edgecil.errors import EdgecilError, PrerequisiteError
 from tests.attacks.ray_nodes import cluster
 from tests.engine import fake_gpu
-from tests.engine.contexts import executor_for, make_context
+from tests.engine.contexts import executor_for, job_of, make_context
 from tests.engine.test_executors import ended
 from tests.engine.test_resume import wait_for
 
@@ -45,7 +44,7 @@ def test_a_lying_node_is_refused(tmp_path: Path) -> None:
         closing(executor_for("ray", context, workers=2, address=nodes.address)) as executor,
     ):
         for class_ in range(2):  # one for each node
-            executor.submit(Job(Node("instant", 0, ((class_,),)), None, None))
+            executor.submit(job_of(Node("instant", 0, ((class_,),))))
         outcomes = [ended(executor) for _ in range(2)]
     assert sorted(outcome.refused for outcome in outcomes) == [False, True]
     assert any("code" in (outcome.error or "") for outcome in outcomes)
@@ -114,12 +113,12 @@ def test_trainings_share_a_gpu_of_a_cluster(
         with closing(driver):
             assert (driver.capacity, driver.identity) == (3, {"gpu": fake_gpu.GPU})
             for class_ in range(2):
-                driver.submit(Job(Node("visible-gpu", 0, ((class_,),)), None, None))
+                driver.submit(job_of(Node("visible-gpu", 0, ((class_,),))))
             outcomes = [driver.wait(300.0) for _ in range(2)]
-            driver.submit(Job(Node("visible-gpu", 0, ((2,),)), None, None))
+            driver.submit(job_of(Node("visible-gpu", 0, ((2,),))))
         driver.close()
         assert not sys.modules["ray"].is_initialized(), "closing again starts no private cluster"
-    assert all(it is not None and it.outcome.error is None for it in outcomes), outcomes
+    assert all(it is not None and it.outcomes[0][0].error is None for it in outcomes), outcomes
     used = [(tmp_path / name).read_text(encoding="utf-8") for name in ("0", "1")]
     assert used == ["0", "0"]
 
@@ -136,9 +135,9 @@ def test_a_training_that_takes_too_long_is_stopped_in_a_cluster(tmp_path: Path) 
             executor_for("ray", context, workers=1, address=nodes.address, timeout=3.0)
         ) as executor,
     ):
-        executor.submit(Job(Node("sleepy", 0, ((0, 1),)), None, None))
+        executor.submit(job_of(Node("sleepy", 0, ((0, 1),))))
         assert (ended(executor).error or "").endswith(" 3 s.")
-        executor.submit(Job(Node("sleepy", 0, ((2, 3),)), None, None))  # which is not slow
+        executor.submit(job_of(Node("sleepy", 0, ((2, 3),))))  # which is not slow
         assert ended(executor).result is not None
 
 
@@ -163,7 +162,7 @@ def test_a_private_ray_is_for_this_user_on_this_machine_alone(tmp_path: Path) ->
             set(process.environ()) & {"RAY_AUTH_TOKEN"}
             for process in driver.children(recursive=True)
         )
-        executor.submit(Job(Node("instant", 0, ((0, 1),)), None, None))
+        executor.submit(job_of(Node("instant", 0, ((0, 1),))))
         assert ended(executor).result is not None
     assert not out.exists(), "nothing is left"
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from edgecil.engine.chains import Chain, Job, Step
 from edgecil.engine.config import Execution
 from edgecil.engine.executors import Executor, get_executor
 from edgecil.engine.node_training import WorkerContext
-from edgecil.engine.plan import Plan
+from edgecil.engine.plan import Node, Plan
 from edgecil.methods import get_method
 from edgecil.methods.setups import PAPER_MEMORY
 from edgecil.methods.task import Scenario
@@ -41,3 +42,12 @@ def executor_for(
     name: str, context: WorkerContext, folder: Path = Path(), **options: Any
 ) -> Executor:
     return get_executor(Execution(executor=name, **options), context, folder)
+
+
+def job_of(
+    *nodes: Node, before: Path | None = None, after: Path = Path("unused"), keep: bool = False
+) -> Job:
+    """A job with one chain; `after` is for the state after its last node."""
+    *first, last = nodes
+    steps = [Step(node, Path("between")) for node in first]
+    return Job((Chain((*steps, Step(last, after, keep)), before),))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from edgecil.backbones import pretrained
-from edgecil.engine.executors import Executor, Job, local
+from edgecil.engine import chains
+from edgecil.engine.chains import Chain, Job, Step
+from edgecil.engine.executors import Executor, local
 from edgecil.engine.executors.placement import Placement
 from edgecil.engine.handshake import differences, worker_identity
 from edgecil.engine.node_training import Outcome, WorkerContext, train_node, unpack
@@ -24,7 +26,7 @@ from edgecil.errors import EdgecilError, PrerequisiteError, UsageError
 from edgecil.methods import get_method
 from edgecil.methods.setups import PAPER_MEMORY
 from edgecil.sequences import ClassSequence
-from tests.engine.contexts import ORDERS, executor_for, make_context, plan_of
+from tests.engine.contexts import ORDERS, executor_for, job_of, make_context, plan_of
 from tests.toys import QUICK, same, toy_vit
 
 # The fixture `ran`, which is there before them, starts workers as users do.
@@ -51,10 +53,16 @@ def counts(done: dict[Node, NodeResult]) -> dict[Node, dict[str, tuple[int, ...]
 
 
 def ended(executor: Executor) -> Outcome:
-    """The outcome of the next job to end."""
+    """The outcome of the next job to end, which has one node."""
+    ((outcome,),) = all_ended(executor)
+    return outcome
+
+
+def all_ended(executor: Executor) -> Sequence[Sequence[Outcome]]:
+    """The outcomes of the next job to end, by chain."""
     while (finished := executor.wait()) is None:
         pass
-    return finished.outcome
+    return finished.outcomes
 
 
 def open_executor(name: str, directory: Path, methods: list[str]) -> Executor:
@@ -85,7 +93,7 @@ def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     methods = methods_for(request.param)
     executor = open_executor(request.param, directory, methods)
     kept = directory / "root.pt"
-    executor.submit(Job(ROOT, None, kept))
+    executor.submit(job_of(ROOT, after=kept, keep=True))
     assert ended(executor).result is not None
     # Named semaphores would stay for ever when everything is killed.
     assert "/dev/shm/sem." not in memory_maps(executor)
@@ -127,29 +135,77 @@ def test_results_are_those_of_each_sequence_alone(ran, alone) -> None:
 
 def test_states_are_the_same_bit_for_bit(ran, tmp_path) -> None:
     here = executor_for("local", make_context({"icarl": {}}), workers=1)
-    here.submit(Job(ROOT, None, tmp_path / "state"))
+    here.submit(job_of(ROOT, after=tmp_path / "state", keep=True))
     here.wait()
     assert same(ran.state, unpack((tmp_path / "state").read_bytes()))
 
 
 @pytest.mark.parametrize("timeout", [None, 300.0], ids=["in-process", "pool"])
-def test_an_only_child_gets_its_parent_state_from_memory_once(tmp_path, timeout) -> None:
-    """The file may be gone for the child; another attempt needs it."""
-    child = Node("icarl", 0, (*ROOT.prefix, (2, 3)))
-    results = []
+def test_a_chain_keeps_its_states_in_memory(tmp_path, timeout) -> None:
     context = make_context({"icarl": {}})
+    nodes = Node("icarl", 0, (*ROOT.prefix, (2, 3))).path
     with closing(executor_for("local", context, workers=1, timeout=timeout)) as executor:
-        for only_child in (True, False):
-            executor.submit(Job(ROOT, None, tmp_path / "state", only_child=only_child))
-            ended(executor)
-            if only_child:
-                (tmp_path / "state").unlink()
-            executor.submit(Job(child, tmp_path / "state", None))
+        executor.submit(job_of(*nodes, after=tmp_path / "last"))
+        (together,) = all_ended(executor)
+        apart = []
+        executor.submit(job_of(nodes[0], after=tmp_path / "state", keep=True))
+        apart.append(ended(executor))
+        executor.submit(job_of(nodes[1], before=tmp_path / "state"))
+        apart.append(ended(executor))
+    assert [it.result.correct for it in together] == [it.result.correct for it in apart]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["state"]
+
+
+def test_a_job_that_takes_long_ends_early_and_its_last_state_is_on_disk(
+    tmp_path, monkeypatch
+) -> None:
+    """The next job continues from memory once; another attempt needs the file."""
+    monkeypatch.setattr(chains, "PERIOD", 0.0)
+    context = make_context({"icarl": {}})
+    first, second = Node("icarl", 0, (*ROOT.prefix, (2, 3))).path
+    state = tmp_path / "state"
+    job = Job((Chain((Step(first, state), Step(second, tmp_path / "last"))), *job_of(ROOT).chains))
+    with closing(executor_for("local", context, workers=1)) as executor:
+        executor.submit(job)
+        assert [len(outcomes) for outcomes in all_ended(executor)] == [1, 0]
+        assert state.exists()
+        results = []
+        for content in (None, state.read_bytes()):
+            state.unlink() if content is None else state.write_bytes(content)
+            executor.submit(job_of(second, before=state))
             results.append(ended(executor).result.correct)
         assert results[0] == results[1]
-        (tmp_path / "state").unlink()
-        executor.submit(Job(child, tmp_path / "state", None))
+        state.unlink()
+        executor.submit(job_of(second, before=state))
         assert ended(executor).damaged
+
+
+@pytest.mark.parametrize("timeout", [None, 300.0], ids=["in-process", "pool"])
+def test_a_failure_inside_a_chain_leaves_the_state_before_it(tmp_path, timeout) -> None:
+    """The classes 0 and 1 come second."""
+    context = striking(tmp_path, "raising")
+    nodes = Node("raising", 0, ((2, 3), (0, 1))).path
+    steps = tuple(Step(node, tmp_path / f"{len(node.prefix)}.pt") for node in nodes)
+    other = Node("raising", 0, ((0, 2),))
+    with closing(executor_for("local", context, workers=1, timeout=timeout)) as executor:
+        executor.submit(Job((Chain(steps), *job_of(other).chains)))
+        (fine, failed), (last,) = all_ended(executor)
+        assert (fine.error, failed.error) == (None, "ValueError: cannot learn (0, 1)")
+        assert last.result is not None
+        assert sorted(path.name for path in tmp_path.glob("*.pt")) == ["1.pt"]
+        (tmp_path / "trigger").unlink()
+        executor.submit(job_of(nodes[1], before=steps[0].state))
+        assert ended(executor).result is not None
+
+
+def test_a_worker_that_dies_inside_a_chain_fails_its_node_and_keeps_the_results(tmp_path) -> None:
+    nodes = Node("deadly", 0, ((2, 3), (0, 1))).path
+    with closing(pool_for("deadly", tmp_path)) as pool:
+        pool.submit(Job((*job_of(*nodes).chains, *job_of(nodes[0]).chains)))
+        (fine, failed), rest = all_ended(pool)
+    assert fine.result is not None
+    assert "SIGKILL" in failed.error
+    assert rest == []
 
 
 def test_a_method_that_raises_costs_its_own_sequence_only(ran) -> None:
@@ -186,7 +242,7 @@ def test_a_missing_ray_is_an_error_with_installation_advice(monkeypatch) -> None
 
 
 def strange_job(method: str) -> Job:
-    return Job(Node(method, 0, ((0, 1),)), None, None)
+    return job_of(Node(method, 0, ((0, 1),)))
 
 
 def pool_for(methods: str, directory: Path, **settings: float) -> local.WorkerPool:
@@ -293,7 +349,7 @@ def test_out_of_memory_fails_the_job_and_nothing_else(pool) -> None:
     pool.submit(strange_job("hungry"))
     error = ended(pool).error or ""
     assert re.search("memory", error), error
-    pool.submit(Job(Node("hungry", 0, ((0, 2),)), None, None))
+    pool.submit(job_of(Node("hungry", 0, ((0, 2),))))
     assert ended(pool).result is not None
 
 

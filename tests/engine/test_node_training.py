@@ -5,10 +5,9 @@ import pickle
 import pytest
 import torch
 
-from edgecil.engine.node_training import pack, train_node, unpack
+from edgecil.engine.node_training import learn_node, pack, packed, train_node, unpack
 from edgecil.engine.plan import Node
 from tests.engine.contexts import DATASET, make_context
-from tests.toys import same
 
 FIRST = Node("instant", 0, ((0, 2),))
 SECOND = Node("instant", 0, ((0, 2), (1, 3)))
@@ -75,16 +74,14 @@ def test_wrong_answers_by_the_task_that_they_name() -> None:
     assert any(sum(row) for rows in counts.values() for row in rows)
 
 
-def test_a_state_handed_on_in_memory_gives_what_the_stored_one_gives() -> None:
+def test_a_state_in_memory_gives_what_the_stored_one_gives() -> None:
     context = make_context({"icarl": {}})
     first, second = Node("icarl", 0, ((0, 2),)), Node("icarl", 0, ((0, 2), (1, 3)))
-    _, packed = train_node(context, first, None, keep=True, hand_on=True)
-    (handed,) = context.handed.values()
-    assert same(unpack(packed), handed)
-    _, one = train_node(context, second, packed, keep=True)
-    _, other = train_node(context, second, handed, keep=True)
-    assert one is not None
-    assert one == other
+    _, state = learn_node(context, first, None, keep=True)
+    _, from_memory = train_node(context, second, state, keep=True)
+    _, from_file = train_node(context, second, packed(state), keep=True)
+    assert from_memory is not None
+    assert from_memory == from_file
 
 
 def test_what_only_predictions_read_is_not_stored() -> None:

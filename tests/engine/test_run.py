@@ -130,12 +130,12 @@ def test_a_failed_training_raises_after_all_others(toy, tmp_path) -> None:
 
 
 def test_a_run_that_was_not_reached_is_pending(toy) -> None:
-    def stop(_: Any) -> None:
+    def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
     out = toy.pop("out")
     with pytest.raises(KeyboardInterrupt):
-        run_resolved(resolve(None, grouped(protocol="enumerate", **toy), out=out), on_finished=stop)
+        run_resolved(resolve(None, grouped(protocol="enumerate", **toy), out=out), on_node=stop)
     runs = rows(Experiment.open(out).table())
     assert {one.pending for one in runs if one.accuracy is None} == {True}
     assert not any(one.pending for one in runs if one.accuracy is not None)

@@ -46,7 +46,7 @@ class WorkerContext:
     weights: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)  # files for workers
     backbones: Mapping[str, str] = field(default_factory=dict)  # others have the environment's
     models: Mapping[str, SlotModel] = field(default_factory=dict)
-    handed: dict[Node, State] = field(default_factory=dict)  # the last state, for an only child
+    handed: dict[Node, State] = field(default_factory=dict)  # the state after the last job
 
     def prepare(self) -> None:
         """Configure this process so that its results equal those of every other process."""
@@ -87,6 +87,11 @@ class WorkerContext:
         """Names of all networks."""
         return tuple(dict.fromkeys(self.backbones.values() or (self.environment.backbone,)))
 
+    def hand_on(self, node: Node, after: bytes | State | None) -> None:
+        """Keep the state after a node for the next job; what was packed is read again."""
+        if after is not None and not isinstance(after, bytes):
+            self.handed[node] = after
+
     def take_handed(self, node: Node) -> State | None:
         """Return the state before a node if it is in memory; another attempt reads it packed."""
         handed = None if node.parent is None else self.handed.get(node.parent)
@@ -123,18 +128,21 @@ def failure(message: str, *, damaged: bool = False, refused: bool = False) -> Ou
 
 
 def train_node(
-    context: WorkerContext,
-    node: Node,
-    parent: bytes | State | None,
-    *,
-    keep: bool,
-    hand_on: bool = False,
+    context: WorkerContext, node: Node, before: bytes | State | None, *, keep: bool
 ) -> tuple[Outcome, bytes | None]:
-    """Learn the node's last task from its parent's state and test on all tasks so far.
+    """Return what :func:`learn_node` does, with the state as it is stored."""
+    outcome, after = learn_node(context, node, before, keep=keep)
+    return outcome, None if after is None else packed(after)
 
-    The state that is returned, if it is kept, lacks what no later task reads. With `hand_on` it
-    also stays in `context.handed` for the only child; a learner that is not part of edgecil always
-    reads its packed state, which checks what is in it.
+
+def learn_node(
+    context: WorkerContext, node: Node, before: bytes | State | None, *, keep: bool
+) -> tuple[Outcome, bytes | State | None]:
+    """Learn the node's last task from the state before it and test on all tasks so far.
+
+    The state after it, which is returned if it is kept, lacks what no later task reads. A learner
+    that is not part of edgecil always continues from its packed state, so that what is in it is
+    checked.
     """
     start = time.perf_counter()
     if context.unequal and not context.allow_mismatch:
@@ -146,9 +154,9 @@ def train_node(
         torch.cuda.reset_peak_memory_stats()
     try:
         method = context.build(node)
-        if parent is not None:
+        if before is not None:
             try:
-                state_before = unpack(parent) if isinstance(parent, bytes) else parent
+                state_before = unpack(before) if isinstance(before, bytes) else before
             except Exception:
                 message = "The state after the previous task is damaged; run again to repair it."
                 return failure(message, damaged=True), None
@@ -159,29 +167,37 @@ def train_node(
             method.learn(task)
         check_finite(_parameters(method), "by the end of the training")
         correct, totals, confusion = _test(method, scenario, node)
-        packed = None
+        after: bytes | State | None = None
         if keep:
             state = method.state()
             state = {k: v for k, v in state.items() if k not in method.only_for_predictions}
-            packed = pack(state)
-            if hand_on and node.method not in context.methods:
-                context.handed[node] = state
+            after = pack(state) if node.method in context.methods else state
     except Exception as error:
-        permanent = isinstance(error, EdgecilError)
-        line = f"{type(error).__name__}: {error}".split("\n")[0].removesuffix(": ")
-        entry = context.methods.get(node.method)
-        place = entry.source.place(error) if entry is not None and entry.source else ""
-        if place and not permanent:  # an error of edgecil is complete as it is
-            line += f" ({place})"
-        short = isinstance(error, torch.OutOfMemoryError)
-        trace = traceback.format_exc()
-        return Outcome(error=line, trace=trace, permanent=permanent, out_of_memory=short), None
+        return _failed(context, node, error), None
     seconds = time.perf_counter() - start
     peak = _peak_memory()
     result = NodeResult.per_class(correct, totals, seconds, peak, confusion)
     memory = torch.cuda.max_memory_reserved() if on_gpu else peak
     room = torch.cuda.mem_get_info()[0] + torch.cuda.memory_reserved() if on_gpu else 0
-    return Outcome(result, worker=context.unequal, memory=memory, room=room), packed
+    return Outcome(result, worker=context.unequal, memory=memory, room=room), after
+
+
+def _failed(context: WorkerContext, node: Node, error: Exception) -> Outcome:
+    """Return the outcome of a training that raised."""
+    permanent = isinstance(error, EdgecilError)
+    line = f"{type(error).__name__}: {error}".split("\n")[0].removesuffix(": ")
+    entry = context.methods.get(node.method)
+    place = entry.source.place(error) if entry is not None and entry.source else ""
+    if place and not permanent:  # an error of edgecil is complete as it is
+        line += f" ({place})"
+    short = isinstance(error, torch.OutOfMemoryError)
+    trace = "".join(traceback.format_exception(error))
+    return Outcome(error=line, trace=trace, permanent=permanent, out_of_memory=short)
+
+
+def packed(state: bytes | State) -> bytes:
+    """Return a state as it is stored."""
+    return state if isinstance(state, bytes) else pack(state)
 
 
 class TooLongError(BaseException):
@@ -196,7 +212,7 @@ def at_most(seconds: float | None) -> Iterator[None]:
         return
 
     def stop(*_: object) -> None:
-        raise TooLongError
+        raise TooLongError(f"The training was stopped after {seconds:g} s.")
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)

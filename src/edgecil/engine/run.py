@@ -40,7 +40,7 @@ from edgecil.similarity import save_similarity
 from edgecil.similarity.build import SimilaritySource
 
 if TYPE_CHECKING:
-    from edgecil.engine.executors import Finished
+    from edgecil.engine.node_training import Outcome
     from edgecil.engine.prepare import Prepared
     from edgecil.engine.store import Store
 
@@ -146,11 +146,10 @@ def run(
                 remaining, workers = set(prepared.plan) - measured.keys(), capacity
                 bar.start(len(prepared.plan), len(prepared.plan) - len(remaining))
 
-        def advance(finished: Finished) -> None:
-            node, result = finished.job.node, finished.outcome.result
+        def advance(node: Node, outcome: Outcome) -> None:
             remaining.discard(node)
-            if result is not None:
-                measured[node] = result.seconds
+            if outcome.result is not None:
+                measured[node] = outcome.result.seconds
             bar.advance(node.method)
 
         return run_resolved(asked, start, advance)
@@ -193,11 +192,11 @@ def resolve(
 def run_resolved(
     asked: Resolved,
     on_start: Callable[[Prepared, Store, int], None] = lambda *_: None,
-    on_finished: Callable[[Finished], None] = lambda finished: None,
+    on_node: Callable[[Node, Outcome], None] = lambda node, outcome: None,
 ) -> Experiment:
     """Train what a call asks for."""
     config, most = asked.config, asked.execution.repeats_on
-    train = partial(_run, on_start=on_start, on_finished=on_finished)
+    train = partial(_run, on_start=on_start, on_node=on_node)
     experiment = train(asked) if asked.goal is None else _run_until(asked.goal, asked, train)
     if most is not None:
         repeated = replace(
@@ -270,7 +269,7 @@ def _added(first: Experiment, second: Experiment) -> Experiment:
 def _run(
     asked: Resolved,
     on_start: Callable[[Prepared, Store, int], None],
-    on_finished: Callable[[Finished], None],
+    on_node: Callable[[Node, Outcome], None],
 ) -> Experiment:
     """Train every run of one configuration."""
     config, execution, out = asked.config, asked.execution, asked.out
@@ -304,17 +303,16 @@ def _run(
         store.add_config(asdict(prepared.config))
         on_start(prepared, store, executor.capacity)
         with ProgressWriter(out, workers=executor.capacity, shard=execution.shard) as progress:
-
-            def finish(finished: Finished) -> None:
-                progress.end(finished.job.node)
-                on_finished(finished)
-
+            observer = scheduler.Observer(
+                on_job=lambda job: progress.begin(job.first),
+                on_job_end=lambda job: progress.end(job.first),
+                on_node=on_node,
+            )
             summary = scheduler.execute(
                 prepared.plan,
                 store,
                 executor,
-                finish,
-                lambda job: progress.begin(job.node),
+                observer,
                 keep_states=execution.keep_states,
                 retries=execution.retries,
                 worker=unequal,

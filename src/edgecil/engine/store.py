@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 from urllib.parse import quote
 
@@ -477,20 +478,20 @@ class Store(StoreReader):
         self, node: Node, result: NodeResult | WholeRun, *, worker: Mapping[str, str] | None = None
     ) -> None:
         """Store the result of a node, or of a whole sequence that another tool trained."""
-        self.record_all([(node, result)], worker=worker)
+        self.record_all([(node, result)], workers={node: worker} if worker else {})
 
     def record_all(
         self,
         results: Iterable[tuple[Node, NodeResult | WholeRun]],
         *,
-        worker: Mapping[str, str] | None = None,
+        workers: Mapping[Node, Mapping[str, str]] = MappingProxyType({}),
     ) -> None:
         """Store several results in one transaction."""
-        differences = json.dumps(dict(worker)) if worker else None
         rows = []
         for node, result in results:
-            whole, text = isinstance(result, WholeRun), msgspec.json.encode(result).decode()
-            rows.append((*_key(node), int(whole), text, None, None, differences))
+            is_whole, text = isinstance(result, WholeRun), msgspec.json.encode(result).decode()
+            differences = json.dumps(dict(workers[node])) if node in workers else None
+            rows.append((*_key(node), int(is_whole), text, None, None, differences))
         with self._writing():
             self._write("nodes", rows, conflict="OR REPLACE")
 
@@ -506,6 +507,10 @@ class Store(StoreReader):
         with self._writing():
             row = (*key, whole_run, result, error, trace, worker)
             self._write("nodes", [row], conflict="OR REPLACE")
+
+    def states(self) -> set[Path]:
+        """Return the files with states that exist."""
+        return set(self._states.glob("*.pt"))
 
     def state_path(self, node: Node) -> Path:
         """Return the file with a node's state, which exists while nodes below it are unfinished."""

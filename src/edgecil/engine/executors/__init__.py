@@ -2,40 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from edgecil.engine.chains import Job
 from edgecil.engine.config import Execution
 from edgecil.engine.executors.placement import place
 from edgecil.engine.handshake import suits
 from edgecil.engine.node_training import Outcome, WorkerContext
-from edgecil.engine.plan import Node
 from edgecil.errors import UsageError
 
 
 @dataclass(frozen=True)
-class Job:
-    """A node to train."""
-
-    node: Node
-    parent: Path | None  # file with the parent's state; None for a first task
-    keep: Path | None  # file to write the new state to; None if no task follows
-    only_child: bool = False  # one node alone will continue from the state
-
-    @property
-    def options(self) -> dict[str, bool]:
-        """Options of :func:`train_node`."""
-        return {"keep": self.keep is not None, "hand_on": self.only_child}
-
-
-@dataclass(frozen=True)
 class Finished:
-    """A job that has ended, successfully or not; a state to keep is on disk."""
+    """A job that has ended; states that later nodes need are on disk.
+
+    Attributes:
+        job: the job.
+        outcomes: by chain, the outcomes of its first nodes; the others were not tried.
+        crash: how the worker ended, where it is unknown which of the nodes it was at.
+    """
 
     job: Job
-    outcome: Outcome
+    outcomes: Sequence[Sequence[Outcome]]
+    crash: Outcome | None = None
 
 
 class Executor(Protocol):

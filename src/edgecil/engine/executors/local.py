@@ -14,14 +14,16 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from edgecil.engine.executors import Finished, Job
+from edgecil.engine.chains import Job, Outcomes, train_job
+from edgecil.engine.executors import Finished
 from edgecil.engine.executors.placement import Placement
 from edgecil.engine.handshake import gpu_identity, worker_identity
 from edgecil.engine.main_guard import WORKER, check_exit, forget_safe_path, start_worker
-from edgecil.engine.node_training import Outcome, State, WorkerContext, failure, train_node
+from edgecil.engine.node_training import Outcome, WorkerContext, failure
 from edgecil.engine.plan import Node
 from edgecil.engine.store import save_state
 from edgecil.errors import EdgecilError
@@ -50,7 +52,9 @@ class InProcess:
     def wait(self) -> Finished | None:
         """Train the next job."""
         job = self._jobs.popleft()
-        return Finished(job, run_job(self._context, job))
+        outcomes = Outcomes(job)
+        train_job(self._context, job, _OnDisk(), outcomes)
+        return Finished(job, outcomes.by_chain)
 
     def close(self) -> None:
         """Drop queued jobs."""
@@ -62,7 +66,7 @@ class WorkerPool:
 
     Each worker has a connection of its own, so it is certain which job a worker died with, and
     nothing (such as a named semaphore) remains in the system after a hard kill. A worker says when
-    it begins a job, whose time is limited from then on.
+    it begins a node, whose time is limited from then on, and how the node ended.
     """
 
     def __init__(
@@ -96,35 +100,36 @@ class WorkerPool:
         busy = [worker for worker in self._workers if worker.job is not None]
         wait([it for worker in busy for it in (worker.connection, worker.process.sentinel)], _TICK)
         for worker in busy:
-            outcome = worker.receive()
+            has_ended = worker.receive()
             late = worker.begun is not None and time.monotonic() - worker.begun > self._timeout
-            if outcome is None and late:
-                outcome = failure(f"The training was stopped after {self._timeout:g} s.")
+            if not has_ended and late:
+                worker.fail(f"The training was stopped after {self._timeout:g} s.")
                 worker.alive = False
-            if outcome is not None and (finished := self._finish(worker, outcome)) is not None:
+            if (has_ended or late) and (finished := self._finish(worker)) is not None:
                 return finished
         return None
 
-    def _finish(self, worker: _Worker, outcome: Outcome) -> Finished | None:
-        """Free a worker; return its job with the outcome, or None if it is repeated."""
-        job = worker.job
+    def _finish(self, worker: _Worker) -> Finished | None:
+        """Free a worker; return its job with the outcomes, or None if it is repeated."""
+        job, outcomes, last = worker.job, worker.outcomes, worker.outcomes.last
         assert job is not None
+        assert last is not None
         running = sum(it.job is not None and it.device == worker.device for it in self._workers)
         worker.job = None
-        if not worker.alive or outcome.out_of_memory:  # a new process has none of its memory
+        if not worker.alive or last.out_of_memory:  # a new process has none of its memory
             self._workers.remove(worker)
             worker.kill()
             check_exit(worker.process.exitcode)
-        self._lost = 0 if worker.alive or worker.begun is not None else self._lost + 1
+        self._lost = 0 if worker.alive or worker.has_begun else self._lost + 1
         if self._lost == _STARTS:
             raise EdgecilError(
                 f"{_STARTS} worker processes in a row ended before they began a task. "
-                f"{outcome.error} Set `workers` to 1 to see the whole error."
+                f"{last.error} Set `workers` to 1 to see the whole error."
             )
         if self._lost:  # it is not the job that ended the worker
             self._queued.appendleft(job)
             return None
-        if outcome.out_of_memory and self._placement.lower(worker.device, running):
+        if last.out_of_memory and self._placement.lower(worker.device, running):
             _log.warning(
                 "%s has too little memory for %d jobs; %d run there from now on, and the task is "
                 "repeated.",
@@ -132,11 +137,11 @@ class WorkerPool:
                 running,
                 running - 1,
             )
-            self._queued.appendleft(job)
-            return None
+            outcomes.drop_last()
+            return Finished(job, outcomes.by_chain)
         alone = sum(it.device == worker.device for it in self._workers) == 1
-        self._placement.learn(worker.device, outcome.memory, outcome.room if alone else 0)
-        return Finished(job, outcome)
+        self._placement.learn(worker.device, last.memory, last.room if alone else 0)
+        return Finished(job, outcomes.by_chain)
 
     def _start_jobs(self) -> None:
         while self._queued:
@@ -150,7 +155,8 @@ class WorkerPool:
                 idle = [_Worker(self._context, device)]
                 self._workers += idle
             # The state before the job may be in a worker's memory.
-            worker = next((it for it in idle if it.last == job.node.parent), idle[0])
+            before = job.first.parent
+            worker = next((it for it in idle if before and before in it.trained), idle[0])
             worker.begin(self._queued.popleft())
 
     def close(self) -> None:
@@ -175,41 +181,54 @@ class _Worker:
         other.close()
         self.device = device
         self.job: Job | None = None
-        self.last: Node | None = None  # of its last job
-        self.begun: float | None = None  # when it began its job
+        self.trained: frozenset[Node] = frozenset()  # nodes of its last job
+        self.has_begun = False  # the job
         self.alive = True
 
     def begin(self, job: Job) -> None:
         """Give the worker a job."""
-        self.job, self.last, self.begun = job, job.node, None
+        self.job, self.trained = job, frozenset(job.nodes)
+        self.outcomes = Outcomes(job)
+        self.chain = 0  # number of the chain that it is at
+        self.begun: float | None = None  # when it began its node
+        self.has_begun = False
         with suppress(OSError):  # it has ended, as will show
             self.connection.send(job)
 
-    def receive(self) -> Outcome | None:
-        """Return the outcome of the job; None if the worker has not finished it."""
+    def fail(self, message: str) -> None:
+        """Let the node fail that the worker is at."""
+        self.outcomes.end(self.chain, failure(message))
+
+    def receive(self) -> bool:
+        """Take the news from the worker; whether its job has ended, or the worker itself."""
         while True:
             alive = self.process.is_alive()  # asked first: it may send its outcome and end
             try:
                 if not self.connection.poll():
                     if alive:
-                        return None
+                        return False
                     break
-                message = self.connection.recv()
+                news = self.connection.recv()
             except (EOFError, OSError):
                 break
-            if isinstance(message, Exception):
-                raise message
-            if isinstance(message, Outcome):
-                return message
-            self.begun = time.monotonic()
+            if isinstance(news, Exception):
+                raise news
+            if news is None:
+                return True
+            self.chain, outcome = news
+            self.begun, self.has_begun = time.monotonic(), True
+            if outcome is not None:
+                self.outcomes.end(self.chain, outcome)
         self.alive = False
         self.process.join(5.0)
         code = self.process.exitcode
         if code is None or code >= 0:
-            return failure(f"The worker process ended with exit code {code}.")
+            self.fail(f"The worker process ended with exit code {code}.")
+            return True
         name = signal.Signals(-code).name
         memory = " (often: out of memory)" if name in ("SIGKILL", "SIGSEGV", "SIGABRT") else ""
-        return failure(f"The worker process was ended by {name}{memory}.")
+        self.fail(f"The worker process was ended by {name}{memory}.")
+        return True
 
     def kill(self) -> None:
         """End the process."""
@@ -231,9 +250,9 @@ def _work(connection: Connection, context: WorkerContext, device: str) -> None:
     with suppress(EOFError):
         while True:
             job: Job = connection.recv()
-            connection.send("begun")
             try:
-                connection.send(run_job(context, job))
+                train_job(context, job, _OnDisk(), _Sender(connection))
+                connection.send(None)
             except Exception as error:  # such as a full disk: it ends the run
                 connection.send(error)
 
@@ -246,16 +265,28 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def run_job(context: WorkerContext, job: Job) -> Outcome:
-    """Train a job: read the parent's state unless it is in memory, write the new one."""
-    parent: bytes | State | None = context.take_handed(job.node)
-    if parent is None and job.parent is not None:
-        try:
-            parent = job.parent.read_bytes()
-        except FileNotFoundError:
-            message = f"The state after the previous task is missing: {job.parent}."
-            return failure(message, damaged=True)
-    outcome, state = train_node(context, job.node, parent, **job.options)
-    if job.keep is not None and state is not None:
-        save_state(job.keep, state)
-    return outcome
+class _Sender:
+    """Reports to the process that started this one: a chain's number, and how its node ended."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def begin(self, chain: int) -> None:
+        """Send that a chain has begun."""
+        self._connection.send((chain, None))
+
+    def end(self, chain: int, outcome: Outcome) -> None:
+        """Send the outcome of the chain's next node."""
+        self._connection.send((chain, outcome))
+
+
+class _OnDisk:
+    """States in the experiment directory."""
+
+    def read(self, path: Path) -> bytes:
+        """Return the content of a file."""
+        return path.read_bytes()
+
+    def write(self, path: Path, state: bytes) -> None:
+        """Write a file that is complete and on disk on return."""
+        save_state(path, state)

@@ -28,18 +28,12 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.backbones.pretrained import is_pretrained, weight_contents
+from edgecil.engine.chains import Job, Outcomes, train_job
 from edgecil.engine.config import Execution
-from edgecil.engine.executors import Finished, Job
+from edgecil.engine.executors import Finished
 from edgecil.engine.handshake import worker_identity
 from edgecil.engine.main_guard import hidden_script, safe_path, without_interrupts
-from edgecil.engine.node_training import (
-    Outcome,
-    TooLongError,
-    WorkerContext,
-    at_most,
-    failure,
-    train_node,
-)
+from edgecil.engine.node_training import Outcome, WorkerContext, at_most
 from edgecil.engine.store import save_state
 from edgecil.errors import EdgecilError, PrerequisiteError
 from edgecil.io.device import cores, kernel_variables
@@ -262,29 +256,28 @@ class RayDriver:
         self._context = ray.put((context, self.identity))
 
     def submit(self, job: Job) -> None:
-        """Send a job to the cluster, with the state before it."""
-        state = None
-        if job.parent is not None:
-            state = job.parent.read_bytes() if job.parent.exists() else b""
-        arguments = [self._context], replace(job, parent=None), state
+        """Send a job to the cluster, with the states before its chains."""
+        paths = [chain.before for chain in job.chains if chain.before is not None]
+        states = {path: path.read_bytes() for path in paths if path.exists()}
+        arguments = [self._context], job, states
         self._running[self._train.remote(*arguments, self._timeout, self._directory)] = job
 
     def wait(self, seconds: float) -> Finished | None:
-        """Return the next job to end; a state to keep is fetched and written to disk."""
+        """Return the next job to end; states to keep are fetched and written to disk."""
         done, _ = self._ray.wait(list(self._running), num_returns=1, timeout=seconds)
         if not done:
             self.look()
             return None
         job = self._running.pop(done[0])
         try:
-            outcome, state = self._ray.get(done[0])
+            outcomes, states = self._ray.get(done[0])
         except self._ray.exceptions.RayError as error:
             self.look()  # the end of the head would be the cause
-            line = str(error).splitlines()[0]
-            return Finished(job, Outcome(error=f"{type(error).__name__}: {line}", trace=str(error)))
-        if job.keep is not None and state is not None:
-            save_state(job.keep, state)
-        return Finished(job, outcome)
+            line = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+            return Finished(job, (), Outcome(error=line, trace=str(error)))
+        for path, state in states.items():
+            save_state(path, state)
+        return Finished(job, outcomes)
 
     def look(self) -> None:
         """Count what the nodes can run; raise an error if the head or all of them are gone."""
@@ -344,14 +337,32 @@ def gpu_type() -> str | None:
     return torch.cuda.get_device_name() if torch.cuda.is_available() else None
 
 
+class _InMemory:
+    """States by the paths of their files, which are on another machine."""
+
+    def __init__(self, states: Mapping[Path, bytes]) -> None:
+        self._before = states
+        self.written: dict[Path, bytes] = {}
+
+    def read(self, path: Path) -> bytes:
+        """Return a state that came with the job."""
+        if path not in self._before:
+            raise FileNotFoundError(path)
+        return self._before[path]
+
+    def write(self, path: Path, state: bytes) -> None:
+        """Keep a state for the process that sent the job."""
+        self.written[path] = state
+
+
 def train(
     references: list[Any],
     job: Job,
-    parent: bytes | None,
+    states: Mapping[Path, bytes],
     timeout: float | None = None,
     directory: str | None = None,
-) -> tuple[Outcome, bytes | None]:
-    """Train a job in a worker, which fetches the context once; its outcome and a state to keep."""
+) -> tuple[list[list[Outcome]], dict[Path, bytes]]:
+    """Train a job in a worker, which fetches the context once; its outcomes and states to keep."""
     import ray
 
     if directory is not None:
@@ -364,12 +375,9 @@ def train(
         _contexts[references[0]] = replace(context, expected=expected)
     context = _contexts[references[0]]
     context.prepare()
-    try:
-        with at_most(timeout):
-            state = context.take_handed(job.node) or parent
-            return train_node(context, job.node, state, **job.options)
-    except TooLongError:
-        return failure(f"The training was stopped after {timeout:g} s."), None
+    files, outcomes = _InMemory(states), Outcomes(job)
+    train_job(context, job, files, outcomes, limit=lambda: at_most(timeout))
+    return outcomes.by_chain, files.written
 
 
 def pickled(context: WorkerContext) -> bytes:
