@@ -197,6 +197,8 @@ def test_a_disk_that_is_full_while_saving(
     """First states do not fit; then, with less room, the database neither."""
     out = tmp_path / "run"
     words = command(out, "--workers", "1")
+    if "states" in message:
+        words.append("--keep-states")
     with files_at_most(limit):
         code = main(words)
     error = capfd.readouterr().err
