@@ -21,6 +21,7 @@ from edgecil.engine.node_training import (
     failure,
     learn_node,
     packed,
+    score_classes,
 )
 from edgecil.engine.plan import Node
 
@@ -49,9 +50,13 @@ class Chain:
 
 @dataclass(frozen=True)
 class Job:
-    """Chains to train in one process, one after the other."""
+    """Chains to train in one process, one after the other.
+
+    With `scores`, nothing is trained: the outcome of the first node has the scores of its method.
+    """
 
     chains: tuple[Chain, ...]
+    scores: bool = False
 
     @property
     def first(self) -> Node:
@@ -120,6 +125,15 @@ def train_job(
     A failure ends its chain, and too little memory ends the job. `limit` returns a context that
     raises :class:`TooLongError` in a training that takes too long.
     """
+    if job.scores:
+        reporter.begin(0)
+        try:
+            with limit():
+                outcome = score_classes(context, job.first)
+        except TooLongError as error:
+            outcome = failure(str(error))
+        reporter.end(0, outcome)
+        return
     work = _Work(context, files, reporter, limit)
     for number, chain in enumerate(job.chains):
         if work.is_over:

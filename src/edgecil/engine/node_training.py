@@ -24,6 +24,7 @@ from edgecil.engine.handshake import differences, gpu_identity, worker_identity
 from edgecil.engine.plan import Node
 from edgecil.engine.results import ClassCounts, NodeResult, TaskConfusion
 from edgecil.errors import EdgecilError
+from edgecil.io.arrays import Floats
 from edgecil.io.device import configure_compilation, use_portable_kernels, use_precision
 from edgecil.methods import Environment, Method, MethodEntry, get_method
 from edgecil.methods.task import Scenario
@@ -98,12 +99,15 @@ class WorkerContext:
         self.handed.clear()
         return handed
 
+    def entry(self, method: str) -> MethodEntry:
+        """Return the registry's entry of a method."""
+        return self.methods.get(method) or get_method(method)
+
     def build(self, node: Node) -> Method:
         """Return the node's method, untrained."""
         backbone = self.backbones.get(node.method, self.environment.backbone)
         environment = replace(self.environment, seed=node.seed, backbone=backbone)
-        entry = self.methods.get(node.method) or get_method(node.method)
-        return entry.build(self.configs[node.method], environment)
+        return self.entry(node.method).build(self.configs[node.method], environment)
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,7 @@ class Outcome:
     permanent: bool = False  # another attempt cannot succeed
     refused: bool = False  # the worker's identity differs
     worker: Mapping[str, str] = field(default_factory=dict)  # in what it differs, if allowed
+    scores: Floats | None = None  # (n_test, classes) of an order-free learner
     memory: int = 0  # peak in bytes on the worker's device; on a processor that of the worker
     room: int = 0  # bytes of its GPU that torch has in this process or could still have
     out_of_memory: bool = False
@@ -145,10 +150,8 @@ def learn_node(
     checked.
     """
     start = time.perf_counter()
-    if context.unequal and not context.allow_mismatch:
-        unequal = ", ".join(f"{name} is {text}" for name, text in context.unequal.items())
-        message = f"The worker on {platform.node()} was refused because its results would differ"
-        return failure(f"{message}: {unequal}.", refused=True), None
+    if (refusal := _refusal(context)) is not None:
+        return refusal, None
     on_gpu = context.environment.device.startswith("cuda")
     if on_gpu:
         torch.cuda.reset_peak_memory_stats()
@@ -180,6 +183,30 @@ def learn_node(
     memory = torch.cuda.max_memory_reserved() if on_gpu else peak
     room = torch.cuda.mem_get_info()[0] + torch.cuda.memory_reserved() if on_gpu else 0
     return Outcome(result, worker=context.unequal, memory=memory, room=room), after
+
+
+def score_classes(context: WorkerContext, node: Node) -> Outcome:
+    """Return the scores of an order-free learner for all test images and classes."""
+    if (refusal := _refusal(context)) is not None:
+        return refusal
+    try:
+        method = context.build(node)
+        scenario = context.scenario.on(context.environment.device)
+        if node.method in context.methods:
+            scenario = scenario.without_test_labels()
+        scores = method.scores(scenario).cpu().double().numpy()
+    except Exception as error:
+        return _failed(context, node, error)
+    return Outcome(scores=scores, worker=context.unequal, memory=_peak_memory())
+
+
+def _refusal(context: WorkerContext) -> Outcome | None:
+    """Return the outcome of a worker whose results would differ; None if they do not."""
+    if not context.unequal or context.allow_mismatch:
+        return None
+    unequal = ", ".join(f"{name} is {text}" for name, text in context.unequal.items())
+    message = f"The worker on {platform.node()} was refused because its results would differ"
+    return failure(f"{message}: {unequal}.", refused=True)
 
 
 def _failed(context: WorkerContext, node: Node, error: Exception) -> Outcome:

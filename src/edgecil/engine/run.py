@@ -276,6 +276,7 @@ def _run(
     use_portable_kernels(precision=config.training.precision, device=config.training.device)
     from edgecil.engine import scheduler
     from edgecil.engine.executors import get_executor
+    from edgecil.engine.order_evaluation import evaluate_orders
     from edgecil.engine.prepare import prepare
     from edgecil.engine.trackers import TRACKERS, open_trackers
 
@@ -308,14 +309,29 @@ def _run(
                 on_job_end=lambda job: progress.end(job.first),
                 on_node=on_node,
             )
-            summary = scheduler.execute(
+            scenario, methods = context.scenario, prepared.context.configs
+            evaluated = evaluate_orders(
                 prepared.plan,
+                [name for name in methods if context.entry(name).order_free],
+                scenario.test.labels.cpu().numpy(),
+                store,
+                executor,
+                observer,
+                worker=unequal,
+            )
+            summary = scheduler.execute(
+                evaluated.plan,
                 store,
                 executor,
                 observer,
                 keep_states=execution.keep_states,
                 retries=execution.retries,
                 worker=unequal,
+            )
+            summary = replace(
+                summary,
+                trained=summary.trained + evaluated.added,
+                reused=summary.reused + evaluated.reused,
             )
         if not summary.failed:
             remove_features(out)

@@ -127,33 +127,36 @@ class _Execution:
             self.results.add(node, outcome.result, {**self.worker, **outcome.worker})
             self.queue.finish(node)
             self.trained += 1
-        elif outcome.refused:
-            raise PrerequisiteError(
-                f"{outcome.error} Install the same versions and weights on every node, or "
-                "use `allow_mismatch` to train there too, which is recorded with each result."
-            )
-        elif outcome.damaged and self.queue.repair(node):
+            self.observer.on_node(node, outcome)
+            return
+        check_refused(outcome)
+        if outcome.damaged and self.queue.repair(node):
             _log.warning("The state before %s was damaged; it is trained again.", node)
             return
-        elif (
-            not outcome.permanent
-            and self.attempts.get(node, 0) < self.retries
-            and self.queue.retry(node)
-        ):
-            self.attempts[node] = self.attempts.get(node, 0) + 1
+        attempts = self.attempts.get(node, 0)
+        if not outcome.permanent and attempts < self.retries and self.queue.retry(node):
+            self.attempts[node] = attempts + 1
             _log.warning(
                 "Attempt %d of %d at task %d of a sequence failed (%s); it is tried again.",
-                self.attempts[node],
+                attempts + 1,
                 self.retries + 1,
                 len(node.prefix),
                 outcome.error,
             )
             return
-        else:
-            self.write()
-            self.store.record_failure(node, outcome.error or "", outcome.trace or "")
-            self.failed.append(node)
+        self.write()
+        self.store.record_failure(node, outcome.error or "", outcome.trace or "")
+        self.failed.append(node)
         self.observer.on_node(node, outcome)
+
+
+def check_refused(outcome: Outcome) -> None:
+    """Raise an error if a worker was refused."""
+    if outcome.refused:
+        raise PrerequisiteError(
+            f"{outcome.error} Install the same versions and weights on every node, or use "
+            "`allow_mismatch` to train there too, which is recorded with each result."
+        )
 
 
 class _Queue:

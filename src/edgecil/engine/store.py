@@ -252,6 +252,10 @@ class StoreReader:
                     results[node].check(node.prefix)
         return results
 
+    def finished_nodes(self) -> set[Node]:
+        """Return every node with a result, of its own or as the end of a whole run."""
+        return {node for node, _, result, *_ in self._nodes() if result is not None}
+
     def failures(self) -> dict[Node, tuple[str, str]]:
         """Return every failed node: the error in one line, and its traceback."""
         return {

@@ -36,6 +36,7 @@ class APER(SimpleCIL):
     config: APERConfig
     kept = (*SimpleCIL.kept, "adapters")
     need = "sockets"
+    order_free = False  # the first task adapts the features
 
     def __init__(self, config: APERConfig, environment: Environment) -> None:
         super().__init__(config, environment)

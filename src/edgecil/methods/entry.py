@@ -58,6 +58,11 @@ class MethodEntry:
         """Whether it works on a frozen pre-trained model."""
         return getattr(self.build, "frozen", False)
 
+    @property
+    def order_free(self) -> bool:
+        """Whether all class orders follow from one matrix of scores."""
+        return getattr(self.build, "order_free", False)
+
     def needs(self, config: Any) -> Need:
         """Return what the learner with these settings needs of its network."""
         need: Need = getattr(self.build, "needs", Method.needs)(config)

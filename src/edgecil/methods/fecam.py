@@ -16,9 +16,9 @@ from torch.nn.functional import normalize
 from edgecil.methods.class_statistics import ClassGaussians
 from edgecil.methods.entry import register_method
 from edgecil.methods.method import Environment
-from edgecil.methods.pretrained import PretrainedMethod
+from edgecil.methods.pretrained import PretrainedMethod, in_double
 from edgecil.methods.settings import Positive, Settings
-from edgecil.methods.task import Task
+from edgecil.methods.task import Scenario, Task
 
 _LEAST = 1e-12  # variance of a class whose features are all equal
 
@@ -39,6 +39,7 @@ class FeCAM(PretrainedMethod):
     config: FeCAMConfig
     kept = ("gaussians",)
     need = "features"
+    order_free = True
 
     def __init__(self, config: FeCAMConfig, environment: Environment) -> None:
         super().__init__(config, environment)
@@ -60,10 +61,23 @@ class FeCAM(PretrainedMethod):
 
     def classify(self, inputs: Tensor) -> dict[str, Tensor]:
         """Return the class with the least Mahalanobis distance."""
-        features = self.features(inputs)
-        pairs = zip(self.gaussians.means, self.gaussians.roots, strict=True)
-        distances = [mahalanobis(features - mean, root) for mean, root in pairs]
-        return {"head": torch.stack(distances, dim=1).argmin(dim=1)}
+        return {"head": self.distances(inputs).argmin(dim=1)}
+
+    def distances(self, inputs: Tensor) -> Tensor:
+        """Return the squared distances (n, classes seen) of images to classes.
+
+        They are rounded from double precision, so that a distance does not depend on the other
+        images and classes.
+        """
+        features = in_double(self.features(inputs))
+        pairs = zip(in_double(self.gaussians.means), self.gaussians.roots, strict=True)
+        distances = [mahalanobis(features - mean, in_double(root)) for mean, root in pairs]
+        return torch.stack(distances, dim=1).float()
+
+    def scores(self, scenario: Scenario) -> Tensor:
+        """Return the negative distances (n_test, classes) of all test images."""
+        self.learn_at_once(scenario)
+        return -self.distances(scenario.test.inputs)
 
 
 def correlation_root(features: Tensor, shrinkage: float) -> Tensor:

@@ -12,7 +12,7 @@ from torch import Tensor
 from edgecil.backbones.pretrained import is_pretrained, statistics_of
 from edgecil.data.augment import Pipeline
 from edgecil.io.device import autocast
-from edgecil.methods.task import Task
+from edgecil.methods.task import Scenario, Task
 
 # `features`: any network; `residual`: one of the residual networks, whose stages it takes apart;
 # `sockets`: a vision transformer with places for prompts and adapters.
@@ -91,6 +91,8 @@ class Method(ABC):
         only_for_predictions: entries of the state that no later task reads; they are not stored.
         need: what it needs of its network.
         frozen: whether it learns on a frozen pre-trained network.
+        order_free: whether its scores of an image do not depend on the order of the classes, on
+            what else was learnt, nor on the seed; it then has :meth:`scores`.
         seen: original ids of the classes learnt so far, in order of arrival.
     """
 
@@ -100,6 +102,7 @@ class Method(ABC):
     only_for_predictions: ClassVar[tuple[str, ...]] = ()
     need: ClassVar[Need] = "features"
     frozen: ClassVar[bool] = False
+    order_free: ClassVar[bool] = False
 
     @classmethod
     def needs(cls, config: Any) -> Need:
@@ -120,6 +123,16 @@ class Method(ABC):
 
         The inputs are in host memory; the labels may be on any device.
         """
+
+    def scores(self, scenario: Scenario) -> Tensor:
+        """Return a score (n_test, classes) of each test image for each class of the dataset.
+
+        Required of learners that are `order_free`, and called on a new one: after any tasks, the
+        prediction must be the class with the largest score among those seen, the first one among
+        equal scores. All class orders are then evaluated from these scores. Test labels are
+        hidden from learners that are not part of edgecil.
+        """
+        raise NotImplementedError(f"{type(self).__name__} is order-free but has no scores().")
 
     def predict(self, inputs: Tensor, classifier: str | None = None) -> Tensor:
         """Predict original class ids (n,) of uint8 images (n, c, h, w), among the seen classes."""

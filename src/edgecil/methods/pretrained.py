@@ -14,6 +14,7 @@ from edgecil.backbones.pretrained import frozen_backbone, frozen_vit
 from edgecil.backbones.vit import Sockets, ViT
 from edgecil.methods.method import Environment, Method, Need, suited_to
 from edgecil.methods.settings import PAPER, Schedule
+from edgecil.methods.task import Scenario
 
 
 class PretrainedMethod(Method):
@@ -69,6 +70,12 @@ class PretrainedMethod(Method):
             precision=self.environment.precision,
         )
 
+    def learn_at_once(self, scenario: Scenario) -> None:
+        """Learn all classes of a dataset as one task."""
+        everything = (tuple(range(scenario.classes)),)
+        with scenario.task(everything, self.environment.seed) as task:
+            self.learn(task)
+
     def adapted_features(
         self, inputs: Tensor, adapters: torch.nn.ModuleList, *, share: bool = True
     ) -> Tensor:
@@ -87,3 +94,8 @@ class PretrainedMethod(Method):
                 return self.vit(self._prepare.plain(part), sockets).float()
 
         return bank.rows(inputs, compute, self.environment.device)
+
+
+def in_double(values: Tensor) -> Tensor:
+    """Return values in double precision, on the CPU if their device has none."""
+    return (values.cpu() if values.device.type == "mps" else values).double()

@@ -15,9 +15,9 @@ from torch.nn.functional import normalize
 from edgecil.methods.adapters import class_means
 from edgecil.methods.entry import register_method
 from edgecil.methods.method import Environment, Need
-from edgecil.methods.pretrained import PretrainedMethod
+from edgecil.methods.pretrained import PretrainedMethod, in_double
 from edgecil.methods.settings import Settings
-from edgecil.methods.task import Task
+from edgecil.methods.task import Scenario, Task
 
 
 @register_method("simplecil", Settings, "class means of frozen features, nothing trained (2024)")
@@ -25,6 +25,7 @@ class SimpleCIL(PretrainedMethod):
     """Classifies by the cosine similarity to class means; APER has other features."""
 
     need: ClassVar[Need] = "features"
+    order_free: ClassVar[bool] = True
     kept: ClassVar[tuple[str, ...]] = ("prototypes",)
 
     def __init__(self, config: Any, environment: Environment) -> None:
@@ -44,5 +45,19 @@ class SimpleCIL(PretrainedMethod):
 
     def classify(self, inputs: Tensor) -> dict[str, Tensor]:
         """Return the class whose prototype has the largest cosine similarity."""
-        features = normalize(self.features(inputs), dim=1)
-        return {"head": (features @ normalize(self.prototypes, dim=1).T).argmax(dim=1)}
+        return {"head": self.cosines(inputs).argmax(dim=1)}
+
+    def cosines(self, inputs: Tensor) -> Tensor:
+        """Return the cosine similarities (n, classes seen) of images to prototypes.
+
+        They are rounded from double precision, so that a similarity does not depend on the other
+        images and prototypes.
+        """
+        features = normalize(in_double(self.features(inputs)), dim=1)
+        prototypes = normalize(in_double(self.prototypes), dim=1)
+        return (features @ prototypes.T).float()
+
+    def scores(self, scenario: Scenario) -> Tensor:
+        """Return the cosine similarities (n_test, classes) of all test images."""
+        self.learn_at_once(scenario)
+        return self.cosines(scenario.test.inputs)

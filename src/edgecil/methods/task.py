@@ -158,6 +158,12 @@ class Scenario:
         )
         return moved
 
+    def without_test_labels(self) -> Scenario:
+        """Return the same scenario with 0 in place of every test label."""
+        hidden = copy(self)
+        hidden.test = Split(self.test.inputs, torch.zeros_like(self.test.labels))
+        return hidden
+
     @contextmanager
     def task(
         self, tasks: tuple[tuple[int, ...], ...], run_seed: int, *, everything: bool = False
