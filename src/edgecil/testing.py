@@ -278,6 +278,37 @@ def check_task_sizes(subject: Subject) -> None:
         learner.classify()
 
 
+@CHECKS.register("order-free")
+def check_order_free(subject: Subject) -> None:
+    """The scores of an order-free learner give its predictions after every task of every order."""
+    if not subject.entry.order_free:
+        return
+    name = subject.entry.name
+    dataset = toy_dataset(**_TINY)
+    scenario = Scenario(dataset)
+    hidden = scenario.without_test_labels()
+    scores = subject.build(dataset).scores(hidden)
+    expected = len(scenario.test.labels), scenario.classes
+    assert scores.shape == expected, (
+        f"{name}.scores returned shape {tuple(scores.shape)}; return a row for each of the "
+        f"{expected[0]} test images and a column for each of the {expected[1]} classes."
+    )
+    for seed, tasks in enumerate((TASKS, TASKS[::-1], ((5,), (0, 2, 4), (1, 3)))):
+        method = subject.build(dataset, seed)
+        assert list(method.classifiers) == ["head"], (
+            f"{name} is order-free and has the classifiers {list(method.classifiers)}; an "
+            "order-free learner must have 'head' alone."
+        )
+        for end in range(1, len(tasks) + 1):
+            learn(method, scenario, tasks[:end], seed=seed)
+            seen = torch.tensor(method.seen)
+            predicted = seen[method.classify(scenario.test.inputs)["head"].cpu()]
+            assert same(predicted, seen[scores[:, seen].argmax(dim=1).cpu()]), (
+                f"{name} is order-free, but its predictions after the tasks {tasks[:end]} are not "
+                "the classes with the largest scores; set 'order_free' to False."
+            )
+
+
 def learn(method: Method, scenario: Scenario, tasks: Tasks, *, seed: int = 0) -> None:
     """Learn the last of these tasks."""
     with scenario.task(tasks, seed, everything=method.sees_everything) as task:
