@@ -24,10 +24,11 @@ OPTIONS: dict[str, Any] = {
 
 def counts(experiment: Experiment) -> dict[object, list[object]]:
     """Everything that is counted in every run, after every task."""
-    return {
-        key(run): [replace(it, seconds=0.0, peak_memory=0) for it in run.nodes]
-        for run in experiment.results()
-    }
+    by_run: dict[object, list[object]] = {}
+    for run in experiment.results():
+        nodes = [replace(node, seconds=0.0, peak_memory=0) for node in run.nodes]
+        by_run[run.method, run.seed, run.sequence] = nodes
+    return by_run
 
 
 @pytest.fixture(scope="module")
