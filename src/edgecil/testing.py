@@ -142,7 +142,7 @@ class Learner:
             yield
         except EdgecilError:  # a complete sentence
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             reason = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
             raise AssertionError(
                 f"{self._name}: {call} {failed} ({reason.rstrip(': ')}); {advice}."

@@ -20,8 +20,9 @@ from edgecil.data.formats.photographs import ADVICE, LISTINGS
 from edgecil.data.items import Items, first_vector
 from edgecil.data.slot import ENTRY_POINTS, adapt, dataset_text, open_slot
 from edgecil.data.store import resize_dataset
-from edgecil.errors import DataError, PrerequisiteError, UsageError, unknown, warn
+from edgecil.errors import DataError, PrerequisiteError, UsageError, shown, unknown, warn
 from edgecil.io.arrays import Ints
+from edgecil.io.code import refusing_exit
 from edgecil.registry import Registry, installed
 
 
@@ -91,7 +92,8 @@ def load_dataset(
         raise UsageError(f"`image_size` must be at least 1. Got {size} instead.")
     opened = open_dataset(name, root=root)
     chosen = select_classes(len(opened.names), count=count, seed=seed, ids=ids)
-    taken = opened.take(chosen) if isinstance(opened, Dataset) else opened.read(chosen, size)
+    with refusing_exit(f"The dataset {shown(opened.name)}"):
+        taken = opened.take(chosen) if isinstance(opened, Dataset) else opened.read(chosen, size)
     dataset = resize_dataset(taken, size)
     for note in dataset.notes:
         warn(note)
@@ -108,7 +110,8 @@ def load_dataset(
 def open_dataset(name: Any, *, root: str | Path | None = None) -> Dataset | Items:
     """Return a dataset; image files are listed and not decoded. See :func:`load_dataset`."""
     name = dataset_text(name)
-    opened = _open(name)
+    with refusing_exit(f"The dataset {shown(name)}"):
+        opened = _open(name)
     form = None if opened is not None else IMAGE_DATASETS[_resolve(name)]
     if root is not None and (form is None or not form.advice):
         raise UsageError(f"{name} does not use `root`. Got {root}; leave it out.")

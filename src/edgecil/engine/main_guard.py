@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from edgecil.errors import UsageError
+from edgecil.io.code import WorkerExit
 
 if TYPE_CHECKING:
     from edgecil.engine.node_training import WorkerContext
@@ -140,7 +141,7 @@ def refuse_while_importing() -> None:
     if not getattr(process, "_inheriting", False):  # set while a new process prepares itself
         return
     if process.name.startswith(WORKER):
-        raise SystemExit(UNGUARDED)
+        raise WorkerExit(UNGUARDED)
     raise UsageError(_ADVICE)
 
 

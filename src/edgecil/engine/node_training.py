@@ -25,6 +25,7 @@ from edgecil.engine.plan import Node
 from edgecil.engine.results import ClassCounts, NodeResult, TaskConfusion
 from edgecil.errors import EdgecilError
 from edgecil.io.arrays import Floats
+from edgecil.io.code import exit_sentence
 from edgecil.io.device import configure_compilation, use_portable_kernels, use_precision
 from edgecil.methods import Environment, Method, MethodEntry, get_method
 from edgecil.methods.task import Scenario
@@ -175,7 +176,7 @@ def learn_node(
             state = method.state()
             state = {k: v for k, v in state.items() if k not in method.only_for_predictions}
             after = pack(state) if node.method in context.methods else state
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return _failed(context, node, error), None
     seconds = time.perf_counter() - start
     peak = _peak_memory()
@@ -195,7 +196,7 @@ def score_classes(context: WorkerContext, node: Node) -> Outcome:
         if node.method in context.methods:
             scenario = scenario.without_test_labels()
         scores = method.scores(scenario).cpu().double().numpy()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return _failed(context, node, error)
     return Outcome(scores=scores, worker=context.unequal, memory=_peak_memory())
 
@@ -209,10 +210,13 @@ def _refusal(context: WorkerContext) -> Outcome | None:
     return failure(f"{message}: {unequal}.", refused=True)
 
 
-def _failed(context: WorkerContext, node: Node, error: Exception) -> Outcome:
-    """Return the outcome of a training that raised."""
+def _failed(context: WorkerContext, node: Node, error: Exception | SystemExit) -> Outcome:
+    """Return the outcome of a training that raised, or that called `sys.exit`."""
     permanent = isinstance(error, EdgecilError)
-    line = f"{type(error).__name__}: {error}".split("\n")[0].removesuffix(": ")
+    if isinstance(error, SystemExit):
+        line = exit_sentence(node.method, error)
+    else:
+        line = f"{type(error).__name__}: {error}".split("\n")[0].removesuffix(": ")
     entry = context.methods.get(node.method)
     place = entry.source.place(error) if entry is not None and entry.source else ""
     if place and not permanent:  # an error of edgecil is complete as it is

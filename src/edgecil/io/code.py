@@ -14,14 +14,49 @@ import sysconfig
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, cast
 
-from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError, unknown
+from edgecil.errors import (
+    DataError,
+    EdgecilError,
+    PrerequisiteError,
+    UsageError,
+    shown,
+    unknown,
+)
 
 _SCRIPT = ("__main__", "__mp_main__")  # the latter while a worker process imports it
+
+
+class WorkerExit(SystemExit):
+    """The end of a worker process that edgecil itself asks for."""
+
+
+class ForeignExitError(EdgecilError):
+    """Code of the user called `sys.exit`, which would end edgecil without a word."""
+
+
+@contextmanager
+def refusing_exit(what: str) -> Iterator[None]:
+    """Turn `sys.exit` of the user's code into an error that names the code."""
+    try:
+        yield
+    except WorkerExit:
+        raise
+    except SystemExit as error:
+        raise ForeignExitError(exit_sentence(what, error)) from error
+
+
+def exit_sentence(what: str, error: SystemExit) -> str:
+    """Return what to say of code that called `sys.exit`."""
+    return (
+        f"{what} called sys.exit({shown(error.code)}); let it return, or raise an error that says "
+        "what is wrong."
+    )
 
 
 @dataclass(frozen=True)
@@ -136,7 +171,8 @@ def call_factory(given: Callable[..., Any], what: str) -> Any:
         if parameter.default is parameter.empty and parameter.kind not in (2, 4):
             raise UsageError(f"{what} must be a function without required parameters.")
     try:
-        return given()
+        with refusing_exit(what):
+            return given()
     except EdgecilError:
         raise
     except Exception as error:
@@ -175,7 +211,8 @@ def load_code(source: Source) -> Callable[..., Any]:
             f"{source.attribute} is defined in a notebook or an interactive session, which other "
             "processes cannot import."
         )
-    module = _import_file(source) if source.module is None else _import_module(source)
+    with refusing_exit(f"The import of {source.module or source.path}"):
+        module = _import_file(source) if source.module is None else _import_module(source)
     member = getattr(module, source.attribute, None)
     if not callable(member):
         names = [name for name, it in vars(module).items() if isinstance(it, (type, FunctionType))]
