@@ -35,6 +35,7 @@ from numpy.typing import ArrayLike
 from edgecil.engine.metrics import DEFAULT_METRIC, find_metric
 from edgecil.errors import DataError, name_some, shown
 from edgecil.io.arrays import Bools, Floats, Ints
+from edgecil.runs.design import Design, PairedBy, Varies
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
@@ -126,6 +127,8 @@ class Runs:
             it is unknown. None if it is unknown everywhere, or the metric is not a mean of them.
         has_orders: whether the class orders are known.
         seeds_are: what the seeds of unknown orders vary: one of `SEED_MEANINGS`; empty if unsaid.
+        seeds_draw_data: whether a seed also draws the data, such as the fold of a cross-validation,
+            so that methods with one seed share more than the number.
         notes: what was chosen when the runs were read, in sentences.
     """
 
@@ -151,6 +154,7 @@ class Runs:
     has_orders: bool = True
     seeds_are: str = ""
     notes: tuple[str, ...] = ()
+    seeds_draw_data: bool = False
 
     def __post_init__(self) -> None:
         if not len(self):
@@ -192,6 +196,7 @@ class Runs:
         has_orders: bool = True,
         seeds_are: str = "",
         notes: Sequence[str] = (),
+        seeds_draw_data: bool = False,
     ) -> Runs:
         """Return a table from its columns, each with an entry for every run; see :class:`Runs`.
 
@@ -232,6 +237,7 @@ class Runs:
             has_orders=has_orders,
             seeds_are=seeds_are,
             notes=tuple(notes),
+            seeds_draw_data=seeds_draw_data,
         )
 
     def __len__(self) -> int:
@@ -307,6 +313,27 @@ class Runs:
     @cached_property
     def _orders(self) -> dict[tuple[str, str | None], Orders]:
         return {}
+
+    def design(self, method: str) -> Design:
+        """Return what differs between a method's runs, and what pairs them with another's."""
+        orders = self.orders(method)
+        runs = int(orders.counts.sum())
+        if self.has_orders or self.stand_in == "order":
+            varies, count = _varied(orders), len(orders)
+            label = self.labels[self.label[orders.rows[0, 0]]] if count == 1 else ""
+            is_paired = varies != "trainings" or self.seeds_draw_data
+            paired_by: PairedBy = "seeds" if varies == "trainings" else "orders"
+            return Design(varies, runs, count, label, paired_by if is_paired else "nothing")
+        is_paired = self.stand_in == "seed" and self.seeds_are != "trainings"
+        is_paired = is_paired or self.seeds_draw_data
+        paired_by = "seeds" if is_paired else "nothing"
+        if self.seeds_are == "trainings":
+            return Design("trainings", runs, 1, paired_by=paired_by)
+        if self.seeds_are == "orders":
+            return Design("orders", runs, len(orders), paired_by=paired_by)
+        if self.seeds_are == "both":
+            return Design("both", runs, len(orders), paired_by=paired_by)
+        return Design("unknown", runs, paired_by=paired_by)
 
     def _group(self, rows: Ints, has_labels: bool) -> Orders:
         """Return the trainings in some rows by sequence, or by label and sequence."""
@@ -403,6 +430,14 @@ class Runs:
         return pandas.DataFrame(columns)
 
 
+def _varied(orders: Orders) -> Varies:
+    """Return what differs between trainings on class orders that are told apart."""
+    if len(orders) < 2:
+        return "trainings"
+    has_one_seed = bool((orders.counts == 1).all() and len(np.unique(orders.seeds[:, 0])) == 1)
+    return "orders" if has_one_seed else "both"
+
+
 def join_tables(tables: Sequence[Runs], rows: Sequence[Ints] | None = None) -> Runs:
     """Return rows of tables of one dataset, classes and metric, all by default, as one table."""
     first = tables[0]
@@ -447,6 +482,7 @@ def join_tables(tables: Sequence[Runs], rows: Sequence[Ints] | None = None) -> R
         has_orders=first.has_orders,
         seeds_are=first.seeds_are,
         notes=tuple(dict.fromkeys(note for table in tables for note in table.notes)),
+        seeds_draw_data=all(table.seeds_draw_data for table in tables),
     )
 
 

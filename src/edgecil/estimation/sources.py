@@ -27,6 +27,7 @@ from edgecil.estimation.plausibility import check_runs, in_per_cent
 from edgecil.io.directory import check_path
 from edgecil.io.files import check_new
 from edgecil.options import checked
+from edgecil.runs.published import PublishedResult
 from edgecil.sequences.protocols import find_protocol
 from edgecil.sequences.sequence import ClassSequence
 
@@ -59,13 +60,15 @@ class Reading(TypedDict, total=False):
 class DatasetRuns:
     """The runs on one dataset, their experiments as of one moment, and notes in sentences.
 
-    Those of a single source also say `where` they are from.
+    Those of a single source also say `where` they are from. `published` are results of which only
+    the mean, and perhaps its spread, is known; their methods need not be in the table.
     """
 
     table: Runs
     experiments: tuple[Experiment, ...] = ()
     notes: tuple[str, ...] = ()
     where: str = ""
+    published: tuple[PublishedResult, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,9 +273,10 @@ def _join(group: Sequence[DatasetRuns], pool: str | None) -> DatasetRuns:
     parts, notes = _keep_apart(group, pool)
     table, scaled = in_per_cent(_joined([part.table for part in parts]))
     experiments = tuple(one for part in parts for one in part.experiments)
+    published = tuple(result for part in parts for result in part.published)
     notes += [*table.notes, *scaled, *_note_seeds(table, experiments), *_note_machines(experiments)]
     notes += check_runs(table)
-    return DatasetRuns(table, experiments, tuple(dict.fromkeys(notes)))
+    return DatasetRuns(table, experiments, tuple(dict.fromkeys(notes)), published=published)
 
 
 def _keep_apart(
