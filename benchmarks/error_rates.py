@@ -26,13 +26,13 @@ import numpy as np
 from scipy.special import betaincinv
 
 from edgecil import lab
-from edgecil.estimation import correlate, objective_predictor
-from edgecil.estimation.comparison import holm
-from edgecil.estimation.correlation import relabelled_values
-from edgecil.estimation.population import evidence, measured_prior, posterior
+from edgecil.analysis import correlate, objective_predictor
+from edgecil.analysis.comparison import holm
+from edgecil.analysis.correlation import relabelled_values
 from edgecil.lab.truth_tables import TruthTable
 from edgecil.similarity import SimilarityMatrix
-from edgecil.theory import confidence_interval
+from edgecil.statistics import confidence_interval
+from edgecil.statistics.posterior import evidence, measured_prior, posterior
 
 FIRST, LAST = 5, 30
 FAR = 2.0  # pairs that differ by as many standard deviations share a row

@@ -19,12 +19,12 @@ from pathlib import Path
 
 import numpy as np
 
-from edgecil.engine import Execution, Node, Store, build_config
-from edgecil.engine.executors import get_executor
-from edgecil.engine.node_training import pack
-from edgecil.engine.prepare import Prepared, prepare
-from edgecil.engine.scheduler import execute
+from edgecil.experiments import Execution, Node, Store, build_config
 from edgecil.io.device import cores
+from edgecil.training.executors import get_executor
+from edgecil.training.node_training import pack
+from edgecil.training.planner import Prepared, prepare
+from edgecil.training.scheduler import execute
 
 FROM_SCRATCH = "ewc,icarl,der,foster,memo,tagfex"
 COLUMNS = (

@@ -43,11 +43,11 @@ def train(path: Path, count: int, side: int, megabytes: int, storage: str) -> di
     from edgecil.data import Dataset, Examples
     from edgecil.data.augment import channel_statistics
     from edgecil.data.stored_pixels import stored_tensor
-    from edgecil.engine import Node
-    from edgecil.engine.node_training import WorkerContext, train_node
+    from edgecil.experiments import Node
     from edgecil.methods import Environment, get_method
     from edgecil.methods.task import Scenario
-    from edgecil.methods.training import Feed
+    from edgecil.methods.training_loop import Feed
+    from edgecil.training.node_training import WorkerContext, train_node
 
     tests = 400
     entry = get_method("finetune")

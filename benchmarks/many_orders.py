@@ -13,9 +13,9 @@ import warnings
 from pathlib import Path
 
 import edgecil
-from edgecil.engine.node_training import WorkerContext, _test
-from edgecil.engine.plan import Node
-from edgecil.engine.run import resolve, run_resolved
+from edgecil.experiments.plan import Node
+from edgecil.training.node_training import WorkerContext, _test
+from edgecil.training.run import resolve, run_resolved
 
 
 def bare(context: WorkerContext, experiment: edgecil.Experiment) -> float:

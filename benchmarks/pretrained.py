@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from edgecil.engine import Store
+from edgecil.experiments import Store
 
 PRETRAINED = "l2p,coda-prompt,hide-prompt,ease,mos,ranpac"
 ONE = ("--eval", "random", "--runs", "1")

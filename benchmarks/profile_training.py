@@ -28,10 +28,11 @@ from safetensors.torch import save_file
 from edgecil.backbones.vit import ViT, ViTLayout
 from edgecil.data import Dataset, Examples
 from edgecil.data.augment import Pipeline, channel_statistics
-from edgecil.engine import Node, Store, node_training as training
-from edgecil.engine.node_training import WorkerContext, train_node
+from edgecil.experiments import Node, Store
 from edgecil.methods import Environment, get_method
 from edgecil.methods.task import Scenario
+from edgecil.training import node_training as training
+from edgecil.training.node_training import WorkerContext, train_node
 
 PRODUCTS = ("conv", "mm", "matmul", "linear", "attention")
 

@@ -20,10 +20,10 @@ import numpy as np
 from tests.report.browser import CHROMIUM, DRIVER, Browser
 
 import edgecil
-from edgecil.engine.runs import Runs
 from edgecil.io.files import replace_files
 from edgecil.report.page import Origin, compose_page
 from edgecil.report.write import page_files
+from edgecil.runs.run_table import Runs
 from edgecil.sequences import ClassSequence
 
 # learners, orders, classes, tasks, metrics

@@ -81,9 +81,9 @@ def report(folder: Path, rows: int) -> dict[str, float]:
 
 def plan(folder: Path, rows: int) -> dict[str, float]:
     from edgecil import SequenceSpace
-    from edgecil.engine.plan import Plan
-    from edgecil.engine.scheduler import _Queue
-    from edgecil.engine.store import Store
+    from edgecil.experiments.plan import Plan
+    from edgecil.experiments.store import Store
+    from edgecil.training.scheduler import _Queue
 
     orders = SequenceSpace.equal(20, 10).sample(10_000, np.random.default_rng(0))
     with Store(folder / "experiment") as store:

@@ -23,13 +23,13 @@ from rich.console import Console
 from rich.table import Table
 
 import edgecil.methods.network as network
-from edgecil.engine import Execution, Node, Plan, RunResult, Store, build_config
-from edgecil.engine.executors import get_executor, local
-from edgecil.engine.node_training import train_node
-from edgecil.engine.prepare import Prepared, prepare
-from edgecil.engine.scheduler import execute
+from edgecil.experiments import Execution, Node, Plan, RunResult, Store, build_config
 from edgecil.io.device import cores
 from edgecil.sequences import ClassSequence
+from edgecil.training.executors import get_executor, local
+from edgecil.training.node_training import train_node
+from edgecil.training.planner import Prepared, prepare
+from edgecil.training.scheduler import execute
 
 
 class Stopwatch:

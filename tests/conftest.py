@@ -46,7 +46,7 @@ if sys.platform == "win32":
     collect_ignore = [
         "cli/test_external.py",
         "cli/test_toolbox.py",
-        "engine/test_resume.py",
+        "training/test_resume.py",
         "interop/test_external.py",
         "interop/test_toolbox.py",
     ]
@@ -97,7 +97,7 @@ def quick_workers(monkeypatch: pytest.MonkeyPatch) -> None:
 
     if "forkserver" in multiprocessing.get_all_start_methods():
         copies = multiprocessing.get_context("forkserver")
-        modules = ["edgecil.engine.executors.local", "tests.engine.strange", "torch._inductor"]
+        modules = ["edgecil.training.executors.local", "tests.training.strange", "torch._inductor"]
         copies.set_forkserver_preload(modules)
         monkeypatch.setattr(torch.multiprocessing, "get_context", lambda _: copies)
 

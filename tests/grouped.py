@@ -6,8 +6,8 @@ from dataclasses import fields
 from typing import Any
 
 import edgecil
-from edgecil.engine.config import GROUPS
-from edgecil.interop.orders import Orders
+from edgecil.experiments.config import GROUPS
+from edgecil.interop.asked_orders import Orders
 from edgecil.search import SearchOptions
 
 _GROUP = {

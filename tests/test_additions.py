@@ -10,9 +10,9 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 import edgecil
-from edgecil.engine.metrics import METRICS
 from edgecil.lab.estimators import ESTIMATORS
 from edgecil.report import sections
+from edgecil.runs.metrics import METRICS
 from edgecil.sequences import PROTOCOLS
 
 FILES = {
@@ -55,7 +55,7 @@ class Ascending(Protocol):
 register_protocol(Ascending())
 """,
     "metric": """
-from edgecil.engine.metrics import metric
+from edgecil.runs.metrics import metric
 
 @metric("lowest", "lowest task")
 def lowest(counts):
@@ -63,7 +63,7 @@ def lowest(counts):
     return counts.accuracies[..., -1, :].min(axis=-1)
 """,
     "estimator": """
-from edgecil.estimation.distributions import Distribution
+from edgecil.statistics.distributions import Distribution
 from edgecil.lab.estimators import ESTIMATORS
 
 def wide(runs):

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from edgecil.lab.truth_tables import read_truths, write_truths
-from tests.engine import strange as strange  # registers its learners
 from tests.toys import save_toy
+from tests.training import strange as strange  # registers its learners
 
 COMMIT = "a" * 40
 

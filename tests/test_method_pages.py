@@ -19,7 +19,7 @@ from edgecil.backbones.pretrained import PRETRAINED
 from edgecil.cli.main import verb_parser
 from edgecil.methods import Method, get_method, method_names
 from edgecil.methods.setups import NAMED, PUBLISHED
-from edgecil.paper.published import read_published
+from edgecil.paper.published_summaries import read_published
 from edgecil.recipes import recipe_names
 from edgecil.sequences import PROTOCOLS
 

@@ -20,8 +20,8 @@ from edgecil.io.files import read_toml
 PLOTS = {"torch", "transformers", "matplotlib"}
 HEAVY = ("scipy", "matplotlib", "torch", "transformers", "rich")
 SUBPACKAGES = (
-    "edgecil", "edgecil.classes", "edgecil.estimation", "edgecil.interop", "edgecil.sequences",
-    "edgecil.similarity", "edgecil.theory",
+    "edgecil", "edgecil.analysis", "edgecil.classes", "edgecil.experiments", "edgecil.interop",
+    "edgecil.runs", "edgecil.sequences", "edgecil.similarity", "edgecil.statistics",
 )  # fmt: skip
 
 

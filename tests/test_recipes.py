@@ -9,9 +9,8 @@ import pytest
 
 import edgecil
 from edgecil.classes import get_classes
-from edgecil.engine import read_config
-from edgecil.engine.run import resolve_options
 from edgecil.errors import UsageError
+from edgecil.experiments import read_config
 from edgecil.io.files import read_toml
 from edgecil.methods import get_method
 from edgecil.paper.agreement import compare_files
@@ -28,6 +27,7 @@ from edgecil.sequences import SequenceSpace
 from edgecil.sequences.objective import OBJECTIVES
 from edgecil.sequences.protocols import PROTOCOLS
 from edgecil.similarity.text import encoder_names
+from edgecil.training.run import resolve_options
 
 ROOT = Path(__file__).parents[1]
 RECIPES = sorted((ROOT / "src" / "edgecil" / "recipes").glob("*.toml"), key=lambda it: it.stem)
@@ -71,7 +71,7 @@ def test_every_experiment_of_the_paper_has_a_twin_on_the_drawings() -> None:
 def test_every_recipe_is_checked_by_its_verb(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("edgecil.engine.check._try_methods", lambda *_: {})
+    monkeypatch.setattr("edgecil.training.check._try_methods", lambda *_: {})
     is_bundled = name.endswith("-quickdraw") or name == "demo"
     root = {} if is_bundled else {"data": {"root": tmp_path}}
     answer = edgecil.check(config=f"recipe:{name}", **root)

@@ -16,17 +16,17 @@ import torch
 from PIL import Image
 
 import edgecil
-from edgecil.backbones import slot
+from edgecil.backbones import model_slot as slot
 from edgecil.cli.main import main
 from edgecil.data import load_dataset
-from edgecil.engine import executors
 from edgecil.errors import EdgecilError, EdgecilWarning, UsageError
 from edgecil.methods import METHODS
+from edgecil.training import executors
 from tests.backbones.test_slot import Tiny
-from tests.engine.test_own_learner import run_cell
-from tests.engine.test_resume import finished, wait_for
 from tests.grouped import train
 from tests.toys import save_toy, toy_dataset, toy_vit
+from tests.training.test_own_learner import run_cell
+from tests.training.test_resume import finished, wait_for
 
 pytestmark = pytest.mark.filterwarnings("ignore::edgecil.errors.EdgecilWarning")
 

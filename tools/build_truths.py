@@ -27,7 +27,7 @@ import numpy as np
 from structured_orders import structured_orders
 
 import edgecil
-from edgecil.engine import Experiment
+from edgecil.experiments import Experiment
 from edgecil.lab.truth_tables import (
     TruthCounts,
     TruthTable,

@@ -187,6 +187,7 @@ SKIPPED = {"results.sqlite", "progress.json", "lock", "results.sqlite-wal", "res
 MASKS = [
     (re.compile(r'"seconds": ?[\d.e+-]+'), '"seconds": S'),
     (re.compile(r'"peak_memory": ?\d+'), '"peak_memory": M'),
+    (re.compile(r'"training_seconds": ?\{[^}]*\}'), '"training_seconds": {}'),
     (re.compile(r"\b\d+(\.\d+)? (s|seconds?|minutes?|min|h|hours?|ms)\b"), "T"),
     (re.compile(r"\b\d[\d,.]* (bytes|kB|MB|GB)\b"), "BYTES"),
     (re.compile(r"\b\d{4}-\d\d-\d\d([T ][\d:.+Z-]+)?"), "DATE"),

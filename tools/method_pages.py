@@ -150,7 +150,7 @@ def _published(method: str) -> list[str]:
     """Accuracies that the sources and the EDGE paper state, each with its command."""
     from edgecil.classes import get_classes
     from edgecil.methods.setups import PUBLISHED
-    from edgecil.paper.published import read_published
+    from edgecil.paper.published_summaries import read_published
 
     lines = []
     for setup in PUBLISHED[method].values():

@@ -23,8 +23,8 @@ from edgecil.cli.verb import read_section
 
 DOCS = Path(__file__).parents[1] / "docs"
 STATIONS = (
-    "engine", "estimation", "search", "report", "sequences", "similarity", "methods", "data",
-    "backbones", "classes", "theory", "interop", "paper", "lab", "errors", "testing",
+    "experiments", "analysis", "runs", "search", "report", "sequences", "similarity", "methods",
+    "data", "backbones", "classes", "statistics", "interop", "paper", "lab", "errors", "testing",
 )  # fmt: skip
 
 
@@ -144,8 +144,8 @@ def _examples(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 def configuration_page() -> str:
     """Every key of a TOML file."""
-    from edgecil.engine.config import GROUPS, ExperimentConfig
-    from edgecil.engine.run import run
+    from edgecil.experiments.config import GROUPS, ExperimentConfig
+    from edgecil.training.run import run
 
     lines = [
         "# Configuration",

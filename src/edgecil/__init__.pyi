@@ -1,27 +1,25 @@
 """The public names, which `lazy_loader` imports at their first use; the rest is in the stations."""
 
 from . import (
+    analysis as analysis,
     classes as classes,
-    engine as engine,
-    estimation as estimation,
+    experiments as experiments,
     interop as interop,
     lab as lab,
     paper as paper,
     report as report,
+    runs as runs,
     sequences as sequences,
     similarity as similarity,
+    statistics as statistics,
 )
 from ._version import __version__ as __version__
+from .analysis import Analysis as Analysis
+from .analysis.analysis import analyze as analyze
+from .analysis.comparison import compare as compare
+from .analysis.next_runs import next_runs as next_runs
+from .analysis.sources import export_runs as export_runs
 from .classes import register_classes as register_classes
-from .engine import (
-    Data as Data,
-    Execution as Execution,
-    Experiment as Experiment,
-    Training as Training,
-    TrainingFailedError as TrainingFailedError,
-)
-from .engine.check import check as check
-from .engine.run import run as run
 from .errors import (
     DataError as DataError,
     EdgecilError as EdgecilError,
@@ -29,11 +27,13 @@ from .errors import (
     PrerequisiteError as PrerequisiteError,
     UsageError as UsageError,
 )
-from .estimation import Analysis as Analysis
-from .estimation.analysis import analyze as analyze
-from .estimation.comparison import compare as compare
-from .estimation.next_runs import next_runs as next_runs
-from .estimation.sources import export_runs as export_runs
+from .experiments import (
+    Data as Data,
+    Execution as Execution,
+    Experiment as Experiment,
+    Training as Training,
+    TrainingFailedError as TrainingFailedError,
+)
 from .methods import Method as Method, register_method as register_method
 from .report import write_report as write_report
 from .search import search_orders as search_orders
@@ -50,3 +50,5 @@ from .similarity import (
     SimilaritySource as SimilaritySource,
     build_similarity as build_similarity,
 )
+from .training.check import check as check
+from .training.run import run as run

@@ -1,6 +1,6 @@
 """Groups of options: frozen dataclasses, from which flags, TOML keys, checks and help derive.
 
-To add an option, add one field to a group, such as :class:`edgecil.engine.config.Training`:
+To add an option, add one field to a group, such as :class:`edgecil.experiments.config.Training`:
 
     epochs: int | None = option("epochs per task, in place of the setup's", least=1)
 

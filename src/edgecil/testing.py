@@ -16,12 +16,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from edgecil.backbones.model_slot import backbone_text
 from edgecil.backbones.named import default_backbone
-from edgecil.backbones.slot import backbone_text
 from edgecil.data.augment import channel_statistics
 from edgecil.data.dataset import Dataset, Examples
-from edgecil.engine.main_guard import refuse_while_importing
-from edgecil.engine.node_training import pack, unpack
 from edgecil.errors import EdgecilError
 from edgecil.methods.entry import MethodEntry
 from edgecil.methods.method import Environment, Method
@@ -30,7 +28,9 @@ from edgecil.methods.resolve import resolve_method
 from edgecil.methods.settings import Schedule
 from edgecil.methods.task import Scenario
 from edgecil.registry import Registry
-from edgecil.sequences.protocols.contract import check_protocol as check_protocol
+from edgecil.sequences.protocols.protocol_contract import check_protocol as check_protocol
+from edgecil.training.main_guard import refuse_while_importing
+from edgecil.training.node_training import pack, unpack
 
 Tasks = tuple[tuple[int, ...], ...]
 

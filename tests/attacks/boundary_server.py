@@ -21,7 +21,7 @@ use_portable_kernels()
 import torch  # noqa: E402 (after the choice of kernels)
 
 import edgecil  # noqa: E402
-from tests.engine import strange  # noqa: E402, F401 (registers its learners)
+from tests.training import strange  # noqa: E402, F401 (registers its learners)
 
 
 def work(dataset: str, directory: str) -> None:

@@ -17,31 +17,31 @@ import torch
 from PIL import Image
 from safetensors.torch import save as save_safetensors
 
+from edgecil.analysis import Analysis
+from edgecil.analysis.analysis import analyze
 from edgecil.backbones.vit_weights import configured_layout, configured_statistics
 from edgecil.classes import ClassList, read_classes
 from edgecil.data import load_dataset
-from edgecil.engine.config_values import build_config, read_config
-from edgecil.engine.experiment import Experiment
-from edgecil.engine.plan import Node
-from edgecil.engine.results import NodeResult
-from edgecil.engine.run_files import read_runs
-from edgecil.engine.store import Store
-from edgecil.engine.toolbox_configs import translate_config
-from edgecil.estimation import Analysis
-from edgecil.estimation.analysis import analyze
-from edgecil.interop.contract import read_result
+from edgecil.experiments.config_values import build_config, read_config
+from edgecil.experiments.experiment import Experiment
+from edgecil.experiments.plan import Node
+from edgecil.experiments.results import NodeResult
+from edgecil.experiments.store import Store
+from edgecil.interop.exchange_files import read_result
 from edgecil.interop.logs import read_log
+from edgecil.interop.toolbox_configs import translate_config
 from edgecil.io.pickles import read_pickle
 from edgecil.io.weights import WeightFiles, read_tensors
 from edgecil.lab.truth_tables import TruthCounts, TruthTable, read_truths, write_truths
-from edgecil.paper.published import rank, read_published
+from edgecil.paper.published_summaries import rank, read_published
+from edgecil.runs.run_files import read_runs
 from edgecil.sequences import ClassSequence, SequenceSpace
 from edgecil.sequences.given import given_texts, parse_given
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.similarity import read_embeddings, read_similarity
 from edgecil.similarity.captions import read_captions
 from edgecil.similarity.described import read_described
-from tests.estimation.tables import rows
+from tests.analysis.tables import rows
 
 NAMES = ["cat", "dog", "bus", "car"]
 TEXTS = Path(__file__).with_name("valid")  # a valid file of every format that is text

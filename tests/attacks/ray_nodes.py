@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from edgecil.engine.experiment import Experiment
+from edgecil.experiments.experiment import Experiment
 
 
 @contextlib.contextmanager

@@ -13,13 +13,13 @@ import pytest
 
 from edgecil import Experiment, analyze, check, run, write_report
 from edgecil.cli.main import main
-from edgecil.engine.directory import clear, remove_features, remove_leftovers, writing
-from edgecil.engine.plan import Node
-from edgecil.engine.results import NodeResult
-from edgecil.engine.store import Store
 from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.experiments.experiment_files import clear, remove_features, remove_leftovers, writing
+from edgecil.experiments.plan import Node
+from edgecil.experiments.results import NodeResult
+from edgecil.experiments.store import Store
+from tests.analysis.tables import rows
 from tests.attacks.hostile import experiment_bytes
-from tests.estimation.tables import rows
 from tests.toys import save_toy
 
 RUN = ["run", "--method", "finetune", "--tasks", "2", "--protocol", "random", "--budget", "1"]

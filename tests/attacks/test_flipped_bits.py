@@ -12,14 +12,13 @@ import pytest
 import torch
 from PIL import Image
 
+from edgecil.analysis import Analysis
+from edgecil.analysis.analysis import analyze
 from edgecil.backbones.features import FeatureBank, content_name
 from edgecil.data import load_dataset
-from edgecil.engine.experiment import Experiment
-from edgecil.engine.node_training import pack, unpack
-from edgecil.engine.store import Store
 from edgecil.errors import DataError, EdgecilError
-from edgecil.estimation import Analysis
-from edgecil.estimation.analysis import analyze
+from edgecil.experiments.experiment import Experiment
+from edgecil.experiments.store import Store
 from edgecil.io.json import to_plain
 from edgecil.lab.truth_tables import read_truths
 from edgecil.methods.ease import _read as read_piece
@@ -31,6 +30,7 @@ from edgecil.similarity import (
     save_similarity,
 )
 from edgecil.similarity.text import encode_cached
+from edgecil.training.node_training import pack, unpack
 from tests.attacks.conftest import attack_rng, strength
 from tests.attacks.hostile import experiment_bytes, truth_bytes
 from tests.toys import same
@@ -158,7 +158,7 @@ def test_a_flipped_bit_is_noticed_or_changes_nothing(
     make: Callable[[Path], Attacked], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path))
-    monkeypatch.setattr("edgecil.data.store.free_memory", lambda: 0)
+    monkeypatch.setattr("edgecil.data.input_store.free_memory", lambda: 0)
     answer = {"content": "3 1|0 2", "refusal": None, "finish_reason": "stop"}
     monkeypatch.setattr(LanguageModel, "complete", lambda self, messages: answer)
     encoder = type(get_encoder("minilm-bundled"))

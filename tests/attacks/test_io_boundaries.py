@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from edgecil.engine.experiment import Experiment
-from edgecil.estimation import Analysis
+from edgecil.analysis import Analysis
+from edgecil.experiments.experiment import Experiment
 from edgecil.io.json import to_plain
 from tests.attacks.conftest import LONG, attack_rng
-from tests.engine.test_resume import finished
 from tests.toys import save_toy
+from tests.training.test_resume import finished
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="preloads a library"),

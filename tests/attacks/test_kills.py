@@ -9,7 +9,7 @@ import pytest
 
 from edgecil.cli.main import main
 from tests.attacks.conftest import attack_rng
-from tests.engine.test_resume import (  # noqa: F401 (fixtures)
+from tests.training.test_resume import (  # noqa: F401 (fixtures)
     NODES,
     Command,
     accuracies,

@@ -16,18 +16,18 @@ import pandas
 import pytest
 
 import edgecil
+from edgecil.analysis.analysis import describe_dataset
+from edgecil.analysis.sources import export_runs
 from edgecil.classes import get_classes
-from edgecil.engine.seeds import SEEDS, SHARED
-from edgecil.engine.store import TABLES, Store, checksum_of
 from edgecil.errors import EdgecilError
-from edgecil.estimation.analysis import describe_dataset
-from edgecil.estimation.sources import export_runs
+from edgecil.experiments.store import TABLES, Store, checksum_of
 from edgecil.report.narrative import about_training
 from edgecil.report.tables import summary_table
+from edgecil.runs.training_seeds import SEEDS, SHARED
 from edgecil.sequences import ClassSequence, SequenceSpace, protocol
+from tests.analysis.experiments import write_experiment
+from tests.analysis.tables import noisy
 from tests.attacks.conftest import strength
-from tests.estimation.experiments import write_experiment
-from tests.estimation.tables import noisy
 
 SPACE = SequenceSpace.equal(6, 3)
 Numbers = dict[str, tuple[float, ...]]

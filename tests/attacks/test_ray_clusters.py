@@ -17,14 +17,14 @@ from typing import Any
 import pytest
 
 import edgecil
-from edgecil.engine.executors.ray import RayDriver, pickled, unreachable
-from edgecil.engine.plan import Node
 from edgecil.errors import EdgecilError, PrerequisiteError
+from edgecil.experiments.plan import Node
+from edgecil.training.executors.ray import RayDriver, pickled, unreachable
 from tests.attacks.ray_nodes import cluster
-from tests.engine import fake_gpu
-from tests.engine.contexts import executor_for, job_of, make_context
-from tests.engine.test_executors import ended
-from tests.engine.test_resume import wait_for
+from tests.training import fake_gpu
+from tests.training.contexts import executor_for, job_of, make_context
+from tests.training.test_executors import ended
+from tests.training.test_resume import wait_for
 
 # Importing it takes seconds.
 needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
@@ -98,7 +98,7 @@ def test_trainings_share_a_gpu_of_a_cluster(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two on one GPU at the same time, although this process has none."""
-    asked = "edgecil.engine.executors.ray.gpu_type"
+    asked = "edgecil.training.executors.ray.gpu_type"
     context = make_context({"visible-gpu": {"folder": str(tmp_path), "together": 2}})
     on_gpu = replace(context, environment=replace(context.environment, device="cuda"))
     monkeypatch.setenv(fake_gpu.VARIABLE, "1")  # for the nodes: this process has imported it
@@ -172,7 +172,7 @@ def test_a_private_ray_ends_with_the_process_that_uses_it(tmp_path: Path) -> Non
     """Killed, it leaves neither processes nor files."""
     psutil = pytest.importorskip("psutil")
     program = (
-        "import sys, time; from tests.engine.contexts import executor_for, make_context\n"
+        "import sys, time; from tests.training.contexts import executor_for, make_context\n"
         "from pathlib import Path\n"
         "executor = executor_for('ray', make_context({'instant': {}}), workers=1, "
         f"folder=Path({str(tmp_path / 'run')!r}))\n"

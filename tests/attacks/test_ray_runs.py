@@ -14,8 +14,8 @@ import pytest
 
 from edgecil.cli.main import main
 from tests.attacks.ray_nodes import cluster, counts, training_workers
-from tests.engine.test_resume import finished, started, wait_for
 from tests.toys import save_toy, toy_vit
+from tests.training.test_resume import finished, started, wait_for
 
 pytestmark = [
     pytest.mark.attack,

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from edgecil import Analysis, analyze, write_report
+from edgecil.analysis.analysis import DatasetAnalysis
 from edgecil.errors import EdgecilError
-from edgecil.estimation.analysis import DatasetAnalysis
 from edgecil.report import write
+from tests.analysis.tables import noisy, table_of
 from tests.attacks.conftest import attack_rng, strength
 from tests.attacks.test_directories import content
-from tests.engine.test_resume import files_at_most
-from tests.estimation.tables import noisy, table_of
+from tests.training.test_resume import files_at_most
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.test_demo import check_demo
+from tests.training.test_demo import check_demo
 
 
 @pytest.mark.attack

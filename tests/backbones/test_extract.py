@@ -13,7 +13,7 @@ import torch
 from edgecil.backbones.extract import features
 from edgecil.backbones.named import MLP
 from edgecil.cli.main import main
-from edgecil.data import load_dataset, store
+from edgecil.data import input_store as store, load_dataset
 from edgecil.errors import UsageError
 from tests.backbones.test_slot import Tiny
 from tests.data.painting import save

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from edgecil.backbones import build_backbone, slot
+from edgecil.backbones import build_backbone, model_slot as slot
 from edgecil.backbones.named import default_backbone
 from edgecil.backbones.pretrained import fingerprint, image_size_of, statistics_of
 from edgecil.errors import EdgecilError, PrerequisiteError, UsageError

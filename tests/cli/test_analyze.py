@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from edgecil.estimation import Analysis
+from edgecil.analysis import Analysis
 from edgecil.similarity import save_similarity
+from tests.analysis.tables import noisy, rows, six_classes, table_of, write
 from tests.cli.conftest import Cli
-from tests.estimation.tables import noisy, rows, six_classes, table_of, write
 
 GOLDEN = Path(__file__).parent / "golden" / "analyze.txt"
 

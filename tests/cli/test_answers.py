@@ -9,9 +9,9 @@ from typing import get_args
 
 import pytest
 
+from edgecil.analysis.analysis import SCHEMA
 from edgecil.catalogue import Kind
 from edgecil.cli.output import schema_name
-from edgecil.estimation.analysis import SCHEMA
 from tests.cli.conftest import Cli
 
 LIGHT = (

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from edgecil.cli.results import explain_next
-from edgecil.estimation.next_runs import NextRuns, NextStep
+from edgecil.analysis.next_runs import NextRuns, NextStep
+from edgecil.cli.result_verbs import explain_next
 from edgecil.sequences.sequence import ClassSequence
-from tests.engine import strange as strange  # registers its learners
-from tests.estimation.tables import noisy, runs_of, write
+from tests.analysis.tables import noisy, runs_of, write
 from tests.toys import save_toy
+from tests.training import strange as strange  # registers its learners
 
 
 def write_two(folder: Path) -> tuple[Path, Path]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgecil.engine import Experiment
+from edgecil.experiments import Experiment
 from tests.cli.conftest import Answer, Cli
 from tests.interop.test_external import is_alive, program, wait_until
 from tests.paper.language_server import Messages, serve

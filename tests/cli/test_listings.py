@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from edgecil.engine.config import ExperimentConfig
-from edgecil.engine.prepare import configure
+from edgecil.experiments.config import ExperimentConfig
 from edgecil.methods import get_method
+from edgecil.training.planner import configure
 from tests.cli.conftest import Cli
 
 SIZES = {

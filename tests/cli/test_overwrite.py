@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.analysis.tables import noisy, runs_of, write
 from tests.cli.conftest import Cli
-from tests.estimation.tables import noisy, runs_of, write
 
 WRITERS = {
     "mine.csv": ("export-runs", "runs.csv", "--out", "mine.csv"),

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.analysis.tables import noisy, rows, table_of, write
 from tests.cli.conftest import Cli
-from tests.estimation.tables import noisy, rows, table_of, write
 
 
 @pytest.fixture

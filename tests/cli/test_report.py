@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgecil.engine import Experiment
-from tests.engine import strange
-from tests.estimation.tables import rows, six_classes, write
+from edgecil.experiments import Experiment
+from tests.analysis.tables import rows, six_classes, write
 from tests.report.made_up import varied, write_run
 from tests.toys import save_toy
+from tests.training import strange
 
 assert strange.Instant  # registered: a method that takes no time
 

@@ -9,14 +9,14 @@ import pytest
 
 import edgecil
 from edgecil.cli.main import verb_parser
-from edgecil.engine import Experiment
-from edgecil.engine.config import GROUPS, ExperimentConfig
-from edgecil.engine.config_values import CALL_OPTIONS
 from edgecil.errors import EdgecilWarning
+from edgecil.experiments import Experiment
+from edgecil.experiments.config import GROUPS, ExperimentConfig
+from edgecil.experiments.config_values import CALL_OPTIONS
 from tests.cli.conftest import Answer, Cli
-from tests.engine import strange
-from tests.engine.test_toolbox_configs import ICARL
+from tests.interop.test_toolbox_configs import ICARL
 from tests.toys import save_toy
+from tests.training import strange
 
 assert strange.Raising  # registered: a method that raises on request
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from edgecil.cli.main import verb_parser
 from tests.cli.conftest import Cli
-from tests.engine import strange as strange  # registers its learners
 from tests.toys import save_toy
+from tests.training import strange as strange  # registers its learners
 
 
 def test_search_prints_the_confirmed_order(cli: Cli, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 import torch
 from PIL import Image
 
-from edgecil.data import Dataset, Examples, dataset_classes, load_dataset, slot
+from edgecil.data import Dataset, Examples, data_slot as slot, dataset_classes, load_dataset
 from edgecil.errors import DataError, EdgecilError, EdgecilWarning, PrerequisiteError, UsageError
 from tests.data.painting import paint
 
@@ -115,7 +115,7 @@ FORMS = {
 def test_every_form_gives_the_same_dataset(form, storage, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("EDGECIL_CACHE", str(tmp_path))
     if storage == "disk":
-        monkeypatch.setattr("edgecil.data.store.free_memory", lambda: 0)
+        monkeypatch.setattr("edgecil.data.input_store.free_memory", lambda: 0)
     dataset = load_dataset(FORMS[form]())
     if form == "subset":  # torch's Subset has no names
         assert dataset.names == ("class 0", "class 1", "class 2")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import edgecil
-from edgecil.data import Dataset, Examples, items, load_dataset, store
+from edgecil.data import Dataset, Examples, input_store as store, items, load_dataset
 from edgecil.errors import DataError, EdgecilWarning
 from tests.data.painting import save
 from tests.grouped import grouped
@@ -160,7 +160,7 @@ def test_learners_give_the_same_results_from_disk(folder, tmp_path, monkeypatch)
         "image_size": 8,
     }
     memory = edgecil.run(**grouped(out=tmp_path / "memory", workers=1, **options))
-    monkeypatch.setattr("edgecil.data.store.free_memory", lambda: 0)
+    monkeypatch.setattr("edgecil.data.input_store.free_memory", lambda: 0)
     here = edgecil.run(**grouped(out=tmp_path / "here", workers=1, **options))
     elsewhere = edgecil.run(**grouped(out=tmp_path / "elsewhere", workers=2, **options))
     assert here.identity == memory.identity

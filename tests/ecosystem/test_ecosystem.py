@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import edgecil
-from edgecil.backbones import build_backbone, slot
+from edgecil.backbones import build_backbone, model_slot as slot
 from edgecil.backbones.extract import features
 from edgecil.data import load_dataset
 from edgecil.errors import DataError

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from edgecil.engine import RunResult
 from edgecil.errors import DataError
-from edgecil.interop.contract import read_result, with_cost, write_order
+from edgecil.experiments import RunResult
+from edgecil.interop.exchange_files import read_result, with_cost, write_order
 from edgecil.sequences import ClassSequence
 
 

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from edgecil.engine.experiment import Experiment, TrainingFailedError
-from edgecil.engine.results import Summary
-from edgecil.engine.seeds import repeat_of
 from edgecil.errors import PrerequisiteError, UsageError
+from edgecil.experiments.experiment import Experiment, TrainingFailedError
+from edgecil.experiments.results import Summary
 from edgecil.interop import run_external
+from edgecil.runs.training_seeds import repeat_of
 from tests.grouped import ordered
 
 TRAIN = """

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from edgecil.engine.experiment import Experiment
-from edgecil.engine.metrics import METRICS
 from edgecil.errors import DataError, EdgecilWarning, UsageError
+from edgecil.experiments.experiment import Experiment
 from edgecil.interop.logs import by_task, import_logs, read_log
+from edgecil.runs.metrics import METRICS
 from edgecil.sequences import PROTOCOLS, ClassSequence, SequenceSpace, seeded
 from edgecil.similarity import SimilaritySource, choose_similarity
 

@@ -14,8 +14,8 @@ from edgecil.backbones.initialise import build
 from edgecil.backbones.vit import ViT, ViTLayout
 from edgecil.cli.main import main
 from edgecil.data.formats.cifar import LAYOUTS
-from edgecil.engine import Experiment
 from edgecil.errors import EdgecilWarning
+from edgecil.experiments import Experiment
 from tests.data.painting import TRAIN, write_cifar
 
 # Every key of PILOT's exps/ease.json (commit 5240714) with its value.

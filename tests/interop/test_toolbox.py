@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from edgecil.engine import Experiment, TrainingFailedError
 from edgecil.errors import DataError, EdgecilWarning, UsageError
+from edgecil.experiments import Experiment, TrainingFailedError
 from edgecil.interop import run_toolbox
 from edgecil.interop.toolbox import read_settings
 from tests.grouped import ordered

@@ -1,4 +1,4 @@
-"""Where code of the user is found; tests/engine/test_own_learner.py has what it may be."""
+"""Where code of the user is found; tests/training/test_own_learner.py has what it may be."""
 
 from __future__ import annotations
 

@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from edgecil.analysis import analyze
 from edgecil.errors import DataError, UsageError
-from edgecil.estimation import analyze
 from edgecil.io.json import to_plain
 from edgecil.lab import Audit, DatasetAudit, audit
 from edgecil.lab._audit import Ratio, _summarize, audit_file, audit_table
 from edgecil.lab.section import audit_tables, build_section
-from tests.estimation.experiments import write_experiment
-from tests.estimation.tables import SPACE, Run, against_s, along_s, build, noisy, runs_of, table_of
+from tests.analysis.experiments import write_experiment
+from tests.analysis.tables import SPACE, Run, against_s, along_s, build, noisy, runs_of, table_of
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from edgecil.estimation.population import measured_prior
 from edgecil.lab.calibrate import calibrate, fit_prior, learners
 from edgecil.lab.truth_tables import truths
+from edgecil.statistics.posterior import measured_prior
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from edgecil.estimation import analyze
+from edgecil.analysis import analyze
 from edgecil.io.json import to_plain
 from edgecil.lab import audit
 from edgecil.paper import normality

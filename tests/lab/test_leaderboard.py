@@ -11,11 +11,11 @@ from scipy.stats import t
 
 from edgecil import lab
 from edgecil.errors import EdgecilWarning, UsageError
-from edgecil.estimation import Distribution
 from edgecil.lab._leaderboard import _groups, set_score
 from edgecil.lab.estimators import Observations
 from edgecil.lab.truth_tables import TruthTable, TruthValues
-from tests.estimation.tables import SPACE
+from edgecil.statistics import Distribution
+from tests.analysis.tables import SPACE
 
 NAMES = ("airplane", "bed", "bee", "bicycle", "bird", "bus")
 

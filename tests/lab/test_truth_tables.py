@@ -12,13 +12,14 @@ import pytest
 
 import edgecil
 from edgecil import lab
-from edgecil.engine import METRICS, Node, NodeResult, Store, read_runs
-from edgecil.engine.seeds import training_seed
 from edgecil.errors import DataError, UsageError
+from edgecil.experiments import Node, NodeResult, Store
 from edgecil.lab.truth_tables import bundled_tables, experiment_truth, read_truths, write_truths
+from edgecil.runs import METRICS, read_runs
+from edgecil.runs.training_seeds import training_seed
 from edgecil.sequences import LabelledSequence, SequenceSpace, protocol
-from tests.estimation.experiments import write_experiment
-from tests.estimation.tables import SPACE, Run, noisy, rows, table_of, write
+from tests.analysis.experiments import write_experiment
+from tests.analysis.tables import SPACE, Run, noisy, rows, table_of, write
 
 DEMO = Path(__file__).parents[1] / "demo" / "accuracies.csv"
 

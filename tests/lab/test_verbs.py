@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from edgecil.engine.run_files import write_runs
 from edgecil.lab import Audit, audit
+from edgecil.runs.run_files import write_runs
+from tests.analysis.tables import noisy, table_of
 from tests.cli.conftest import Cli, cli  # noqa: F401  (a fixture)
-from tests.estimation.tables import noisy, table_of
 
 
 def test_an_audit_is_printed_and_its_json_is_the_stored_form(cli: Cli, tmp_path: Path) -> None:  # noqa: F811

@@ -10,7 +10,7 @@ from torch import nn
 from edgecil.backbones.vit import Sockets
 from edgecil.methods import get_method
 from edgecil.methods.adapters import Adapter, adapt, class_means, dropout, fresh_adapters
-from edgecil.methods.pretrained import PretrainedMethod
+from edgecil.methods.frozen_features import PretrainedMethod
 from edgecil.methods.task import Scenario
 from tests.toys import QUICK, SMALL, build
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import torch
 
-from edgecil.engine.node_training import pack, unpack
 from edgecil.methods import PAPER, Method, get_method, method_names
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.task import Scenario
 from edgecil.testing import CHECKS, Subject
+from edgecil.training.node_training import pack, unpack
 from tests.toys import (
     QUICK,
     TASKS,

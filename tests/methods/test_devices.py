@@ -19,7 +19,7 @@ from edgecil.methods import (
     method_names,
     prompts,
     task as task_module,
-    training,
+    training_loop,
 )
 from edgecil.methods.setups import PAPER_MEMORY
 from edgecil.methods.task import Scenario
@@ -63,7 +63,7 @@ def test_a_step_copies_its_batch_and_nothing_else(name, fits, monkeypatch) -> No
     monkeypatch.setattr(features, "_banks", {})  # rows of other tests would not be computed
     monkeypatch.setattr(features, "BATCH", BATCH)
     monkeypatch.setattr(prompts, "BATCH", BATCH)
-    monkeypatch.setattr(training, "room_on", lambda device: 2**40 if fits else 0)
+    monkeypatch.setattr(training_loop, "room_on", lambda device: 2**40 if fits else 0)
     frozen = get_method(name).pretrained
     environment = toy_environment(DATASET, frozen=frozen)
     environment = replace(environment, device=NAME, precision="bfloat16")

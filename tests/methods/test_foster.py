@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from edgecil.methods.foster import FOSTER, effective_weights
-from edgecil.methods.training import Loss
+from edgecil.methods.training_loop import Loss
 from tests.toys import HARD, QUICK, TASKS, Bench, learn
 
 BENCH = Bench("foster", HARD, epochs=1)

@@ -17,7 +17,7 @@ from torch.utils._pytree import tree_iter
 
 from edgecil.backbones.named import BACKBONES, ON_VECTORS
 from edgecil.data import Dataset, Examples
-from edgecil.methods import Method, der, get_method, training
+from edgecil.methods import Method, der, get_method, training_loop as training
 from edgecil.methods.der import ExpandingBackbone
 from edgecil.methods.network import Network, NetworkMethod
 from edgecil.methods.setups import PAPER_MEMORY

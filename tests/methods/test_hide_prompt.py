@@ -8,7 +8,7 @@ from edgecil.data.augment import Pipeline
 from edgecil.methods import class_statistics
 from edgecil.methods.class_statistics import separation_loss
 from edgecil.methods.hide_prompt import HiDePrompt
-from edgecil.methods.training import in_batches
+from edgecil.methods.training_loop import in_batches
 from tests.toys import ADAM, SMALL, TASKS, Bench, learn
 
 BENCH = Bench("hide-prompt", SMALL, **ADAM)

@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from edgecil.data.stored_pixels import StoredPixels, stored_tensor
-from edgecil.methods import training as feed_module
+from edgecil.methods import training_loop as feed_module
 from edgecil.methods.settings import Schedule
 from edgecil.methods.task import Scenario, Task
-from edgecil.methods.training import Feed, fit, in_batches
+from edgecil.methods.training_loop import Feed, fit, in_batches
 from tests.toys import toy_dataset, toy_environment
 
 DATASET = toy_dataset(train=3)
@@ -136,7 +136,7 @@ def test_frozen_parameters_stay() -> None:
 
 
 def test_prediction_joins_batches_in_order_and_keeps_no_graph(monkeypatch) -> None:
-    monkeypatch.setattr("edgecil.methods.training._PREDICT_BATCH", 4)
+    monkeypatch.setattr("edgecil.methods.training_loop._PREDICT_BATCH", 4)
     task, weight = with_task(), torch.ones(1, requires_grad=True)
     sizes = []
 

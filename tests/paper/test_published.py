@@ -8,7 +8,7 @@ import pytest
 
 from edgecil import paper
 from edgecil.errors import DataError, UsageError
-from edgecil.paper.published import PUBLISHED, rank, read_published
+from edgecil.paper.published_summaries import PUBLISHED, rank, read_published
 
 
 def test_the_papers_rankings_have_these_footrules() -> None:

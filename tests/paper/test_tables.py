@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from edgecil.analysis import Analysis, analyze
 from edgecil.errors import DataError, UsageError
-from edgecil.estimation import Analysis, analyze
-from edgecil.estimation.distances import jensen_shannon, wasserstein
-from edgecil.estimation.distributions import Distribution
-from edgecil.paper.tables import paper_tables, wasserstein_2
-from tests.estimation.experiments import write_experiment
-from tests.estimation.tables import noisy, six_classes
+from edgecil.paper.paper_tables import paper_tables, wasserstein_2
+from edgecil.statistics.distances import jensen_shannon, wasserstein
+from edgecil.statistics.distributions import Distribution
+from tests.analysis.experiments import write_experiment
+from tests.analysis.tables import noisy, six_classes
 
 TRUTH = np.random.default_rng(0).normal(50.0, 5.0, 90)
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from edgecil.engine.toolbox_configs import read_toolbox_config
 from edgecil.errors import UsageError
+from edgecil.interop.toolbox_configs import read_toolbox_config
 from edgecil.methods import get_method
 from tests.parity.toolbox import TOOLBOX, is_given, requires
 

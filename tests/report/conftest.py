@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from edgecil.estimation.analysis import Analysis, DatasetAnalysis, analyze
+from edgecil.analysis.analysis import Analysis, DatasetAnalysis, analyze
 from edgecil.report.page import Origin, Page, compose_page
-from tests.estimation.tables import six_classes
+from tests.analysis.tables import six_classes
 from tests.report.made_up import steady, varied, write_run
 
 

@@ -8,12 +8,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from edgecil.engine import ExperimentConfig, Node, NodeResult, Reported, Store, WholeRun
-from edgecil.estimation.analysis import analyze
+from edgecil.analysis.analysis import analyze
+from edgecil.experiments import ExperimentConfig, Node, NodeResult, Reported, Store, WholeRun
 from edgecil.report.page import Origin, Page, compose_page
 from edgecil.sequences import ClassSequence, SequenceSpace, protocol
 from edgecil.similarity import SimilarityMatrix
-from tests.estimation.tables import six_classes
+from tests.analysis.tables import six_classes
 from tests.grouped import grouped
 
 NAMES = ("apple", "bear", "bed", "bee & bug", "bench", "bicycle")

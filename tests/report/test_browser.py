@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgecil.estimation.analysis import DatasetAnalysis, analyze
-from edgecil.report.orders import OrderTable
+from edgecil.analysis.analysis import DatasetAnalysis, analyze
+from edgecil.report.order_table import OrderTable
 from edgecil.report.page import Origin, compose_page
 from edgecil.sequences import ClassSequence
-from tests.estimation.tables import Run, build, noisy, six_classes, table_of
+from tests.analysis.tables import Run, build, noisy, six_classes, table_of
 from tests.report.browser import CHROMIUM, DRIVER, MISSING, Browser
 from tests.report.made_up import steady, varied, write_run
 

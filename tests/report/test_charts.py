@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from edgecil.estimation.details import TaskCurve
+from edgecil.analysis.details import TaskCurve
 from edgecil.report.charts import (
     draw_class_map,
     draw_confusion,
@@ -14,7 +14,7 @@ from edgecil.report.charts import (
     draw_prediction,
 )
 from edgecil.report.drawing import Cells, Dots, Line, Text
-from edgecil.report.metrics import metric_words
+from edgecil.wording.metric_words import metric_words
 
 WORDS = metric_words("accuracy")
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from edgecil.estimation.analysis import analyze
+from edgecil.analysis.analysis import analyze
 from edgecil.report.page import Origin, compose_page
-from tests.estimation.tables import noisy, six_classes, table_of
+from tests.analysis.tables import noisy, six_classes, table_of
 
 PATH = Path(__file__).parent / "golden_page.html"
 

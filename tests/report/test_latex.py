@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from edgecil.paper.tables import paper_tables
+from edgecil.paper.paper_tables import paper_tables
 from edgecil.report.page import Page
 from edgecil.report.table import as_latex
-from tests.estimation.tables import six_classes
+from tests.analysis.tables import six_classes
 from tests.report.made_up import page_of, steady, varied, write_run
 from tests.report.test_page import HOSTILE
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from edgecil.report.orders import OrderTable, compare_pair, named_orders
-from tests.estimation.tables import analysed, noisy, six_classes, table_of
+from edgecil.report.order_table import OrderTable, compare_pair, named_orders
+from tests.analysis.tables import analysed, noisy, six_classes, table_of
 
 MODELS = {"low": noisy(0), "high": noisy(1, mean=60.0)}
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from edgecil.report.drawing import Dots, Line, Text
-from edgecil.report.orders import NamedOrder, OrderTable, rank
+from edgecil.report.order_table import NamedOrder, OrderTable, rank
 from edgecil.report.overview import build_overview
 
 

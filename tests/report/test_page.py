@@ -13,24 +13,24 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from edgecil.analysis.analysis import AnalysisOptions, analyze
 from edgecil.cli.main import verb_parser
-from edgecil.engine.experiment import Experiment
-from edgecil.engine.record import ExperimentRecord, Identity
-from edgecil.engine.runs import PENDING
-from edgecil.estimation.analysis import AnalysisOptions, analyze
+from edgecil.experiments.experiment import Experiment
 from edgecil.io.numbers import format_duration
 from edgecil.report.drawing import Text
 from edgecil.report.figure import svg_file
-from edgecil.report.metrics import metric_words
 from edgecil.report.narrative import answer
-from edgecil.report.orders import OrderTable, rank
+from edgecil.report.order_table import OrderTable, rank
 from edgecil.report.page import Origin, compose_page
+from edgecil.report.page_text import printable, signed
 from edgecil.report.sections import datasets_section
 from edgecil.report.table import as_latex, files_of
-from edgecil.report.text import printable, signed
+from edgecil.runs.identity import ExperimentRecord, Identity
+from edgecil.runs.run_table import PENDING
 from edgecil.sequences import ClassSequence, SequenceSpace
 from edgecil.similarity import SimilarityMatrix
-from tests.estimation.tables import noisy, rows, six_classes, table_of, write
+from edgecil.wording.metric_words import metric_words
+from tests.analysis.tables import noisy, rows, six_classes, table_of, write
 from tests.report.made_up import page_of, steady, varied, write_reported, write_run
 
 SECTIONS = ("answer", "compare", "curves", "orders", "details", "repeat")

@@ -9,15 +9,15 @@ from dataclasses import replace
 import pandas
 import pytest
 
-from edgecil.estimation.analysis import analyze
+from edgecil.analysis.analysis import analyze
 from edgecil.report import tables
 from edgecil.report.drawing import Text
 from edgecil.report.narrative import about_training
-from edgecil.report.orders import OrderTable
+from edgecil.report.order_table import OrderTable
 from edgecil.report.overview import build_overview
 from edgecil.report.table import as_csv, as_latex, as_markdown
 from edgecil.report.tables import comparisons_table, summary_table, terminal_tables
-from tests.estimation.tables import SPACE, build, noisy, rows, runs_of, six_classes, table_of
+from tests.analysis.tables import SPACE, build, noisy, rows, runs_of, six_classes, table_of
 
 
 def rows_of(table):

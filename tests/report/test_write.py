@@ -13,10 +13,10 @@ from pathlib import Path
 import matplotlib
 import pytest
 
+from edgecil.analysis.analysis import Analysis, analyze
 from edgecil.errors import UsageError
-from edgecil.estimation.analysis import Analysis, analyze
 from edgecil.report import Report, write as module, write_report
-from tests.estimation.tables import rows, six_classes, write
+from tests.analysis.tables import rows, six_classes, write
 from tests.report.made_up import varied, write_run
 
 HEADER = {".png": b"\x89PNG\r\n\x1a\n", ".svg": b"<svg", ".pdf": b"%PDF"}

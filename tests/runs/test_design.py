@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from edgecil.engine.runs import Runs
 from edgecil.errors import UsageError
 from edgecil.runs.design import Design
+from edgecil.runs.run_table import Runs
 from edgecil.sequences.sequence import ClassSequence
 
 ORDERS = [ClassSequence([[first], [second]]) for first, second in ((0, 1), (1, 0))]

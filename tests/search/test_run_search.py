@@ -14,9 +14,9 @@ import edgecil
 from edgecil.errors import EdgecilError, UsageError
 from edgecil.search.result import SearchResult, Trial
 from edgecil.sequences import ClassSequence, SequenceSpace
-from tests.engine import strange as strange  # registers its learners
 from tests.grouped import grouped
 from tests.toys import save_toy
+from tests.training import strange as strange  # registers its learners
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import edgecil
+from edgecil.analysis.calibration import calibration
 from edgecil.errors import UsageError
-from edgecil.estimation.calibration import calibration
 from edgecil.sequences import PROTOCOLS, ClassSequence, LabelledSequence, Protocol, SequenceSpace
 from edgecil.sequences.protocols import (
     draw,
@@ -20,8 +20,8 @@ from edgecil.sequences.protocols import (
     parse_protocols,
     register_protocol,
 )
-from edgecil.sequences.protocols.contract import CHECKS, check_protocol
 from edgecil.sequences.protocols.protocol import Request
+from edgecil.sequences.protocols.protocol_contract import CHECKS, check_protocol
 from edgecil.sequences.protocols.random import Random
 
 SIX = SequenceSpace((2, 2, 2))

@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 from edgecil.classes import get_classes
 from edgecil.errors import DataError, UsageError
 from edgecil.similarity import bundled_captions, get_encoder
-from edgecil.similarity.pretrained import installed_minilm
+from edgecil.similarity.text_models import installed_minilm
 
 VOCABULARY = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "cat", "dog", "photo", "of", ".")
 

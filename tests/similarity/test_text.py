@@ -23,7 +23,7 @@ from edgecil.similarity import (
     encoder_names,
     encoder_status,
     get_encoder,
-    pretrained,
+    text_models,
     text_similarity,
 )
 from edgecil.similarity.captions import CAPTIONED
@@ -183,7 +183,7 @@ def test_every_encoder_works_here_or_says_what_to_do(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in encoder_names() if name != "minilm-bundled"])
 def test_missing_packages_are_told_with_the_command_that_installs_them(name, monkeypatch) -> None:
-    monkeypatch.setattr(pretrained, "PACKAGES", ("torch", "no_such_package"))
+    monkeypatch.setattr(text_models, "PACKAGES", ("torch", "no_such_package"))
     available, sentence = encoder_status(name)
     assert not available
     assert is_sentence(sentence)

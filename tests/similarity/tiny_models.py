@@ -10,7 +10,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from edgecil.similarity import ClipEncoder
-from edgecil.similarity.pretrained import locate
+from edgecil.similarity.text_models import locate
 from tests.backbones.tiny_models import ClipBlock
 
 WORDS = ("a", "photo", "of", "cat", "dog", ".")

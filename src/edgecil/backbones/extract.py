@@ -65,11 +65,11 @@ def features(
     import torch
 
     from edgecil.backbones import pretrained
+    from edgecil.backbones.model_slot import backbone_text
     from edgecil.backbones.named import canonical_backbone, check_backbone
-    from edgecil.backbones.slot import backbone_text
     from edgecil.data import load_dataset
     from edgecil.data.augment import Normalise, Pipeline
-    from edgecil.data.store import derive_dataset, resize_dataset
+    from edgecil.data.input_store import derive_dataset, resize_dataset
 
     name = canonical_backbone(backbone_text(backbone))
     check_backbone(name)

@@ -10,8 +10,8 @@ from torch import nn
 
 from edgecil.backbones import pretrained
 from edgecil.backbones.initialise import build
+from edgecil.backbones.model_slot import ENTRY_POINTS, is_slot_model
 from edgecil.backbones.resnet import LARGE_IMAGE, Backbone, resnet18, resnet32, resnet_tiny
-from edgecil.backbones.slot import ENTRY_POINTS, is_slot_model
 from edgecil.errors import UsageError, unknown
 from edgecil.registry import Registry, installed
 

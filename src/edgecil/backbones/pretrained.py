@@ -21,8 +21,8 @@ import torch
 
 from edgecil.backbones import vit_weights
 from edgecil.backbones.initialise import build_from
+from edgecil.backbones.model_slot import build_model, is_slot_model, model_config, model_fingerprint
 from edgecil.backbones.resnet import Backbone, ResNet, imagenet_resnet18
-from edgecil.backbones.slot import build_model, is_slot_model, model_config, model_fingerprint
 from edgecil.backbones.vit import ViT
 from edgecil.data.augment import Normalise
 from edgecil.errors import UsageError, unknown

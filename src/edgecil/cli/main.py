@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import edgecil
-from edgecil.cli import INTERRUPTED, prepare, results, training, was_interrupted
+from edgecil.cli import (
+    INTERRUPTED,
+    preparation_verbs as prepare,
+    result_verbs as results,
+    training_verbs as training,
+    was_interrupted,
+)
 from edgecil.cli.output import note, print_json, print_parts
 from edgecil.cli.verb import Verb, VerbGroup, flag_of, load
 from edgecil.errors import EdgecilError, naming, nearest
@@ -185,7 +191,7 @@ def _answer(name: str, verb: Verb, options: dict[str, Any], *, json: bool) -> in
     except EdgecilError as error:
         if not hasattr(error, "experiment"):
             raise
-        from edgecil.engine.protocol_results import experiment_results
+        from edgecil.experiments.protocol_results import experiment_results
 
         answer, failure = experiment_results(error.experiment), error
     for sentence in dict.fromkeys(verb.notes(answer)):

@@ -135,7 +135,7 @@ class VerbGroup:
 
 
 def load(path: Any) -> Any:
-    """Return what a path such as `edgecil.engine.run:run` names; what is no path, as it is."""
+    """Return what a path such as `edgecil.training.run:run` names; what is no path, as it is."""
     if not isinstance(path, str):
         return path
     module, name = path.split(":")

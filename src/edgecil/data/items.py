@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from edgecil.data.dataset import Dataset, check_coverage, new_labels
 from edgecil.data.decode import Item, choose_shape, decode_images
-from edgecil.data.store import store_dataset
+from edgecil.data.input_store import store_dataset
 from edgecil.errors import DataError, PrerequisiteError
 from edgecil.io.arrays import Inputs, Ints
 

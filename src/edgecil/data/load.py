@@ -13,13 +13,13 @@ import numpy as np
 
 from edgecil.classes import ClassList, get_classes, select_classes
 from edgecil.classes.lists import ALIASES, CLASS_LISTS
+from edgecil.data.data_slot import ENTRY_POINTS, adapt, dataset_text, open_slot
 from edgecil.data.dataset import Dataset
-from edgecil.data.formats import arrays, bundled, cifar, folder, hugging_face
+from edgecil.data.formats import array_files as arrays, bundled, cifar, folder, hugging_face
 from edgecil.data.formats.hugging_face import SHARDS, find_shards
 from edgecil.data.formats.photographs import ADVICE, LISTINGS
+from edgecil.data.input_store import resize_dataset
 from edgecil.data.items import Items, first_vector
-from edgecil.data.slot import ENTRY_POINTS, adapt, dataset_text, open_slot
-from edgecil.data.store import resize_dataset
 from edgecil.errors import DataError, PrerequisiteError, UsageError, shown, unknown, warn
 from edgecil.io.arrays import Ints
 from edgecil.io.code import refusing_exit

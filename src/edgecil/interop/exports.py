@@ -17,16 +17,16 @@ from itertools import dropwhile
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from edgecil.engine.directory import writing
-from edgecil.engine.experiment import Experiment
-from edgecil.engine.plan import Node
-from edgecil.engine.results import NodeResult, WholeRun
-from edgecil.engine.similarity import SIMILARITY_FILE
 from edgecil.errors import DataError, UsageError, warn
+from edgecil.experiments.chosen_similarity import SIMILARITY_FILE
+from edgecil.experiments.experiment import Experiment
+from edgecil.experiments.experiment_files import writing
+from edgecil.experiments.plan import Node
+from edgecil.experiments.results import NodeResult, WholeRun
 from edgecil.interop import mammoth_driver, toolbox_driver
-from edgecil.interop.contract import own_order, read_result, write_order
+from edgecil.interop.asked_orders import Orders, choose_orders, short_labels
+from edgecil.interop.exchange_files import own_order, read_result, write_order
 from edgecil.interop.external import ExternalPlan
-from edgecil.interop.orders import Orders, choose_orders, short_labels
 from edgecil.interop.toolbox import check_checkout, find_interpreter, plan_toolbox, read_settings
 from edgecil.io.files import read_json
 from edgecil.sequences.protocols import LabelledSequence

@@ -19,23 +19,23 @@ from pathlib import Path
 from typing import IO, Any
 
 import edgecil
-from edgecil.engine.directory import writing
-from edgecil.engine.experiment import Experiment, TrainingFailedError
-from edgecil.engine.plan import Node
-from edgecil.engine.results import Summary, WholeRun
-from edgecil.engine.seeds import PER_ORDER, SEEDS, training_seed
-from edgecil.engine.similarity import SIMILARITY_FILE
-from edgecil.engine.store import Store
 from edgecil.errors import EdgecilError, PrerequisiteError, UsageError, shown
+from edgecil.experiments.chosen_similarity import SIMILARITY_FILE
+from edgecil.experiments.experiment import Experiment, TrainingFailedError
+from edgecil.experiments.experiment_files import writing
+from edgecil.experiments.plan import Node
+from edgecil.experiments.results import Summary, WholeRun
+from edgecil.experiments.store import Store
 from edgecil.interop import guard
-from edgecil.interop.contract import read_result, with_cost, write_order
-from edgecil.interop.orders import ChosenOrders, Orders, choose_orders
+from edgecil.interop.asked_orders import ChosenOrders, Orders, choose_orders
+from edgecil.interop.exchange_files import read_result, with_cost, write_order
 from edgecil.io.progress_bar import Progress
+from edgecil.runs.training_seeds import PER_ORDER, SEEDS, training_seed
 from edgecil.sequences.protocols import PROTOCOLS
 from edgecil.sequences.sequence import ClassSequence, Tasks, format_tasks
 from edgecil.similarity import SimilaritySource, save_similarity
 
-# In the folder of a run; the first two are described in `edgecil.interop.contract`.
+# In the folder of a run; the first two are described in `edgecil.interop.exchange_files`.
 ORDER_FILE, RESULT_FILE, LOG = "order.json", "result.json", "log.txt"
 GRACE = 5.0  # seconds between SIGTERM and SIGKILL
 _TAIL = 4000

@@ -20,17 +20,17 @@ import numpy as np
 
 import edgecil
 from edgecil.classes import get_classes
-from edgecil.engine.directory import writing
-from edgecil.engine.experiment import Experiment
-from edgecil.engine.plan import Node
-from edgecil.engine.results import NodeResult, Reported, WholeRun
-from edgecil.engine.seeds import FROM_LOGS, SEEDS
-from edgecil.engine.store import Store
-from edgecil.engine.toolbox_configs import toolbox_dataset, toolbox_sizes
 from edgecil.errors import DataError, EdgecilError, UsageError, shown, warn
+from edgecil.experiments.experiment import Experiment
+from edgecil.experiments.experiment_files import writing
+from edgecil.experiments.plan import Node
+from edgecil.experiments.results import NodeResult, Reported, WholeRun
+from edgecil.experiments.store import Store
 from edgecil.interop.exports import MANIFEST, import_results
+from edgecil.interop.toolbox_configs import toolbox_dataset, toolbox_sizes
 from edgecil.runs.cells.file_text import read_file_text
 from edgecil.runs.cells.pycil_log import LogRun, NoLogError, by_task, is_balanced, parse_log
+from edgecil.runs.training_seeds import FROM_LOGS, SEEDS
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence, find_protocol
 from edgecil.sequences.protocols.extremes import EDGE
 from edgecil.sequences.protocols.random import RANDOM_LEGACY

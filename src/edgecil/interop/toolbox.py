@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from edgecil.engine.experiment import Experiment
-from edgecil.engine.plan import Node
-from edgecil.engine.store import DATABASE, StoreReader
-from edgecil.engine.toolbox_configs import read_flat_config, toolbox_dataset, toolbox_sizes
 from edgecil.errors import UsageError, nearest, shown, unknown, warn, wrong_value
+from edgecil.experiments.experiment import Experiment
+from edgecil.experiments.plan import Node
+from edgecil.experiments.store import DATABASE, StoreReader
 from edgecil.interop import toolbox_driver
+from edgecil.interop.asked_orders import Orders, choose_orders
 from edgecil.interop.external import ExternalPlan, train
-from edgecil.interop.orders import Orders, choose_orders
+from edgecil.interop.toolbox_configs import read_flat_config, toolbox_dataset, toolbox_sizes
 from edgecil.similarity import SimilaritySource
 
 _CLASS_SOURCES = ("names", "file", "embeddings")

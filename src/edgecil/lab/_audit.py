@@ -19,19 +19,19 @@ from typing import Literal
 import numpy as np
 from scipy.special import stdtrit
 
-from edgecil.engine.experiment import Experiment
-from edgecil.engine.runs import Runs
+from edgecil.analysis.samples import LEAST_SAMPLE, Truth, find_truth
+from edgecil.analysis.sources import Source, gather
 from edgecil.errors import DataError, EdgecilError
-from edgecil.estimation.distributions import SAME
-from edgecil.estimation.population import LEVEL, Interval
-from edgecil.estimation.samples import LEAST_SAMPLE, Truth, find_truth
-from edgecil.estimation.sources import Source, gather
+from edgecil.experiments.experiment import Experiment
 from edgecil.io.arrays import Floats, Ints
 from edgecil.io.files import replace_file
 from edgecil.io.json import checked_json, read_json
 from edgecil.lab.draws import Closeness, average, check_draws, draw_protocol, draw_runs, measure
 from edgecil.lab.estimators import ESTIMATORS, Observations
+from edgecil.runs.run_table import Runs
 from edgecil.sequences.protocols import RANDOM, find_protocol
+from edgecil.statistics.distributions import SAME
+from edgecil.statistics.posterior import LEVEL, Interval
 
 # Name and version of the JSON form of an audit; a changed field is a new version.
 SCHEMA = "edgecil.lab-audit/1"

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import stdtrit
 
-from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
 from edgecil.errors import UsageError, unknown, warn
-from edgecil.estimation.population import LEVEL, independent_variance
 from edgecil.io.arrays import Floats, Ints
 from edgecil.lab.draws import check_draws, draw_protocol, measure
 from edgecil.lab.estimators import ESTIMATORS, Estimator, Observations
 from edgecil.lab.truth_tables import Source, TruthTable, truths, varies
+from edgecil.runs.metrics import DEFAULT_METRIC, METRICS
 from edgecil.sequences.protocols import PROTOCOLS, RANDOM, Protocol
 from edgecil.sequences.sequence import ClassSequence
+from edgecil.statistics.posterior import LEVEL, independent_variance
 
 if TYPE_CHECKING:
     from edgecil.report.table import Table

@@ -18,11 +18,16 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
+from edgecil.analysis.calibration import FILE, LEAST, SCHEMA, TOLERATED, Calibration, Figure
+from edgecil.analysis.next_runs import orders_for
 from edgecil.errors import UsageError
-from edgecil.estimation.calibration import FILE, LEAST, SCHEMA, TOLERATED, Calibration, Figure
-from edgecil.estimation.distributions import accuracy_step
-from edgecil.estimation.next_runs import orders_for
-from edgecil.estimation.population import (
+from edgecil.io.arrays import Floats, Ints
+from edgecil.io.json import to_json
+from edgecil.lab.truth_tables import TruthTable, truths, varies
+from edgecil.sequences.protocols import LATIN, RANDOM, Protocol
+from edgecil.sequences.protocols.latin import latin
+from edgecil.statistics.distributions import accuracy_step
+from edgecil.statistics.posterior import (
     FILE as PRIORS,
     LEVEL,
     SCHEMA as PRIORS_SCHEMA,
@@ -34,12 +39,7 @@ from edgecil.estimation.population import (
     measured_prior,
     posterior,
 )
-from edgecil.io.arrays import Floats, Ints
-from edgecil.io.json import to_json
-from edgecil.lab.truth_tables import TruthTable, truths, varies
-from edgecil.sequences.protocols import LATIN, RANDOM, Protocol
-from edgecil.sequences.protocols.latin import latin
-from edgecil.theory.sequential import excludes_zero
+from edgecil.statistics.sequential import excludes_zero
 
 ORDERS = (3, 5, 10, 20, 30)
 _FURTHER = 10  # runs by which a prediction is judged

@@ -8,13 +8,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from edgecil.estimation.distances import Target
-from edgecil.estimation.distributions import Distribution
 from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.protocols import Protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-from edgecil.theory.arguments import whole_number
+from edgecil.statistics.arguments import whole_number
+from edgecil.statistics.distances import Target
+from edgecil.statistics.distributions import Distribution
 
 
 def check_draws(draws: int) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from edgecil.estimation.distributions import Distribution, smooth, unbiasing
-from edgecil.estimation.population import Posterior, evidence, measured_prior, posterior
 from edgecil.io.arrays import Floats
+from edgecil.statistics.distributions import Distribution, smooth, unbiasing
+from edgecil.statistics.posterior import Posterior, evidence, measured_prior, posterior
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,7 +16,7 @@ class Observations:
 
     Attributes:
         accuracies: (B, n) per cent.
-        class_variance: (B,) from :func:`~edgecil.estimation.population.independent_variance`; None
+        class_variance: (B,) from :func:`~edgecil.statistics.posterior.independent_variance`; None
             if it is unknown.
     """
 

@@ -13,12 +13,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from edgecil.estimation.population import LEVEL, Interval
-from edgecil.estimation.variance import split_variance
 from edgecil.io.arrays import Floats
 from edgecil.lab.truth_tables import TruthTable, membership, truths
 from edgecil.sequences.objective import applicable_objectives
 from edgecil.similarity.images import class_means
+from edgecil.statistics.posterior import LEVEL, Interval
+from edgecil.statistics.variance import split_variance
 
 Row: TypeAlias = dict[str, Any]
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
+from edgecil.analysis.analysis import DatasetAnalysis
 from edgecil.errors import DataError
-from edgecil.estimation.analysis import DatasetAnalysis
 from edgecil.io.csv_files import Cell
 from edgecil.lab._audit import MEASURES, Audit, DatasetAudit, audit_file, runs_digest
-from edgecil.report.metrics import metric_words
 from edgecil.report.sections import Part, Section
 from edgecil.report.table import Column, Table, make_table
 from edgecil.sequences.protocols import RANDOM
+from edgecil.wording.metric_words import metric_words
 
 _SIGNS = {"better": "✓", "similar": "○", "worse": "✗"}
 

@@ -22,23 +22,23 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from edgecil.analysis.samples import LEAST_SAMPLE
 from edgecil.classes.lists import ClassList
-from edgecil.engine.experiment import Experiment
-from edgecil.engine.grid import DataFrame
-from edgecil.engine.metrics import DEFAULT_METRIC, METRICS, Counts
-from edgecil.engine.results import RunResult
-from edgecil.engine.run_files import read_runs
-from edgecil.engine.runs import Runs
-from edgecil.engine.seeds import repeat_of
 from edgecil.errors import DataError, UsageError, shown, unknown
-from edgecil.estimation.distributions import SAME
-from edgecil.estimation.samples import LEAST_SAMPLE
+from edgecil.experiments.experiment import Experiment
+from edgecil.experiments.results import RunResult
 from edgecil.io.arrays import Floats, read_npz
 from edgecil.io.files import parse_json, replace_file
+from edgecil.runs.grid import DataFrame
+from edgecil.runs.metrics import DEFAULT_METRIC, METRICS, Counts
+from edgecil.runs.run_files import read_runs
+from edgecil.runs.run_table import Runs
+from edgecil.runs.training_seeds import repeat_of
 from edgecil.sequences.protocols import PROTOCOLS, Protocol, find_protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity import Similarity, text_similarity
+from edgecil.statistics.distributions import SAME
 
 _LEAST_STD = 0.1
 FORMAT = 1

@@ -18,8 +18,8 @@ from torch.nn import functional
 
 from edgecil.methods.class_statistics import pack_triangle, unpack_triangle
 from edgecil.methods.entry import register_method
+from edgecil.methods.frozen_features import PretrainedMethod
 from edgecil.methods.method import Environment, Need
-from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.settings import Count, Positive, Settings
 from edgecil.methods.task import Task, derive_generator
 

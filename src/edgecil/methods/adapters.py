@@ -19,7 +19,7 @@ from edgecil.backbones.vit import Sockets, ViT
 from edgecil.methods.method import Environment
 from edgecil.methods.settings import Schedule
 from edgecil.methods.task import Task, derive_generator
-from edgecil.methods.training import fit
+from edgecil.methods.training_loop import fit
 
 _SCALE = 0.1
 _DROPOUT = 0.1

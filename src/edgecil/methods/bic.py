@@ -19,7 +19,7 @@ from edgecil.methods.memory import ExemplarMemory, draw
 from edgecil.methods.network import DistillationConfig, Network, TeacherMethod
 from edgecil.methods.settings import Range
 from edgecil.methods.task import Task
-from edgecil.methods.training import minimise
+from edgecil.methods.training_loop import minimise
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from torch.nn.functional import cross_entropy, one_hot
 
 from edgecil.methods.settings import Schedule
 from edgecil.methods.task import Task
-from edgecil.methods.training import minimise
+from edgecil.methods.training_loop import minimise
 
 _ROUNDS = 20  # of k-means
 _LEAST_VARIANCE = 1e-4

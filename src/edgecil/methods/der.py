@@ -24,7 +24,7 @@ from edgecil.methods.memory import ExemplarMemory
 from edgecil.methods.network import Network, NetworkMethod, ReplayConfig
 from edgecil.methods.settings import Whole
 from edgecil.methods.task import Task
-from edgecil.methods.training import minimise
+from edgecil.methods.training_loop import minimise
 
 
 class ExpandingBackbone(Backbone):

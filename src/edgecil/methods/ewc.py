@@ -18,7 +18,7 @@ from edgecil.methods.finetune import Finetune
 from edgecil.methods.method import Environment
 from edgecil.methods.network import NetworkConfig
 from edgecil.methods.task import Task
-from edgecil.methods.training import Feed, shuffle
+from edgecil.methods.training_loop import Feed, shuffle
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from torch.nn.functional import normalize
 
 from edgecil.methods.class_statistics import ClassGaussians
 from edgecil.methods.entry import register_method
+from edgecil.methods.frozen_features import PretrainedMethod, in_double
 from edgecil.methods.method import Environment
-from edgecil.methods.pretrained import PretrainedMethod, in_double
 from edgecil.methods.settings import Positive, Settings
 from edgecil.methods.task import Scenario, Task
 

@@ -22,7 +22,7 @@ from edgecil.methods.method import Environment
 from edgecil.methods.network import Network, NetworkMethod, ReplayConfig, distil
 from edgecil.methods.settings import PAPER, Schedule
 from edgecil.methods.task import Task, derive_generator
-from edgecil.methods.training import in_batches
+from edgecil.methods.training_loop import in_batches
 
 # PyCIL's β₁ and β₂ assume this many images per old class; smaller counts are scaled up to it, so
 # that a smaller memory does not give old classes far larger weights than intended.

@@ -25,7 +25,7 @@ from edgecil.methods.prompts import PromptHead, PromptMethod
 from edgecil.methods.settings import Count, Positive, Schedule, Settings, Share
 from edgecil.methods.setups import PUBLISHED
 from edgecil.methods.task import Task, derive_generator
-from edgecil.methods.training import in_batches
+from edgecil.methods.training_loop import in_batches
 
 ALIGNMENT = Schedule(
     epochs=30, learning_rate=0.005, schedule="cosine", weight_decay=0.0, batch_size=120, augment=()

@@ -14,7 +14,7 @@ from edgecil.backbones.pretrained import (
 )
 from edgecil.data.augment import Normalise, channel_statistics
 from edgecil.data.dataset import Dataset
-from edgecil.data.store import resize_dataset
+from edgecil.data.input_store import resize_dataset
 from edgecil.data.stored_pixels import stored_tensor
 from edgecil.errors import UsageError
 

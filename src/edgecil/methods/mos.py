@@ -22,13 +22,13 @@ from edgecil.backbones.vit import Sockets
 from edgecil.methods.adapters import class_means, dropout, fresh_adapters, load_adapters
 from edgecil.methods.class_statistics import ClassGaussians, align, separation_loss
 from edgecil.methods.entry import register_method
+from edgecil.methods.frozen_features import PretrainedMethod
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
-from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.settings import Count, Positive, Schedule, Settings, Share
 from edgecil.methods.setups import PUBLISHED
 from edgecil.methods.task import Task, derive_generator
-from edgecil.methods.training import fit
+from edgecil.methods.training_loop import fit
 
 ALIGNMENT = Schedule(epochs=30, learning_rate=0.005, schedule="cosine", batch_size=240, augment=())
 

@@ -17,7 +17,7 @@ from edgecil.methods.method import Environment, Method, suited_to
 from edgecil.methods.settings import PAPER, Schedule, Settings
 from edgecil.methods.setups import PAPER_MEMORY
 from edgecil.methods.task import Task, derive_generator
-from edgecil.methods.training import Loss, fit, in_batches
+from edgecil.methods.training_loop import Loss, fit, in_batches
 
 Parameters = Iterable[torch.nn.Parameter]
 

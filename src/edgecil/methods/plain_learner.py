@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from edgecil.backbones.slot import seeded
+from edgecil.backbones.model_slot import seeded
 from edgecil.errors import EdgecilError, UsageError
 from edgecil.methods.method import Environment, Method
 from edgecil.methods.task import Task, derive_seed

@@ -13,10 +13,10 @@ from torch import Tensor, nn
 from edgecil.backbones import GrowingLinear
 from edgecil.backbones.features import BATCH
 from edgecil.backbones.vit import Sockets
+from edgecil.methods.frozen_features import PretrainedMethod
 from edgecil.methods.method import Environment
-from edgecil.methods.pretrained import PretrainedMethod
 from edgecil.methods.task import Task, derive_generator
-from edgecil.methods.training import fit
+from edgecil.methods.training_loop import fit
 
 
 class PromptMethod(PretrainedMethod):

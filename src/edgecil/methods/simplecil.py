@@ -14,8 +14,8 @@ from torch.nn.functional import normalize
 
 from edgecil.methods.adapters import class_means
 from edgecil.methods.entry import register_method
+from edgecil.methods.frozen_features import PretrainedMethod, in_double
 from edgecil.methods.method import Environment, Need
-from edgecil.methods.pretrained import PretrainedMethod, in_double
 from edgecil.methods.settings import Settings
 from edgecil.methods.task import Scenario, Task
 

@@ -32,14 +32,14 @@ from .greedy import (
     greedy_bound as greedy_bound,
     partition_table as partition_table,
 )
-from .published import (
+from .paper_tables import (
+    paper_tables as paper_tables,
+)
+from .published_summaries import (
     PublishedRanking as PublishedRanking,
     rank as rank,
 )
 from .similarity_error import (
     Theorem3 as Theorem3,
     check_theorem_3 as check_theorem_3,
-)
-from .tables import (
-    paper_tables as paper_tables,
 )

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from edgecil.estimation.samples import find_truth, unbiased_orders
-from edgecil.estimation.sources import Source, gather
+from edgecil.analysis.samples import find_truth, unbiased_orders
+from edgecil.analysis.sources import Source, gather
 
 LEAST = 20
 LEAST_DISTINCT = 10

@@ -13,10 +13,10 @@ from edgecil.paper.bounds import BOUNDS
 from edgecil.paper.greedy import GreedyBound, greedy_bound
 from edgecil.paper.similarity_error import Theorem3, check_theorem_3
 from edgecil.sequences.space import SequenceSpace, decimal_text
-from edgecil.similarity.files import read_similarity
 from edgecil.similarity.matrix import Similarity
-from edgecil.theory.arguments import whole_number
-from edgecil.theory.coverage import (
+from edgecil.similarity.similarity_files import read_similarity
+from edgecil.statistics.arguments import whole_number
+from edgecil.statistics.coverage import (
     expected_share_inside,
     gaussian_tail,
     miss_probability,
@@ -37,7 +37,7 @@ class BoundSummary:
     """A sample-size bound in a space.
 
     Attributes:
-        name: its key in :data:`edgecil.theory.BOUNDS`.
+        name: its key in :data:`edgecil.paper.BOUNDS`.
         title: its usual name.
         accuracy_range: R, the range of accuracies it is applied to, in [0, 1] units.
         extreme_runs: extreme sequences to run beside the random ones.

@@ -15,8 +15,8 @@ from edgecil.sequences.protocols.extremes import EDGE, GOALS
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.described import read_described
-from edgecil.similarity.files import read_similarity
 from edgecil.similarity.matrix import SimilarityMatrix, numbered_names
+from edgecil.similarity.similarity_files import read_similarity
 
 _PERMUTATIONS = 9_999
 _LOOK_UPS = 400_000_000

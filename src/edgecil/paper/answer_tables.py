@@ -14,7 +14,7 @@ from edgecil.report.table import Column, Table, make_table
 if TYPE_CHECKING:
     from edgecil.paper._normality import Normality
     from edgecil.paper.agreement import Agreement
-    from edgecil.paper.published import PublishedRanking
+    from edgecil.paper.published_summaries import PublishedRanking
     from edgecil.sequences import Profile
 
 _CRITERIA = {"lower": "worst order", "upper": "best order", "stability": "stability"}

@@ -20,7 +20,12 @@ from dataclasses import dataclass
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
-from edgecil.theory.arguments import least_integer, open_probability, positive_number, whole_number
+from edgecil.statistics.arguments import (
+    least_integer,
+    open_probability,
+    positive_number,
+    whole_number,
+)
 
 _DIGITS = 60
 _BINARY_DIGITS = 256

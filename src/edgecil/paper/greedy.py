@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from edgecil.errors import UsageError, shown
 from edgecil.sequences.space import SequenceSpace
-from edgecil.theory.arguments import number_at_least_zero, positive_number, whole_number
+from edgecil.statistics.arguments import number_at_least_zero, positive_number, whole_number
 
 CAVEAT = (
     "Δ is the paper's number and does not bound S: no order has S above N/K·U, which is below the "

@@ -32,7 +32,7 @@ from edgecil.sequences.scores import moments, sample_scores, score
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity
-from edgecil.theory.arguments import whole_number
+from edgecil.statistics.arguments import whole_number
 
 _SWAPPED_SEQUENCES = 500
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from edgecil.estimation.analysis import Analysis, DatasetAnalysis
-from edgecil.estimation.comparison import Comparison, PerformanceProfile
-from edgecil.estimation.details import TaskCurve
+from edgecil.analysis.analysis import Analysis, DatasetAnalysis
+from edgecil.analysis.comparison import Comparison, PerformanceProfile
+from edgecil.analysis.details import TaskCurve
 from edgecil.io.arrays import Floats
 from edgecil.report.drawing import (
     NARROW,
@@ -34,11 +34,11 @@ from edgecil.report.drawing import (
     y_axis,
 )
 from edgecil.report.figure import ReportFigure
-from edgecil.report.metrics import MetricWords, metric_words
 from edgecil.report.narrative import span
-from edgecil.report.orders import OrderTable, compare_pair
-from edgecil.report.text import class_names, signed, slug
+from edgecil.report.order_table import OrderTable, compare_pair
+from edgecil.report.page_text import class_names, signed, slug
 from edgecil.report.theme import DARK_SHADES, SHADES, category, shade_of
+from edgecil.wording.metric_words import MetricWords, metric_words
 
 _MOST_BANDS = 6
 _LEAST_DOTS = 10  # orders for a chart of a predictor

@@ -15,7 +15,7 @@ import numpy as np
 from rich.cells import cell_len
 
 from edgecil.io.arrays import Floats
-from edgecil.report.text import shorten
+from edgecil.report.page_text import shorten
 from edgecil.report.theme import Shape
 
 WIDE = 1040.0  # pixels of a chart on a desk

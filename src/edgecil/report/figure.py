@@ -18,7 +18,7 @@ import numpy as np
 from markupsafe import Markup
 
 from edgecil.report.drawing import NARROW, WIDE, Cells, Dots, Line, Mark, Scene, Text
-from edgecil.report.text import printable
+from edgecil.report.page_text import printable
 from edgecil.report.theme import DARK, LIGHT, SHADES, Shape, shade_of
 
 if TYPE_CHECKING:

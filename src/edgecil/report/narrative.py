@@ -7,23 +7,23 @@ from datetime import datetime, timezone
 
 import numpy as np
 
-from edgecil.engine.record import inside, listed, training_facts
-from edgecil.engine.runs import FINISHED
-from edgecil.estimation.analysis import (
+from edgecil.analysis.analysis import (
     MOST_NAMED,
     DatasetAnalysis,
     list_methods,
     method_warnings,
     pooled_notes,
 )
-from edgecil.estimation.sentences import count, describe_answer, describe_pair, describe_step
-from edgecil.estimation.similarities import NO_CLASS_NAMES
+from edgecil.analysis.similarities import NO_CLASS_NAMES
 from edgecil.io.numbers import rounded, rounded_limit
-from edgecil.report.metrics import MetricWords
-from edgecil.report.orders import compare_pair
+from edgecil.report.order_table import compare_pair
+from edgecil.runs.identity import inside, listed, training_facts
+from edgecil.runs.run_table import FINISHED
 from edgecil.sequences.given import NAME as GIVEN
 from edgecil.sequences.protocols import PROTOCOLS, describe_origins, find_protocol
 from edgecil.sequences.space import count_text
+from edgecil.wording.metric_words import MetricWords
+from edgecil.wording.sentences import count, describe_answer, describe_pair, describe_step
 
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 

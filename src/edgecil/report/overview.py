@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgecil.estimation.analysis import DatasetAnalysis
-from edgecil.estimation.claims import Answer
-from edgecil.estimation.distributions import grid
+from edgecil.analysis.analysis import DatasetAnalysis
+from edgecil.analysis.claims import Answer
 from edgecil.io.arrays import Floats, Ints
 from edgecil.report.drawing import (
     NARROW,
@@ -31,11 +30,12 @@ from edgecil.report.drawing import (
     x_axis,
 )
 from edgecil.report.figure import ReportFigure
-from edgecil.report.metrics import MetricWords, metric_words
-from edgecil.report.orders import NamedOrder, OrderTable, named_orders
+from edgecil.report.order_table import NamedOrder, OrderTable, named_orders
 from edgecil.report.theme import protocol_style
 from edgecil.sequences.given import NAME as GIVEN
 from edgecil.sequences.protocols import find_protocol
+from edgecil.statistics.distributions import grid
+from edgecil.wording.metric_words import MetricWords, metric_words
 
 _DENSITY_POINTS = 100
 _LEAST_SHAPE = 8  # orders from which an estimated distribution is drawn

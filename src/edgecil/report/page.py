@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from edgecil.engine.config_values import build_config, config_text
-from edgecil.engine.record import Identity, listed
-from edgecil.estimation.analysis import AnalysisOptions, DatasetAnalysis
+from edgecil.analysis.analysis import AnalysisOptions, DatasetAnalysis
+from edgecil.experiments.config_values import build_config, config_text
 from edgecil.io.arrays import Floats
 from edgecil.io.json import to_plain
 from edgecil.io.numbers import format_duration
 from edgecil.report import narrative
 from edgecil.report.charts import build_confusion
 from edgecil.report.figure import KINDS, SVG_ONLY, ReportFigure, theme_css
-from edgecil.report.metrics import metric_words
-from edgecil.report.orders import OrderTable
+from edgecil.report.order_table import OrderTable
+from edgecil.report.page_text import class_names, printable
 from edgecil.report.sections import Section, build_view
 from edgecil.report.table import Table, files_of
-from edgecil.report.text import class_names, printable
+from edgecil.runs.identity import Identity, listed
+from edgecil.wording.metric_words import metric_words
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 
-from edgecil.estimation.analysis import Analysis, DatasetAnalysis
-from edgecil.estimation.sentences import describe_overall
+from edgecil.analysis.analysis import Analysis, DatasetAnalysis
 from edgecil.report import charts, narrative, tables
 from edgecil.report.figure import ReportFigure
-from edgecil.report.metrics import MetricWords, metric_words
-from edgecil.report.orders import OrderTable, list_pairs, rank
+from edgecil.report.order_table import OrderTable, list_pairs, rank
 from edgecil.report.overview import build_overview, explain
 from edgecil.report.table import Table
+from edgecil.wording.metric_words import MetricWords, metric_words
+from edgecil.wording.sentences import describe_overall
 
 ENTRY_POINTS = "edgecil.sections"
 _MOST_PAIRS = 15  # drawn without a fold

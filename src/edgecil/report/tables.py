@@ -8,17 +8,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from edgecil.io.csv_files import Cell
-from edgecil.report.metrics import metric_words
-from edgecil.report.orders import compare_pair, named_orders, rank
+from edgecil.report.order_table import compare_pair, named_orders, rank
+from edgecil.report.page_text import class_names, describe_sequence, shorten
 from edgecil.report.table import Column, Table, make_table
-from edgecil.report.text import class_names, describe_sequence, shorten
+from edgecil.wording.metric_words import metric_words
 
 if TYPE_CHECKING:
-    from edgecil.engine.protocol_results import ExperimentResults, ProtocolResults
-    from edgecil.engine.status import ProtocolStatus
-    from edgecil.estimation.analysis import DatasetAnalysis, MethodAnalysis
-    from edgecil.estimation.comparison import Comparison, MethodComparison
-    from edgecil.report.orders import OrderTable
+    from edgecil.analysis.analysis import DatasetAnalysis, MethodAnalysis
+    from edgecil.analysis.comparison import Comparison, MethodComparison
+    from edgecil.experiments.protocol_results import ExperimentResults, ProtocolResults
+    from edgecil.experiments.status import ProtocolStatus
+    from edgecil.report.order_table import OrderTable
     from edgecil.similarity.matrix import SimilaritySummary
 
 _SHOWN = 50  # tasks of a sequence, and classes of a task
@@ -145,8 +145,8 @@ def _best_means(
 
 
 def _basis(method: MethodAnalysis) -> str:
-    from edgecil.estimation.sentences import count, unit_of
     from edgecil.sequences.given import NAME as GIVEN
+    from edgecil.wording.sentences import count, unit_of
 
     said = method.answer
     orders = count(said.order_count, unit_of(said.population))
@@ -168,7 +168,7 @@ def comparisons_table(dataset: DatasetAnalysis) -> Table:
 
 def comparison_tables(comparison: MethodComparison) -> Iterator[Table | str]:
     """The verdicts, and a row per pair of methods and dataset."""
-    from edgecil.estimation.sentences import describe_comparison
+    from edgecil.wording.sentences import describe_comparison
 
     yield "".join(f"{sentence}\n" for sentence in describe_comparison(comparison))
     several = len({pair.dataset for pair in comparison.pairs}) > 1

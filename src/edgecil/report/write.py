@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 from typing_extensions import Unpack
 
-from edgecil.engine.experiment import Experiment
+from edgecil.analysis.analysis import SCHEMA, Analysis
+from edgecil.analysis.sources import Reading
 from edgecil.errors import DataError, EdgecilError, UsageError
-from edgecil.estimation.analysis import SCHEMA, Analysis
-from edgecil.estimation.sources import Reading
+from edgecil.experiments.experiment import Experiment
 from edgecil.io.directory import check_owner, claim
 from edgecil.io.files import replace_files
 from edgecil.io.json import checked_json
 from edgecil.options import checked
-from edgecil.report.metrics import OFFERED
 from edgecil.report.page import Origin, Page, compose_page
+from edgecil.report.page_text import slug
 from edgecil.report.sections import datasets_section
 from edgecil.report.table import files_of
-from edgecil.report.text import slug
+from edgecil.wording.metric_words import OFFERED
 
 if TYPE_CHECKING:
-    from edgecil.estimation.similarities import SimilarityLike
-    from edgecil.estimation.sources import Source
+    from edgecil.analysis.similarities import SimilarityLike
+    from edgecil.analysis.sources import Source
 
 _ANALYSIS_FILE = "analysis.json"
 _PAGE_FILE = "index.html"
@@ -81,10 +81,10 @@ def write_report(
         predictor: as for :func:`edgecil.analyze`.
         live: write the page alone, without its files; it loads itself again every ten seconds.
         open: open the pages in the web browser.
-        reading: see :class:`~edgecil.estimation.sources.Reading`.
+        reading: see :class:`~edgecil.analysis.sources.Reading`.
     """
-    from edgecil.estimation.analysis import as_analysis
-    from edgecil.estimation.sources import available_metrics, is_saved_analysis, list_sources
+    from edgecil.analysis.analysis import as_analysis
+    from edgecil.analysis.sources import available_metrics, is_saved_analysis, list_sources
 
     runs = None
     if not isinstance(source, Analysis) and not is_saved_analysis(source):

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from edgecil.engine.experiment import Experiment
-from edgecil.engine.metrics import METRICS
-from edgecil.estimation.distributions import SAME
-from edgecil.estimation.population import cut
+from edgecil.experiments.experiment import Experiment
 from edgecil.io.notebook import show_printed
+from edgecil.runs.metrics import METRICS
 from edgecil.search.strategy import Goal
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
+from edgecil.statistics.distributions import SAME
+from edgecil.statistics.posterior import cut
 
 _OBJECTS = ("sequence", "experiment")
 _LEVEL = 0.9

@@ -11,14 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from edgecil.engine.config import GROUPS, Data, Execution, Training
-from edgecil.engine.config_values import CALL_OPTIONS, Config, read_config
-from edgecil.engine.experiment import Experiment
-from edgecil.engine.metrics import DEFAULT_METRIC, METRICS
-from edgecil.engine.run import DatasetLike, Methods, find_directory, resolve_options, run
 from edgecil.errors import DataError, EdgecilWarning, PrerequisiteError, UsageError
-from edgecil.estimation.distributions import SAME
+from edgecil.experiments.config import GROUPS, Data, Execution, Training
+from edgecil.experiments.config_values import CALL_OPTIONS, Config, read_config
+from edgecil.experiments.experiment import Experiment
 from edgecil.options import Options, convert, option
+from edgecil.runs.metrics import DEFAULT_METRIC, METRICS
 from edgecil.search.result import SearchResult, Trial
 from edgecil.search.strategy import (
     BATCH,
@@ -33,6 +31,8 @@ from edgecil.sequences.protocols import CONFIRMATION, LATIN, SEARCH
 from edgecil.sequences.protocols.extremes import PROBES
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.similarity.build import SimilaritySource
+from edgecil.statistics.distributions import SAME
+from edgecil.training.run import DatasetLike, Methods, find_directory, resolve_options, run
 
 _BUDGET = 20
 _PASSED_ON = (
@@ -143,7 +143,7 @@ def search_orders(
         raise UsageError(
             f"A search requires exactly one method. Got {len(methods)}: {', '.join(methods)}."
         )
-    from edgecil.engine.prepare import load_images
+    from edgecil.training.planner import load_images
 
     space = experiment_config.space(len(load_images(experiment_config)))
     limit = asked.limit(budget, space.tasks)

@@ -10,11 +10,6 @@ from .captions import (
     read_captions as read_captions,
 )
 from .clip import ClipEncoder as ClipEncoder
-from .files import (
-    read_embeddings as read_embeddings,
-    read_similarity as read_similarity,
-    save_similarity as save_similarity,
-)
 from .images import (
     PIXELS as PIXELS,
     image_similarity as image_similarity,
@@ -23,6 +18,11 @@ from .matrix import (
     Similarity as Similarity,
     SimilarityMatrix as SimilarityMatrix,
     align as align,
+)
+from .similarity_files import (
+    read_embeddings as read_embeddings,
+    read_similarity as read_similarity,
+    save_similarity as save_similarity,
 )
 from .text import (
     DEFAULT_ENCODER as DEFAULT_ENCODER,

@@ -14,7 +14,7 @@ from edgecil.errors import UsageError
 from edgecil.io.files import check_new
 from edgecil.io.progress_bar import Progress
 from edgecil.options import Options, option
-from edgecil.similarity import files
+from edgecil.similarity import similarity_files as files
 from edgecil.similarity.captions import bundled_captions, read_captions
 from edgecil.similarity.images import image_similarity
 from edgecil.similarity.matrix import Similarity, SimilarityMatrix, align, numbered_names

@@ -20,7 +20,7 @@ from edgecil.errors import DataError, UsageError
 from edgecil.io.files import cache_directory, read_json, read_toml, replace_file
 from edgecil.io.hub import cached_snapshot, hub_folder
 from edgecil.io.weights import WeightFiles
-from edgecil.similarity.pretrained import BUNDLED_SERVES, TOKENIZERS, PretrainedEncoder
+from edgecil.similarity.text_models import BUNDLED_SERVES, TOKENIZERS, PretrainedEncoder
 
 TOKENIZER = "openai/clip-vit-base-patch32"
 _MERGES = 49_152 - 256 - 2  # of the published vocabulary

@@ -23,7 +23,7 @@ from edgecil.io.hub import cached_snapshot
 from edgecil.io.packages import missing_packages
 from edgecil.io.weights import WEIGHTS
 from edgecil.registry import Registry
-from edgecil.similarity import pretrained
+from edgecil.similarity import text_models as pretrained
 from edgecil.similarity.captions import check_captions
 from edgecil.similarity.clip import ClipEncoder
 from edgecil.similarity.matrix import SimilarityMatrix

@@ -1,0 +1,84 @@
+"""How often claims were right on truth tables, by kind of claim, protocol and number of orders.
+
+`edgecil lab calibrate --write` judges them and writes the figures to `calibration.json`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from edgecil.io.json import read_json
+from edgecil.statistics.posterior import LEVEL
+
+SCHEMA = "edgecil.calibration/2"
+FILE = Path(__file__).with_name("calibration.json")
+
+TOLERATED = 0.03 + 1e-9
+LEAST = 0.8
+
+Kind = Literal["mean", "std", "next run", "tail", "difference", "one seed for all: mean"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A share or a ratio over truths.
+
+    Attributes:
+        average: over all truths.
+        least: of the learner with the smallest mean.
+        greatest: of the learner with the greatest mean.
+        small: of the quarter of truths with the smallest spread.
+    """
+
+    average: float
+    least: float
+    greatest: float
+    small: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What claims reach.
+
+    Attributes:
+        command: that measured it.
+        truths: number of truths: learners and sets of classes.
+        draws: from each truth, for each number of orders.
+        figures: by claim, calibration key of the protocol, and number of orders (as text).
+    """
+
+    command: str
+    truths: int
+    draws: int
+    figures: dict[str, dict[str, dict[str, Figure]]]
+
+
+@lru_cache(maxsize=1)
+def calibration() -> Calibration:
+    """Return the stored result."""
+    return read_json(FILE, Calibration, SCHEMA)
+
+
+def reached_coverage(kind: Kind, key: str | None, orders: int) -> Figure | None:
+    """Return what a kind of claim reaches with this number of orders.
+
+    Numbers of orders that were not measured get the figure of the next smaller one; None if there
+    is none, or if nothing was measured under the key, :attr:`Protocol.calibration`.
+    """
+    measured = calibration().figures.get(kind, {}).get(key or "", {})
+    budgets = [int(text) for text in measured if int(text) <= orders]
+    return measured[str(max(budgets))] if budgets else None
+
+
+def is_calibrated(reached: Figure | None) -> bool:
+    """Return whether 90 % intervals deserve their label; not if it was not measured.
+
+    They reach 90 % to within 3 points on average, and at least 80 % for every learner and for the
+    quarter of truths with the smallest spread.
+    """
+    if reached is None:
+        return False
+    return abs(reached.average - LEVEL) <= TOLERATED and min(reached.least, reached.small) >= LEAST

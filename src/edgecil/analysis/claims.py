@@ -1,0 +1,231 @@
+"""What may be claimed about one method from the orders that it ran, and how sure each claim is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from edgecil.analysis.calibration import Kind, is_calibrated, reached_coverage
+from edgecil.analysis.samples import (
+    Choice,
+    Truth,
+    describe_population,
+    know_orders,
+    representative_orders,
+    shared_seeds,
+)
+from edgecil.runs.metrics import find_metric
+from edgecil.runs.run_table import Runs
+from edgecil.sequences.protocols import find_protocol
+from edgecil.statistics import tolerance_share, worse_probability
+from edgecil.statistics.distributions import Distribution, smooth
+from edgecil.statistics.posterior import (
+    LEAST_ORDERS,
+    LEVEL,
+    TAIL,
+    Interval,
+    Posterior,
+    Quantity,
+    cut,
+)
+
+CONFIDENCE = 0.95
+_LOW = "of this metric a low value is good"
+
+Validity = Literal["measured", "exact", "calibrated", "rough", "none"]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A number with its interval, and why it may be believed.
+
+    Attributes:
+        value: the number; None if nothing can be said.
+        interval: contains the true value with probability `level`, cut at the bounds of the
+            metric; None if there is none.
+        validity: `measured` if all orders were run; `exact` if it follows from the random choice of
+            orders whatever the distribution; `calibrated` if its coverage on truth tables is within
+            3 points of its level on average, and at least 80 % for every learner and for the
+            smallest spreads; `rough` if it is not; `none` without a value or an interval.
+        level: nominal probability.
+        reached: the average coverage on truth tables for this protocol and number of orders; None
+            if it does not apply or was not measured.
+        reason: why there is no value or no interval.
+        half_width: half the length of the interval before it was cut; None without an interval.
+    """
+
+    value: float | None
+    interval: Interval | None = None
+    validity: Validity = "none"
+    level: float = LEVEL
+    reached: float | None = None
+    reason: str | None = None
+    half_width: float | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One method over class orders and trainings, from the orders that represent them best.
+
+    These are those of :func:`~edgecil.analysis.samples.representative_orders`. Accuracies are
+    per cent.
+
+    Attributes:
+        protocols: whose runs they are.
+        blind: whether the orders are random draws, or all.
+        order_count: how many different ones.
+        trainings: how many trainings of them.
+        lowest: the lowest accuracy of these orders, each the mean over its trainings.
+        highest: the highest accuracy.
+        population: what the claims are about: `class orders and trainings`, or less.
+        shared_seeds: number of training seeds that all orders share, so that claims are about
+            these seeds; 0 if every order has its own.
+        estimator: that gives `distribution`; None if it is the measured one.
+        distribution: of runs, estimated or measured.
+        mean: over orders and trainings.
+        std: standard deviation of a run, a new order trained once.
+        next_run: accuracy of the next run: a prediction interval around the mean.
+        tail: the accuracy that 95 % of runs exceed; None of a metric whose low values are good.
+        worse: probability that the next random order, which was not run yet, is worse than all of
+            these.
+        not_worse: share of all orders that is no worse than `lowest`, with confidence 95 %.
+        chance: the accuracy of guessing if the mean is near it; None otherwise.
+        probes: accuracy of constructed orders, by what their protocol says about them: `when
+            similar classes arrive together`.
+    """
+
+    protocols: tuple[str, ...]
+    blind: bool
+    order_count: int
+    trainings: int
+    lowest: float
+    highest: float
+    population: str
+    shared_seeds: int
+    estimator: str | None
+    distribution: Distribution
+    mean: Claim
+    std: Claim
+    next_run: Claim
+    tail: Claim
+    worse: Claim
+    not_worse: Claim
+    chance: float | None = None
+    probes: dict[str, float] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """Return the claims in a sentence, without the method's name."""
+        from edgecil.wording.sentences import describe_answer
+
+        return describe_answer(self)
+
+
+def answer(table: Runs, method: str, truth: Truth | None = None) -> Answer:
+    """Return what may be claimed about a method, given its truth if the table contains it."""
+    metric = find_metric(table.metric)
+    choice: Choice | None = None
+    if truth is not None and truth.kind == "enumerated":
+        orders, protocols, estimator = table.orders(method), truth.protocols, None
+        values = truth.accuracies
+        distribution, centre = Distribution.of(values), float(values.mean())
+        low, high = (float(end) for end in np.quantile(values, [TAIL, 1.0 - TAIL]))
+        mean = Claim(centre, None, "measured")
+        std = Claim(float(values.std()), None, "measured")
+        following = Claim(centre, (low, high), "measured")
+        tail = Claim(low, None, "measured")
+        worse = Claim(0.0, None, "measured")
+        not_worse = Claim(1.0, None, "measured", CONFIDENCE)
+    else:
+        choice, orders = representative_orders(table, method)
+        values, size = orders.accuracies, table.space.size
+        known, count, protocols = know_orders(table, orders), len(orders), (*choice.protocols,)
+        estimator = "smoothed" if count >= LEAST_ORDERS else "gaussian"
+        distribution = smooth(values, float(values.std() if known is None else known.std))
+        centre = float(values.mean() if known is None else known.mean)
+        about = centre, known, count, choice
+        mean = _claim("mean", *about, metric.bounds)
+        std = _claim("std", *about, (0.0, np.inf))
+        following = _claim("next", *about, metric.bounds)
+        tail = _claim("tail", *about, metric.bounds)
+        worse = _rank_claim(worse_probability(count) if count < size else 0.0, choice)
+        not_worse = _rank_claim(tolerance_share(count, CONFIDENCE, size=size), choice, CONFIDENCE)
+    seeds = shared_seeds(orders.seeds)
+    return Answer(
+        protocols,
+        choice is None or choice.random,
+        len(orders),
+        int(orders.counts.sum()),
+        float(orders.accuracies.min()),
+        float(orders.accuracies.max()),
+        describe_population(table, seeds, choice),
+        seeds,
+        estimator,
+        distribution,
+        mean,
+        std,
+        following,
+        tail if metric.higher_is_better else Claim(None, reason=_LOW),
+        worse,
+        not_worse,
+        _near_chance(table, mean),
+        _probes(table, method),
+    )
+
+
+def _claim(
+    quantity: Quantity,
+    mean: float,
+    known: Posterior | None,
+    count: int,
+    choice: Choice,
+    bounds: Interval,
+) -> Claim:
+    value: float | None = mean if quantity in ("mean", "next") else None
+    if known is None:
+        return Claim(value, reason=f"requires at least {LEAST_ORDERS} orders; got {count}")
+    if value is None:
+        value = float(known.quantile(quantity, 0.5))
+    if not choice.random and not choice.unknown:
+        return Claim(value, reason="requires orders chosen at random")
+    interval = known.interval(quantity)
+    kind: Kind = "next run" if quantity == "next" else quantity
+    if quantity == "mean" and known.shared_seeds:  # judged by the mean of another seed
+        kind = "one seed for all: mean"
+    reached = reached_coverage(kind, choice.calibration, count)
+    return Claim(
+        min(max(value, bounds[0]), bounds[1]),
+        cut(interval, bounds),
+        "calibrated" if is_calibrated(reached) else "rough",
+        LEVEL,
+        None if reached is None else reached.average,
+        half_width=(interval[1] - interval[0]) / 2.0,
+    )
+
+
+def _rank_claim(value: float, choice: Choice, level: float = LEVEL) -> Claim:
+    """Make a claim on ranks, which is exact for independent draws."""
+    if not choice.random:
+        return Claim(None, level=level, reason="requires orders chosen at random")
+    return Claim(value, None, "exact" if choice.independent else "rough", level)
+
+
+def _near_chance(table: Runs, mean: Claim) -> float | None:
+    """Return the accuracy of guessing if a mean, or its interval, is at most half above it."""
+    chance = table.chance
+    if chance is None or mean.value is None:
+        return None
+    low = mean.value if mean.interval is None else mean.interval[0]
+    return chance if low <= 1.5 * chance else None
+
+
+def _probes(table: Runs, method: str) -> dict[str, float]:
+    accuracies = {}
+    for name in table.protocols:
+        meanings = find_protocol(name).meanings
+        orders = table.orders(method, name)
+        for label, accuracy in zip(orders.labels, orders.accuracies.tolist(), strict=True):
+            if label in meanings:
+                accuracies[meanings[label]] = accuracy
+    return accuracies

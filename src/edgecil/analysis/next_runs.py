@@ -1,0 +1,365 @@
+"""`next_runs`: which class orders to run next, and what they would buy."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import fmean
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import chdtr
+from typing_extensions import Unpack
+
+from edgecil.analysis.claims import Answer, answer
+from edgecil.analysis.comparison import judge_pairs, pair_methods
+from edgecil.analysis.samples import find_truth, know_orders, representative_orders
+from edgecil.analysis.sources import DatasetRuns, Reading, Source, gather
+from edgecil.errors import UsageError, warn
+from edgecil.experiments.experiment import Experiment
+from edgecil.io.files import check_new, replace_file
+from edgecil.io.notebook import show_printed
+from edgecil.options import checked
+from edgecil.runs.run_table import Runs
+from edgecil.runs.training_seeds import FROM_LOGS, SEEDS
+from edgecil.sequences.protocols import CONTINUED, find_protocol
+from edgecil.sequences.sequence import ClassSequence
+from edgecil.statistics.posterior import LEAST_ORDERS, Grade, Posterior
+from edgecil.statistics.sequential import excludes_zero
+from edgecil.wording.sentences import MOST_ORDERS, count, describe_next, unit_of
+
+REPEATED_ORDERS = 2
+ASSURANCES = (0.8, 0.95)
+_NARROWER = 0.5
+_MOST_ORDERS = 100_000
+_SQUARES, _STRIDE = 41, 8
+_ROUNDING = 200
+_FUTURES = 400
+
+Step = Literal["orders", "repeats", "nothing"]
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """What to run next for one method, and what it would buy.
+
+    Attributes:
+        step: `orders`: run `order_count` more class orders; `repeats`: all orders were run, train
+            some once more; `nothing`: the mean is known as precisely as asked, or all orders were
+            run and repeated.
+        order_count: how many more orders; with a target, as many as reach it with probability 80 %.
+        sure_count: how many reach it with probability 95 %; None without a target.
+        repeats: how many orders to train once more, if order and training are to be separated; 0
+            if that was done.
+        half_width: of the mean's 90 % interval now; None if there is none.
+        target: the half-width aimed at; None if there is none.
+        seconds: expected duration of the step, one training after the other; None if the durations
+            of the runs are not recorded.
+        replaces: whether the orders that were run were constructed, so that claims will rest on
+            the further orders alone.
+        unit: what a further one is called: `order`, `run` or `training`.
+    """
+
+    step: Step
+    order_count: int = 0
+    sure_count: int | None = None
+    repeats: int = 0
+    half_width: float | None = None
+    target: float | None = None
+    seconds: float | None = None
+    replaces: bool = False
+    unit: str = "order"
+
+
+def advise(
+    table: Runs,
+    method: str,
+    said: Answer,
+    *,
+    target: float | None = None,
+    seconds: float | None = None,
+) -> NextStep:
+    """Return what to run next for a method.
+
+    At least 3 orders come first, then as many as give the interval of the mean the wanted
+    half-width, by default half of the present one. If no order was trained twice, it also says how
+    many repeats would separate order from training. `seconds` is the mean duration of a run.
+    """
+    orders = table.orders(method)
+    repeated = not table.has_orders or bool((orders.counts > 1).any())
+    again = 0 if repeated else min(REPEATED_ORDERS, said.order_count)
+    left, unit = table.space.size - said.order_count, unit_of(said.population)
+    # Further orders of a file whose orders were chosen in an unknown way are like those in it.
+    replaces = not said.blind and not all(find_protocol(it).unknown for it in said.protocols)
+    known = None
+    if not replaces:
+        known = know_orders(table, representative_orders(table, method)[1])
+    if said.mean.validity == "measured":
+        step = NextStep("repeats" if again else "nothing", repeats=again)
+    elif known is None:
+        more = LEAST_ORDERS - (0 if replaces else said.order_count)
+        step = NextStep("orders", min(max(more, 1), left), replaces=replaces, unit=unit)
+    else:
+        width = float(known.half_width())
+        goal = _NARROWER * width if target is None else target
+        step = NextStep("nothing", repeats=again, half_width=width, target=goal, unit=unit)
+        if width > goal and left:
+            most = min(left, _MOST_ORDERS)
+            likely, sure = (orders_for(known, goal, it, most=most) for it in ASSURANCES)
+            step = replace(step, step="orders", order_count=likely or most, sure_count=sure)
+    if seconds is None:
+        return step
+    return replace(step, seconds=seconds * (step.order_count or step.repeats))
+
+
+def orders_for(
+    known: Posterior, target: float, assurance: float, *, most: int = 1_000_000
+) -> int | None:
+    """Return how many more orders bring the mean's interval to a half-width with an assurance.
+
+    After m more orders the sum of squares has grown by σ² χ² with m degrees of freedom, and σ has
+    its posterior; the half-width then follows from the model. One sample only, no batch. Numbers
+    of 200 and more are within half a per cent of the least that suffices. None if `most` do not.
+    """
+    variance, weights = np.exp(2.0 * known.log_std), known.weights.sum(axis=-1)
+    factors = np.geomspace(1e-3, 1e3, _SQUARES)
+
+    def probability(more: int) -> float:
+        """Half-widths grow with the sum of squares; find the largest that is allowed."""
+        squares = more * float(weights @ variance) * factors
+        below = known.after(more, squares[:-1:_STRIDE]).half_width() <= target
+        if not below[0]:
+            return 0.0
+        start = _STRIDE * (int(below.sum()) - 1)
+        near = squares[start : start + _STRIDE + 1]
+        widths = known.after(more, near).half_width()
+        largest = np.exp(np.interp(target, widths, np.log(near)))
+        return float(weights @ chdtr(more, largest / variance))
+
+    width = float(known.half_width())
+    if width <= target:
+        return 0
+    # The half-width falls with the root of the number of orders.
+    guess = known.evidence.order_count * ((width / target) ** 2 - 1.0)
+    low, high = 0, int(np.clip(guess, 1.0, most))
+    while probability(high) < assurance:
+        if high >= most:
+            return None
+        low, high = high, min(high + high // 2 + 1, most)
+    while high - low > max(1, high // _ROUNDING):
+        middle = (low + high) // 2
+        low, high = (low, middle) if probability(middle) >= assurance else (middle, high)
+    return high
+
+
+def orders_to_decide(
+    known: Posterior, values: ArrayLike, assurance: float, *, most: int = 200
+) -> int | None:
+    """Return after how many more orders a difference is decided with an assurance.
+
+    Decided means that the confidence sequence of :mod:`edgecil.statistics.sequential` excludes 0,
+    so that one may look after every order. Further differences are drawn from the posterior of
+    those so far, `values`, (n,). None if `most` orders do not suffice.
+    """
+    seen = np.asarray(values, dtype=np.float64)
+    rng = np.random.default_rng(0)
+    weights = known.weights.ravel()
+    chosen = rng.choice(len(weights), _FUTURES, p=weights / weights.sum())
+    row, column = np.unravel_index(chosen, known.weights.shape)
+    std = np.exp(known.log_std)[row]
+    width = std * np.sqrt(known.mean_variance[0, column])
+    mean = known.centre[0, column] + width * rng.standard_normal(_FUTURES)
+    future = mean[:, None] + std[:, None] * rng.standard_normal((_FUTURES, most))
+    series = np.concatenate([np.broadcast_to(seen, (_FUTURES, len(seen))), future], axis=1)
+    decided = excludes_zero(series)[:, len(seen) - 1 :].cumsum(axis=1) > 0
+    enough = np.flatnonzero(decided.mean(axis=0) >= assurance)
+    return int(enough[0]) if enough.size else None
+
+
+@dataclass(frozen=True, repr=False)
+class NextRuns:
+    """What to run next on one dataset.
+
+    Attributes:
+        dataset: its name.
+        steps: by method, what to run next and what it would buy.
+        orders: class orders that continue the design, as many as the method that needs most, at
+            most 100; after these, more is known about how many it needs. They are random draws
+            that were not run yet. Empty if the orders of the runs are unknown.
+        repeat: orders to train once more, if order and training are to be separated.
+        decisions: by first and second method, after how many more orders it is decided with
+            probability 80 % which is better, by the confidence sequence of `run --until`, so that
+            one may look after every order; None if `most` do not suffice. A pair without an
+            interval is left out.
+        grades: how sure `compare` is of these pairs now.
+        most: that many more orders at a time: 100, or all that are left.
+        target: the wanted half-width; None if none was given.
+        directories: of the experiments; empty for files.
+        tool: the verb that made the experiments: `run`, `toolbox`, `external`, `export` or
+            `import-logs`; `run` if several did.
+        notes: how the runs were read and joined, and what is odd about them.
+    """
+
+    dataset: str
+    steps: dict[str, NextStep]
+    orders: tuple[ClassSequence, ...]
+    repeat: tuple[ClassSequence, ...]
+    decisions: dict[str, dict[str, int | None]] = field(default_factory=dict)
+    grades: dict[str, dict[str, Grade]] = field(default_factory=dict)
+    target: float | None = None
+    notes: tuple[str, ...] = ()
+    directories: tuple[str, ...] = ()
+    most: int = MOST_ORDERS
+    tool: str = "run"
+
+    def __repr__(self) -> str:
+        most = max(self.steps.values(), key=lambda step: step.order_count)
+        more, again = count(most.order_count, f"more {most.unit}"), len(self.repeat)
+        return f"<NextRuns on {self.dataset or 'your data'}: {more}, {again} to train once more>"
+
+    def __str__(self) -> str:
+        """Return the advice in sentences, and the orders."""
+        return "\n".join(describe_next(self))
+
+    _repr_pretty_ = show_printed
+
+    def save(self, path: str | Path) -> None:
+        """Write the orders as a JSON file that `run` takes as `sequences`.
+
+        Without orders there is nothing to write, which is an error.
+        """
+        if not self.orders:
+            raise UsageError(f"There are no further orders to write for {self.dataset}.")
+        text = json.dumps({CONTINUED: [str(order) for order in self.orders]}, indent=1)
+        with replace_file(Path(path)) as file:
+            file.write(text.encode())
+
+
+@checked
+def next_runs(
+    source: Source | Sequence[Source],
+    *,
+    target: float | None = None,
+    metric: str | None = None,
+    classifier: str | None = None,
+    order_seed: int = 0,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    **reading: Unpack[Reading],
+) -> list[NextRuns]:
+    """Return which class orders to run next, for each dataset.
+
+    Args:
+        source: experiment directories and CSV files. In Python also experiments, DataFrames and
+            accuracy tables.
+        target: wanted half-width of the mean's 90 % interval, in points; by default half of the
+            current one.
+        metric: metric to which the interval refers; by default the experiment's.
+        classifier: the classifier of the methods, such as `nme`; each method's main one by
+            default.
+        order_seed: seed for choosing class orders.
+        out: JSON file to write the orders to, which `run` accepts as `sequences`; requires runs on
+            one dataset. Nothing is written if no further orders are suggested. A file of an
+            earlier call is replaced.
+        overwrite: replace the file if it exists, whatever it contains.
+        reading: see :class:`~edgecil.analysis.sources.Reading`.
+    """
+    if out is not None:
+        check_new(out, overwrite=overwrite, is_ours=_is_saved)
+    if order_seed < 0:
+        raise UsageError(f"`order_seed` must be at least 0. Got {order_seed} instead.")
+    if target is not None and not 0.0 < target < math.inf:
+        raise UsageError(f"`target` must be a positive number of points. Got {target:g} instead.")
+    runs = gather(source, metric=metric, classifier=classifier, **reading).datasets
+    if out is not None and len(runs) > 1:
+        names = ", ".join(part.table.dataset for part in runs)
+        raise UsageError(f"`out` requires runs on one dataset. Got {names}.")
+    advice = [replace(_next(it, target, order_seed), notes=it.notes) for it in runs]
+    if out is not None:
+        if advice[0].orders:
+            advice[0].save(out)
+        else:
+            warn(f"{out} was not written: no further class orders are suggested.")
+    return advice
+
+
+def _is_saved(start: bytes) -> bool:
+    """Whether a file begins as :meth:`NextRuns.save` writes it."""
+    return start.startswith(f'{{\n "{CONTINUED}": ['.encode())
+
+
+def run_seconds(runs: DatasetRuns, method: str) -> float | None:
+    """Return the mean duration of a method's runs; None if it is not recorded."""
+    seconds = [
+        result.seconds
+        for experiment in runs.experiments
+        for result in experiment.results()
+        if result.method == method and result.seconds > 0.0
+    ]
+    return fmean(seconds) if seconds else None
+
+
+def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
+    table = runs.table
+    steps = {}
+    for name in table.methods:
+        if len(table.orders(name)):
+            said, seconds = answer(table, name, find_truth(table, name)), run_seconds(runs, name)
+            steps[name] = advise(table, name, said, target=target, seconds=seconds)
+    most = min(table.space.size - len(table.sequences), MOST_ORDERS)
+    pairs = pair_methods(table, list(steps))
+    compared = judge_pairs(table, pairs)
+    decisions: dict[str, dict[str, int | None]] = {}
+    grades: dict[str, dict[str, Grade]] = {}
+    for (first, second), both in pairs.items():
+        if isinstance(both.known, Posterior):
+            needed = orders_to_decide(both.known, both.gains, ASSURANCES[0], most=most)
+            decisions.setdefault(first, {})[second] = needed
+            grades.setdefault(first, {})[second] = compared[first][second].grade
+    more = min(max((step.order_count for step in steps.values()), default=0), MOST_ORDERS)
+    again = max((step.repeats for step in steps.values()), default=0)
+    tools = {_tool(experiment) for experiment in runs.experiments}
+    repeat = table.sequences[:again]
+    if len(runs.experiments) == 1 and runs.experiments[0].configs:
+        repeat = runs.experiments[0].first_orders(again)  # those that `repeats_on` trains
+    return NextRuns(
+        table.dataset,
+        steps,
+        continue_design(table, more, order_seed=order_seed) if table.has_orders else (),
+        repeat,
+        decisions,
+        grades,
+        target,
+        directories=tuple(str(experiment.directory) for experiment in runs.experiments),
+        most=most,
+        tool=tools.pop() if len(tools) == 1 else "run",
+    )
+
+
+def _tool(experiment: Experiment) -> str:
+    """Return the verb that made an experiment, from what it stores about its methods."""
+    identity = experiment.identity
+    if identity.get(SEEDS) == FROM_LOGS:
+        return "import-logs"
+    stored = {key for name, own in identity.items() if name.startswith("method ") for key in own}
+    if experiment.config is not None or stored.isdisjoint(("toolbox", "command")):
+        return "run"
+    return "toolbox" if "toolbox" in stored else "export" if "tool" in stored else "external"
+
+
+def continue_design(table: Runs, count: int, *, order_seed: int = 0) -> tuple[ClassSequence, ...]:
+    """Return further random orders, none of which was run; fewer if the space has no more."""
+    space = table.space
+    rng, seen = np.random.default_rng([order_seed, len(table.sequences)]), set(table.sequences)
+    chosen: list[ClassSequence] = []
+    while len(chosen) < min(count, space.size - len(table.sequences)):
+        order = [table.classes[place] for place in space.sample_orders(1, rng)[0].tolist()]
+        sequence = ClassSequence.from_order(order, space.sizes)
+        if sequence not in seen:
+            seen.add(sequence)
+            chosen.append(sequence)
+    return tuple(chosen)

@@ -1,0 +1,269 @@
+"""Which runs of a table represent all class orders or are all, and what they say about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from edgecil.io.arrays import Floats, Ints
+from edgecil.runs.metrics import find_metric
+from edgecil.runs.run_table import Orders, Runs
+from edgecil.sequences.protocols import ENUMERATE, Protocol, find_protocol
+from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.space import SequenceSpace
+from edgecil.statistics.posterior import (
+    LEAST_ORDERS,
+    Posterior,
+    evidence,
+    independent_variance,
+    measured_prior,
+    posterior,
+)
+
+_FEWEST = 2
+LEAST_SAMPLE = 30
+_TENTH = 10  # an int, as |Ω| may exceed any float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How one sample of orders was chosen, by one protocol or by several together, by name.
+
+    It is random if the orders represent all: each is a uniform random draw, or they are all.
+    """
+
+    protocols: dict[str, Protocol]
+    random: bool
+
+    @property
+    def independent(self) -> bool:
+        """Whether the orders do not depend on each other, so that claims on ranks are exact."""
+        return self.random and not any(it.joint for it in self.protocols.values())
+
+    @property
+    def unknown(self) -> bool:
+        """Whether nobody said how the orders were chosen, so that they may be random."""
+        return all(protocol.unknown for protocol in self.protocols.values())
+
+    @property
+    def calibration(self) -> str | None:
+        """The key under which the coverage of intervals was measured; None if it was not.
+
+        Independent draws beside a design count as what they are: the design makes the mean more
+        accurate, not less.
+        """
+        every = list(self.protocols.values())
+        if any(protocol.calibration is None for protocol in every):
+            return None
+        single = [protocol for protocol in every if not protocol.joint]
+        keys = {protocol.calibration for protocol in single or every}
+        return keys.pop() if len(keys) == 1 else None
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """Accuracies of one method over all sequences, Ω.
+
+    Attributes:
+        kind: `enumerated` if (nearly) all of Ω was run, `sample` if random sequences represent it.
+        protocols: whose runs these are; they are not evaluated against themselves.
+        sizes: of the tasks.
+        accuracies: (n,) per cent, means over training seeds.
+        sequences: n different sequences; none in an :class:`Analysis`, whose table has them.
+    """
+
+    kind: Literal["enumerated", "sample"]
+    protocols: tuple[str, ...]
+    sizes: tuple[int, ...]
+    accuracies: Floats
+    sequences: tuple[ClassSequence, ...]
+
+    def __len__(self) -> int:
+        return len(self.accuracies)
+
+    @cached_property
+    def space_size(self) -> int:
+        """|Ω|, the number of all sequences."""
+        return SequenceSpace(self.sizes).size
+
+
+def find_truth(table: Runs, method: str) -> Truth | None:
+    """Return a method's true distribution, if the table holds it.
+
+    That is all of Ω, of which up to a tenth may have failed, if it was run; else at least 30
+    different independent random draws, if there are as many; else None.
+    """
+    kind: Literal["enumerated", "sample"] = "enumerated"
+    size = table.space.size
+    drawn = dict(table.orders(method).by_sequence())
+    names = [name for name in table.protocols if find_protocol(name).exhaustive]
+    nearly = bool(names) and _TENTH * len(drawn) >= (_TENTH - 1) * size
+    if not nearly and len(drawn) < size:
+        kind, drawn = "sample", {}
+        names = [name for name in table.protocols if find_protocol(name).independent]
+        for name in names:
+            drawn |= table.orders(method, name).by_sequence()
+        if len(drawn) < LEAST_SAMPLE:
+            return None
+    # in the order of the table's runs, which is the same for every method
+    sequences = tuple(one for one in table.sequences if one in drawn)
+    values = np.array([drawn[one] for one in sequences])
+    protocols = tuple(names) or (ENUMERATE.name,)
+    return Truth(kind, protocols, sequences[0].sizes, values, sequences)
+
+
+def representative_orders(table: Runs, method: str) -> tuple[Choice, Orders]:
+    """Return the orders that an answer about a method rests on, and how they were chosen.
+
+    These are all orders if (nearly) all were run, else random draws if there are two, else those
+    of the protocol that ran most.
+    """
+    names = [it for it in table.protocols if not find_protocol(it).repeats] or table.protocols
+    ran = {name: set(table.orders(method, name).places.tolist()) for name in names}
+    ran = {name: places for name, places in ran.items() if places}
+    random = random_protocols(table, method)
+    blind = {name: random[name] for name in ran if name in random}
+    most = max(ran, key=lambda name: len(ran[name]))
+    if len(set[int]().union(*(ran[name] for name in blind))) < min(len(ran[most]), _FEWEST):
+        blind = {}  # a single blind order gives no interval
+    choice = Choice(blind or {most: find_protocol(most)}, bool(blind))
+    orders = table.orders(method)
+    places = set[int]().union(*(ran[name] for name in choice.protocols))
+    return choice, orders.take(np.isin(orders.places, list(places)))
+
+
+def random_protocols(table: Runs, method: str | None = None) -> dict[str, Protocol]:
+    """Return the protocols whose orders of a method (or all) represent all orders, by name.
+
+    Orders of an exhaustive protocol follow a system, so that they count only once nine tenths of
+    all orders have an accuracy. All orders count whatever their protocol is called.
+    """
+    methods = table.methods if method is None else (method,)
+    protocols = {name: find_protocol(name) for name in table.protocols}
+    chosen = {name: protocol for name, protocol in protocols.items() if protocol.random}
+    least = min(len(table.orders(name)) for name in methods)
+    if 10 * least >= 9 * table.space.size:
+        chosen |= {name: protocol for name, protocol in protocols.items() if protocol.exhaustive}
+    if len(table.sequences) == table.space.size:
+        for name in table.protocols:
+            ran = (set(table.orders(it, name).places.tolist()) for it in methods)
+            if name not in chosen and all(len(own) == table.space.size for own in ran):
+                chosen[name] = ENUMERATE
+    return chosen
+
+
+def unbiased_orders(
+    table: Runs, method: str, truth: Truth | None
+) -> tuple[tuple[ClassSequence, ...], Floats]:
+    """Return orders that represent all of Ω, the truth's or blind ones, with their accuracies.
+
+    An order that another method ran for `random` may be an extreme one here.
+    """
+    if truth is not None:
+        return truth.sequences, truth.accuracies
+    rows, orders = table.rows(method), table.orders(method)
+    codes = [table.protocols.index(name) for name in random_protocols(table, method)]
+    places = table.sequence[rows[np.isin(table.protocol[rows], codes)]]
+    kept = orders.take(np.isin(orders.places, places))
+    return kept.sequences, kept.accuracies
+
+
+def describe_population(table: Runs, seeds: int, choice: Choice | None = None) -> str:
+    """Return what claims are about, after 'over'; without a choice these are all orders."""
+    if not table.has_orders and table.seeds_are == "trainings":
+        return "trainings of one class order"
+    if not table.has_orders and not table.seeds_are:
+        return "runs like these"
+    alike = "" if choice is None or choice.random or not choice.unknown else " like these"
+    if not seeds:
+        return f"class orders and trainings{alike}"
+    of_seeds = "one training seed" if seeds == 1 else "these training seeds"
+    return f"class orders{alike}, for {of_seeds}"
+
+
+def know_orders(table: Runs, orders: Orders) -> Posterior | None:
+    """Return what trainings on some orders say; None with fewer than three orders."""
+    variance = None
+    if len(orders) > 1 and table.by_class is not None and (orders.counts == 1).all():
+        classes = table.by_class[orders.rows[:, 0]]
+        if not np.isnan(classes).any():
+            place_of = (
+                {class_: place for place, task in enumerate(it.tasks) for class_ in task}
+                for it in orders.sequences
+            )
+            tasks = np.array([[own[class_] for class_ in table.classes] for own in place_of])
+            variance = float(independent_variance(classes, tasks))
+    return know(orders.values, orders.seeds, table.metric, class_variance=variance)
+
+
+def know(
+    values: Floats, seeds: Ints, metric: str, *, class_variance: float | None = None
+) -> Posterior | None:
+    """Return what values of some orders say; None with fewer than three orders.
+
+    Args:
+        values: (n, r) of order and training; NaN where an order has fewer trainings.
+        seeds: (n, r) their training seeds; -1 there.
+        metric: what they are values of.
+        class_variance: see :func:`~edgecil.statistics.posterior.independent_variance`.
+    """
+    if len(values) < LEAST_ORDERS:
+        return None
+    given = ~np.isnan(values)
+    means = np.nanmean(values, axis=1)
+    within = float(np.where(given, (values - means[:, None]) ** 2, 0.0).sum())
+    return posterior(
+        evidence(means, repeats=given.sum(axis=1), within=within),
+        prior=measured_prior() if np.isfinite(find_metric(metric).bounds).all() else None,
+        class_variance=class_variance,
+        shared_seeds=shared_seeds(seeds),
+    )
+
+
+def shared_seeds(seeds: Ints) -> int:
+    """Return how many training seeds all orders have in common; 0 if seeds vary with the order."""
+    if len(seeds) < 2 or not (seeds == seeds[0]).all():
+        return 0
+    return len(set(seeds[0].tolist()) - {-1})
+
+
+def paired(first: Orders, second: Orders) -> tuple[Ints, Floats, Ints]:
+    """Return the differences of two methods of one table, by order and training seed.
+
+    Where an order has no seed in common, its only difference is that of the means.
+
+    Returns:
+        The orders' numbers in the table's `sequences`, (n,); the differences, (n, r), NaN where
+        there are fewer; and their seeds, (n, r), -1 there.
+    """
+    same = np.array_equal(first.places, second.places) and np.array_equal(first.seeds, second.seeds)
+    if same and (np.diff(first.seeds, axis=1) > 0).all() and (first.seeds >= 0).all():
+        return first.places, first.values - second.values, first.seeds  # as is usual
+    place_of = {place: row for row, place in enumerate(second.places.tolist())}
+    places, rows = [], []
+    for mine, place in enumerate(first.places.tolist()):
+        if place in place_of:
+            one, other = _by_seed(first, mine), _by_seed(second, place_of[place])
+            gains = {seed: one[seed] - other[seed] for seed in one if seed in other}
+            alone = first.accuracies[mine] - second.accuracies[place_of[place]]
+            places.append(place)
+            rows.append(gains or {-1: float(alone)})
+    width = max(map(len, rows), default=1)
+    values, seeds = np.full((len(rows), width), np.nan), np.full((len(rows), width), -1)
+    for row, gains in enumerate(rows):
+        values[row, : len(gains)] = list(gains.values())
+        seeds[row, : len(gains)] = list(gains)
+    return np.array(places, dtype=np.int64), values, seeds
+
+
+def _by_seed(orders: Orders, row: int) -> dict[int, float]:
+    """Return the mean value of each seed of one order."""
+    seeds, values = orders.seeds[row], orders.values[row]
+    return {
+        seed: float(values[seeds == seed].mean())
+        for seed in dict.fromkeys(seeds.tolist())
+        if seed >= 0
+    }

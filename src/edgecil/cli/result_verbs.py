@@ -1,0 +1,162 @@
+"""The verbs about results: analyze, compare, next, report, export-runs."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from edgecil.cli.output import note
+from edgecil.cli.verb import Option, Verb
+from edgecil.errors import UsageError
+
+if TYPE_CHECKING:
+    from edgecil.analysis import Analysis
+    from edgecil.analysis.next_runs import NextRuns
+    from edgecil.report.table import Table
+
+
+def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
+    from edgecil.analysis.analysis import describe_dataset
+    from edgecil.report.narrative import headline, noise_sentences
+    from edgecil.report.order_table import rank
+    from edgecil.report.table import latex_lines
+    from edgecil.report.tables import terminal_tables
+    from edgecil.sequences.protocols import origin_sentences
+    from edgecil.wording.sentences import describe_overall
+
+    if over := list(describe_overall(answer.over_datasets, answer.options.metric)):
+        yield "".join(f"{sentence}\n" for sentence in over)
+    for dataset in answer.datasets:
+        yield f"{headline(dataset)}\n"
+        yield "".join(f"{sentence}\n" for sentence in describe_dataset(dataset))
+        if noise := noise_sentences(dataset, rank(dataset)):
+            yield f"{' '.join(noise)}\n"
+        if origins := origin_sentences(dataset.provenance):
+            yield "".join(f"{sentence}\n" for sentence in origins)
+        yield from (tables := terminal_tables(dataset))
+        yield "\n".join(["The first table in LaTeX:", *latex_lines(tables[0]), ""])
+
+
+def _notes(analysis: Analysis) -> Iterator[str]:
+    from edgecil.report.narrative import remarks, warnings
+
+    for dataset in analysis.datasets:
+        yield from (*warnings(dataset), *remarks(dataset))
+
+
+def _next(*, out: str | None = None, **options: Any) -> dict[str, Any]:
+    from edgecil.analysis.next_runs import next_runs
+
+    datasets = next_runs(**options, out=out)
+    return {"datasets": datasets, "out": out if datasets[0].orders else None}
+
+
+def explain_next(datasets: Sequence[NextRuns], out: str | None = None) -> Iterator[str]:
+    """What to run next, as sentences, the orders, and how to run them."""
+    from edgecil.wording.sentences import describe_next
+
+    for dataset in datasets:
+        if len(datasets) > 1:
+            yield f"{dataset.dataset or 'your data'}:"
+        yield from describe_next(dataset)
+        yield from _how_to_run(dataset, out)
+
+
+def _how_to_run(dataset: NextRuns, out: str | None) -> Iterator[str]:
+    """The commands, if the experiment is recorded; else what to add to the file."""
+    directories, tool = [shlex.quote(one) for one in dataset.directories], dataset.tool
+    file = shlex.quote(out or "next.json")
+    how = "train them with your program, and add a row for each."
+    again = "train these orders again with another seed, and add rows with a column 'seed'."
+    if tool in ("export", "import-logs"):  # another tool trains on its own
+        how = f"edgecil export … --out DIR --sequences {file}, then follow what it prints."
+        if tool == "import-logs":
+            how += " Or train your config with as many further seeds, and import all logs again."
+        again = "train these orders again with another seed, and import all results again."
+    elif len(directories) > 1:
+        how = f"add --sequences {file} to the command that made each of {', '.join(directories)}."
+        again = f"add --repeats-on {len(dataset.repeat)} to the same 'edgecil run' commands."
+    elif directories and tool == "run":
+        command = f"edgecil run --config {directories[0]} --out {directories[0]}"
+        how = f"{command} --repeats 1 --sequences {file}"
+        again = f"{command} --repeats-on {len(dataset.repeat)}"
+    elif directories:
+        how = f"edgecil {tool} … --out {directories[0]} --sequences {file}"
+        again = f"add --repeats 2 to the same 'edgecil {tool}' command."
+    if dataset.orders:
+        first = "" if out else f"repeat this command with --out {file}, then "
+        yield f"To run them: {first}{how}"
+    if dataset.repeat:
+        yield f"To train them once more: {again}"
+
+
+def _report(*, source: Any, watch: bool = False, **options: Any) -> Any:
+    from edgecil.report.write import watch_report, write_report
+
+    if not watch:
+        return write_report(source, **options)
+    if len(source) != 1:
+        raise UsageError("A page is kept current for one experiment directory.")
+    page = Path(options.get("out") or Path(source[0]) / "report") / "index.html"
+    note(f"Writing {page} every ten seconds until the run ends.")
+    return watch_report(source[0], **options)
+
+
+FRONT = (
+    Verb(
+        "analyze",
+        "say what may be claimed about each method over all class orders; compare methods",
+        ("edgecil analyze demo", "edgecil analyze accuracies.csv --metric last --json"),
+        "edgecil.analysis.analysis:analyze",
+        _show_analysis,
+        arguments=("source",),
+        notes=_notes,
+    ),
+    Verb(
+        "compare",
+        "compare methods on the class orders that they share",
+        ("edgecil compare demo", "edgecil compare a.csv b.csv --method icarl,ewc --metric last"),
+        "edgecil.analysis.comparison:compare",
+        "edgecil.report.tables:comparison_tables",
+        arguments=("source",),
+    ),
+    Verb(
+        "next",
+        "suggest the class orders to run next, and estimate how much they narrow the interval",
+        ("edgecil next demo", "edgecil next demo --target 0.5 --out next.json"),
+        "edgecil.analysis.next_runs:next_runs",
+        lambda answer: explain_next(answer["datasets"], answer["out"]),
+        arguments=("source",),
+        call=_next,
+        notes=lambda answer: (note for one in answer["datasets"] for note in one.notes),
+    ),
+    Verb(
+        "report",
+        "write one HTML page, figures (SVG, PNG, PDF) and tables (CSV, Markdown, LaTeX)",
+        ("edgecil report demo --watch", "edgecil report accuracies.csv --open"),
+        "edgecil.report.write:write_report",
+        lambda answer: (f"Report: {page}" for page in answer.pages),
+        arguments=("source",),
+        without=("live",),
+        further=(Option("watch", "keep the page current while the experiment runs", "bool"),),
+        call=_report,
+        notes=lambda answer: _notes(answer.analysis),
+        plain=lambda answer: {"pages": answer.pages},
+    ),
+)
+VERBS = (
+    Verb(
+        "export-runs",
+        "write the runs of experiments to a CSV file, which 'edgecil analyze' reads",
+        (
+            "edgecil export-runs demo --out accuracies.csv",
+            "edgecil export-runs demo --metric last --out last.csv.gz",
+        ),
+        "edgecil.analysis.sources:export_runs",
+        lambda answer: (f"Runs: {answer}",),
+        arguments=("source",),
+        plain=lambda answer: {"out": answer},
+    ),
+)

@@ -1,5 +1,0 @@
-"""From class sequences to results: configuration, plan, executors, store, experiment."""
-
-import lazy_loader as _lazy
-
-__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,163 @@
+"""Configurations from TOML files, toolboxes' JSON files, mappings and keywords.
+
+Values are nested as in a TOML file: keywords of :func:`edgecil.run`, and a mapping for each group.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from edgecil.errors import UsageError, unknown, wrong_value
+from edgecil.experiments.config import GROUPS, ExperimentConfig
+from edgecil.options import convert, misplaced, option_types
+from edgecil.recipes import RUN, read_experiment_file, require_verb
+from edgecil.registry import installed
+from edgecil.sequences.given import given_texts
+from edgecil.similarity.build import FILES, TEXTS
+
+Config: TypeAlias = "str | Path | Mapping[str, Any] | ExperimentConfig | None"
+
+READERS = "edgecil.configs"
+"""Entry points that read config files of other programs, by suffix."""
+
+CALL_OPTIONS = ("out", "overwrite", "as")
+"""Parameters of `run` itself that a TOML file may also have."""
+
+_TASK_SIZES = ("tasks", "base", "increment", "sizes")
+_CLASS_CHOICE = ("classes", "classes_seed", "class_ids")
+_TEXTS_OR_LISTS = ("method", "protocol", "sequences")
+
+
+def read_config(
+    config: Config, *, further: Iterable[str] = (), options: Mapping[str, Any] | None = None
+) -> Mapping[str, Any]:
+    """Return the values in a TOML file, a bundled recipe, a toolbox's JSON file or an object."""
+    if config is None or isinstance(config, Mapping):
+        return config or {}
+    if isinstance(config, ExperimentConfig):
+        return config.changed()
+    if not isinstance(config, (str, Path)):
+        raise wrong_value("config", "a path, a mapping or an ExperimentConfig", config)
+    name = str(config)
+    if Path(name).is_dir():
+        from edgecil.experiments.experiment import Experiment
+
+        recorded = Experiment.open(name).config
+        if recorded is None:
+            raise UsageError(f"{name} was trained by another program; give its options.")
+        return recorded.changed()
+    suffix = Path(name).suffix.lower().removeprefix(".")
+    if suffix in installed(READERS):
+        read_foreign_config = installed(READERS)[suffix].load()
+        values: Mapping[str, Any] = read_foreign_config(name, options=options)
+        return values
+    facts, values = read_experiment_file(name)
+    require_verb(name, facts, RUN)
+    _check_names(values, f"option in {name}", (*CALL_OPTIONS, *further))
+    types = option_types(ExperimentConfig)
+    try:
+        for key, value in values.items():
+            if key in GROUPS:
+                GROUPS[key].of(value)
+            elif key in types and key not in (*_TEXTS_OR_LISTS, *further):
+                convert(key, value, types[key])
+    except UsageError as error:
+        raise UsageError(f"In {name}, {error}") from error
+    return values
+
+
+def merge_options(values: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a configuration, replaced by those given beside it; None is not given.
+
+    Task sizes, chosen classes and the source of the similarity are replaced as a whole.
+
+    >>> merge_options({"base": 50, "increment": 10}, {"tasks": 5, "data": {"classes": None}})
+    {'tasks': 5}
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    replaced = set() if given.keys().isdisjoint(("tasks", "increment", "sizes")) else {*_TASK_SIZES}
+    merged = {name: value for name, value in values.items() if name not in replaced} | given
+    for group, kind in GROUPS.items():
+        own, beside = (kind.given(it.get(group)) for it in (values, given))
+        together = {k: v for k, v in own.items() if k not in _replaced(group, beside)} | beside
+        merged.pop(group, None)
+        if together:
+            merged[group] = together
+    return merged
+
+
+def _replaced(group: str, given: Mapping[str, Any]) -> set[str]:
+    """Return the options of a group that lose their meaning beside those that are given."""
+    if group == "data" and not given.keys().isdisjoint(("classes", "class_ids")):
+        return {*_CLASS_CHOICE}
+    if group == "similarity" and not given.keys().isdisjoint(FILES):
+        return {*FILES, *TEXTS}
+    if group == "similarity" and not given.keys().isdisjoint(TEXTS):
+        return {*FILES}
+    return set()
+
+
+def build_config(values: Mapping[str, Any]) -> ExperimentConfig:
+    """Return a checked configuration from values; those of `execution` are left out."""
+    _check_names(values, "option")
+    given = {name: it for name, it in values.items() if name != "execution" and it is not None}
+    for name in ("method", "dataset"):
+        value = given.get(name)
+        if value is None or (isinstance(value, (str, list, tuple)) and not value):
+            raise UsageError(f"`{name}` is required.")
+    for name in ("method", "protocol"):
+        value = given.get(name)
+        if isinstance(value, str):
+            given[name] = value.split(",")
+        if isinstance(given.get(name), (list, tuple)):
+            parts = (part.strip() if isinstance(part, str) else part for part in given[name])
+            given[name] = tuple(dict.fromkeys(parts))
+    if given.get("sequences", {}) != {}:
+        own = given_texts(given["sequences"])
+        given["sequences"] = own
+        given["protocol"] = tuple(dict.fromkeys([*given.get("protocol", ()), *own]))
+    return ExperimentConfig(**given)
+
+
+def config_text(config: ExperimentConfig) -> str:
+    """Return the configuration as the TOML that :func:`read_config` reads, without default values.
+
+    >>> training = {"schedule": {"decay": 2}}
+    >>> print(config_text(ExperimentConfig("ewc", "quickdraw", training=training)))
+    method = ["ewc"]
+    dataset = "quickdraw"
+    <BLANKLINE>
+    [training]
+    schedule = { "decay" = 2 }
+    """
+    changed = config.changed()
+    groups = {name: changed.pop(name).changed() for name in GROUPS if name in changed}
+    lines = [f"{name} = {_toml(value)}" for name, value in changed.items()]
+    for group, values in groups.items():
+        lines += ["", f"[{group}]", *(f"{name} = {_toml(it)}" for name, it in values.items())]
+    return "\n".join(lines)
+
+
+def _toml(value: Any) -> str:
+    """Return a plain value as TOML; JSON writes everything but tables in the same way."""
+    if isinstance(value, Mapping):
+        inside = ", ".join(f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items())
+        return f"{{ {inside} }}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(_toml(item) for item in value)}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _check_names(values: Mapping[str, Any], kind: str, further: Iterable[str] = ()) -> None:
+    names = list(dict.fromkeys([*option_types(ExperimentConfig), *GROUPS, *further]))
+    for name in values:
+        if name not in names:
+            for group, members in GROUPS.items():
+                if name in members.__dataclass_fields__ and not further:
+                    raise misplaced(name, group)
+                if name in members.__dataclass_fields__:
+                    raise UsageError(f"The {kind} {name!r} must be under [{group}].")
+            raise unknown(kind, name, names)

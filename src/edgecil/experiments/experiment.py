@@ -1,0 +1,328 @@
+"""An experiment: a directory with results, opened for reading."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from edgecil.errors import DataError, EdgecilError, unknown
+from edgecil.experiments.chosen_similarity import find_similarity, note_sources
+from edgecil.experiments.config import ExperimentConfig
+from edgecil.experiments.config_values import build_config
+from edgecil.experiments.goal_status import GoalStatus
+from edgecil.experiments.plan import Node
+from edgecil.experiments.results import RunResult, Summary
+from edgecil.experiments.status import (
+    Failure,
+    LabelledRun,
+    Status,
+    labelled_runs,
+    read_status,
+    stored_failures,
+)
+from edgecil.experiments.store import NoExperimentError, StoreReader
+from edgecil.io.arrays import Floats
+from edgecil.io.directory import check_path
+from edgecil.io.json import to_plain
+from edgecil.io.notebook import html_table
+from edgecil.runs.identity import ExperimentRecord, Identity, digest_of, meaning
+from edgecil.runs.metrics import DEFAULT_METRIC, METRICS
+from edgecil.runs.run_table import FAILED, FINISHED, PENDING, Runs
+from edgecil.runs.training_seeds import FROM_LOGS, SEEDS, repeat_of
+from edgecil.sequences.protocols import REPEATS, LabelledSequence, find_protocol
+from edgecil.sequences.sequence import ClassSequence
+from edgecil.similarity import Similarity
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """A directory with results. Opening and reading it writes nothing.
+
+    Every call reads the directory as it is at that moment, so that an experiment can be inspected
+    while it runs; all calls of a :meth:`snapshot` see the same moment.
+
+    Attributes:
+        directory: where the results are.
+        summary: the work done by the call of `run` that returned this object; None if it was
+            opened.
+        goal: the outcome of `until`; None without it.
+        renamed: by stored name of a method, the name under which its runs are shown.
+    """
+
+    directory: Path
+    summary: Summary | None = field(default=None, repr=False)
+    goal: GoalStatus | None = field(default=None, repr=False)
+    renamed: Mapping[str, str] = field(default_factory=dict, repr=False)
+    _moment: StoreReader | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        check_path(self.directory)
+        object.__setattr__(self, "directory", Path(self.directory))
+
+    @classmethod
+    def open(cls, directory: str | Path) -> Experiment:
+        """Return the experiment in a directory.
+
+        Args:
+            directory: the experiment's directory.
+        """
+        check_path(directory)
+        path = Path(directory)
+        if not path.is_dir():
+            raise DataError(f"There is no directory {path}; give an experiment directory.")
+        with StoreReader(path):
+            return cls(path)
+
+    def record(self) -> ExperimentRecord:
+        """Return its configurations and what determines its results, as plain values."""
+        configs = tuple(to_plain(config) for config in self.configs)
+        return ExperimentRecord(str(self.directory), configs, Identity.of(self.identity))
+
+    def snapshot(self) -> Experiment:
+        """Return the experiment as it is now, read at once."""
+        if self._moment is not None:
+            return self
+        with StoreReader(self.directory) as store:
+            store.read_all()
+            return replace(self, _moment=store)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Everything that determines the results: data, methods, versions."""
+        with self._reading() as store:
+            return store.identity()
+
+    @property
+    def configs(self) -> tuple[ExperimentConfig, ...]:
+        """The distinct configurations of all calls of `run`, in order."""
+        with self._reading() as store:
+            return tuple(build_config(config) for config in store.configs())
+
+    @property
+    def config(self) -> ExperimentConfig | None:
+        """The configuration that was added last, but for repeats; None if another tool trained."""
+        asked = [own for own in self.configs if REPEATS not in own.sequences] or self.configs
+        return asked[-1] if asked else None
+
+    @property
+    def dataset(self) -> str:
+        """The dataset's name."""
+        return str(self.identity.get("dataset", {}).get("name", ""))
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the N classes; class i of a sequence is `names[i]`. None if unknown."""
+        names = self.identity.get("dataset", {}).get("classes")
+        return None if names is None else tuple(names)
+
+    def results(self) -> list[RunResult]:
+        """Return every finished run."""
+        with self._reading() as store:
+            runs = store.runs().values()
+        if not self.renamed:
+            return list(runs)
+        return [replace(run, method=self.renamed.get(run.method, run.method)) for run in runs]
+
+    def training_seconds(self) -> dict[str, float]:
+        """Return seconds of training and testing by method; a shared task counts once."""
+        totals: dict[str, float] = {}
+        with self._reading() as store:
+            trained = [(node.method, [result]) for node, result in store.done().items()]
+            trained += [(node.method, [*run.nodes]) for node, run in store.whole_runs().items()]
+        for stored, results in trained:
+            method = self.renamed.get(stored, stored)
+            totals[method] = totals.get(method, 0.0) + sum(it.seconds for it in results)
+        return totals
+
+    def sequences(self) -> dict[str, list[LabelledSequence]]:
+        """Return the labelled sequences of every protocol."""
+        with self._reading() as store:
+            return store.sequences()
+
+    def first_orders(self, count: int) -> tuple[ClassSequence, ...]:
+        """Return the first orders of the protocol that was run first, whatever was run since."""
+        first = self.sequences()[self.configs[0].protocol_names[0]]
+        return tuple(dict.fromkeys(it.sequence for it in first))[:count]
+
+    def failures(self) -> list[Failure]:
+        """Return every task training that failed and has not succeeded since."""
+        with self._reading() as store:
+            return stored_failures(store)
+
+    def table(self, metric: str = DEFAULT_METRIC, classifier: str | None = None) -> Runs:
+        """Return one metric of every run; a run that failed or is unfinished has no value.
+
+        Args:
+            metric: one of `edgecil.runs.METRICS`.
+            classifier: the classifier to read; the method's main one by default. Methods without
+                it are left out.
+        """
+        chosen = METRICS.resolve(metric)
+        with self._reading() as store:
+            stored = store.recorded_identity()
+            rows = labelled_runs(store)
+            lost = set(store.failures())
+        if not rows:
+            raise DataError(f"{self.directory} contains no results yet.")
+        if classifier is not None:
+            rows = _with_classifier(rows, classifier)
+        methods, seeds, protocols, labelled, results = zip(*rows, strict=True)
+        values = [None if it is None else it.metric(chosen, classifier) for it in results]
+        sequences = [it.sequence for it in labelled]
+        repeats = [repeat_of(it.tasks, seed) for it, seed in zip(sequences, seeds, strict=True)]
+        identity = stored.get("dataset", {})
+        settings = {method: meaning(stored, method) for method in dict.fromkeys(methods)}
+        digests = {method: digest_of(own) for method, own in settings.items()}
+        return Runs.of(
+            [self.renamed.get(method, method) for method in methods],
+            sequences,
+            [np.nan if value is None else value for value in values],
+            protocol=protocols,
+            label=[it.label for it in labelled],
+            seed=seeds,
+            repeat=None if stored.get(SEEDS) == FROM_LOGS else repeats,
+            status=[_status(row, lost) for row in rows],
+            identity=[digests[method] for method in methods],
+            settings={digests[method]: own for method, own in settings.items()},
+            dataset=identity.get("name", ""),
+            metric=chosen,
+            names=tuple(identity["classes"]) if "classes" in identity else None,
+            by_class=_final_by_class(rows, classifier) if METRICS[chosen].of_classes else None,
+        )
+
+    def status(self) -> Status:
+        """Return how far the experiment is, by method and protocol, and what is being trained."""
+        with self._reading() as store:
+            return read_status(store, self.configs)
+
+    def similarity(self) -> Similarity:
+        """Return the similarity between the N classes from which the sequences were chosen.
+
+        `run` saves it in the directory. Where no protocol required one, it is that of the class
+        names.
+        """
+        return find_similarity(self.directory, self.dataset, self.names)
+
+    def notes(self) -> list[str]:
+        """Return one sentence if calls of `run` described another similarity than this one."""
+        return note_sources(self.directory, self.configs)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a DataFrame with a row per run and a column per metric (of the main classifier).
+
+        The columns are those that `read_runs` reads, and the other metrics.
+        """
+        with self._reading() as store:
+            results = [result for *_, result in labelled_runs(store)]
+        frame = self.table().to_pandas()
+        for name in METRICS:
+            frame[name] = [None if result is None else result.metric(name) for result in results]
+        frame["seconds"] = [None if result is None else result.seconds for result in results]
+        return frame
+
+    def __repr__(self) -> str:
+        try:
+            with self._reading() as store:
+                orders, counts = [*store.sequences().values()], store.run_counts()
+                dataset = str(store.identity().get("dataset", {}).get("name", ""))
+        except EdgecilError:
+            return f"<Experiment {str(self.directory)!r}, which cannot be read>"
+        first, runs = orders[0][0].sequence if orders else None, sum(counts.values())
+        classes = "" if first is None else f"{len(first.order)} classes in {len(first)} tasks"
+        parts = [dataset, classes, ", ".join(counts), f"{runs} run{'' if runs == 1 else 's'}"]
+        return f"<Experiment {str(self.directory)!r}: {'; '.join(filter(None, parts))}>"
+
+    def _repr_html_(self) -> str:
+        title = f"<p>{html.escape(repr(self)[1:-1])}</p>"
+        try:
+            table = self.table()
+        except EdgecilError:
+            return title
+        header = ("method", "protocol", "orders", "mean", "std", "min", "max")
+        rows: list[tuple[str, ...]] = [header]
+        for method in table.methods:
+            for protocol in table.protocols:
+                values = table.orders(method, protocol).accuracies
+                if len(values):
+                    numbers = (values.mean(), values.std(), values.min(), values.max())
+                    cells = (f"{number:.2f}" for number in numbers)
+                    rows.append((method, protocol, str(len(values)), *cells))
+        return title + html_table(rows)
+
+    def _reading(self) -> StoreReader:
+        return self._moment or StoreReader(self.directory)
+
+
+class LearnerTraceback(Exception):  # noqa: N818
+    """The traceback of a training, which Python shows with that of the main process."""
+
+
+class TrainingFailedError(EdgecilError):
+    """Some task trainings failed; the results of all others are stored.
+
+    Attributes:
+        experiment: with the results and the failures.
+    """
+
+    def __init__(self, experiment: Experiment, failures: Sequence[Failure]) -> None:
+        self.experiment = experiment
+        self.__cause__ = LearnerTraceback(f"\n{failures[0].trace}")
+        more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
+        others = "All other results are" if experiment.results() else "This is"
+        super().__init__(
+            f"A training failed{more}: {str(failures[0]).rstrip('.')}. {others} stored in "
+            f"{experiment.directory}; run the experiment again with the same options to retry."
+        )
+
+
+def stored_answers(directory: str | Path) -> dict[str, dict[str, ClassSequence]]:
+    """Return sequences that language models proposed in earlier calls, by protocol and label."""
+    try:
+        with StoreReader(directory) as store:
+            sequences = store.sequences()
+    except NoExperimentError:
+        return {}
+    return {
+        name: {run.label: run.sequence for run in runs}
+        for name, runs in sequences.items()
+        if find_protocol(name).asks_model
+    }
+
+
+def _status(row: LabelledRun, failed: set[Node]) -> int:
+    """Return the number of a run's status: one that is neither finished nor failed is pending."""
+    method, seed, _, labelled, result = row
+    if result is not None:
+        return FINISHED
+    path = Node(method, seed, labelled.sequence.tasks).path
+    return PENDING if failed.isdisjoint(path) else FAILED
+
+
+def _final_by_class(rows: Sequence[LabelledRun], classifier: str | None) -> Floats | None:
+    """Return the final accuracy of every class in every run, (n, N); None if none is known."""
+    by_class = np.full((len(rows), len(rows[0][3].sequence.order)), np.nan)
+    for own, (*_, result) in zip(by_class, rows, strict=True):
+        counts = None if result is None else result.class_counts(classifier)
+        if counts is not None:
+            own[:] = counts.accuracies[:, -1, 0]
+    return None if np.isnan(by_class).all() else by_class
+
+
+def _with_classifier(rows: Sequence[LabelledRun], classifier: str) -> list[LabelledRun]:
+    """Return the runs of the methods that have a classifier."""
+    available: dict[str, tuple[str, ...]] = {}
+    for method, *_, result in rows:
+        if result is not None:
+            available[method] = result.classifiers
+    if not any(classifier in names for names in available.values()):
+        names = dict.fromkeys(name for own in available.values() for name in own)
+        raise unknown("classifier", classifier, list(names))
+    return [row for row in rows if classifier in available.get(row[0], ())]

@@ -1,0 +1,152 @@
+"""The class orders that another program is to train: which classes, which protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from edgecil.classes import select_classes
+from edgecil.errors import UsageError, name_some
+from edgecil.experiments.experiment import stored_answers
+from edgecil.interop.toolbox_configs import toolbox_sizes
+from edgecil.options import Options, option
+from edgecil.sequences import PROTOCOLS, SequenceSpace
+from edgecil.sequences.given import given_texts, parse_given
+from edgecil.sequences.protocols import (
+    DEFAULT_PROTOCOL,
+    LabelledSequence,
+    draw_protocols,
+    note_sequences,
+    parse_protocols,
+)
+from edgecil.similarity import Similarity, SimilaritySource, choose_similarity, find_classes
+from edgecil.similarity.images import class_means
+
+
+@dataclass(frozen=True)
+class Orders(Options):
+    """Which class orders another program trains: classes, tasks and protocols."""
+
+    dataset: str | None = option("name of the dataset whose classes are arranged")
+    classes: int | None = option(
+        "number of classes to use, the first ones in label order; all by default"
+    )
+    classes_seed: int | None = option(
+        "draw the classes with this seed instead of taking the first ones"
+    )
+    tasks: int | None = option("number of tasks of equal size")
+    base: int | None = option("number of classes in the first task; use with `increment`")
+    increment: int | None = option("number of classes in each further task")
+    sizes: tuple[int, ...] | None = option("number of classes in each task")
+    protocol: tuple[str, ...] = option(
+        "names of protocols, such as `latin`, `random` or `edge`; `random` by default", ()
+    )
+    sequences: str | None = option(
+        "JSON file with class sequences, as `next` writes it, in place of protocols or beside them",
+        metavar="FILE",
+    )
+    budget: int | None = option(
+        "number of sequences of each protocol; 3 by default for most protocols"
+    )
+    order_seed: int | None = option("seed for choosing class orders")
+    objective: str | None = option("what the protocol `optimal` optimises, S by default")
+
+    @property
+    def task_sizes(self) -> dict[str, Any]:
+        """What is given of the task sizes, for :meth:`SequenceSpace.choose`."""
+        names = ("tasks", "base", "increment", "sizes")
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+
+@dataclass(frozen=True)
+class ChosenOrders:
+    """Class orders and the N classes that they arrange, with the dataset's own ids of these.
+
+    The similarity is None if no protocol needs it and no option describes it.
+    """
+
+    names: tuple[str, ...]
+    ids: tuple[int, ...]
+    similarity: Similarity | None
+    sizes: tuple[int, ...]
+    sequences: dict[str, list[LabelledSequence]]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on orders that occur twice, and on what constructed ones come from."""
+        return tuple(note_sequences(self.sequences).values())
+
+    def __str__(self) -> str:
+        return "; ".join(
+            f"{protocol}: {name_some(short_labels(members))}"
+            for protocol, members in self.sequences.items()
+        )
+
+
+def short_labels(orders: Sequence[LabelledSequence]) -> list[str]:
+    """Return labels of at most 40 characters; an order whose label is longer has its number."""
+    return [
+        it.label if len(it.label) <= 40 else f"order-{number}"
+        for number, it in enumerate(orders, start=1)
+    ]
+
+
+def choose_orders(
+    asked: Orders,
+    source: SimilaritySource,
+    *,
+    out: str | Path,
+    overwrite: bool = False,
+    toolbox_tasks: tuple[int, int] | None = None,
+) -> ChosenOrders:
+    """Return the sequences that the options ask for.
+
+    Orders that a language model chose in the directory `out` are kept unless it is overwritten.
+    `toolbox_tasks` are those of the first and of further tasks, in place of the options'.
+    """
+    given = {} if asked.sequences is None else given_texts(asked.sequences)
+    protocols = parse_protocols(asked.protocol or (() if given else (DEFAULT_PROTOCOL,)))
+    similarity, labels = _classes(asked, source, tuple(protocols))
+    ids = select_classes(len(labels), count=asked.classes, seed=asked.classes_seed)
+    similarity = None if similarity is None else similarity.take(ids)
+    means = None
+    by_inputs = any(PROTOCOLS[name].by_inputs for name in protocols)
+    if by_inputs and asked.dataset is not None and not (source.file or source.embeddings):
+        means = class_means(asked.dataset, ids=ids)
+    if toolbox_tasks is None:
+        space = SequenceSpace.choose(len(ids), **asked.task_sizes)
+    else:
+        space = SequenceSpace(toolbox_sizes(*toolbox_tasks, len(ids)))
+    sequences = draw_protocols(
+        protocols,
+        space,
+        similarity=similarity,
+        class_means=means,
+        budget=asked.budget,
+        order_seed=asked.order_seed,
+        objective=asked.objective,
+        answered={} if overwrite else stored_answers(out),
+    )
+    names = tuple(labels[id_] for id_ in ids)
+    sequences |= {name: parse_given(texts, space, names) for name, texts in given.items()}
+    return ChosenOrders(names, tuple(ids.tolist()), similarity, space.sizes, sequences)
+
+
+def _classes(
+    asked: Orders, source: SimilaritySource, protocols: Sequence[str]
+) -> tuple[Similarity | None, Sequence[str]]:
+    """Return the similarity of all classes, if one is needed or given, and their names."""
+    described = source.changed().keys() - {"names"}
+    if described or any(PROTOCOLS[name].needs_similarity for name in protocols):
+        similarity = choose_similarity(source, dataset=asked.dataset)
+        return similarity, similarity.names
+    if asked.dataset is not None or source.names is not None:
+        return None, find_classes(asked.dataset, source.names).labels
+    if asked.classes is not None:
+        return None, [str(id_) for id_ in range(asked.classes)]
+    raise UsageError(
+        "The classes are not specified; give one of `dataset`, `names`, `similarity`, "
+        "`embeddings` and `classes`."
+    )

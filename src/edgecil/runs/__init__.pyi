@@ -1,0 +1,5 @@
+"""The names of this station, which `lazy_loader` imports at their first use."""
+
+from .metrics import METRICS as METRICS, Counts as Counts, Metric as Metric, metric as metric
+from .run_files import read_runs as read_runs
+from .run_table import Orders as Orders, Runs as Runs

@@ -1,0 +1,102 @@
+"""Confidence sequences: intervals of a mean that stay valid if one looks after every value.
+
+An ordinary interval is wrong in far more than one of ten cases if one stops as soon as it says what
+one hopes for. A confidence sequence contains the mean at all times at once with its level, so that
+any rule for stopping is allowed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import fmean
+
+import numpy as np
+
+from edgecil.errors import UsageError
+from edgecil.io.arrays import Bools, Floats
+from edgecil.statistics.arguments import open_probability
+
+# Variance of the prior of (mean - value)/std; intervals of 5 to 50 values are near their narrowest.
+_PRIOR = 1.5
+# How far beyond the others, in standard deviations, one value that is not seen yet may be.
+_UNSEEN = 2.0
+# With fewer values, moderately skewed and bimodal ones exceed the error rate.
+_LEAST = 5
+_EQUAL = 1e-6  # values that differ by less show no spread
+
+
+def confidence_interval(
+    values: Sequence[float], level: float = 0.9, *, least: int = _LEAST
+) -> tuple[float, float] | None:
+    """Return the interval of the mean after n values, valid for all n at the same time.
+
+    It has the means m whose Bayes factor against all others stays below 1/(1 - level). With
+    t² = n (x̄ - m)²/s² and g the variance of the effect's normal prior, the Bayes factor of the
+    t test with the scale-invariant prior 1/σ is
+
+        (1 + n g)^(-1/2) ((1 + t²/(n-1)) / (1 + t²/((n-1)(1 + n g))))^(n/2),
+
+    a test martingale if values are independent and normal with any mean and variance (Lai 1976;
+    Wang and Ramdas 2024), so that it exceeds 1/(1 - level) at any time with probability at most
+    1 - level (Ville 1939). Rare outliers that have not occurred yet, as among the accuracies of
+    RanPAC, move the mean without a trace in s; both ends are u s/(n+1) farther for them, which
+    keeps the interval valid for normal values.
+
+    Args:
+        values: in the order in which they were seen.
+        level: probability that all intervals contain the mean.
+        least: number of values before which there is no interval. It makes the error rate of
+            moderately skewed (gamma with shape 3) and of bimodal values at most the nominal one,
+            too. Of exponential values, which are skewed more than accuracies on truth tables, 14 %
+            of series miss the mean at a level of 90 %.
+
+    Returns:
+        None before that, and if all values are equal.
+
+    >>> low, high = confidence_interval([50.0, 52.0, 51.0, 53.0, 51.5, 52.5])
+    >>> round(low, 2), round(high, 2)
+    (49.6, 53.73)
+    """
+    if not all(math.isfinite(value) for value in values):
+        raise UsageError("`values` must have finite numbers only.")
+    count = len(values)
+    scale = reach(count, level, least=least)
+    if scale is None:
+        return None
+    mean = fmean(values)
+    variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
+    if variance == 0.0:
+        return None  # equal values show no spread
+    half = scale * math.sqrt(variance)
+    return mean - half, mean + half
+
+
+def excludes_zero(series: Floats) -> Bools:
+    """Return whether :func:`confidence_interval` excludes 0 after each value of series (B, n)."""
+    counts = np.arange(1, series.shape[1] + 1)
+    shifted = series - series[:, :1]
+    sums, squares = shifted.cumsum(axis=1), (shifted**2).cumsum(axis=1)
+    spread = np.sqrt(np.maximum(squares - sums**2 / counts, 0.0) / np.maximum(counts - 1, 1))
+    reaches = np.array([reach(count) or np.inf for count in counts.tolist()])
+    far = reaches * np.where(spread > _EQUAL, spread, np.inf)
+    return np.asarray(np.abs(sums / counts + series[:, :1]) > far)
+
+
+def reach(count: int, level: float = 0.9, *, least: int = _LEAST) -> float | None:
+    """Return the half-width of :func:`confidence_interval`, in sample standard deviations.
+
+    None where there is no interval yet.
+
+    >>> round(reach(10), 3)
+    1.245
+    """
+    alpha = 1.0 - float(open_probability("level", level))
+    if count < max(2, least):
+        return None
+    growth = 1.0 + count * _PRIOR
+    bound = (math.sqrt(growth) / alpha) ** (2.0 / count)
+    if bound >= growth:
+        return None
+    squared = (count - 1) * (bound - 1.0) / (1.0 - bound / growth)
+    return math.sqrt(squared / count) + _UNSEEN / (count + 1)

@@ -1,5 +1,0 @@
-"""What runs miss and bound, and tests that stay valid after every look, on plain numbers."""
-
-import lazy_loader as _lazy
-
-__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,1 @@
+"""From a configuration to results: presets, planner, check, scheduler, executors, run."""

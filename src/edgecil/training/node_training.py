@@ -1,0 +1,332 @@
+"""Training of one node: the same in this process, in a worker process, and on a cluster."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import platform
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import torch
+
+from edgecil.backbones.model_slot import SlotModel, supply_model
+from edgecil.backbones.pretrained import supply_weights
+from edgecil.errors import EdgecilError
+from edgecil.experiments.plan import Node
+from edgecil.experiments.results import ClassCounts, NodeResult, TaskConfusion
+from edgecil.io.arrays import Floats
+from edgecil.io.code import exit_sentence
+from edgecil.io.device import configure_compilation, use_portable_kernels, use_precision
+from edgecil.methods import Environment, Method, MethodEntry, get_method
+from edgecil.methods.task import Scenario
+from edgecil.methods.training_loop import check_finite
+from edgecil.training.handshake import differences, gpu_identity, worker_identity
+
+State = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class WorkerContext:
+    """Data and settings that a worker needs besides the node; by method or network their name."""
+
+    scenario: Scenario  # the dataset, in the memory of the host
+    environment: Environment  # of methods; its seed is replaced by the node's
+    configs: Mapping[str, Any]
+    threads: int = 1  # of torch; they change the order of sums, and so results
+    methods: Mapping[str, MethodEntry] = field(default_factory=dict)  # that are not edgecil's
+    expected: Mapping[str, str] | None = None  # identity of a worker; None if it is not checked
+    allow_mismatch: bool = False  # train also where it differs, and say so in the outcome
+    weights: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)  # files for workers
+    backbones: Mapping[str, str] = field(default_factory=dict)  # others have the environment's
+    models: Mapping[str, SlotModel] = field(default_factory=dict)
+    handed: dict[Node, State] = field(default_factory=dict)  # the state after the last job
+
+    def prepare(self) -> None:
+        """Configure this process so that its results equal those of every other process."""
+        use_portable_kernels(precision=self.environment.precision, device=self.environment.device)
+        use_precision(self.environment.precision)
+        configure_compilation()
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        torch.set_num_threads(self.threads)
+        if self.environment.compile:
+            torch.use_deterministic_algorithms(True, warn_only=True)
+        else:  # the same without the compiler, whose import takes seconds
+            torch.set_deterministic_debug_mode("warn")
+        # Results are the same, and small networks train 5 to 15 % faster.
+        torch.utils.deterministic.fill_uninitialized_memory = False
+        for name, files in self.weights.items():
+            supply_weights(name, files)
+        for model in self.models.values():
+            supply_model(model)
+
+    @cached_property
+    def unequal(self) -> dict[str, str]:
+        """In what this process differs from the expected identity."""
+        if self.expected is None:
+            return {}
+        scenario = self.scenario if "dataset" in self.expected else None
+        given = worker_identity(self.networks, scenario, here=True)
+        return differences(self.expected, given | gpu_identity(self.environment.device))
+
+    @property
+    def interactive(self) -> list[str]:
+        """Learners and networks that only this process has: a notebook defines their code."""
+        entries = self.methods.values()
+        names = [it.name for it in entries if it.source is not None and it.source.is_interactive]
+        return names + [it.text for it in self.models.values() if it.is_interactive]
+
+    @property
+    def networks(self) -> tuple[str, ...]:
+        """Names of all networks."""
+        return tuple(dict.fromkeys(self.backbones.values() or (self.environment.backbone,)))
+
+    def hand_on(self, node: Node, after: bytes | State | None) -> None:
+        """Keep the state after a node for the next job; what was packed is read again."""
+        if after is not None and not isinstance(after, bytes):
+            self.handed[node] = after
+
+    def take_handed(self, node: Node) -> State | None:
+        """Return the state before a node if it is in memory; another attempt reads it packed."""
+        handed = None if node.parent is None else self.handed.get(node.parent)
+        self.handed.clear()
+        return handed
+
+    def entry(self, method: str) -> MethodEntry:
+        """Return the registry's entry of a method."""
+        return self.methods.get(method) or get_method(method)
+
+    def build(self, node: Node) -> Method:
+        """Return the node's method, untrained."""
+        backbone = self.backbones.get(node.method, self.environment.backbone)
+        environment = replace(self.environment, seed=node.seed, backbone=backbone)
+        return self.entry(node.method).build(self.configs[node.method], environment)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result or the failure of a node."""
+
+    result: NodeResult | None = None
+    error: str | None = None  # in one line
+    trace: str | None = None
+    damaged: bool = False  # the parent's state could not be read
+    permanent: bool = False  # another attempt cannot succeed
+    refused: bool = False  # the worker's identity differs
+    worker: Mapping[str, str] = field(default_factory=dict)  # in what it differs, if allowed
+    scores: Floats | None = None  # (n_test, classes) of an order-free learner
+    memory: int = 0  # peak in bytes on the worker's device; on a processor that of the worker
+    room: int = 0  # bytes of its GPU that torch has in this process or could still have
+    out_of_memory: bool = False
+
+
+def failure(message: str, *, damaged: bool = False, refused: bool = False) -> Outcome:
+    """Return the outcome of a training that failed outside the learner."""
+    return Outcome(error=message, trace=message, damaged=damaged, refused=refused)
+
+
+def train_node(
+    context: WorkerContext, node: Node, before: bytes | State | None, *, keep: bool
+) -> tuple[Outcome, bytes | None]:
+    """Return what :func:`learn_node` does, with the state as it is stored."""
+    outcome, after = learn_node(context, node, before, keep=keep)
+    return outcome, None if after is None else packed(after)
+
+
+def learn_node(
+    context: WorkerContext, node: Node, before: bytes | State | None, *, keep: bool
+) -> tuple[Outcome, bytes | State | None]:
+    """Learn the node's last task from the state before it and test on all tasks so far.
+
+    The state after it, which is returned if it is kept, lacks what no later task reads. A learner
+    that is not part of edgecil always continues from its packed state, so that what is in it is
+    checked.
+    """
+    start = time.perf_counter()
+    if (refusal := _refusal(context)) is not None:
+        return refusal, None
+    on_gpu = context.environment.device.startswith("cuda")
+    if on_gpu:
+        torch.cuda.reset_peak_memory_stats()
+    try:
+        method = context.build(node)
+        if before is not None:
+            try:
+                state_before = unpack(before) if isinstance(before, bytes) else before
+            except Exception:
+                message = "The state after the previous task is damaged; run again to repair it."
+                return failure(message, damaged=True), None
+            method.restore(state_before)
+        scenario = context.scenario.on(context.environment.device)
+        everything = method.sees_everything
+        with scenario.task(node.prefix, node.seed, everything=everything) as task:
+            method.learn(task)
+        check_finite(_parameters(method), "by the end of the training")
+        correct, totals, confusion = _test(method, scenario, node)
+        after: bytes | State | None = None
+        if keep:
+            state = method.state()
+            state = {k: v for k, v in state.items() if k not in method.only_for_predictions}
+            after = pack(state) if node.method in context.methods else state
+    except (Exception, SystemExit) as error:
+        return _failed(context, node, error), None
+    seconds = time.perf_counter() - start
+    peak = _peak_memory()
+    result = NodeResult.per_class(correct, totals, seconds, peak, confusion)
+    memory = torch.cuda.max_memory_reserved() if on_gpu else peak
+    room = torch.cuda.mem_get_info()[0] + torch.cuda.memory_reserved() if on_gpu else 0
+    return Outcome(result, worker=context.unequal, memory=memory, room=room), after
+
+
+def score_classes(context: WorkerContext, node: Node) -> Outcome:
+    """Return the scores of an order-free learner for all test images and classes."""
+    if (refusal := _refusal(context)) is not None:
+        return refusal
+    try:
+        method = context.build(node)
+        scenario = context.scenario.on(context.environment.device)
+        if node.method in context.methods:
+            scenario = scenario.without_test_labels()
+        scores = method.scores(scenario).cpu().double().numpy()
+    except (Exception, SystemExit) as error:
+        return _failed(context, node, error)
+    return Outcome(scores=scores, worker=context.unequal, memory=_peak_memory())
+
+
+def _refusal(context: WorkerContext) -> Outcome | None:
+    """Return the outcome of a worker whose results would differ; None if they do not."""
+    if not context.unequal or context.allow_mismatch:
+        return None
+    unequal = ", ".join(f"{name} is {text}" for name, text in context.unequal.items())
+    message = f"The worker on {platform.node()} was refused because its results would differ"
+    return failure(f"{message}: {unequal}.", refused=True)
+
+
+def _failed(context: WorkerContext, node: Node, error: Exception | SystemExit) -> Outcome:
+    """Return the outcome of a training that raised, or that called `sys.exit`."""
+    permanent = isinstance(error, EdgecilError)
+    if isinstance(error, SystemExit):
+        line = exit_sentence(node.method, error)
+    else:
+        line = f"{type(error).__name__}: {error}".split("\n")[0].removesuffix(": ")
+    entry = context.methods.get(node.method)
+    place = entry.source.place(error) if entry is not None and entry.source else ""
+    if place and not permanent:  # an error of edgecil is complete as it is
+        line += f" ({place})"
+    short = isinstance(error, torch.OutOfMemoryError)
+    trace = "".join(traceback.format_exception(error))
+    return Outcome(error=line, trace=trace, permanent=permanent, out_of_memory=short)
+
+
+def packed(state: bytes | State) -> bytes:
+    """Return a state as it is stored."""
+    return state if isinstance(state, bytes) else pack(state)
+
+
+class TooLongError(BaseException):
+    """A training has taken longer than it may; learners that catch errors do not catch it."""
+
+
+@contextmanager
+def at_most(seconds: float | None) -> Iterator[None]:
+    """Raise :class:`TooLongError` after some seconds, in the main thread of a process."""
+    if seconds is None or not hasattr(signal, "SIGALRM"):
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise TooLongError(f"The training was stopped after {seconds:g} s.")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _parameters(method: Method) -> Iterator[torch.Tensor]:
+    """Yield parameters of a method's networks, and its own tensors of floating-point numbers."""
+    for value in vars(method).values():
+        if isinstance(value, torch.nn.Module):
+            yield from value.parameters()
+        elif isinstance(value, torch.Tensor) and value.is_floating_point():
+            yield value
+
+
+_HEADER = b"edgecil state 1\n"
+_DIGEST = hashlib.sha256().digest_size
+
+
+def pack(state: Mapping[str, Any]) -> bytes:
+    """Return a method's state as bytes, with a checksum."""
+    buffer = io.BytesIO()
+    torch.save(dict(state), buffer)
+    content = buffer.getvalue()
+    return _HEADER + hashlib.sha256(content).digest() + content
+
+
+def unpack(data: bytes) -> dict[str, Any]:
+    """Return the inverse of :func:`pack`; no code from the bytes is executed."""
+    start = len(_HEADER) + _DIGEST
+    digest, content = data[len(_HEADER) : start], data[start:]
+    if not data.startswith(_HEADER) or hashlib.sha256(content).digest() != digest:
+        raise ValueError("The state differs from its checksum.")
+    state: dict[str, Any] = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+    return state
+
+
+def _test(
+    method: Method, scenario: Scenario, node: Node
+) -> tuple[dict[str, ClassCounts], ClassCounts, dict[str, TaskConfusion]]:
+    """By classifier the right answers on each class, the number of images, and the confusion."""
+    order = tuple(class_ for task in node.prefix for class_ in task)
+    images = scenario.test.only(order)
+    seen = torch.tensor(method.seen, device=images.labels.device)
+    labels = method.classify(images.inputs)
+    answers = {name: seen[labels[name].to(seen.device)] for name in method.classifiers}
+    correct = {
+        name: _count_classes(images.labels[own == images.labels], node)
+        for name, own in answers.items()
+    }
+    confusion = {name: _count_confusion(images.labels, own, node) for name, own in answers.items()}
+    return correct, _count_classes(images.labels, node), confusion
+
+
+def _count_classes(labels: torch.Tensor, node: Node) -> ClassCounts:
+    """Return how often each class of each task occurs among the labels."""
+    counts = torch.bincount(labels.cpu(), minlength=1 + max(map(max, node.prefix))).tolist()
+    return tuple(tuple(counts[class_] for class_ in task) for task in node.prefix)
+
+
+def _count_confusion(labels: torch.Tensor, answers: torch.Tensor, node: Node) -> TaskConfusion:
+    """For each task, the wrong answers of an earlier, of the same and of a later task."""
+    task_of = torch.zeros(1 + max(map(max, node.prefix))).long()
+    for place, task in enumerate(node.prefix):
+        task_of[list(task)] = place
+    wrong = answers != labels
+    own, named = (task_of[classes[wrong].cpu()] for classes in (labels, answers))
+    sides = (named < own, named == own, named > own)
+    counts = (torch.bincount(own[side], minlength=len(node.prefix)).tolist() for side in sides)
+    return tuple(zip(*counts, strict=True))
+
+
+def _peak_memory() -> int:
+    """Return the peak memory of this process so far, in bytes."""
+    try:
+        import resource
+    except ModuleNotFoundError:  # Windows
+        import psutil
+
+        return int(psutil.Process().memory_info().peak_wset)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

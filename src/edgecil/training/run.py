@@ -1,0 +1,387 @@
+"""Run an experiment: train every method on every class sequence and store the results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from edgecil.data.data_slot import dataset_text
+from edgecil.errors import UsageError, unknown
+from edgecil.experiments.chosen_similarity import SIMILARITY_FILE
+from edgecil.experiments.config import Data, Execution, ExperimentConfig, Training
+from edgecil.experiments.config_values import (
+    CALL_OPTIONS,
+    Config,
+    build_config,
+    merge_options,
+    read_config,
+)
+from edgecil.experiments.experiment import Experiment, TrainingFailedError, stored_answers
+from edgecil.experiments.experiment_files import remove_features, writing
+from edgecil.experiments.plan import Node
+from edgecil.experiments.progress import ProgressWriter
+from edgecil.experiments.status import elapsed_seconds, expected_seconds
+from edgecil.experiments.store import DATABASE
+from edgecil.io.device import use_portable_kernels
+from edgecil.io.directory import check_owner, check_path
+from edgecil.io.packages import require_training
+from edgecil.io.progress_bar import Progress
+from edgecil.options import checked
+from edgecil.runs.identity import VERSIONS
+from edgecil.sequences.given import Given
+from edgecil.sequences.protocols import RANDOM, REPEATS, find_protocol, parse_protocols
+from edgecil.similarity import save_similarity
+from edgecil.similarity.build import SimilaritySource
+from edgecil.training.main_guard import refuse_while_importing
+from edgecil.training.until import FIRST_LOOK, Goal, check_goal, parse_goal
+
+if TYPE_CHECKING:
+    from edgecil.experiments.store import Store
+    from edgecil.training.node_training import Outcome
+    from edgecil.training.planner import Prepared
+
+As: TypeAlias = Literal["paper", "authors"]
+DatasetLike: TypeAlias = "str | Path | Any"
+Methods: TypeAlias = "Sequence[str | Callable[..., Any]] | str | Callable[..., Any]"
+Sequences: TypeAlias = "str | Path | Sequence[Given] | Mapping[str, Sequence[Given]]"
+
+_MOST_ORDERS = 30
+
+
+@checked
+def run(
+    *,
+    method: Methods | None = None,
+    dataset: DatasetLike | None = None,
+    tasks: int | None = None,
+    base: int | None = None,
+    increment: int | None = None,
+    sizes: Sequence[int] | None = None,
+    protocol: Sequence[str] | str | None = None,
+    sequences: Sequences | None = None,
+    budget: int | None = None,
+    order_seed: int | None = None,
+    repeats: int | None = None,
+    metric: str | None = None,
+    as_: As | None = None,
+    out: str | Path | None = None,
+    config: Config = None,
+    overwrite: bool | None = None,
+    data: Data | Mapping[str, Any] | None = None,
+    similarity: SimilaritySource | Mapping[str, Any] | str | Path | None = None,
+    training: Training | Mapping[str, Any] | None = None,
+    execution: Execution | Mapping[str, Any] | None = None,
+) -> Experiment:
+    """Train every method on every sequence, and resume where an earlier call stopped.
+
+    Every finished task training is stored at once. A call with the same options resumes; a call
+    with other methods, protocols or a larger budget adds to the experiment; any other change is
+    refused.
+
+    Args:
+        method: names of the methods, or `FILE.py:Class` for your own learner. In Python also
+            classes and functions.
+        dataset: name of a dataset, path of a folder of images or shards or of an .npz file, `hf:ID`
+            for a dataset of the Hugging Face hub, or `FILE.py:function`. In Python also arrays, a
+            dataset of torch or Hugging Face, or a pair of them for training and testing.
+        tasks: number of tasks of equal size.
+        base: number of classes in the first task; use with `increment`.
+        increment: number of classes in each further task.
+        sizes: number of classes in each task.
+        protocol: protocols that choose the class sequences; by default three random orders for the
+            distribution and two `probes`, which show what random orders hardly ever do.
+        sequences: file with your own class sequences, in place of protocols or beside them. In
+            Python also a list, or lists by the name under which results are stored.
+        budget: number of sequences of each protocol; 3 by default for most protocols.
+        order_seed: seed for choosing class orders.
+        repeats: number of trainings of each sequence, numbered 0, 1, … (default: 1);
+            each sequence and repeat has its own training seed.
+        metric: metric that analyses of the experiment use by default; results do not depend on it
+            (default: accuracy).
+        as_: follow the EDGE `paper`, or the code of its `authors`: protocols, encoder and template,
+            setup, training seeds and metric, unless they are given.
+        out: the experiment directory, which is created if necessary; required unless `config` has
+            it.
+        config: TOML file, bundled recipe (`recipe:demo`), JSON file of PyCIL or PILOT, or directory
+            of an experiment, with options; those that are given beside it take precedence. In
+            Python also a mapping or a configuration.
+        overwrite: delete existing results in `out` and start over.
+        data: classes and inputs; like the other groups an object or a mapping of its options.
+        similarity: where the similarity of the classes comes from.
+        training: how learners are trained.
+        execution: how the experiment is computed and where results go.
+
+    Returns:
+        The experiment, with the work of this call in `summary`.
+
+    Raises:
+        TrainingFailedError: if a task training raised. All other results are stored by then; the
+            error carries the experiment.
+    """
+    call = ("out", "config", "overwrite")
+    options = {name: value for name, value in locals().items() if name not in (*call, "call")}
+    refuse_while_importing()
+    require_training()
+    asked = resolve(config, options, out=out, overwrite=overwrite)
+    remaining: set[Node] = set()
+    measured: dict[Node, float] = {}
+    workers = 1
+
+    def seconds_left() -> float | None:
+        expected = expected_seconds(remaining, measured)
+        return elapsed_seconds(expected, workers) if measured else None
+
+    with Progress("tasks", shown=asked.execution.progress, estimate=seconds_left) as bar:
+
+        def start(prepared: Prepared, store: Store, capacity: int) -> None:
+            if bar.shown:
+                for name, sentence in prepared.notes.items():
+                    bar.note(sentence, once=name)  # with `until`, a protocol grows
+                measured.update({node: result.seconds for node, result in store.done().items()})
+                nonlocal remaining, workers
+                remaining, workers = set(prepared.plan) - measured.keys(), capacity
+                bar.start(len(prepared.plan), len(prepared.plan) - len(remaining))
+
+        def advance(node: Node, outcome: Outcome) -> None:
+            remaining.discard(node)
+            if outcome.result is not None:
+                measured[node] = outcome.result.seconds
+            bar.advance(node.method)
+
+        return run_resolved(asked, start, advance)
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """What a call of `run` asks for; with a goal, the protocol adds random orders."""
+
+    config: ExperimentConfig
+    execution: Execution
+    out: Path
+    overwrite: bool
+    goal: Goal | None
+
+
+def resolve(
+    config: Config,
+    options: Mapping[str, Any],
+    *,
+    out: str | Path | None = None,
+    overwrite: bool | None = None,
+    needs_out: bool = True,
+) -> Resolved:
+    """Return what a configuration and the options beside it ask for."""
+    values = read_config(config, options=options)
+    experiment, execution = resolve_options(values, options)
+    if out is None and not values.get("out") and not needs_out:
+        folder, overwrite = Path(), True
+    else:
+        folder = find_directory(values, out)
+    overwrite = bool(values.get("overwrite") if overwrite is None else overwrite)
+    goal = None if execution.until is None else parse_goal(execution.until)
+    if goal is not None:
+        given = merge_options(values, options).get("protocol") is not None
+        experiment = for_goal(goal, experiment, folder, given=given, overwrite=overwrite)
+    return Resolved(experiment, execution, folder, overwrite, goal)
+
+
+def run_resolved(
+    asked: Resolved,
+    on_start: Callable[[Prepared, Store, int], None] = lambda *_: None,
+    on_node: Callable[[Node, Outcome], None] = lambda node, outcome: None,
+) -> Experiment:
+    """Train what a call asks for."""
+    config, most = asked.config, asked.execution.repeats_on
+    train = partial(_run, on_start=on_start, on_node=on_node)
+    experiment = train(asked) if asked.goal is None else _run_until(asked.goal, asked, train)
+    if most is not None:
+        repeated = replace(
+            config,
+            protocol=(REPEATS,),
+            sequences={REPEATS: tuple(map(str, experiment.first_orders(most)))},
+            repeats=max(2, config.repeats),
+            training=replace(config.training, one_seed=config.shares_seed),
+            budget=None,
+        )
+        again = train(replace(asked, config=repeated, overwrite=False))
+        experiment = _added(experiment, again)
+    return experiment
+
+
+def for_goal(
+    goal: Goal, config: ExperimentConfig, out: Path, *, given: bool, overwrite: bool
+) -> ExperimentConfig:
+    """Return the configuration of a run that adds random orders, at most as many as its budget."""
+    from edgecil.methods import get_method  # it imports torch
+
+    chosen = config.protocol if given else (RANDOM.name,)
+    budgets = parse_protocols(chosen, own=config.sequences)
+    random = all(find_protocol(name).independent for name in budgets)
+    if len(budgets) != 1 or not random or config.sequences:
+        raise UsageError(
+            f"`until` adds random orders and requires a protocol like {RANDOM.name!r}. Got "
+            f"{', '.join(map(repr, config.protocol))} instead."
+        )
+    available = [get_method(spec).name for spec in config.method]
+    if not overwrite and (out / DATABASE).exists():
+        available += [run.method for run in Experiment.open(out).results()]
+    for name in goal.methods:
+        if name not in available:
+            raise unknown("method in `until`", name, list(dict.fromkeys(available)))
+    name, own = budgets.popitem()
+    return replace(config, protocol=(name,), budget=own or config.budget or _MOST_ORDERS)
+
+
+def _run_until(goal: Goal, asked: Resolved, train: Callable[..., Experiment]) -> Experiment:
+    """Add orders until the goal is decided or the budget is spent."""
+    config, done = asked.config, None
+    most = config.budget or _MOST_ORDERS
+    for budget in range(min(FIRST_LOOK, most), most + 1):
+        overwrite = asked.overwrite and done is None
+        some = replace(asked, config=replace(config, budget=budget), overwrite=overwrite)
+        experiment = train(some)
+        done = experiment if done is None else _added(done, experiment)
+        table = experiment.table(config.metric)
+        accuracies = {
+            name: table.orders(name, config.protocol_names[0]).by_sequence()
+            for name in table.methods
+        }
+        status = check_goal(goal, accuracies, one_seed=table.shares_seeds)
+        done = replace(done, goal=status)
+        if status.answer is not None or budget >= table.space.size:
+            break
+    assert done is not None
+    return done
+
+
+def _added(first: Experiment, second: Experiment) -> Experiment:
+    """Return an experiment with the work of two calls."""
+    assert first.summary is not None
+    assert second.summary is not None
+    trained = first.summary.trained + second.summary.trained
+    return replace(first, summary=replace(first.summary, trained=trained))
+
+
+def _run(
+    asked: Resolved,
+    on_start: Callable[[Prepared, Store, int], None],
+    on_node: Callable[[Node, Outcome], None],
+) -> Experiment:
+    """Train every run of one configuration."""
+    config, execution, out = asked.config, asked.execution, asked.out
+    use_portable_kernels(precision=config.training.precision, device=config.training.device)
+    from edgecil.experiments.trackers import TRACKERS, open_trackers
+    from edgecil.training import scheduler
+    from edgecil.training.executors import get_executor
+    from edgecil.training.order_evaluation import evaluate_orders
+    from edgecil.training.planner import prepare
+
+    trackers = open_trackers(**{name: getattr(execution, name) for name in TRACKERS})
+    check_owner(out, "experiment")
+    answered = {} if asked.overwrite else stored_answers(out)
+    prepared = prepare(config, answered, remote=execution.executor == "ray")
+    if execution.part is not None:
+        prepared = replace(prepared, plan=prepared.plan.shard(*execution.part))
+    shared = str((out / "shared").absolute())
+    environment = replace(prepared.context.environment, shared=shared)
+    context = replace(
+        prepared.context, environment=environment, allow_mismatch=execution.allow_mismatch
+    )
+    executor = get_executor(execution, context, out)
+    with closing(executor), writing(out, overwrite=asked.overwrite) as store:
+        allowed = VERSIONS if execution.allow_mismatch else ()
+        identity = {**prepared.identity, **executor.identity}
+        unequal = store.check_identity(identity, allowed=allowed)
+        for name, runs in prepared.sequences.items():
+            own = name in prepared.config.sequences  # these add to those of earlier calls
+            store.add_sequences(name, runs, keep="all" if own else "finished")
+        if prepared.similarity is not None and not (out / SIMILARITY_FILE).exists():
+            save_similarity(prepared.similarity, out / SIMILARITY_FILE)
+        store.add_config(asdict(prepared.config))
+        on_start(prepared, store, executor.capacity)
+        with ProgressWriter(out, workers=executor.capacity, shard=execution.shard) as progress:
+            observer = scheduler.Observer(
+                on_job=lambda job: progress.begin(job.first),
+                on_job_end=lambda job: progress.end(job.first),
+                on_node=on_node,
+            )
+            scenario, methods = context.scenario, prepared.context.configs
+            evaluated = evaluate_orders(
+                prepared.plan,
+                [name for name in methods if context.entry(name).order_free],
+                scenario.test.labels.cpu().numpy(),
+                store,
+                executor,
+                observer,
+                worker=unequal,
+            )
+            summary = scheduler.execute(
+                evaluated.plan,
+                store,
+                executor,
+                observer,
+                keep_states=execution.keep_states,
+                retries=execution.retries,
+                worker=unequal,
+            )
+            summary = replace(
+                summary,
+                trained=summary.trained + evaluated.added,
+                reused=summary.reused + evaluated.reused,
+            )
+        if not summary.failed:
+            remove_features(out)
+    experiment = Experiment(out, summary)
+    for tracker in trackers:
+        tracker(experiment.results())
+    if summary.failed:
+        failures = experiment.failures()
+        raise TrainingFailedError(experiment, [it for it in failures if it.node in summary.failed])
+    return experiment
+
+
+def resolve_options(
+    values: Mapping[str, Any], options: Mapping[str, Any]
+) -> tuple[ExperimentConfig, Execution]:
+    """Build the experiment and its execution from those of a configuration and further options."""
+    merged = merge_options(values, options)
+    reading = merged.pop("as_", None)  # the keyword; `as` is not a name in Python
+    merged |= {} if reading is None else {"as": reading}
+    if merged.get("as") or Training.given(merged.get("training")).get("setup") is not None:
+        require_training()
+        from edgecil.training.presets import bind  # it imports torch
+
+        merged = bind(merged)
+    values = {name: value for name, value in merged.items() if name not in CALL_OPTIONS}
+    values["method"] = _method_specs(values.get("method"))
+    if values.get("dataset") is not None:
+        values["dataset"] = dataset_text(values["dataset"])
+    config, execution = build_config(values), Execution.of(values.get("execution"))
+    device = config.training.device
+    if execution.devices is not None and device not in ("auto", "cuda"):
+        raise UsageError(f"`devices` are GPUs, but `device` is {device!r}; leave it out.")
+    return config, execution
+
+
+def find_directory(values: Mapping[str, Any], out: str | Path | None) -> Path:
+    """Return the experiment directory: `out`, or else that of a configuration."""
+    directory = values.get("out") if out is None else out
+    if not isinstance(directory, (str, Path)) or not str(directory):
+        raise UsageError("`out` is required: give the experiment directory.")
+    check_path(Path(directory))
+    return Path(directory)
+
+
+def _method_specs(methods: Any) -> Any:
+    """Return methods as text: classes and functions are replaced by `path/to/file.py:Name`."""
+    from edgecil.methods import resolve_method
+
+    if isinstance(methods, (list, tuple)):
+        return tuple(_method_specs(method) for method in methods)
+    if methods is None or isinstance(methods, str):
+        return methods
+    return resolve_method(methods).spec

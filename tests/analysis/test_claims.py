@@ -1,0 +1,164 @@
+"""What is claimed about a method, and on what grounds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from edgecil.analysis import compare_pairs
+from edgecil.analysis.calibration import reached_coverage
+from edgecil.analysis.claims import Answer, answer, representative_orders
+from edgecil.analysis.next_runs import NextStep, advise
+from edgecil.runs.run_table import Runs
+from edgecil.sequences.sequence import ClassSequence
+from tests.analysis.tables import Run, analysed, build, noisy, rows, runs_of, table_of
+
+RANDOM = {"accuracy": noisy(0)}
+
+
+def said_of(*protocols: str) -> Answer:
+    return answer(table_of({"m": noisy(0)}, protocols), "m")
+
+
+def test_blind_orders_are_preferred_to_extreme_ones() -> None:
+    said = said_of("edge", "latin")
+    assert (said.protocols, said.blind, said.order_count, said.trainings) == (
+        ("latin",),
+        True,
+        3,
+        3,
+    )
+    edge = said_of("edge")
+    assert (edge.protocols, edge.blind) == (("edge",), False)
+
+
+def test_of_random_orders_claims_on_ranks_are_exact() -> None:
+    said = said_of("random")
+    assert said.worse.validity == said.not_worse.validity == "exact"
+    assert said.worse.value == pytest.approx(1 / 4), "of an order that was not run"
+
+
+def test_two_orders_give_no_claim() -> None:
+    said = answer(build(runs_of("m", "random", noisy(0))[:2]), "m")
+    for claim in (said.mean, said.std, said.next_run, said.tail):
+        assert (claim.interval, claim.validity) == (None, "none")
+
+
+def test_all_orders_are_measured() -> None:
+    table = table_of({"m": noisy(0)})
+    said = analysed(table).methods["m"].answer
+    values = table.orders("m", "enumerate").accuracies
+    assert (said.mean.validity, said.estimator, said.order_count) == ("measured", None, 90)
+    assert said.mean.value == pytest.approx(values.mean())
+    assert said.next_run.interval == pytest.approx(tuple(np.quantile(values, [0.05, 0.95])))
+
+
+def test_repeats_count_as_trainings_of_one_order() -> None:
+    runs = [run for seed in (0, 1) for run in runs_of("m", "latin", noisy(seed), seed=seed)]
+    table = build(runs)
+    said = answer(table, "m")
+    assert (said.order_count, said.trainings) == (3, 6)
+    assert not representative_orders(table, "m")[0].independent
+
+
+def advised(table: Runs, **options: float) -> NextStep:
+    return advise(table, "m", answer(table, "m"), **options)
+
+
+def test_advice_is_three_orders_then_more_and_two_repeats() -> None:
+    first = advised(build(tuple(runs_of("m", "random", noisy(0))[:1])))
+    assert (first.step, first.order_count) == ("orders", 2)
+    three = table_of({"m": noisy(0)}, ("random",))
+    second = advised(three, seconds=60.0)
+    assert (second.step, second.repeats) == ("orders", 2)
+    assert second.target == pytest.approx(second.half_width / 2.0)
+    assert second.seconds == 60.0 * second.order_count
+    repeated = build((*rows(three), *runs_of("m", "random", noisy(1), seed=1)))
+    third = advised(repeated, target=1.0)
+    assert third.repeats == 0
+    assert third.step == "orders"
+    assert third.order_count >= 3
+    assert advised(repeated, target=2.0 * third.half_width).step == "nothing"
+
+
+def table_with(*accuracies: float, metric: str = "accuracy") -> Runs:
+    orders = ("0 1|2 3|4 5", "4 5|0 1|2 3", "2 3|4 5|0 1")
+    runs = (
+        Run("m", "", "random", text, ClassSequence.parse(text), seed, value)
+        for seed, (text, value) in enumerate(zip(orders, accuracies, strict=False))
+    )
+    return build(tuple(runs), metric=metric)
+
+
+def test_limits_are_cut_at_the_bounds_of_the_metric() -> None:
+    wide = answer(table_with(0.612, 58.9, 64.0, metric="other"), "m")
+    assert wide.next_run.interval == pytest.approx((-77.6, 159.9), abs=1.0)
+    said = answer(table_with(0.612, 58.9, 64.0), "m")
+    assert said.next_run.interval == (0.0, 100.0)
+    assert said.mean.half_width < wide.mean.half_width, "such a spread is unlikely"
+    bwt = answer(table_with(-99.0, -20.0, -90.0, metric="bwt"), "m")
+    assert bwt.next_run.interval[0] == -100.0
+
+
+def test_a_part_of_an_enumeration_does_not_count_as_random() -> None:
+    def first(count: int) -> Runs:
+        listed = [
+            replace(run, accuracy=run.accuracy if place < count else None, pending=place >= count)
+            for name, seed in (("m", 0), ("n", 1))
+            for place, run in enumerate(runs_of(name, "enumerate", noisy(seed)))
+        ]
+        latin = [run for n, s in (("m", 0), ("n", 1)) for run in runs_of(n, "latin", noisy(s))]
+        return build((*latin, *listed))
+
+    part, whole = first(25), first(90)
+    said = answer(part, "m")
+    assert (said.protocols, said.order_count, said.blind) == (("latin",), 3, True)
+    assert compare_pairs(part, ("m", "n"))["m"]["n"].n == 3
+    assert compare_pairs(whole, ("m", "n"))["m"]["n"].n == 90
+    listed = build(run for run in rows(part) if run.protocol == "enumerate")
+    alone = answer(listed, "m")
+    assert (alone.blind, alone.order_count, alone.worse.value) == (False, 25, None)
+    pair = compare_pairs(listed, ("m", "n"))["m"]["n"]
+    assert (pair.blind, pair.protocols) == (False, ("enumerate",))
+    warnings = analysed(part).methods["m"].warnings
+    assert any(warning.startswith("enumerate: 65 orders") for warning in warnings)
+
+
+@pytest.mark.parametrize(("accuracies", "near"), [((17.0, 18.0, 16.5), True), ((60.0,) * 3, False)])
+def test_chance_is_named_where_accuracies_are_near_it(
+    accuracies: tuple[float, ...], near: bool
+) -> None:
+    said = answer(table_with(*accuracies), "m")
+    assert said.chance == (pytest.approx(100 / 6) if near else None)
+
+
+def test_one_seed_for_all_orders_is_said() -> None:
+    table = table_of({"m": noisy(0)}, ("random",))
+    shared = answer(table, "m")
+    own = answer(build(replace(run, seed=it) for it, run in enumerate(rows(table))), "m")
+    assert shared.population == "class orders, for one training seed"
+    assert own.population == "class orders and trainings"
+    seed = reached_coverage("one seed for all: mean", "random", shared.order_count)
+    new = reached_coverage("mean", "random", own.order_count)
+    assert (shared.mean.reached, own.mean.reached) == (seed.average, new.average)
+
+
+def test_the_tail_lies_in_its_interval_and_is_left_out_where_low_values_are_good() -> None:
+    said = answer(table_with(2.1, 9.8, 1.3), "m")
+    tail, mean, following = said.tail, said.mean.value, said.next_run.interval
+    assert 0.0 <= tail.interval[0] <= tail.value <= tail.interval[1]
+    assert tail.value < mean < following[1]
+    assert following[0] < mean
+    assert answer(table_with(2.1, 9.8, 1.3, metric="forgetting"), "m").tail.value is None
+
+
+@pytest.mark.parametrize(("protocol", "alike"), [("random", False), ("given", True)])
+def test_claims_from_orders_of_unknown_choice_are_about_orders_like_these(
+    protocol: str, alike: bool
+) -> None:
+    runs = [replace(run, protocol=protocol) for run in rows(table_with(50.0, 60.0, 55.0))]
+    said = answer(build(runs), "m")
+    assert said.mean.interval is not None
+    assert ("like these" in said.population) == alike

@@ -1,0 +1,339 @@
+"""Which of two methods is better."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas
+import pytest
+from IPython.lib.pretty import pretty
+from numpy.typing import ArrayLike
+from scipy import stats
+
+import edgecil
+from edgecil.analysis import Comparison, compare, compare_pairs
+from edgecil.analysis.comparison import performance_profile
+from edgecil.analysis.samples import know
+from edgecil.errors import UsageError
+from tests.analysis.tables import build, noisy, runs_of, table_of, write
+
+RNG = np.random.default_rng(0)
+
+
+A = RNG.normal(50.0, 5.0, 30)
+
+
+B = A + RNG.normal(1.0, 2.0, 30)
+
+
+def compared(a: ArrayLike, b: ArrayLike) -> Comparison:
+    """Runs that are paired by seed."""
+    frame = pandas.DataFrame({"a": np.asarray(a), "b": np.asarray(b)})
+    return compare(frame.assign(seed=range(len(frame))))["a", "b"]
+
+
+def test_with_many_orders_interval_and_test_are_scipys_paired_ones() -> None:
+    result, oracle = compared(A, B), stats.ttest_rel(A, B)
+    interval = oracle.confidence_interval(0.9)
+    assert result.interval == pytest.approx((interval.low, interval.high), abs=0.03)
+    assert result.p_value == pytest.approx(oracle.pvalue, rel=0.3, abs=1e-4)
+    assert result.difference == pytest.approx((A - B).mean())
+
+
+def test_a_seed_that_all_orders_share_widens_the_interval() -> None:
+    def interval(own: bool) -> tuple[float, float]:
+        runs = [
+            replace(run, seed=number if own else 0)
+            for method, place in (("a", 0), ("b", 1))
+            for number, run in enumerate(runs_of(method, "enumerate", noisy(place)))
+        ]
+        pair = compare_pairs(build(runs), ("a", "b"))["a"]["b"]
+        assert ("one training seed" in pair.population) != own
+        return pair.interval
+
+    (low, high), (lowest, highest) = interval(own=True), interval(own=False)
+    assert lowest < low < high < highest
+
+
+def test_the_difference_over_all_orders_is_that_of_the_means_though_some_are_repeated() -> None:
+    runs = [run for name in "ab" for run in runs_of(name, "enumerate", noisy(ord(name)))]
+    again = [replace(run, seed=1, accuracy=90.0) for run in runs[:10]]
+    table = build([*runs, *again])
+    first, second = (table.orders(name).accuracies.mean() for name in "ab")
+    pair = compare_pairs(table, ("a", "b"))["a"]["b"]
+    assert pair.difference == pytest.approx(first - second)
+    assert sum(pair.interval) / 2 == pytest.approx(first - second, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("gap", "spread", "orders", "expected"),
+    [
+        (5.0, 1.0, 10, "clear"),
+        (1.0, 1.4, 10, "likely"),
+        (0.1, 1.0, 10, "cannot tell"),
+        (5.0, 1.0, 2, "too few"),
+    ],
+)
+def test_verdicts_have_grades(gap: float, spread: float, orders: int, expected: str) -> None:
+    gains = gap + spread * stats.norm.ppf((np.arange(orders) + 0.5) / orders)
+    result = compared(50.0 + gains, np.full(orders, 50.0))
+    assert result.grade == expected
+    assert (result.interval is None) == (expected == "too few")
+
+
+def test_ties_count_half() -> None:
+    result = compared([1.0, 2.0, 3.0, 4.0], [0.0, 2.0, 3.0 + 1e-13, 5.0])
+    assert result.won == pytest.approx((1 + 0.5 + 0.5 + 0) / 4)
+    assert (result.wins, result.tied, result.n) == (1, 2, 4)
+    assert (result.swapped().wins, result.swapped().tied) == (1, 2)
+
+
+def test_the_other_way_round_is_the_complement() -> None:
+    swapped, other = compared(A, B).swapped(), compared(B, A)
+    for name in ("difference", "interval", "won", "new_run_probability"):
+        assert getattr(swapped, name) == pytest.approx(getattr(other, name))
+
+
+def test_over_learners_of_all_kinds_the_probability_on_a_new_order_is_right() -> None:
+    rng = np.random.default_rng(1)
+    gains = rng.normal(0.0, 10.0, (2_000, 1)) + rng.normal(0.0, 2.0, (2_000, 6))
+    known = (know(own[:5, None], np.arange(5)[:, None], "accuracy") for own in gains)
+    claimed = [float(one.above("next", 0.0)) for one in known if one is not None]
+    won = gains[:, 5] > 0.0
+    confident = np.array(claimed) > 0.8
+    assert won[confident].mean() == pytest.approx(np.array(claimed)[confident].mean(), abs=0.05)
+
+
+def test_pairs_are_compared_on_the_orders_of_blind_protocols() -> None:
+    table = table_of({"low": noisy(0), "high": noisy(1, mean=60.0)}, ("latin", "edge"))
+    result = compare_pairs(table, ("low", "high"))["low"]["high"]
+    assert (result.n, result.blind) == (3, True)
+    assert result.interval is not None
+    assert result.adjusted_p == result.p_value
+    chosen = table_of({"a": noisy(0), "b": noisy(1)}, ("edge",))
+    only = compare_pairs(chosen, ("a", "b"))["a"]["b"]
+    assert (only.n, only.blind) == (3, False)
+    assert (only.protocols, result.protocols) == (("edge",), ())
+    assert only.interval is None, "orders chosen by similarity say nothing about others"
+
+
+def test_repeats_count_only_if_both_methods_have_their_seed() -> None:
+    a, b = noisy(0), noisy(1)
+    runs = [
+        *runs_of("a", "random", a),
+        *runs_of("a", "random", lambda sequence: a(sequence) + 9.0, seed=1),
+        *runs_of("b", "random", b),
+    ]
+    result = compare_pairs(build(runs), ("a", "b"))["a"]["b"]
+    orders = {run.sequence for run in runs}
+    assert result.difference == pytest.approx(np.mean([a(one) - b(one) for one in orders]))
+
+
+def test_a_verdict_and_its_interval_follow_one_rule_whatever_the_number_of_pairs() -> None:
+    verdicts = set()
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        values = {name: noisy(place, mean=50.0 + 0.6 * place) for place, name in enumerate("abcd")}
+        runs = [
+            replace(run, seed=number, accuracy=(run.accuracy or 0.0) + rng.normal(0.0, 1.0))
+            for name, accuracy in values.items()
+            for number, run in enumerate(runs_of(name, "random", accuracy))
+        ]
+        for others in compare_pairs(build(runs), "abcd").values():
+            for pair in others.values():
+                low, high = pair.interval
+                assert (low <= 0.0 <= high) == (pair.grade == "cannot tell")
+                verdicts.add(pair.grade)
+    assert len(verdicts) > 1
+
+
+def test_a_difference_stays_within_the_bounds_of_the_metric() -> None:
+    low, high = compared([99.0, 100.0, 95.0, 99.9], [0.0, 5.0, 0.0, 0.0]).interval or ()
+    assert low < 96.0 < high <= 100.0
+
+
+def test_performance_profile_is_the_mean_over_datasets() -> None:
+    runs = np.array([1.0, 3.0]), np.array([2.0, 2.0, 2.0, 4.0])
+    profile = performance_profile(runs, np.array([0.0, 2.5, 5.0]))
+    assert profile.share.tolist() == [1.0, (0.5 + 0.25) / 2, 0.0]
+    assert (profile.low <= profile.share).all()
+    assert (profile.share <= profile.high).all()
+
+
+def test_methods_of_several_files_are_compared(tmp_path: Path) -> None:
+    a, b = runs_of("a", "random", noisy(0)), runs_of("b", "random", noisy(1, mean=60.0))
+    write(a, tmp_path / "a.csv")
+    write(b, tmp_path / "b.csv.gz")
+    result = edgecil.compare([tmp_path / "a.csv", tmp_path / "b.csv.gz"])
+    (pair,) = result.pairs
+    assert (pair.first, pair.second, pair.comparison.n) == ("a", "b", 3)
+    assert result["b", "a"].difference == -pair.comparison.difference
+    assert result.to_pandas().loc[0, ["first", "n"]].tolist() == ["a", 3]
+
+
+def test_printing_a_comparison_and_advice_gives_their_sentences() -> None:
+    table = table_of({"a": noisy(0), "b": noisy(0, mean=70.0), "c": noisy(2)}, ("latin",))
+    result = edgecil.compare(table)
+    assert "3 pairs" in repr(result)
+    assert "1 pair " in repr(edgecil.compare(table, method=["a", "b"]))
+    assert str(result).startswith("b is ")
+    assert len(str(result).splitlines()) >= 3
+    advice = edgecil.next_runs(table)
+    assert f"{len(advice[0].repeat)} to train once more" in repr(advice)
+    for shown in (str(advice[0]), pretty(advice)):
+        assert all(str(order) in shown for order in advice[0].repeat)
+        assert all(f"{name}: " in shown for name in "abc")
+    assert pretty(result) == str(result)
+
+
+def test_chosen_methods_only_and_unknown_ones_are_refused() -> None:
+    table = table_of({"a": noisy(0), "b": noisy(1), "c": noisy(2)}, ("latin",))
+    assert len(edgecil.compare(table).pairs) == 3
+    assert len(edgecil.compare(table, method=["a", "c"]).pairs) == 1
+    with pytest.raises(UsageError, match="'d'"):
+        edgecil.compare(table, method=["a", "d"])
+
+
+def test_methods_without_a_common_order_are_refused() -> None:
+    runs = [runs_of("a", "latin", noisy(0))[0], runs_of("b", "latin", noisy(0))[1]]
+    with pytest.raises(UsageError, match="same protocol"):
+        edgecil.compare(build(runs))
+
+
+def test_less_forgetting_wins() -> None:
+    runs = [*runs_of("a", "latin", noisy(0)), *runs_of("b", "latin", noisy(0, mean=70.0))]
+    table = build(tuple(runs), metric="forgetting")
+    result = edgecil.compare(table, metric="forgetting")["a", "b"]
+    assert (result.won, result.difference < 0.0) == (1.0, True)
+    assert result.new_run_probability > 0.9
+
+
+@pytest.mark.parametrize(("lead", "grade"), [(5.0, "clear"), (1.5, "likely"), (0.0, "cannot tell")])
+def test_what_compare_says_already_stands_in_the_advice(lead: float, grade: str) -> None:
+    pairs = ((60.0, 1.0), (58.0, -1.0), (62.0, 0.5), (59.0, -0.5))
+    runs = {"b": [b for b, _ in pairs], "a": [b + lead + noise for b, noise in pairs]}
+    frame = pandas.DataFrame(
+        [(name, seed, it) for name, own in runs.items() for seed, it in enumerate(own)],
+        columns=["method", "seed", "accuracy"],
+    )
+    (advice,) = edgecil.next_runs(frame)
+    assert edgecil.compare(frame)["a", "b"].grade == advice.grades["b"]["a"] == grade
+    [sentence] = [line for line in str(advice).splitlines() if line.startswith("b − a: ")]
+    assert sentence.startswith("b − a: clear already") == (grade == "clear")
+    assert sentence.startswith("b − a: likely already") == (grade == "likely")
+
+
+@pytest.mark.parametrize(("count", "blind"), [(90, True), (89, False)])
+def test_all_orders_count_as_random_whatever_their_protocol_is_called(
+    count: int, blind: bool
+) -> None:
+    runs = [
+        replace(run, protocol="given")
+        for seed, name in enumerate("ab")
+        for run in runs_of(name, "enumerate", noisy(seed))[:count]
+    ]
+    table = build(runs)
+    assert edgecil.compare(table)["a", "b"].blind == blind
+    assert any("'given'" in note for note in edgecil.analyze(table).datasets[0].notes) != blind
+
+
+def test_a_single_blind_order_does_not_replace_several_others_in_a_comparison() -> None:
+    runs = [run for seed, name in enumerate("ab") for run in runs_of(name, "edge", noisy(seed))]
+    blind = [runs_of(name, "latin", noisy(seed))[0] for seed, name in enumerate("ab")]
+    assert edgecil.compare(build((*runs, *blind)))["a", "b"].n == 4
+
+
+def test_every_dataset_weighs_the_same_over_all(tmp_path: Path) -> None:
+    files = []
+    for place, count in enumerate((3, 6)):
+        runs = [
+            replace(run, dataset=f"d{place}", protocol="random", seed=number)
+            for name, seed, mean in (("a", 0, 50.0), ("b", 1, 53.0 + place))
+            for number, run in enumerate(runs_of(name, "enumerate", noisy(seed, mean=mean))[:count])
+        ]
+        files.append(tmp_path / f"{place}.csv")
+        write(runs, files[-1])
+    result = edgecil.compare(files)
+    (over,) = result.over_datasets
+    singles = [pair.comparison for pair in result.pairs]
+    assert over.datasets == ("d0", "d1")
+    assert over.difference == pytest.approx(np.mean([one.difference for one in singles]))
+    widths = [one.interval[1] - one.interval[0] for one in singles if one.interval is not None]
+    assert over.interval[1] - over.interval[0] < max(widths)
+    assert str(result).startswith("Over 2 datasets, b ")
+    profile = result.profiles["a"]
+    assert (np.diff(profile.share) <= 0.0).all()
+    assert (profile.low <= profile.share).all()
+    analysis = edgecil.analyze(files)
+    assert analysis.over_datasets == (over,)
+    assert analysis.profiles.keys() == {"a", "b"}
+
+
+@pytest.mark.parametrize("seeds", [True, False])
+def test_runs_without_orders_are_paired_by_seed_or_compared_as_samples(
+    tmp_path: Path, seeds: bool
+) -> None:
+    values = {"a": [61.2, 58.9, 64.0, 60.1], "b": [60.1, 57.8, 62.7, 59.2]}
+    rows = [
+        f"{name},{seed},{value}" if seeds else f"{name},{value}"
+        for name, own in values.items()
+        for seed, value in enumerate(own)
+    ]
+    path = tmp_path / "runs.csv"
+    path.write_text("\n".join(["method,seed,accuracy" if seeds else "method,accuracy", *rows]))
+    one = edgecil.compare(path)["a", "b"]
+    assert (one.n, one.paired, one.population) == (4, seeds, "runs like these")
+    assert one.difference == pytest.approx(1.1)
+    assert (one.interval[1] - one.interval[0] < 1.5) == seeds
+    (advice,) = edgecil.next_runs(path, target=0.5)
+    assert (advice.orders, advice.steps["a"].unit) == ((), "run")
+    assert advice.steps["a"].order_count > 4
+    assert str(edgecil.analyze(path)["a"]).startswith("a reaches ")
+    assert advice.decisions.keys() == ({"a"} if seeds else set())
+
+
+@pytest.mark.parametrize(
+    ("seeds", "n", "is_paired"), [(range(4), 4, True), (range(2, 6), 4, False), (range(1), 1, True)]
+)
+def test_runs_that_share_few_seeds_are_compared_as_samples(
+    seeds: range, n: int, is_paired: bool
+) -> None:
+    rows = [("a", seed, 50.0 + seed) for seed in range(4)]
+    rows += [("b", seed, 40.0 + seed % 3) for seed in seeds]
+    pair = edgecil.compare(pandas.DataFrame(rows, columns=["method", "seed", "accuracy"]))["a", "b"]
+    assert (pair.n, pair.paired) == (n, is_paired)
+
+
+def test_a_file_that_is_given_twice_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "ours.csv"
+    path.write_text("method,seed,accuracy\na,0,50\na,1,51\n")
+    with pytest.raises(UsageError, match=r"Got a alone, twice from .*ours\.csv\."):
+        edgecil.compare([path, path])
+    with pytest.raises(UsageError, match=r"Got a alone\."):
+        edgecil.compare(path)
+
+
+def test_what_was_run_is_called_what_it_is() -> None:
+    frame = pandas.DataFrame({"seed": range(3), "a": (50.0, 51.0, 52.0), "b": (40.0, 41.0, 43.0)})
+    said = str(edgecil.compare(frame, seeds_are="trainings"))
+    assert "all 3 trainings" in said
+    assert "orders" not in said
+    (advice,) = edgecil.next_runs(frame)
+    assert f"{advice.steps['a'].order_count} more runs" in repr(advice)
+    once = frame.assign(sequence="0 1|2 3").melt(["seed", "sequence"], ["a", "b"], "method", "top1")
+    assert "One order" in str(edgecil.compare(once, metric="top1"))
+
+
+def test_a_dataset_that_disagrees_with_the_mean_over_datasets_is_named(tmp_path: Path) -> None:
+    for dataset, mean in (("x", 80.0), ("y", 45.0)):
+        runs = [
+            run
+            for m, p, at in (("a", 0, mean), ("b", 1, 50.0))
+            for run in runs_of(m, "random", noisy(p, mean=at))
+        ]
+        write((replace(run, dataset=dataset) for run in runs), tmp_path / f"{dataset}.csv")
+    (over,) = edgecil.compare([tmp_path / "x.csv", tmp_path / "y.csv"]).over_datasets
+    assert over.difference > 0.0
+    assert over.opposite == ("y",)

@@ -1,0 +1,100 @@
+"""Claims ask the protocols how orders were chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from edgecil.analysis import compare_pairs
+from edgecil.analysis.claims import answer, representative_orders
+from edgecil.analysis.samples import Choice, random_protocols
+from edgecil.sequences import PROTOCOLS, LabelledSequence, Protocol
+from edgecil.sequences.protocols import register_protocol
+from edgecil.sequences.protocols.protocol import Request
+from edgecil.sequences.protocols.random import Random
+from tests.analysis.tables import SPACE, Run, build, noisy, table_of
+
+CLAIMS = ("mean", "std", "next_run", "tail", "worse", "not_worse")
+
+
+class SameThree(Protocol):
+    """Ignores the similarity and always returns the same three orders."""
+
+    name = "same-three"
+    summary = "for tests"
+    most_budget = least_budget = 3
+
+    def choose(self, request: Request) -> Iterator[LabelledSequence]:
+        for index, sequence in zip("abc", request.space.enumerate(), strict=False):
+            yield LabelledSequence(index, sequence)
+
+
+class Paired(Random):
+    """Random draws that depend on each other in a way that nobody measured."""
+
+    joint = True
+    calibration = None
+
+
+@pytest.fixture(autouse=True)
+def fresh_registry(monkeypatch) -> None:
+    monkeypatch.setattr(PROTOCOLS, "_entries", dict(PROTOCOLS.items()))
+    register_protocol(SameThree())
+    own = Random("own-random", "random orders of a plug-in")
+    own.calibration = None
+    register_protocol(own)
+    register_protocol(Paired("paired", "for tests"))
+
+
+def claims_of(*protocols: str) -> dict[str, str]:
+    said = answer(table_of({"m": noisy(0)}, protocols), "m")
+    return {name: getattr(said, name).validity for name in CLAIMS}
+
+
+def test_the_same_three_orders_are_neither_exact_nor_calibrated() -> None:
+    said = answer(table_of({"m": noisy(0)}, ("same-three",)), "m")
+    assert not said.blind
+    for claim in (said.mean, said.std, said.next_run, said.tail):
+        assert (claim.interval, claim.validity) == (None, "none")
+    for claim in (said.worse, said.not_worse):
+        assert (claim.value, claim.validity) == (None, "none")
+
+
+def test_a_plug_in_gets_the_claims_that_its_object_supports() -> None:
+    exact = dict.fromkeys(("worse", "not_worse"), "exact")
+    assert claims_of("random").items() >= exact.items()
+    assert claims_of("latin")["next_run"] == "calibrated"
+    intervals = ("mean", "std", "next_run", "tail")
+    assert claims_of("own-random") == exact | dict.fromkeys(intervals, "rough")
+    assert claims_of("paired") == dict.fromkeys(CLAIMS, "rough")
+
+
+def test_constructed_orders_of_a_plug_in_step_back_behind_random_ones() -> None:
+    table = table_of({"m": noisy(0)}, ("same-three", "random"))
+    assert list(representative_orders(table, "m")[0].protocols) == ["random"]
+
+
+def test_orders_of_a_design_beside_independent_ones_are_not_exact() -> None:
+    assert claims_of("random", "latin")["worse"] == claims_of("latin")["worse"] != "exact"
+    both = Choice({name: PROTOCOLS[name] for name in ("random", "latin")}, random=True)
+    assert (both.independent, both.calibration) == (False, "random")
+
+
+def test_comparisons_give_intervals_for_random_orders_only() -> None:
+    pairs = {
+        name: compare_pairs(table_of({"a": noisy(0), "b": noisy(1)}, (name,)), ("a", "b"))["a"]["b"]
+        for name in ("random", "latin", "edge", "optimal", "adversarial", "same-three")
+    }
+    assert [name for name, pair in pairs.items() if pair.blind] == ["random", "latin"]
+    assert [name for name, pair in pairs.items() if pair.interval] == ["random", "latin"]
+
+
+@pytest.mark.parametrize(("share", "counts"), [(0.85, False), (0.95, True)])
+def test_an_enumeration_counts_once_nine_tenths_are_there(share, counts) -> None:
+    accuracy, orders = noisy(0), list(SPACE.enumerate())
+    runs = [
+        Run("m", "made-up", "enumerate", f"all-{index}", sequence, 0, accuracy(sequence))
+        for index, sequence in enumerate(orders[: int(share * len(orders))])
+    ]
+    assert ("enumerate" in random_protocols(build(runs))) is counts

@@ -1,0 +1,128 @@
+"""What a few runs say about the population of orders and trainings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from edgecil.statistics.posterior import (
+    combine,
+    evidence,
+    independent_variance,
+    measured_prior,
+    posterior,
+)
+
+RUNS = np.array([64.1, 66.2, 61.0])
+PRIOR = measured_prior()
+
+
+def test_without_a_prior_intervals_are_students() -> None:
+    known = posterior(evidence(RUNS), prior=None)
+    scale = RUNS.std(ddof=1)
+    low, high = stats.t.interval(0.9, 2, RUNS.mean(), scale / np.sqrt(3))
+    assert known.interval("mean") == pytest.approx((low, high), abs=0.01)
+    low, high = stats.t.interval(0.9, 2, RUNS.mean(), scale * np.sqrt(4 / 3))
+    assert known.interval("next") == pytest.approx((low, high), abs=0.02)
+    low, high = (scale * np.sqrt(2 / stats.chi2.ppf(p, 2)) for p in (0.95, 0.05))
+    assert known.interval("std") == pytest.approx((low, high), rel=0.03)
+
+
+def test_many_runs_outweigh_the_prior() -> None:
+    values = np.random.default_rng(0).normal(60.0, 20.0, 400)
+    known = posterior(evidence(values), prior=PRIOR)
+    assert float(known.mean) == pytest.approx(values.mean())
+    assert float(known.std) == pytest.approx(values.std(ddof=1), rel=0.02)
+    low, high = known.interval("tail")
+    assert low < 60.0 - 1.645 * 20.0 < high
+
+
+def test_nearly_equal_runs_do_not_give_a_needle() -> None:
+    known = posterior(evidence([64.0, 64.001, 64.002]), prior=PRIOR)
+    assert float(known.std) > 0.1
+    assert float(known.half_width()) > 0.1
+
+
+def test_a_batch_equals_single_samples() -> None:
+    values = np.random.default_rng(1).normal(60.0, 3.0, (4, 5))
+    variance = np.array([1.0, 2.0, 3.0, 4.0])
+    batch = posterior(evidence(values), prior=PRIOR, class_variance=variance)
+    low, high = batch.ends("tail")
+    for row in range(4):
+        one = posterior(evidence(values[row]), prior=PRIOR, class_variance=variance[row])
+        assert one.interval("tail") == pytest.approx((low[row], high[row]), abs=1e-6)
+        assert float(one.std) == pytest.approx(batch.std[row], abs=1e-6)
+
+
+def test_one_repeat_of_each_order_is_the_same_as_none() -> None:
+    known = posterior(evidence(RUNS, repeats=np.ones(3), within=0.0), prior=PRIOR)
+    assert known.interval("mean") == posterior(evidence(RUNS), prior=PRIOR).interval("mean")
+
+
+def test_repeats_narrow_the_mean_but_not_the_next_run() -> None:
+    rng = np.random.default_rng(2)
+    orders = rng.normal(60.0, 1.0, 10)
+    once = orders + rng.normal(0.0, 3.0, 10)
+    groups = orders[:, None] + rng.normal(0.0, 3.0, (10, 8))
+    means, within = groups.mean(axis=1), groups.var(axis=1).sum() * 8
+    many = posterior(evidence(means, repeats=np.full(10, 8), within=within), prior=PRIOR)
+    few = posterior(evidence(once), prior=PRIOR)
+    assert float(many.half_width()) < 0.75 * float(few.half_width())
+    low, high = many.interval("next")
+    assert high - low == pytest.approx(2 * 1.645 * np.hypot(1.0, 3.0), rel=0.25)
+    assert float(many.std) == pytest.approx(np.hypot(1.0, 3.0), rel=0.2)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.95])
+def test_repeats_keep_the_mean_calibrated_whatever_the_share_of_the_order(
+    share: float,
+) -> None:
+    rng = np.random.default_rng(4)
+    orders = rng.normal(0.0, share**0.5, (600, 3, 1))
+    runs = orders + rng.normal(0.0, (1.0 - share) ** 0.5, (600, 3, 3))
+    means = runs.mean(axis=2)
+    within = ((runs - means[..., None]) ** 2).sum(axis=(1, 2))
+    known = posterior(evidence(means, repeats=np.full(3, 3), within=within), prior=PRIOR)
+    low, high = known.ends("mean")
+    assert 0.84 < np.mean((low < 0.0) & (high > 0.0)) <= 0.985
+
+
+def test_the_seed_that_all_runs_share_widens_the_mean() -> None:
+    values = np.random.default_rng(3).normal(60.0, 3.0, 30)
+    own = posterior(evidence(values), prior=PRIOR)
+    shared = posterior(evidence(values), prior=PRIOR, shared_seeds=1)
+    assert float(shared.half_width()) > 1.2 * float(own.half_width())
+    assert float(shared.std) > float(own.std)
+
+
+def test_classes_that_vary_little_make_the_spread_smaller() -> None:
+    stds = [
+        float(posterior(evidence(RUNS), prior=PRIOR, class_variance=variance).std)
+        for variance in (0.1, 5.0, 100.0)
+    ]
+    assert stds == sorted(stds)
+    assert stds[0] < 0.8 * stds[-1]
+
+
+def test_variance_of_independent_classes() -> None:
+    """Classes that vary independently, around means of classes and of positions."""
+    rng = np.random.default_rng(0)
+    tasks = np.stack([rng.permutation(6) // 2 for _ in range(4_000)])
+    effects, classes = np.array([0.0, 30.0, 60.0]), rng.normal(50.0, 20.0, 6)
+    values = classes + effects[tasks] + rng.normal(0.0, 6.0, (4_000, 6))
+    assert float(independent_variance(values, tasks)) == pytest.approx(6.0, rel=0.05)
+    few = np.stack([values[:3], values[3:6]]), np.stack([tasks[:3], tasks[3:6]])
+    assert independent_variance(*few).shape == (2,)
+
+
+def test_datasets_weigh_the_same() -> None:
+    one = posterior(evidence(np.array([1.0, 2.0, 3.0])), prior=PRIOR)
+    other = posterior(evidence(np.linspace(-1.0, 1.0, 50)), prior=PRIOR)
+    both = combine([one, other], [0.5, 0.5])
+    low, high = both.interval("mean")
+    assert both.mean == pytest.approx(1.0)
+    assert low < both.mean < high
+    assert 0.5 < both.above("mean", 0.0) < 1.0
+    alone = combine([other], [1.0]).interval("mean")
+    assert alone == pytest.approx(other.interval("mean"), abs=0.02)
