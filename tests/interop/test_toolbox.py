@@ -16,6 +16,7 @@ from edgecil.errors import DataError, EdgecilWarning, UsageError
 from edgecil.experiments import Experiment, TrainingFailedError
 from edgecil.interop import run_toolbox
 from edgecil.interop.toolbox import read_settings
+from edgecil.sequences import ClassSequence
 from tests.grouped import ordered
 from tests.interop.miniature import write_config, write_toolbox
 
@@ -46,14 +47,13 @@ def change(file: str, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def logs() -> dict[tuple[int, ...], str]:
-    """The toolbox's output, by the order that it trained."""
-    return {
-        tuple(json.loads(file.read_text(encoding="utf-8"))["order"]): (
-            file.parent / "log.txt"
-        ).read_text(encoding="utf-8")
-        for file in Path("out/trainings").glob("*/*/order.json")
-    }
+def logs() -> dict[ClassSequence, str]:
+    """The toolbox's output, by the sequence that it trained."""
+    texts = {}
+    for file in Path("out/trainings").glob("*/*/order.json"):
+        tasks = json.loads(file.read_text(encoding="utf-8"))["tasks"]
+        texts[ClassSequence(tasks)] = (file.parent / "log.txt").read_text(encoding="utf-8")
+    return texts
 
 
 def curve(log: str, name: str) -> list[float]:
@@ -72,11 +72,11 @@ def test_the_toolbox_trains_the_order_and_its_accuracies_come_back(kind) -> None
     assert len(printed) == len(results) == 3
     for run in results:
         for index, task in enumerate(run.sequence.tasks):
-            assert f"task {index} saw {list(task)}" in printed[run.sequence.order]
+            assert f"task {index} saw {list(task)}" in printed[run.sequence]
         totals = [sum(8 + class_ % 3 for class_ in task) for task in run.sequence.tasks]
         matrix = run.matrix()
         after_both = np.average(matrix[1], weights=totals)
-        assert curve(printed[run.sequence.order], "CNN") == pytest.approx(
+        assert curve(printed[run.sequence], "CNN") == pytest.approx(
             [matrix[0, 0], after_both], abs=0.005
         )
         assert run.metric("last") == pytest.approx(after_both)
@@ -89,7 +89,7 @@ def test_both_classifiers_come_back_where_there_are_exemplars(config) -> None:
         assert run.classifiers == ("head", "nme")
         assert run.metric(classifier="nme") > run.metric(classifier="head"), "means do not drift"
         for classifier, name in (("head", "CNN"), ("nme", "NME")):
-            logged = curve(logs()[run.sequence.order], name)
+            logged = curve(logs()[run.sequence], name)
             assert run.metric("last", classifier) == pytest.approx(logged[-1], abs=0.005)
 
 
@@ -147,8 +147,8 @@ def test_chosen_classes_keep_their_own_ids() -> None:
     Path("names.txt").write_text("".join(f"class {id_}\n" for id_ in range(9)), encoding="utf-8")
     experiment = train(config, names="names.txt", classes_seed=42, budget=1)
     ids = select_classes(9, count=4, seed=42)
-    [(order, log)] = logs().items()
-    assert sorted(order) == ids.tolist() != [0, 1, 2, 3]
+    [(sequence, log)] = logs().items()
+    assert sorted(sequence.order) == ids.tolist() != [0, 1, 2, 3]
     for index, task in enumerate(experiment.results()[0].sequence.tasks):
         assert f"task {index} saw {ids[list(task)].tolist()}" in log
 

@@ -46,7 +46,7 @@ def test_every_new_label_leads_back_to_its_paint(sequence: ClassSequence, everyt
             assert sorted(painted.tolist()) == sorted([*brought] * 5)
         assert task.index == end - 1
         assert task.classes == prefix[-1]
-        assert task.seen == sequence.order[: len(task.seen)]
+        assert task.seen == tuple(label for classes in prefix for label in classes)
         assert task.old_count == len(task.seen) - len(prefix[-1])
 
 
