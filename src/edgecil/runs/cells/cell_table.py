@@ -24,8 +24,13 @@ their places in columns of the role `index`, of which the form does not know the
 
 **Facts** of a log have these names where the log gives them, and beside them all its settings under
 the names in the file: `method`, `dataset`, `seed`, `class_order` ("3 1 0 2"), `task_sizes` ("2 2"),
-`classifier` ("CNN"), `unit` ("%" or "fraction"). Two runs of a file with the same facts are a
-restarted one: the later table is the later run.
+`classifier` ("CNN"), `unit` ("%" or "fraction"), `scenario` ("class-incremental",
+"task-incremental" or "domain-incremental"; a file that has several gives a table for each) and
+`task_count` (how many tasks the run has; a table with fewer steps is of a run that has not ended).
+Two runs of a file with the same facts are a restarted one: the later table is the later run.
+
+**Runs of several files.** Where a toolbox writes several files for a run, any of them gives the
+tables of the run, with the same `source`; `read_files` keeps the first.
 """
 
 from __future__ import annotations

@@ -18,7 +18,14 @@ ENTRY_POINTS = "edgecil.forms"
 # Within a group no two forms recognise one file; an earlier group is asked first. Forms that are
 # known by their content come before forms that are known by shape or suffix.
 FORMS: tuple[tuple[str, ...], ...] = (
-    ("pycil_log",),
+    (
+        "pycil_log",
+        "facil_results",
+        "mammoth_log",
+        "avalanche_csv",
+        "avalanche_log",
+        "libcontinual_log",
+    ),
     ("json_values", "json_lines"),
     ("html_tables", "markdown_tables", "delimited_text"),
 )
@@ -45,10 +52,13 @@ class TablesOfFiles:
     Attributes:
         tables: the tables, file by file.
         left_out: why a file of a folder was not read, by its path.
+        part_of: the source of the run that a file of a folder belongs to, where another file of the
+            run was read before it.
     """
 
     tables: list[CellTable] = field(default_factory=list)
     left_out: dict[Path, str] = field(default_factory=dict)
+    part_of: dict[Path, str] = field(default_factory=dict)
 
 
 def read_tables(path: str | Path) -> list[CellTable]:
@@ -85,10 +95,20 @@ def read_files(paths: Iterable[str | Path]) -> TablesOfFiles:
             continue
         for file in _files_below(path):
             try:
-                result.tables.extend(read_tables(file))
+                _add_tables(result, file)
             except EdgecilError as error:
                 result.left_out[file] = str(error)
     return result
+
+
+def _add_tables(result: TablesOfFiles, file: Path) -> None:
+    """Add the tables of a file, unless another file of the same run has given them."""
+    tables = read_tables(file)
+    present = {(table.source, table.place) for table in result.tables}
+    added = [table for table in tables if (table.source, table.place) not in present]
+    result.tables.extend(added)
+    if not added:
+        result.part_of[file] = tables[0].source
 
 
 def _files_below(folder: Path) -> Sequence[Path]:

@@ -7,7 +7,6 @@ have ten classes. One file holds several runs if a command has several seeds or 
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +18,15 @@ import numpy as np
 from edgecil.errors import DataError, first_line
 from edgecil.runs.cells.cell_table import Cell, CellTable
 from edgecil.runs.cells.file_text import read_file_text
-from edgecil.runs.cells.run_log import ACCURACY, AFTER_TASK, ALL_CLASSES, ROLES, TASK, number_runs
+from edgecil.runs.cells.run_log import (
+    ACCURACY,
+    AFTER_TASK,
+    ALL_CLASSES,
+    ROLES,
+    TASK,
+    number_runs,
+    parse_literal,
+)
 
 FORM = "PyCIL log"
 # Every class has as many test images as every other.
@@ -32,7 +39,6 @@ _SETTING = re.compile(r"(\w+): (.*)")
 _ORDER = re.compile(r"\[\d{1,9}(, \d{1,9})+\]", re.ASCII)
 _TESTED = re.compile(r"(CNN|NME): (\{.*\})")
 _CURVE = re.compile(r"(CNN|NME) top1 curve: (\[.*\])")
-_NUMPY = re.compile(r"np\.float64\(([^()]*)\)")
 _MOST_CLASSES = 100_000
 
 
@@ -116,7 +122,7 @@ def _new_run(
 def _add_results(run: LogRun, classifier: str, text: str) -> None:
     """Add the accuracies after one task."""
     try:
-        table = ast.literal_eval(_NUMPY.sub(r"\1", text))
+        table = parse_literal(text, str(run.path))
         total = float(table["total"])
         groups = [
             (int(name.split("-")[0]), int(name.split("-")[1]), float(value))
@@ -125,7 +131,7 @@ def _add_results(run: LogRun, classifier: str, text: str) -> None:
         ]
         if not all(0.0 <= value <= 100.0 for value in (total, *(group[2] for group in groups))):
             raise ValueError("it has an accuracy that is not per cent in [0, 100]")
-    except (KeyError, ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
+    except (DataError, KeyError, ValueError, TypeError) as error:
         raise DataError(
             f"{run.path} has a result that is no table of accuracies: {text[:80]} "
             f"({first_line(error)})."
@@ -139,8 +145,8 @@ def _add_curve(run: LogRun, classifier: str, text: str) -> None:
     if classifier in run.groups:
         return
     try:
-        values = [float(value) for value in ast.literal_eval(_NUMPY.sub(r"\1", text))]
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
+        values = [float(value) for value in parse_literal(text, str(run.path))]
+    except (DataError, ValueError, TypeError) as error:
         raise DataError(
             f"{run.path} has a curve that is no list of accuracies: {text[:80]}."
         ) from error
