@@ -146,7 +146,7 @@ def test_a_new_field_is_an_option_everywhere(monkeypatch) -> None:
         "int",
         "columns of the page (default: 80)",
     )
-    assert Own(**Own.given({"width": 30})).changed() == {"width": 30}
+    assert Own(**Own.options_in({"width": 30})).changed() == {"width": 30}
     for wrong in (19, "wide"):
         with pytest.raises(UsageError, match="'width'"):
             Own(width=wrong)

@@ -16,15 +16,15 @@ from edgecil.methods.memory import MemoryBudget
     ("method", "settings", "message"),
     [
         ("acil", {"ridge": 0.0}, "'ridge' of ACIL must be more than 0. Got 0.0."),
-        ("aper", {"bottleneck": 0}, "'bottleneck' of APER must be 1 or more. Got 0."),
+        ("aper", {"bottleneck": 0}, "'bottleneck' of APER must be at least 1. Got 0."),
         ("bic", {"correction": "bias"}, "Unknown correction 'bias'"),
         ("bic", {"held_out": 1.0}, "'held_out' of BiC must be between 0 and 1. Got 1.0."),
         ("coda-prompt", {"length": 3}, "even length"),
-        ("der", {"balancing": -5}, "'balancing' of Expanding must be 0 or more. Got -5."),
-        ("ease", {"others": -0.1}, "'others' of EASE must be 0 or more"),
+        ("der", {"balancing": -5}, "'balancing' of Expanding must be at least 0. Got -5."),
+        ("ease", {"others": -0.1}, "'others' of EASE must be at least 0"),
         ("l2p", {"chosen": 11}, "'chosen' to be from 1 to the pool of 10. Got 11."),
         ("mos", {"merging": 1.5}, "'merging' of MOS must be from 0 to 1. Got 1.5."),
-        ("ranpac", {"bottleneck": -1}, "'bottleneck' of RanPAC must be 0 or more. Got -1."),
+        ("ranpac", {"bottleneck": -1}, "'bottleneck' of RanPAC must be at least 0. Got -1."),
         ("slca", {"temperature": 0.0}, "'temperature' of SLCA"),
     ],
 )
@@ -74,8 +74,8 @@ def test_every_backbone_that_is_always_here_has_a_fast_recipe(backbone: str) -> 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"epochs": 0}, "'epochs'.*1 or more"),
-        ({"batch_size": 0}, "'batch_size'.*1 or more"),
+        ({"epochs": 0}, "'epochs'.*at least 1"),
+        ({"batch_size": 0}, "'batch_size'.*at least 1"),
         ({"learning_rate": 0.0}, "'learning_rate'.*more than 0"),
         ({"learning_rate": nan}, "'learning_rate'.*more than 0"),
         ({"schedule": "linear"}, "Unknown schedule 'linear'"),

@@ -27,7 +27,7 @@ UNKNOWN_ORDERS = (
     "other orders; a column 'order_seed', or --seeds-are orders, trainings or both, states it."
 )
 
-SimilarityLike: TypeAlias = "Similarity | str | Path"
+SimilarityLike: TypeAlias = Similarity | str | Path
 
 
 def describe_given(similarity: SimilarityLike | None) -> str | None:

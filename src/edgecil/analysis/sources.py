@@ -18,6 +18,7 @@ from edgecil.analysis.plausibility import check_runs, in_per_cent
 from edgecil.classes import get_classes
 from edgecil.errors import DataError, EdgecilError, UsageError, name_some, shown, warn, wrong_value
 from edgecil.experiments.experiment import Experiment
+from edgecil.io.data_frames import DataFrameLike
 from edgecil.io.directory import check_path
 from edgecil.io.files import check_new
 from edgecil.options import checked
@@ -34,8 +35,8 @@ from edgecil.sequences.sequence import ClassSequence
 POOLED = " are averaged: "
 """In the note on every method whose runs are averaged though their settings differ."""
 
-One: TypeAlias = "str | Path | Experiment | Runs | DataFrame"
-Source: TypeAlias = "str | Path | Experiment | Runs | DataFrame | Mapping[str, DataFrame]"
+One: TypeAlias = str | Path | Experiment | Runs | DataFrameLike
+Source: TypeAlias = str | Path | Experiment | Runs | DataFrameLike | Mapping[str, DataFrameLike]
 
 
 class Reading(TypedDict, total=False):

@@ -1,3 +1,4 @@
+from .choice import ClassChoice as ClassChoice
 from .lists import (
     ClassList as ClassList,
     dataset_names as dataset_names,

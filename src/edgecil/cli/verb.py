@@ -10,16 +10,24 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from importlib import import_module
-from inspect import Parameter, cleandoc, signature, unwrap
+from inspect import Parameter, cleandoc, signature
 from operator import attrgetter
-from types import UnionType
-from typing import Any, Literal, get_args, get_origin
+from pathlib import Path
+from typing import Any, get_args, get_origin
 
+from edgecil.hints import (
+    alternatives,
+    choices_of,
+    class_types,
+    function_types,
+    is_list_of,
+    shared_classes,
+)
 from edgecil.io.numbers import parse_float, parse_int
-from edgecil.options import Options, default_of
+from edgecil.options import Options, default_of, group_of
 
 
 @dataclass(frozen=True)
@@ -149,7 +157,7 @@ def read_section(docstring: str | None, title: str = "Attributes") -> dict[str, 
     {'left': 'the first one.', 'right': 'other.'}
     """
     section = cleandoc(docstring or "").partition(f"{title}:\n")[2].partition("\n\n")[0]
-    entries = re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", section, flags=re.MULTILINE)
+    entries = re.findall(r"^    (\w+(?:, \w+)*): (.*(?:\n {8}.*)*)", section, flags=re.MULTILINE)
     return {name: " ".join(meaning.split()) for name, meaning in entries}
 
 
@@ -169,52 +177,67 @@ def flag_of(parser: argparse.ArgumentParser, parameter: str) -> str:
 
 def options_of(function: Callable[..., Any], arguments: Iterable[str] = ()) -> Iterator[Option]:
     """Yield the options of a function: its parameters and the fields of its groups."""
-    meanings = read_section(function.__doc__, "Args")
-    names = unwrap(getattr(function, "__func__", function)).__globals__
-    for parameter in signature(function).parameters.values():
-        annotation = str(parameter.annotation)
-        start, _, others = annotation.partition(" | ")
-        first = names.get(start)
-        if isinstance(first, (str, UnionType)):  # an alias
-            annotation = f"{first} | {others}"
-        if annotation.startswith("Unpack["):
-            shared = names[annotation[7:-1]]
-            for name, meaning in read_section(shared.__doc__).items():
-                kind = _kind(shared.__annotations__[name].__forward_arg__, None)
-                yield Option(name, _text(meaning, None), kind or "str")
+    meanings = parameter_meanings(function)
+    parameters = signature(function).parameters
+    for name, hint in function_types(function).items():
+        group = group_of(hint)
+        if group is not None:
+            yield from _group_options(name, group, arguments)
             continue
-        if isinstance(first, type) and issubclass(first, Options):
-            yield from _fields(parameter.name, first, arguments)
-            continue
-        choices = get_args(first) if get_origin(first) is Literal else ()
-        kind = "str" if choices else _kind(annotation, parameter.default)
+        default = parameters[name].default if name in parameters else None
+        kind = _kind(hint, default)
         if kind is None:
             continue
         count = ""
-        required = parameter.default is Parameter.empty
-        if parameter.name in arguments:
-            several = kind == "names" or "Sequence[" in annotation or "Iterable[" in annotation
+        required = default is Parameter.empty
+        if name in arguments:
+            several = kind == "names" or any(map(_is_list, alternatives(hint)))
             kind = "str" if several else kind
             count = ("+" if required else "*") if several else "one" if required else "?"
         yield Option(
-            parameter.name,
-            _text(meanings[parameter.name], parameter.default),
+            name,
+            _text(meanings[name], default),
             kind,
-            parameter.name.upper() if count else "PATH" if "Path" in annotation else "",
-            choices,
+            name.upper() if count else "PATH" if _has_path(hint) else "",
+            choices_of(hint),
             required=required,
             count=count,
         )
 
 
-def _fields(name: str, group: type[Options], arguments: Iterable[str]) -> Iterator[Option]:
+def parameter_meanings(function: Callable[..., Any]) -> dict[str, str]:
+    """Return what each parameter means, by its name.
+
+    An entry of the docstring for several parameters names the group of options that documents
+    them, and `**more: Unpack[T]` is documented by the class T:
+
+        tasks, base, increment, sizes: see :class:`edgecil.sequences.space.TaskSizes`.
+    """
+    meanings: dict[str, str] = {}
+    for names, meaning in read_section(function.__doc__, "Args").items():
+        documented = re.search(":class:`([a-z_.]+)[.]([A-Za-z]+)`", meaning)
+        if ", " not in names or documented is None:
+            meanings[names] = meaning
+            continue
+        group = load(":".join(documented.groups()))
+        helps = {entry.name: entry.metadata["help"] for entry in fields(group)}
+        meanings |= {name: helps[name] for name in names.split(", ")}
+    for shared in shared_classes(function):
+        meanings |= read_section(shared.__doc__)
+    return meanings
+
+
+def _group_options(
+    parameter: str, group: type[Options], arguments: Iterable[str]
+) -> Iterator[Option]:
+    types = class_types(group)
     for entry in fields(group):
         help, metavar, flag = (entry.metadata[key] for key in ("help", "metavar", "flag"))
-        kind = _kind(str(entry.type), None)
+        kind = _kind(types[entry.name], None)
         assert kind is not None
         is_argument = entry.name in arguments
         yield Option(
-            f"{name}.{entry.name}",
+            f"{parameter}.{entry.name}",
             _text(help, default_of(entry)),
             kind,
             entry.name.upper() if is_argument else metavar,
@@ -223,15 +246,39 @@ def _fields(name: str, group: type[Options], arguments: Iterable[str]) -> Iterat
         )
 
 
-def _kind(annotation: str, default: Any) -> str | None:
+def _kind(hint: Any, default: Any) -> str | None:
     """Return the kind of an option, by the first type that it takes; None for objects of Python."""
-    first = annotation.partition(" | ")[0].replace("tuple[", "Sequence[")
-    if first == "bool":
+    kinds = alternatives(hint)
+    first = kinds[0]
+    if first is bool:
         return "bool" if default is False else "switch"
-    for start, kind in _BY_TYPE.items():
-        if first.startswith(start):
-            return kind
-    return "str" if any(it in annotation for it in ("str", "Source", "SimilarityLike")) else None
+    if first in (int, float):
+        return str(first.__name__)
+    if is_list_of(first, int):
+        return "ints"
+    if is_list_of(first, str):
+        return "names"
+    if get_origin(first) is Mapping:
+        return "settings"
+    if get_origin(first) is Callable:
+        return None
+    is_text = choices_of(hint) or str in kinds or Path in kinds
+    return "str" if is_text or any(map(_has_text, kinds)) else None
+
+
+def _is_list(kind: Any) -> bool:
+    return get_origin(kind) in (Sequence, Iterable)
+
+
+def _has_text(kind: Any) -> bool:
+    """Return whether a type is a list whose items may be text."""
+    return _is_list(kind) and str in alternatives(get_args(kind)[0])
+
+
+def _has_path(hint: Any) -> bool:
+    """Return whether a path, or a list of paths, is allowed."""
+    items = [get_args(kind)[0] for kind in alternatives(hint) if _is_list(kind)]
+    return any(Path in alternatives(kind) for kind in (hint, *items))
 
 
 def _text(meaning: str, default: Any) -> str:
@@ -290,14 +337,6 @@ _KINDS: dict[str, tuple[str, Callable[[str], Any] | None]] = {
     "ints": ("A,B,…", _reader(lambda text: tuple(map(parse_int, text.split(","))))),
     "names": ("A,B,…", lambda text: tuple(dict.fromkeys(map(str.strip, text.split(","))))),
     "settings": ("NAME=VALUE", None),
-}
-_BY_TYPE = {
-    "int": "int",
-    "float": "float",
-    "Sequence[int": "ints",
-    "Sequence[str": "names",
-    "Mapping[": "settings",
-    "Callable[": None,
 }
 # the paper's, torch's
 _ALIASES = {"--protocol": ["--eval"], "--normalisation": ["--normalization"]}

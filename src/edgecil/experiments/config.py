@@ -5,52 +5,39 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any, Literal, TypeAlias
 
-from edgecil.classes import select_classes
+from edgecil.classes import ClassChoice
 from edgecil.errors import UsageError, shown
-from edgecil.io.arrays import Ints
-from edgecil.io.device import PRECISIONS
+from edgecil.hints import Count, Range, Whole
+from edgecil.io.device import Precision
 from edgecil.options import Options, option
 from edgecil.runs.training_seeds import training_seed
 from edgecil.sequences.protocols import RECOMMENDED, find_protocol
 from edgecil.sequences.sequence import ClassSequence
-from edgecil.sequences.space import SequenceSpace
+from edgecil.sequences.space import TaskSizes
 from edgecil.similarity.build import SimilaritySource
 
-PREPARATIONS = ("plain", "centre-crop")
-NORMALISATIONS = ("model", "dataset", "none")
+Preparation: TypeAlias = Literal["plain", "centre-crop"]
+Normalisation: TypeAlias = Literal["model", "dataset", "none"]
 
 
 @dataclass(frozen=True)
-class Data(Options):
+class Data(ClassChoice):
     """Which classes of the dataset take part, and how their inputs are prepared."""
 
     root: str | None = option("directory of the dataset's files", metavar="DIR")
-    classes: int | None = option(
-        "number of classes to use, the first ones in label order; all by default"
-    )
-    classes_seed: int | None = option(
-        "draw the classes with this seed instead of taking the first ones"
-    )
-    class_ids: tuple[int, ...] | None = option("use exactly these classes, in this order")
     image_size: int | None = option("width and height in pixels to which image files are scaled")
-    preparation: str = option(
+    preparation: Preparation = option(
         "`plain`, or `centre-crop` to scale images to 8/7 of the size and crop the centre, as "
         "PILOT does (256 and 224 pixels)",
         "plain",
-        choices=PREPARATIONS,
     )
-    normalisation: str = option(
+    normalisation: Normalisation = option(
         "`model` for the image statistics of a pre-trained model (the dataset's for other "
         "networks), `dataset` for those of the training images, or `none`",
         "model",
-        choices=NORMALISATIONS,
     )
-
-    def select(self, total: int) -> Ints:
-        """Return the labels of the experiment's classes among all of a dataset."""
-        return select_classes(total, count=self.classes, seed=self.classes_seed, ids=self.class_ids)
 
 
 @dataclass(frozen=True)
@@ -68,8 +55,8 @@ class Training(Options):
         "network and preparation of images",
         "fast",
     )
-    epochs: int | None = option("epochs per task, in place of the setup's", least=1)
-    memory_per_class: int | None = option("exemplars per class, in place of the setup's", least=0)
+    epochs: Count | None = option("epochs per task, in place of the setup's")
+    memory_per_class: Whole | None = option("exemplars per class, in place of the setup's")
     schedule: Mapping[str, Any] = option("other changes to the training schedule, by name", {})
     memory: Mapping[str, Any] = option(
         "other changes to the exemplar memory, by name (`total`, `per_class`)", {}
@@ -77,8 +64,8 @@ class Training(Options):
     set: Mapping[str, Mapping[str, Any]] = option(
         "changes to the methods' own settings, by method", {}, metavar="METHOD.NAME=VALUE"
     )
-    first_seed: int = option(
-        "number of the first repeat; another one trains the same orders with new seeds", 0, least=0
+    first_seed: Whole = option(
+        "number of the first repeat; another one trains the same orders with new seeds", 0
     )
     one_seed: bool = option(
         "train all sequences with the same seed, so that they share the tasks that they begin "
@@ -86,14 +73,13 @@ class Training(Options):
         False,
     )
     device: str = option("`auto`, `cpu`, `cuda` or `mps`", "auto")
-    precision: str = option(
+    precision: Precision = option(
         "`float32`; `tf32`, faster products on a GPU; or mixed precision, `bfloat16` or `float16` "
         "(on a GPU)",
         "float32",
-        choices=PRECISIONS,
     )
     compile: bool = option("use torch.compile", False)
-    threads: int = option("number of threads of each worker process", 1, least=1)
+    threads: Count = option("number of threads of each worker process", 1)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "backbone", _as_text(self.backbone))
@@ -125,19 +111,16 @@ class Execution(Options):
     `until` and `repeats_on` add runs to the experiment, and `shard` leaves some out.
     """
 
-    workers: int | None = option(
+    workers: Count | None = option(
         "number of trainings at the same time, each in its own process; by default as many as "
         "processor and memory, the GPU or the Ray cluster have room for",
-        least=1,
     )
     devices: tuple[str, ...] | None = option(
         "GPUs to train on, such as `cuda:0,cuda:1`, or `all`; each training goes to the GPU that "
         "has the fewest"
     )
-    workers_per_device: int | None = option(
-        "number of trainings at the same time on each GPU", least=1
-    )
-    executor: str = option("`local` or `ray`", "local", choices=("local", "ray"))
+    workers_per_device: Count | None = option("number of trainings at the same time on each GPU")
+    executor: Literal["local", "ray"] = option("`local` or `ray`", "local")
     address: str | None = option(
         "address of a Ray cluster; by default a private cluster on this machine", metavar="ADDRESS"
     )
@@ -149,11 +132,11 @@ class Execution(Options):
     shard: str | None = option(
         "train one part of the plan only: `3/8` is the third of eight", metavar="I/N"
     )
-    timeout: float | None = option(
-        "seconds that the training of one task may take; no limit by default", least=1
+    timeout: Annotated[float, Range(1.0)] | None = option(
+        "seconds that the training of one task may take; no limit by default"
     )
-    retries: int = option(
-        "number of further attempts if a task training fails, after all other tasks", 1, least=0
+    retries: Whole = option(
+        "number of further attempts if a task training fails, after all other tasks", 1
     )
     allow_mismatch: bool = option(
         "also train on workers whose versions or processor differ from those of this process or of "
@@ -166,10 +149,9 @@ class Execution(Options):
         "30 by default",
         metavar="GOAL",
     )
-    repeats_on: int | None = option(
+    repeats_on: Count | None = option(
         "number of orders of the experiment's first protocol to train once more with another "
         "training seed, to separate the effect of the order from training noise",
-        least=1,
     )
     jsonl: str | None = option("also write one JSON object per run to this file", metavar="FILE")
     tensorboard: str | None = option(
@@ -195,21 +177,17 @@ class Execution(Options):
 
 
 @dataclass(frozen=True)
-class ExperimentConfig(Options):
+class ExperimentConfig(TaskSizes):
     """Everything that determines the results of an experiment; :func:`edgecil.run` documents it."""
 
     method: tuple[str, ...]
     dataset: str
-    tasks: int | None = None
-    base: int | None = None
-    increment: int | None = None
-    sizes: tuple[int, ...] | None = None
     protocol: tuple[str, ...] = RECOMMENDED
     sequences: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     budget: int | None = None
     order_seed: int | None = None
     objective: str = "adjacent"
-    repeats: int = option(default=1, least=1)
+    repeats: Count = option(default=1)
     metric: str = "accuracy"
     data: Data = field(default_factory=Data)
     similarity: SimilaritySource = field(default_factory=SimilaritySource)
@@ -236,12 +214,6 @@ class ExperimentConfig(Options):
         if self.protocol != RECOMMENDED or self.similarity.changed().keys() - {"template"}:
             return None
         return replace(self, protocol=RECOMMENDED[:1])
-
-    def space(self, classes: int) -> SequenceSpace:
-        """Return every sequence of so many classes in the experiment's tasks."""
-        return SequenceSpace.choose(
-            classes, tasks=self.tasks, base=self.base, increment=self.increment, sizes=self.sizes
-        )
 
     @property
     def shares_seed(self) -> bool:

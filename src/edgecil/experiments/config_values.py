@@ -10,15 +10,18 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from edgecil.classes import ClassChoice
 from edgecil.errors import UsageError, unknown, wrong_value
 from edgecil.experiments.config import GROUPS, ExperimentConfig
-from edgecil.options import convert, misplaced, option_types
+from edgecil.hints import class_types
+from edgecil.options import convert, misplaced
 from edgecil.recipes import RUN, read_experiment_file, require_verb
 from edgecil.registry import installed
 from edgecil.sequences.given import given_texts
+from edgecil.sequences.space import TaskSizes
 from edgecil.similarity.build import FILES, TEXTS
 
-Config: TypeAlias = "str | Path | Mapping[str, Any] | ExperimentConfig | None"
+Config: TypeAlias = str | Path | Mapping[str, Any] | ExperimentConfig | None
 
 READERS = "edgecil.configs"
 """Entry points that read config files of other programs, by suffix."""
@@ -26,8 +29,8 @@ READERS = "edgecil.configs"
 CALL_OPTIONS = ("out", "overwrite", "as")
 """Parameters of `run` itself that a TOML file may also have."""
 
-_TASK_SIZES = ("tasks", "base", "increment", "sizes")
-_CLASS_CHOICE = ("classes", "classes_seed", "class_ids")
+_TASK_SIZES = tuple(TaskSizes.__dataclass_fields__)
+_CLASS_CHOICE = tuple(ClassChoice.__dataclass_fields__)
 _TEXTS_OR_LISTS = ("method", "protocol", "sequences")
 
 
@@ -57,11 +60,11 @@ def read_config(
     facts, values = read_experiment_file(name)
     require_verb(name, facts, RUN)
     _check_names(values, f"option in {name}", (*CALL_OPTIONS, *further))
-    types = option_types(ExperimentConfig)
+    types = class_types(ExperimentConfig)
     try:
         for key, value in values.items():
             if key in GROUPS:
-                GROUPS[key].of(value)
+                GROUPS[key].from_value(value)
             elif key in types and key not in (*_TEXTS_OR_LISTS, *further):
                 convert(key, value, types[key])
     except UsageError as error:
@@ -81,7 +84,7 @@ def merge_options(values: Mapping[str, Any], options: Mapping[str, Any]) -> dict
     replaced = set() if given.keys().isdisjoint(("tasks", "increment", "sizes")) else {*_TASK_SIZES}
     merged = {name: value for name, value in values.items() if name not in replaced} | given
     for group, kind in GROUPS.items():
-        own, beside = (kind.given(it.get(group)) for it in (values, given))
+        own, beside = (kind.options_in(it.get(group)) for it in (values, given))
         together = {k: v for k, v in own.items() if k not in _replaced(group, beside)} | beside
         merged.pop(group, None)
         if together:
@@ -135,7 +138,8 @@ def config_text(config: ExperimentConfig) -> str:
     """
     changed = config.changed()
     groups = {name: changed.pop(name).changed() for name in GROUPS if name in changed}
-    lines = [f"{name} = {_toml(value)}" for name, value in changed.items()]
+    names = dict.fromkeys(["method", "dataset", *changed])
+    lines = [f"{name} = {_toml(changed[name])}" for name in names]
     for group, values in groups.items():
         lines += ["", f"[{group}]", *(f"{name} = {_toml(it)}" for name, it in values.items())]
     return "\n".join(lines)
@@ -152,7 +156,7 @@ def _toml(value: Any) -> str:
 
 
 def _check_names(values: Mapping[str, Any], kind: str, further: Iterable[str] = ()) -> None:
-    names = list(dict.fromkeys([*option_types(ExperimentConfig), *GROUPS, *further]))
+    names = list(dict.fromkeys([*class_types(ExperimentConfig), *GROUPS, *further]))
     for name in values:
         if name not in names:
             for group, members in GROUPS.items():

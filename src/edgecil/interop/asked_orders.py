@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from edgecil.classes import select_classes
+from edgecil.classes import ClassChoice
 from edgecil.errors import UsageError, name_some
 from edgecil.experiments.experiment import stored_answers
 from edgecil.interop.toolbox_configs import toolbox_sizes
-from edgecil.options import Options, option
+from edgecil.options import option
 from edgecil.sequences import PROTOCOLS, SequenceSpace
 from edgecil.sequences.given import given_texts, parse_given
 from edgecil.sequences.protocols import (
@@ -21,25 +20,16 @@ from edgecil.sequences.protocols import (
     note_sequences,
     parse_protocols,
 )
+from edgecil.sequences.space import TaskSizes
 from edgecil.similarity import Similarity, SimilaritySource, choose_similarity, find_classes
 from edgecil.similarity.images import class_means
 
 
 @dataclass(frozen=True)
-class Orders(Options):
+class Orders(ClassChoice, TaskSizes):
     """Which class orders another program trains: classes, tasks and protocols."""
 
     dataset: str | None = option("name of the dataset whose classes are arranged")
-    classes: int | None = option(
-        "number of classes to use, the first ones in label order; all by default"
-    )
-    classes_seed: int | None = option(
-        "draw the classes with this seed instead of taking the first ones"
-    )
-    tasks: int | None = option("number of tasks of equal size")
-    base: int | None = option("number of classes in the first task; use with `increment`")
-    increment: int | None = option("number of classes in each further task")
-    sizes: tuple[int, ...] | None = option("number of classes in each task")
     protocol: tuple[str, ...] = option(
         "names of protocols, such as `latin`, `random` or `edge`; `random` by default", ()
     )
@@ -52,12 +42,6 @@ class Orders(Options):
     )
     order_seed: int | None = option("seed for choosing class orders")
     objective: str | None = option("what the protocol `optimal` optimises, S by default")
-
-    @property
-    def task_sizes(self) -> dict[str, Any]:
-        """What is given of the task sizes, for :meth:`SequenceSpace.choose`."""
-        names = ("tasks", "base", "increment", "sizes")
-        return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
 @dataclass(frozen=True)
@@ -109,14 +93,14 @@ def choose_orders(
     given = {} if asked.sequences is None else given_texts(asked.sequences)
     protocols = parse_protocols(asked.protocol or (() if given else (DEFAULT_PROTOCOL,)))
     similarity, labels = _classes(asked, source, tuple(protocols))
-    ids = select_classes(len(labels), count=asked.classes, seed=asked.classes_seed)
+    ids = asked.select(len(labels))
     similarity = None if similarity is None else similarity.take(ids)
     means = None
     by_inputs = any(PROTOCOLS[name].by_inputs for name in protocols)
     if by_inputs and asked.dataset is not None and not (source.file or source.embeddings):
         means = class_means(asked.dataset, ids=ids)
     if toolbox_tasks is None:
-        space = SequenceSpace.choose(len(ids), **asked.task_sizes)
+        space = asked.space(len(ids))
     else:
         space = SequenceSpace(toolbox_sizes(*toolbox_tasks, len(ids)))
     sequences = draw_protocols(

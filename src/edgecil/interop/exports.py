@@ -118,7 +118,7 @@ def export(
             way = ", or `overwrite` the export" if (folder / MANIFEST).exists() else ""
             raise UsageError(f"{out} is not empty; give another `out`{way}.")
         shutil.rmtree(folder)
-    asked, source = Orders.of(orders), SimilaritySource.of(similarity)
+    asked, source = Orders.from_value(orders), SimilaritySource.from_value(similarity)
     if tool in ("pycil", "pilot"):
         root = check_checkout(checkout, tool)
         for other, part in _NETWORKS.items():

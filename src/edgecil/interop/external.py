@@ -131,7 +131,7 @@ def run_external(
     for needed in ("{order_file}", "{result_file}"):
         if not any(needed in word for word in words):
             raise UsageError(f"`command` must contain {needed}. Got {shown(' '.join(words))}.")
-    asked, source = Orders.of(orders), SimilaritySource.of(similarity)
+    asked, source = Orders.from_value(orders), SimilaritySource.from_value(similarity)
     plan = ExternalPlan(
         method=method,
         command=words,

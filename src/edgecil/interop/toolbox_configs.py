@@ -56,9 +56,9 @@ def read_toolbox_config(
     given = {name: value for name, value in (options or {}).items() if value is not None}
     values, remarks = translate_config(path, options=given)
     if "method" not in given:
-        _check_here(path, read_flat_config(path), Training.given(given.get("training")))
+        _check_here(path, read_flat_config(path), Training.options_in(given.get("training")))
     if given.keys().isdisjoint(("tasks", "base", "increment", "sizes")):
-        dataset, data = given.get("dataset", values["dataset"]), Data.given(given.get("data"))
+        dataset, data = given.get("dataset", values["dataset"]), Data.options_in(given.get("data"))
         values = cut_tasks(values, _class_count(dataset, data))
     for remark in remarks:
         warn(f"{path}: {remark}")
@@ -128,7 +128,7 @@ def translate_config(
         )
     for name, value in KEYS["fixed"].get(method, {}).items():
         remarks.append(f"{method}.{name} = {value}, as in PILOT's code.")
-    if given.get("method") is None and "setup" not in Training.given(given.get("training")):
+    if given.get("method") is None and "setup" not in Training.options_in(given.get("training")):
         remarks.append(f"values that the file lacks are those of the setup {setup!r}{source}.")
     return {name: value for name, value in values.items() if value is not None}, remarks
 

@@ -6,7 +6,7 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from edgecil.errors import UsageError, shown
 from edgecil.io.files import cache_directory
@@ -25,7 +25,7 @@ _PORTABLE_KERNELS = {
 
 _CAPABILITIES = ("NO AVX", "DEFAULT", "AVX2", "AVX512")  # of x86-64, as torch names them
 
-PRECISIONS = ("float32", "tf32", "bfloat16", "float16")
+Precision: TypeAlias = Literal["float32", "tf32", "bfloat16", "float16"]
 
 
 def check_precision(precision: str, device: str) -> None:

@@ -18,7 +18,7 @@ from edgecil.errors import UsageError, unknown, warn
 from edgecil.io.arrays import Floats, Ints
 from edgecil.lab.draws import check_draws, draw_protocol, measure
 from edgecil.lab.estimators import ESTIMATORS, Estimator, Observations
-from edgecil.lab.truth_tables import Source, TruthTable, truths, varies
+from edgecil.lab.truth_tables import TruthSource, TruthTable, truths, varies
 from edgecil.runs.metrics import DEFAULT_METRIC, METRICS
 from edgecil.sequences.protocols import PROTOCOLS, RANDOM, Protocol
 from edgecil.sequences.sequence import ClassSequence
@@ -139,7 +139,7 @@ class Leaderboard:
 
 
 def leaderboard(
-    *sources: Source,
+    *sources: TruthSource,
     bundled: bool = True,
     protocol: Sequence[str] = DEFAULT_PROTOCOLS,
     estimators: Sequence[str] = tuple(ESTIMATORS),

@@ -28,8 +28,8 @@ from edgecil.errors import DataError, UsageError, shown, unknown
 from edgecil.experiments.experiment import Experiment
 from edgecil.experiments.results import RunResult
 from edgecil.io.arrays import Floats, read_npz
+from edgecil.io.data_frames import DataFrameLike
 from edgecil.io.files import parse_json, replace_file
-from edgecil.runs.grid import DataFrame
 from edgecil.runs.metrics import DEFAULT_METRIC, METRICS, Counts
 from edgecil.runs.run_files import read_runs
 from edgecil.runs.run_table import Runs
@@ -46,7 +46,6 @@ BUNDLED = ("truths.npz", "photographs.npz")
 _MANIFEST = "manifest"
 
 Kind = Literal["enumerated", "sample", "structured"]
-Source: TypeAlias = "str | Path | DataFrame | Experiment | TruthTable"
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,8 +182,11 @@ def _computed(table: TruthTable, method: str, metric: str) -> Floats:
     return table.results[method].metric(metric, table.sequences)
 
 
+TruthSource: TypeAlias = str | Path | DataFrameLike | Experiment | TruthTable
+
+
 def truths(
-    *sources: Source, bundled: bool = True, metric: str = DEFAULT_METRIC
+    *sources: TruthSource, bundled: bool = True, metric: str = DEFAULT_METRIC
 ) -> list[TruthTable]:
     """Return the truth tables that come with edgecil, and your own.
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from edgecil.hints import Count
 from edgecil.methods.adapters import adapt, blank_adapters
 from edgecil.methods.entry import register_method
 from edgecil.methods.method import Environment
-from edgecil.methods.settings import Count, Schedule, Settings
+from edgecil.methods.settings import Schedule, Settings
 from edgecil.methods.setups import PUBLISHED
 from edgecil.methods.simplecil import SimpleCIL
 from edgecil.methods.task import Task

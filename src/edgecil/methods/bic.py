@@ -14,10 +14,10 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from edgecil.backbones import Backbone, GrowingLinear
+from edgecil.hints import Range
 from edgecil.methods.entry import register_method
 from edgecil.methods.memory import ExemplarMemory, draw
 from edgecil.methods.network import DistillationConfig, Network, TeacherMethod
-from edgecil.methods.settings import Range
 from edgecil.methods.task import Task
 from edgecil.methods.training_loop import minimise
 

@@ -17,11 +17,12 @@ from torch.nn.functional import normalize
 
 from edgecil.backbones.vit import Prefix, Sockets
 from edgecil.errors import UsageError
+from edgecil.hints import Count, Range
 from edgecil.methods.entry import register_method
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.prompts import PromptMethod
-from edgecil.methods.settings import Count, Range, Schedule, Settings
+from edgecil.methods.settings import Schedule, Settings
 from edgecil.methods.setups import PUBLISHED
 from edgecil.methods.task import Task, derive_generator
 

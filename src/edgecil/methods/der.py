@@ -19,10 +19,10 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from edgecil.backbones import Backbone, GrowingLinear
+from edgecil.hints import Whole
 from edgecil.methods.entry import register_method
 from edgecil.methods.memory import ExemplarMemory
 from edgecil.methods.network import Network, NetworkMethod, ReplayConfig
-from edgecil.methods.settings import Whole
 from edgecil.methods.task import Task
 from edgecil.methods.training_loop import minimise
 

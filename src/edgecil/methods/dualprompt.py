@@ -13,11 +13,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cosine_similarity, normalize
 
+from edgecil.hints import Count
 from edgecil.methods.entry import register_method
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.prompts import PromptMethod
-from edgecil.methods.settings import Count, Schedule, Settings
+from edgecil.methods.settings import Schedule, Settings
 from edgecil.methods.setups import PUBLISHED
 from edgecil.methods.task import Task, derive_generator
 

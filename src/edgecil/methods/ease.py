@@ -17,13 +17,14 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize, softmax
 
 from edgecil.backbones.features import content_name
+from edgecil.hints import Count, NotNegative
 from edgecil.io.directory import waiting_lock
 from edgecil.io.files import replace_file
 from edgecil.methods.adapters import adapt, class_means, load_adapters
 from edgecil.methods.entry import register_method
 from edgecil.methods.frozen_features import PretrainedMethod
 from edgecil.methods.method import Environment, saved
-from edgecil.methods.settings import Count, NotNegative, Schedule, Settings
+from edgecil.methods.settings import Schedule, Settings
 from edgecil.methods.setups import PUBLISHED
 from edgecil.methods.task import Task
 

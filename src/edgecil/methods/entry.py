@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, is_dataclass, replace
-from typing import Any, Literal, TypeVar, get_origin, get_type_hints
-
-import msgspec
+from typing import Any, TypeVar
 
 from edgecil.errors import UsageError, shown, unknown
+from edgecil.hints import MismatchError, alternatives, choices_of, class_types, convert
 from edgecil.io.code import Source
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.method import Environment, Method, Need
@@ -134,17 +133,18 @@ def register_method(
 
 def replace_settings(config: Any, settings: Mapping[str, Any], path: str) -> Any:
     """Return a copy of a frozen config with some fields changed; `path` names it in errors."""
-    kinds = get_type_hints(type(config))
+    types = class_types(type(config))
     changes = {}
     for name, value in settings.items():
-        if name not in kinds:
-            raise unknown(f"setting of {path}", name, kinds)
-        current, kind = getattr(config, name), kinds[name]
+        if name not in types:
+            raise unknown(f"setting of {path}", name, types)
+        current, hint = getattr(config, name), types[name]
         if is_dataclass(current) and isinstance(value, Mapping):
             changes[name] = replace_settings(current, value, f"{path}.{name}")
         else:
-            guessed = kind is Any and current is not None  # of a plain learner
-            changes[name] = _checked(value, type(current) if guessed else kind, f"{path}.{name}")
+            if hint is Any and current is not None:  # of a plain learner
+                hint = type(current)
+            changes[name] = _checked(value, hint, f"{path}.{name}")
     return replace(config, **changes)
 
 
@@ -162,13 +162,18 @@ def replace_schedule(schedule: Schedule, settings: Mapping[str, Any]) -> Schedul
     return replace(changed, first=replace_settings(alone, first or {}, "training.first"))
 
 
-def _checked(value: Any, kind: Any, path: str) -> Any:
+def _checked(value: Any, hint: Any, path: str) -> Any:
     """Convert the value to the type of the setting, or raise an error if that is not possible."""
     if isinstance(value, float) and not math.isfinite(value):
         raise UsageError(f"Setting '{path}' must be a finite number. Got {value}.")
-    if get_origin(kind) is Literal or is_dataclass(value):  # which check themselves
+    if choices_of(hint) or is_dataclass(value):  # which check themselves
         return value
+    parts = [kind for kind in alternatives(hint) if is_dataclass(kind)]
+    if parts and isinstance(value, Mapping):
+        return replace_settings(parts[0](), value, path)
     try:
-        return msgspec.convert(value, kind)
-    except msgspec.ValidationError as error:
-        raise UsageError(f"Setting '{path}' cannot be {shown(value)} ({error}).") from error
+        return convert(value, hint)
+    except MismatchError as error:
+        raise UsageError(
+            f"Setting '{path}' must be {error.allowed}. Got {shown(value)} instead."
+        ) from error

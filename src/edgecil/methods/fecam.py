@@ -13,11 +13,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from edgecil.hints import Positive
 from edgecil.methods.class_statistics import ClassGaussians
 from edgecil.methods.entry import register_method
 from edgecil.methods.frozen_features import PretrainedMethod, in_double
 from edgecil.methods.method import Environment
-from edgecil.methods.settings import Positive, Settings
+from edgecil.methods.settings import Settings
 from edgecil.methods.task import Scenario, Task
 
 _LEAST = 1e-12  # variance of a class whose features are all equal

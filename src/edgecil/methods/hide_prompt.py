@@ -17,12 +17,13 @@ from torch import Tensor, nn
 from edgecil.backbones import GrowingLinear
 from edgecil.backbones.initialise import build
 from edgecil.backbones.vit import MLP, ViTLayout
+from edgecil.hints import Count, Positive, Share
 from edgecil.methods.class_statistics import ClassMixtures, align, separation_loss
 from edgecil.methods.entry import register_method
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
 from edgecil.methods.prompts import PromptHead, PromptMethod
-from edgecil.methods.settings import Count, Positive, Schedule, Settings, Share
+from edgecil.methods.settings import Schedule, Settings
 from edgecil.methods.setups import PUBLISHED
 from edgecil.methods.task import Task, derive_generator
 from edgecil.methods.training_loop import in_batches

@@ -15,9 +15,9 @@ from torch.nn.functional import cosine_similarity, cross_entropy, linear, normal
 
 from edgecil.backbones import Backbone
 from edgecil.backbones.heads import CosineHead
+from edgecil.hints import Count
 from edgecil.methods.entry import register_method
 from edgecil.methods.network import Network, ReplayConfig, TeacherMethod
-from edgecil.methods.settings import Count
 from edgecil.methods.task import Task
 
 

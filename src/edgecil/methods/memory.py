@@ -11,7 +11,8 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from edgecil.errors import UsageError
-from edgecil.methods.settings import Settings, Whole
+from edgecil.hints import Whole
+from edgecil.methods.settings import Settings
 from edgecil.methods.task import Task
 
 

@@ -19,13 +19,14 @@ from torch.nn.functional import normalize, softmax
 from edgecil.backbones import GrowingLinear
 from edgecil.backbones.heads import SmallLinear
 from edgecil.backbones.vit import Sockets
+from edgecil.hints import Count, Positive, Share
 from edgecil.methods.adapters import class_means, dropout, fresh_adapters, load_adapters
 from edgecil.methods.class_statistics import ClassGaussians, align, separation_loss
 from edgecil.methods.entry import register_method
 from edgecil.methods.frozen_features import PretrainedMethod
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
-from edgecil.methods.settings import Count, Positive, Schedule, Settings, Share
+from edgecil.methods.settings import Schedule, Settings
 from edgecil.methods.setups import PUBLISHED
 from edgecil.methods.task import Task, derive_generator
 from edgecil.methods.training_loop import fit

@@ -13,13 +13,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from edgecil.analysis.analysis import Analysis, as_analysis
 from edgecil.analysis.samples import Truth, find_truth
+from edgecil.analysis.sources import Source
 from edgecil.errors import DataError, UsageError, shown
 from edgecil.io.files import check_new, replace_file
 from edgecil.paper.published_summaries import Ranking, rank_numbers
@@ -30,9 +30,6 @@ from edgecil.sequences.protocols import origin_sentences
 from edgecil.statistics.distances import Target, jensen_shannon, wasserstein
 from edgecil.statistics.distributions import Distribution
 from edgecil.wording.metric_words import metric_words
-
-if TYPE_CHECKING:
-    from edgecil.analysis.sources import Source
 
 _PACKAGES = r"% \usepackage{booktabs,multirow,graphicx} \usepackage[table]{xcolor}"
 _SHORT = {

@@ -20,6 +20,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from edgecil.errors import DataError, UsageError, unknown
+from edgecil.io.data_frames import DataFrameLike
 from edgecil.io.numbers import parse_cell
 from edgecil.runs.grid import DataFrame, read_grid
 
@@ -96,7 +97,7 @@ class PublishedRanking:
         return f"<PublishedRanking {self.dataset!r}: {about}>"
 
 
-def rank(source: str | Path | DataFrame) -> list[PublishedRanking]:
+def rank(source: str | Path | DataFrameLike) -> list[PublishedRanking]:
     """Rank methods by published summaries, and compare the protocols behind them.
 
     Args:
@@ -115,7 +116,7 @@ def rank(source: str | Path | DataFrame) -> list[PublishedRanking]:
     return [_rank_dataset(str(name), own) for name, own in rows.groupby("dataset", sort=False)]
 
 
-def read_published(source: str | Path | DataFrame) -> DataFrame:
+def read_published(source: str | Path | DataFrameLike) -> DataFrame:
     """Return a table of published summaries; numbers that it does not state are NaN."""
     import pandas
 

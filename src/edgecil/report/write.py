@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from typing_extensions import Unpack
 
 from edgecil.analysis.analysis import SCHEMA, Analysis
-from edgecil.analysis.sources import Reading
+from edgecil.analysis.similarities import SimilarityLike
+from edgecil.analysis.sources import Reading, Source
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.experiments.experiment import Experiment
 from edgecil.io.directory import check_owner, claim
@@ -24,10 +25,6 @@ from edgecil.report.page_text import slug
 from edgecil.report.sections import datasets_section
 from edgecil.report.table import files_of
 from edgecil.wording.metric_words import OFFERED
-
-if TYPE_CHECKING:
-    from edgecil.analysis.similarities import SimilarityLike
-    from edgecil.analysis.sources import Source
 
 _ANALYSIS_FILE = "analysis.json"
 _PAGE_FILE = "index.html"

@@ -15,6 +15,7 @@ from edgecil.errors import DataError, EdgecilWarning, PrerequisiteError, UsageEr
 from edgecil.experiments.config import GROUPS, Data, Execution, Training
 from edgecil.experiments.config_values import CALL_OPTIONS, Config, read_config
 from edgecil.experiments.experiment import Experiment
+from edgecil.hints import Count, Whole
 from edgecil.options import Options, convert, option
 from edgecil.runs.metrics import DEFAULT_METRIC, METRICS
 from edgecil.search.result import SearchResult, Trial
@@ -48,13 +49,13 @@ _CHOSEN_EXECUTION = ("shard", "keep_states", "until", "repeats_on")
 class SearchOptions(Options):
     """What the search may cost, and what else it knows; the group `search` of its options."""
 
-    confirm: int = option(
-        "number of new trainings of the chosen order; they are part of the budget", 3, least=0
+    confirm: Whole = option(
+        "number of new trainings of the chosen order; they are part of the budget", 3
     )
     classifier: str | None = option(
         "the classifier of the learner, such as `nme`; its main one by default"
     )
-    batch: int = option("number of orders to train at a time", BATCH, least=1)
+    batch: Count = option("number of orders to train at a time", BATCH)
 
     def limit(self, budget: int, tasks: int) -> int:
         """Return how many task trainings the search may use, without those of the confirmation."""
@@ -129,7 +130,8 @@ def search_orders(
         The order, its value in new trainings, and the share of random orders beyond it.
     """
     options = {name: value for name, value in locals().items() if name in _PASSED_ON}
-    options |= {"training": Training.given(training), "execution": Execution.given(execution)}
+    options["training"] = Training.options_in(training)
+    options["execution"] = Execution.options_in(execution)
     configured = read_config(config, further=("goal", "search"), options=options)
     out = find_directory(configured, out)
     asked, goal, budget, metric = _read_goal(configured, search, goal, budget, metric)
@@ -214,7 +216,7 @@ def _read_goal(
     metric: str | None,
 ) -> tuple[SearchOptions, Goal, int, str]:
     """Return the search's own options, goal, budget in runs and metric; given ones come first."""
-    own, given = (SearchOptions.given(it) for it in (configured.get("search"), search))
+    own, given = (SearchOptions.options_in(it) for it in (configured.get("search"), search))
     asked = SearchOptions(**{**own, **given})
     goal = convert("goal", goal or configured.get("goal") or "worst", Goal)
     if budget is None:
@@ -230,8 +232,8 @@ def _training_options(configured: Mapping[str, Any]) -> dict[str, Any]:
     not_of_run = {"goal", "search", "budget", "metric", *_CHOSEN, *CALL_OPTIONS}
     trained = {name: value for name, value in configured.items() if name not in not_of_run}
     for group, chosen in (("training", _CHOSEN_TRAINING), ("execution", _CHOSEN_EXECUTION)):
-        kept = {k: v for k, v in GROUPS[group].given(trained.get(group)).items() if k not in chosen}
-        trained[group] = kept
+        given = GROUPS[group].options_in(trained.get(group))
+        trained[group] = {name: value for name, value in given.items() if name not in chosen}
     return trained
 
 

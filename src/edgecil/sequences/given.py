@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from edgecil.classes import words_of
 from edgecil.errors import DataError, UsageError, name_some, shown, unknown
@@ -19,7 +19,7 @@ from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
 from edgecil.sequences.sequence import ClassSequence, Tasks, format_tasks, parse_tasks
 from edgecil.sequences.space import SequenceSpace
 
-Given = str | ClassSequence | LabelledSequence | Sequence[int] | Sequence[Sequence[int]]
+Given: TypeAlias = str | ClassSequence | LabelledSequence | Sequence[int] | Sequence[Sequence[int]]
 NAME = "given"
 
 

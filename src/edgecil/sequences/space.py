@@ -14,9 +14,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.errors import UsageError
+from edgecil.options import Options, option
 from edgecil.sequences.sequence import ClassSequence
 
 _LISTABLE = 200_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskSizes(Options):
+    """How many classes each task has: by `tasks`, by `base` and `increment`, or by `sizes`."""
+
+    tasks: int | None = option("number of tasks of equal size")
+    base: int | None = option("number of classes in the first task; use with `increment`")
+    increment: int | None = option("number of classes in each further task")
+    sizes: tuple[int, ...] | None = option("number of classes in each task")
+
+    def space(self, classes: int) -> SequenceSpace:
+        """Return every sequence of so many classes in tasks of these sizes."""
+        return SequenceSpace.choose(
+            classes, tasks=self.tasks, base=self.base, increment=self.increment, sizes=self.sizes
+        )
 
 
 @dataclass(frozen=True)

@@ -62,9 +62,10 @@ class SimilaritySource(Options):
     )
 
     @classmethod
-    def given(cls, given: Any) -> dict[str, Any]:
+    def options_in(cls, value: Any) -> dict[str, Any]:
         """Return the options that were given; a path alone is that of the file."""
-        return super().given({"file": given} if isinstance(given, (str, os.PathLike)) else given)
+        is_path = isinstance(value, (str, os.PathLike))
+        return super().options_in({"file": value} if is_path else value)
 
     def read(self) -> SimilarityMatrix | None:
         """Return the similarity in the file, or of its class vectors; None if there is no file."""
@@ -199,7 +200,7 @@ def choose_similarity(
     whole = similarity if isinstance(similarity, SimilarityMatrix) else None
     source = "The similarity"
     if whole is None:
-        asked = SimilaritySource.of(similarity)
+        asked = SimilaritySource.from_value(similarity)
         whole = asked.read()
         source = asked.file or asked.embeddings or source
     if whole is None:

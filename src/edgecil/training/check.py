@@ -169,7 +169,7 @@ def check(
     if config is None and (text.startswith(RECIPE_PREFIX) or text.endswith((".toml", ".json"))):
         dataset, config = None, dataset
     if isinstance(config, (str, Path)) and _has_similarities(config):
-        root = Data.given(options.get("data")).get("root")
+        root = Data.options_in(options.get("data")).get("root")
         return Check(tuple(check_similarities(config, root)))
     given = {"dataset": dataset, **options}
     asked = resolve(config, given, out=out, overwrite=overwrite, needs_out=False)

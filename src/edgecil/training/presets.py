@@ -37,7 +37,7 @@ def _fill(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, A
         if name not in GROUPS:
             filled[name] = default if given is None else given
             continue
-        own = GROUPS[name].given(given)
+        own = GROUPS[name].options_in(given)
         from_file = name == "similarity" and not own.keys().isdisjoint(FILES)
         filled[name] = own if from_file else {**default, **own}
     return filled
@@ -69,7 +69,7 @@ def _with_setups(values: dict[str, Any]) -> dict[str, Any]:
 
     They belong to the dataset that a setup was published for; with another one, nothing is bound.
     """
-    name = Training.given(values.get("training")).get("setup", "fast")
+    name = Training.options_in(values.get("training")).get("setup", "fast")
     alone = NAMED.get(name)
     if alone is not None:
         values = _fill(values, {"method": [alone.method], "dataset": alone.dataset})
@@ -81,11 +81,11 @@ def _with_setups(values: dict[str, Any]) -> dict[str, Any]:
     networks = {setup.method: setup.backbone for setup in setups}
     if len(set(networks.values())) == 1:
         values = _fill(values, {"training": {"backbone": setups[0].backbone}})
-    elif "backbone" not in (training := Training.given(values.get("training"))):
+    elif "backbone" not in (training := Training.options_in(values.get("training"))):
         own = training.get("set", {})
         both = {it: {"backbone": networks[it], **own.get(it, {})} for it in networks}
         values = {**values, "training": {**training, "set": {**own, **both}}}
-    images, given = _images(setups), Data.given(values.get("data"))
+    images, given = _images(setups), Data.options_in(values.get("data"))
     for key, value in images.items():
         if given.get(key, value) != value:
             warn(

@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from edgecil.training.planner import Prepared
 
 As: TypeAlias = Literal["paper", "authors"]
-DatasetLike: TypeAlias = "str | Path | Any"
-Methods: TypeAlias = "Sequence[str | Callable[..., Any]] | str | Callable[..., Any]"
-Sequences: TypeAlias = "str | Path | Sequence[Given] | Mapping[str, Sequence[Given]]"
+DatasetLike: TypeAlias = str | Path | Any
+Methods: TypeAlias = Sequence[str | Callable[..., Any]] | str | Callable[..., Any]
+Sequences: TypeAlias = str | Path | Sequence[Given] | Mapping[str, Sequence[Given]]
 
 _MOST_ORDERS = 30
 
@@ -351,7 +351,7 @@ def resolve_options(
     merged = merge_options(values, options)
     reading = merged.pop("as_", None)  # the keyword; `as` is not a name in Python
     merged |= {} if reading is None else {"as": reading}
-    if merged.get("as") or Training.given(merged.get("training")).get("setup") is not None:
+    if merged.get("as") or Training.options_in(merged.get("training")).get("setup") is not None:
         require_training()
         from edgecil.training.presets import bind  # it imports torch
 
@@ -360,7 +360,7 @@ def resolve_options(
     values["method"] = _method_specs(values.get("method"))
     if values.get("dataset") is not None:
         values["dataset"] = dataset_text(values["dataset"])
-    config, execution = build_config(values), Execution.of(values.get("execution"))
+    config, execution = build_config(values), Execution.from_value(values.get("execution"))
     device = config.training.device
     if execution.devices is not None and device not in ("auto", "cuda"):
         raise UsageError(f"`devices` are GPUs, but `device` is {device!r}; leave it out.")
