@@ -19,7 +19,7 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from edgecil.cli.verb import read_section
+from edgecil.cli.verb import parameter_meanings
 
 DOCS = Path(__file__).parents[1] / "docs"
 STATIONS = (
@@ -171,7 +171,7 @@ def configuration_page() -> str:
         "```",
         "",
     ]
-    documented = read_section(run.__doc__, "Args")
+    documented = parameter_meanings(run)
     titles = {"What to run": ExperimentConfig, **{f"[{name}]": it for name, it in GROUPS.items()}}
     for title, kind in titles.items():
         lines += [f"## {title}", "", "| key | type | default | meaning |", "|---|---|---|---|"]

@@ -9,7 +9,7 @@ or a field. Numbers carry their limits in it:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -17,8 +17,8 @@ from inspect import Parameter, signature, unwrap
 from math import inf
 from numbers import Real
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from types import GenericAlias, NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 from typing_extensions import Unpack
@@ -100,9 +100,13 @@ def _parameters(function: Callable[..., Any]) -> list[tuple[Parameter, Any]]:
     return [(parameters[name], types.get(name, Any)) for name in own]
 
 
-@cache
 def class_types(cls: type[Any]) -> dict[str, Any]:
     """Return the hint of every field of a class, with its limits."""
+    return _class_types(cast(Hashable, cls))
+
+
+@cache
+def _class_types(cls: Any) -> dict[str, Any]:
     return get_type_hints(cls, include_extras=True)
 
 
@@ -140,22 +144,20 @@ def is_list_of(kind: Any, item: type) -> bool:
 
 
 def convert(value: Any, hint: Any) -> Any:
-    """Return a value in the type of its hint: lists as tuples, paths and names of lists as text.
+    """Return a value in the type of its hint: lists as tuples, paths as text.
 
     A value whose hint has a type of Python's objects, such as a function, is returned as it is.
 
     Raises:
         MismatchError: if the hint does not allow the value.
 
-    >>> convert([3, 3], tuple[int, ...]), convert("a, b", tuple[str, ...] | None)
-    ((3, 3), ('a', 'b'))
+    >>> convert([3, 3], tuple[int, ...]), convert(Path("a"), str | None)
+    ((3, 3), 'a')
     """
     kinds = [plain_type(kind) for kind in alternatives(hint)]
     if None in kinds or (value is None and allows_none(hint)):
         return value
     plain = to_builtin(value)
-    if isinstance(plain, str) and str not in kinds and tuple[str, ...] in kinds:
-        plain = [part.strip() for part in plain.split(",")]
     for kind in kinds:
         with suppress(msgspec.ValidationError):
             converted = msgspec.convert(plain, kind)
@@ -171,23 +173,21 @@ def check_limits(value: Any, hint: Any) -> None:
         raise MismatchError(describe_type(hint), choices)
     for member in get_args(hint) if _is_union(hint) else (hint,):
         for limit in getattr(member, "__metadata__", ()):
-            if isinstance(limit, Range) and isinstance(value, Real) and value not in limit:
+            if isinstance(limit, Range) and isinstance(value, (int, float)) and value not in limit:
                 raise MismatchError(str(limit))
 
 
 def plain_type(kind: Any) -> Any:
     """Return the type by which a value is checked; None for a type of Python's objects."""
     origin, parts = get_origin(kind), get_args(kind)
-    if kind in (str, int, float, bool) or origin is Literal:
-        return kind
     if kind is Path:
         return str
-    if origin in (tuple, Sequence):
-        item = plain_type(without_limits(parts[0]))
-        return None if item is None else tuple[item, ...]
-    if origin is Mapping:
+    if kind in _DESCRIPTIONS or origin in (Literal, Mapping, list, dict):
         return kind
-    return None
+    if origin in (tuple, Sequence) and parts[1:] in ((), (...,)):
+        item = plain_type(without_limits(parts[0]))
+        return None if item is None else GenericAlias(tuple, (item, ...))
+    return kind if origin is tuple else None
 
 
 def to_builtin(value: Any) -> Any:
@@ -209,6 +209,9 @@ _DESCRIPTIONS = {
     bool: "true or false",
     str: "a text",
     Path: "a text",
+    list: "a list",
+    tuple: "a list",
+    dict: "a table of settings",
 }
 _PLURALS = {int: "integers", float: "numbers", str: "texts", Path: "texts"}
 
@@ -226,9 +229,10 @@ def _describe_kind(kind: Any) -> str:
     origin, parts = get_origin(kind), get_args(kind)
     if origin is Literal:
         return " or ".join(map(repr, parts))
-    if origin in (tuple, Sequence):
-        return f"a list of {_PLURALS[without_limits(parts[0])]}"
-    if origin is Mapping:
+    if origin in (tuple, Sequence, list):
+        item = without_limits(parts[0])
+        return f"a list of {_PLURALS[item]}" if item in _PLURALS else "a list"
+    if origin in (Mapping, dict):
         is_nested = get_origin(parts[1]) is not None
         return "a table of tables" if is_nested else "a table of settings"
     return _DESCRIPTIONS[kind]

@@ -124,11 +124,9 @@ def _unknown_parameter_error(name: str, types: Mapping[str, Any]) -> UsageError:
 
 
 def group_of(hint: Any) -> type[Options] | None:
-    """Return the group of options that a hint allows; None if it allows none."""
-    for kind in hints.alternatives(hint):
-        if isinstance(kind, type) and issubclass(kind, Options):
-            return kind
-    return None
+    """Return the group of options that a hint begins with, as in `Data | None`; else None."""
+    first = hints.alternatives(hint)[0]
+    return first if isinstance(first, type) and issubclass(first, Options) else None
 
 
 def misplaced(name: str, group: str) -> UsageError:
@@ -152,13 +150,16 @@ def default_of(entry: Field[Any]) -> Any:
 
 
 def convert(name: str, value: Any, hint: Any) -> Any:
-    """Return the value of an option in the type of its hint: see :func:`edgecil.hints.convert`.
+    """Return the value of an option in the type of its hint; a list of names may be one text.
 
-    >>> convert("sizes", [3, 3], tuple[int, ...])
-    (3, 3)
+    >>> convert("sizes", [3, 3], tuple[int, ...]), convert("devices", "a, b", tuple[str, ...])
+    ((3, 3), ('a', 'b'))
     """
     if isinstance(hint, type) and issubclass(hint, Options):
         return hint.from_value(value)
+    kinds = hints.alternatives(hint)
+    if isinstance(value, str) and str not in kinds and tuple[str, ...] in kinds:
+        value = [part.strip() for part in value.split(",")]
     try:
         return hints.convert(value, hint)
     except MismatchError as error:

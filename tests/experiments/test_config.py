@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Annotated
 
 import pytest
 
@@ -13,6 +14,7 @@ from edgecil.experiments.config_values import (
     merge_options,
     read_config,
 )
+from edgecil.hints import Range
 from edgecil.options import Options, option
 
 
@@ -130,7 +132,7 @@ def test_a_new_field_is_an_option_everywhere(monkeypatch) -> None:
 
     @dataclass(frozen=True)
     class Own(Options):
-        width: int = option("columns of the page", 80, least=20)
+        width: Annotated[int, Range(20)] = option("columns of the page", 80)
 
     def draw(*, page: Own | None = None) -> None:
         """Draw.

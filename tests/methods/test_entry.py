@@ -71,7 +71,7 @@ def test_a_budget_may_be_without_one_of_its_limits() -> None:
         ({"memory": 20}, "'icarl.memory'"),
         ({"memory": {"total": True}}, "'icarl.memory.total'"),
         ({"memory": {"total": 2.5}}, "'icarl.memory.total'.*2.5"),
-        ({"memory": {"total": -1}}, "'total'.*0.*-1"),
+        ({"memory": {"total": -1}}, "'icarl.memory.total'.*0.*-1"),
         ({"schedule": {"augment": "flip"}}, "'icarl.schedule.augment'"),
         ({"schedule": {"milestones": ["60"]}}, "'icarl.schedule.milestones'"),
         ({"schedule": {"epochs": None}}, "'icarl.schedule.epochs'"),

@@ -15,17 +15,17 @@ from edgecil.methods.memory import MemoryBudget
 @pytest.mark.parametrize(
     ("method", "settings", "message"),
     [
-        ("acil", {"ridge": 0.0}, "'ridge' of ACIL must be more than 0. Got 0.0."),
-        ("aper", {"bottleneck": 0}, "'bottleneck' of APER must be at least 1. Got 0."),
+        ("acil", {"ridge": 0.0}, "'acil.ridge' must be more than 0. Got 0.0 instead."),
+        ("aper", {"bottleneck": 0}, "'aper.bottleneck' must be at least 1. Got 0 instead."),
         ("bic", {"correction": "bias"}, "Unknown correction 'bias'"),
-        ("bic", {"held_out": 1.0}, "'held_out' of BiC must be between 0 and 1. Got 1.0."),
+        ("bic", {"held_out": 1.0}, "'bic.held_out' must be between 0 and 1. Got 1.0"),
         ("coda-prompt", {"length": 3}, "even length"),
-        ("der", {"balancing": -5}, "'balancing' of Expanding must be at least 0. Got -5."),
-        ("ease", {"others": -0.1}, "'others' of EASE must be at least 0"),
+        ("der", {"balancing": -5}, "'der.balancing' must be at least 0. Got -5"),
+        ("ease", {"others": -0.1}, "'ease.others' must be at least 0"),
         ("l2p", {"chosen": 11}, "'chosen' to be from 1 to the pool of 10. Got 11."),
-        ("mos", {"merging": 1.5}, "'merging' of MOS must be from 0 to 1. Got 1.5."),
-        ("ranpac", {"bottleneck": -1}, "'bottleneck' of RanPAC must be at least 0. Got -1."),
-        ("slca", {"temperature": 0.0}, "'temperature' of SLCA"),
+        ("mos", {"merging": 1.5}, "'mos.merging' must be from 0 to 1. Got 1.5"),
+        ("ranpac", {"bottleneck": -1}, "'ranpac.bottleneck' must be at least 0. Got -1"),
+        ("slca", {"temperature": 0.0}, "'slca.temperature' must be more than 0"),
     ],
 )
 def test_impossible_settings_are_refused(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, TypeAlias, TypedDict, cast
 
 import numpy as np
 from typing_extensions import Unpack
@@ -110,8 +110,10 @@ def list_sources(source: Source | Sequence[Source]) -> list[One]:
         return [Experiment.open(source).snapshot() if Path(source).is_dir() else source]
     if isinstance(source, Experiment):
         return [source.snapshot()]
-    if isinstance(source, Runs) or _is_frame(source):
+    if isinstance(source, Runs):
         return [source]
+    if _is_frame(source):
+        return [cast(DataFrameLike, source)]
     raise wrong_value(
         "source",
         "an experiment, the path of one or of a file, a DataFrame, a list of these, or a dict of "

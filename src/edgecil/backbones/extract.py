@@ -45,9 +45,9 @@ def features(
         root: directory of the dataset's images.
         image_size: width and height in pixels to which images are scaled; by default the size that
             the network states, or that of the images.
-        classes: number of classes to use, the first ones in label order; all by default.
-        classes_seed: draw the classes with this seed instead of taking the first ones.
-        class_ids: use exactly these classes, in this order.
+        classes: see :class:`edgecil.classes.ClassChoice`.
+        classes_seed: see :class:`edgecil.classes.ClassChoice`.
+        class_ids: see :class:`edgecil.classes.ClassChoice`.
         device: `auto`, `cpu`, `cuda` or `mps`.
         batch_size: images at a time.
         threads: number of threads of the network.

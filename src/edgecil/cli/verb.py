@@ -157,7 +157,7 @@ def read_section(docstring: str | None, title: str = "Attributes") -> dict[str, 
     {'left': 'the first one.', 'right': 'other.'}
     """
     section = cleandoc(docstring or "").partition(f"{title}:\n")[2].partition("\n\n")[0]
-    entries = re.findall(r"^    (\w+(?:, \w+)*): (.*(?:\n {8}.*)*)", section, flags=re.MULTILINE)
+    entries = re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", section, flags=re.MULTILINE)
     return {name: " ".join(meaning.split()) for name, meaning in entries}
 
 
@@ -208,20 +208,17 @@ def options_of(function: Callable[..., Any], arguments: Iterable[str] = ()) -> I
 def parameter_meanings(function: Callable[..., Any]) -> dict[str, str]:
     """Return what each parameter means, by its name.
 
-    An entry of the docstring for several parameters names the group of options that documents
-    them, and `**more: Unpack[T]` is documented by the class T:
+    A docstring refers to the group of options that documents a parameter in these words, and
+    `**more: Unpack[T]` is documented by the class T:
 
-        tasks, base, increment, sizes: see :class:`edgecil.sequences.space.TaskSizes`.
+        tasks: see :class:`edgecil.sequences.space.TaskSizes`.
     """
-    meanings: dict[str, str] = {}
-    for names, meaning in read_section(function.__doc__, "Args").items():
-        documented = re.search(":class:`([a-z_.]+)[.]([A-Za-z]+)`", meaning)
-        if ", " not in names or documented is None:
-            meanings[names] = meaning
-            continue
-        group = load(":".join(documented.groups()))
-        helps = {entry.name: entry.metadata["help"] for entry in fields(group)}
-        meanings |= {name: helps[name] for name in names.split(", ")}
+    meanings = read_section(function.__doc__, "Args")
+    for name, meaning in meanings.items():
+        reference = re.fullmatch(r"see :class:`([\w.]+)[.](\w+)`[.]", meaning)
+        if reference is not None:
+            group = load(":".join(reference.groups()))
+            meanings[name] = group.__dataclass_fields__[name].metadata["help"]
     for shared in shared_classes(function):
         meanings |= read_section(shared.__doc__)
     return meanings

@@ -174,7 +174,7 @@ def plan_toolbox(
     learner = str(settings["model_name"])
     if learner.lower() not in learners and nearest(learner, learners):
         raise unknown("model_name", learner, learners)
-    sizes = None if asked.task_sizes else _first_and_increment(settings)
+    sizes = None if asked.are_given else _first_and_increment(settings)
     orders = choose_orders(asked, source, out=out, overwrite=overwrite, toolbox_tasks=sizes)
     settings = {**settings, **pycil_tasks(orders.sizes)}
 

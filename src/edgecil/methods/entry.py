@@ -168,9 +168,11 @@ def _checked(value: Any, hint: Any, path: str) -> Any:
         raise UsageError(f"Setting '{path}' must be a finite number. Got {value}.")
     if choices_of(hint) or is_dataclass(value):  # which check themselves
         return value
-    parts = [kind for kind in alternatives(hint) if is_dataclass(kind)]
-    if parts and isinstance(value, Mapping):
-        return replace_settings(parts[0](), value, path)
+    part = alternatives(hint)[0]
+    if isinstance(part, type) and is_dataclass(part) and value is not None:
+        if not isinstance(value, Mapping):
+            raise UsageError(f"Setting '{path}' must be a table of settings. Got {shown(value)}.")
+        return replace_settings(part(), value, path)
     try:
         return convert(value, hint)
     except MismatchError as error:

@@ -147,10 +147,10 @@ def space(
 
     Args:
         classes: number of classes, N; that of the similarity by default.
-        tasks: number of tasks of equal size.
-        base: number of classes in the first task; use with `increment`.
-        increment: number of classes in each further task.
-        sizes: number of classes in each task.
+        tasks: see :class:`edgecil.sequences.space.TaskSizes`.
+        base: see :class:`edgecil.sequences.space.TaskSizes`.
+        increment: see :class:`edgecil.sequences.space.TaskSizes`.
+        sizes: see :class:`edgecil.sequences.space.TaskSizes`.
         epsilon: error of the mean accuracy, with accuracies in [0, 1].
         delta: probability of a larger error.
         accuracy_range: largest minus smallest accuracy over all sequences (R), in (0, 1].

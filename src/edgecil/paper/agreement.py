@@ -127,10 +127,10 @@ def compare_files(
         config: TOML file or bundled recipe (`recipe:NAME`), in place of matrices. It has `dataset`,
             the task sizes, and a table `similarities` with options of `similarity` for each.
         root: directory of the dataset's images, for similarities from images.
-        tasks: number of tasks of equal size, in place of that of `config`.
-        base: number of classes in the first task; use with `increment`.
-        increment: number of classes in each further task.
-        sizes: number of classes in each task.
+        tasks: see :class:`edgecil.sequences.space.TaskSizes`.
+        base: see :class:`edgecil.sequences.space.TaskSizes`.
+        increment: see :class:`edgecil.sequences.space.TaskSizes`.
+        sizes: see :class:`edgecil.sequences.space.TaskSizes`.
     """
     given = {"tasks": tasks, "base": base, "increment": increment, "sizes": sizes}
     space: dict[str, Any] = {name: value for name, value in given.items() if value is not None}

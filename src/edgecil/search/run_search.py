@@ -103,10 +103,10 @@ def search_orders(
         method: the method, or `FILE.py:Class` for your own learner. In Python also a class or a
             function.
         dataset: as for :func:`edgecil.run`: a name, a path, `hf:ID` or `FILE.py:function`.
-        tasks: number of tasks of equal size.
-        base: number of classes in the first task; use with `increment`.
-        increment: number of classes in each further task.
-        sizes: number of classes in each task.
+        tasks: see :class:`edgecil.sequences.space.TaskSizes`.
+        base: see :class:`edgecil.sequences.space.TaskSizes`.
+        increment: see :class:`edgecil.sequences.space.TaskSizes`.
+        sizes: see :class:`edgecil.sequences.space.TaskSizes`.
         goal: `worst` (default) or `best`.
         budget: number of full runs of K task trainings that the search may cost, 20 by default.
             Orders that share trained tasks cost less, so it can train more orders than that.

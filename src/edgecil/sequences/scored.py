@@ -103,12 +103,12 @@ def choose_sequences(
         similarity: between N classes: a similarity, a file with one, or options of
             :class:`~edgecil.similarity.SimilaritySource`.
         dataset: name of the dataset whose classes are arranged; not with a file.
-        classes: number of classes to use, the first ones in label order; all by default.
-        classes_seed: draw the classes with this seed instead of taking the first ones.
-        tasks: number of tasks of equal size.
-        base: number of classes in the first task; use with `increment`.
-        increment: number of classes in each further task.
-        sizes: number of classes in each task.
+        classes: see :class:`edgecil.classes.ClassChoice`.
+        classes_seed: see :class:`edgecil.classes.ClassChoice`.
+        tasks: see :class:`edgecil.sequences.space.TaskSizes`.
+        base: see :class:`edgecil.sequences.space.TaskSizes`.
+        increment: see :class:`edgecil.sequences.space.TaskSizes`.
+        sizes: see :class:`edgecil.sequences.space.TaskSizes`.
         protocol: names of protocols, such as `latin`, `random` or `edge`. With several, every
             label begins with the name of its protocol: `edge/hard`.
         budget: number of sequences of each protocol; 3 by default for most protocols.
@@ -184,12 +184,12 @@ def profile_file(
         label: which sequence to profile, if the file has several.
         similarity: between the classes, as for :func:`choose_sequences`.
         dataset: name of the dataset whose classes are arranged; not with a file.
-        classes: number of classes to use, the first ones in label order; all by default.
-        classes_seed: draw the classes with this seed instead of taking the first ones.
-        tasks: number of tasks of equal size.
-        base: number of classes in the first task; use with `increment`.
-        increment: number of classes in each further task.
-        sizes: number of classes in each task.
+        classes: see :class:`edgecil.classes.ClassChoice`.
+        classes_seed: see :class:`edgecil.classes.ClassChoice`.
+        tasks: see :class:`edgecil.sequences.space.TaskSizes`.
+        base: see :class:`edgecil.sequences.space.TaskSizes`.
+        increment: see :class:`edgecil.sequences.space.TaskSizes`.
+        sizes: see :class:`edgecil.sequences.space.TaskSizes`.
     """
     matrix = choose_similarity(
         similarity, dataset=dataset, classes=classes, classes_seed=classes_seed

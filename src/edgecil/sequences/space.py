@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.errors import UsageError
+from edgecil.hints import class_types
 from edgecil.options import Options, option
 from edgecil.sequences.sequence import ClassSequence
 
@@ -28,6 +29,11 @@ class TaskSizes(Options):
     base: int | None = option("number of classes in the first task; use with `increment`")
     increment: int | None = option("number of classes in each further task")
     sizes: tuple[int, ...] | None = option("number of classes in each task")
+
+    @property
+    def are_given(self) -> bool:
+        """Whether any of them is given."""
+        return bool(self.changed().keys() & class_types(TaskSizes).keys())
 
     def space(self, classes: int) -> SequenceSpace:
         """Return every sequence of so many classes in tasks of these sizes."""

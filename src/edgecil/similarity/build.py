@@ -126,9 +126,9 @@ def build_similarity(
         root: directory of the dataset's images.
         image_size: width and height in pixels to which image files are scaled.
         threads: number of threads of the network; 1 by default.
-        classes: number of classes to use, the first ones in label order; all by default.
-        classes_seed: draw the classes with this seed instead of taking the first ones.
-        class_ids: use exactly these classes, in this order.
+        classes: see :class:`edgecil.classes.ClassChoice`.
+        classes_seed: see :class:`edgecil.classes.ClassChoice`.
+        class_ids: see :class:`edgecil.classes.ClassChoice`.
         out: .npz file to save the matrix to.
         overwrite: replace the file if it exists.
         progress: whether to show the progress of images on stderr, as :func:`edgecil.run` does.
@@ -194,8 +194,8 @@ def choose_similarity(
         similarity: a similarity, a file, or options of :class:`SimilaritySource`.
         dataset: name of the dataset whose classes are compared; those of a given similarity are
             matched to them by name, or by position where it has no names.
-        classes: number of classes to use, the first ones in label order; all by default.
-        classes_seed: draw the classes with this seed instead of taking the first ones.
+        classes: see :class:`edgecil.classes.ClassChoice`.
+        classes_seed: see :class:`edgecil.classes.ClassChoice`.
     """
     whole = similarity if isinstance(similarity, SimilarityMatrix) else None
     source = "The similarity"

@@ -88,10 +88,10 @@ def run(
         dataset: name of a dataset, path of a folder of images or shards or of an .npz file, `hf:ID`
             for a dataset of the Hugging Face hub, or `FILE.py:function`. In Python also arrays, a
             dataset of torch or Hugging Face, or a pair of them for training and testing.
-        tasks: number of tasks of equal size.
-        base: number of classes in the first task; use with `increment`.
-        increment: number of classes in each further task.
-        sizes: number of classes in each task.
+        tasks: see :class:`edgecil.sequences.space.TaskSizes`.
+        base: see :class:`edgecil.sequences.space.TaskSizes`.
+        increment: see :class:`edgecil.sequences.space.TaskSizes`.
+        sizes: see :class:`edgecil.sequences.space.TaskSizes`.
         protocol: protocols that choose the class sequences; by default three random orders for the
             distribution and two `probes`, which show what random orders hardly ever do.
         sequences: file with your own class sequences, in place of protocols or beside them. In

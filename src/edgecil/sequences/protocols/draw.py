@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -16,9 +16,7 @@ from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol, Req
 from edgecil.sequences.protocols.random import ENUMERATE, RANDOM, RANDOM_LEGACY, RS
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
-
-if TYPE_CHECKING:
-    from edgecil.similarity.matrix import Similarity
+from edgecil.similarity.matrix import Similarity
 
 ENTRY_POINTS = "edgecil.protocols"
 DEFAULT_PROTOCOL = RANDOM.name
