@@ -22,6 +22,32 @@ def test_dots_stand_for_anything() -> None:
     assert not guide.matches("mean 61.2\n", "mean 61.3\n")
 
 
+def test_numbers_of_a_training_may_differ_by_the_tolerance_of_their_block() -> None:
+    expected = "a|b 86.7 (90 % interval 80.5 to 92.9)\nnone  0.00  1\n"
+    near = "a|b 86.2 (90 % interval 81.0 to 92.9)\nnone   0.50  1\n"
+    closed = guide.Tolerance(0.5)
+    assert guide.matches(expected, near, closed)
+    assert not guide.matches(expected, near)
+    assert not guide.matches(expected, near.replace("86.2", "86.1"), closed)
+    assert not guide.matches(expected, near.replace("90 %", "91 %"), closed)
+    assert not guide.matches(expected, near.replace("to", "and"), closed)
+    assert guide.matches(expected, near.replace("90 %", "91 %"), guide.Tolerance(0.5, counts=True))
+
+
+def test_a_tolerance_is_read_from_the_comment_above_its_block_and_measured(
+    tmp_path: Path,
+) -> None:
+    page = tmp_path / "page.md"
+    text = "A.\n\n<!-- accuracies within 2 -->\n```python\nprint(1.5)\n```\n\n```text\n1.7\n```\n"
+    page.write_text(text, encoding="utf-8")
+    assert guide.refresh(page, tmp_path) == text.replace("1.7", "1.5"), "the block below has none"
+    moved = text.replace("<!-- accuracies within 2 -->\n", "")
+    moved = moved.replace("```text", "<!-- accuracies within 2 -->\n```text")
+    page.write_text(moved, encoding="utf-8")
+    assert guide.refresh(page, tmp_path) == moved
+    assert guide.measured_tolerance(["86.0 3\n", "87.0 4\n", "88.0 5\n"]) == 0.5 + 5 * 1.0
+
+
 @pytest.mark.filterwarnings("ignore::edgecil.errors.EdgecilWarning")
 @pytest.mark.parametrize("page", guide.PAGES, ids=lambda page: page.stem)
 def test_a_page_shows_what_is_printed(
