@@ -23,12 +23,13 @@ from edgecil.data.dataset import Dataset, Examples
 from edgecil.errors import EdgecilError
 from edgecil.methods.entry import MethodEntry
 from edgecil.methods.method import Environment, Method
-from edgecil.methods.plain_learner import PlainMethod
+from edgecil.methods.plain_learner import LearnerError, PlainMethod
 from edgecil.methods.resolve import resolve_method
 from edgecil.methods.settings import Schedule
 from edgecil.methods.task import Scenario
 from edgecil.registry import Registry
 from edgecil.sequences.protocols.protocol_contract import check_protocol as check_protocol
+from edgecil.training.learner_checks import check_learner
 from edgecil.training.main_guard import refuse_while_importing
 from edgecil.training.node_training import pack, unpack
 
@@ -307,6 +308,37 @@ def check_order_free(subject: Subject) -> None:
                 f"{name} is order-free, but its predictions after the tasks {tasks[:end]} are not "
                 "the classes with the largest scores; set 'order_free' to False."
             )
+
+
+@CHECKS.register("test-inputs")
+def check_test_inputs(subject: Subject) -> None:
+    """Predictions are neither random nor depend on the other test inputs, unless that is declared.
+
+    Learners of edgecil may depend on them where the published method does.
+    """
+    if subject.entry.source is None:
+        return
+    learner = Learner(subject)
+    for end in (1, 2):
+        learner.learn(TASKS[:end])
+    state = learner.state()
+
+    def restore() -> Method:
+        restored = Learner(subject)
+        restored.restore(_stored(state))
+        return restored.method
+
+    try:
+        check_learner(
+            learner.method,
+            subject.entry.name,
+            learner.scenario.test.inputs,
+            learner.classify(),
+            restore,
+            adapts=subject.entry.adapts,
+        )
+    except LearnerError as error:
+        raise AssertionError(str(error)) from error
 
 
 def learn(method: Method, scenario: Scenario, tasks: Tasks, *, seed: int = 0) -> None:

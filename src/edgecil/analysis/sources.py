@@ -23,7 +23,7 @@ from edgecil.io.directory import check_path
 from edgecil.io.files import check_new
 from edgecil.options import checked
 from edgecil.runs.grid import NAME, DataFrame, is_tensorboard, name_of, read_grid
-from edgecil.runs.identity import MACHINE
+from edgecil.runs.identity import MACHINE, remarks
 from edgecil.runs.metrics import DEFAULT_METRIC, METRICS
 from edgecil.runs.published import PublishedResult
 from edgecil.runs.run_files import read_runs, write_runs
@@ -278,6 +278,7 @@ def _join(group: Sequence[DatasetRuns], pool: str | None) -> DatasetRuns:
     experiments = tuple(one for part in parts for one in part.experiments)
     published = tuple(result for part in parts for result in part.published)
     notes += [*table.notes, *scaled, *_note_seeds(table, experiments), *_note_machines(experiments)]
+    notes += [sentence for one in experiments for sentence in remarks(one.identity)]
     notes += check_runs(table)
     return DatasetRuns(table, experiments, tuple(dict.fromkeys(notes)), published=published)
 

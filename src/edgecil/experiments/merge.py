@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +16,7 @@ from edgecil.experiments.plan import Node
 from edgecil.experiments.results import NodeResult, WholeRun
 from edgecil.experiments.store import DATABASE, Store, StoreReader
 from edgecil.io.directory import check_owner, check_path, claim, locked
+from edgecil.runs.identity import FILES, is_remark, subject_of
 from edgecil.runs.training_seeds import SEEDS, SHARED
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import format_tasks
@@ -55,7 +56,7 @@ def merge(directories: Sequence[str | Path], *, out: str | Path) -> Experiment:
         for name, runs in sequences.items():
             store.add_sequences(name, runs)
         for reader in readers[len(there) :]:
-            store.check_identity(_used_identity(reader))
+            _add_identity(store, _used_identity(reader))
         stored = store.done().keys() | store.whole_runs().keys()
         for node, result in results.items():
             if node not in stored:
@@ -76,11 +77,27 @@ def _check_identities(stores: Sequence[StoreReader]) -> None:
     for store in stores:
         for name, value in _used_identity(store).items():
             other, origin = settings.setdefault(name, (value, store.directory))
-            if other != value:
+            if name.startswith(FILES):
+                is_equal = all(other.get(file, digest) == digest for file, digest in value.items())
+                other.update(value)
+            else:
+                is_equal = other == value or is_remark(name)
+            if not is_equal:
                 raise UsageError(
                     f"{origin} and {store.directory} cannot be merged: {name!r} is {other} in the "
                     f"first and {value} in the second."
                 )
+
+
+def _add_identity(store: Store, identity: Mapping[str, Any]) -> None:
+    """Add what determines the results of another store, which agrees, and the remarks on it."""
+    grown = {name for name in identity if name.startswith(FILES) or is_remark(name)}
+    store.check_identity({name: it for name, it in identity.items() if name not in grown})
+    for name in grown:
+        if is_remark(name):
+            store.add_remark(subject_of(name), **identity[name])
+        else:
+            store.add_files(name.removeprefix(FILES), identity[name])
 
 
 def _used_identity(store: StoreReader) -> dict[str, Any]:

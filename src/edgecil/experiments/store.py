@@ -27,6 +27,7 @@ from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.experiments.plan import Node, Prefix
 from edgecil.experiments.results import NodeResult, RunResult, WholeRun
 from edgecil.io.files import other_kind, replace_file
+from edgecil.runs.identity import FILES, is_remark, remark_name
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import ClassSequence, format_tasks, parse_tasks
 
@@ -185,7 +186,7 @@ class StoreReader:
         return {
             name
             for name in self.identity()
-            for kind in ("method ", "code of ")
+            for kind in ("method ", "code of ", FILES)
             if name.startswith(kind) and name.removeprefix(kind) not in trained
         }
 
@@ -202,7 +203,7 @@ class StoreReader:
         unequal = [
             difference
             for name in given
-            if name in stored and name not in free
+            if name in stored and name not in free and not is_remark(name)
             for difference in _differences(name, stored[name], given[name])
         ]
         self._refuse([entry for entry in unequal if entry[0] not in allowed])
@@ -473,6 +474,31 @@ class Store(StoreReader):
                 row = (f"protocol {protocol}", json.dumps(source))
                 self._write("identity", [row], conflict="OR REPLACE")
                 self._list_names()
+
+    def add_files(self, method: str, digests: Mapping[str, str]) -> None:
+        """Add files that a learner has read to what determines its results."""
+        name = f"{FILES}{method}"
+        stored = self.identity().get(name, {})
+        changed = [file for file in digests if stored.get(file, digests[file]) != digests[file]]
+        self._refuse([(f"{name}.{file}", stored[file], digests[file]) for file in changed])
+        self._set_identity(name, {**stored, **digests})
+
+    def add_remark(self, subject: str, sentences: Iterable[str], **facts: Any) -> None:
+        """Add sentences on a learner or the data that travel with the results, and facts.
+
+        Remarks on other code than the given one are replaced.
+        """
+        name = remark_name(subject)
+        stored = self.identity().get(name, {})
+        if facts.get("code", stored.get("code")) != stored.get("code", facts.get("code")):
+            stored = {}
+        every = dict.fromkeys([*stored.get("sentences", []), *sentences])
+        self._set_identity(name, {**stored, **facts, "sentences": list(every)})
+
+    def _set_identity(self, name: str, value: Any) -> None:
+        with self._writing():
+            self._write("identity", [(name, json.dumps(value))], conflict="OR REPLACE")
+            self._list_names()
 
     def _list_names(self) -> None:
         names = sorted(name for name, _ in self._rows("identity") if name != NAMES)

@@ -14,7 +14,7 @@ import sysconfig
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -28,6 +28,9 @@ from edgecil.errors import (
     shown,
     unknown,
 )
+from edgecil.io.file_reads import FileUse, recording
+
+_file_uses: dict[tuple[str, str], FileUse] = {}  # by source and its content
 
 _SCRIPT = ("__main__", "__mp_main__")  # the latter while a worker process imports it
 
@@ -86,6 +89,26 @@ class Source:
     def digest(self) -> str:
         """One digest of all files."""
         return _digest(repr(tuple(self.identity.items())))
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the file or package; of an interactive session the working directory."""
+        if self.path is not None:
+            return self.path.parent
+        spec = None
+        if self.module is not None:
+            with suppress(ImportError, ValueError):
+                spec = importlib.util.find_spec(self.module.partition(".")[0])
+        if spec is None or spec.origin is None:
+            return Path.cwd()
+        return Path(spec.origin).parent
+
+    @property
+    def paths(self) -> list[Path]:
+        """Where the files are on the machine on which the source was located."""
+        is_package = self.module is not None and any("/" in name for name in self.files)
+        root = self.folder.parent if is_package else self.folder
+        return [root / name for name in self.files]
 
     @property
     def spec(self) -> str:
@@ -211,7 +234,10 @@ def load_code(source: Source) -> Callable[..., Any]:
             f"{source.attribute} is defined in a notebook or an interactive session, which other "
             "processes cannot import."
         )
-    with refusing_exit(f"The import of {source.module or source.path}"):
+    with (
+        recording(file_use(source)),
+        refusing_exit(f"The import of {source.module or source.path}"),
+    ):
         module = _import_file(source) if source.module is None else _import_module(source)
     member = getattr(module, source.attribute, None)
     if not callable(member):
@@ -221,9 +247,18 @@ def load_code(source: Source) -> Callable[..., Any]:
     return cast(Callable[..., Any], member)
 
 
+def file_use(source: Source) -> FileUse:
+    """Return the files that a source's code has opened in this process."""
+    key = source.spec, source.digest
+    if key not in _file_uses:
+        _file_uses[key] = FileUse(source.folder)
+    return _file_uses[key]
+
+
 def _import_file(source: Source) -> ModuleType:
     assert source.path is not None
-    name = f"edgecil_code_{source.digest[:16]}"
+    place = _digest(f"{source.path}\0{source.digest}")  # a copy elsewhere has other files beside it
+    name = f"edgecil_code_{place[:16]}"
     if name in sys.modules:
         return sys.modules[name]
     path = source.path if source.path.is_file() else _write(source) / source.path.name

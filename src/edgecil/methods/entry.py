@@ -62,6 +62,11 @@ class MethodEntry:
         """Whether all class orders follow from one matrix of scores."""
         return getattr(self.build, "order_free", False)
 
+    @property
+    def adapts(self) -> bool:
+        """Whether its answers are meant to depend on the other test inputs."""
+        return getattr(self.build, "adapts", False)
+
     def needs(self, config: Any) -> Need:
         """Return what the learner with these settings needs of its network."""
         need: Need = getattr(self.build, "needs", Method.needs)(config)

@@ -93,6 +93,8 @@ class Method(ABC):
         frozen: whether it learns on a frozen pre-trained network.
         order_free: whether its scores of an image do not depend on the order of the classes, on
             what else was learnt, nor on the seed; it then has :meth:`scores`.
+        adapts: whether predictions are meant to depend on the other test inputs of a call, as those
+            of test-time adaptation do.
         seen: original ids of the classes learnt so far, in order of arrival.
     """
 
@@ -103,6 +105,7 @@ class Method(ABC):
     need: ClassVar[Need] = "features"
     frozen: ClassVar[bool] = False
     order_free: ClassVar[bool] = False
+    adapts: ClassVar[bool] = False
 
     @classmethod
     def needs(cls, config: Any) -> Need:

@@ -119,6 +119,7 @@ def _entry(source: Source, method: Callable[..., Any]) -> MethodEntry:
         return PlainMethod(partial(method, **vars(settings)), name, environment)
 
     build.order_free = getattr(method, "order_free", False)  # type: ignore[attr-defined]
+    build.adapts = getattr(method, "adapts", False)  # type: ignore[attr-defined]
     lines = (inspect.getdoc(method) or "your own learner").splitlines()
     return _portable(MethodEntry(name, build, config, lines[0], source=source))
 

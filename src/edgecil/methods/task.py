@@ -130,10 +130,19 @@ class Split:
     inputs: Tensor
     labels: Tensor
 
-    def only(self, classes: tuple[int, ...]) -> Split:
-        """Return the images of some classes, class by class in the order given."""
+    def only(self, classes: tuple[int, ...], generator: torch.Generator | None = None) -> Split:
+        """Return the images of some classes, class by class in the order given.
+
+        With a generator on the CPU, they are in a random order instead.
+        """
         where = [torch.nonzero(self.labels == class_).squeeze(1) for class_ in classes]
         chosen = torch.cat(where)
+        if generator is not None:
+            chosen = chosen[torch.randperm(len(chosen), generator=generator).to(chosen.device)]
+        return self.take(chosen)
+
+    def take(self, chosen: Tensor) -> Split:
+        """Return the images at some places."""
         inputs = take_named(self.inputs, chosen.to(self.inputs.device))
         return Split(inputs, self.labels[chosen])
 
@@ -157,6 +166,12 @@ class Scenario:
             Split(split.inputs, split.labels.to(device)) for split in (self.train, self.test)
         )
         return moved
+
+    def with_test_order(self, order: Tensor) -> Scenario:
+        """Return the same scenario with its test images in another order."""
+        changed = copy(self)
+        changed.test = self.test.take(order.to(self.test.labels.device))
+        return changed
 
     def without_test_labels(self) -> Scenario:
         """Return the same scenario with 0 in place of every test label."""

@@ -13,7 +13,15 @@ VERSIONS = ("edgecil", "torch", "machine", "cpu", "gpu")
 MACHINE = (*VERSIONS, "threads")
 """What must agree to resume, and is a note where runs of several directories meet."""
 
-_OF_METHOD = {"method ": "settings", "code of ": "code", "backbone of ": "backbone"}
+FILES = "files of "
+"""Begins the name under which files that a learner has read are stored; they become known later."""
+_REMARK = "remark on "
+_OF_METHOD = {
+    "method ": "settings",
+    "code of ": "code",
+    FILES: "files",
+    "backbone of ": "backbone",
+}
 _NOT_OF_RUN = ("device", "compile", "seed")
 
 
@@ -41,9 +49,30 @@ def meaning(stored: Mapping[str, Any], method: str) -> dict[str, Any]:
             own[name] = {**value, "classes": sorted(value.get("classes", []))}
         elif name == "environment":
             own[name] = {key: it for key, it in value.items() if key not in _NOT_OF_RUN}
-        elif name not in MACHINE and not name.startswith("protocol "):
+        elif name not in MACHINE and not name.startswith(("protocol ", _REMARK)):
             own[name] = value
     return own
+
+
+def remark_name(subject: str) -> str:
+    """Return the name under which remarks on a learner or the data are stored with the identity."""
+    return f"{_REMARK}{subject}"
+
+
+def subject_of(remark: str) -> str:
+    """Return the learner, or `data`, that a name in an identity has remarks on."""
+    return remark.removeprefix(_REMARK)
+
+
+def is_remark(name: str) -> bool:
+    """Return whether a name in an identity is of remarks, which do not determine results."""
+    return name.startswith(_REMARK)
+
+
+def remarks(stored: Mapping[str, Any]) -> list[str]:
+    """Return the remarks that travel with the results of an experiment, in sentences."""
+    values = [value for name, value in stored.items() if is_remark(name)]
+    return [sentence for value in values for sentence in value.get("sentences", [])]
 
 
 def digest_of(settings: Mapping[str, Any]) -> str:
@@ -60,6 +89,7 @@ class Identity:
         settings: versions, machine, dataset, task sizes, environment.
         methods: by method, its settings.
         code: by method that is not one of edgecil's, where its program is and its digest.
+        files: by such a method, the files that it has read from its own folder.
         weights: by network, the digest of its pre-trained weights.
         protocols: by protocol with constructed orders, what these come from: `constructor` and
             the source of its similarity; for certified orders the `objective` and by label `z`,
@@ -69,6 +99,7 @@ class Identity:
     settings: dict[str, Any] = field(default_factory=dict)
     methods: dict[str, Any] = field(default_factory=dict)
     code: dict[str, Any] = field(default_factory=dict)
+    files: dict[str, Any] = field(default_factory=dict)
     weights: dict[str, Any] = field(default_factory=dict)
     protocols: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -79,6 +110,7 @@ class Identity:
         prefixes = {
             "method ": "methods",
             "code of ": "code",
+            FILES: "files",
             "weights ": "weights",
             "protocol ": "protocols",
         }

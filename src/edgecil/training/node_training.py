@@ -11,25 +11,29 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from edgecil.backbones.model_slot import SlotModel, supply_model
 from edgecil.backbones.pretrained import supply_weights
-from edgecil.errors import EdgecilError
+from edgecil.errors import EdgecilError, first_line
 from edgecil.experiments.plan import Node
 from edgecil.experiments.results import ClassCounts, NodeResult, TaskConfusion
 from edgecil.io.arrays import Floats
-from edgecil.io.code import exit_sentence
+from edgecil.io.code import exit_sentence, file_use
 from edgecil.io.device import configure_compilation, use_portable_kernels, use_precision
+from edgecil.io.file_reads import ReadFiles, recording
 from edgecil.methods import Environment, Method, MethodEntry, get_method
-from edgecil.methods.task import Scenario
+from edgecil.methods.plain_learner import LearnerError
+from edgecil.methods.task import Scenario, Split, derive_generator
 from edgecil.methods.training_loop import check_finite
 from edgecil.training.handshake import differences, gpu_identity, worker_identity
+from edgecil.training.learner_checks import LearnerChecks, check_learner
 
 State = dict[str, Any]
 
@@ -49,6 +53,9 @@ class WorkerContext:
     backbones: Mapping[str, str] = field(default_factory=dict)  # others have the environment's
     models: Mapping[str, SlotModel] = field(default_factory=dict)
     handed: dict[Node, State] = field(default_factory=dict)  # the state after the last job
+    begun: float = field(default_factory=time.time)
+    unchecked: frozenset[str] = frozenset()  # learners whose first task shows what they rely on
+    answered: dict[str, LearnerError | None] = field(default_factory=dict)  # by learner, its error
 
     def prepare(self) -> None:
         """Configure this process so that its results equal those of every other process."""
@@ -104,6 +111,34 @@ class WorkerContext:
         """Return the registry's entry of a method."""
         return self.methods.get(method) or get_method(method)
 
+    def is_foreign(self, method: str) -> bool:
+        """Return whether a learner is not part of edgecil."""
+        return method in self.methods
+
+    def noting_files(self, method: str) -> AbstractContextManager[None]:
+        """Note the files that a learner of the user opens in the meantime."""
+        source = self.methods[method].source if self.is_foreign(method) else None
+        return nullcontext() if source is None else recording(file_use(source))
+
+    def files_of(self, method: str) -> ReadFiles:
+        """Return the files that a learner of the user has read from its own folder so far."""
+        source = self.methods[method].source if self.is_foreign(method) else None
+        if source is None:
+            return ReadFiles()
+        shared = self.environment.shared
+        results = [] if shared is None else [Path(shared).parent]
+        return file_use(source).files(besides=source.paths, outside=results, since=self.begun)
+
+    def is_due_for_checks(self, node: Node) -> bool:
+        """Return whether a node is the first one at which its learner can be checked.
+
+        Two classes are the fewest that answers can confuse.
+        """
+        before = sum(map(len, node.prefix[:-1]))
+        seen = before + len(node.prefix[-1])
+        is_new = node.method in self.unchecked and node.method not in self.answered
+        return is_new and before < 2 <= seen
+
     def build(self, node: Node) -> Method:
         """Return the node's method, untrained."""
         backbone = self.backbones.get(node.method, self.environment.backbone)
@@ -126,6 +161,10 @@ class Outcome:
     memory: int = 0  # peak in bytes on the worker's device; on a processor that of the worker
     room: int = 0  # bytes of its GPU that torch has in this process or could still have
     out_of_memory: bool = False
+    checks: LearnerChecks | None = None  # of a learner that is not part of edgecil
+    files: ReadFiles = field(
+        default_factory=ReadFiles
+    )  # that such a learner has read from its own folder
 
 
 def failure(message: str, *, damaged: bool = False, refused: bool = False) -> Outcome:
@@ -144,11 +183,20 @@ def train_node(
 def learn_node(
     context: WorkerContext, node: Node, before: bytes | State | None, *, keep: bool
 ) -> tuple[Outcome, bytes | State | None]:
+    """Do what :func:`_learn_node` does, and note the files that a learner of the user reads."""
+    with context.noting_files(node.method):
+        outcome, after = _learn_node(context, node, before, keep=keep)
+    return replace(outcome, files=context.files_of(node.method)), after
+
+
+def _learn_node(
+    context: WorkerContext, node: Node, before: bytes | State | None, *, keep: bool
+) -> tuple[Outcome, bytes | State | None]:
     """Learn the node's last task from the state before it and test on all tasks so far.
 
     The state after it, which is returned if it is kept, lacks what no later task reads. A learner
     that is not part of edgecil always continues from its packed state, so that what is in it is
-    checked.
+    checked; it gets the test inputs in a random order, and what it keeps of them is lost.
     """
     start = time.perf_counter()
     if (refusal := _refusal(context)) is not None:
@@ -156,7 +204,10 @@ def learn_node(
     on_gpu = context.environment.device.startswith("cuda")
     if on_gpu:
         torch.cuda.reset_peak_memory_stats()
+    foreign = context.is_foreign(node.method)
     try:
+        if (objection := context.answered.get(node.method)) is not None:
+            raise objection
         method = context.build(node)
         if before is not None:
             try:
@@ -170,32 +221,89 @@ def learn_node(
         with scenario.task(node.prefix, node.seed, everything=everything) as task:
             method.learn(task)
         check_finite(_parameters(method), "by the end of the training")
-        correct, totals, confusion = _test(method, scenario, node)
+        checked = context.is_due_for_checks(node)
+        before_test = method.state() if foreign and (keep or checked) else None
+        images = _test_inputs(scenario, node, shuffled=foreign)
+        labels = method.classify(images.inputs)
+        correct, totals, confusion = _count(method, images, labels, node)
         after: bytes | State | None = None
         if keep:
-            state = method.state()
+            state = method.state() if before_test is None else before_test
             state = {k: v for k, v in state.items() if k not in method.only_for_predictions}
-            after = pack(state) if node.method in context.methods else state
+            after = pack(state) if foreign else state
+        seconds = time.perf_counter() - start
+        checks = None
+        if checked and before_test is not None:
+            checks = _check(context, node, method, before_test, images, labels)
     except (Exception, SystemExit) as error:
         return _failed(context, node, error), None
-    seconds = time.perf_counter() - start
     peak = _peak_memory()
     result = NodeResult.per_class(correct, totals, seconds, peak, confusion)
     memory = torch.cuda.max_memory_reserved() if on_gpu else peak
     room = torch.cuda.mem_get_info()[0] + torch.cuda.memory_reserved() if on_gpu else 0
-    return Outcome(result, worker=context.unequal, memory=memory, room=room), after
+    outcome = Outcome(result, worker=context.unequal, memory=memory, room=room, checks=checks)
+    return outcome, after
+
+
+def _check(
+    context: WorkerContext,
+    node: Node,
+    method: Method,
+    state: State,
+    images: Split,
+    labels: Mapping[str, torch.Tensor],
+) -> LearnerChecks:
+    """Check a learner once in this process; an error stands for all its further trainings."""
+
+    def restore() -> Method:
+        restored = context.build(node)
+        restored.restore(_repacked(state, node.method))
+        return restored
+
+    adapts = context.entry(node.method).adapts
+    try:
+        checks = check_learner(method, node.method, images.inputs, labels, restore, adapts=adapts)
+    except LearnerError as error:
+        context.answered[node.method] = error
+        raise
+    context.answered[node.method] = None
+    return checks
+
+
+def _repacked(state: State, name: str) -> State:
+    """Return a state as it is read from a file."""
+    packed_state = pack(state)
+    try:
+        return unpack(packed_state)
+    except Exception as error:
+        raise LearnerError(
+            f"The state of {name} cannot be read again ({first_line(error)}); use tensors, "
+            "numbers, strings, lists and dictionaries."
+        ) from error
 
 
 def score_classes(context: WorkerContext, node: Node) -> Outcome:
-    """Return the scores of an order-free learner for all test images and classes."""
+    """Return the scores of an order-free learner for all test images and classes.
+
+    One of the user gets the test images in a random order and without their labels.
+    """
+    with context.noting_files(node.method):
+        outcome = _score_classes(context, node)
+    return replace(outcome, files=context.files_of(node.method))
+
+
+def _score_classes(context: WorkerContext, node: Node) -> Outcome:
     if (refusal := _refusal(context)) is not None:
         return refusal
     try:
         method = context.build(node)
         scenario = context.scenario.on(context.environment.device)
-        if node.method in context.methods:
-            scenario = scenario.without_test_labels()
-        scores = method.scores(scenario).cpu().double().numpy()
+        if context.is_foreign(node.method):
+            order = torch.randperm(len(scenario.test.labels), generator=_test_order(node))
+            hidden = scenario.with_test_order(order).without_test_labels()
+            scores = method.scores(hidden).cpu().double()[torch.argsort(order)].numpy()
+        else:
+            scores = method.scores(scenario).cpu().double().numpy()
     except (Exception, SystemExit) as error:
         return _failed(context, node, error)
     return Outcome(scores=scores, worker=context.unequal, memory=_peak_memory())
@@ -285,14 +393,22 @@ def unpack(data: bytes) -> dict[str, Any]:
     return state
 
 
-def _test(
-    method: Method, scenario: Scenario, node: Node
+def _test_inputs(scenario: Scenario, node: Node, *, shuffled: bool) -> Split:
+    """Return the test inputs of all classes so far, class by class or in a random order."""
+    order = tuple(class_ for task in node.prefix for class_ in task)
+    return scenario.test.only(order, _test_order(node) if shuffled else None)
+
+
+def _test_order(node: Node) -> torch.Generator:
+    """Return the generator of the order in which a learner gets its test inputs."""
+    return derive_generator("cpu", node.seed, node.prefix, "order of test inputs")
+
+
+def _count(
+    method: Method, images: Split, labels: Mapping[str, torch.Tensor], node: Node
 ) -> tuple[dict[str, ClassCounts], ClassCounts, dict[str, TaskConfusion]]:
     """By classifier the right answers on each class, the number of images, and the confusion."""
-    order = tuple(class_ for task in node.prefix for class_ in task)
-    images = scenario.test.only(order)
     seen = torch.tensor(method.seen, device=images.labels.device)
-    labels = method.classify(images.inputs)
     answers = {name: seen[labels[name].to(seen.device)] for name in method.classifiers}
     correct = {
         name: _count_classes(images.labels[own == images.labels], node)

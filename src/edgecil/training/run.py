@@ -277,6 +277,7 @@ def _run(
     from edgecil.experiments.trackers import TRACKERS, open_trackers
     from edgecil.training import scheduler
     from edgecil.training.executors import get_executor
+    from edgecil.training.learner_records import LearnerRecords, unchecked_learners
     from edgecil.training.order_evaluation import evaluate_orders
     from edgecil.training.planner import prepare
 
@@ -288,14 +289,21 @@ def _run(
         prepared = replace(prepared, plan=prepared.plan.shard(*execution.part))
     shared = str((out / "shared").absolute())
     environment = replace(prepared.context.environment, shared=shared)
+    own_learners = prepared.context.methods
     context = replace(
-        prepared.context, environment=environment, allow_mismatch=execution.allow_mismatch
+        prepared.context,
+        environment=environment,
+        allow_mismatch=execution.allow_mismatch,
+        unchecked=unchecked_learners(None if asked.overwrite else out, own_learners),
     )
     executor = get_executor(execution, context, out)
     with closing(executor), writing(out, overwrite=asked.overwrite) as store:
         allowed = VERSIONS if execution.allow_mismatch else ()
-        identity = {**prepared.identity, **executor.identity}
+        records = LearnerRecords(store, own_learners)
+        identity = {**prepared.identity, **executor.identity, **records.identity()}
         unequal = store.check_identity(identity, allowed=allowed)
+        for name in own_learners:
+            records.add_files(name, context.files_of(name))
         for name, runs in prepared.sequences.items():
             own = name in prepared.config.sequences  # these add to those of earlier calls
             store.add_sequences(name, runs, keep="all" if own else "finished")
@@ -304,10 +312,15 @@ def _run(
         store.add_config(asdict(prepared.config))
         on_start(prepared, store, executor.capacity)
         with ProgressWriter(out, workers=executor.capacity, shard=execution.shard) as progress:
+
+            def take(node: Node, outcome: Outcome) -> None:
+                records.take(node, outcome)
+                on_node(node, outcome)
+
             observer = scheduler.Observer(
                 on_job=lambda job: progress.begin(job.first),
                 on_job_end=lambda job: progress.end(job.first),
-                on_node=on_node,
+                on_node=take,
             )
             scenario, methods = context.scenario, prepared.context.configs
             evaluated = evaluate_orders(
