@@ -30,7 +30,7 @@ from edgecil.io.arrays import Floats
 from edgecil.io.directory import check_path
 from edgecil.io.json import to_plain
 from edgecil.io.notebook import html_table
-from edgecil.runs.identity import ExperimentRecord, Identity, digest_of, meaning
+from edgecil.runs.identity import MACHINE, ExperimentRecord, Identity, digest_of, meaning
 from edgecil.runs.metrics import DEFAULT_METRIC, METRICS
 from edgecil.runs.run_table import FAILED, FINISHED, PENDING, Runs
 from edgecil.runs.training_seeds import FROM_LOGS, SEEDS, repeat_of
@@ -99,6 +99,19 @@ class Experiment:
         """Everything that determines the results: data, methods, versions."""
         with self._reading() as store:
             return store.identity()
+
+    @property
+    def machines(self) -> list[dict[str, str]]:
+        """Versions and processors of the machines that trained, each different machine once."""
+        with self._reading() as store:
+            stored = store.identity()
+            differences = store.worker_differences()
+        usual = {name: str(stored[name]) for name in MACHINE if name in stored}
+        others = [
+            {name: text.partition(" instead of ")[0] for name, text in difference.items()}
+            for difference in differences
+        ]
+        return [usual, *({**usual, **other} for other in others)]
 
     @property
     def configs(self) -> tuple[ExperimentConfig, ...]:

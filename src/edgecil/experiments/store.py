@@ -269,6 +269,12 @@ class StoreReader:
         with self._parsing():
             return {node: json.loads(worker) for node, worker in differing.items()}
 
+    def worker_differences(self) -> list[dict[str, str]]:
+        """Return in what workers differed from the identity, each combination once."""
+        texts = dict.fromkeys(row[-1] for row in self._rows("nodes") if row[-1] is not None)
+        with self._parsing():
+            return [json.loads(text) for text in texts]
+
     def _nodes(self) -> Iterator[tuple[Any, ...]]:
         """Yield each node, with the values of its other columns."""
         for method, seed, prefix, *values in self._rows("nodes"):
