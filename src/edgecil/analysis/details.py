@@ -72,14 +72,14 @@ def describe_runs(
     """
     values: dict[str, tuple[_Values, _Values, _Values]] = {}
     for experiment in experiments:
+        names = experiment.names
         for result in experiment.results():
             if classifier not in (None, *result.classifiers):
                 continue
             ids = list(range(len(result.sequence.order)))
-            if table.names is not None and experiment.names is not None:
-                ids = [table.names.index(name) for name in experiment.names]
-            new = dict(zip(sorted(result.sequence.order), ids, strict=True))
-            sequence = ClassSequence([new[it] for it in task] for task in result.sequence.tasks)
+            if table.names is not None and names is not None and table.names != names:
+                ids = [table.names.index(name) for name in names]
+            sequence = _renumbered(result.sequence, ids)
             counts = result.class_counts(classifier)
             single = None
             if counts is not None:
@@ -108,6 +108,15 @@ def describe_runs(
                 np.mean(list(confused.values()), axis=0) if confused else None,
             )
     return details
+
+
+def _renumbered(sequence: ClassSequence, ids: Sequence[int]) -> ClassSequence:
+    """Return a sequence whose classes, in ascending order, have other ids."""
+    old = sorted(sequence.order)
+    if old == list(ids):
+        return sequence
+    new = dict(zip(old, ids, strict=True))
+    return ClassSequence([new[class_] for class_ in task] for task in sequence.tasks)
 
 
 def note_undertrained(table: Runs, details: Mapping[str, RunDetails]) -> list[str]:

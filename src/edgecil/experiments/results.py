@@ -297,7 +297,7 @@ class Summary:
 
 
 def _task_sums(counts: ClassCounts) -> tuple[int, ...]:
-    return tuple(sum(task) for task in counts)
+    return tuple(map(sum, counts))
 
 
 def _filled(rows: Sequence[Sequence[float] | Floats], tasks: int, parts: int = 0) -> Floats:

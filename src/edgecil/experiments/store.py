@@ -14,11 +14,11 @@ import shutil
 import sqlite3
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -58,12 +58,33 @@ CREATE TABLE IF NOT EXISTS nodes (
 CREATE TABLE IF NOT EXISTS configs (config TEXT PRIMARY KEY, checksum TEXT NOT NULL);
 """
 
+RunKey: TypeAlias = tuple[str, int, Prefix]  # method, seed and tasks
+_Parsed = TypeVar("_Parsed")
+
 _log = logging.getLogger(__name__)
 _intact: dict[Path, tuple[int, int]] = {}  # size and time of databases whose pages are consistent
 
 
 class NoExperimentError(DataError):
     """A directory without results, or whose database was never filled."""
+
+
+class _NodeRow(NamedTuple):
+    """A row of the table of nodes."""
+
+    node: Node
+    whole_run: int
+    result: str | None
+    error: str | None
+    trace: str
+    worker: str | None
+
+
+class _Results(NamedTuple):
+    """Results of task trainings, and of sequences that were stored as a whole."""
+
+    trained: Mapping[Node, NodeResult]
+    whole: Mapping[Node, WholeRun]
 
 
 class StoreReader:
@@ -73,6 +94,7 @@ class StoreReader:
         self.directory = Path(directory)
         self._path = self.directory / DATABASE
         self._read: dict[str, list[tuple[Any, ...]]] = {}
+        self._parsed: dict[str, Any] = {}  # what queries return once all tables are read
         if (kind := other_kind(self._path)) is not None:
             raise DataError(
                 f"Cannot use {self._path}: it is {kind}, not a database; move it away and restore "
@@ -152,12 +174,24 @@ class StoreReader:
             self._database.execute("BEGIN")
         self._read = {table: self._rows(table) for table in TABLES}
 
+    def _once(self, name: str, parse: Callable[[], _Parsed]) -> _Parsed:
+        """Return what `parse` returns; once all tables are read, it is called only once."""
+        if not self._read:
+            return parse()
+        if name not in self._parsed:
+            self._parsed[name] = parse()
+        parsed: _Parsed = self._parsed[name]
+        return parsed
+
     def close(self) -> None:
         """Close the database."""
         self._database.close()
 
     def identity(self) -> dict[str, Any]:
         """Return everything that determines the results, by name."""
+        return dict(self._once("identity", self._parse_identity))
+
+    def _parse_identity(self) -> dict[str, Any]:
         rows = self._rows("identity")
         with self._parsing():
             identity = {name: json.loads(value) for name, value in rows}
@@ -228,6 +262,9 @@ class StoreReader:
 
     def sequences(self) -> dict[str, list[LabelledSequence]]:
         """Return the labelled sequences of every protocol, in the order of the protocol."""
+        return dict(self._once("sequences", self._parse_sequences))
+
+    def _parse_sequences(self) -> dict[str, list[LabelledSequence]]:
         by_protocol: dict[str, list[LabelledSequence]] = {}
         for protocol, label, tasks in self._rows("sequences"):
             with self._parsing():
@@ -235,69 +272,85 @@ class StoreReader:
             by_protocol.setdefault(protocol, []).append(labelled)
         return by_protocol
 
-    def done(self) -> dict[Node, NodeResult]:
+    def done(self) -> Mapping[Node, NodeResult]:
         """Return every finished task training."""
-        return self._results(NodeResult)
+        return self._once("results", self._parse_results).trained
 
-    def whole_runs(self) -> dict[Node, WholeRun]:
-        """Return every sequence that another tool has trained, by its last node."""
-        return self._results(WholeRun)
+    def whole_runs(self) -> Mapping[Node, WholeRun]:
+        """Return every sequence that was stored as a whole, by its last node."""
+        return self._once("results", self._parse_results).whole
 
-    def _results(self, kind: type[Any]) -> dict[Node, Any]:
-        decoder = msgspec.json.Decoder(kind)
-        results: dict[Node, Any] = {}
-        for node, whole_run, result, *_ in self._nodes():
-            if result is not None and bool(whole_run) == (kind is WholeRun):
-                with self._parsing():
-                    results[node] = decoder.decode(result)
-                    results[node].check(node.prefix)
-        return results
+    def _parse_results(self) -> _Results:
+        decode_node = msgspec.json.Decoder(NodeResult).decode
+        decode_whole = msgspec.json.Decoder(WholeRun).decode
+        trained: dict[Node, NodeResult] = {}
+        whole: dict[Node, WholeRun] = {}
+        for row in self._nodes():
+            if row.result is None:
+                continue
+            with self._parsing():
+                if row.whole_run:
+                    whole[row.node] = decode_whole(row.result)
+                    whole[row.node].check(row.node.prefix)
+                else:
+                    trained[row.node] = decode_node(row.result)
+                    trained[row.node].check(row.node.prefix)
+        return _Results(MappingProxyType(trained), MappingProxyType(whole))
 
     def finished_nodes(self) -> set[Node]:
         """Return every node with a result, of its own or as the end of a whole run."""
-        return {node for node, _, result, *_ in self._nodes() if result is not None}
+        return {row.node for row in self._nodes() if row.result is not None}
 
     def failures(self) -> dict[Node, tuple[str, str]]:
         """Return every failed node: the error in one line, and its traceback."""
-        return {
-            node: (error, it) for node, _, _, error, it, _ in self._nodes() if error is not None
-        }
+        return {row.node: (row.error, row.trace) for row in self._nodes() if row.error is not None}
 
     def workers(self) -> dict[Node, dict[str, str]]:
         """In what the worker of a node differed from the identity, where this was allowed."""
-        differing = {node: worker for node, *_, worker in self._nodes() if worker is not None}
+        differing = {row.node: row.worker for row in self._nodes() if row.worker is not None}
         with self._parsing():
             return {node: json.loads(worker) for node, worker in differing.items()}
 
     def worker_differences(self) -> list[dict[str, str]]:
         """Return in what workers differed from the identity, each combination once."""
-        texts = dict.fromkeys(row[-1] for row in self._rows("nodes") if row[-1] is not None)
+        texts = dict.fromkeys(row.worker for row in self._nodes() if row.worker is not None)
         with self._parsing():
             return [json.loads(text) for text in texts]
 
-    def _nodes(self) -> Iterator[tuple[Any, ...]]:
-        """Yield each node, with the values of its other columns."""
+    def _nodes(self) -> list[_NodeRow]:
+        """Return all rows of nodes."""
+        return self._once("nodes", self._parse_nodes)
+
+    def _parse_nodes(self) -> list[_NodeRow]:
+        rows: list[_NodeRow] = []
         for method, seed, prefix, *values in self._rows("nodes"):
             with self._parsing():
-                node = Node(method, seed, parse_tasks(prefix))
-            yield node, *values
+                rows.append(_NodeRow(Node(method, seed, parse_tasks(prefix)), *values))
+        return rows
 
-    def runs(self) -> dict[tuple[str, int, Prefix], RunResult]:
+    def runs(self) -> Mapping[RunKey, RunResult]:
         """Return every finished run, by method, seed and tasks."""
+        return self._once("runs", self._join_runs)
+
+    def _join_runs(self) -> Mapping[RunKey, RunResult]:
         done, whole_runs, identity = self.done(), self.whole_runs(), self.identity()
         versions: dict[str, str] = {
             name: identity[name] for name in ("edgecil", "torch") if name in identity
         }
-        requested = {run.sequence for runs in self.sequences().values() for run in runs}
-        results = {}
+        requested = {
+            run.sequence.tasks: run.sequence.without_arrangement()
+            for runs in self.sequences().values()
+            for run in runs
+        }
+        results: dict[RunKey, RunResult] = {}
         for node in (*done, *whole_runs):
-            sequence = ClassSequence(node.prefix)
-            if sequence in requested:
+            sequence = requested.get(node.prefix)
+            if sequence is not None:
                 run = whole_runs.get(node) or WholeRun(tuple(done[step] for step in node.path))
                 results[node.method, node.seed, node.prefix] = RunResult(
                     node.method, node.seed, sequence, run.nodes, versions, run.reported
                 )
-        return results
+        return MappingProxyType(results)
 
     def run_counts(self) -> dict[str, int]:
         """Return how many runs of each method are finished, without reading them."""
