@@ -6,6 +6,7 @@ files with states of unfinished branches.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import logging
@@ -60,6 +61,7 @@ CREATE TABLE IF NOT EXISTS configs (config TEXT PRIMARY KEY, checksum TEXT NOT N
 
 RunKey: TypeAlias = tuple[str, int, Prefix]  # method, seed and tasks
 _Parsed = TypeVar("_Parsed")
+_NODES = "nodes"
 
 _log = logging.getLogger(__name__)
 _intact: dict[Path, tuple[int, int]] = {}  # size and time of databases whose pages are consistent
@@ -73,8 +75,7 @@ class _NodeRow(NamedTuple):
     """A row of the table of nodes."""
 
     node: Node
-    whole_run: int
-    result: str | None
+    result: NodeResult | WholeRun | None
     error: str | None
     trace: str
     worker: str | None
@@ -172,7 +173,11 @@ class StoreReader:
         """Read all tables in one transaction; later queries, also of a closed store, use that."""
         with self._using():
             self._database.execute("BEGIN")
-        self._read = {table: self._rows(table) for table in TABLES}
+        read = {table: self._rows(table) for table in TABLES if table != _NODES}
+        with _uncollected():
+            nodes = self._parse_nodes()  # its rows as they are stored would take much memory
+        self._read = {**read, _NODES: []}
+        self._parsed = {_NODES: nodes}
 
     def _once(self, name: str, parse: Callable[[], _Parsed]) -> _Parsed:
         """Return what `parse` returns; once all tables are read, it is called only once."""
@@ -204,7 +209,7 @@ class StoreReader:
     def recorded_identity(self) -> dict[str, Any]:
         """Return the identity, which must name the dataset and every method with a result."""
         identity = self.identity()
-        methods = dict.fromkeys(row[0] for row in self._rows("nodes") if row[4] is not None)
+        methods = self._methods_with_results()
         missing = [name for name in methods if f"method {name}" not in identity]
         if methods and ("dataset" not in identity or missing):
             what = f"the settings of {missing[0]!r}" if missing else "the dataset"
@@ -216,13 +221,22 @@ class StoreReader:
 
     def unused_identity(self) -> set[str]:
         """Return the names on which no result depends: those of methods without a result."""
-        trained = {row[0] for row in self._rows("nodes") if row[4] is not None}
+        trained = self._methods_with_results()
         return {
             name
             for name in self.identity()
             for kind in ("method ", "code of ", FILES)
             if name.startswith(kind) and name.removeprefix(kind) not in trained
         }
+
+    def _methods_with_results(self) -> list[str]:
+        """Return the methods that have a result, each once."""
+        if self._read:
+            names = [row.node.method for row in self._nodes() if row.result is not None]
+            return list(dict.fromkeys(names))
+        query = "SELECT method FROM nodes WHERE result IS NOT NULL GROUP BY method ORDER BY rowid"
+        with self._using():
+            return [name for (name,) in self._database.execute(query)]
 
     def compare_identity(
         self, identity: Mapping[str, Any], *, allowed: Sequence[str] = ()
@@ -281,25 +295,22 @@ class StoreReader:
         return self._once("results", self._parse_results).whole
 
     def _parse_results(self) -> _Results:
-        decode_node = msgspec.json.Decoder(NodeResult).decode
-        decode_whole = msgspec.json.Decoder(WholeRun).decode
         trained: dict[Node, NodeResult] = {}
         whole: dict[Node, WholeRun] = {}
         for row in self._nodes():
-            if row.result is None:
-                continue
-            with self._parsing():
-                if row.whole_run:
-                    whole[row.node] = decode_whole(row.result)
-                    whole[row.node].check(row.node.prefix)
-                else:
-                    trained[row.node] = decode_node(row.result)
-                    trained[row.node].check(row.node.prefix)
+            if isinstance(row.result, NodeResult):
+                trained[row.node] = row.result
+            elif isinstance(row.result, WholeRun):
+                whole[row.node] = row.result
         return _Results(MappingProxyType(trained), MappingProxyType(whole))
 
-    def finished_nodes(self) -> set[Node]:
+    def finished_nodes(self) -> list[Node]:
         """Return every node with a result, of its own or as the end of a whole run."""
-        return {row.node for row in self._nodes() if row.result is not None}
+        if self._read:
+            return [row.node for row in self._nodes() if row.result is not None]
+        finished = [row for row in self._rows(_NODES) if row[4] is not None]
+        with self._parsing():
+            return [Node(row[0], row[1], parse_tasks(row[2])) for row in finished]
 
     def failures(self) -> dict[Node, tuple[str, str]]:
         """Return every failed node: the error in one line, and its traceback."""
@@ -319,14 +330,21 @@ class StoreReader:
 
     def _nodes(self) -> list[_NodeRow]:
         """Return all rows of nodes."""
-        return self._once("nodes", self._parse_nodes)
+        return self._once(_NODES, self._parse_nodes)
 
     def _parse_nodes(self) -> list[_NodeRow]:
-        rows: list[_NodeRow] = []
-        for method, seed, prefix, *values in self._rows("nodes"):
+        decode_node = msgspec.json.Decoder(NodeResult).decode
+        decode_whole = msgspec.json.Decoder(WholeRun).decode
+        parsed: list[_NodeRow] = []
+        for method, seed, prefix, whole_run, text, error, trace, worker in self._rows(_NODES):
             with self._parsing():
-                rows.append(_NodeRow(Node(method, seed, parse_tasks(prefix)), *values))
-        return rows
+                node = Node(method, seed, parse_tasks(prefix))
+                result = None
+                if text is not None:
+                    result = decode_whole(text) if whole_run else decode_node(text)
+                    result.check(node.prefix)
+                parsed.append(_NodeRow(node, result, error, trace, worker))
+        return parsed
 
     def runs(self) -> Mapping[RunKey, RunResult]:
         """Return every finished run, by method, seed and tasks."""
@@ -354,9 +372,9 @@ class StoreReader:
 
     def run_counts(self) -> dict[str, int]:
         """Return how many runs of each method are finished, without reading them."""
-        whole = {str(run.sequence) for runs in self.sequences().values() for run in runs}
-        nodes = self._rows("nodes")
-        return dict(Counter(row[0] for row in nodes if row[4] is not None and row[2] in whole))
+        whole = {run.sequence.tasks for runs in self.sequences().values() for run in runs}
+        finished = (node for node in self.finished_nodes() if node.prefix in whole)
+        return dict(Counter(node.method for node in finished))
 
     def _rows(self, table: str) -> list[tuple[Any, ...]]:
         """Return the rows of a table as they were written, in that order."""
@@ -633,6 +651,18 @@ class Store(StoreReader):
                 "further results would be lost; restore the file and run the experiment again with "
                 "the same options."
             )
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Look for no garbage among many new objects, which would take as long as making them."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def save_state(path: Path, state: bytes) -> None:
