@@ -23,9 +23,8 @@ from edgecil.cli.verb import parameter_meanings
 
 DOCS = Path(__file__).parents[1] / "docs"
 STATIONS = (
-    "experiments", "training", "analysis", "runs", "search", "report", "sequences", "similarity",
-    "methods", "data", "backbones", "classes", "statistics", "interop", "paper", "lab", "errors",
-    "testing",
+    "experiments", "analysis", "runs", "search", "report", "sequences", "similarity", "methods",
+    "data", "backbones", "classes", "statistics", "interop", "paper", "lab", "errors", "testing",
 )  # fmt: skip
 
 

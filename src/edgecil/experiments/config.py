@@ -38,6 +38,11 @@ class Data(ClassChoice):
         "networks), `dataset` for those of the training images, or `none`",
         "model",
     )
+    allow_leak: str | None = option(
+        "reason to train although at least half of the test inputs occur in training; it travels "
+        "with the results",
+        metavar="REASON",
+    )
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ import numpy as np
 
 from edgecil.classes import ClassList
 from edgecil.data.dataset import Dataset
+from edgecil.data.integrity import doubts_about, inspect_dataset, inspect_files
 from edgecil.data.load import dataset_classes
 from edgecil.errors import EdgecilError, PrerequisiteError, UsageError
 from edgecil.experiments.chosen_similarity import experiment_similarity
@@ -24,6 +25,7 @@ from edgecil.experiments.config_values import Config
 from edgecil.experiments.plan import Node, Plan
 from edgecil.experiments.status import elapsed_seconds, expected_seconds
 from edgecil.experiments.store import NoExperimentError, StoreReader
+from edgecil.io.arrays import Ints
 from edgecil.io.device import choose_device, cores, use_portable_kernels
 from edgecil.io.directory import check_owner
 from edgecil.io.notebook import show_printed
@@ -271,7 +273,25 @@ def _find_dataset(
         every = dataset_classes(config.dataset).labels if opened is None else opened.names
     except EdgecilError:
         return None, None
-    return opened, tuple(every[index] for index in config.data.select(len(every)))
+    chosen = config.data.select(len(every))
+    if opened is not None:
+        _find_doubts(opened, chosen, config.data.allow_leak, found)
+    return opened, tuple(every[index] for index in chosen)
+
+
+def _find_doubts(
+    opened: Dataset | Items, chosen: Ints, reason: str | None, found: Requirements
+) -> None:
+    """Note what is doubtful about the data, of image files without decoding them."""
+    integrity = (
+        inspect_dataset(opened.take(chosen))
+        if isinstance(opened, Dataset)
+        else inspect_files(opened, chosen)
+    )
+    if integrity is not None:
+        with found.trying("data"):
+            for sentence in doubts_about(integrity, reason):
+                found.add("data", sentence)
 
 
 def _find_similarity(

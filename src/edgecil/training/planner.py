@@ -21,6 +21,7 @@ from edgecil.backbones.named import (
 from edgecil.backbones.pretrained import fingerprint, is_pretrained, statistics_of
 from edgecil.classes import ClassList
 from edgecil.data import Dataset
+from edgecil.data.integrity import doubts_about, inspect_dataset
 from edgecil.data.load import load_dataset
 from edgecil.errors import PrerequisiteError, UsageError, warn
 from edgecil.experiments.chosen_similarity import experiment_similarity
@@ -55,7 +56,8 @@ class Prepared:
     """A run that is ready to start.
 
     Names in `config` are as they are registered; all runs in a directory agree in `identity`;
-    `notes` are sentences about the choice of sequences, by what they are about.
+    `notes` are sentences about the choice of sequences and the data, by what they are about;
+    `doubts` are those about the data, which travel with the results.
     """
 
     config: ExperimentConfig
@@ -65,6 +67,7 @@ class Prepared:
     identity: dict[str, Any]
     similarity: Similarity | None
     notes: Mapping[str, str] = field(default_factory=dict)
+    doubts: tuple[str, ...] = ()
 
 
 def prepare(
@@ -75,6 +78,7 @@ def prepare(
 ) -> Prepared:
     """Load the data, choose the sequences, and collect what determines the results."""
     config, entries, dataset, context = load_context(config, remote=remote)
+    doubts = doubts_about(inspect_dataset(dataset), config.data.allow_leak)
     space = config.space(len(dataset))
     config, similarity, means, missing = _choose_similarity(config, dataset, space)
     protocols = parse_protocols(config.protocol, own=config.sequences)
@@ -95,6 +99,8 @@ def prepare(
     notes = note_sequences(sequences)
     if missing:
         notes["similarity"] = missing
+    if doubts:
+        notes["data"] = " ".join(doubts)
     environment = asdict(context.environment)
     for name in ("shared", "mean", "std", "backbone"):  # the data determine mean and std
         del environment[name]
@@ -129,6 +135,7 @@ def prepare(
         identity,
         similarity,
         notes,
+        doubts,
     )
 
 

@@ -31,7 +31,7 @@ from edgecil.io.directory import check_owner, check_path
 from edgecil.io.packages import require_training
 from edgecil.io.progress_bar import Progress
 from edgecil.options import checked
-from edgecil.runs.identity import PROCESSOR, VERSIONS
+from edgecil.runs.identity import VERSIONS
 from edgecil.sequences.given import Given
 from edgecil.sequences.protocols import RANDOM, REPEATS, find_protocol, parse_protocols
 from edgecil.similarity import save_similarity
@@ -298,18 +298,14 @@ def _run(
     )
     executor = get_executor(execution, context, out)
     with closing(executor), writing(out, overwrite=asked.overwrite) as store:
-        allowed = (PROCESSOR, *VERSIONS) if execution.allow_mismatch else (PROCESSOR,)
+        allowed = VERSIONS if execution.allow_mismatch else ()
         records = LearnerRecords(store, own_learners)
         identity = {**prepared.identity, **executor.identity, **records.identity()}
         unequal = store.check_identity(identity, allowed=allowed)
+        if prepared.doubts:
+            store.add_remark("data", prepared.doubts)
         for name in own_learners:
             records.add_files(name, context.files_of(name))
-        if PROCESSOR in unequal:
-            sentence = (
-                f"{out} was begun on another type of processor ({unequal[PROCESSOR]}): new results "
-                "differ from those of the first as with another training seed."
-            )
-            prepared = replace(prepared, notes={**prepared.notes, PROCESSOR: sentence})
         for name, runs in prepared.sequences.items():
             own = name in prepared.config.sequences  # these add to those of earlier calls
             store.add_sequences(name, runs, keep="all" if own else "finished")

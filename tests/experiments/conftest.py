@@ -1,1 +1,0 @@
-from tests.training.conftest import toy as toy
