@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import ModuleType
 
+import numpy as np
 import pytest
 
-from edgecil.lab.truth_tables import read_truths, write_truths
+from edgecil.lab.truth_tables import TruthTable, read_truths, write_truths
 from tests.toys import save_toy
 from tests.training import strange as strange  # registers its learners
 
@@ -40,6 +42,28 @@ def test_the_file_gains_what_was_missing_and_a_sample_is_confirmed(
     tool.pack(runs, path, COMMIT)
     assert path.read_bytes() == before
     assert tool.check(tmp_path / "again", path, None, None) == 0
+    assert "the same" in capsys.readouterr().out
+    check_on_another_processor(tool, table, path, tmp_path, monkeypatch)
     table.results["instant"].correct[0, 0, -1, 0, 0] ^= 1
     write_truths([table], path)
     assert tool.check(tmp_path / "again", path, None, None) == 1
+    assert "DIFFERS BY" in capsys.readouterr().out
+
+
+def check_on_another_processor(
+    tool: ModuleType,
+    table: TruthTable,
+    path: Path,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """There a difference within the spread between training seeds is confirmed, more is not."""
+    bound = 0.5 + 5 * np.sqrt(table.accuracies("instant").var(axis=0, ddof=1).mean())
+    assert tool.allowed_difference(table, "instant") == pytest.approx(bound)
+    with monkeypatch.context() as other:
+        other.setattr(tool, "processor_type", lambda: "GenuineIntel 6 143")
+        for difference, failures in ((0.9 * bound, 0), (1.1 * bound, 1)):
+            accuracies = table.accuracies("instant") + difference
+            other.setattr(tool.TruthTable, "accuracies", lambda *_, values=accuracies: values)
+            other.setattr(tool, "allowed_difference", lambda *_: bound)
+            assert tool.check(folder / f"by {difference}", path, None, None) == failures

@@ -129,7 +129,7 @@ analyze {DEMO}/accuracies.csv --json
 analyze six repeats rows.csv
 compare rows.csv
 compare rows.csv --json
-compare {DEMO}/photographs.csv
+compare {DEMO}/accuracies.csv
 compare all
 compare six whole
 next rows.csv
@@ -137,7 +137,7 @@ next repeats --target 0.5 --out next.json
 next {DEMO}/accuracies.csv --json
 report rows.csv
 report all --out all-report
-report {DEMO}/photographs.csv --out photographs-report
+report {DEMO}/accuracies.csv --out table-report
 report repeats
 export-runs six all --out exported.csv
 analyze exported.csv
@@ -233,7 +233,7 @@ def stored_text(database: Path) -> str:
     lines = []
     with closing(sqlite3.connect(database)) as connection:
         for name, value in connection.execute("SELECT name, value FROM identity ORDER BY name"):
-            if name not in ("edgecil", "torch", "cpu"):
+            if name not in ("edgecil", "torch", "cpu", "kernels", "processor"):
                 lines.append(f"identity {name}: {value}")
         for row in connection.execute("SELECT * FROM sequences ORDER BY protocol, label"):
             lines.append(f"order {row[:3]}")

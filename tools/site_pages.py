@@ -23,8 +23,9 @@ from edgecil.cli.verb import parameter_meanings
 
 DOCS = Path(__file__).parents[1] / "docs"
 STATIONS = (
-    "experiments", "analysis", "runs", "search", "report", "sequences", "similarity", "methods",
-    "data", "backbones", "classes", "statistics", "interop", "paper", "lab", "errors", "testing",
+    "experiments", "training", "analysis", "runs", "search", "report", "sequences", "similarity",
+    "methods", "data", "backbones", "classes", "statistics", "interop", "paper", "lab", "errors",
+    "testing",
 )  # fmt: skip
 
 

@@ -8,10 +8,8 @@ from . import (
     lab as lab,
     paper as paper,
     report as report,
-    runs as runs,
     sequences as sequences,
     similarity as similarity,
-    statistics as statistics,
 )
 from ._version import __version__ as __version__
 from .analysis import Analysis as Analysis

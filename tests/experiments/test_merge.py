@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from edgecil.analysis import analyze
 from edgecil.errors import DataError, UsageError
 from edgecil.experiments.experiment import Experiment, TrainingFailedError
 from edgecil.experiments.merge import merge
 from edgecil.experiments.results import NodeResult
-from edgecil.experiments.store import NoExperimentError, Store
+from edgecil.experiments.store import DATABASE, NoExperimentError, Store, checksum_of
+from edgecil.io.device import processor_type
 from tests.grouped import train
 from tests.toys import save_toy
 from tests.training import strange as strange  # registers its learners
@@ -109,6 +114,30 @@ def test_directories_that_do_not_fit_leave_nothing_behind(options, shards, tmp_p
         merge([shards[0], other], out=tmp_path / "merged")
     with pytest.raises(NoExperimentError):
         Experiment.open(tmp_path / "merged")
+
+
+def change_identity(directory: Path, name: str, value: str) -> None:
+    """Store another value under a name, as another machine would have."""
+    with closing(sqlite3.connect(directory / DATABASE)) as database, database:
+        text = json.dumps(value)
+        row = (text, checksum_of((name, text)), name)
+        database.execute("UPDATE identity SET value = ?, checksum = ? WHERE name = ?", row)
+
+
+def test_shards_of_another_processor_are_merged_and_noted_and_of_other_kernels_refused(
+    shards, tmp_path
+) -> None:
+    other = merge([shards[1]], out=tmp_path / "other").directory
+    change_identity(other, "processor", "GenuineIntel 6 143")
+    merged = merge([shards[0], other], out=tmp_path / "merged")
+    first, second = (machine["processor"] for machine in merged.machines)
+    assert (first, second) == (processor_type(), "GenuineIntel 6 143")
+    notes = [note for one in analyze(merged).datasets for note in one.notes]
+    sentence = f"The runs come from different machines: processor {first} and {second}."
+    assert sentence in notes
+    change_identity(other, "kernels", "avx512 AVX512 AVX512")
+    with pytest.raises(UsageError, match=r"'kernels'.*avx512"):
+        merge([shards[0], other], out=tmp_path / "refused")
 
 
 def test_two_results_of_one_training_are_refused(shards, tmp_path) -> None:

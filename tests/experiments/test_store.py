@@ -10,12 +10,14 @@ import pytest
 
 import edgecil
 from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.experiments import store as store_module
 from edgecil.experiments.plan import Node
 from edgecil.experiments.results import NodeResult, Reported, WholeRun
 from edgecil.experiments.store import DATABASE, FORMAT, TABLES, Store, StoreReader, checksum_of
 from edgecil.io.directory import claim
 from edgecil.sequences import ClassSequence
 from edgecil.sequences.protocols import LabelledSequence
+from edgecil.sequences.sequence import parse_tasks
 
 FIRST = Node("m", 0, ((0, 1),))
 SECOND = Node("m", 0, ((0, 1), (2, 3)))
@@ -292,3 +294,17 @@ def test_the_format_of_one_training_seed_is_read_but_not_continued(tmp_path: Pat
     with pytest.raises(UsageError, match="cannot be continued"):
         Store(tmp_path / "old")
     assert database.read_bytes() == before
+
+
+def test_all_tables_of_a_moment_are_parsed_once(store, monkeypatch) -> None:
+    store.record(FIRST, RESULT)
+    parsed: list[str] = []
+    monkeypatch.setattr(
+        store_module, "parse_tasks", lambda text: parsed.append(text) or parse_tasks(text)
+    )
+    with StoreReader(store.directory) as reader:
+        reader.read_all()
+    for _ in range(3):
+        assert reader.done() == {FIRST: RESULT}
+        assert reader.finished_nodes() == [FIRST]
+    assert len(parsed) == 1

@@ -1,11 +1,13 @@
-"""Kernels that give the same numbers on every processor."""
+"""The kernels that torch may use, and what tells processors apart."""
 
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -60,6 +62,42 @@ def test_each_instruction_set_has_its_own_compiled_code(monkeypatch, tmp_path) -
         device.configure_compilation()
         places.add(os.environ["TORCHINDUCTOR_CACHE_DIR"])
     assert places == {str(tmp_path / "compiled" / name) for name in ("avx2", "avx512")}
+
+
+INTEL = """processor\t: 0
+vendor_id\t: GenuineIntel
+cpu family\t: 6
+model\t\t: 143
+model name\t: Intel(R) Xeon(R) Platinum 8488C
+flags\t\t: fpu vme
+
+processor\t: 1
+vendor_id\t: other
+"""
+ARM = """processor\t: 0
+BogoMIPS\t: 2100.00
+CPU implementer\t: 0x41
+CPU part\t: 0xd4f
+"""
+
+
+@pytest.mark.parametrize(
+    ("info", "expected"),
+    [
+        (INTEL, "GenuineIntel 6 143 Intel(R) Xeon(R) Platinum 8488C"),
+        (ARM, "0x41 0xd4f"),
+        ("", platform.machine()),
+    ],
+)
+def test_the_type_of_processor_is_what_linux_says(info, expected, monkeypatch) -> None:
+    real = Path.read_text
+
+    def read_text(path: Path, *args: Any, **options: Any) -> str:
+        return info if path == Path("/proc/cpuinfo") else real(path, *args, **options)
+
+    monkeypatch.setattr(Path, "exists", lambda path: True)
+    monkeypatch.setattr(Path, "read_text", read_text)
+    assert device.processor_type() == expected
 
 
 @pytest.mark.parametrize("precision", ["tf32", "float16"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from edgecil.report import overview
 from edgecil.report.drawing import Dots, Line, Text
 from edgecil.report.order_table import NamedOrder, OrderTable, rank
 from edgecil.report.overview import build_overview
@@ -86,3 +87,22 @@ def test_probes_are_columns_and_named_where_they_lie_outside(dataset, orders, mo
     assert [mark.colour for mark in texts if mark.text == "a"] == ["faint", "c1"]
     steady = [mark.text for mark in texts].index("steady")
     assert [mark.text for mark in texts[steady + 1 :][:4]] == ["80.0", "80.0", "95.0", "60.0"]
+
+
+def test_of_very_many_orders_the_ends_are_dots_and_all_are_the_hill(
+    dataset, orders, monkeypatch
+) -> None:
+    monkeypatch.setattr(overview, "_MOST_DOTS", 20)
+    monkeypatch.setattr(overview, "_ENDS", 3)
+    scene = build_overview(dataset, rank(dataset), orders).wide
+    marks = dots_of(scene, "varied")
+    places = [int(place) for mark in marks for place in mark.data["orders"].split()]
+    values = orders.values["varied"]
+    assert len(places) < 90
+    assert {values[places].min(), values[places].max()} == {values.min(), values.max()}
+    areas = [m for m in scene.marks if isinstance(m, Line) and m.fill == "truth"]
+    hills = [area for area in areas if len(area.points) > 10]  # the legend has one, too
+    (base, *levels, _) = [y for _, y in hills[rank(dataset).index("varied")].points]
+    heights = base - np.array(levels[::2])
+    counts, _ = np.histogram(values, bins=80)
+    np.testing.assert_allclose(heights, counts * heights.max() / counts.max())

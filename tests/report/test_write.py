@@ -152,7 +152,7 @@ def test_the_page_is_written_until_the_run_ends_and_then_whole(monkeypatch, tmp_
 
     wait = module.time.sleep
     words = "run quickdraw --method finetune --classes 6 --tasks 3 --epochs 1 --workers 1"
-    command = [sys.executable, "-m", "edgecil", *words.split(), "--protocol", "random:12"]
+    command = [sys.executable, "-m", "edgecil", *words.split(), "--protocol", "random:60"]
     with subprocess.Popen([*command, "--out", str(out)], stderr=subprocess.DEVNULL) as run:
         while not (out / "progress.json").exists():
             assert run.poll() is None

@@ -18,6 +18,7 @@ from edgecil.experiments.results import NodeResult
 from edgecil.experiments.store import Store
 from edgecil.methods import get_method
 from edgecil.methods.setups import PAPER_MEMORY
+from edgecil.runs.identity import PROCESSOR
 from edgecil.sequences import ClassSequence
 from edgecil.training import chains
 from edgecil.training.chains import Chain, Job, Step
@@ -305,6 +306,10 @@ def test_a_worker_with_another_identity_is_refused_unless_allowed() -> None:
     outcome, _ = train_node(allowed, node, None, keep=False)
     assert outcome.result is not None
     assert set(outcome.worker) == {"torch"}
+    elsewhere = {**worker_identity(context.networks, here=True), PROCESSOR: "GenuineIntel 6 143"}
+    noted, _ = train_node(replace(context, expected=elsewhere), node, None, keep=False)
+    assert noted.result is not None, "another type of processor is recorded, not refused"
+    assert noted.worker[PROCESSOR].endswith(" instead of GenuineIntel 6 143")
     equal = replace(context, expected=worker_identity(context.networks, here=True))
     same_here, _ = train_node(equal, node, None, keep=False)
     assert same_here.worker == {}

@@ -17,7 +17,7 @@ from edgecil.report.narrative import about_training, setup_facts
 from edgecil.report.table import as_latex, escape_latex
 from edgecil.report.tables import boundary_table, summary_table
 from edgecil.similarity import SimilarityMatrix, save_similarity
-from edgecil.training import scheduler
+from edgecil.training import handshake, scheduler
 from edgecil.training.run import resolve, run_resolved
 from tests.analysis.tables import rows
 from tests.grouped import grouped, train
@@ -193,3 +193,25 @@ def test_progress_is_shown_also_without_a_terminal(
     train(budget=3, protocol="random", **progress, **toy)
     shown = [line for line in capsys.readouterr().err.splitlines() if "of 6 tasks" in line]
     assert [int(line.split()[0]) for line in shown] == [3, 4, 5, 6][:lines]
+
+
+def test_another_processor_is_noted_and_recorded_and_other_kernels_are_refused(
+    toy, monkeypatch
+) -> None:
+    first = train(**toy, protocol="random", budget=1)
+    notes: list[str] = []
+    monkeypatch.setattr(handshake, "processor_type", lambda: "GenuineIntel 6 143")
+    more = {**toy, "protocol": "random", "budget": 2}
+    asked = resolve(
+        None, grouped(**{name: more[name] for name in more if name != "out"}), out=more["out"]
+    )
+    second = run_resolved(asked, lambda prepared, *_: notes.extend(prepared.notes.values()))
+    assert [text for text in notes if "another type of processor (GenuineIntel 6 143 inst" in text]
+    assert second.results()[0] == first.results()[0]
+    assert [machine["processor"] for machine in second.machines] == [
+        first.identity["processor"],
+        "GenuineIntel 6 143",
+    ]
+    monkeypatch.setenv("MKL_CBWR", "SSE4_2")
+    with pytest.raises(UsageError, match=r"kernels: .* stored, .*SSE4_2 given"):
+        train(**{**more, "budget": 3})

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice, permutations
 from math import factorial
 
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from edgecil.io.arrays import Floats
+from edgecil.io.arrays import Floats, Ints
 from edgecil.sequences.objective import Objective, get_objective
 from edgecil.sequences.scores import moments, relabelled_sums, score_orders
 from edgecil.sequences.sequence import ClassSequence
@@ -211,6 +212,31 @@ def _around(r: float, reach: float) -> tuple[float, float]:
     return float(np.tanh(np.arctanh(r) - reach)), float(np.tanh(np.arctanh(r) + reach))
 
 
+_Content = tuple[bytes, tuple[int, ...]]  # of an array, with its shape
+
+
+@lru_cache(maxsize=1)
+def _relabelled_sums(
+    space: SequenceSpace, values: _Content, orders: _Content, weights: _Content, labels: _Content
+) -> Floats:
+    """Return :func:`relabelled_sums`, which is the same for every metric of the same runs."""
+    sums = relabelled_sums(_numbers(values), space, _ids(orders), _numbers(weights), _ids(labels))
+    sums.setflags(write=False)
+    return sums
+
+
+def _content(array: Floats | Ints) -> _Content:
+    return array.tobytes(), array.shape
+
+
+def _numbers(content: _Content) -> Floats:
+    return np.frombuffer(content[0], np.float64).reshape(content[1])
+
+
+def _ids(content: _Content) -> Ints:
+    return np.frombuffer(content[0], np.int64).reshape(content[1])
+
+
 MOST = 999
 _FEWEST_RELABELLINGS = 199
 _SCORES = 100_000
@@ -239,7 +265,10 @@ def relabelled_values(predictor: Predictor, sequences: Sequence[ClassSequence]) 
     similarity, space, objective = predictor.similarity, predictor.space, predictor.objective
     if len(orders) > _MANY:
         values = similarity.submatrix(np.arange(classes))
-        return relabelled_sums(values, space, orders, objective.weights, labels)
+        weights = objective.weights
+        return _relabelled_sums(
+            space, _content(values), _content(orders), _content(weights), _content(labels)
+        )
     relabelled = labels.take(orders, axis=1).reshape(-1, classes)
     scores = score_orders(similarity, space, relabelled, objective, check=False)
     return scores.reshape(len(labels), len(orders))

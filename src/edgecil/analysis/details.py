@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgecil.experiments.experiment import Experiment
+from edgecil.experiments.run_values import class_values, metric_curves
 from edgecil.io.arrays import Floats
-from edgecil.runs.metrics import METRICS
 from edgecil.runs.run_table import Runs
 from edgecil.sequences.sequence import ClassSequence
 
@@ -72,24 +72,7 @@ def describe_runs(
     """
     values: dict[str, tuple[_Values, _Values, _Values]] = {}
     for experiment in experiments:
-        for result in experiment.results():
-            if classifier not in (None, *result.classifiers):
-                continue
-            ids = list(range(len(result.sequence.order)))
-            if table.names is not None and experiment.names is not None:
-                ids = [table.names.index(name) for name in experiment.names]
-            new = dict(zip(sorted(result.sequence.order), ids, strict=True))
-            sequence = ClassSequence([new[it] for it in task] for task in result.sequence.tasks)
-            counts = result.class_counts(classifier)
-            single = None
-            if counts is not None:
-                single = np.empty(len(ids))
-                single[ids] = METRICS[table.metric].compute(counts)
-            own = result.curve(table.metric, classifier), single, result.confusion(classifier)
-            lists = values.setdefault(result.method, ({}, {}, {}))
-            for by_sequence, value in zip(lists, own, strict=True):
-                if value is not None:
-                    by_sequence.setdefault(sequence, []).append(value)
+        _add_values(values, table, experiment, classifier)
     details = {}
     for method, names in answered.items():
         steps, by_class, confused = (
@@ -108,6 +91,42 @@ def describe_runs(
                 np.mean(list(confused.values()), axis=0) if confused else None,
             )
     return details
+
+
+def _add_values(
+    values: dict[str, tuple[_Values, _Values, _Values]],
+    table: Runs,
+    experiment: Experiment,
+    classifier: str | None,
+) -> None:
+    """Add curve, values by class and confusion of each run of an experiment, by method."""
+    own_names = experiment.names
+    results = [run for run in experiment.results() if classifier in (None, *run.classifiers)]
+    run_curves = metric_curves(results, table.metric, classifier)
+    run_classes = class_values(results, table.metric, classifier)
+    for result, run_curve, of_classes in zip(results, run_curves, run_classes, strict=True):
+        ids = list(range(len(result.sequence.order)))
+        if table.names is not None and own_names is not None and table.names != own_names:
+            ids = [table.names.index(name) for name in own_names]
+        by_id = None
+        if of_classes is not None:
+            by_id = np.empty(len(ids))
+            by_id[ids] = of_classes
+        sequence = _renumbered(result.sequence, ids)
+        lists = values.setdefault(result.method, ({}, {}, {}))
+        of_run = run_curve, by_id, result.confusion(classifier)
+        for by_sequence, value in zip(lists, of_run, strict=True):
+            if value is not None:
+                by_sequence.setdefault(sequence, []).append(value)
+
+
+def _renumbered(sequence: ClassSequence, ids: Sequence[int]) -> ClassSequence:
+    """Return a sequence whose classes, in ascending order, have other ids."""
+    old = sorted(sequence.order)
+    if old == list(ids):
+        return sequence
+    new = dict(zip(old, ids, strict=True))
+    return ClassSequence([new[class_] for class_ in task] for task in sequence.tasks)
 
 
 def note_undertrained(table: Runs, details: Mapping[str, RunDetails]) -> list[str]:

@@ -374,12 +374,12 @@ def _note_seeds(table: Runs, experiments: Sequence[Experiment]) -> list[str]:
 
 def _note_machines(experiments: Sequence[Experiment]) -> list[str]:
     """Return a sentence if experiments were trained by other versions or on other processors."""
-    stored = [experiment.identity for experiment in experiments]
-    differing = [
-        f"{name} {' and '.join(values)}"
-        for name in MACHINE
-        if len(values := dict.fromkeys(str(own[name]) for own in stored if name in own)) > 1
-    ]
+    machines = [machine for experiment in experiments for machine in experiment.machines]
+    differing = []
+    for name in MACHINE:
+        values = dict.fromkeys(machine[name] for machine in machines if name in machine)
+        if len(values) > 1:
+            differing.append(f"{name} {' and '.join(values)}")
     return [f"The runs come from different machines: {'; '.join(differing)}."] if differing else []
 
 

@@ -17,6 +17,7 @@ from edgecil.experiments.config_values import build_config
 from edgecil.experiments.goal_status import GoalStatus
 from edgecil.experiments.plan import Node
 from edgecil.experiments.results import RunResult, Summary
+from edgecil.experiments.run_values import class_values, metric_values
 from edgecil.experiments.status import (
     Failure,
     LabelledRun,
@@ -30,7 +31,7 @@ from edgecil.io.arrays import Floats
 from edgecil.io.directory import check_path
 from edgecil.io.json import to_plain
 from edgecil.io.notebook import html_table
-from edgecil.runs.identity import ExperimentRecord, Identity, digest_of, meaning
+from edgecil.runs.identity import MACHINE, ExperimentRecord, Identity, digest_of, meaning
 from edgecil.runs.metrics import DEFAULT_METRIC, METRICS
 from edgecil.runs.run_table import FAILED, FINISHED, PENDING, Runs
 from edgecil.runs.training_seeds import FROM_LOGS, SEEDS, repeat_of
@@ -101,6 +102,19 @@ class Experiment:
             return store.identity()
 
     @property
+    def machines(self) -> list[dict[str, str]]:
+        """Versions and processors of the machines that trained, each different machine once."""
+        with self._reading() as store:
+            stored = store.identity()
+            differences = store.worker_differences()
+        usual = {name: str(stored[name]) for name in MACHINE if name in stored}
+        others = [
+            {name: text.partition(" instead of ")[0] for name, text in difference.items()}
+            for difference in differences
+        ]
+        return [usual, *({**usual, **other} for other in others)]
+
+    @property
     def configs(self) -> tuple[ExperimentConfig, ...]:
         """The distinct configurations of all calls of `run`, in order."""
         with self._reading() as store:
@@ -134,7 +148,7 @@ class Experiment:
     def training_seconds(self) -> dict[str, float]:
         """Return seconds of training and testing by method; a shared task counts once."""
         totals: dict[str, float] = {}
-        with self._reading() as store:
+        with self.snapshot()._reading() as store:
             trained = [(node.method, [result]) for node, result in store.done().items()]
             trained += [(node.method, [*run.nodes]) for node, run in store.whole_runs().items()]
         for stored, results in trained:
@@ -166,7 +180,7 @@ class Experiment:
                 it are left out.
         """
         chosen = METRICS.resolve(metric)
-        with self._reading() as store:
+        with self.snapshot()._reading() as store:
             stored = store.recorded_identity()
             rows = labelled_runs(store)
             lost = set(store.failures())
@@ -175,7 +189,7 @@ class Experiment:
         if classifier is not None:
             rows = _with_classifier(rows, classifier)
         methods, seeds, protocols, labelled, results = zip(*rows, strict=True)
-        values = [None if it is None else it.metric(chosen, classifier) for it in results]
+        values = metric_values(results, chosen, classifier)
         sequences = [it.sequence for it in labelled]
         repeats = [repeat_of(it.tasks, seed) for it, seed in zip(sequences, seeds, strict=True)]
         identity = stored.get("dataset", {})
@@ -184,7 +198,7 @@ class Experiment:
         return Runs.of(
             [self.renamed.get(method, method) for method in methods],
             sequences,
-            [np.nan if value is None else value for value in values],
+            values,
             protocol=protocols,
             label=[it.label for it in labelled],
             seed=seeds,
@@ -200,7 +214,7 @@ class Experiment:
 
     def status(self) -> Status:
         """Return how far the experiment is, by method and protocol, and what is being trained."""
-        with self._reading() as store:
+        with self.snapshot()._reading() as store:
             return read_status(store, self.configs)
 
     def similarity(self) -> Similarity:
@@ -220,7 +234,7 @@ class Experiment:
 
         The columns are those that `read_runs` reads, and the other metrics.
         """
-        with self._reading() as store:
+        with self.snapshot()._reading() as store:
             results = [result for *_, result in labelled_runs(store)]
         frame = self.table().to_pandas()
         for name in METRICS:
@@ -309,10 +323,10 @@ def _status(row: LabelledRun, failed: set[Node]) -> int:
 def _final_by_class(rows: Sequence[LabelledRun], classifier: str | None) -> Floats | None:
     """Return the final accuracy of every class in every run, (n, N); None if none is known."""
     by_class = np.full((len(rows), len(rows[0][3].sequence.order)), np.nan)
-    for own, (*_, result) in zip(by_class, rows, strict=True):
-        counts = None if result is None else result.class_counts(classifier)
-        if counts is not None:
-            own[:] = counts.accuracies[:, -1, 0]
+    final = class_values([result for *_, result in rows], DEFAULT_METRIC, classifier)
+    for place, of_classes in enumerate(final):
+        if of_classes is not None:
+            by_class[place] = of_classes
     return None if np.isnan(by_class).all() else by_class
 
 

@@ -16,7 +16,7 @@ from edgecil.experiments.plan import Node
 from edgecil.experiments.results import NodeResult, WholeRun
 from edgecil.experiments.store import DATABASE, Store, StoreReader
 from edgecil.io.directory import check_owner, check_path, claim, locked
-from edgecil.runs.identity import FILES, is_remark, subject_of
+from edgecil.runs.identity import FILES, PROCESSOR, is_remark, subject_of
 from edgecil.runs.training_seeds import SEEDS, SHARED
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import format_tasks
@@ -56,7 +56,10 @@ def merge(directories: Sequence[str | Path], *, out: str | Path) -> Experiment:
         for name, runs in sequences.items():
             store.add_sequences(name, runs)
         for reader in readers[len(there) :]:
-            _add_identity(store, _used_identity(reader))
+            unequal = _add_identity(store, _used_identity(reader))
+            if unequal:
+                for node in (*reader.done(), *reader.whole_runs()):
+                    workers[node] = {**unequal, **workers.get(node, {})}
         stored = store.done().keys() | store.whole_runs().keys()
         for node, result in results.items():
             if node not in stored:
@@ -76,6 +79,8 @@ def _check_identities(stores: Sequence[StoreReader]) -> None:
     settings: dict[str, tuple[Any, Path]] = {}
     for store in stores:
         for name, value in _used_identity(store).items():
+            if name == PROCESSOR:  # a note
+                continue
             other, origin = settings.setdefault(name, (value, store.directory))
             if name.startswith(FILES):
                 is_equal = all(other.get(file, digest) == digest for file, digest in value.items())
@@ -89,19 +94,25 @@ def _check_identities(stores: Sequence[StoreReader]) -> None:
                 )
 
 
-def _add_identity(store: Store, identity: Mapping[str, Any]) -> None:
-    """Add what determines the results of another store, which agrees, and the remarks on it."""
+def _add_identity(store: Store, identity: Mapping[str, Any]) -> dict[str, str]:
+    """Add what determines the results of another store, which agrees, and the remarks on it.
+
+    Returns:
+        In what its processor differs.
+    """
     grown = {name for name in identity if name.startswith(FILES) or is_remark(name)}
-    store.check_identity({name: it for name, it in identity.items() if name not in grown})
+    settings = {name: value for name, value in identity.items() if name not in grown}
+    unequal = store.check_identity(settings, allowed=(PROCESSOR,))
     for name in grown:
         if is_remark(name):
             store.add_remark(subject_of(name), **identity[name])
         else:
             store.add_files(name.removeprefix(FILES), identity[name])
+    return unequal
 
 
 def _used_identity(store: StoreReader) -> dict[str, Any]:
-    """What determines the results of a store; methods without a result do not count."""
+    """Return what determines the results of a store, without methods that have no result."""
     unused = store.unused_identity()
     identity = {SEEDS: SHARED, **store.recorded_identity()}
     return {name: value for name, value in identity.items() if name not in unused}

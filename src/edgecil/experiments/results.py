@@ -132,7 +132,7 @@ class RunResult:
 
     def counts(self, classifier: str | None = None) -> Counts:
         """Return what all metrics of a classifier (the main one by default) are computed from."""
-        chosen = self._choose(classifier)
+        chosen = self.choose(classifier)
         if self.reported:
             return self.reported[chosen].counts
         correct = _filled([node.correct[chosen] for node in self.nodes], len(self.nodes))
@@ -144,7 +144,7 @@ class RunResult:
 
     def metric(self, name: str = DEFAULT_METRIC, classifier: str | None = None) -> float | None:
         """Return the value of one of `METRICS`; None where it is undefined or was not reported."""
-        metric, chosen = METRICS[name], self._choose(classifier)
+        metric, chosen = METRICS[name], self.choose(classifier)
         if self.reported:
             given = self.reported[chosen].given.get(metric.name)
             if given is not None:
@@ -163,15 +163,22 @@ class RunResult:
 
     def class_counts(self, classifier: str | None = None) -> Counts | None:
         """Return the counts of every class on its own, ordered by class id; None if unknown."""
-        chosen = self._choose(classifier)
-        counts = [node.class_correct for node in self.nodes if node.class_correct is not None]
-        if self.reported or len(counts) < len(self.nodes):
+        by_task = self.class_correct(classifier)
+        if by_task is None:
             return None
-        right = [np.concatenate(by_task[chosen]) for by_task in counts]
+        right = [np.concatenate(row) for row in by_task]
         correct = _filled(right, len(self.nodes), len(self.sequence.order))
         totals = np.concatenate(self.nodes[-1].class_totals or ())
         ids = np.argsort(self.sequence.sorted_order)
         return Counts.of(correct.T[ids, :, None], totals[ids, None])
+
+    def class_correct(self, classifier: str | None = None) -> list[ClassCounts] | None:
+        """Return the right answers on each class of each task after each task; None if unknown."""
+        chosen = self.choose(classifier)
+        counts = [node.class_correct for node in self.nodes if node.class_correct is not None]
+        if self.reported or len(counts) < len(self.nodes):
+            return None
+        return [by_classifier[chosen] for by_classifier in counts]
 
     def confusion(self, classifier: str | None = None) -> Floats | None:
         """Return right and wrong answers on each task after the last one, (K, 4), in per cent.
@@ -179,14 +186,15 @@ class RunResult:
         Columns: right answers; wrong ones that name a class of an earlier task, another class of
         the same task, a class of a later task. None if it is unknown.
         """
-        chosen = self._choose(classifier)
+        chosen = self.choose(classifier)
         final = self.nodes[-1]
         if self.reported or final.confusion is None or chosen not in final.confusion:
             return None
         counts = np.column_stack([final.correct[chosen], final.confusion[chosen]])
         return np.asarray(100.0 * counts / np.array(final.totals)[:, None], dtype=np.float64)
 
-    def _choose(self, classifier: str | None) -> str:
+    def choose(self, classifier: str | None) -> str:
+        """Return the name of a classifier: the main one if none is given."""
         if classifier is None:
             return self.classifiers[0]
         if classifier not in self.classifiers:
@@ -297,7 +305,7 @@ class Summary:
 
 
 def _task_sums(counts: ClassCounts) -> tuple[int, ...]:
-    return tuple(sum(task) for task in counts)
+    return tuple(map(sum, counts))
 
 
 def _filled(rows: Sequence[Sequence[float] | Floats], tasks: int, parts: int = 0) -> Floats:

@@ -6,6 +6,7 @@ files with states of unfinished branches.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import logging
@@ -14,11 +15,11 @@ import shutil
 import sqlite3
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -58,12 +59,33 @@ CREATE TABLE IF NOT EXISTS nodes (
 CREATE TABLE IF NOT EXISTS configs (config TEXT PRIMARY KEY, checksum TEXT NOT NULL);
 """
 
+RunKey: TypeAlias = tuple[str, int, Prefix]  # method, seed and tasks
+_Parsed = TypeVar("_Parsed")
+_NODES = "nodes"
+
 _log = logging.getLogger(__name__)
 _intact: dict[Path, tuple[int, int]] = {}  # size and time of databases whose pages are consistent
 
 
 class NoExperimentError(DataError):
     """A directory without results, or whose database was never filled."""
+
+
+class _NodeRow(NamedTuple):
+    """A row of the table of nodes."""
+
+    node: Node
+    result: NodeResult | WholeRun | None
+    error: str | None
+    trace: str
+    worker: str | None
+
+
+class _Results(NamedTuple):
+    """Results of task trainings, and of sequences that were stored as a whole."""
+
+    trained: Mapping[Node, NodeResult]
+    whole: Mapping[Node, WholeRun]
 
 
 class StoreReader:
@@ -73,6 +95,7 @@ class StoreReader:
         self.directory = Path(directory)
         self._path = self.directory / DATABASE
         self._read: dict[str, list[tuple[Any, ...]]] = {}
+        self._parsed: dict[str, Any] = {}  # what queries return once all tables are read
         if (kind := other_kind(self._path)) is not None:
             raise DataError(
                 f"Cannot use {self._path}: it is {kind}, not a database; move it away and restore "
@@ -150,7 +173,20 @@ class StoreReader:
         """Read all tables in one transaction; later queries, also of a closed store, use that."""
         with self._using():
             self._database.execute("BEGIN")
-        self._read = {table: self._rows(table) for table in TABLES}
+        read = {table: self._rows(table) for table in TABLES if table != _NODES}
+        with _uncollected():
+            nodes = self._parse_nodes()  # its rows as they are stored would take much memory
+        self._read = {**read, _NODES: []}
+        self._parsed = {_NODES: nodes}
+
+    def _once(self, name: str, parse: Callable[[], _Parsed]) -> _Parsed:
+        """Return what `parse` returns; once all tables are read, it is called only once."""
+        if not self._read:
+            return parse()
+        if name not in self._parsed:
+            self._parsed[name] = parse()
+        parsed: _Parsed = self._parsed[name]
+        return parsed
 
     def close(self) -> None:
         """Close the database."""
@@ -158,6 +194,9 @@ class StoreReader:
 
     def identity(self) -> dict[str, Any]:
         """Return everything that determines the results, by name."""
+        return dict(self._once("identity", self._parse_identity))
+
+    def _parse_identity(self) -> dict[str, Any]:
         rows = self._rows("identity")
         with self._parsing():
             identity = {name: json.loads(value) for name, value in rows}
@@ -170,7 +209,7 @@ class StoreReader:
     def recorded_identity(self) -> dict[str, Any]:
         """Return the identity, which must name the dataset and every method with a result."""
         identity = self.identity()
-        methods = dict.fromkeys(row[0] for row in self._rows("nodes") if row[4] is not None)
+        methods = self._methods_with_results()
         missing = [name for name in methods if f"method {name}" not in identity]
         if methods and ("dataset" not in identity or missing):
             what = f"the settings of {missing[0]!r}" if missing else "the dataset"
@@ -182,13 +221,22 @@ class StoreReader:
 
     def unused_identity(self) -> set[str]:
         """Return the names on which no result depends: those of methods without a result."""
-        trained = {row[0] for row in self._rows("nodes") if row[4] is not None}
+        trained = self._methods_with_results()
         return {
             name
             for name in self.identity()
             for kind in ("method ", "code of ", FILES)
             if name.startswith(kind) and name.removeprefix(kind) not in trained
         }
+
+    def _methods_with_results(self) -> list[str]:
+        """Return the methods that have a result, each once."""
+        if self._read:
+            names = [row.node.method for row in self._nodes() if row.result is not None]
+            return list(dict.fromkeys(names))
+        query = "SELECT method FROM nodes WHERE result IS NOT NULL GROUP BY method ORDER BY rowid"
+        with self._using():
+            return [name for (name,) in self._database.execute(query)]
 
     def compare_identity(
         self, identity: Mapping[str, Any], *, allowed: Sequence[str] = ()
@@ -228,6 +276,9 @@ class StoreReader:
 
     def sequences(self) -> dict[str, list[LabelledSequence]]:
         """Return the labelled sequences of every protocol, in the order of the protocol."""
+        return dict(self._once("sequences", self._parse_sequences))
+
+    def _parse_sequences(self) -> dict[str, list[LabelledSequence]]:
         by_protocol: dict[str, list[LabelledSequence]] = {}
         for protocol, label, tasks in self._rows("sequences"):
             with self._parsing():
@@ -235,69 +286,95 @@ class StoreReader:
             by_protocol.setdefault(protocol, []).append(labelled)
         return by_protocol
 
-    def done(self) -> dict[Node, NodeResult]:
+    def done(self) -> Mapping[Node, NodeResult]:
         """Return every finished task training."""
-        return self._results(NodeResult)
+        return self._once("results", self._parse_results).trained
 
-    def whole_runs(self) -> dict[Node, WholeRun]:
-        """Return every sequence that another tool has trained, by its last node."""
-        return self._results(WholeRun)
+    def whole_runs(self) -> Mapping[Node, WholeRun]:
+        """Return every sequence that was stored as a whole, by its last node."""
+        return self._once("results", self._parse_results).whole
 
-    def _results(self, kind: type[Any]) -> dict[Node, Any]:
-        decoder = msgspec.json.Decoder(kind)
-        results: dict[Node, Any] = {}
-        for node, whole_run, result, *_ in self._nodes():
-            if result is not None and bool(whole_run) == (kind is WholeRun):
-                with self._parsing():
-                    results[node] = decoder.decode(result)
-                    results[node].check(node.prefix)
-        return results
+    def _parse_results(self) -> _Results:
+        trained: dict[Node, NodeResult] = {}
+        whole: dict[Node, WholeRun] = {}
+        for row in self._nodes():
+            if isinstance(row.result, NodeResult):
+                trained[row.node] = row.result
+            elif isinstance(row.result, WholeRun):
+                whole[row.node] = row.result
+        return _Results(MappingProxyType(trained), MappingProxyType(whole))
 
-    def finished_nodes(self) -> set[Node]:
+    def finished_nodes(self) -> list[Node]:
         """Return every node with a result, of its own or as the end of a whole run."""
-        return {node for node, _, result, *_ in self._nodes() if result is not None}
+        if self._read:
+            return [row.node for row in self._nodes() if row.result is not None]
+        finished = [row for row in self._rows(_NODES) if row[4] is not None]
+        with self._parsing():
+            return [Node(row[0], row[1], parse_tasks(row[2])) for row in finished]
 
     def failures(self) -> dict[Node, tuple[str, str]]:
         """Return every failed node: the error in one line, and its traceback."""
-        return {
-            node: (error, it) for node, _, _, error, it, _ in self._nodes() if error is not None
-        }
+        return {row.node: (row.error, row.trace) for row in self._nodes() if row.error is not None}
 
     def workers(self) -> dict[Node, dict[str, str]]:
         """In what the worker of a node differed from the identity, where this was allowed."""
-        differing = {node: worker for node, *_, worker in self._nodes() if worker is not None}
+        differing = {row.node: row.worker for row in self._nodes() if row.worker is not None}
         with self._parsing():
             return {node: json.loads(worker) for node, worker in differing.items()}
 
-    def _nodes(self) -> Iterator[tuple[Any, ...]]:
-        """Yield each node, with the values of its other columns."""
-        for method, seed, prefix, *values in self._rows("nodes"):
+    def worker_differences(self) -> list[dict[str, str]]:
+        """Return in what workers differed from the identity, each combination once."""
+        texts = dict.fromkeys(row.worker for row in self._nodes() if row.worker is not None)
+        with self._parsing():
+            return [json.loads(text) for text in texts]
+
+    def _nodes(self) -> list[_NodeRow]:
+        """Return all rows of nodes."""
+        return self._once(_NODES, self._parse_nodes)
+
+    def _parse_nodes(self) -> list[_NodeRow]:
+        decode_node = msgspec.json.Decoder(NodeResult).decode
+        decode_whole = msgspec.json.Decoder(WholeRun).decode
+        parsed: list[_NodeRow] = []
+        for method, seed, prefix, whole_run, text, error, trace, worker in self._rows(_NODES):
             with self._parsing():
                 node = Node(method, seed, parse_tasks(prefix))
-            yield node, *values
+                result = None
+                if text is not None:
+                    result = decode_whole(text) if whole_run else decode_node(text)
+                    result.check(node.prefix)
+                parsed.append(_NodeRow(node, result, error, trace, worker))
+        return parsed
 
-    def runs(self) -> dict[tuple[str, int, Prefix], RunResult]:
+    def runs(self) -> Mapping[RunKey, RunResult]:
         """Return every finished run, by method, seed and tasks."""
+        return self._once("runs", self._join_runs)
+
+    def _join_runs(self) -> Mapping[RunKey, RunResult]:
         done, whole_runs, identity = self.done(), self.whole_runs(), self.identity()
         versions: dict[str, str] = {
             name: identity[name] for name in ("edgecil", "torch") if name in identity
         }
-        requested = {run.sequence for runs in self.sequences().values() for run in runs}
-        results = {}
+        requested = {
+            run.sequence.tasks: run.sequence.without_arrangement()
+            for runs in self.sequences().values()
+            for run in runs
+        }
+        results: dict[RunKey, RunResult] = {}
         for node in (*done, *whole_runs):
-            sequence = ClassSequence(node.prefix)
-            if sequence in requested:
+            sequence = requested.get(node.prefix)
+            if sequence is not None:
                 run = whole_runs.get(node) or WholeRun(tuple(done[step] for step in node.path))
                 results[node.method, node.seed, node.prefix] = RunResult(
                     node.method, node.seed, sequence, run.nodes, versions, run.reported
                 )
-        return results
+        return MappingProxyType(results)
 
     def run_counts(self) -> dict[str, int]:
         """Return how many runs of each method are finished, without reading them."""
-        whole = {str(run.sequence) for runs in self.sequences().values() for run in runs}
-        nodes = self._rows("nodes")
-        return dict(Counter(row[0] for row in nodes if row[4] is not None and row[2] in whole))
+        whole = {run.sequence.tasks for runs in self.sequences().values() for run in runs}
+        finished = (node for node in self.finished_nodes() if node.prefix in whole)
+        return dict(Counter(node.method for node in finished))
 
     def _rows(self, table: str) -> list[tuple[Any, ...]]:
         """Return the rows of a table as they were written, in that order."""
@@ -574,6 +651,18 @@ class Store(StoreReader):
                 "further results would be lost; restore the file and run the experiment again with "
                 "the same options."
             )
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Look for no garbage among many new objects, which would take as long as making them."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def save_state(path: Path, state: bytes) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import platform
+import re
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
 
 # The instruction sets that torch's own kernels, oneDNN and MKL may use. By default each library
 # uses the newest one of the processor, and each sums in another order: AVX-512 gives other
-# accuracies than AVX2.
+# accuracies than AVX2. With these limits fewer processors differ, not none: MKL chooses kernels by
+# the vendor, too, and block sizes follow the caches.
 _PORTABLE_KERNELS = {
     "ATEN_CPU_CAPABILITY": "avx2",
     "ONEDNN_MAX_CPU_ISA": "AVX2",
@@ -54,7 +57,10 @@ def autocast(precision: str, device: str) -> torch.autocast:
 
 
 def use_portable_kernels(*, precision: str = "float32", device: str = "cpu") -> None:
-    """Let torch compute the same numbers on every x86-64 processor with AVX2.
+    """Limit torch and its libraries to AVX2, so that processors with newer kernels use them too.
+
+    Results are then the same to the last bit on one type of processor. On another type a trained
+    network differs as with another training seed.
 
     This has an effect only before the first operation of torch in this process and in processes
     that it starts. Variables that are already set in the environment are kept. Mixed precision on
@@ -83,6 +89,17 @@ def configure_compilation() -> None:
 def kernel_variables() -> dict[str, str]:
     """Return the variables of :func:`use_portable_kernels` as this process has them."""
     return {name: os.environ[name] for name in _PORTABLE_KERNELS if name in os.environ}
+
+
+def processor_type() -> str:
+    """Return vendor, family, model and name of the processor, as far as the system gives them."""
+    info = Path("/proc/cpuinfo")
+    if not info.exists():
+        return platform.processor() or platform.machine()
+    first = info.read_text(encoding="utf-8", errors="replace").split("\n\n")[0]
+    facts = dict(re.findall(r"^(.+?)\s*:\s*(.*)$", first, re.MULTILINE))
+    names = ("vendor_id", "CPU implementer", "cpu family", "model", "CPU part", "model name")
+    return " ".join(facts[name] for name in names if facts.get(name)) or platform.machine()
 
 
 def expected_capability() -> str:

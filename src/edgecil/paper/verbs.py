@@ -31,6 +31,19 @@ GROUP = VerbGroup(
             plain=lambda answer: {"tables": answer},
         ),
         Verb(
+            "figures",
+            "draw the figures of the EDGE paper in its layout",
+            (
+                "edgecil paper figures demo --out figures",
+                "edgecil paper figures runs/encoders --encoder minilm-bundled --out figures",
+            ),
+            "edgecil.paper.paper_figures:paper_figures",
+            lambda answer: [f"{name}: {', '.join(map(str, answer[name]))}" for name in answer],
+            arguments=("source",),
+            plain=lambda answer: {"figures": answer},
+            needed=("out",),
+        ),
+        Verb(
             "rank",
             "rank methods by published summaries (no sequences), and compare the protocols",
             ("edgecil paper rank paper-rankings", "edgecil paper rank published.csv --json"),

@@ -9,7 +9,7 @@ import numpy as np
 from edgecil.analysis.analysis import Analysis, DatasetAnalysis
 from edgecil.analysis.comparison import Comparison, PerformanceProfile
 from edgecil.analysis.details import TaskCurve
-from edgecil.io.arrays import Floats
+from edgecil.io.arrays import Floats, Ints
 from edgecil.report.drawing import (
     NARROW,
     WIDE,
@@ -42,6 +42,7 @@ from edgecil.wording.metric_words import MetricWords, metric_words
 
 _MOST_BANDS = 6
 _LEAST_DOTS = 10  # orders for a chart of a predictor
+_MOST_DOTS = 1_000  # in such a chart
 _HALF = 620.0  # pixels of a heat map on a desk
 _MOST_NAMED = 60  # classes; beyond, names appear on hover only
 _MOST_NUMBERED = 20
@@ -317,7 +318,7 @@ def build_prediction(
     clouds: dict[str, tuple[Floats, Floats, list[int], str]] = {}
     for method, analysis in dataset.methods.items():
         values, correlation = orders.values[method], analysis.correlation
-        own = np.flatnonzero(~np.isnan(orders.z) & ~np.isnan(values))
+        own = _thin(np.flatnonzero(~np.isnan(orders.z) & ~np.isnan(values)), values)
         if correlation is None or not own.size:
             continue
         r = correlation.pearson if correlation.stable else None
@@ -326,13 +327,25 @@ def build_prediction(
     if not clouds:
         return None
     label = dataset.predictor.label
+    some = ""
+    if len(orders) > _MOST_DOTS:
+        some = f" (at most {_MOST_DOTS:,}, evenly from the lowest value to the highest)"
     caption = (
-        f"{label} against the {words.title} of each method, one dot per order that was run; r is "
-        "the correlation over the orders that were not constructed."
+        f"{label} against the {words.title} of each method, one dot per order that was run{some}; "
+        "r is the correlation over the orders that were not constructed."
     )
     return ReportFigure.of(
         name, caption, lambda width: draw_prediction(clouds, label, words.title, width)
     )
+
+
+def _thin(places: Ints, values: Floats) -> Ints:
+    """Return at most 1,000 places, evenly from the one with the lowest value to the highest."""
+    if len(places) <= _MOST_DOTS:
+        return places
+    by_value = places[np.argsort(values[places], kind="stable")]
+    chosen = np.linspace(0, len(places) - 1, _MOST_DOTS).round().astype(np.int64)
+    return np.sort(by_value[chosen])
 
 
 def draw_prediction(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -39,6 +39,9 @@ from edgecil.wording.metric_words import MetricWords, metric_words
 
 _DENSITY_POINTS = 100
 _LEAST_SHAPE = 8  # orders from which an estimated distribution is drawn
+_MOST_DOTS = 1_000  # of a protocol in a row; of more, only the ends are dots
+_ENDS = 25  # dots on each side
+_BARS = 80  # of the values where not all are dots
 _GAP = 3.0  # between the base line and the dots
 
 
@@ -68,6 +71,24 @@ class OverviewRow:
         """Whether there are enough orders to draw the shape of their distribution."""
         return self.is_measured or self.said.order_count >= _LEAST_SHAPE
 
+    @property
+    def is_crowded(self) -> bool:
+        """Whether a protocol has so many orders that only the ends are drawn as dots."""
+        return max(Counter(self.protocols).values(), default=0) > _MOST_DOTS
+
+    def without_middle(self) -> OverviewRow:
+        """Return the row with the lowest and highest values of each crowded protocol only."""
+        names = np.array(self.protocols)
+        is_shown = np.ones(len(names), dtype=bool)
+        for protocol, count in Counter(self.protocols).items():
+            if count > _MOST_DOTS:
+                is_shown[np.flatnonzero(names == protocol)[_ENDS:-_ENDS]] = False
+        shown = np.flatnonzero(is_shown)
+        protocols = tuple(self.protocols[place] for place in shown.tolist())
+        return replace(
+            self, values=self.values[shown], protocols=protocols, orders=self.orders[shown]
+        )
+
 
 def build_overview(
     dataset: DatasetAnalysis, ranked: Sequence[str], orders: OrderTable, *, name: str = "overview"
@@ -76,9 +97,12 @@ def build_overview(
     words = metric_words(dataset.metric)
     kind = "class order" if dataset.table.counts_orders else "run"
     rows = [_row(dataset, method, orders) for method in ranked]
+    dots = "each dot is an order"
+    if any(row.is_crowded for row in rows):
+        dots += f" (of {_MOST_DOTS:,} and more only the {_ENDS} lowest and highest)"
     caption = (
         f"{words.title[0].upper()}{words.title[1:]} over class orders: "
-        f"{'each row is a method; ' if len(rows) > 1 else ''}each dot is an order, the "
+        f"{'each row is a method; ' if len(rows) > 1 else ''}{dots}, the "
         "diamond is the mean with its 90 % interval, the thin bar holds a new run with "
         "probability 90 %, and grey is the distribution over orders."
     )
@@ -214,15 +238,8 @@ def _draw_row(row: OverviewRow, scale: Scale, base: float, height: float) -> lis
     said = row.said
     marks: list[Mark] = []
     if row.has_shape and said.distribution.std > 0.0:
-        edges = np.linspace(*said.distribution.interval(0.99), _DENSITY_POINTS)
-        if row.is_measured:
-            edges = grid(row.values) - 1e-9  # a bar has its lower edge
-        edges = edges.clip(scale.low, scale.high)
-        density = np.diff(said.distribution.cdf(edges)) / np.maximum(np.diff(edges), 1e-9)
-        levels = np.repeat(base - 0.44 * height * density / max(float(density.max()), 1e-12), 2)
-        x = scale.map(np.repeat(edges, 2)).tolist()
-        outline = zip(x, [base, *levels.tolist(), base], strict=True)
-        marks.append(Line(tuple(outline), "", fill="truth"))
+        marks.append(_hill(row, scale, base, height))
+    row = row.without_middle()
     x = scale.map(row.values)
     marks.append(Line(((x[0], base), (x[-1], base)), "edge-line", 1.0))
     radius = 4.2 if len(x) <= 12 else 3.2 if len(x) <= 40 else 2.4 if len(x) <= 150 else 1.8
@@ -246,6 +263,23 @@ def _draw_row(row: OverviewRow, scale: Scale, base: float, height: float) -> lis
     if said.mean.value is not None:
         marks += diamond(scale(said.mean.value), base, 4.6)
     return [*marks, *_labels(row, scale, base)]
+
+
+def _hill(row: OverviewRow, scale: Scale, base: float, height: float) -> Line:
+    """The density above the base line: that of the values themselves if there are very many."""
+    if row.is_crowded:
+        counts, edges = np.histogram(row.values, bins=_BARS)
+        density = counts.astype(np.float64)
+    else:
+        edges = np.linspace(*row.said.distribution.interval(0.99), _DENSITY_POINTS)
+        if row.is_measured:
+            edges = grid(row.values) - 1e-9  # a bar has its lower edge
+        edges = edges.clip(scale.low, scale.high)
+        density = np.diff(row.said.distribution.cdf(edges)) / np.maximum(np.diff(edges), 1e-9)
+    levels = np.repeat(base - 0.44 * height * density / max(float(density.max()), 1e-12), 2)
+    x = scale.map(np.repeat(edges, 2)).tolist()
+    outline = zip(x, [base, *levels.tolist(), base], strict=True)
+    return Line(tuple(outline), "", fill="truth")
 
 
 def _labels(row: OverviewRow, scale: Scale, base: float) -> list[Mark]:

@@ -8,10 +8,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-VERSIONS = ("edgecil", "torch", "machine", "cpu", "gpu")
+VERSIONS = ("edgecil", "torch", "machine", "cpu", "kernels", "gpu")
 """What may differ from an earlier process if this is allowed."""
-MACHINE = (*VERSIONS, "threads")
-"""What must agree to resume, and is a note where runs of several directories meet."""
+PROCESSOR = "processor"
+"""The type of processor, which may differ: it changes results as another training seed does."""
+MACHINE = (*VERSIONS, PROCESSOR, "threads")
+"""What is a note where runs of several directories meet; all but the processor must agree to
+resume."""
 
 FILES = "files of "
 """Begins the name under which files that a learner has read are stored; they become known later."""

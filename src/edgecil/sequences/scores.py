@@ -172,7 +172,8 @@ def relabelled_sums(
     Each is the scalar product of two symmetric N × N matrices, of which one triangle suffices, so
     that many orders are one matrix product.
     """
-    task = place_classes(orders, space)
+    # Small integers, because most of the time goes into looking weights up.
+    task = place_classes(orders, space).astype(np.min_scalar_type(space.tasks**2))
     one, other = np.triu_indices(space.classes, 1)
     rows = max(1, _ENTRIES // max(1, len(one)))
     twice = 2.0 * weights.ravel()
@@ -182,7 +183,8 @@ def relabelled_sums(
         similarities = values[some[:, one], some[:, other]]
         for start in range(0, len(orders), rows):
             own = task[start : start + rows]
-            weighted = twice[own[:, one] * space.tasks + own[:, other]]
+            pairs = own.take(one, axis=1) * task.dtype.type(space.tasks) + own.take(other, axis=1)
+            weighted = twice.take(pairs)
             sums[begin : begin + rows, start : start + rows] = similarities @ weighted.T
     return sums
 

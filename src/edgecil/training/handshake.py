@@ -1,7 +1,9 @@
 """The handshake of workers: what must be equal for results to be equal to the last bit.
 
-Sums of floating-point numbers depend on the vector instructions of the processor, so the same code
-on the same data gives other last bits on another type of processor.
+Sums of floating-point numbers depend on the vector instructions that the libraries use, so the same
+code on the same data gives other last bits with other kernels. A worker with other versions or
+kernels is refused. One on another type of processor with the same kernels trains, and the
+difference is recorded with its results: they differ as with another training seed.
 """
 
 from __future__ import annotations
@@ -16,8 +18,9 @@ import torch
 
 import edgecil
 from edgecil.backbones.pretrained import fingerprint, is_pretrained
-from edgecil.io.device import expected_capability
+from edgecil.io.device import expected_capability, kernel_variables, processor_type
 from edgecil.methods.task import Scenario
+from edgecil.runs.identity import PROCESSOR
 
 _CHUNK = 1024
 
@@ -29,6 +32,8 @@ def machine_identity(*, here: bool = False) -> dict[str, str]:
         "torch": torch.__version__,
         "machine": platform.machine(),
         "cpu": torch.backends.cpu.get_cpu_capability() if here else expected_capability(),
+        "kernels": " ".join(kernel_variables().values()),
+        PROCESSOR: processor_type(),
     }
 
 

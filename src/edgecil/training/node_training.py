@@ -32,6 +32,7 @@ from edgecil.methods import Environment, Method, MethodEntry, get_method
 from edgecil.methods.plain_learner import LearnerError
 from edgecil.methods.task import Scenario, Split, derive_generator
 from edgecil.methods.training_loop import check_finite
+from edgecil.runs.identity import PROCESSOR
 from edgecil.training.handshake import differences, gpu_identity, worker_identity
 from edgecil.training.learner_checks import LearnerChecks, check_learner
 
@@ -311,9 +312,10 @@ def _score_classes(context: WorkerContext, node: Node) -> Outcome:
 
 def _refusal(context: WorkerContext) -> Outcome | None:
     """Return the outcome of a worker whose results would differ; None if they do not."""
-    if not context.unequal or context.allow_mismatch:
+    refused = {name: text for name, text in context.unequal.items() if name != PROCESSOR}
+    if not refused or context.allow_mismatch:
         return None
-    unequal = ", ".join(f"{name} is {text}" for name, text in context.unequal.items())
+    unequal = ", ".join(f"{name} is {text}" for name, text in refused.items())
     message = f"The worker on {platform.node()} was refused because its results would differ"
     return failure(f"{message}: {unequal}.", refused=True)
 

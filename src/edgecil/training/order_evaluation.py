@@ -53,7 +53,7 @@ def evaluate_orders(
     """
     if not order_free:
         return Evaluated(plan, 0, 0)
-    finished = store.finished_nodes()
+    finished = set(store.finished_nodes())
     buffer = ResultBuffer(store)
     remaining: list[Node] = []
     added = reused = 0

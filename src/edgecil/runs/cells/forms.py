@@ -25,9 +25,13 @@ FORMS: tuple[tuple[str, ...], ...] = (
         "avalanche_csv",
         "avalanche_log",
         "libcontinual_log",
+        "mlflow_run",
+        "wandb_run",
+        "tensorboard_events",
+        "numpy_arrays",
     ),
     ("json_values", "json_lines"),
-    ("html_tables", "markdown_tables", "delimited_text"),
+    ("html_tables", "markdown_tables", "latex_tables", "delimited_text"),
 )
 _MODULES = "edgecil.runs.cells."
 _HIDDEN = (".", "__")
