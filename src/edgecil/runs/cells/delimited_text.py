@@ -36,7 +36,8 @@ def recognises(path: Path, head: bytes) -> bool:
     else:
         content = lines[:-1]
     rows = [line for line in content if line.strip() and not line.startswith("#")]
-    return len(rows) > 1 and bool(_consistent_delimiters(rows))
+    delimiters = _consistent_delimiters(rows) if len(rows) > 1 else []
+    return bool(delimiters) and _has_numbers(rows, delimiters[0])
 
 
 def read(path: Path) -> list[CellTable]:
@@ -106,6 +107,13 @@ def _consistent_delimiters(lines: Sequence[str]) -> list[str]:
     if not delimiters and len(widths) == 1 and numbers and sum(numbers) * 2 > len(numbers):
         delimiters.append(" ")
     return delimiters
+
+
+def _has_numbers(lines: Sequence[str], delimiter: str) -> bool:
+    """Return whether a third of the cells below the header are numbers; sentences have few."""
+    rows = [_split(line.rstrip("\r\n"), delimiter) for line in lines[1:]]
+    cells = [cell.strip() for row in rows for cell in row if cell.strip()]
+    return sum(map(is_numeric, cells)) * 3 >= len(cells) > 0
 
 
 def _delimiter(lines: Sequence[str], suffix: str) -> str:

@@ -32,6 +32,8 @@ FORMS: tuple[tuple[str, ...], ...] = (
     ),
     ("json_values", "json_lines"),
     ("html_tables", "markdown_tables", "latex_tables", "delimited_text"),
+    ("printed_tables",),
+    ("console_log",),
 )
 _MODULES = "edgecil.runs.cells."
 _HIDDEN = (".", "__")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 from edgecil.io.files import parse_json
 from edgecil.runs.cells import json_lines
 from edgecil.runs.cells.cell_table import CellTable
-from edgecil.runs.cells.file_text import decode, read_file_text, suffix_of
+from edgecil.runs.cells.file_text import HEAD, decode, read_file_text, suffix_of
 from edgecil.runs.cells.nested_values import tables_of_values
 
 FORM = "JSON"
-_START = re.compile(r'\s*(\{\s*(["}]|$)|\[\s*([\[{"\d\-\]]|$))')
+_START = re.compile(r'\s*(\{\s*(["}]|$)|\[\s*([\[{"\-\]]|\d+(\.\d+)?\s*[,\]eE]|$))')
 
 
 def recognises(path: Path, head: bytes) -> bool:
@@ -20,7 +21,18 @@ def recognises(path: Path, head: bytes) -> bool:
     text = decode(head)
     if text is None or _START.match(text) is None or json_lines.recognises(path, head):
         return False
-    return suffix_of(path) not in (".md", ".csv", ".tsv", ".tex") or text.lstrip()[0] == "{"
+    if suffix_of(path) in (".json", ".geojson"):
+        return True
+    # Other texts begin with a bracket, too: the time of a log, a printed list.
+    return len(head) == HEAD or _is_json(text)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def read(path: Path) -> list[CellTable]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from edgecil.errors import DataError
@@ -23,9 +24,9 @@ _PLACE = re.compile(r"[(\[]?\s*\d{1,9}(\s*[,\s]\s*\d{1,9})*\s*,?\s*[)\]]?")
 _LONGEST_CELL = 2000
 
 
-def tables_of_values(value: Any, form: str, source: str) -> list[CellTable]:
-    """Return the tables in a nested value."""
-    tables = list(_tables(value, form, source, "", {}, 0))
+def tables_of_values(value: Any, form: str, source: str, *, caption: str = "") -> list[CellTable]:
+    """Return the tables in a nested value, which may have a caption."""
+    tables = [replace(table, caption=caption) for table in _tables(value, form, source, "", {}, 0)]
     CELLS.check(source, sum(len(table.rows) * len(table.header) for table in tables))
     filled = [table for table in tables if table.rows and table.header]
     if not filled:

@@ -33,7 +33,7 @@ def recognises(path: Path, head: bytes) -> bool:
     """Return whether a file has TensorBoard's name for events, and begins with a record."""
     if "tfevents" not in path.name or len(head) < _LENGTH:
         return False
-    (length,) = struct.unpack_from("<Q", head)
+    length: int = struct.unpack_from("<Q", head)[0]
     return 0 < length < 2**20
 
 
