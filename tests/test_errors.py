@@ -1,4 +1,7 @@
-from collections.abc import Callable
+import ast
+import json
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -85,3 +88,69 @@ def test_options_may_be_integers_of_numpy() -> None:
     options: dict[str, Any] = {"classes": np.int64(6), "tasks": np.int32(3), "budget": np.uint8(3)}
     plan = edgecil.check(**grouped(method="finetune", dataset="quickdraw", **options))
     assert plan.methods[0].tasks == 15  # three random orders and two probes
+
+
+LONG = {"words": "lorem ipsum " * 900, "unbroken": "x" * 9_000, "quotes": "it's 'a' " * 900}
+SOURCES = Path(edgecil.__file__).parent
+ERRORS = re.compile("(Error|wrong_value|unknown|warn)$")
+
+
+def templates() -> Iterator[ast.JoinedStr]:
+    """Every text with values that an error or a warning of the package is made from."""
+    for path in SOURCES.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ERRORS.search(ast.unparse(node.func)):
+                for argument in node.args:
+                    yield from (it for it in ast.walk(argument) if isinstance(it, ast.JoinedStr))
+
+
+def filled(template: ast.JoinedStr, value: str) -> str:
+    """A text whose values are all this one, in quotes where the template has them."""
+    parts = []
+    for part in template.values:
+        if isinstance(part, ast.Constant):
+            parts.append(str(part.value))
+        elif isinstance(part, ast.FormattedValue):
+            parts.append(repr(value) if part.conversion == ord("r") else value)
+    return "".join(parts)
+
+
+def test_no_raise_site_prints_a_value_beyond_80_characters() -> None:
+    every = list(templates())
+    assert len(every) > 600
+    for template in every:
+        for value in ("x" * 9_000, str(list(range(3_000)))):
+            printed = str(edgecil.EdgecilError(filled(template, value)))
+            bare = str(edgecil.EdgecilError(filled(template, "")))
+            values = sum(isinstance(part, ast.FormattedValue) for part in template.values)
+            assert len(printed) <= len(bare) + 82 * values, ast.unparse(template)
+        in_quotes = [it for it in template.values if getattr(it, "conversion", -1) == ord("r")]
+        if len(in_quotes) == values:
+            printed = str(edgecil.EdgecilError(filled(template, LONG["words"])))
+            assert len(printed) <= len(bare) + 82 * values, ast.unparse(template)
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "md", "txt"])
+@pytest.mark.parametrize("kind", LONG)
+@pytest.mark.parametrize("column", ["method", "dataset", "seed", "accuracy", "order", "new", ""])
+def test_no_cell_is_echoed_whole(column: str, kind: str, form: str, tmp_path: Path) -> None:
+    usual = {"method": "icarl", "dataset": "cifar100", "seed": "1", "accuracy": "61.5"}
+    row = {**usual, "order": "0 1 2 3", column or LONG[kind]: LONG[kind] if column else "5"}
+    rows = [row, {**row, "seed": "2"}, {**row, "seed": "3", "accuracy": "60"}]
+    path = tmp_path / f"table.{form}"
+    if form == "csv":
+        pd.DataFrame(rows).to_csv(path, index=False)
+    elif form == "json":
+        path.write_text(json.dumps(rows))
+    else:
+        separator = "|" if form == "md" else " "
+        lines = [list(row), *([["---"] * len(row)] if form == "md" else [])]
+        lines += [list(each.values()) for each in rows]
+        path.write_text("\n".join(separator.join(["", *line, ""]) for line in lines))
+    for call in (edgecil.analyze, edgecil.compare):
+        try:
+            answer = str(call(path))
+        except edgecil.EdgecilError as error:
+            answer = str(error)
+        assert len(answer) < 1_200
+        assert LONG[kind][:100] not in answer

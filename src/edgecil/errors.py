@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import math
 import re
 import reprlib
@@ -29,10 +30,34 @@ class Sentence:
 
     def __str__(self) -> str:
         text = str(self.args[0]) if self.args else ""
-        return re.sub("`([a-z_]+)`", lambda match: _NAMING[-1](match[1]), text)
+        named = re.sub("`([a-z_]+)`", lambda match: _NAMING[-1](match[1]), text)
+        return _LONG_VALUE.sub(lambda match: shortened(match[0]), named)
 
 
 _NAMING: list[Callable[[str], str]] = [repr]
+_LONGEST = 80  # characters of a value in a message
+_MOST_NAMES = 100  # in a list of what is available
+_LONG_VALUE = re.compile(
+    rf"""(?<!\w)'[^'\n]{{{_LONGEST - 1},}}'(?!\w)  # a text in quotes
+    | (?<!\w)"[^"\n]{{{_LONGEST - 1},}}"(?!\w)
+    | \[[^\[\]\n]{{{_LONGEST - 1},}}\]            # a list
+    | [^\s/\\]{{{_LONGEST + 1},}}                # a word that is no path
+    """,
+    re.VERBOSE,
+)
+
+
+def shortened(text: str) -> str:
+    """Return a text of at most 80 characters: its begin and its end, if it is longer.
+
+    >>> shortened("a" * 50 + "b" * 50)
+    'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...bbbbbbbbbbbbbbbbbbbbbbbbbbb'
+    >>> shortened("short")
+    'short'
+    """
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[: _LONGEST - 30]}...{text[-27:]}"
 
 
 class EdgecilError(Sentence, Exception):
@@ -111,7 +136,22 @@ def unknown(kind: str, given: object, names: Iterable[str]) -> UsageError:
     listed = list(names)
     near = nearest(given, listed) if isinstance(given, str) else []
     hint = f" Did you mean {' or '.join(repr(name) for name in near)}?" if near else ""
-    return UsageError(f"Unknown {kind} {shown(given)}.{hint} Available: {', '.join(listed)}.")
+    available = name_some(listed, _MOST_NAMES)
+    return UsageError(f"Unknown {kind} {shown(given)}.{hint} Available: {available}.")
+
+
+def short_name(name: str) -> str:
+    """Return a name of at most 80 characters; different names stay different.
+
+    >>> short_name("icarl")
+    'icarl'
+    >>> len(short_name("lr=0.1, " * 100)), short_name("a" * 99) == short_name("a" * 98)
+    (80, False)
+    """
+    if len(name) <= _LONGEST:
+        return name
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{name[: _LONGEST - 12]}... {digest}"
 
 
 def shown(value: object) -> str:
@@ -139,7 +179,6 @@ def shown(value: object) -> str:
     return text
 
 
-_LONGEST = 80
 _SHORT = reprlib.Repr()
 _SHORT.maxother = _LONGEST + 1
 _SHORT.maxstring = _LONGEST - 20
@@ -164,11 +203,11 @@ def is_integer(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def name_some(names: Sequence[str]) -> str:
-    """Return the first three names, and how many more there are.
+def name_some(names: Sequence[str], most: int = 3) -> str:
+    """Return the first names, and how many more there are.
 
     >>> name_some(["conv1", "conv2", "conv3", "fc"])
     'conv1, conv2, conv3 and 1 more'
     """
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(names[:3]) + more
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(shortened, names[:most])) + more

@@ -21,7 +21,7 @@ from edgecil.cli import (
 )
 from edgecil.cli.output import note, print_json, print_parts
 from edgecil.cli.verb import Verb, VerbGroup, flag_of, load
-from edgecil.errors import EdgecilError, naming, nearest
+from edgecil.errors import EdgecilError, first_line, naming, nearest
 from edgecil.registry import installed
 
 SECTIONS: dict[str, tuple[Verb, ...]] = {
@@ -223,4 +223,4 @@ def _explain(error: BaseException) -> tuple[str, int]:
         return "Not enough memory. Stored results are kept; free memory or use fewer workers.", 1
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}{f' ({error.filename})' if error.filename else ''}.", 1
-    return f"{type(error).__name__}: {error} (--debug shows where).", 1
+    return f"{type(error).__name__}: {first_line(error)} (--debug shows where).", 1

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from edgecil.errors import DataError, UsageError
+from edgecil.errors import DataError, UsageError, shortened
 from edgecil.experiments.chosen_similarity import SIMILARITY_FILE
 from edgecil.experiments.experiment import Experiment
 from edgecil.experiments.plan import Node
@@ -89,8 +89,9 @@ def _check_identities(stores: Sequence[StoreReader]) -> None:
                 is_equal = other == value or is_remark(name)
             if not is_equal:
                 raise UsageError(
-                    f"{origin} and {store.directory} cannot be merged: {name!r} is {other} in the "
-                    f"first and {value} in the second."
+                    f"{origin} and {store.directory} cannot be merged: {name!r} is "
+                    f"{shortened(str(other))} in the first and {shortened(str(value))} in the "
+                    "second."
                 )
 
 

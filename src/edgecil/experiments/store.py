@@ -24,7 +24,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from edgecil.errors import DataError, EdgecilError, UsageError
+from edgecil.errors import DataError, EdgecilError, UsageError, shortened
 from edgecil.experiments.plan import Node, Prefix
 from edgecil.experiments.results import NodeResult, RunResult, WholeRun
 from edgecil.io.files import other_kind, replace_file
@@ -260,7 +260,10 @@ class StoreReader:
     def _refuse(self, differences: list[tuple[str, Any, Any]]) -> None:
         """Raise an error if the given values differ from the stored ones."""
         if differences:
-            lines = [f"  {path}: {old} stored, {new} given" for path, old, new in differences]
+            lines = [
+                f"  {path}: {shortened(str(old))} stored, {shortened(str(new))} given"
+                for path, old, new in differences
+            ]
             raise UsageError(
                 f"{self.directory} contains results with other settings; use `overwrite` to delete "
                 "them and start over, or choose another `out` directory.\n" + "\n".join(lines)

@@ -13,7 +13,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from edgecil.errors import DataError, UsageError, name_some, nearest, shown, wrong_value
+from edgecil.errors import (
+    DataError,
+    UsageError,
+    name_some,
+    nearest,
+    short_name,
+    shown,
+    wrong_value,
+)
 from edgecil.io.csv_files import check_header, parse_rows, read_rows
 from edgecil.io.files import read_text
 from edgecil.io.numbers import parse_cell
@@ -132,13 +140,17 @@ class Grid:
             elif "method" not in self.columns and values and not texts:
                 self._melt(values, metric, "method")
             elif "seed" not in self.columns and values and all(map(str.isdigit, values)):
-                self.notes.append(f"The columns {','.join(values)} of {self.origin} are seeds.")
+                self.notes.append(f"The columns {name_some(values)} of {self.origin} are seeds.")
                 self._melt(values, metric, "seed")
         if metric not in self.columns:
             near = nearest(metric, free)
-            hint = f". Did you mean {near[0]!r}?" if near else f". It has {','.join(self.columns)}."
+            hint = (
+                f". Did you mean {near[0]!r}?"
+                if near
+                else f". It has {name_some(list(self.columns), 12)}."
+            )
             if values and not near:
-                hint = f"; choose one by `metric`: {', '.join(values)}."
+                hint = f"; choose one by `metric`: {name_some(values, 12)}."
             raise DataError(f"{self.origin} has no column {shown(metric)}{hint}")
 
     def _melt_chart(self, names: Sequence[str], metric: str) -> None:
@@ -242,7 +254,7 @@ def _logged(paths: Sequence[Path]) -> Grid:
 
 
 def _grid(rows: Iterator[list[str]], origin: str, stem: str | None, first: int = 2) -> Grid:
-    header = [cell.strip() for cell in next(rows, [])]
+    header = [short_name(cell.strip()) for cell in next(rows, [])]
     if not any(header):
         raise DataError(f"{origin} is empty; it requires a header line and one line for each run.")
     for separator, name in ((";", "semicolons"), ("\t", "tabs")):

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgecil.errors import DataError, name_some, shown
+from edgecil.errors import DataError, name_some, short_name, shown
 from edgecil.io.arrays import Bools, Floats, Ints
 from edgecil.runs.design import Design, PairedBy, Varies
 from edgecil.runs.metrics import DEFAULT_METRIC, find_metric
@@ -204,8 +204,8 @@ class Runs:
         sequence have seeds 0, 1, …, and a run without a value has failed. `settings` are by digest.
         """
         count, numbers = len(method), np.asarray(values, dtype=np.float64)
-        methods, a = _code(method)
-        protocols, b = _code(protocol)
+        methods, a = _code(list(map(short_name, method)))
+        protocols, b = _code(list(map(short_name, protocol)))
         labels, c = _code([str(one) for one in sequence] if label is None else label)
         sequences, d = _code(sequence)
         identities, e = _code([""] * count if identity is None else identity)
@@ -213,7 +213,7 @@ class Runs:
             seed = _rank(np.arange(count), a, b, c, d)
         seeds = np.asarray(seed, dtype=np.int64)
         return cls(
-            dataset=dataset,
+            dataset=short_name(dataset),
             methods=methods,
             protocols=protocols,
             labels=labels,

@@ -326,7 +326,9 @@ def _failed(context: WorkerContext, node: Node, error: Exception | SystemExit) -
     if isinstance(error, SystemExit):
         line = exit_sentence(node.method, error)
     else:
-        line = f"{type(error).__name__}: {error}".split("\n")[0].removesuffix(": ")
+        line = type(error).__name__
+        if str(error):
+            line += f": {error if permanent else first_line(error)}"
     entry = context.methods.get(node.method)
     place = entry.source.place(error) if entry is not None and entry.source else ""
     if place and not permanent:  # an error of edgecil is complete as it is
