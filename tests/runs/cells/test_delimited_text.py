@@ -124,3 +124,35 @@ def test_a_packed_bomb_is_refused(tmp_path, monkeypatch) -> None:
     path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 100_000))
     with pytest.raises(DataError, match="EDGECIL_MAX_TEXT_BYTES"):
         read_tables(path)
+
+
+def test_lists_in_cells_are_long_with_what_stands_beside_them(tmp_path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text('method,seed,curve\ner,1,"[90.5, 60.25]"\nder,1,[91.  70.5]\n')
+    single, curves = read_tables(path)
+    assert single.rows == (("er", "1"), ("der", "1"))
+    assert curves.header == ("method", "seed", "index", "curve")
+    assert curves.rows[:3] == (("er", "1", 0, 90.5), ("er", "1", 1, 60.25), ("der", "1", 0, 91.0))
+    assert curves.roles == {"index": "index"}
+
+
+def test_dictionaries_in_cells_are_columns(tmp_path) -> None:
+    text = "order,step,acc\n1,1,\"{'Task_1': 36.0, 'Task_2': np.float64(53.5)}\"\n"
+    table = read_text_file(tmp_path, "runs.csv", text)
+    assert table.header == ("order", "step", "acc.Task_1", "acc.Task_2")
+    assert table.rows == (("1", "1", 36.0, 53.5),)
+
+
+@pytest.mark.parametrize(
+    "cell", ["[__import__('os').system('true')]", "{" * 900, "[" * 5000, "{x for x in ()}"]
+)
+def test_programs_in_cells_stay_text(tmp_path, cell) -> None:
+    table = read_text_file(tmp_path, "runs.csv", f"method;curve\ner;{cell}\n")
+    assert table.rows == (("er", cell),)
+
+
+def test_sentences_with_commas_are_no_table(tmp_path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("we train, then test\nthen rest, and sleep\nso it goes, and ends\n")
+    with pytest.raises(DataError, match="names no results"):
+        read_tables(path)

@@ -109,3 +109,35 @@ def test_columns_times_records_are_limited(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("EDGECIL_MAX_CELLS", "5000")
     with pytest.raises(DataError, match="EDGECIL_MAX_CELLS"):
         tables_of(tmp_path, [{f"column {number}": 1} for number in range(100)])
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        {"b": {"after_b": 0.9, "after_a": 0.4}, "a": {"after_a": 0.8}},
+        {"after training on b": {"b": 0.9}, "after training on a": {"b": 0.4, "a": 0.8}},
+    ],
+)
+def test_a_matrix_with_names_of_tasks_is_long(tmp_path, matrix) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps({"method": "er", "seed": 1, "accuracy_matrix": matrix}))
+    _, table = read_tables(path)
+    assert table.header == ("after task", "task", "accuracy_matrix")
+    assert table.rows == ((0, 0, 0.9), (1, 0, 0.4), (1, 1, 0.8))
+    assert table.roles == {"after task": "step", "task": "task"}
+    assert (table.facts["method"], table.facts["seed"]) == ("er", 1)
+
+
+def test_names_without_values_are_no_table_beside_their_lists(tmp_path) -> None:
+    path = tmp_path / "run.json"
+    path.write_text('{"er": [90.5, 60.25], "der": [91, 70.5], "(0, 1)": [1, 2], "x": [3, 4, 5]}')
+    tables = read_tables(path)
+    assert all(len(table.header) > 1 or table.header[0] != "key" for table in tables)
+
+
+def test_the_time_of_a_log_is_no_list(tmp_path) -> None:
+    path = tmp_path / "run.log"
+    path.write_text("[01:13:42] start\n[01:13:43] Average accuracy: 60.5\n")
+    (table,) = read_tables(path)
+    assert table.form == "console log"
+    assert table.rows == (("60.5",),)

@@ -1,6 +1,7 @@
 """CSV files of Avalanche: `eval_results.csv`, and the table of all metrics of its evaluation.
 
 `eval_results.csv` has a row for each experience that is tested after each one that was trained.
+The file beside it with accuracies of training belongs to the same run.
 The table of all metrics has a row for each test, and columns such as
 `Top1_Acc_Exp/eval_phase/test_stream/Exp000`. Accuracies are fractions.
 """
@@ -21,6 +22,8 @@ from edgecil.runs.cells.run_log import run_table
 
 FORM = "Avalanche CSV"
 _PAIRS = ("eval_exp", "training_exp")
+_EPOCHS = ("training_exp", "epoch")
+_RESULTS = "eval_results.csv"
 _ACCURACIES = ("eval_accuracy", "eval_acc")
 _TEST_ACCURACY = re.compile(
     r"Top1_Acc_Exp/eval_phase/test_stream(?:/Task\d{1,4})?/Exp(\d{1,4})", re.ASCII
@@ -31,6 +34,8 @@ def recognises(path: Path, head: bytes) -> bool:
     """Return whether the header has the columns of Avalanche."""
     first_line = (decode(head) or "").partition("\n")[0].strip()
     names = first_line.split(",")
+    if tuple(names[:2]) == _EPOCHS:
+        return path.with_name(_RESULTS).is_file()
     is_results = tuple(names[:2]) == _PAIRS and any(name in names for name in _ACCURACIES)
     return is_results or (len(names) > 1 and any(map(_TEST_ACCURACY.fullmatch, names)))
 
@@ -41,6 +46,8 @@ def read(path: Path) -> list[CellTable]:
     CELLS.check(str(path), text.count(","))
     rows = [[cell.strip() for cell in row] for row in parse_rows(text, str(path))]
     header, body = rows[0], rows[1:]
+    if tuple(header[:2]) == _EPOCHS:
+        return read(path.with_name(_RESULTS))
     if not body:
         raise DataError(f"{path} has no accuracies; its run ended before the first test.")
     for number, row in enumerate(body, start=2):

@@ -14,6 +14,7 @@ from edgecil.errors import DataError
 from edgecil.io.csv_files import parse_rows, unescape
 from edgecil.runs.cells.cell_table import Cell, CellTable
 from edgecil.runs.cells.file_text import CELLS, decode, read_file_text, suffix_of
+from edgecil.runs.cells.literal_cells import unpack_literal_cells
 from edgecil.runs.cells.text_cells import is_numeric, join_header, text_table
 
 _SUFFIXES = (".csv", ".tsv", ".tab")
@@ -62,7 +63,7 @@ def read(path: Path) -> list[CellTable]:
     )
     if not table.rows:
         raise DataError(f"{path} contains no runs; write a line for each below its header.")
-    return [table]
+    return unpack_literal_cells(table)
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,10 @@ def recognises(path: Path, head: bytes) -> bool:
     text = decode(head)
     if text is None or _START.match(text) is None or json_lines.recognises(path, head):
         return False
-    if suffix_of(path) in (".json", ".geojson"):
+    if suffix_of(path) == ".json":
         return True
+    if suffix_of(path) == ".ipynb":  # a program with its output
+        return False
     # Other texts begin with a bracket, too: the time of a log, a printed list.
     return len(head) == HEAD or _is_json(text)
 

@@ -18,9 +18,11 @@ from typing import Any
 from edgecil.errors import DataError
 from edgecil.runs.cells.cell_table import Cell, CellTable
 from edgecil.runs.cells.file_text import CELLS
+from edgecil.runs.cells.named_matrices import named_matrix_table
 
 _DEEPEST = 12
 _PLACE = re.compile(r"[(\[]?\s*\d{1,9}(\s*[,\s]\s*\d{1,9})*\s*,?\s*[)\]]?")
+_KEY = re.compile(r"key(?: \d{1,2})?")  # columns for the names of mappings
 _LONGEST_CELL = 2000
 
 
@@ -41,7 +43,10 @@ def _tables(
         raise DataError(f"{source} has more than {_DEEPEST} levels of lists and objects.")
     if isinstance(value, Mapping):
         frame = _split_frame(value) or _column_frame(value)
-        if frame is not None:
+        matrix = named_matrix_table(value, form, source, place, facts)
+        if matrix is not None:
+            yield matrix
+        elif frame is not None:
             yield _rows_table(*frame, form, source, place, facts)
         elif _is_level(value):
             yield from _level_tables(value, form, source, place, facts, depth)
@@ -179,7 +184,9 @@ def _record_tables(
     CELLS.check(source, len(names) * len(flat))
     if names:
         rows = [[scalars.get(name) for name in names] for scalars, _ in flat]
-        yield _rows_table(names, rows, form, source, place, facts)
+        has_values = not all(_KEY.fullmatch(name) for name in names)
+        if has_values or not any(lists for _, lists in flat):
+            yield _rows_table(names, rows, form, source, place, facts)
     list_names = list(dict.fromkeys(name for _, lists in flat for name in lists))
     if len(records) == 1:
         scalars, lists = flat[0]

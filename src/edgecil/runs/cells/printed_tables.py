@@ -95,8 +95,9 @@ def _is_rule(line: str) -> bool:
 
 def _has_numbers(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the header has names, and the rows below it numbers in most places."""
-    is_pair = len(rows[0]) == 2 and rows[0][0].endswith(":")  # settings, one in each line
-    if len(rows[0]) < 2 or is_pair or sum(map(is_numeric, rows[0])) * 2 >= len(rows[0]):
+    # Settings, one in each line: "epochs: 3", "epochs   : 3".
+    is_setting = rows[0][0].endswith(":") or any(cell.startswith(":") for cell in rows[0])
+    if len(rows[0]) < 2 or is_setting or sum(map(is_numeric, rows[0])) * 2 >= len(rows[0]):
         return False
     cells = [cell for row in rows[1:] for cell in row[1:] if cell.strip()]
     return bool(cells) and sum(map(is_numeric, cells)) * 2 > len(cells)
