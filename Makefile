@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 # Tests start hundreds of processes, which would compile the package every time without bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick suite slow attack lint types oldest docs tutorial wheel benchmark parity evidence ecosystem clean
+.PHONY: demo test quick suite slow foreign training lowest attack lint types oldest docs tutorial wheel benchmark parity evidence ecosystem clean
 
 demo: $(VENV)/.train
 	$(BIN)/edgecil run --config recipe:demo --out demo
@@ -32,6 +32,27 @@ attack: $(VENV)/.dev
 
 slow: $(VENV)/.compiled
 	$(BIN)/python -m pytest -n logical --dist worksteal --store-slow
+
+# As on other machines: processors with other kernels, another time zone and locale, a user without
+# a home, one core. Each runs the whole suite; `make foreign MACHINE="sse avx512"` only these.
+foreign: $(VENV)/.compiled
+	$(BIN)/python tools/foreign.py $(MACHINE)
+
+# Only tests that train, as on a processor without AVX.
+training: $(VENV)/.compiled
+	$(BIN)/python tools/foreign.py sse --training
+
+# The lowest versions that pyproject.toml declares: 6 GB, because old wheels of torch are for CUDA.
+# Old packages warn of each other, so warnings are no errors here.
+lowest: .venv-lowest/.installed
+	.venv-lowest/bin/python -m pytest -p no:cacheprovider -p no:anyio -o filterwarnings=default -n logical --dist worksteal
+
+.venv-lowest/.installed: pyproject.toml
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check uv
+	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct --editable '.[train,clip,hf,ray,llm,timm]'
+	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python hypothesis psutil pytest pytest-timeout pytest-xdist selenium tensorboard
+	touch $@
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -100,4 +121,4 @@ ecosystem: .venv-ecosystem/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo site dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-lowest demo site dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
