@@ -403,6 +403,7 @@ def _wide_grid(panels: Sequence[Any], draw: Callable[[Axes, Any], None]) -> Figu
 def _samples(panels: Sequence[SamplesPanel]) -> Figure | None:
     """Return distances from the truth by number of orders: circles for RS, triangles for EDGE."""
     import matplotlib
+    from matplotlib.ticker import MaxNLocator
 
     if not panels:
         return None
@@ -429,7 +430,7 @@ def _samples(panels: Sequence[SamplesPanel]) -> Figure | None:
     for dataset, axes in axes_of.items():
         axes.set_title(f"{dataset} (circles: random, triangles: EDGE and random)", fontsize=8)
         axes.set_xlabel("number of orders", fontsize=7)
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_ylabel("W₁ from the truth (points)", fontsize=7)
         axes.tick_params(labelsize=7)
         axes.legend(fontsize=6, ncols=2)
