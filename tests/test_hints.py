@@ -136,7 +136,7 @@ def test_a_hint_serves_a_call_the_command_line_and_help() -> None:
 
 
 def test_shared_groups_divide_classes_into_tasks_and_choose_them() -> None:
-    assert TaskSizes(base=2, increment=2).space(6) == SequenceSpace((2, 2, 2))
+    assert TaskSizes(base=2, increment=2).space("abcdef") == SequenceSpace((2, 2, 2))
     assert (TaskSizes(tasks=3).are_given, TaskSizes().are_given) == (True, False)
     assert ClassChoice(classes=2).select(6).tolist() == [0, 1]
     assert ClassChoice(class_ids=[4, 1]).select(6).tolist() == [4, 1]

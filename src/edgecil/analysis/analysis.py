@@ -478,7 +478,7 @@ def _analyze_dataset(
     notes += note_undertrained(table, details)
     lost = [name for name in table.methods if name not in truths]
     notes += [f"{name} is left out: none of its runs has an accuracy." for name in lost]
-    if predictor is None and table.has_orders:
+    if predictor is None and table.has_orders and table.arranges == "classes":
         notes.append(
             f"{why_none} Therefore the correlation of accuracy with the similarity of tasks (S) "
             "is unknown."

@@ -100,19 +100,22 @@ def _add_values(
     classifier: str | None,
 ) -> None:
     """Add curve, values by class and confusion of each run of an experiment, by method."""
-    own_names = experiment.names
+    own_names, task_orders = experiment.names, experiment.task_orders
     results = [run for run in experiment.results() if classifier in (None, *run.classifiers)]
     run_curves = metric_curves(results, table.metric, classifier)
     run_classes = class_values(results, table.metric, classifier)
     for result, run_curve, of_classes in zip(results, run_curves, run_classes, strict=True):
-        ids = list(range(len(result.sequence.order)))
-        if table.names is not None and own_names is not None and table.names != own_names:
-            ids = [table.names.index(name) for name in own_names]
         by_id = None
-        if of_classes is not None:
-            by_id = np.empty(len(ids))
-            by_id[ids] = of_classes
-        sequence = _renumbered(result.sequence, ids)
+        if task_orders is not None:
+            sequence = task_orders.collapse(result.sequence)
+        else:
+            ids = list(range(len(result.sequence.order)))
+            if table.names is not None and own_names is not None and table.names != own_names:
+                ids = [table.names.index(name) for name in own_names]
+            sequence = _renumbered(result.sequence, ids)
+            if of_classes is not None:
+                by_id = np.empty(len(ids))
+                by_id[ids] = of_classes
         lists = values.setdefault(result.method, ({}, {}, {}))
         of_run = run_curve, by_id, result.confusion(classifier)
         for by_sequence, value in zip(lists, of_run, strict=True):
@@ -131,7 +134,7 @@ def _renumbered(sequence: ClassSequence, ids: Sequence[int]) -> ClassSequence:
 
 def note_undertrained(table: Runs, details: Mapping[str, RunDetails]) -> list[str]:
     """Return a sentence on learners that did not even learn their first task, alone as it is."""
-    if table.metric not in ("accuracy", "last", "average"):
+    if table.metric not in ("accuracy", "last", "average") or table.arranges == "tasks":
         return []
     guess = 100.0 / table.space.sizes[0]
     first = {name: own.curve.mean[0] for name, own in details.items() if own.curve is not None}

@@ -50,6 +50,10 @@ def find_similarity(
 ) -> tuple[Similarity | None, list[str], str]:
     """Return the similarity of the table's classes, notes, and why there is none."""
     table = runs.table
+    if table.arranges == "tasks":
+        if given is not None:
+            raise UsageError("Orders of given tasks have no similarity; leave it out.")
+        return None, [], ""
     if isinstance(given, (str, Path)):
         return _select(read_similarity(given), table, str(given)), [], ""
     if given is not None:

@@ -106,7 +106,7 @@ VERBS = (
         "edgecil.report.tables:sequence_tables",
         arguments=("dataset",),
         plain=lambda answer: {
-            "names": answer.similarity.names,
+            "names": answer.names,
             "sequences": answer.scored,
             "notes": answer.notes,
         },

@@ -15,7 +15,7 @@ from edgecil.options import Options, option
 from edgecil.runs.training_seeds import training_seed
 from edgecil.sequences.protocols import RECOMMENDED, find_protocol
 from edgecil.sequences.sequence import ClassSequence
-from edgecil.sequences.space import TaskSizes
+from edgecil.sequences.space import SequenceSpace, TaskSizes
 from edgecil.similarity.build import SimilaritySource
 
 Preparation: TypeAlias = Literal["plain", "centre-crop"]
@@ -219,6 +219,16 @@ class ExperimentConfig(TaskSizes):
         if self.protocol != RECOMMENDED or self.similarity.changed().keys() - {"template"}:
             return None
         return replace(self, protocol=RECOMMENDED[:1])
+
+    def suited_to(self, space: SequenceSpace) -> ExperimentConfig:
+        """Return the configuration without the recommended probes where all tasks hold the same.
+
+        Probes group similar classes or spread them, which requires classes that may move between
+        tasks.
+        """
+        if self.protocol == RECOMMENDED and not space.arranges_classes:
+            return replace(self, protocol=RECOMMENDED[:1])
+        return self
 
     @property
     def shares_seed(self) -> bool:

@@ -19,6 +19,7 @@ from edgecil.recipes import RUN, read_experiment_file, require_verb
 from edgecil.registry import installed
 from edgecil.sequences.given import given_texts
 from edgecil.sequences.space import TaskSizes
+from edgecil.sequences.task_orders import task_text
 from edgecil.similarity.build import FILES, TEXTS
 
 Config: TypeAlias = str | Path | Mapping[str, Any] | ExperimentConfig | None
@@ -30,8 +31,9 @@ CALL_OPTIONS = ("out", "overwrite", "as")
 """Parameters of `run` itself that a TOML file may also have."""
 
 _TASK_SIZES = tuple(TaskSizes.__dataclass_fields__)
+_FULL_SIZES = ("tasks", "increment", "sizes", "given_tasks")
 _CLASS_CHOICE = tuple(ClassChoice.__dataclass_fields__)
-_TEXTS_OR_LISTS = ("method", "protocol", "sequences")
+_TEXTS_OR_LISTS = ("method", "protocol", "sequences", "given_tasks")
 
 
 def read_config(
@@ -81,7 +83,7 @@ def merge_options(values: Mapping[str, Any], options: Mapping[str, Any]) -> dict
     {'tasks': 5}
     """
     given = {name: value for name, value in options.items() if value is not None}
-    replaced = set() if given.keys().isdisjoint(("tasks", "increment", "sizes")) else {*_TASK_SIZES}
+    replaced = set() if given.keys().isdisjoint(_FULL_SIZES) else {*_TASK_SIZES}
     merged = {name: value for name, value in values.items() if name not in replaced} | given
     for group, kind in GROUPS.items():
         own, beside = (kind.options_in(it.get(group)) for it in (values, given))
@@ -118,6 +120,8 @@ def build_config(values: Mapping[str, Any]) -> ExperimentConfig:
         if isinstance(given.get(name), (list, tuple)):
             parts = (part.strip() if isinstance(part, str) else part for part in given[name])
             given[name] = tuple(dict.fromkeys(parts))
+    if given.get("given_tasks") is not None:
+        given["given_tasks"] = task_text(given["given_tasks"])
     if given.get("sequences", {}) != {}:
         own = given_texts(given["sequences"])
         given["sequences"] = own

@@ -37,6 +37,7 @@ from edgecil.runs.run_table import FAILED, FINISHED, PENDING, Runs
 from edgecil.runs.training_seeds import FROM_LOGS, SEEDS, repeat_of
 from edgecil.sequences.protocols import REPEATS, LabelledSequence, find_protocol
 from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.task_orders import TaskOrderSpace, find_task_orders
 from edgecil.similarity import Similarity
 
 if TYPE_CHECKING:
@@ -137,6 +138,11 @@ class Experiment:
         names = self.identity.get("dataset", {}).get("classes")
         return None if names is None else tuple(names)
 
+    @property
+    def task_orders(self) -> TaskOrderSpace | None:
+        """The orders of the tasks that were given; None where classes are arranged."""
+        return find_task_orders(self.identity)
+
     def results(self) -> list[RunResult]:
         """Return every finished run."""
         with self._reading() as store:
@@ -192,6 +198,9 @@ class Experiment:
         values = metric_values(results, chosen, classifier)
         sequences = [it.sequence for it in labelled]
         repeats = [repeat_of(it.tasks, seed) for it, seed in zip(sequences, seeds, strict=True)]
+        task_orders = find_task_orders(stored)
+        if task_orders is not None:
+            sequences = [task_orders.collapse(sequence) for sequence in sequences]
         identity = stored.get("dataset", {})
         settings = {method: meaning(stored, method) for method in dict.fromkeys(methods)}
         digests = {method: digest_of(own) for method, own in settings.items()}
@@ -208,8 +217,13 @@ class Experiment:
             settings={digests[method]: own for method, own in settings.items()},
             dataset=identity.get("name", ""),
             metric=chosen,
-            names=tuple(identity["classes"]) if "classes" in identity else None,
-            by_class=_final_by_class(rows, classifier) if METRICS[chosen].of_classes else None,
+            names=_arranged_names(identity, task_orders),
+            by_class=(
+                _final_by_class(rows, classifier)
+                if METRICS[chosen].of_classes and task_orders is None
+                else None
+            ),
+            arranges="classes" if task_orders is None else "tasks",
         )
 
     def status(self) -> Status:
@@ -328,6 +342,15 @@ def _final_by_class(rows: Sequence[LabelledRun], classifier: str | None) -> Floa
         if of_classes is not None:
             by_class[place] = of_classes
     return None if np.isnan(by_class).all() else by_class
+
+
+def _arranged_names(
+    identity: Mapping[str, Any], task_orders: TaskOrderSpace | None
+) -> tuple[str, ...] | None:
+    """Return the names of what an order arranges: given tasks, or classes if these are known."""
+    if task_orders is not None:
+        return task_orders.names
+    return tuple(identity["classes"]) if "classes" in identity else None
 
 
 def _with_classifier(rows: Sequence[LabelledRun], classifier: str) -> list[LabelledRun]:

@@ -21,6 +21,7 @@ from edgecil.sequences.protocols import (
     parse_protocols,
 )
 from edgecil.sequences.space import TaskSizes
+from edgecil.sequences.task_orders import name_task_classes, read_given_tasks
 from edgecil.similarity import Similarity, SimilaritySource, choose_similarity, find_classes
 from edgecil.similarity.images import class_means
 
@@ -54,8 +55,13 @@ class ChosenOrders:
     names: tuple[str, ...]
     ids: tuple[int, ...]
     similarity: Similarity | None
-    sizes: tuple[int, ...]
+    space: SequenceSpace
     sequences: dict[str, list[LabelledSequence]]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes of the tasks, or of the given tasks in the order of their file."""
+        return self.space.sizes
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -100,7 +106,7 @@ def choose_orders(
     if by_inputs and asked.dataset is not None and not (source.file or source.embeddings):
         means = class_means(asked.dataset, ids=ids)
     if toolbox_tasks is None:
-        space = asked.space(len(ids))
+        space = asked.space([labels[id_] for id_ in ids])
     else:
         space = SequenceSpace(toolbox_sizes(*toolbox_tasks, len(ids)))
     sequences = draw_protocols(
@@ -115,7 +121,7 @@ def choose_orders(
     )
     names = tuple(labels[id_] for id_ in ids)
     sequences |= {name: parse_given(texts, space, names) for name, texts in given.items()}
-    return ChosenOrders(names, tuple(ids.tolist()), similarity, space.sizes, sequences)
+    return ChosenOrders(names, tuple(ids.tolist()), similarity, space, sequences)
 
 
 def _classes(
@@ -128,9 +134,11 @@ def _classes(
         return similarity, similarity.names
     if asked.dataset is not None or source.names is not None:
         return None, find_classes(asked.dataset, source.names).labels
+    if asked.given_tasks is not None:
+        return None, name_task_classes(read_given_tasks(asked.given_tasks))
     if asked.classes is not None:
         return None, [str(id_) for id_ in range(asked.classes)]
     raise UsageError(
         "The classes are not specified; give one of `dataset`, `names`, `similarity`, "
-        "`embeddings` and `classes`."
+        "`embeddings`, `classes` and `given_tasks`."
     )

@@ -33,6 +33,7 @@ from edgecil.io.progress_bar import Progress
 from edgecil.runs.training_seeds import PER_ORDER, SEEDS, training_seed
 from edgecil.sequences.protocols import PROTOCOLS
 from edgecil.sequences.sequence import ClassSequence, Tasks, format_tasks
+from edgecil.sequences.task_orders import given_tasks_identity
 from edgecil.similarity import SimilaritySource, save_similarity
 
 # In the folder of a run; the first two are described in `edgecil.interop.exchange_files`.
@@ -90,6 +91,7 @@ class ExternalPlan:
             "dataset": {"name": self.dataset, "classes": list(self.orders.names)},
             "class_ids": list(self.orders.ids),
             "sizes": list(self.orders.sizes),
+            **given_tasks_identity(self.orders.space),
             SEEDS: PER_ORDER,
             f"method {self.method}": dict(self.identity),
         }

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgecil.analysis.analysis import Analysis, as_analysis
+from edgecil.analysis.sources import Source
 from edgecil.classes import ClassList
 from edgecil.errors import DataError, UsageError
 from edgecil.io.arrays import Floats
@@ -44,8 +45,6 @@ from edgecil.wording.metric_words import metric_words
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from edgecil.analysis.sources import Source
 
 FIGURES = (
     "sampling",

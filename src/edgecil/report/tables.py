@@ -374,7 +374,9 @@ def sequence_tables(answer: Any) -> Iterator[Table | str]:
     from edgecil.classes import words_of
 
     for run in answer:
-        title = f"{run.label}   S = {run.profile.score:.4f}   z = {run.profile.z:+.2f}"
+        title = run.label
+        if run.profile is not None:
+            title += f"   S = {run.profile.score:.4f}   z = {run.profile.z:+.2f}"
         if (optimum := run.certificate) is not None:
             if optimum.objective != "adjacent":
                 title += f"   {optimum.objective} = {optimum.value:.4f}   z = {optimum.z:+.2f}"
@@ -383,13 +385,14 @@ def sequence_tables(answer: Any) -> Iterator[Table | str]:
         rows = []
         for number, task in enumerate(run.tasks[:_SHOWN], 1):
             hidden = f" … and {len(task) - _SHOWN} more" if len(task) > _SHOWN else ""
-            words = ", ".join(words_of(answer.similarity.names[class_]) for class_ in task[:_SHOWN])
+            words = ", ".join(words_of(answer.names[class_]) for class_ in task[:_SHOWN])
             rows.append((number, words + hidden))
         more = len(run.tasks) - _SHOWN
         caption = f"… and {more} more tasks" if more > 0 else ""
         yield make_table((Column("task", 0), "classes"), rows, title=title, caption=caption)
-    yield (
-        "S: similarity of neighbouring tasks (mean over class pairs times classes per task).\n"
-        "z: standard deviations of S from the mean of all sequences (exact)."
-    )
+    if answer.similarity is not None:
+        yield (
+            "S: similarity of neighbouring tasks (mean over class pairs times classes per task).\n"
+            "z: standard deviations of S from the mean of all sequences (exact)."
+        )
     yield from answer.notes

@@ -27,7 +27,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -130,6 +130,8 @@ class Runs:
         seeds_draw_data: whether a seed also draws the data, such as the fold of a cross-validation,
             so that methods with one seed share more than the number.
         notes: what was chosen when the runs were read, in sentences.
+        arranges: what an order arranges: classes, or given tasks, each of which is one class of the
+            sequences then.
     """
 
     dataset: str
@@ -155,6 +157,7 @@ class Runs:
     seeds_are: str = ""
     notes: tuple[str, ...] = ()
     seeds_draw_data: bool = False
+    arranges: Literal["classes", "tasks"] = "classes"
 
     def __post_init__(self) -> None:
         if not len(self):
@@ -197,6 +200,7 @@ class Runs:
         seeds_are: str = "",
         notes: Sequence[str] = (),
         seeds_draw_data: bool = False,
+        arranges: Literal["classes", "tasks"] = "classes",
     ) -> Runs:
         """Return a table from its columns, each with an entry for every run; see :class:`Runs`.
 
@@ -238,6 +242,7 @@ class Runs:
             seeds_are=seeds_are,
             notes=tuple(notes),
             seeds_draw_data=seeds_draw_data,
+            arranges=arranges,
         )
 
     def __len__(self) -> int:
@@ -260,6 +265,11 @@ class Runs:
         return SequenceSpace(self.sequences[0].sizes) if self.has_orders else _UNKNOWN_SPACE
 
     @property
+    def order_name(self) -> str:
+        """What people call one of its orders: a class order or a task order."""
+        return "task order" if self.arranges == "tasks" else "class order"
+
+    @property
     def stand_in(self) -> str:
         """What a stand-in is of: `order`, `seed` or `run`; empty if the orders are known."""
         return "" if self.has_orders else self.labels[0].partition(" ")[0]
@@ -272,7 +282,7 @@ class Runs:
     @property
     def chance(self) -> float | None:
         """The accuracy of guessing, 100/N; None for other metrics and unknown classes."""
-        is_accuracy = find_metric(self.metric).of_classes
+        is_accuracy = find_metric(self.metric).of_classes and self.arranges == "classes"
         return 100.0 / len(self.classes) if is_accuracy and self.classes else None
 
     @cached_property

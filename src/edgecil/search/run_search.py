@@ -147,7 +147,9 @@ def search_orders(
         )
     from edgecil.training.planner import load_images
 
-    space = experiment_config.space(len(load_images(experiment_config)))
+    if experiment_config.given_tasks is not None:
+        raise UsageError("A search arranges the classes itself; leave `given_tasks` out.")
+    space = experiment_config.space(load_images(experiment_config).names)
     limit = asked.limit(budget, space.tasks)
     trainer = _Trainer({"config": trained, "out": out, **options}, metric, asked.classifier)
     replaced = configured.get("overwrite") if overwrite is None else overwrite

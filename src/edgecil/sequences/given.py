@@ -18,6 +18,7 @@ from edgecil.io.files import read_json
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
 from edgecil.sequences.sequence import ClassSequence, Tasks, format_tasks, parse_tasks
 from edgecil.sequences.space import SequenceSpace
+from edgecil.sequences.task_orders import TaskOrderSpace
 
 Given: TypeAlias = str | ClassSequence | LabelledSequence | Sequence[int] | Sequence[Sequence[int]]
 NAME = "given"
@@ -70,6 +71,8 @@ def parse_given(
                 f"The sequence {shown(text)} has the class {strangers[0]}, but the classes are 0 "
                 f"to {space.classes - 1}."
             )
+        if isinstance(space, TaskOrderSpace) and sequence in space.orders:
+            sequence = space.expand(sequence)
         if sequence not in space:
             raise UsageError(
                 f"The sequence {text!r} must arrange each class from 0 to {space.classes - 1} "

@@ -24,7 +24,8 @@ from edgecil.sequences.protocols import (
 from edgecil.sequences.scores import Profile, profile
 from edgecil.sequences.sequence import ClassSequence, Tasks
 from edgecil.sequences.space import SequenceSpace
-from edgecil.similarity.build import SimilaritySource, choose_similarity
+from edgecil.sequences.task_orders import TaskOrderSpace, name_task_classes, read_given_tasks
+from edgecil.similarity.build import SimilaritySource, choose_similarity, find_classes
 from edgecil.similarity.images import class_means
 from edgecil.similarity.matrix import Similarity, check_similarity
 
@@ -38,14 +39,14 @@ class ScoredSequence:
             protocol in front if there are several.
         tasks: K tasks of class ids, each in the order that its protocol gives.
         order: the N class ids, task by task.
-        profile: S, its z, and every other objective.
+        profile: S, its z, and every other objective; None for an order of given tasks.
         certificate: given by `optimal` and `probes`, else None.
     """
 
     label: str
     tasks: Tasks
     order: tuple[int, ...]
-    profile: Profile
+    profile: Profile | None
     certificate: Certificate | None = None
 
     @property
@@ -59,14 +60,16 @@ class ChosenSequences:
     """The sequences of one or several protocols, in order; they can be indexed and iterated over.
 
     Attributes:
-        similarity: over the N classes.
+        names: of the N classes, or of given tasks.
         scored: the sequences with their profiles.
         notes: what constructed orders come from, and labels that stand for the same order.
+        similarity: over the N classes; None for orders of given tasks.
     """
 
-    similarity: Similarity
+    names: tuple[str, ...]
     scored: tuple[ScoredSequence, ...]
     notes: tuple[str, ...] = ()
+    similarity: Similarity | None = None
 
     def __getitem__(self, index: int) -> ScoredSequence:
         return self.scored[index]
@@ -79,7 +82,7 @@ class ChosenSequences:
 
     def __repr__(self) -> str:
         labels = ", ".join(scored.label for scored in self.scored)
-        return f"<ChosenSequences of {len(self.similarity)} classes: {labels}>"
+        return f"<ChosenSequences of {len(self.names)} classes: {labels}>"
 
 
 def choose_sequences(
@@ -92,6 +95,7 @@ def choose_sequences(
     base: int | None = None,
     increment: int | None = None,
     sizes: Sequence[int] | None = None,
+    given_tasks: str | Path | Mapping[str, Sequence[str | int]] | Sequence[str] | None = None,
     protocol: str | Sequence[str] = DEFAULT_PROTOCOL,
     budget: int | None = None,
     order_seed: int | None = None,
@@ -109,6 +113,7 @@ def choose_sequences(
         base: see :class:`edgecil.sequences.space.TaskSizes`.
         increment: see :class:`edgecil.sequences.space.TaskSizes`.
         sizes: see :class:`edgecil.sequences.space.TaskSizes`.
+        given_tasks: see :class:`edgecil.sequences.space.TaskSizes`; such orders have no profile.
         protocol: names of protocols, such as `latin`, `random` or `edge`. With several, every
             label begins with the name of its protocol: `edge/hard`.
         budget: number of sequences of each protocol; 3 by default for most protocols.
@@ -121,6 +126,15 @@ def choose_sequences(
     >>> sorted(hard.tasks), round(hard.profile.score, 3), round(easy.profile.score, 3)
     ([(0, 1), (2, 3)], 0.35, 1.1)
     """
+    if given_tasks is not None:
+        labels = () if dataset is None else find_classes(dataset).labels
+        others = (similarity, tasks, base, increment, sizes)
+        if any(value is not None for value in others):
+            raise UsageError(
+                "`given_tasks` say what each task holds; leave out `similarity`, `tasks`, `base`, "
+                "`increment` and `sizes`."
+            )
+        return _choose_task_orders(given_tasks, labels, protocol, budget, order_seed)
     if isinstance(similarity, str) and similarity in CLASS_LISTS:
         check_similarity(similarity)  # a dataset's name
     matrix = choose_similarity(
@@ -160,7 +174,32 @@ def choose_sequences(
         for name, runs in drawn.items()
         for run in runs
     )
-    return ChosenSequences(matrix, scored, tuple(note_sequences(drawn).values()))
+    notes = tuple(note_sequences(drawn).values())
+    return ChosenSequences(tuple(matrix.names), scored, notes, matrix)
+
+
+def _choose_task_orders(
+    given_tasks: str | Path | Mapping[str, Sequence[str | int]] | Sequence[str],
+    class_names: Sequence[str],
+    protocol: str | Sequence[str],
+    budget: int | None,
+    order_seed: int | None,
+) -> ChosenSequences:
+    """Return orders of given tasks, whose classes are those of a dataset if it is given."""
+    tasks = read_given_tasks(given_tasks)
+    names = class_names or name_task_classes(tasks)
+    space = TaskOrderSpace.choose_tasks(tasks, names)
+    protocols = parse_protocols(protocol)
+    drawn = draw_protocols(protocols, space, budget=budget, order_seed=order_seed)
+    scored = []
+    for name, runs in drawn.items():
+        prefix = f"{name}/" if len(protocols) > 1 else ""
+        for run in runs:
+            sequence = run.sequence
+            scored.append(
+                ScoredSequence(f"{prefix}{run.label}", sequence.arranged, sequence.order, None)
+            )
+    return ChosenSequences(tuple(names), tuple(scored), tuple(note_sequences(drawn).values()))
 
 
 def profile_file(

@@ -23,22 +23,41 @@ _LISTABLE = 200_000
 
 @dataclass(frozen=True, kw_only=True)
 class TaskSizes(Options):
-    """How many classes each task has: by `tasks`, by `base` and `increment`, or by `sizes`."""
+    """Which classes form a task: by `tasks`, `base` and `increment`, `sizes`, or given tasks."""
 
     tasks: int | None = option("number of tasks of equal size")
     base: int | None = option("number of classes in the first task; use with `increment`")
     increment: int | None = option("number of classes in each further task")
     sizes: tuple[int, ...] | None = option("number of classes in each task")
+    given_tasks: str | None = option(
+        "file with tasks of which only the order varies: a name in each line, or JSON with the "
+        "classes of each",
+        metavar="FILE",
+    )
 
     @property
     def are_given(self) -> bool:
         """Whether any of them is given."""
         return bool(self.changed().keys() & class_types(TaskSizes).keys())
 
-    def space(self, classes: int) -> SequenceSpace:
-        """Return every sequence of so many classes in tasks of these sizes."""
+    def space(self, class_names: Sequence[str]) -> SequenceSpace:
+        """Return every sequence of these classes in tasks of these sizes, or of the given tasks."""
+        sizes_given = (self.tasks, self.base, self.increment, self.sizes)
+        if self.given_tasks is not None:
+            if any(value is not None for value in sizes_given):
+                raise UsageError(
+                    "`given_tasks` already say how many classes each task has; leave out `tasks`, "
+                    "`base`, `increment` and `sizes`."
+                )
+            from edgecil.sequences.task_orders import TaskOrderSpace, read_given_tasks
+
+            return TaskOrderSpace.choose_tasks(read_given_tasks(self.given_tasks), class_names)
         return SequenceSpace.choose(
-            classes, tasks=self.tasks, base=self.base, increment=self.increment, sizes=self.sizes
+            len(class_names),
+            tasks=self.tasks,
+            base=self.base,
+            increment=self.increment,
+            sizes=self.sizes,
         )
 
 
@@ -143,6 +162,11 @@ class SequenceSpace:
     def size(self) -> int:
         """|Ω| = N! / ∏ mᵢ!, exactly."""
         return count_sequences(self.sizes)
+
+    @property
+    def arranges_classes(self) -> bool:
+        """Whether classes may move between tasks, so that orders can differ in what tasks hold."""
+        return self.tasks > 1 and max(self.sizes) > 1
 
     @property
     def log10_size(self) -> float:

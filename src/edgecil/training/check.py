@@ -181,7 +181,7 @@ def check(
     if names is None:
         return Check(tuple(found))
     execution, training = asked.execution, setting.training
-    space = setting.space(len(names))
+    space = setting.space(names)
     if asked.goal is not None and setting.budget is not None:
         setting = replace(setting, budget=min(setting.budget, space.size))
     orders = _plan_orders(setting, space, names)
@@ -255,6 +255,8 @@ def _find(
     else:
         use_portable_kernels(precision=training.precision, device=training.device)
     opened, names = _find_dataset(config, found)
+    if names is not None:
+        config = config.suited_to(config.space(names))
     config = _find_similarity(config, opened, names, found)
     if not missing:
         with found.trying("device"):

@@ -36,7 +36,6 @@ from edgecil.runs.training_seeds import PER_ORDER, SEEDS, SHARED
 from edgecil.sequences.given import parse_given
 from edgecil.sequences.protocols import (
     PROTOCOLS,
-    RECOMMENDED,
     LabelledSequence,
     draw_protocols,
     format_protocols,
@@ -44,7 +43,7 @@ from edgecil.sequences.protocols import (
     parse_protocols,
 )
 from edgecil.sequences.sequence import ClassSequence
-from edgecil.sequences.space import SequenceSpace
+from edgecil.sequences.task_orders import given_tasks_identity
 from edgecil.similarity import Similarity
 from edgecil.similarity.images import image_similarity
 from edgecil.training.handshake import machine_identity
@@ -79,8 +78,9 @@ def prepare(
     """Load the data, choose the sequences, and collect what determines the results."""
     config, entries, dataset, context = load_context(config, remote=remote)
     doubts = doubts_about(inspect_dataset(dataset), config.data.allow_leak)
-    space = config.space(len(dataset))
-    config, similarity, means, missing = _choose_similarity(config, dataset, space)
+    space = config.space(dataset.names)
+    config = config.suited_to(space)
+    config, similarity, means, missing = _choose_similarity(config, dataset)
     protocols = parse_protocols(config.protocol, own=config.sequences)
     drawn = draw_protocols(
         {name: own for name, own in protocols.items() if name not in config.sequences},
@@ -119,6 +119,7 @@ def prepare(
             "sha256": dataset.fingerprint,
         },
         "sizes": list(space.sizes),
+        **given_tasks_identity(space),
         SEEDS: SHARED if config.shares_seed else PER_ORDER,
         "environment": environment,
         **networks,
@@ -213,7 +214,7 @@ def load_images(config: ExperimentConfig) -> Dataset:
 
 
 def _choose_similarity(
-    config: ExperimentConfig, dataset: Dataset, space: SequenceSpace
+    config: ExperimentConfig, dataset: Dataset
 ) -> tuple[ExperimentConfig, Similarity | None, Similarity | None, str]:
     """Return the similarity that is configured, or else of images, and that of vectors' means.
 
@@ -225,8 +226,6 @@ def _choose_similarity(
     means = None
     if not dataset.channels and not from_file and any(it.by_inputs for it in drawn):
         means = image_similarity(dataset)
-    if config.protocol == RECOMMENDED and (space.tasks == 1 or max(space.sizes) == 1):
-        return replace(config, protocol=RECOMMENDED[:1]), None, None, ""
     if not any(it.needs_similarity and not (it.by_inputs and means) for it in drawn):
         return config, None, means, ""
     try:

@@ -49,6 +49,8 @@ DatasetLike: TypeAlias = str | Path | Any
 Methods: TypeAlias = Sequence[str | Callable[..., Any]] | str | Callable[..., Any]
 Sequences: TypeAlias = str | Path | Sequence[Given] | Mapping[str, Sequence[Given]]
 
+GivenTasks: TypeAlias = str | Path | Mapping[str, Sequence[str | int]] | Sequence[str]
+
 _MOST_ORDERS = 30
 
 
@@ -61,6 +63,7 @@ def run(
     base: int | None = None,
     increment: int | None = None,
     sizes: Sequence[int] | None = None,
+    given_tasks: GivenTasks | None = None,
     protocol: Sequence[str] | str | None = None,
     sequences: Sequences | None = None,
     budget: int | None = None,
@@ -92,6 +95,7 @@ def run(
         base: see :class:`edgecil.sequences.space.TaskSizes`.
         increment: see :class:`edgecil.sequences.space.TaskSizes`.
         sizes: see :class:`edgecil.sequences.space.TaskSizes`.
+        given_tasks: see :class:`edgecil.sequences.space.TaskSizes`.
         protocol: protocols that choose the class sequences; by default three random orders for the
             distribution and two `probes`, which show what random orders hardly ever do.
         sequences: file with your own class sequences, in place of protocols or beside them. In

@@ -15,6 +15,7 @@ from edgecil.sequences.objective import Objective
 from edgecil.sequences.optimal import Optimum
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
+from edgecil.sequences.task_orders import TaskOrderSpace
 from edgecil.similarity.matrix import Similarity
 
 MOST_SEQUENCES = 1_000_000
@@ -206,6 +207,8 @@ class Protocol(ABC):
             objective: what to optimise, if the protocol takes an objective.
             answered: earlier answers of a language model by label; it is not asked again for these.
         """
+        if isinstance(space, TaskOrderSpace):
+            return self._draw_task_orders(space, budget, order_seed)
         if self.needs_similarity and similarity is None:
             raise UsageError(
                 f"Protocol {self.name!r} requires a similarity between the classes; give one, or "
@@ -232,6 +235,18 @@ class Protocol(ABC):
             for run in drawn
         ]
 
+    def _draw_task_orders(
+        self, space: TaskOrderSpace, budget: int | None, order_seed: int | None
+    ) -> list[LabelledSequence]:
+        """Return orders of given tasks, drawn as those of as many classes in tasks of one."""
+        if self.needs_similarity or self.asks_model:
+            raise UsageError(
+                f"Protocol {self.name!r} arranges classes, but the tasks are given; use "
+                "'random', 'latin' or 'enumerate' with `given_tasks`."
+            )
+        drawn = self.draw(space.orders, budget=budget, order_seed=order_seed)
+        return [replace(run, sequence=space.expand(run.sequence)) for run in drawn]
+
     def check_budget(self, budget: int | None, space: SequenceSpace) -> int:
         """Return the number of sequences to choose; one that is not possible is an error."""
         if budget is None:
@@ -242,7 +257,7 @@ class Protocol(ABC):
             raise UsageError(f"`budget` must be at most {MOST_SEQUENCES}. Got {budget}.")
         if budget > space.size:
             raise UsageError(
-                f"There are only {space.size} class orders, and `budget` is {budget}; use at most "
+                f"There are only {space.size} orders, and `budget` is {budget}; use at most "
                 f"{space.size}, or the protocol 'enumerate', which takes each once."
             )
         if budget < self.least_budget or budget > (self.most_budget or budget):
