@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 from edgecil.classes import dataset_names, get_classes
 from edgecil.errors import unknown
 from edgecil.io.packages import require_training
+from edgecil.options import checked
 
 Kind = Literal[
     "methods", "backbones", "datasets", "encoders", "protocols", "objectives", "recipes", "setups"
@@ -18,6 +19,7 @@ Kind = Literal[
 Rows = Iterator[dict[str, Any]]
 
 
+@checked
 def list_entries(
     kind: Kind, pattern: str = "*", *, root: str | Path | None = None, setup: str = "fast"
 ) -> list[dict[str, Any]]:

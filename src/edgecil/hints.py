@@ -84,6 +84,11 @@ def shared_classes(function: Callable[..., Any]) -> list[type[Any]]:
     return [get_args(hint)[0] for _, hint in _parameters(function) if get_origin(hint) is Unpack]
 
 
+def parameter_kinds(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return how each parameter is given, as `inspect.Parameter.kind`."""
+    return {parameter.name: parameter.kind for parameter, _ in _parameters(function)}
+
+
 def accepts_any_keyword(function: Callable[..., Any]) -> bool:
     """Return whether a function has `**more` whose names are not declared."""
     kinds = {parameter.kind for parameter, _ in _parameters(function)}
@@ -198,8 +203,10 @@ def to_builtin(value: Any) -> Any:
         return object()
     if is_integer(value):
         return int(value)
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, range)):
         return [to_builtin(entry) for entry in value]
+    if hasattr(value, "tolist"):  # an array of NumPy
+        return value.tolist()
     return float(value) if isinstance(value, Real) and not isinstance(value, bool) else value
 
 

@@ -11,6 +11,7 @@ it takes and converts what any of the three gives, and the text is what --help p
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import wraps
@@ -20,7 +21,7 @@ from typing import Any, TypeVar, cast
 from typing_extensions import Self
 
 from edgecil import hints
-from edgecil.errors import UsageError, shown, unknown, wrong_value
+from edgecil.errors import EdgecilError, UsageError, shown, unknown, wrong_value
 from edgecil.hints import MismatchError, accepts_any_keyword, class_types, function_types
 
 
@@ -78,30 +79,50 @@ class Options:
         }
 
 
+DEBUG = "EDGECIL_DEBUG"
+"""The environment variable with which tracebacks are whole."""
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def checked(function: _Function) -> _Function:
-    """Have a public function refuse an unknown or wrong argument in one sentence."""
+    """Have a public function refuse an unknown or wrong argument in one sentence.
+
+    A traceback of an :class:`EdgecilError` ends at this function, unless the environment variable
+    EDGECIL_DEBUG is set: what is inside does not help the caller to mend the call.
+    """
     parameters = signature(function).parameters
     positional = [
         name for name, entry in parameters.items() if entry.kind <= entry.POSITIONAL_OR_KEYWORD
     ]
+    takes_several = any(entry.kind is entry.VAR_POSITIONAL for entry in parameters.values())
 
     @wraps(function)
-    def call(*positionals: Any, **keywords: Any) -> Any:
-        if len(positionals) > len(positional):
-            raise _too_many_error(function.__name__, positional, len(positionals))
-        types = function_types(function)
-        values = {**dict(zip(positional, positionals, strict=False)), **keywords}
-        for name, value in values.items():
-            if name in types:
-                check_value(name, value, types[name])
-            elif not accepts_any_keyword(function):
-                raise _unknown_parameter_error(name, types)
-        return function(*positionals, **keywords)
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        try:
+            if len(arguments) > len(positional) and not takes_several:
+                raise _too_many_error(function.__name__, positional, len(arguments))
+            types = function_types(function)
+            values = {**dict(zip(positional, arguments, strict=False)), **keywords}
+            for name, value in values.items():
+                if name in types:
+                    check_value(name, value, types[name])
+                elif not accepts_any_keyword(function):
+                    raise _unknown_parameter_error(name, types)
+            return function(*arguments, **keywords)
+        except EdgecilError as error:
+            if os.environ.get(DEBUG):
+                raise
+            raise without_internals(error) from error.__cause__
 
     return cast(_Function, call)
+
+
+def without_internals(error: EdgecilError) -> EdgecilError:
+    """Return an error without its traceback, and without causes that were raised inside."""
+    if error.__cause__ is not None and error.__cause__.__traceback__ is not None:
+        error.__cause__ = None
+    return error.with_traceback(None)
 
 
 def _too_many_error(function: str, positional: list[str], count: int) -> UsageError:
@@ -132,6 +153,33 @@ def group_of(hint: Any) -> type[Options] | None:
 def misplaced(name: str, group: str) -> UsageError:
     """Return the error for an option that is given beside its group."""
     return UsageError(f"{name!r} is an option of {group!r}: give {group}={{{name!r}: ...}}.")
+
+
+def place_in_groups(
+    values: Mapping[str, Any], groups: Mapping[str, type[Options]]
+) -> dict[str, Any]:
+    """Return values in which options of groups are under the group that has them.
+
+    >>> @dataclass(frozen=True)
+    ... class Page(Options):
+    ...     width: int = option("columns", 80)
+    >>> place_in_groups({"width": 60, "page": {}, "title": "A"}, {"page": Page})
+    {'title': 'A', 'page': {'width': 60}}
+    """
+    group_of_name: dict[str, str] = {}
+    for group, members in groups.items():
+        for name in class_types(members):
+            if name in values:
+                if name in group_of_name:
+                    raise UsageError(
+                        f"{name!r} is an option of {group_of_name[name]!r} and of {group!r}: give "
+                        f"{group}={{{name!r}: ...}}, or the same of {group_of_name[name]!r}."
+                    )
+                group_of_name[name] = group
+    placed = {name: value for name, value in values.items() if name not in group_of_name}
+    for name, group in group_of_name.items():
+        placed[group] = {**groups[group].options_in(placed.get(group)), name: values[name]}
+    return placed
 
 
 def check_value(name: str, value: Any, hint: Any) -> None:

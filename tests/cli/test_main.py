@@ -59,7 +59,6 @@ def test_every_verb_has_help_json_debug_and_two_examples_that_parse(cli, verb) -
     answer = cli(*verb.split(), "--help")
     assert answer.code == 0
     assert "--json" in answer.out
-    assert "--debug" in answer.out
     assert len(all_verbs()[verb].examples) == 2
     for example in all_verbs()[verb].examples:
         assert example in answer.out
@@ -71,6 +70,27 @@ def test_every_verb_has_help_json_debug_and_two_examples_that_parse(cli, verb) -
         assert words[1:count] == verb.split()
         verb_parser(verb).check_options(words[count:])
         verb_parser(verb).parse_args(words[count:])
+
+
+@pytest.mark.parametrize("verb", sorted(all_verbs()))
+def test_help_shows_at_most_twenty_options_and_help_all_shows_every_one(cli, verb) -> None:
+    def options(flag: str) -> list[str]:
+        lines = cli(*verb.split(), flag).out.splitlines()
+        return [line.split()[0] for line in lines if re.match(r"  (-|[A-Z]+\b)", line)]
+
+    shown, every = options("--help"), options("--help-all")
+    assert len(shown) <= 20
+    parser = verb_parser(verb)
+    names = [action.option_strings[:1] or [action.metavar] for action in parser._actions]
+    visible = [action.help != "==SUPPRESS==" for action in parser._actions]
+    expected = {name for (name,), is_shown in zip(names, visible, strict=True) if is_shown}
+    assert {word.rstrip(",") for word in every} == expected
+    assert set(shown) <= set(every)
+    assert {"-h,", "--json"} <= set(shown)
+    unknown = {*all_verbs()[verb].front} - {
+        action.dest.rpartition(".")[2] for action in parser._actions
+    }
+    assert not unknown, "an option that --help is to show does not exist"
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, TypedDict, cast
 import numpy as np
 from typing_extensions import Unpack
 
+from edgecil.analysis.plain_numbers import Numbers, is_numbers, numbers_frame
 from edgecil.analysis.plausibility import check_runs, in_per_cent
 from edgecil.classes import get_classes
 from edgecil.errors import DataError, EdgecilError, UsageError, name_some, shown, warn, wrong_value
@@ -36,7 +37,7 @@ POOLED = " are averaged: "
 """In the note on every method whose runs are averaged though their settings differ."""
 
 One: TypeAlias = str | Path | Experiment | Runs | DataFrameLike
-Source: TypeAlias = str | Path | Experiment | Runs | DataFrameLike | Mapping[str, DataFrameLike]
+Source: TypeAlias = One | Numbers | Mapping[str, DataFrameLike | Numbers]
 
 
 class Reading(TypedDict, total=False):
@@ -97,10 +98,12 @@ def list_sources(source: Source | Sequence[Source]) -> list[One]:
     """Return one source or several as a list; experiments are read as they are now."""
     if isinstance(source, (list, tuple, Mapping)) and not source:
         raise UsageError("`source` must have at least one entry. Got none.")
+    if is_numbers(source):
+        return [numbers_frame(source)]
     if isinstance(source, (list, tuple)):
         return [one for entry in source for one in list_sources(entry)]
     if isinstance(source, Mapping):
-        return [_named(str(name), one) for name, one in source.items()]
+        return [_named(str(name), content) for name, content in source.items()]
     if isinstance(source, (str, Path)):
         check_path(source)
         if is_saved_analysis(source) and Path(source).exists():
@@ -116,8 +119,8 @@ def list_sources(source: Source | Sequence[Source]) -> list[One]:
         return [cast(DataFrameLike, source)]
     raise wrong_value(
         "source",
-        "an experiment, the path of one or of a file, a DataFrame, a list of these, or a dict of "
-        "DataFrames by name",
+        "an experiment, the path of one or of a file, a DataFrame, a list of accuracies, a list of "
+        "these, or a dict of DataFrames or accuracies by the name of the method",
         source,
     )
 
@@ -129,8 +132,10 @@ def _is_frame(source: object) -> bool:
 
 def _named(name: str, source: Any) -> DataFrame:
     """Return a DataFrame that has a name, which stands for its method if it has none."""
+    if is_numbers(source):
+        source = numbers_frame(source)
     if not _is_frame(source):
-        raise wrong_value("source", "a DataFrame for each name of a dict", source)
+        raise wrong_value("source", "a DataFrame or accuracies for each name of a dict", source)
     frame = source.to_pandas() if hasattr(source, "to_pandas") else source.copy(deep=False)
     frame.attrs = {**frame.attrs, NAME: name}
     return frame

@@ -14,8 +14,10 @@ from edgecil.io.device import choose_device, use_portable_kernels
 from edgecil.io.files import check_new, replace_file
 from edgecil.io.packages import require_training
 from edgecil.io.progress_bar import Progress
+from edgecil.options import checked
 
 
+@checked
 def features(
     *,
     dataset: str | Any,

@@ -22,6 +22,7 @@ from edgecil.cli import (
 from edgecil.cli.output import note, print_json, print_parts
 from edgecil.cli.verb import Verb, VerbGroup, flag_of, load
 from edgecil.errors import EdgecilError, first_line, naming, nearest
+from edgecil.options import DEBUG
 from edgecil.registry import installed
 
 SECTIONS: dict[str, tuple[Verb, ...]] = {
@@ -58,6 +59,8 @@ class Parser(argparse.ArgumentParser):
     """
 
     needed: tuple[str, ...] = ()  # see Verb.needed
+    front: tuple[str, ...] = ()  # see Verb.front
+    shows_all = False
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(
@@ -84,7 +87,23 @@ class Parser(argparse.ArgumentParser):
                 optional = it.nargs in ("?", "*")
                 words.append(f"[{word}]" if optional else " ".join([*it.option_strings[:1], word]))
         self.usage = f"{self.prog} {' '.join(words)} [options]".replace("  ", " ")
-        return super().format_help()
+        helps = {action: action.help for action in self._actions}
+        hidden = [] if self.shows_all else [it for it in self._actions if self._is_further(it)]
+        for action in hidden:
+            action.help = argparse.SUPPRESS
+        text = super().format_help()
+        for action in hidden:
+            action.help = helps[action]
+        if not hidden:
+            return text
+        return f"{text}\n{len(hidden)} further options: {self.prog} --help-all\n"
+
+    def _is_further(self, action: argparse.Action) -> bool:
+        """Return whether --help leaves an option to --help-all."""
+        if action.help == argparse.SUPPRESS or not action.option_strings or not self.front:
+            return False
+        name = action.dest.rpartition(".")[2]
+        return name not in (*self.front, *self.needed, "help", "help_all", "json")
 
     def check_options(self, words: Sequence[str]) -> None:
         """Refuse an option that this parser does not have, and name the nearest that it has."""
@@ -95,6 +114,15 @@ class Parser(argparse.ArgumentParser):
                 return
             if name.startswith("--") and name not in options:
                 self.error(f"unknown option {name}{_hint(nearest(name, options))}")
+
+
+class _HelpAll(argparse.Action):
+    """Shows every option and leaves."""
+
+    def __call__(self, parser: Any, *_: object) -> None:
+        parser.shows_all = True
+        parser.print_help()
+        parser.exit()
 
 
 def _hint(near: Iterable[str]) -> str:
@@ -123,10 +151,12 @@ def verb_parser(name: str) -> Parser:
         description=f"{verb.help[0].upper()}{verb.help[1:]}.",
         epilog="\n".join(["examples:", *(f"  {example}" for example in verb.examples)]),
     )
-    parser.needed = verb.needed
+    parser.needed, parser.front = verb.needed, verb.front
     verb.configure(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
     parser.add_argument("--debug", action="store_true", help="show tracebacks")
+    shown = "show every option" if verb.front else argparse.SUPPRESS
+    parser.add_argument("--help-all", action=_HelpAll, nargs=0, help=shown)
     return parser
 
 
@@ -146,6 +176,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"unexpected argument {rest[0]!r}")
     options = vars(namespace)
     json, debug = options.pop("json", False), options.pop("debug", False)
+    if debug:
+        os.environ[DEBUG] = "1"
     code = 0
     with naming(partial(flag_of, parser)):
         try:

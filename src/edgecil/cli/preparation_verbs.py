@@ -110,5 +110,9 @@ VERBS = (
             "sequences": answer.scored,
             "notes": answer.notes,
         },
+        front=(
+            *("dataset", "classes", "tasks", "base", "increment", "sizes", "protocol", "budget"),
+            *("order_seed", "objective", "file", "names", "encoder"),
+        ),
     ),
 )

@@ -97,6 +97,14 @@ def _show_status(answer: tuple[Status, bool]) -> Iterator[Table | str]:
         yield from (f"Failed: {failure}" for failure in status.failures[1:])
 
 
+_ORDERS = (
+    *("dataset", "classes", "tasks", "base", "increment"),
+    *("protocol", "sequences", "budget"),
+)
+_RUN = (
+    *("dataset", "method", "classes", "tasks", "base", "increment", "protocol", "budget"),
+    *("repeats", "out", "config", "overwrite", "backbone", "setup", "epochs", "workers", "until"),
+)
 RUN = Verb(
     "run",
     "train methods on the sequences of protocols; the same command resumes",
@@ -108,7 +116,8 @@ RUN = Verb(
     show_trained,
     arguments=("dataset",),
     call=trained_by("edgecil.training.run:run"),
-    needed=("method", "out"),
+    needed=("method",),
+    front=_RUN,
 )
 VERBS = (
     Verb(
@@ -124,6 +133,7 @@ VERBS = (
         call="edgecil.training.check:check",
         plain=lambda answer: {**vars(answer), "ready": answer.ready},
         code=lambda answer: 0 if answer.ready else 1,
+        front=_RUN,
     ),
     Verb(
         "search",
@@ -145,6 +155,10 @@ VERBS = (
         ),
         call=_search,
         needed=("method", "out"),
+        front=(
+            *("goal", "budget", "metric", "confirm", "dataset", "classes", "tasks", "base"),
+            *("increment", "config", "overwrite", "backbone", "setup", "epochs", "workers"),
+        ),
         plain=lambda answer: answer.summary(),
     ),
     Verb(
@@ -183,6 +197,7 @@ VERBS = (
         show_trained,
         arguments=("dataset",),
         call=trained_by("edgecil.interop.external:run_external"),
+        front=("command", "out", "method", "repeats", "workers", "timeout", "overwrite", *_ORDERS),
     ),
     Verb(
         "toolbox",
@@ -195,6 +210,10 @@ VERBS = (
         lambda it: show_trained(it) if hasattr(it, "results") else (str(it),),
         arguments=("checkout", "dataset"),
         call=trained_by("edgecil.interop.toolbox:run_toolbox"),
+        front=(
+            *("config", "out", "set", "repeats", "workers", "timeout", "overwrite", "dry_run"),
+            *_ORDERS,
+        ),
     ),
     Verb(
         "export",
@@ -207,6 +226,7 @@ VERBS = (
         "edgecil.interop.exports:export",
         lambda answer: (str(answer),),
         arguments=("tool", "checkout", "dataset"),
+        front=("out", "config", "set", "command", "method", "repeats", "overwrite", *_ORDERS),
     ),
     Verb(
         "import-logs",

@@ -93,6 +93,7 @@ class Verb:
         further: options that the command line has in addition, or in place of those of `api`.
         call: what is called in place of `api`, a function or its path.
         needed: options that a config file may give, and that are required without one.
+        front: the options that --help shows, the others are in --help-all; all where it is empty.
         notes: sentences beside the answer, for stderr.
         plain: what --json prints of the answer, all of it by default.
         code: the exit code, by the answer.
@@ -108,6 +109,7 @@ class Verb:
     further: tuple[Option, ...] = ()
     call: Callable[..., Any] | str = ""
     needed: tuple[str, ...] = ()
+    front: tuple[str, ...] = ()
     notes: Callable[[Any], Iterable[str]] = lambda answer: ()
     plain: Callable[[Any], Any] = lambda answer: answer
     code: Callable[[Any], int] = lambda answer: 0
@@ -180,6 +182,8 @@ def options_of(function: Callable[..., Any], arguments: Iterable[str] = ()) -> I
     meanings = parameter_meanings(function)
     parameters = signature(function).parameters
     for name, hint in function_types(function).items():
+        if name in parameters and parameters[name].kind is Parameter.VAR_POSITIONAL:
+            continue  # further objects of Python
         group = group_of(hint)
         if group is not None:
             yield from _group_options(name, group, arguments)
@@ -280,7 +284,8 @@ def _has_path(hint: Any) -> bool:
 
 def _text(meaning: str, default: Any) -> str:
     """Return the help of an option: what it means, and its default if that is a value."""
-    text = re.sub(":(func|class|data):", "", meaning).rstrip(".").replace("`", "'")
+    of_command_line = re.sub(r"[.,;]? [Ii]n Python also [^.;]*", "", meaning)
+    text = re.sub(":(func|class|data):", "", of_command_line).rstrip(".").replace("`", "'")
     if default in (None, (), "*", {}, False, MISSING, Parameter.empty):
         return text
     if default is True:

@@ -1,8 +1,9 @@
 """The data slot: everything that `dataset=` takes besides names and paths.
 
-Arrays `(X, y)` or `(X_train, y_train, X_test, y_test)`; one dataset, or a pair for training and
-testing, of torch (anything with a length and items by index) or of Hugging Face; a mapping of
-arrays; a :class:`Dataset`; a function that returns one of these.
+Arrays `(X, y)`, `(X_train, y_train, X_test, y_test)` or `((X_train, y_train), (X_test, y_test))`;
+one dataset, or a pair for training and testing, of torch (anything with a length and items by
+index) or of Hugging Face; a mapping of arrays; a :class:`Dataset`; a function that returns one of
+these.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ FORMS = (
     "index, or a pair of them for training and testing"
 )
 
-_GIVEN = "python:"  # begins the text that stands for an object of this process
+OBJECT = "python:"  # begins the text that stands for an object of this process
 _HUB = "hf:"
 
 _objects: dict[str, Any] = {}
@@ -44,20 +45,20 @@ def dataset_text(given: Any) -> str:
     for text, known in _objects.items():
         if known is given:
             return text
-    text = f"{_GIVEN}{_title(given)}-{uuid.uuid4().hex[:8]}"
+    text = f"{OBJECT}{_title(given)}-{uuid.uuid4().hex[:8]}"
     _objects[text] = given
     return text
 
 
 def open_slot(text: str) -> Dataset | Items | None:
     """Return the dataset of a text of the slot, its items not read yet; None for other texts."""
-    if text.startswith(_GIVEN):
+    if text.startswith(OBJECT):
         if text not in _objects:
             raise UsageError(
                 f"The dataset {text!r} was given as an object in Python; call edgecil.run with the "
                 "object again."
             )
-        return adapt(_objects[text], text.removeprefix(_GIVEN).rpartition("-")[0])
+        return adapt(_objects[text], text.removeprefix(OBJECT).rpartition("-")[0])
     if text.startswith(_HUB):
         hub_id = text.removeprefix(_HUB)
         return adapt(hugging_face.load(hub_id), hub_id.partition("?")[0].rpartition("/")[2])
@@ -75,6 +76,8 @@ def adapt(given: Any, name: str) -> Dataset | Items:
         return given
     if callable(given) and not hasattr(given, "__getitem__"):
         return adapt(call_factory(given, f"The dataset {name!r}"), name)
+    if _is_pair_of_arrays(given):
+        given = (*given[0], *given[1])
     if isinstance(given, (tuple, list)) and given and all(_is_array(part) for part in given):
         keys = {2: arrays.WHOLE, 4: arrays.PARTS}.get(len(given))
         if keys is None:
@@ -95,6 +98,18 @@ def adapt(given: Any, name: str) -> Dataset | Items:
     ):
         raise _unusable(given)
     return _list_parts([hugging_face.plain(part) for part in parts], name)
+
+
+def _is_pair_of_arrays(given: Any) -> bool:
+    """Return whether a dataset is `((X_train, y_train), (X_test, y_test))`."""
+    if not isinstance(given, (tuple, list)) or len(given) != 2:
+        return False
+    for part in given:
+        if not isinstance(part, (tuple, list)) or len(part) != 2:
+            return False
+        if not all(_is_array(content) for content in part):
+            return False
+    return True
 
 
 class _Item(Readable):

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from edgecil.classes import ClassChoice
-from edgecil.errors import UsageError, unknown, wrong_value
+from edgecil.errors import UsageError, nearest, unknown, wrong_value
 from edgecil.experiments.config import GROUPS, ExperimentConfig
 from edgecil.hints import class_types
 from edgecil.options import convert, misplaced
-from edgecil.recipes import RUN, read_experiment_file, require_verb
+from edgecil.recipes import RECIPE_PREFIX, RUN, read_experiment_file, require_verb
 from edgecil.registry import installed
 from edgecil.sequences.given import given_texts
 from edgecil.sequences.space import TaskSizes
@@ -72,6 +72,14 @@ def read_config(
     except UsageError as error:
         raise UsageError(f"In {name}, {error}") from error
     return values
+
+
+def is_config(dataset: object) -> bool:
+    """Return whether what stands in the place of a dataset is a file or a recipe with options."""
+    if not isinstance(dataset, (str, Path)):
+        return False
+    text = str(dataset).lower()
+    return text.startswith(RECIPE_PREFIX) or text.endswith((".toml", ".json"))
 
 
 def merge_options(values: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -168,4 +176,13 @@ def _check_names(values: Mapping[str, Any], kind: str, further: Iterable[str] = 
                     raise misplaced(name, group)
                 if name in members.__dataclass_fields__:
                     raise UsageError(f"The {kind} {name!r} must be under [{group}].")
-            raise unknown(kind, name, names)
+            raise _unknown_option(kind, name, names)
+
+
+def _unknown_option(kind: str, name: str, names: list[str]) -> UsageError:
+    """Return the error for an option that neither the experiment nor a group of it has."""
+    group_options = [option for members in GROUPS.values() for option in class_types(members)]
+    near = nearest(name, [*names, *group_options])
+    if near and near[0] in group_options:
+        return UsageError(f"Unknown {kind} {name!r}. Did you mean {near[0]!r}?")
+    return unknown(kind, name, names)

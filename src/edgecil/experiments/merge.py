@@ -16,12 +16,14 @@ from edgecil.experiments.plan import Node
 from edgecil.experiments.results import NodeResult, WholeRun
 from edgecil.experiments.store import DATABASE, Store, StoreReader
 from edgecil.io.directory import check_owner, check_path, claim, locked
+from edgecil.options import checked
 from edgecil.runs.identity import FILES, PROCESSOR, is_remark, subject_of
 from edgecil.runs.training_seeds import SEEDS, SHARED
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import format_tasks
 
 
+@checked
 def merge(directories: Sequence[str | Path], *, out: str | Path) -> Experiment:
     """Join the results of experiments with the same data, settings and versions.
 

@@ -29,6 +29,7 @@ from edgecil.interop.exchange_files import own_order, read_result, write_order
 from edgecil.interop.external import ExternalPlan
 from edgecil.interop.toolbox import check_checkout, find_interpreter, plan_toolbox, read_settings
 from edgecil.io.files import read_json
+from edgecil.options import checked
 from edgecil.sequences.protocols import LabelledSequence
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.similarity import SimilaritySource, save_similarity
@@ -78,6 +79,7 @@ class Exported:
         return "\n".join(lines)
 
 
+@checked
 def export(
     tool: Tool,
     checkout: str | Path | None = None,

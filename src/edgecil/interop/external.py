@@ -30,6 +30,7 @@ from edgecil.interop import guard
 from edgecil.interop.asked_orders import ChosenOrders, Orders, choose_orders
 from edgecil.interop.exchange_files import read_result, with_cost, write_order
 from edgecil.io.progress_bar import Progress
+from edgecil.options import checked
 from edgecil.runs.training_seeds import PER_ORDER, SEEDS, training_seed
 from edgecil.sequences.protocols import PROTOCOLS
 from edgecil.sequences.sequence import ClassSequence, Tasks, format_tasks
@@ -97,6 +98,7 @@ class ExternalPlan:
         }
 
 
+@checked
 def run_external(
     *,
     command: str | Sequence[str],

@@ -28,6 +28,7 @@ from edgecil.experiments.results import NodeResult, Reported, WholeRun
 from edgecil.experiments.store import Store
 from edgecil.interop.exports import MANIFEST, import_results
 from edgecil.interop.toolbox_configs import toolbox_dataset, toolbox_sizes
+from edgecil.options import checked
 from edgecil.runs.cells.file_text import read_file_text
 from edgecil.runs.cells.pycil_log import LogRun, NoLogError, by_task, is_balanced, parse_log
 from edgecil.runs.training_seeds import FROM_LOGS, SEEDS
@@ -162,6 +163,7 @@ def _with_our_classifiers(run: LogRun) -> LoggedRun:
     return LoggedRun(run.path, run.settings, run.order, run.place, totals, groups)
 
 
+@checked
 def import_logs(
     paths: Iterable[str | Path],
     *,

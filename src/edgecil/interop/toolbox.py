@@ -22,6 +22,7 @@ from edgecil.interop import toolbox_driver
 from edgecil.interop.asked_orders import Orders, choose_orders
 from edgecil.interop.external import ExternalPlan, train
 from edgecil.interop.toolbox_configs import read_flat_config, toolbox_dataset, toolbox_sizes
+from edgecil.options import checked
 from edgecil.similarity import SimilaritySource
 
 _CLASS_SOURCES = ("names", "file", "embeddings")
@@ -63,6 +64,7 @@ class ToolboxPlan:
         return "\n".join([f"{total}{first}", *self.notes, *self.missing])
 
 
+@checked
 def run_toolbox(
     checkout: str | Path,
     *,

@@ -28,6 +28,7 @@ from edgecil.io.files import replace_file
 from edgecil.io.json import checked_json, read_json
 from edgecil.lab.draws import Closeness, average, check_draws, draw_protocol, draw_runs, measure
 from edgecil.lab.estimators import ESTIMATORS, Observations
+from edgecil.options import checked
 from edgecil.runs.run_table import Runs
 from edgecil.sequences.protocols import RANDOM, find_protocol
 from edgecil.statistics.distributions import SAME
@@ -165,6 +166,7 @@ class Audit:
         return f"<Audit of {', '.join(self.sources)}: {', '.join(methods)}>"
 
 
+@checked
 def audit(
     source: Source | Sequence[Source],
     *,

@@ -40,7 +40,7 @@ GROUP = VerbGroup(
             ),
             "edgecil.lab._leaderboard:leaderboard",
             "edgecil.lab._leaderboard:leaderboard_tables",
-            without=("sources", "bundled"),
+            without=("bundled",),
             further=(
                 Option(
                     "source",

@@ -22,6 +22,7 @@ from edgecil.analysis.samples import Truth, find_truth
 from edgecil.analysis.sources import Source
 from edgecil.errors import DataError, UsageError, shown
 from edgecil.io.files import check_new, replace_file
+from edgecil.options import checked
 from edgecil.paper.published_summaries import Ranking, rank_numbers
 from edgecil.report.table import escape_latex
 from edgecil.runs.metrics import find_metric
@@ -49,6 +50,7 @@ _OF_THE_PAPER = (("rs", "random"), ("edge", "edge-released"))  # the first that 
 _TABLES = ("classic", "enumerable", "ranking")
 
 
+@checked
 def paper_tables(
     source: Analysis | Source | Sequence[Source],
     *,

@@ -16,7 +16,7 @@ from edgecil.experiments.config import GROUPS, Data, Execution, Training
 from edgecil.experiments.config_values import CALL_OPTIONS, Config, read_config
 from edgecil.experiments.experiment import Experiment
 from edgecil.hints import Count, Whole
-from edgecil.options import Options, convert, option
+from edgecil.options import Options, checked, convert, option, place_in_groups
 from edgecil.runs.metrics import DEFAULT_METRIC, METRICS
 from edgecil.search.result import SearchResult, Trial
 from edgecil.search.strategy import (
@@ -38,7 +38,7 @@ from edgecil.training.run import DatasetLike, Methods, find_directory, resolve_o
 _BUDGET = 20
 _PASSED_ON = (
     *("method", "dataset", "tasks", "base", "increment", "sizes", "order_seed"),
-    *("data", "similarity"),
+    *("search", "data", "similarity", "training", "execution"),
 )
 _CHOSEN = ("protocol", "sequences", "repeats", "objective")
 _CHOSEN_TRAINING = ("first_seed", "one_seed")
@@ -68,10 +68,11 @@ class SearchOptions(Options):
         return (budget - self.confirm) * tasks
 
 
+@checked
 def search_orders(
+    dataset: DatasetLike | None = None,
     *,
     method: Methods | None = None,
-    dataset: DatasetLike | None = None,
     tasks: int | None = None,
     base: int | None = None,
     increment: int | None = None,
@@ -89,6 +90,7 @@ def search_orders(
     training: Training | Mapping[str, Any] | None = None,
     execution: Execution | Mapping[str, Any] | None = None,
     on_round: Callable[[Sequence[Trial]], None] | None = None,
+    **options: Any,
 ) -> SearchResult:
     """Find the class order on which a learner does worst, or best, within a budget.
 
@@ -125,13 +127,16 @@ def search_orders(
         execution: how trainings are computed; without those that choose runs (`shard`, `until`,
             `repeats_on`, `keep_states`).
         on_round: called with all trials so far after every round.
+        options: options of these five groups by their names alone, such as `epochs=3`.
 
     Returns:
         The order, its value in new trainings, and the share of random orders beyond it.
     """
-    options = {name: value for name, value in locals().items() if name in _PASSED_ON}
-    options["training"] = Training.options_in(training)
-    options["execution"] = Execution.options_in(execution)
+    passed_on = {name: value for name, value in locals().items() if name in _PASSED_ON}
+    options = place_in_groups({**passed_on, **options}, {"search": SearchOptions, **GROUPS})
+    search = options.pop("search")
+    options["training"] = Training.options_in(options["training"])
+    options["execution"] = Execution.options_in(options["execution"])
     configured = read_config(config, further=("goal", "search"), options=options)
     out = find_directory(configured, out)
     asked, goal, budget, metric = _read_goal(configured, search, goal, budget, metric)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from edgecil.classes.lists import CLASS_LISTS
 from edgecil.errors import UsageError
+from edgecil.options import checked
 from edgecil.sequences.given import read_sequence
 from edgecil.sequences.objective import Objective
 from edgecil.sequences.optimal import Certificate
@@ -85,6 +86,7 @@ class ChosenSequences:
         return f"<ChosenSequences of {len(self.names)} classes: {labels}>"
 
 
+@checked
 def choose_sequences(
     similarity: SimilaritySource | Similarity | Mapping[str, Any] | str | Path | None = None,
     *,
@@ -202,6 +204,7 @@ def _choose_task_orders(
     return ChosenSequences(tuple(names), tuple(scored), tuple(note_sequences(drawn).values()))
 
 
+@checked
 def profile_file(
     sequence: str | Path,
     *,

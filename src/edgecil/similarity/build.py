@@ -13,7 +13,7 @@ from edgecil.classes.lists import CLASS_LISTS
 from edgecil.errors import UsageError
 from edgecil.io.files import check_new
 from edgecil.io.progress_bar import Progress
-from edgecil.options import Options, option
+from edgecil.options import Options, checked, option
 from edgecil.similarity import similarity_files as files
 from edgecil.similarity.captions import bundled_captions, read_captions
 from edgecil.similarity.images import image_similarity
@@ -87,6 +87,7 @@ class SimilaritySource(Options):
                 )
 
 
+@checked
 def build_similarity(
     *,
     dataset: str | None = None,

@@ -20,8 +20,8 @@ from edgecil.data.integrity import doubts_about, inspect_dataset, inspect_files
 from edgecil.data.load import dataset_classes
 from edgecil.errors import EdgecilError, PrerequisiteError, UsageError
 from edgecil.experiments.chosen_similarity import experiment_similarity
-from edgecil.experiments.config import Data, ExperimentConfig
-from edgecil.experiments.config_values import Config
+from edgecil.experiments.config import GROUPS, Data, ExperimentConfig
+from edgecil.experiments.config_values import Config, is_config
 from edgecil.experiments.plan import Node, Plan
 from edgecil.experiments.status import elapsed_seconds, expected_seconds
 from edgecil.experiments.store import NoExperimentError, StoreReader
@@ -31,7 +31,7 @@ from edgecil.io.directory import check_owner
 from edgecil.io.notebook import show_printed
 from edgecil.io.numbers import format_duration
 from edgecil.io.packages import TRAINING, missing_packages
-from edgecil.options import checked
+from edgecil.options import checked, place_in_groups
 from edgecil.recipes import COMPARE_SIMILARITIES, RECIPE_PREFIX, read_experiment_file
 from edgecil.runs.training_seeds import PER_ORDER, SEEDS, SHARED
 from edgecil.sequences.given import parse_given
@@ -41,7 +41,7 @@ from edgecil.sequences.space import SequenceSpace
 from edgecil.training.check_similarities import check_similarities
 from edgecil.training.main_guard import refuse_while_importing
 from edgecil.training.requirements import Requirement, Requirements, split_labels
-from edgecil.training.run import Resolved, resolve
+from edgecil.training.run import DatasetLike, Resolved, resolve
 
 if TYPE_CHECKING:
     from edgecil.data.items import Items
@@ -141,8 +141,8 @@ class Check:
 
 @checked
 def check(
+    dataset: DatasetLike | None = None,
     *,
-    dataset: Any = None,
     out: str | Path | None = None,
     config: Config = None,
     overwrite: bool | None = None,
@@ -160,22 +160,22 @@ def check(
 
     Args:
         dataset: as for :func:`edgecil.run`, or an experiment file in its place.
-        out: the experiment directory, which need not exist.
+        out: the experiment directory, which need not exist; by default as for :func:`edgecil.run`.
         config: as for :func:`edgecil.run`.
         overwrite: plan as if `out` held no results.
         options: the other keywords of :func:`edgecil.run`.
     """
     end = time.monotonic() + _SECONDS
     refuse_while_importing()
-    text = str(dataset).lower()
-    if config is None and (text.startswith(RECIPE_PREFIX) or text.endswith((".toml", ".json"))):
+    if config is None and dataset is not None and is_config(dataset):
         dataset, config = None, dataset
+    options = place_in_groups(options, GROUPS)
     if isinstance(config, (str, Path)) and _has_similarities(config):
         root = Data.options_in(options.get("data")).get("root")
         return Check(tuple(check_similarities(config, root)))
     given = {"dataset": dataset, **options}
-    asked = resolve(config, given, out=out, overwrite=overwrite, needs_out=False)
-    directory = None if asked.overwrite and not asked.out.parts else asked.out
+    asked = resolve(config, given, out=out, overwrite=overwrite)
+    directory = asked.out
     found = Requirements()
     setting, opened, names = _find(asked, directory, found)
     if names is None:

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from edgecil.data.data_slot import dataset_text
 from edgecil.errors import UsageError, unknown
 from edgecil.experiments.chosen_similarity import SIMILARITY_FILE
-from edgecil.experiments.config import Data, Execution, ExperimentConfig, Training
+from edgecil.experiments.config import GROUPS, Data, Execution, ExperimentConfig, Training
 from edgecil.experiments.config_values import (
     CALL_OPTIONS,
     Config,
     build_config,
+    is_config,
     merge_options,
     read_config,
 )
+from edgecil.experiments.default_directory import default_directory
 from edgecil.experiments.experiment import Experiment, TrainingFailedError, stored_answers
 from edgecil.experiments.experiment_files import remove_features, writing
 from edgecil.experiments.plan import Node
@@ -30,7 +32,7 @@ from edgecil.io.device import use_portable_kernels
 from edgecil.io.directory import check_owner, check_path
 from edgecil.io.packages import require_training
 from edgecil.io.progress_bar import Progress
-from edgecil.options import checked
+from edgecil.options import checked, place_in_groups
 from edgecil.runs.identity import VERSIONS
 from edgecil.sequences.given import Given
 from edgecil.sequences.protocols import RANDOM, REPEATS, find_protocol, parse_protocols
@@ -56,9 +58,9 @@ _MOST_ORDERS = 30
 
 @checked
 def run(
+    dataset: DatasetLike | None = None,
     *,
     method: Methods | None = None,
-    dataset: DatasetLike | None = None,
     tasks: int | None = None,
     base: int | None = None,
     increment: int | None = None,
@@ -78,6 +80,7 @@ def run(
     similarity: SimilaritySource | Mapping[str, Any] | str | Path | None = None,
     training: Training | Mapping[str, Any] | None = None,
     execution: Execution | Mapping[str, Any] | None = None,
+    **options: Any,
 ) -> Experiment:
     """Train every method on every sequence, and resume where an earlier call stopped.
 
@@ -86,11 +89,11 @@ def run(
     refused.
 
     Args:
-        method: names of the methods, or `FILE.py:Class` for your own learner. In Python also
-            classes and functions.
         dataset: name of a dataset, path of a folder of images or shards or of an .npz file, `hf:ID`
             for a dataset of the Hugging Face hub, or `FILE.py:function`. In Python also arrays, a
             dataset of torch or Hugging Face, or a pair of them for training and testing.
+        method: names of the methods, or `FILE.py:Class` for your own learner. In Python also
+            classes and functions.
         tasks: see :class:`edgecil.sequences.space.TaskSizes`.
         base: see :class:`edgecil.sequences.space.TaskSizes`.
         increment: see :class:`edgecil.sequences.space.TaskSizes`.
@@ -108,8 +111,9 @@ def run(
             (default: accuracy).
         as_: follow the EDGE `paper`, or the code of its `authors`: protocols, encoder and template,
             setup, training seeds and metric, unless they are given.
-        out: the experiment directory, which is created if necessary; required unless `config` has
-            it.
+        out: the experiment directory, which is created if necessary; by default that of `config`,
+            or else a folder under `runs/` that is named after the dataset, the methods and the
+            settings.
         config: TOML file, bundled recipe (`recipe:demo`), JSON file of PyCIL or PILOT, or directory
             of an experiment, with options; those that are given beside it take precedence. In
             Python also a mapping or a configuration.
@@ -118,6 +122,7 @@ def run(
         similarity: where the similarity of the classes comes from.
         training: how learners are trained.
         execution: how the experiment is computed and where results go.
+        options: options of these four groups by their names alone, such as `epochs=3`.
 
     Returns:
         The experiment, with the work of this call in `summary`.
@@ -126,11 +131,11 @@ def run(
         TrainingFailedError: if a task training raised. All other results are stored by then; the
             error carries the experiment.
     """
-    call = ("out", "config", "overwrite")
-    options = {name: value for name, value in locals().items() if name not in (*call, "call")}
+    of_call = ("out", "config", "overwrite", "options")
+    values = {name: value for name, value in locals().items() if name not in (*of_call, "of_call")}
     refuse_while_importing()
     require_training()
-    asked = resolve(config, options, out=out, overwrite=overwrite)
+    asked = resolve(config, {**values, **options}, out=out, overwrite=overwrite)
     remaining: set[Node] = set()
     measured: dict[Node, float] = {}
     workers = 1
@@ -142,6 +147,8 @@ def run(
     with Progress("tasks", shown=asked.execution.progress, estimate=seconds_left) as bar:
 
         def start(prepared: Prepared, store: Store, capacity: int) -> None:
+            if asked.is_default_folder:
+                bar.note(f"Results are stored in {asked.out}.", once="out")
             if bar.shown:
                 for name, sentence in prepared.notes.items():
                     bar.note(sentence, once=name)  # with `until`, a protocol grows
@@ -161,13 +168,17 @@ def run(
 
 @dataclass(frozen=True)
 class Resolved:
-    """What a call of `run` asks for; with a goal, the protocol adds random orders."""
+    """What a call of `run` asks for; with a goal, the protocol adds random orders.
+
+    `is_default_folder` is true if neither the call nor its configuration names the directory.
+    """
 
     config: ExperimentConfig
     execution: Execution
     out: Path
     overwrite: bool
     goal: Goal | None
+    is_default_folder: bool = False
 
 
 def resolve(
@@ -176,21 +187,25 @@ def resolve(
     *,
     out: str | Path | None = None,
     overwrite: bool | None = None,
-    needs_out: bool = True,
 ) -> Resolved:
-    """Return what a configuration and the options beside it ask for."""
+    """Return what a configuration and the options beside it ask for.
+
+    Options of groups may be given by their names alone. A file of an experiment may be given in
+    place of the dataset.
+    """
+    options = place_in_groups(options, GROUPS)
+    if config is None and is_config(options.get("dataset")):
+        config, options = options["dataset"], {**options, "dataset": None}
     values = read_config(config, options=options)
     experiment, execution = resolve_options(values, options)
-    if out is None and not values.get("out") and not needs_out:
-        folder, overwrite = Path(), True
-    else:
-        folder = find_directory(values, out)
+    is_default_folder = out is None and not values.get("out")
+    folder = default_directory(experiment) if is_default_folder else find_directory(values, out)
     overwrite = bool(values.get("overwrite") if overwrite is None else overwrite)
     goal = None if execution.until is None else parse_goal(execution.until)
     if goal is not None:
         given = merge_options(values, options).get("protocol") is not None
         experiment = for_goal(goal, experiment, folder, given=given, overwrite=overwrite)
-    return Resolved(experiment, execution, folder, overwrite, goal)
+    return Resolved(experiment, execution, folder, overwrite, goal, is_default_folder)
 
 
 def run_resolved(

@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from edgecil.errors import UsageError, shown
+from edgecil.options import checked
 from edgecil.registry import Registry
 from edgecil.sequences.objective import Objective
 from edgecil.sequences.protocols.extremes import EDGE, GOALS, OPTIMAL, PROBES
@@ -162,6 +163,7 @@ def draw_protocols(
     return drawn
 
 
+@checked
 def protocol(
     name: str,
     space: SequenceSpace,

@@ -1,0 +1,154 @@
+"""Calls that somebody tries first in a notebook, and what a traceback shows of a wrong one."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas
+import pytest
+
+import edgecil
+from edgecil.errors import EdgecilError, UsageError
+from edgecil.experiments.config import GROUPS
+from edgecil.experiments.default_directory import default_directory
+from edgecil.hints import class_types, function_types
+from edgecil.options import DEBUG
+from edgecil.search.run_search import SearchOptions
+
+FEW = {"method": "simplecil", "tasks": 3, "protocol": "random", "progress": False, "workers": 1}
+ACCURACIES = {"ours": [64.1, 63.0, 65.2, 64.4], "base": [60.1, 61.0, 62.2, 61.1]}
+
+
+def vectors(count: int) -> tuple[np.ndarray, np.ndarray]:
+    labels = np.arange(count) % 6
+    values = np.random.default_rng(count).normal(size=(count, 4)).astype(np.float32)
+    values[:, 0] += 2 * labels
+    return values, labels
+
+
+@pytest.fixture(autouse=True)
+def _in_a_new_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_run_needs_no_folder_and_takes_a_pair_of_pairs_and_options_by_name(capsys) -> None:
+    pair = vectors(60), vectors(30)
+    options = {**FEW, "progress": True}
+    experiment = edgecil.run(pair, **options)
+    folder = experiment.directory
+    assert folder.parent == Path("runs")
+    assert folder.name.startswith("arrays-")
+    assert f"Results are stored in {folder}." in capsys.readouterr().err
+    assert experiment.config is not None
+    assert len(experiment.results()) == 3
+    again = edgecil.run(pair, **options)
+    assert (again.directory, again.summary.trained) == (folder, 0)
+    flat = edgecil.run((*pair[0], *pair[1]), out="flat", **FEW)
+    assert flat.table().values.tolist() == experiment.table().values.tolist()
+
+
+def test_the_folder_of_a_run_depends_on_settings_alone() -> None:
+    def folder(**changes: object) -> Path:
+        values = {"method": ("ewc",), "dataset": "quickdraw", "tasks": 3, **changes}
+        return default_directory(edgecil.experiments.ExperimentConfig(**values))
+
+    assert folder() == folder(budget=5, repeats=2, protocol=("latin",), metric="last")
+    assert folder(method=("a.py:Mine", "ewc")).name.startswith("quickdraw-Mine-ewc-")
+    assert folder(method=("a", "b", "c", "d")).name.startswith("quickdraw-4-methods-")
+    assert folder(dataset="data/birds.npz").name.startswith("birds-ewc-")
+    assert folder(dataset="python:arrays-1f") == folder(dataset="python:arrays-2e")
+    others = [{"tasks": 2}, {"training": {"epochs": 3}}, {"data": {"classes": 6}}]
+    assert len({folder(), *(folder(**other) for other in others)}) == 4
+
+
+def test_options_of_groups_have_one_name_each() -> None:
+    """Otherwise they could not be given by their names alone."""
+    groups = [class_types(group) for group in (SearchOptions, *GROUPS.values())]
+    names = [name for group in groups for name in group]
+    own = {*function_types(edgecil.run), *function_types(edgecil.search_orders)}
+    assert len(names) == len(set(names))
+    assert own.isdisjoint(names)
+
+
+def test_options_may_be_flat_or_in_their_groups() -> None:
+    flat = edgecil.check("quickdraw", classes=6, epochs=2, **FEW)
+    given = {name: value for name, value in FEW.items() if name not in ("progress", "workers")}
+    nested = edgecil.check(
+        "quickdraw",
+        data={"classes": 6},
+        training={"epochs": 2},
+        execution={"progress": False, "workers": 1},
+        **given,
+    )
+    assert (flat.orders, flat.workers) == (nested.orders, nested.workers)
+    assert [part.runs for part in flat.methods] == [part.runs for part in nested.methods]
+    with pytest.raises(UsageError, match=r"Unknown option 'epoch'\. Did you mean 'epochs'\?"):
+        edgecil.run("quickdraw", epoch=2, **FEW)
+    with pytest.raises(UsageError, match="'epochs' must be at least 1"):
+        edgecil.run("quickdraw", epochs=0, **FEW)
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        [64.1, 63, 65.2, 64.4],
+        (64.1, 63.0, 65.2, 64.4),
+        np.array([64.1, 63.0, 65.2, 64.4]),
+        pandas.Series([64.1, 63.0, 65.2, 64.4]),
+    ],
+)
+def test_accuracies_are_analysed_as_plain_numbers(numbers) -> None:
+    (dataset,) = edgecil.analyze(numbers).datasets
+    (method,) = dataset.methods.values()
+    assert method.answer.mean.value == pytest.approx(64.175)
+    assert method.answer.population == "runs like these"
+    assert (method.answer.lowest, method.answer.highest) == (63.0, 65.2)
+
+
+def test_methods_are_compared_as_a_dict_of_plain_numbers() -> None:
+    comparison = edgecil.compare(ACCURACIES)
+    frame = {"ours": pandas.DataFrame({"accuracy": ACCURACIES["ours"]}), "base": ACCURACIES["base"]}
+    assert str(edgecil.compare(frame)) == str(comparison)
+    assert [(pair.first, pair.second) for pair in comparison.pairs] == [("ours", "base")]
+    for wrong in ({"ours": [[1.0]], "base": [2.0]}, {"ours": ["a"], "base": [2.0]}):
+        with pytest.raises(UsageError, match="accuracies for each name"):
+            edgecil.compare(wrong)
+    with pytest.raises(UsageError, match=r"one for each run\. Got an array of shape \(1, 2\)"):
+        edgecil.analyze(np.array([[60.0, 61.0]]))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: edgecil.analyze("missing.csv"),
+        lambda: edgecil.compare({"a": [1.0, 2.0, 3.0]}),
+        lambda: edgecil.run("quickdraw", method="icrl", tasks=3),
+        lambda: edgecil.search_orders("quickdraw", method="ewc", tasks=3, out="x", goal="slow"),
+        lambda: edgecil.build_similarity(dataset="nowhere"),
+        lambda: edgecil.choose_sequences(dataset="cifar100", tasks=7),
+        lambda: edgecil.next_runs("missing.csv"),
+        lambda: edgecil.write_report("missing.csv"),
+        lambda: edgecil.export_runs("missing.csv", "out.csv"),
+        lambda: edgecil.check("quickdraw", method="ewc", tasks=3, epochs=0),
+        lambda: edgecil.Experiment.open("missing"),
+    ],
+)
+def test_a_traceback_of_a_wrong_call_ends_at_the_call(
+    call: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def frames() -> list[str]:
+        with pytest.raises(EdgecilError) as refused:
+            call()
+        text = "".join(traceback.format_exception(refused.value))
+        assert "direct cause" not in text
+        return [entry.filename for entry in traceback.extract_tb(refused.value.__traceback__)]
+
+    files = frames()
+    assert len([file for file in files if "edgecil" in Path(file).parts[:-1]]) <= 1
+    monkeypatch.setenv(DEBUG, "1")
+    with pytest.raises(EdgecilError) as refused:
+        call()
+    assert len(traceback.extract_tb(refused.value.__traceback__)) >= len(files)
