@@ -84,8 +84,9 @@ def refresh(page: Path, folder: Path) -> str:
     names: dict[str, object] = {"__name__": "guide"}
     before = Path.cwd()
     os.chdir(folder)
-    width = patch.dict(os.environ, COLUMNS="100")
-    width.start()
+    programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    surroundings = patch.dict(os.environ, COLUMNS="100", PATH=programs)
+    surroundings.start()
     try:
         for block in _BLOCK.finditer(text):
             language, title, body = block.group(1), block.group(2), block.group(3)
@@ -104,7 +105,7 @@ def refresh(page: Path, folder: Path) -> str:
             parts += [text[end : block.start(3)], body]
             end = block.end(3)
     finally:
-        width.stop()
+        surroundings.stop()
         os.chdir(before)
     return "".join([*parts, text[end:]])
 

@@ -87,14 +87,14 @@ def test_the_figures_are_those_that_the_runs_can_fill(analysis: Analysis) -> Non
     assert bars[0].get_height() == pytest.approx(np.ptp(accuracies))
 
 
-def test_thirty_random_orders_are_a_histogram_with_the_orders_of_edge() -> None:
+def test_thirty_random_orders_are_a_histogram_with_the_orders_of_edge(tmp_path: Path) -> None:
     rows = ["method,protocol,label,sequence,accuracy"]
     space = SequenceSpace.equal(8, 4)
     for number, sequence in enumerate(space.sample(40, np.random.default_rng(0))):
         rows.append(f"a,random,seed-{number},{sequence},{50 + number / 10}")
     rows.append("a,edge,hard,0 1|2 3|4 5|6 7,45.0")
     rows.append("a,edge,easy,0 7|1 6|2 5|3 4,58.0")
-    path = Path("runs.csv")
+    path = tmp_path / "runs.csv"
     path.write_text("\n".join(rows), encoding="utf-8")
     axes = draw_figures(analyze(path), PROTOCOLS)["histogram"].axes[0]
     assert sum(patch.get_height() for patch in axes.patches) == 40
