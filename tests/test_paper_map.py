@@ -21,6 +21,8 @@ TEXT = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
 HEAD = ["in their forks of PyCIL and PILOT", "here", "what comes out"]
 ROWS = [line.strip("| ").split(" | ") for line in TEXT.splitlines() if line.startswith("| ")]
 SPANS = re.findall(r"`([^`]+)`", TEXT)
+NUMBERED = TEXT[TEXT.index("## Tables and figures") : TEXT.index("## Experimental setting")]
+FIGURES = [row for row in ROWS if f"| {' | '.join(row)} |" in NUMBERED]
 TYPED = [row for row in ROWS if ROWS.index(row) >= ROWS.index(HEAD)]
 ICARL = {
     "prefix": "reproduce", "dataset": "cifar100", "memory_size": 2000, "shuffle": True,
@@ -33,13 +35,23 @@ def test_every_row_names_its_tests() -> None:
     rows = [row for row in ROWS if row[0] != "in the paper" and row not in TYPED]
     assert len(rows) > 30
     for row in rows:
-        assert len(row) == 3, row
-        tests = re.findall(r"`((?:tests|benchmarks)/[^` ]+)", row[2])
+        assert len(row) == (5 if row in FIGURES else 3), row
+        tests = re.findall(r"`((?:tests|benchmarks)/[^` ]+)", row[-1])
         assert tests, row
         for test in tests:
             path, _, name = test.partition("::")
             assert (ROOT / path).is_file(), test
             assert not name or f"def {name}(" in (ROOT / path).read_text(encoding="utf-8"), test
+
+
+def test_every_numbered_table_and_figure_has_a_row() -> None:
+    """The paper has figures 1 to 5 and A1 to A7, tables 1, 2 and A1 to A10."""
+    listed = {"Table": set(), "Figure": set()}
+    for row in FIGURES:
+        for kind, numbers in re.findall(r"(Table|Figure)s? ((?:A?\d+)(?: and A?\d+)*)", row[0]):
+            listed[kind] |= set(re.findall(r"A?\d+", numbers))
+    assert listed["Figure"] == {*"12345", *(f"A{number}" for number in range(1, 8))}
+    assert listed["Table"] == {"1", "2", *(f"A{number}" for number in range(1, 11))}
 
 
 @pytest.mark.parametrize("command", [span for span in SPANS if span.startswith("edgecil ")])
@@ -69,8 +81,12 @@ def test_every_option_belongs_to_run_or_analyze(options: str) -> None:
 
 def test_every_recipe_is_there() -> None:
     names = recipe_names()
-    patterns = {span for span in SPANS if re.fullmatch(r"[a-z0-9-]+-(\*|cub200|cifar100)", span)}
-    assert len(patterns) > 6
+    patterns = {
+        span for span in SPANS if re.fullmatch(r"[a-z0-9-]+-(\*|[a-z]+200|[a-z]+100)", span)
+    }
+    patterns |= {span for span in SPANS if span.endswith("-quickdraw")}
+    patterns |= set(re.findall(r"recipe:([a-z0-9-]+)", TEXT))
+    assert len(patterns) > 12
     for pattern in patterns:
         assert matching(names, pattern), pattern
 
