@@ -42,7 +42,7 @@ ICARL = {
 # FeCAM's keys are those of adapters, which are not trained here; ACIL's are nested by dataset; no
 # keys of DER++ and LUCIR are known.
 WITHOUT_KEYS = {
-    *("finetune", "joint", "lwf", "er", "wa", "bic", "simplecil"),
+    *("finetune", "naive", "joint", "lwf", "er", "wa", "bic", "simplecil"),
     *("acil", "derpp", "fecam", "lucir"),
 }
 

@@ -24,7 +24,7 @@ __all__ = [
 
 _LEARNERS = """
 acil aper bic coda_prompt der derpp dualprompt ease er ewc fecam finetune foster hide_prompt icarl
-joint l2p lucir lwf memo mos ranpac simplecil slca tagfex wa
+joint l2p lucir lwf memo mos naive ranpac simplecil slca tagfex wa
 """
 for _learner in _LEARNERS.split():
     import_module(f"edgecil.methods.{_learner}")  # it registers itself

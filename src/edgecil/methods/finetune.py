@@ -1,4 +1,8 @@
-"""Fine-tuning: train on each task without any measure against forgetting; a lower bound."""
+"""Fine-tuning as in PyCIL: train on each task, with the loss over its own classes alone.
+
+Outputs of old classes get no gradient, so it forgets less than :mod:`edgecil.methods.naive`, whose
+loss is over all classes seen.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from edgecil.methods.network import NetworkConfig, NetworkMethod, new_classes_on
 from edgecil.methods.task import Task
 
 
-@register_method("finetune", NetworkConfig, "plain training on each task: the lower bound")
+@register_method("finetune", NetworkConfig, "plain training, loss over the new classes (PyCIL)")
 class Finetune(NetworkMethod):
     """Cross-entropy over the current task's classes."""
 
