@@ -67,7 +67,7 @@ def list_settings(cli: Cli, *more: str) -> dict[str, Any]:
 def test_methods_have_the_settings_of_the_default_recipe(cli: Cli) -> None:
     listed = list_settings(cli)
     assert listed["der"]["balancing"] == 30
-    assert listed["ranpac"]["projection"] == 500
+    assert listed["ranpac"]["projection"] == 1000
     assert listed["icarl"]["schedule"]["epochs"] == 12
     assert listed["icarl"]["memory"] == {"total": 2000, "per_class": 5}
     assert "setup 'slow'" in cli("list", "methods", "--setup", "slow").sentence

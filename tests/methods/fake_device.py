@@ -30,7 +30,8 @@ _INDEXING = (
 )
 _PRODUCTS = (
     _ATEN.convolution.default, _ATEN.mm.default, _ATEN.addmm.default, _ATEN.bmm.default,
-    _ATEN._linalg_eigh.default, _ATEN._linalg_solve_ex.default, _ATEN._linalg_svd.default,
+    _ATEN._linalg_eigh.default, _ATEN._linalg_svd.default,
+    _ATEN.linalg_cholesky_ex.default, _ATEN.cholesky_solve.default,
 )  # fmt: skip
 _seeds: set[int] = set()  # of the generators on the device
 _autocasting: list[bool] = []  # of the blocks around the current operation: on for the device

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -78,12 +80,16 @@ def test_the_order_does_not_matter_where_the_least_penalty_is_best() -> None:
     assert torch.equal(one.predict(pixels), other.predict(pixels))
 
 
-def test_the_penalty_is_never_lost_in_the_rounding_of_the_gram_matrix() -> None:
+@pytest.mark.parametrize(
+    ("rule", "least"), [("leave-one-out", 0.1), ("last-task", 1e3 * 2.0**-52 * SIZE)]
+)
+def test_the_penalty_has_a_lower_limit_relative_to_the_gram_matrix(rule: str, least: float) -> None:
     method = ranpac()
+    method.config = replace(method.config, ridge=rule)
     method.errors = torch.arange(float(len(RIDGES)), dtype=torch.float64) + 1.0
     assert method.ridge == RIDGES[0]
     method.gram = 1e9 * torch.eye(SIZE, dtype=torch.float64)
-    assert method.ridge == pytest.approx(1e3 * 2.0**-52 * SIZE * 1e9)
+    assert method.ridge == pytest.approx(least * 1e9)
 
 
 def test_of_equal_errors_the_largest_penalty_is_taken() -> None:

@@ -16,12 +16,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from edgecil.hints import Count, Positive
 from edgecil.methods.class_statistics import pack_triangle, unpack_triangle
 from edgecil.methods.entry import register_method
 from edgecil.methods.frozen_features import PretrainedMethod
 from edgecil.methods.method import Environment, Need
-from edgecil.methods.settings import Settings
+from edgecil.methods.settings import Count, Positive, Settings
 from edgecil.methods.task import Task, derive_generator
 
 _AT_ONCE = 4096  # images whose projections are in memory at once
@@ -33,13 +32,17 @@ class ACILConfig(Settings):
 
     projection: Count = 8192  # random features, the authors' buffer size; the square is stored
     ridge: Positive = 0.1  # γ, the penalty
+    # Whether γ is a multiple of the mean diagonal of the Gram matrix, so that the scale of the
+    # features does not matter, or the penalty itself, as published.
+    relative: bool = True
 
 
 @register_method(
     "acil",
     ACILConfig,
     "recursive least squares on random features, nothing trained (2022)",
-    fast_settings={"projection": 500, "ridge": 100.0},  # few images: a larger penalty
+    fast_settings={"projection": 1000},
+    published_settings={"relative": False},
 )
 class ACIL(PretrainedMethod):
     """Ridge regression from additive statistics of projected features, in double precision.
@@ -72,9 +75,14 @@ class ACIL(PretrainedMethod):
 
     @property
     def ridge(self) -> float:
-        """The penalty γ of the regression."""
+        """The penalty of the regression."""
         ridge: float = self.config.ridge
-        return ridge
+        return ridge * self.mean_diagonal if self.config.relative else ridge
+
+    @property
+    def mean_diagonal(self) -> float:
+        """The mean diagonal of the Gram matrix, the scale of penalties."""
+        return float(self.gram.trace()) / len(self.gram)
 
     def learn(self, task: Task) -> None:
         """Add the task's images to the regression."""
@@ -104,7 +112,8 @@ class ACIL(PretrainedMethod):
         """Fit a ridge regression (M, classes) from projected features to classes, on all tasks."""
         penalised = self.gram.clone()
         penalised.diagonal().add_(self.ridge)
-        solution: Tensor = torch.linalg.solve(penalised, self.class_sums.T)
+        root = torch.linalg.cholesky(penalised)
+        solution: Tensor = torch.cholesky_solve(self.class_sums.T, root)
         return solution
 
     def classify(self, inputs: Tensor) -> dict[str, Tensor]:

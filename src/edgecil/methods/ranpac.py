@@ -15,17 +15,20 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from edgecil.hints import Count, Whole
 from edgecil.methods.acil import ACIL
 from edgecil.methods.adapters import adapt, blank_adapters
 from edgecil.methods.entry import register_method
 from edgecil.methods.method import Environment, Need
-from edgecil.methods.settings import Schedule, Settings
+from edgecil.methods.settings import Count, Schedule, Settings, Whole
 from edgecil.methods.setups import PUBLISHED
 from edgecil.methods.task import Task, derive_generator
 
+_ROUNDING = 1e3 * 2.0**-52  # a thousand rounding errors
 _EQUAL = 1e-6  # errors with a smaller relative difference count as equal
-_LEAST = 1e3 * 2.0**-52  # least ridge as a share of the trace: a thousand rounding errors
+# Least ridge as a share of the Gram matrix's mean diagonal. Leaving one out of the few images of a
+# task says little about all tasks together, and with about as many images as random features the
+# regression needs a penalty.
+_LEAST = 0.1
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class RanPACConfig(Settings):
     "ranpac",
     RanPACConfig,
     "ridge regression on random projections of adapted features (2023)",
-    fast_settings={"projection": 500},
+    fast_settings={"projection": 1000},
     published_settings={"ridge": "last-task"},
 )
 class RanPAC(ACIL):
@@ -99,12 +102,13 @@ class RanPAC(ACIL):
     def ridge(self) -> float:
         """The penalty with the least error on held-out images; the largest among equal errors.
 
-        A lower limit keeps the result independent of rounding errors, which depend on the order of
-        summation.
+        The leave-one-out rule has a lower limit, the published one only what keeps the result
+        independent of rounding errors, which depend on the order of summation.
         """
         equal = self.errors <= self.errors.min() * (1.0 + _EQUAL)
         best = RIDGES[int(equal.nonzero().max())]
-        return max(best, _LEAST * float(self.gram.trace()))
+        least = _LEAST if self.config.ridge == "leave-one-out" else _ROUNDING * len(self.gram)
+        return max(best, least * self.mean_diagonal)
 
     def weights(self) -> Tensor:
         """Return the regression (M, classes); of unit length by class if `cosine` is set."""
@@ -121,7 +125,7 @@ class RanPAC(ACIL):
         self.errors = state["errors"]
 
 
-RIDGES = tuple(10.0**exponent for exponent in range(-8, 9))
+RIDGES = tuple(10.0**exponent for exponent in range(-12, 13))
 
 _LARGE = 10_000_000  # numbers above which an eigendecomposition replaces the slower SVD
 _KEPT = 0.8  # share of a task's images that RanPAC's published rule fits on; it tests on the others

@@ -16,14 +16,14 @@ from torch import Tensor, nn
 
 from edgecil.backbones import Backbone, GrowingLinear
 from edgecil.backbones.pretrained import is_pretrained
-from edgecil.hints import Positive
+from edgecil.backbones.vectors import InputScale
 from edgecil.methods.class_statistics import ClassGaussians, align
 from edgecil.methods.entry import register_method
 from edgecil.methods.finetune import Finetune
 from edgecil.methods.method import Environment
 from edgecil.methods.network import Network, NetworkConfig, Parameters
 from edgecil.methods.prompts import PromptHead
-from edgecil.methods.settings import Schedule
+from edgecil.methods.settings import Positive, Schedule
 from edgecil.methods.task import Task
 
 ALIGNMENT = Schedule(epochs=3, learning_rate=0.01, schedule="cosine", batch_size=256, augment=())
@@ -41,9 +41,17 @@ class SLCAConfig(NetworkConfig):
     # While the head is aligned, logits are divided by this and by their norm, the mean over the
     # tasks; None leaves them as they are.
     temperature: Positive | None = 0.1
+    # Whether features are divided by the root mean square of those that the initial network gives
+    # the first task, so that their scale does not matter.
+    scaled: bool = True
 
 
-@register_method("slca", SLCAConfig, "slow backbone, head aligned by class statistics (2023)")
+@register_method(
+    "slca",
+    SLCAConfig,
+    "slow backbone, head aligned by class statistics (2023)",
+    published_settings={"scaled": False},
+)
 class SLCA(Finetune):
     """Fine-tunes slowly, and predicts with an aligned copy of the head."""
 
@@ -59,11 +67,20 @@ class SLCA(Finetune):
 
     def assemble(self, backbone: Backbone) -> Network:
         """Return a network whose new outputs begin small."""
-        return Network(backbone, PromptHead(backbone.feature_size))
+        return Network(ScaledBackbone(backbone), PromptHead(backbone.feature_size))
 
     def begin(self, task: Task) -> None:
         """Keep the outputs of old classes."""
         self.before = [value.detach().clone() for value in self.network.head.parameters()]
+
+    def grow(self, task: Task) -> None:
+        """Fit the scale of features to those of the first task, and add outputs."""
+        on_vectors = len(self.environment.shape) == 1
+        has_features = on_vectors or is_pretrained(self.environment.backbone)
+        if self.config.scaled and has_features and not task.old_count:
+            self.network.eval()
+            self.network.backbone.scale.fit(self.features(task.inputs))
+        super().grow(task)
 
     def schedule_of(self, task: Task) -> Schedule:
         """Return the rates: slow for the backbone, fast for the head."""
@@ -105,6 +122,21 @@ class SLCA(Finetune):
         """New labels (n,) with the largest logit of the aligned head for features (n, d)."""
         with torch.no_grad():
             return self.aligned(features).argmax(dim=1)
+
+
+class ScaledBackbone(Backbone):
+    """A backbone whose features are divided by one number."""
+
+    def __init__(self, backbone: Backbone) -> None:
+        super().__init__()
+        self.backbone = backbone
+        self.feature_size = backbone.feature_size
+        self.scale = InputScale()
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Return scaled features (n, d) of normalised images (n, c, h, w)."""
+        features: Tensor = self.scale(self.backbone(images))
+        return features
 
 
 class NormalisedLogits(nn.Module):  # type: ignore[misc]
