@@ -18,8 +18,7 @@ from PIL import Image
 import edgecil
 from edgecil.backbones import model_slot as slot
 from edgecil.cli.main import main
-from edgecil.data import load_dataset
-from edgecil.errors import EdgecilError, EdgecilWarning, UsageError
+from edgecil.errors import EdgecilError, UsageError
 from edgecil.methods import METHODS
 from edgecil.training import executors
 from tests.backbones.test_slot import Tiny
@@ -300,13 +299,6 @@ def test_an_option_of_a_group_is_named_with_its_group() -> None:
         edgecil.run(methods="er", dataset="quickdraw", tasks=2)  # type: ignore[call-arg]
     with pytest.raises(UsageError, match="give the class itself"):
         edgecil.run(method=["er", object()], dataset="quickdraw", tasks=2, out="x")  # type: ignore[list-item]
-
-
-def test_vectors_of_a_strange_scale_are_noted() -> None:
-    rng = np.random.default_rng(0)
-    vectors = rng.normal(0.0, 0.003, (24, 5)).astype(np.float32)
-    with pytest.warns(EdgecilWarning, match=r"deviation of 0\.0027; .* scale them first"):
-        load_dataset((vectors, np.arange(24) % 4))
 
 
 def test_a_check_plans_no_probes_without_a_similarity() -> None:

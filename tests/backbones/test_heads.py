@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given, strategies as st
 
-from edgecil.backbones import CosineHead, GrowingLinear
+from edgecil.backbones import CosineHead, GrowingLinear, ZeroLinear
 from tests.toys import seeded
 
 HEADS = [GrowingLinear, CosineHead]
@@ -84,6 +84,25 @@ def test_aligned_weights_by_hand() -> None:
     head.requires_grad_(False).grow(2, seeded())
     assert not any(parameter.requires_grad for parameter in head.parameters())
     assert head.bias.tolist() == [1.0, 2.0, 3.0, 4.0, 0.0, 0.0]
+
+
+def test_smaller_weights_of_new_classes_are_enlarged_only_if_so_set() -> None:
+    """Old rows of length 4, new ones of 2."""
+    rows = torch.tensor([[4.0, 0.0], [0.0, 2.0]])
+    for enlarge, expected in ((True, [0.0, 4.0]), (False, [0.0, 2.0])):
+        head = GrowingLinear.of(2, 2, seeded())
+        with torch.no_grad():
+            head.weight[:] = rows
+        head.align(old_count=1, enlarge=enlarge)
+        assert head.weight.tolist() == [[4.0, 0.0], expected]
+
+
+def test_rows_of_a_zero_head_start_at_zero() -> None:
+    head = ZeroLinear.of(3, 2, seeded())
+    assert head.weight.tolist() == [[0.0] * 3] * 2
+    head.widen(2, seeded())
+    assert head.weight.shape == (2, 5)
+    assert not head.weight.any()
 
 
 @heads

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 
 from edgecil.methods.joint import Joint
 from edgecil.methods.task import Scenario
-from tests.toys import TASKS, Tasks, build, learn, learn_all, same, toy_dataset
+from tests.toys import QUICK, TASKS, Tasks, build, learn, learn_all, same, toy_dataset
 
 DATASET = toy_dataset()
 SCENARIO = Scenario(DATASET)
@@ -29,6 +31,17 @@ def test_sees_every_image_of_every_class_so_far() -> None:
     assert given(TASKS[:2]) == {
         image: label for image, label in everything.items() if label in (0, 3, 1, 4)
     }
+
+
+def test_a_budget_in_steps_counts_for_every_task_so_far() -> None:
+    """Epochs grow with the images by themselves."""
+    for changes, expected in (({"steps": 7}, [7, 14, 21]), ({"epochs": 3}, [3, 3, 3])):
+        method = build("joint", DATASET, schedule=replace(QUICK, **changes))
+        durations = []
+        for end in range(1, len(TASKS) + 1):
+            with SCENARIO.task(TASKS[:end], 0) as task:
+                durations.append(method.schedule_of(task).duration)
+        assert durations == expected
 
 
 def test_starts_over_at_every_task() -> None:

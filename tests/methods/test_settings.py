@@ -9,6 +9,7 @@ import pytest
 from edgecil.backbones.named import BACKBONES
 from edgecil.errors import UsageError
 from edgecil.methods import PAPER, Schedule, get_method, get_schedule
+from edgecil.methods.entry import replace_schedule
 from edgecil.methods.memory import MemoryBudget
 
 
@@ -64,10 +65,29 @@ def test_a_share_of_a_recipe_falls_at_the_same_share_of_it() -> None:
     assert schedule.lasting(0.001).epochs == 1
 
 
+def test_a_budget_in_steps_has_its_rate_by_step() -> None:
+    schedule = Schedule(steps=4, learning_rate=0.2, schedule="cosine", milestones=(2,))
+    expected = [0.2, 0.1 * (1 + 0.5**0.5), 0.1, 0.1 * (1 - 0.5**0.5)]
+    assert [schedule.rate(step) for step in range(4)] == pytest.approx(expected)
+    assert schedule.count_steps(10_000) == 4
+    assert replace(schedule, steps=None, epochs=3, batch_size=8).count_steps(17) == 9
+    longer = schedule.lasting(2.0)
+    assert (longer.steps, longer.milestones) == (8, (4,))
+    again = schedule.lasting_epochs(30)
+    assert (again.steps, again.epochs, again.milestones) == (None, 30, (15,))
+
+
+def test_a_number_of_epochs_replaces_one_of_steps() -> None:
+    schedule = Schedule(steps=100)
+    assert replace_schedule(schedule, {"epochs": 3}).steps is None
+    assert replace_schedule(schedule, {"epochs": 3, "steps": 50}).steps == 50
+    assert replace_schedule(schedule, {"learning_rate": 0.1}).steps == 100
+
+
 @pytest.mark.parametrize("backbone", [*BACKBONES, "vit-quickdraw"])
 def test_every_backbone_that_is_always_here_has_a_fast_recipe(backbone: str) -> None:
     schedule, memory = get_schedule("fast", backbone)
-    assert schedule.epochs < PAPER.epochs
+    assert schedule.duration < PAPER.epochs
     assert memory.quota(6) >= 1
 
 

@@ -91,6 +91,18 @@ def test_every_epoch_sees_every_image_once_in_an_order_of_its_own() -> None:
     assert len({tuple(order) for order in orders}) == 3
 
 
+@pytest.mark.parametrize("steps", [1, 3, 7])
+def test_a_budget_in_steps_is_that_many_whatever_an_epoch_has(steps) -> None:
+    """Nine images in batches of four: three steps end in the second epoch."""
+    schedule = replace(PLAIN, steps=steps, schedule="cosine")
+    weight, batches = watch(schedule)
+    assert [len(labels) for _, labels in batches] == ([4, 5] * 4)[:steps]
+    assert weight.item() == pytest.approx(-sum(schedule.rate(step) for step in range(steps)))
+    _, whole = watch(replace(PLAIN, epochs=4))
+    pairs = zip(batches, whole, strict=False)
+    assert all(torch.equal(labels, others) for (_, labels), (_, others) in pairs)
+
+
 def test_labels_stay_with_their_images() -> None:
     task = with_task()
     _, batches = watch(PLAIN)

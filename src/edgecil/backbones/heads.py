@@ -43,15 +43,17 @@ class GrowingHead(nn.Module):  # type: ignore[misc]
         columns = self._draw(self.classes, count, generator)
         self._replace(torch.cat([self.weight.detach(), columns], dim=1))
 
-    def align(self, old_count: int) -> None:
+    def align(self, old_count: int, *, enlarge: bool = True) -> None:
         """Scale the weights of the classes from `old_count` on to the mean norm of the others.
 
         Zhao et al. (CVPR 2020), "Maintaining discrimination and fairness in class incremental
-        learning": training on many new and few old images gives new classes larger norms.
+        learning": training on many new and few old images gives new classes larger norms. Without
+        `enlarge`, weights whose norms are smaller than those of the others are left as they are.
         """
         with torch.no_grad():
             lengths = self.weight.norm(dim=1)
-            self.weight[old_count:] *= lengths[:old_count].mean() / lengths[old_count:].mean()
+            factor = lengths[:old_count].mean() / lengths[old_count:].mean()
+            self.weight[old_count:] *= factor if enlarge else factor.clamp(max=1.0)
 
     def _draw(self, rows: int, columns: int, generator: torch.Generator) -> torch.Tensor:
         bound = self._bound_factor / math.sqrt(self.feature_size)
@@ -99,6 +101,15 @@ class GrowingLinear(GrowingHead):
         kept = min(len(weight), len(self.bias))
         bias[:kept] = self.bias.detach()[:kept]
         self.bias = nn.Parameter(bias, requires_grad=self.bias.requires_grad)
+
+
+class ZeroLinear(GrowingLinear):
+    """A linear head whose new weights are zero, for features that are not trained.
+
+    The loss is then convex in the weights, and no random weight has to be overwritten.
+    """
+
+    _bound_factor = 0.0
 
 
 class SmallLinear(GrowingLinear):

@@ -9,6 +9,7 @@ from typing import TypeVar
 import torch
 from torch import nn
 
+from edgecil.backbones.vectors import InputScale
 from edgecil.backbones.vit import ViT
 from edgecil.errors import DataError, name_some
 
@@ -77,7 +78,7 @@ def initialise(network: nn.Module, generator: torch.Generator) -> None:
                 )
             if module.bias is not None:
                 nn.init.zeros_(module.bias)
-        elif isinstance(module, (nn.BatchNorm2d, nn.LayerNorm)):
+        elif isinstance(module, (nn.BatchNorm2d, nn.LayerNorm, InputScale)):
             module.reset_parameters()
         elif isinstance(module, ViT):
             module.reset_parameters(generator)

@@ -6,54 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import nn
 
 from edgecil.backbones import pretrained
 from edgecil.backbones.initialise import build
 from edgecil.backbones.model_slot import ENTRY_POINTS, is_slot_model
 from edgecil.backbones.resnet import LARGE_IMAGE, Backbone, resnet18, resnet32, resnet_tiny
+from edgecil.backbones.vectors import MLP, Linear
 from edgecil.errors import UsageError, unknown
 from edgecil.registry import Registry, installed
 
 Shape = tuple[int, ...]
-
-_WIDTH = 256
-
-
-class Linear(Backbone):
-    """The vectors themselves as features: a learner trains a linear head alone."""
-
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        super().__init__()
-        (self.feature_size,) = shape
-
-    def forward(self, vectors: torch.Tensor) -> torch.Tensor:
-        """Return the vectors (n, d)."""
-        return vectors
-
-
-class MLP(Backbone):
-    """Two hidden layers of 256 units and layer norms, which make the vectors' scale irrelevant."""
-
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        super().__init__()
-        (width,) = shape
-        self.feature_size = _WIDTH
-        self.layers = nn.Sequential(
-            nn.LayerNorm(width),
-            nn.Linear(width, _WIDTH),
-            nn.LayerNorm(_WIDTH),
-            nn.ReLU(),
-            nn.Linear(_WIDTH, _WIDTH),
-            nn.LayerNorm(_WIDTH),
-            nn.ReLU(),
-        )
-
-    def forward(self, vectors: torch.Tensor) -> torch.Tensor:
-        """Return features (n, 256) of vectors (n, d)."""
-        features: torch.Tensor = self.layers(vectors)
-        return features
-
 
 FORMS = ("timm:NAME", "hf:ID", "FILE.safetensors", "FILE.py:make")  # of models by text
 ON_VECTORS: dict[str, Callable[[Any], Backbone]] = {"linear": Linear, "mlp": MLP}

@@ -9,8 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from edgecil.classes import ClassList, get_classes, select_classes
 from edgecil.classes.lists import ALIASES, CLASS_LISTS
 from edgecil.data.data_slot import ENTRY_POINTS, adapt, dataset_text, open_slot
@@ -53,7 +51,6 @@ _FORMATS = {
 IMAGE_DATASETS: Registry[DatasetFormat] = Registry("image dataset", _FORMATS, aliases=ALIASES)
 
 _ARRAYS = ".npz"
-_USUAL = 0.03, 30.0  # standard deviations of vectors
 
 
 def load_dataset(
@@ -97,13 +94,6 @@ def load_dataset(
     dataset = resize_dataset(taken, size)
     for note in dataset.notes:
         warn(note)
-    if not dataset.channels:
-        spread = float(np.asarray(dataset.train.inputs[:1000], dtype=np.float64).std())
-        if not _USUAL[0] < spread < _USUAL[1]:
-            warn(
-                f"The vectors of {dataset.name} have a standard deviation of {spread:.2g}; "
-                "learners that train a network expect about 1: scale them first."
-            )
     return dataset
 
 

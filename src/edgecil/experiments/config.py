@@ -20,6 +20,7 @@ from edgecil.similarity.build import SimilaritySource
 
 Preparation: TypeAlias = Literal["plain", "centre-crop"]
 Normalisation: TypeAlias = Literal["model", "dataset", "none"]
+Scale: TypeAlias = Literal["first-task", "none"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,11 @@ class Data(ClassChoice):
         "with the results",
         metavar="REASON",
     )
+    scale: Scale = option(
+        "of vectors: `first-task` divides them, before a network that is trained on them, by the "
+        "root mean square of the first task's training vectors; `none` leaves them as they are",
+        "first-task",
+    )
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,11 @@ class Training(Options):
         "network and preparation of images",
         "fast",
     )
-    epochs: Count | None = option("epochs per task, in place of the setup's")
+    epochs: Count | None = option("epochs per task, in place of the setup's budget")
+    steps: Count | None = option(
+        "optimiser steps per task, in place of the setup's budget; `joint` has as many for each "
+        "task seen so far"
+    )
     memory_per_class: Whole | None = option("exemplars per class, in place of the setup's")
     schedule: Mapping[str, Any] = option("other changes to the training schedule, by name", {})
     memory: Mapping[str, Any] = option(

@@ -16,11 +16,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from edgecil.hints import Count, Positive
 from edgecil.methods.class_statistics import pack_triangle, unpack_triangle
 from edgecil.methods.entry import register_method
 from edgecil.methods.frozen_features import PretrainedMethod
 from edgecil.methods.method import Environment, Need
-from edgecil.methods.settings import Count, Positive, Settings
+from edgecil.methods.settings import Settings
 from edgecil.methods.task import Task, derive_generator
 
 _AT_ONCE = 4096  # images whose projections are in memory at once

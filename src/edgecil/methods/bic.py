@@ -17,7 +17,7 @@ from edgecil.backbones import Backbone, GrowingLinear
 from edgecil.hints import Range
 from edgecil.methods.entry import register_method
 from edgecil.methods.memory import ExemplarMemory, draw
-from edgecil.methods.network import DistillationConfig, Network, TeacherMethod
+from edgecil.methods.network import DistillationConfig, Network, TeacherMethod, linear_head
 from edgecil.methods.task import Task
 from edgecil.methods.training_loop import minimise
 
@@ -86,7 +86,7 @@ class BiC(TeacherMethod):
 
     def assemble(self, backbone: Backbone) -> CorrectedNetwork:
         """Return the network around a new backbone."""
-        return CorrectedNetwork(backbone, GrowingLinear(backbone.feature_size))
+        return CorrectedNetwork(backbone, linear_head(backbone))
 
     def training_data(self, task: Task) -> tuple[Tensor, Tensor]:
         """Return the task and the exemplars without the held-out images."""

@@ -188,5 +188,5 @@ class DER(NetworkMethod):
         def loss(batch: Tensor, _: torch.Generator) -> Tensor:
             return cross_entropy(head(features[batch]), labels[batch])
 
-        schedule = self.schedule.lasting(self.config.balancing / self.schedule.epochs)
+        schedule = self.schedule.lasting_epochs(self.config.balancing)
         minimise(head.parameters(), len(labels), loss, schedule, task, stage="balance")

@@ -156,9 +156,12 @@ def replace_settings(config: Any, settings: Mapping[str, Any], path: str) -> Any
 def replace_schedule(schedule: Schedule, settings: Mapping[str, Any]) -> Schedule:
     """Return a copy of a schedule with some fields changed, in its first task too.
 
-    The setting `first` holds further changes, for the first task alone.
+    The setting `first` holds further changes, for the first task alone. A number of epochs replaces
+    a number of steps.
     """
     changes = {name: value for name, value in settings.items() if name != "first"}
+    if "epochs" in changes:
+        changes = {"steps": None, **changes}
     first = settings.get("first")
     changed: Schedule = replace_settings(replace(schedule, first=None), changes, "training")
     if first is None and schedule.first is None:

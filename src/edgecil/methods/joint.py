@@ -1,9 +1,13 @@
-"""Joint training: a new network on the images of all classes seen so far; an upper bound."""
+"""Joint training: a new network on the images of all classes seen so far; an upper bound.
+
+Where the budget is a number of steps per task, it has the steps of all tasks so far.
+"""
 
 from __future__ import annotations
 
 from edgecil.methods.entry import register_method
 from edgecil.methods.network import NetworkConfig, NetworkMethod
+from edgecil.methods.settings import Schedule
 from edgecil.methods.task import Task
 
 
@@ -16,3 +20,9 @@ class Joint(NetworkMethod):
     def begin(self, task: Task) -> None:
         """Replace the network by a new one."""
         self.network = self.fresh_network()
+
+    def schedule_of(self, task: Task) -> Schedule:
+        """Return a schedule with the steps of all tasks so far; epochs grow with the images."""
+        if self.schedule.steps is None:
+            return self.schedule
+        return self.schedule.lasting(task.index + 1)

@@ -38,6 +38,8 @@ class Environment:
             Results are identical either way.
         normalisation: where mean and std come from: `model` uses those of a pre-trained network
             for learners on one, `dataset` those of the training images, `none` 0 and 1.
+        scale: `first-task` divides vectors, before a network that is trained on them, by the root
+            mean square of the first task's training vectors; `none` leaves them as they are.
     """
 
     shape: tuple[int, ...]
@@ -50,6 +52,7 @@ class Environment:
     compile: bool = False
     shared: str | None = None
     normalisation: Literal["model", "dataset", "none"] = "model"
+    scale: Literal["first-task", "none"] = "first-task"
 
     def pipeline(self, steps: tuple[str, ...] = ()) -> Pipeline:
         """Return the preparation of images with these augmentation steps; vectors have none."""

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
-from edgecil.backbones import Backbone, GrowingLinear, build_backbone
+from edgecil.backbones import Backbone, GrowingLinear, ZeroLinear, build_backbone
+from edgecil.backbones.vectors import fit_input_scale
 from edgecil.methods.memory import ExemplarMemory, MemoryBudget, herd
 from edgecil.methods.method import Environment, Method, suited_to
 from edgecil.methods.settings import PAPER, Schedule, Settings
@@ -84,7 +85,7 @@ class NetworkMethod(Method):
 
     def assemble(self, backbone: Backbone) -> Network:
         """Return the network around a new backbone, without any class outputs."""
-        return Network(backbone, GrowingLinear(backbone.feature_size))
+        return Network(backbone, linear_head(backbone))
 
     def learn(self, task: Task) -> None:
         """Grow the network, train it on the task and the memory, then update the memory."""
@@ -92,6 +93,8 @@ class NetworkMethod(Method):
         if self.memory is not None:
             self.memory.check(len(task.seen))
         self.seen = task.seen
+        if self.environment.scale == "first-task" and self.network.head.classes == 0:
+            fit_input_scale(self.network.backbone, task.inputs)
         self.grow(task)
         self.train(self.network, lambda images, labels: self.loss(images, labels, task), task)
         self.end(task)
@@ -179,6 +182,13 @@ class NetworkMethod(Method):
         with torch.no_grad():
             logits: Tensor = self.network.head(features)
         return logits.argmax(dim=1)
+
+
+def linear_head(backbone: Backbone) -> GrowingLinear:
+    """Return a linear head without classes for the features of a backbone."""
+    trained = any(parameter.requires_grad for parameter in backbone.parameters())
+    kind = GrowingLinear if trained else ZeroLinear
+    return kind(backbone.feature_size)
 
 
 def new_classes_only(logits: Tensor, labels: Tensor, old_count: int) -> Tensor:

@@ -15,11 +15,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from edgecil.hints import Count, Whole
 from edgecil.methods.acil import ACIL
 from edgecil.methods.adapters import adapt, blank_adapters
 from edgecil.methods.entry import register_method
 from edgecil.methods.method import Environment, Need
-from edgecil.methods.settings import Count, Schedule, Settings, Whole
+from edgecil.methods.settings import Schedule, Settings
 from edgecil.methods.setups import PUBLISHED
 from edgecil.methods.task import Task, derive_generator
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import cos, pi
+from math import ceil, cos, pi
 from typing import Literal
 
 from edgecil.data.augment import parse_steps
@@ -41,12 +41,15 @@ class Settings:
 class Schedule(Settings):
     """Gradient descent on one task; the defaults are the paper's.
 
-    The rate of `steps` is multiplied by `decay` at each milestone; `cosine` decays to zero along
-    half a cosine; `quarter-cosine` is CODA-Prompt's: a quarter of a cosine, one epoch late, so that
-    the first two epochs have the full rate.
+    The budget of a task is a number of `epochs` or, if given, of `steps` of the optimiser, however
+    many inputs the task has; the learning rate then changes with the steps, and milestones are
+    steps. The rate of the schedule `steps` is multiplied by `decay` at each milestone; `cosine`
+    decays to zero along half a cosine; `quarter-cosine` is CODA-Prompt's: a quarter of a cosine,
+    one epoch late, so that the first two epochs have the full rate.
     """
 
     epochs: Count = 170
+    steps: Count | None = None  # optimiser steps per task, in place of epochs
     learning_rate: Positive = 0.1
     schedule: Literal["steps", "cosine", "quarter-cosine"] = "steps"
     milestones: tuple[int, ...] = (60, 120, 170)
@@ -74,24 +77,38 @@ class Schedule(Settings):
             raise UsageError("The schedule of the first task must not have its own 'first'.")
         parse_steps(",".join(self.augment))
 
-    def rate(self, epoch: int) -> float:
-        """Return the learning rate in an epoch, counted from 0."""
+    @property
+    def duration(self) -> int:
+        """The budget of a task, in steps if it is given in steps, otherwise in epochs."""
+        return self.epochs if self.steps is None else self.steps
+
+    def count_steps(self, inputs: int) -> int:
+        """Return the number of optimiser steps on a task with so many inputs."""
+        return self.steps or self.epochs * ceil(inputs / self.batch_size)
+
+    def rate(self, moment: int) -> float:
+        """Return the learning rate in an epoch, or in a step of a budget in steps, from 0."""
         if self.schedule == "cosine":
-            return self.learning_rate * 0.5 * (1.0 + cos(pi * epoch / self.epochs))
+            return self.learning_rate * 0.5 * (1.0 + cos(pi * moment / self.duration))
         if self.schedule == "quarter-cosine":
-            late = max(0, epoch - 1)
-            return self.learning_rate * cos(0.495 * pi * late / max(1, self.epochs - 1))
-        passed = sum(epoch >= milestone for milestone in self.milestones)
+            late = max(0, moment - 1)
+            return self.learning_rate * cos(0.495 * pi * late / max(1, self.duration - 1))
+        passed = sum(moment >= milestone for milestone in self.milestones)
         return self.learning_rate * self.decay**passed
 
     def lasting(self, share: float) -> Schedule:
-        """Return the schedule with a share of its epochs, at least 1; milestones are scaled too."""
+        """Return the schedule with a share of its budget, at least 1; milestones are scaled too."""
         return replace(
             self,
             epochs=max(1, round(share * self.epochs)),
+            steps=None if self.steps is None else max(1, round(share * self.steps)),
             milestones=tuple(round(share * milestone) for milestone in self.milestones),
             first=None if self.first is None else self.first.lasting(share),
         )
+
+    def lasting_epochs(self, epochs: int) -> Schedule:
+        """Return the schedule with so many epochs; milestones are scaled too."""
+        return replace(self.lasting(epochs / self.duration), steps=None, epochs=epochs)
 
     def at(self, task_index: int) -> Schedule:
         """Return the schedule of one task, counted from 0; it has no `first`."""

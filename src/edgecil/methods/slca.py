@@ -17,13 +17,14 @@ from torch import Tensor, nn
 from edgecil.backbones import Backbone, GrowingLinear
 from edgecil.backbones.pretrained import is_pretrained
 from edgecil.backbones.vectors import InputScale
+from edgecil.hints import Positive
 from edgecil.methods.class_statistics import ClassGaussians, align
 from edgecil.methods.entry import register_method
 from edgecil.methods.finetune import Finetune
 from edgecil.methods.method import Environment
 from edgecil.methods.network import Network, NetworkConfig, Parameters
 from edgecil.methods.prompts import PromptHead
-from edgecil.methods.settings import Positive, Schedule
+from edgecil.methods.settings import Schedule
 from edgecil.methods.task import Task
 
 ALIGNMENT = Schedule(epochs=3, learning_rate=0.01, schedule="cosine", batch_size=256, augment=())

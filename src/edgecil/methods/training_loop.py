@@ -102,15 +102,21 @@ def minimise(
     trained = [parameter for group in groups for parameter in group["params"]]
     optimizer = _optimizer(groups, schedule)
     scaler = torch.amp.GradScaler(task.device.type, enabled=scaled)
-    for epoch in range(schedule.epochs):
-        for group in optimizer.param_groups:
-            group["lr"] = group["factor"] * schedule.rate(epoch)
+    step = 0
+    for epoch in range(schedule.duration):  # a step is at most an epoch
+        if step == schedule.steps:
+            break
         order, generator = shuffle(count, task, stage, epoch)
         batches = _batches(order, schedule)
+        if schedule.steps is not None:
+            batches = batches[: schedule.steps - step]
         if on_epoch is not None:
             on_epoch(batches, generator)
         # one copy per epoch
         for batch in torch.cat(batches).to(task.device).split([len(one) for one in batches]):
+            rate = schedule.rate(epoch if schedule.steps is None else step)
+            for group in optimizer.param_groups:
+                group["lr"] = group["factor"] * rate
             parts = _parts(batch, schedule)
             for part in parts:
                 value = loss(part, generator)
@@ -123,12 +129,14 @@ def minimise(
                 torch.nn.utils.clip_grad_norm_(trained, schedule.clip)
             scaler.step(optimizer)
             scaler.update()
-        # scaling skips steps whose loss is not finite; parameters must be finite always
-        check_finite(
-            trained,
-            f"in epoch {epoch + 1} of {schedule.epochs} ({stage})",
-            loss=None if scaler.is_enabled() else value,
-        )
+            step += 1
+        if schedule.steps is None or step == schedule.steps:
+            # scaling skips steps whose loss is not finite; parameters must be finite always
+            check_finite(
+                trained,
+                f"in epoch {epoch + 1} of {schedule.epochs} ({stage})",
+                loss=None if scaler.is_enabled() else value,
+            )
     optimizer.zero_grad()  # otherwise the gradients stay in memory as long as the network
 
 

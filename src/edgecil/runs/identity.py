@@ -139,21 +139,21 @@ class ExperimentRecord:
 
 
 def training_facts(records: Sequence[ExperimentRecord], methods: Collection[str]) -> dict[str, str]:
-    """Return setup, backbone and epochs of some methods, as far as they are recorded."""
+    """Return setup, backbone and budget of some methods, as far as they are recorded."""
     backbones: dict[str, list[str]] = {}
-    epochs: dict[str, list[str]] = {}
+    budgets: dict[str, list[str]] = {}
     for name in methods:
         for one in records:
             if backbone := one.identity.settings.get(f"backbone of {name}"):
                 backbones.setdefault(str(backbone), []).append(name)
-            number = _find(one.identity.methods.get(name), "epochs")
-            if number is not None:
-                epochs.setdefault(str(number), []).append(name)
+            budget = _describe_budget(one.identity.methods.get(name))
+            if budget is not None:
+                budgets.setdefault(budget, []).append(name)
     configs = (config for one in records for config in one.configs)
     facts = {
         "setup": listed(inside(config, "training", "setup") for config in configs),
         "backbone": _by_method(backbones, len(methods)),
-        "epochs": _by_method(epochs, len(methods)),
+        "training": _by_method(budgets, len(methods)),
     }
     return {name: text for name, text in facts.items() if text}
 
@@ -161,6 +161,15 @@ def training_facts(records: Sequence[ExperimentRecord], methods: Collection[str]
 def inside(config: Mapping[str, Any], group: str, name: str) -> Any:
     """Return an option of a group in a stored configuration."""
     return (config.get(group) or {}).get(name)
+
+
+def _describe_budget(settings: Any) -> str | None:
+    """Return how long a method trains, such as `100 steps per task`; None if it is not known."""
+    for unit in ("steps", "epochs"):
+        number = _find(settings, unit)
+        if number is not None:
+            return f"{number} {unit} per task"
+    return None
 
 
 def _find(settings: Any, name: str) -> Any:

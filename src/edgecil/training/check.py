@@ -488,7 +488,7 @@ def _try_method(
         hook.remove()
     schedule = getattr(context.configs[method], "schedule", None)
     if not times and schedule is not None and len(steps) > 1:
-        total = schedule.epochs * -(-inputs // schedule.batch_size)
+        total = schedule.count_steps(inputs)
         times = [total * (steps[-1] - steps[0]) / (len(steps) - 1)]
     if not times:
         return _Trial(None, unknown="its first task took too long to be measured")

@@ -181,6 +181,7 @@ def load_context(
         mean=statistics.mean,
         std=statistics.std,
         normalisation=cast(Any, data.normalisation),
+        scale=cast(Any, data.scale),
         backbone=next(iter(backbones.values())),
         device=device,
         precision=cast(Any, training.precision),
@@ -283,8 +284,12 @@ def configure(entry: MethodEntry, config: ExperimentConfig, backbone: str) -> An
     training = config.training
     published, memory = entry.schedule(training.setup, backbone, config.dataset)
     schedule, exemplars = dict(training.schedule), dict(training.memory)
+    if training.epochs is not None and training.steps is not None:
+        raise UsageError("The budget of a task is `epochs` or `steps`, not both; leave one out.")
     if training.epochs is not None:
         schedule["epochs"] = training.epochs
+    if training.steps is not None:
+        schedule["steps"] = training.steps
     if training.memory_per_class is not None:
         exemplars["per_class"] = training.memory_per_class
     configured = entry.configure(
