@@ -8,8 +8,9 @@ import pytest
 import edgecil
 from edgecil.errors import UsageError
 from edgecil.experiments.plan import Node, Plan
-from edgecil.experiments.status import elapsed_seconds, expected_seconds
+from edgecil.experiments.status import TimeLeft, elapsed_seconds, expected_seconds
 from edgecil.io.device import _PORTABLE_KERNELS, kernel_variables
+from edgecil.methods.simplecil import SimpleCIL
 from edgecil.sequences import SequenceSpace
 from edgecil.training.check import Check
 from edgecil.training.requirements import describe_counts
@@ -38,6 +39,25 @@ def test_time_is_shared_by_workers_but_not_below_the_longest_sequence() -> None:
     times = [elapsed_seconds(expected, workers) for workers in (1, 10, 1000)]
     assert times == [390.0, 39.0, 6.0]
     assert elapsed_seconds({}, 2) == 0.0
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_the_time_left_is_that_of_the_trainings_left(workers: int) -> None:
+    plan = list(Plan(["m", "n"], lambda _: [0], SequenceSpace.equal(6, 3).enumerate()))
+    left = TimeLeft(plan, {}, workers=workers)
+    assert left.seconds is None
+    measured: dict[Node, float] = {}
+    for number, node in enumerate(plan):
+        seconds = float(len(node.prefix)) + number % 3
+        measured[node] = seconds
+        left.end(node, seconds)
+        expected = expected_seconds(plan[number + 1 :], measured)
+        assert left.seconds == pytest.approx(elapsed_seconds(expected, workers), rel=0.2)
+    assert left.seconds == 0.0
+    resumed = TimeLeft(plan[5:], dict(list(measured.items())[:5]))
+    resumed.end(plan[5], None)
+    fewer = expected_seconds(plan[6:], dict(list(measured.items())[:5]))
+    assert resumed.seconds == pytest.approx(sum(fewer.values()))
 
 
 @pytest.fixture
@@ -173,3 +193,19 @@ def test_a_check_uses_the_kernels_of_a_run(options, monkeypatch) -> None:
         monkeypatch.delenv(name, raising=False)
     check(**options)
     assert kernel_variables() == _PORTABLE_KERNELS
+
+
+def test_all_orders_of_an_order_free_learner_take_its_scores_once(toy, monkeypatch) -> None:
+    scores = SimpleCIL.scores
+
+    def slow_scores(learner: SimpleCIL, scenario: Any) -> Any:
+        time.sleep(0.5)
+        return scores(learner, scenario)
+
+    monkeypatch.setattr(SimpleCIL, "scores", slow_scores)
+    options = {**toy, "protocol": "enumerate", "method": "simplecil"}
+    seconds = check(**options).seconds
+    assert seconds is not None
+    assert 0.5 <= seconds < 6 * 0.5
+    train(**options)
+    assert [(part.tasks, part.stored) for part in check(**options).methods] == [(12, 12)]

@@ -60,15 +60,21 @@ def test_a_kill_between_two_orders_loses_no_scores_and_changes_nothing(
         computed.append(learner)
         return scores(learner, scenario)
 
-    def killed(*_: object) -> None:
-        raise KeyboardInterrupt
+    results: list[Any] = []
+    make_result = order_evaluation._result
+
+    def killed(*arguments: Any) -> Any:
+        if len(results) == 2:
+            raise KeyboardInterrupt
+        results.append(make_result(*arguments))
+        return results[-1]
 
     monkeypatch.setattr(SimpleCIL, "scores", counted)
     with monkeypatch.context() as patch:
         patch.setattr(order_evaluation, "_result", killed)
         with pytest.raises(KeyboardInterrupt):
             train(**OPTIONS, out=tmp_path)
-    assert Experiment.open(tmp_path).results() == []
+    assert len(Experiment.open(tmp_path).results()) == 2
     assert counts(train(**OPTIONS, out=tmp_path)) == trained
     assert len(computed) == 1
     assert not list((tmp_path / "states").iterdir())
@@ -81,3 +87,18 @@ def test_without_scores_a_learner_is_trained_order_by_order(
     assert counts(train(**OPTIONS, out=tmp_path)) == trained
     assert "simplecil is trained order by order" in caplog.text
     assert "ZeroDivisionError" in caplog.text
+
+
+def test_scores_are_in_a_file_only_once_the_store_refuses_other_settings(
+    trained, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr(order_evaluation, "PERIOD", 0.0)
+    with monkeypatch.context() as patch:
+        patch.setattr(order_evaluation, "_result", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            train(**OPTIONS, out=tmp_path)
+    assert not list((tmp_path / "states").iterdir())
+    settings = {**OPTIONS, "method": "fecam", "set": {"fecam": {"shrinkage": 7.0}}}
+    other = counts(train(**settings, out=tmp_path))
+    assert len(other) == 4
+    assert all(trained[run] != result for run, result in other.items())

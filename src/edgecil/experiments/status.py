@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -188,7 +189,7 @@ def read_status(store: StoreReader, configs: Sequence[ExperimentConfig]) -> Stat
     running = progress.running if alive else ()
     remaining = [node for node in Plan.of(missing) if node not in done]
     left = None
-    if configs and done and not whole_runs:  # another tool trains whole sequences
+    if configs and done:
         seconds = {node: result.seconds for node, result in done.items()}
         expected = expected_seconds(remaining, seconds)
         for task in running:
@@ -312,8 +313,58 @@ def expected_seconds(nodes: Iterable[Node], measured: Mapping[Node, float]) -> d
     }
     if not means:
         return {}
-    slowest = max(means.values(), key=lambda places: fmean(places.values()))
+    slowest = _slowest(means)
     return {node: _at(means.get(node.method, slowest), len(node.prefix)) for node in nodes}
+
+
+class TimeLeft:
+    """The time that the trainings of a call still take, without looking at each of them again.
+
+    The mean durations are those of :func:`expected_seconds`.
+    """
+
+    def __init__(
+        self, nodes: Iterable[Node], measured: Mapping[Node, float], *, workers: int = 1
+    ) -> None:
+        self._workers = workers
+        self._left = Counter((node.method, len(node.prefix)) for node in nodes)
+        self._measured: Counter[tuple[str, int]] = Counter()
+        self._seconds: defaultdict[tuple[str, int], float] = defaultdict(float)
+        for node, seconds in measured.items():
+            self._measure(node, seconds)
+
+    def end(self, node: Node, seconds: float | None) -> None:
+        """Note that a training has ended; a failed one has no duration."""
+        self._left[node.method, len(node.prefix)] -= 1
+        if seconds is not None:
+            self._measure(node, seconds)
+
+    def _measure(self, node: Node, seconds: float) -> None:
+        self._measured[node.method, len(node.prefix)] += 1
+        self._seconds[node.method, len(node.prefix)] += seconds
+
+    @property
+    def seconds(self) -> float | None:
+        """Expected seconds until the last training has ended; None if nothing was measured."""
+        means: dict[str, dict[int, float]] = {}
+        for (method, place), count in self._measured.items():
+            means.setdefault(method, {})[place] = self._seconds[method, place] / count
+        if not means:
+            return None
+        slowest = _slowest(means)
+        total = 0.0
+        chains: dict[str, float] = {}  # by method, of trainings that follow one another
+        for (method, place), count in self._left.items():
+            if count > 0:
+                expected = _at(means.get(method, slowest), place)
+                total += count * expected
+                chains[method] = chains.get(method, 0.0) + expected
+        return max([total / self._workers, *chains.values()])
+
+
+def _slowest(means: Mapping[str, Mapping[int, float]]) -> Mapping[int, float]:
+    """Return the mean durations by place of the slowest method."""
+    return max(means.values(), key=lambda places: fmean(places.values()))
 
 
 def _at(means: Mapping[int, float], place: int) -> float:

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 _SECONDS = 8.0  # until a trial must have ended
 _ROW = 2000  # bytes of a result in the database
 _FILES, _ARRAYS = 240, 4000  # training inputs of a trial, from files and from memory
+_WHOLE = 20_000  # training inputs of a dataset in memory with all of which trials are made
+_EVALUATED = 100  # runs of an order-free learner in a trial
 _NOT_MEASURED = "nothing could be measured yet"
 
 
@@ -191,22 +193,29 @@ def check(
     shape = _shape(opened, setting)
     backbones = {} if missing_packages(TRAINING) else _find_backbones(setting, shape, found)
     measured: dict[Node, float] = {}
+    finished: set[Node] = set()
     sizes: list[int] = []
     if directory is not None and not asked.overwrite:
         with found.trying("directory"), suppress(NoExperimentError):
-            measured, sizes = _read_stored(setting, space, backbones, directory)
-    left = [node for node in plan if node not in measured]
+            measured, finished, sizes = _read_stored(setting, space, backbones, directory)
+    left = [node for node in plan if node not in finished]
     trials: dict[str, _Trial] = {}
     first = {root.method: root for root in reversed(plan.roots)}
-    new = [name for name in first if name not in {node.method for node in measured}]
+    known = {node.method for node in measured}
+    new = [name for name in first if name not in known and name in {it.method for it in left}]
     if new and opened is not None and all(it.available for it in found):
         with found.trying("methods"):
-            trials = _try_methods(setting, opened, plan.roots[0].prefix[0], new, end)
+            trials = _try_methods(setting, opened, plan, new, end)
     sizes += [trial.size for trial in trials.values() if trial.size]
-    measured |= {first[name]: it.seconds for name, it in trials.items() if it.seconds is not None}
+    for name, trial in trials.items():
+        places = zip(_first_run(plan, name).path, trial.seconds, strict=False)
+        measured |= dict(places)
     expected = expected_seconds(left, measured)
     for node in {(it.method, it.prefix[-1]): it for it in expected}.values():
         expected[node] += trials[node.method].once if node.method in trials else 0.0
+    for name, trial in trials.items():
+        if name in first and expected and trial.at_first:
+            expected[first[name]] = expected.get(first[name], 0.0) + trial.at_first
     parts = []
     for method in setting.method_names:
         own = [node for node in left if node.method == method]
@@ -357,8 +366,8 @@ def _find_backbones(
 
 def _read_stored(
     config: ExperimentConfig, space: SequenceSpace, backbones: Mapping[str, str], out: Path
-) -> tuple[dict[Node, float], list[int]]:
-    """Return seconds of the stored task trainings, and the sizes of stored states in bytes."""
+) -> tuple[dict[Node, float], set[Node], list[int]]:
+    """Return seconds of stored trainings, all finished nodes, and sizes of states in bytes."""
     from edgecil.methods import get_method
     from edgecil.training.planner import configure
 
@@ -372,7 +381,9 @@ def _read_stored(
     with StoreReader(out) as store:
         store.compare_identity(identity)
         seconds = {node: result.seconds for node, result in store.done().items()}
-    return seconds, [path.stat().st_size for path in (out / "states").glob("*.pt")]
+        whole = {node for run in store.whole_runs() for node in run.path}
+    sizes = [path.stat().st_size for path in (out / "states").glob("*.pt")]
+    return seconds, {*seconds, *whole}, sizes
 
 
 def _network_sizes(backbones: Mapping[str, str], shape: tuple[int, ...]) -> list[int]:
@@ -420,29 +431,42 @@ def _plan_orders(
 
 
 class _Trial(NamedTuple):
-    """A first task: its seconds, those more when it is trained for the first time, and bytes."""
+    """Seconds of the first tasks of a run, and what else is known about a method.
 
-    seconds: float | None
+    `once` are further seconds when a task is trained for the first time in any run, `at_first`
+    those of the first run alone, and `size` the bytes of a state.
+    """
+
+    seconds: Sequence[float] = ()
     once: float = 0.0
+    at_first: float = 0.0
     size: int = 0
     unknown: str = ""
+
+
+def _first_run(plan: Plan, method: str) -> Node:
+    """Return the first run of a method."""
+    return next(run for run in plan.runs if run.method == method)
 
 
 def _try_methods(
     config: ExperimentConfig,
     opened: Dataset | Items,
-    classes: Sequence[int],
+    plan: Plan,
     methods: Sequence[str],
     end: float,
 ) -> dict[str, _Trial]:
-    """Train a first task on few of its inputs until a moment; times are scaled to all of them."""
+    """Train until a moment: whole runs if all data are in memory, else a part of a first task."""
     from edgecil.training.planner import load_context
 
+    is_whole = isinstance(opened, Dataset) and len(split_labels(opened)[0]) <= _WHOLE
+    classes = plan.roots[0].prefix[0]
     ids = config.data.select(len(opened.names))[list(classes)]
     inputs = int(np.isin(split_labels(opened)[0], ids).sum())
-    if isinstance(opened, Dataset):
+    few = None
+    if not is_whole and isinstance(opened, Dataset):
         few = opened.take(ids[: max(1, _ARRAYS * len(ids) // inputs)])
-    else:
+    elif not isinstance(opened, Dataset):
         each = max(2, _FILES // len(ids))
         few = _first_items(opened, each).read(ids, config.data.image_size)
     context = load_context(config, images=few)[-1]
@@ -452,47 +476,95 @@ def _try_methods(
         limit = max(0.5, (end - time.monotonic()) / (len(methods) - number))
         with tempfile.TemporaryDirectory(prefix="edgecil-") as folder:
             own = replace(context, environment=replace(context.environment, shared=folder))
-            trials[method] = _try_method(own, method, inputs, inputs / len(few.train), limit)
+            if few is not None:
+                trial = _try_run(own, Node(method, 0, (tuple(range(len(ids))),)), inputs, limit)
+                trials[method] = _scaled(trial, inputs / len(few.train))
+            elif own.entry(method).order_free:
+                trials[method] = _try_orders(own, method, plan, Path(folder), limit)
+            else:
+                trials[method] = _try_run(own, _first_run(plan, method), inputs, limit)
     return trials
 
 
-def _try_method(
-    context: WorkerContext, method: str, inputs: int, scale: float, limit: float
-) -> _Trial:
-    """Train twice: the second time, what sequences share (features, adapters) is there already.
+def _scaled(trial: _Trial, factor: float) -> _Trial:
+    """Return a trial with few inputs as it would be with more."""
+    seconds = [factor * second for second in trial.seconds]
+    return trial._replace(seconds=seconds, once=factor * trial.once)
 
-    A training that does not end in time is scaled by its steps.
+
+def _try_run(context: WorkerContext, run: Node, inputs: int, limit: float) -> _Trial:
+    """Train the first tasks of a run, as far as time permits.
+
+    The first one is trained twice: the second time, what sequences share (features, adapters) is
+    there already. A training that does not end in time is scaled by its steps.
     """
     from torch.optim.optimizer import register_optimizer_step_post_hook
 
-    from edgecil.training.node_training import TooLongError, at_most, train_node
+    from edgecil.training.node_training import TooLongError, at_most, learn_node, packed
 
     import_module("torch._dynamo")  # as optimizers do; an import that is cut off stays broken
 
-    node = Node(method, 0, (tuple(range(len(context.scenario.names))),))
     times: list[float] = []
+    once = 0.0
     steps: list[float] = []
     size = 0
+    state: Any = None
     hook = register_optimizer_step_post_hook(lambda *_: steps.append(time.perf_counter()))
     try:
         with suppress(TooLongError), at_most(limit):
-            for _ in range(2):
-                outcome, state = train_node(context, node, None, keep=True)
+            for node in (run.path[0], *run.path):
+                start = time.perf_counter()
+                before = None if len(node.prefix) == 1 else state
+                outcome, state = learn_node(context, node, before, keep=True)
                 if outcome.permanent:  # a run would refuse it, too
                     raise UsageError((outcome.error or "").partition(": ")[2])
                 if outcome.result is None or state is None:
-                    return _Trial(None, unknown=f"a trial failed with {outcome.error}")
-                times.append(scale * outcome.result.seconds)
-                size = len(state)
+                    return _Trial(unknown=f"a trial failed with {outcome.error}")
+                seconds = time.perf_counter() - start
+                if size == 0:
+                    size = len(packed(state))
+                    once = seconds
+                else:
+                    times.append(seconds)
     finally:
         hook.remove()
-    schedule = getattr(context.configs[method], "schedule", None)
+    if not times and once:  # it was trained once
+        return _Trial((once,), size=size)
+    schedule = getattr(context.configs[run.method], "schedule", None)
     if not times and schedule is not None and len(steps) > 1:
         total = schedule.count_steps(inputs)
-        times = [total * (steps[-1] - steps[0]) / (len(steps) - 1)]
+        return _Trial((total * (steps[-1] - steps[0]) / (len(steps) - 1),))
     if not times:
-        return _Trial(None, unknown="its first task took too long to be measured")
-    return _Trial(times[-1], max(0.0, times[0] - times[-1]), size)
+        return _Trial(unknown="its first task took too long to be measured")
+    return _Trial(times, max(0.0, once - times[0]), size=size)
+
+
+def _try_orders(
+    context: WorkerContext, method: str, plan: Plan, folder: Path, limit: float
+) -> _Trial:
+    """Score all classes, and evaluate some runs from these scores."""
+    from edgecil.experiments.store import Store
+    from edgecil.training.executors.local import InProcess
+    from edgecil.training.node_training import TooLongError, at_most, score_classes
+    from edgecil.training.order_evaluation import evaluate_orders, save_scores
+    from edgecil.training.scheduler import Observer
+
+    runs = [run for run in plan.runs if run.method == method][:_EVALUATED]
+    labels = context.scenario.test.labels.cpu().numpy()
+    with suppress(TooLongError), at_most(limit), Store(folder / "trial") as store:
+        start = time.perf_counter()
+        outcome = score_classes(context, runs[0])
+        if outcome.permanent:
+            raise UsageError((outcome.error or "").partition(": ")[2])
+        if outcome.scores is None:
+            return _Trial(unknown=f"a trial failed with {outcome.error}")
+        scored = time.perf_counter()
+        save_scores(store, method, outcome.scores, outcome.worker)
+        own = Plan.of(runs)
+        evaluate_orders(own, [method], labels, store, InProcess(context), Observer())
+        each = (time.perf_counter() - scored) / len(own)
+        return _Trial([each] * len(runs[0].prefix), at_first=scored - start)
+    return _Trial(unknown="its scores took too long to be measured")
 
 
 def _first_items(items: Items, each: int) -> Items:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -15,6 +16,7 @@ import torch
 from edgecil.experiments.plan import Node, Plan
 from edgecil.experiments.results import NodeResult, WholeRun
 from edgecil.experiments.store import Store, save_state
+from edgecil.io.arrays import Floats
 from edgecil.training.chains import PERIOD, Chain, Job, Step
 from edgecil.training.executors import Executor
 from edgecil.training.node_training import Outcome, pack, unpack
@@ -61,39 +63,44 @@ def evaluate_orders(
         for method in dict.fromkeys(run.method for run in plan.runs):
             runs = [run for run in plan.runs if run.method == method]
             missing = [run for run in runs if run not in finished]
-            outcome = None
+            scored = None
             if method in order_free and missing:
-                outcome = _find_scores(missing[0], store, executor, observer)
-            if method not in order_free or (missing and outcome is None):
+                scored = _find_scores(missing[0], store, executor, observer)
+            if method not in order_free or (missing and scored is None):
                 remaining += runs
                 continue
             before = len(Plan.of(run for run in runs if run in finished))
             reused += before
             added += len(Plan.of(runs)) - before
-            if outcome is not None and outcome.scores is not None:
-                differences = {**(worker or {}), **outcome.worker}
-                for run, result in _evaluate(missing, outcome, labels):
-                    buffer.add(run, result, differences)
-                    for node, counts in zip(run.path, result.nodes, strict=True):
-                        observer.on_node(node, Outcome(counts))
-                    if buffer.are_due:
-                        buffer.write()
-                buffer.write()
-                store.state_path(_of_scores(missing[0])).unlink(missing_ok=True)
+            if scored is not None:
+                differences = {**(worker or {}), **scored.worker}
+                results = _evaluate(missing, scored, labels)
+                _store_runs(results, scored, store, buffer, observer, differences)
     finally:
         buffer.write()
     return Evaluated(Plan.of(remaining), added, reused)
 
 
-def _find_scores(run: Node, store: Store, executor: Executor, observer: Observer) -> Outcome | None:
-    """Return the scores of a learner, from a file or a worker; None if they cannot be computed.
+@dataclass(frozen=True)
+class _Scored:
+    """The scores (n_test, classes) of a method, and what computing them took.
 
-    Scores that took more than a second are in a file until all orders are stored.
+    `worker` is in what the worker differed, `memory` its peak in bytes.
     """
-    path = store.state_path(_of_scores(run))
+
+    method: str
+    scores: Floats
+    worker: Mapping[str, str]
+    memory: int = 0
+    seconds: float = 0.0
+
+
+def _find_scores(run: Node, store: Store, executor: Executor, observer: Observer) -> _Scored | None:
+    """Return the scores of a learner, from a file or a worker; None if they cannot be computed."""
+    path = _scores_path(store, run.method)
     with suppress(Exception):  # a missing or damaged file
         state = unpack(path.read_bytes())
-        return Outcome(scores=state["scores"].numpy(), worker=state["worker"])
+        return _Scored(run.method, state["scores"].numpy(), state["worker"])
     start = time.perf_counter()
     job = Job((Chain((Step(run, path),)),), scores=True)
     executor.submit(job)
@@ -103,30 +110,60 @@ def _find_scores(run: Node, store: Store, executor: Executor, observer: Observer
         finished = executor.wait()
     observer.on_job_end(job)
     outcome = finished.crash or (finished.outcomes[0][0] if finished.outcomes[0] else None)
-    if outcome is None or outcome.scores is None:
-        if outcome is not None:
-            check_refused(outcome)
-        _log.warning(
-            "%s is trained order by order, because its scores could not be computed (%s).",
-            run.method,
-            "too little memory" if outcome is None else outcome.error,
-        )
-        return None
-    if time.perf_counter() - start > PERIOD:
-        scores = torch.from_numpy(outcome.scores)
-        save_state(path, pack({"scores": scores, "worker": dict(outcome.worker)}))
-    return outcome
+    if outcome is not None and outcome.scores is not None:
+        seconds = time.perf_counter() - start
+        return _Scored(run.method, outcome.scores, outcome.worker, outcome.memory, seconds)
+    if outcome is not None:
+        check_refused(outcome)
+    _log.warning(
+        "%s is trained order by order, because its scores could not be computed (%s).",
+        run.method,
+        "too little memory" if outcome is None else outcome.error,
+    )
+    return None
 
 
-def _of_scores(run: Node) -> Node:
-    """Return what stands for the scores of a run's method among nodes."""
-    return Node(run.method, 0, ())
+def _store_runs(
+    results: Iterable[tuple[Node, WholeRun]],
+    scored: _Scored,
+    store: Store,
+    buffer: ResultBuffer,
+    observer: Observer,
+    differences: Mapping[str, str],
+) -> None:
+    """Store the results of runs; scores that took more than a second are in a file meanwhile.
+
+    The file is written after the first result, from when on the store refuses other settings of the
+    method, to which these scores would not belong.
+    """
+    is_first = True
+    for run, result in results:
+        buffer.add(run, result, differences)
+        for node, counts in zip(run.path, result.nodes, strict=True):
+            observer.on_node(node, Outcome(counts))
+        if is_first or buffer.are_due:
+            buffer.write()
+        if is_first and scored.seconds > PERIOD:
+            save_scores(store, scored.method, scored.scores, scored.worker)
+        is_first = False
+    buffer.write()
+    _scores_path(store, scored.method).unlink(missing_ok=True)
 
 
-def _evaluate(runs: list[Node], outcome: Outcome, labels: Whole) -> Iterator[tuple[Node, WholeRun]]:
+def save_scores(store: Store, method: str, scores: Floats, worker: Mapping[str, str]) -> None:
+    """Write the scores of a method to a file, from which an evaluation continues."""
+    content = pack({"scores": torch.from_numpy(scores), "worker": dict(worker)})
+    save_state(_scores_path(store, method), content)
+
+
+def _scores_path(store: Store, method: str) -> Path:
+    """Return the file for the scores of a method, which is that of a node without tasks."""
+    return store.state_path(Node(method, 0, ()))
+
+
+def _evaluate(runs: list[Node], scored: _Scored, labels: Whole) -> Iterator[tuple[Node, WholeRun]]:
     """Yield each run with its result; runs with equally many tasks are counted together."""
-    assert outcome.scores is not None
-    counter = StageCounter(outcome.scores, labels)
+    counter = StageCounter(scored.scores, labels)
     runs = sorted(runs, key=lambda run: len(run.prefix))
     for _, group in groupby(runs, key=lambda run: len(run.prefix)):
         of_length = list(group)
@@ -135,7 +172,7 @@ def _evaluate(runs: list[Node], outcome: Outcome, labels: Whole) -> Iterator[tup
             of_length, counter.count([run.prefix for run in of_length]), strict=True
         ):
             seconds = time.perf_counter() - start
-            yield run, _result(run, counts, counter.totals, seconds, outcome.memory)
+            yield run, _result(run, counts, counter.totals, seconds, scored.memory)
             start = time.perf_counter()
 
 

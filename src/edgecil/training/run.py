@@ -26,14 +26,14 @@ from edgecil.experiments.experiment import Experiment, TrainingFailedError, stor
 from edgecil.experiments.experiment_files import remove_features, writing
 from edgecil.experiments.plan import Node
 from edgecil.experiments.progress import ProgressWriter
-from edgecil.experiments.status import elapsed_seconds, expected_seconds
+from edgecil.experiments.status import TimeLeft
 from edgecil.experiments.store import DATABASE
 from edgecil.io.device import use_portable_kernels
 from edgecil.io.directory import check_owner, check_path
 from edgecil.io.packages import require_training
 from edgecil.io.progress_bar import Progress
 from edgecil.options import checked, place_in_groups
-from edgecil.runs.identity import VERSIONS
+from edgecil.runs.identity import PROCESSOR, VERSIONS
 from edgecil.sequences.given import Given
 from edgecil.sequences.protocols import RANDOM, REPEATS, find_protocol, parse_protocols
 from edgecil.similarity import save_similarity
@@ -136,31 +136,25 @@ def run(
     refuse_while_importing()
     require_training()
     asked = resolve(config, {**values, **options}, out=out, overwrite=overwrite)
-    remaining: set[Node] = set()
-    measured: dict[Node, float] = {}
-    workers = 1
+    left = TimeLeft((), {})
 
-    def seconds_left() -> float | None:
-        expected = expected_seconds(remaining, measured)
-        return elapsed_seconds(expected, workers) if measured else None
-
-    with Progress("tasks", shown=asked.execution.progress, estimate=seconds_left) as bar:
+    with Progress("tasks", shown=asked.execution.progress, estimate=lambda: left.seconds) as bar:
 
         def start(prepared: Prepared, store: Store, capacity: int) -> None:
+            nonlocal left
             if asked.is_default_folder:
                 bar.note(f"Results are stored in {asked.out}.", once="out")
             if bar.shown:
                 for name, sentence in prepared.notes.items():
                     bar.note(sentence, once=name)  # with `until`, a protocol grows
-                measured.update({node: result.seconds for node, result in store.done().items()})
-                nonlocal remaining, workers
-                remaining, workers = set(prepared.plan) - measured.keys(), capacity
+                measured = {node: result.seconds for node, result in store.done().items()}
+                finished = {*measured, *(step for run in store.whole_runs() for step in run.path)}
+                remaining = [node for node in prepared.plan if node not in finished]
+                left = TimeLeft(remaining, measured, workers=capacity)
                 bar.start(len(prepared.plan), len(prepared.plan) - len(remaining))
 
         def advance(node: Node, outcome: Outcome) -> None:
-            remaining.discard(node)
-            if outcome.result is not None:
-                measured[node] = outcome.result.seconds
+            left.end(node, None if outcome.result is None else outcome.result.seconds)
             bar.advance(node.method)
 
         return run_resolved(asked, start, advance)
@@ -317,7 +311,7 @@ def _run(
     )
     executor = get_executor(execution, context, out)
     with closing(executor), writing(out, overwrite=asked.overwrite) as store:
-        allowed = VERSIONS if execution.allow_mismatch else ()
+        allowed = (PROCESSOR, *VERSIONS) if execution.allow_mismatch else (PROCESSOR,)
         records = LearnerRecords(store, own_learners)
         identity = {**prepared.identity, **executor.identity, **records.identity()}
         unequal = store.check_identity(identity, allowed=allowed)
@@ -325,6 +319,12 @@ def _run(
             store.add_remark("data", prepared.doubts)
         for name in own_learners:
             records.add_files(name, context.files_of(name))
+        if PROCESSOR in unequal:
+            sentence = (
+                f"{out} was begun on another type of processor ({unequal[PROCESSOR]}): new results "
+                "differ from those of the first as with another training seed."
+            )
+            prepared = replace(prepared, notes={**prepared.notes, PROCESSOR: sentence})
         for name, runs in prepared.sequences.items():
             own = name in prepared.config.sequences  # these add to those of earlier calls
             store.add_sequences(name, runs, keep="all" if own else "finished")
