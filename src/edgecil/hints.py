@@ -205,9 +205,14 @@ def to_builtin(value: Any) -> Any:
         return int(value)
     if isinstance(value, (list, tuple, range)):
         return [to_builtin(entry) for entry in value]
-    if hasattr(value, "tolist"):  # an array of NumPy
+    if is_array(value):
         return value.tolist()
     return float(value) if isinstance(value, Real) and not isinstance(value, bool) else value
+
+
+def is_array(value: Any) -> bool:
+    """Return whether a value is an array of NumPy, or a series, of one dimension."""
+    return hasattr(value, "tolist") and getattr(value, "ndim", 0) == 1
 
 
 _DESCRIPTIONS = {

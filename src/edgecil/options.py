@@ -103,10 +103,12 @@ def checked(function: _Function) -> _Function:
             if len(arguments) > len(positional) and not takes_several:
                 raise _too_many_error(function.__name__, positional, len(arguments))
             types = function_types(function)
-            values = {**dict(zip(positional, arguments, strict=False)), **keywords}
-            for name, value in values.items():
+            for name, value in zip(positional, arguments, strict=False):
+                check_value(name, value, types.get(name, Any))
+            for name, value in keywords.items():
                 if name in types:
-                    check_value(name, value, types[name])
+                    converted = convert(name, value, types[name])
+                    keywords[name] = converted if hints.is_array(value) else value
                 elif not accepts_any_keyword(function):
                     raise _unknown_parameter_error(name, types)
             return function(*arguments, **keywords)
@@ -126,9 +128,9 @@ def without_internals(error: EdgecilError) -> EdgecilError:
 
 
 def _too_many_error(function: str, positional: list[str], count: int) -> UsageError:
-    accepted, advice = "no argument", "name each, such as dataset='quickdraw'"
-    if positional:
-        accepted = f"only {' and '.join(map(repr, positional))}"
+    accepted = f"only {' and '.join(map(repr, positional))}" if positional else "no argument"
+    advice = "name the others, such as method='icarl'"
+    if "source" in positional:
         advice = (
             "give several sources as a list, [a, b], or DataFrames as a dict, "
             "{'ours': a, 'baseline': b}"

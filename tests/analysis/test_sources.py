@@ -30,7 +30,7 @@ def test_a_failed_run_that_finished_elsewhere_is_exported_once(tmp_path: Path) -
 WRONG: list[Any] = [
     {"a": 1},
     np.zeros((3, 3)),
-    pandas.Series([1, 2]),
+    pandas.Series(["a", "b"]),
     b"x" * 500,
     object(),
     [None],
