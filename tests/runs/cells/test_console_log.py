@@ -79,6 +79,8 @@ def test_settings_are_facts_and_a_first_task_begins_a_run(tmp_path) -> None:
     [
         "[Average accuracy till task1]\tAcc@1: 90.5\tAcc@5: 99.0\tLoss: 0.5\n"
         "[Average accuracy till task2]\tAcc@1: 60.25\tAcc@5: 98.0\tForgetting: 40.5\n",
+        "[Average accuracy till task1] Acc@task: 79.0 Acc@1: 90.5 Acc@5: 88.0\n"
+        "[Average accuracy till task2] Acc@task: 79.0 Acc@1: 60.25 Acc@5: 88.0\n",
         "Accuracy for 1 task(s): \t [Class-IL]: 90.5 % \t [Task-IL]: 99.5 %\n"
         "Accuracy for 2 task(s): \t [Class-IL]: 60.25 % \t [Task-IL]: 91.5 %\n",
         "Average accuracy after task 1: 90.5%\nAverage accuracy after task 2: 60.25%\n",

@@ -75,7 +75,8 @@ _AVERAGES_AFTER_TASKS = (
     # "[Average accuracy till task2]  Acc@1: 90.10"; "Average accuracy after task 3: 71.2%"
     re.compile(
         r"\b(?:average|avg|mean|overall)[\s_]acc\w*\s(?:till|after|until|up to)\s(?:the\s)?"
-        rf"{_UNIT}[\s_#]?(?P<task>\d{{1,3}})\b\W{{1,4}}(?:acc@1\s?:\s*)?" + _VALUE,
+        rf"{_UNIT}[\s_#]?(?P<task>\d{{1,3}})\b\W{{1,4}}"
+        r"(?:[^\n]{0,80}?\b(?:acc@1|a_last)\s?:\s*)?" + _VALUE,
         re.IGNORECASE,
     ),
     # "Accuracy for 2 task(s):  [Class-IL]: 76.4 %", as Mammoth prints
@@ -132,8 +133,11 @@ def recognises(path: Path, head: bytes) -> bool:
 
 def read(path: Path) -> list[CellTable]:
     """Return the tables of the results that a log names."""
-    text = read_file_text(path).replace("\r\n", "\n").replace("\r", "\n")
-    lines = [_PREFIX.sub("", line) for line in text.split("\n") if len(line) <= _LONGEST_LINE]
+    lines = []
+    for line in read_file_text(path).split("\n"):
+        shown = line.rstrip("\r").rpartition("\r")[2]  # what a progress bar wrote last
+        if len(shown) <= _LONGEST_LINE:
+            lines.append(_PREFIX.sub("", shown))
     CELLS.check(str(path), len(lines))
     for find_tables in (
         _tables_of_accuracies,

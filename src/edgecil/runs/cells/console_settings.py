@@ -31,10 +31,11 @@ _PAIR = re.compile(rf"(?<![\w.])({_WORDS})=['\"]?([A-Za-z0-9][\w.+-]{{0,60}})", 
 _BESIDE_SEED = re.compile(
     r"([A-Za-z_λ]\w{0,40})\s?[=:]\s?([A-Za-z0-9][\w.+-]{0,40})(?=[\s,;|)\]]|$)"
 )
+_NAME_IN_QUOTES = re.compile(rf"['\"](?:{_WORDS})['\"]")
 _DICTIONARY = re.compile(r"\{['\"].*\}")
 _NAMESPACE = re.compile(r"Namespace\((.*)\)")
 _NAMESPACE_VALUE = re.compile(r"(\w{1,60})=('[^']{0,300}'|\"[^\"]{0,300}\"|[\w.+-]{1,100})")
-_FEWEST_OF_DICTIONARY = 5
+_FEWEST_SETTINGS = 5
 
 
 def settings_in(line: str) -> dict[str, Cell]:
@@ -48,7 +49,7 @@ def settings_in(line: str) -> dict[str, Cell]:
         pairs = {name: text.strip("'\"") for name, text in _NAMESPACE_VALUE.findall(namespace[1])}
         return _named(pairs)
     dictionary = _DICTIONARY.search(line)
-    if dictionary:
+    if dictionary and _NAME_IN_QUOTES.search(dictionary[0]):
         return _named(_dictionary(dictionary[0]))
     settings: dict[str, Cell] = {}
     at_start = _AT_START.fullmatch(line)
@@ -71,7 +72,7 @@ def _dictionary(text: str) -> Mapping[str, object]:
         values = parse_literal(text, "the log")
     except DataError:
         return {}
-    if not isinstance(values, dict) or len(values) < _FEWEST_OF_DICTIONARY:
+    if not isinstance(values, dict) or len(values) < _FEWEST_SETTINGS:
         return {}
     if not any(isinstance(value, str) for value in values.values()):
         return {}
