@@ -8,7 +8,7 @@ import pytest
 
 from edgecil.analysis import compare_pairs
 from edgecil.analysis.claims import answer, representative_orders
-from edgecil.analysis.samples import Choice, random_protocols
+from edgecil.analysis.samples import Choice, find_truth, random_protocols
 from edgecil.sequences import PROTOCOLS, LabelledSequence, Protocol
 from edgecil.sequences.protocols import register_protocol
 from edgecil.sequences.protocols.protocol import Request
@@ -90,11 +90,42 @@ def test_comparisons_give_intervals_for_random_orders_only() -> None:
     assert [name for name, pair in pairs.items() if pair.interval] == ["random", "latin"]
 
 
-@pytest.mark.parametrize(("share", "counts"), [(0.85, False), (0.95, True)])
-def test_an_enumeration_counts_once_nine_tenths_are_there(share, counts) -> None:
+@pytest.mark.parametrize(("count", "counts"), [(80, False), (81, True), (90, True)])
+def test_an_enumeration_counts_once_nine_tenths_are_there(count: int, counts: bool) -> None:
     accuracy, orders = noisy(0), list(SPACE.enumerate())
+    assert len(orders) == 90
     runs = [
         Run("m", "made-up", "enumerate", f"all-{index}", sequence, 0, accuracy(sequence))
-        for index, sequence in enumerate(orders[: int(share * len(orders))])
+        for index, sequence in enumerate(orders[:count])
     ]
-    assert ("enumerate" in random_protocols(build(runs))) is counts
+    table = build(runs)
+    assert ("enumerate" in random_protocols(table)) is counts
+    truth = find_truth(table, "m")
+    assert (truth is not None) is counts
+    if truth is not None:
+        assert (truth.kind, len(truth), truth.space_size) == ("enumerated", count, 90)
+
+
+@pytest.mark.parametrize(("count", "counts"), [(29, False), (30, True)])
+def test_thirty_random_orders_stand_for_the_truth(count: int, counts: bool) -> None:
+    accuracy, orders = noisy(0), list(SPACE.enumerate())
+    runs = [
+        Run("m", "made-up", "random", f"seed-{index}", sequence, 0, accuracy(sequence))
+        for index, sequence in enumerate(orders[:count])
+    ]
+    truth = find_truth(build(runs), "m")
+    assert (truth is not None) is counts
+    if truth is not None:
+        assert (truth.kind, truth.protocols) == ("sample", ("random",))
+        assert sorted(truth.accuracies) == sorted(accuracy(one) for one in orders[:count])
+
+
+@pytest.mark.parametrize(("blind", "protocols"), [(1, ["optimal"]), (2, ["random"])])
+def test_two_blind_orders_go_before_more_constructed_ones(blind: int, protocols: list[str]) -> None:
+    accuracy, orders = noisy(0), list(SPACE.enumerate())
+    names = ["random"] * blind + ["optimal"] * 3
+    runs = [
+        Run("m", "made-up", name, f"{name}-{index}", orders[index], 0, accuracy(orders[index]))
+        for index, name in enumerate(names)
+    ]
+    assert list(representative_orders(build(runs), "m")[0].protocols) == protocols

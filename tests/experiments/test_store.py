@@ -308,3 +308,11 @@ def test_all_tables_of_a_moment_are_parsed_once(store, monkeypatch) -> None:
         assert reader.done() == {FIRST: RESULT}
         assert reader.finished_nodes() == [FIRST]
     assert len(parsed) == 1
+
+
+def test_a_transaction_is_on_disk_before_it_counts_as_written(tmp_path: Path) -> None:
+    """SQLite waits for the disk at every commit: 2 is FULL, which a power failure cannot undo."""
+    with Store(tmp_path) as store:
+        database = store._database
+        assert database.execute("PRAGMA synchronous").fetchone() == (2,)
+        assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)

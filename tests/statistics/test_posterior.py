@@ -29,6 +29,47 @@ def test_without_a_prior_intervals_are_students() -> None:
     assert known.interval("std") == pytest.approx((low, high), rel=0.03)
 
 
+@pytest.mark.parametrize("sizes", [(1, 1, 1, 1), (3, 1, 2, 1), (4, 4)])
+def test_the_posterior_is_that_of_the_nested_model_by_brute_force(sizes: tuple[int, ...]) -> None:
+    """Every training is one normal number; mean, σ and the training's share are on grids."""
+    rng = np.random.default_rng(8)
+    groups = [60.0 + rng.normal(0.0, 4.0) + rng.normal(0.0, 2.0, size) for size in sizes]
+    y = np.concatenate(groups)
+    members = np.repeat(np.eye(len(sizes)), sizes, axis=0)
+    odds = np.exp(np.arange(-6.0, 7.0)) if len(y) > len(sizes) else np.ones(1)
+    means = y.mean() + np.linspace(-150.0, 150.0, 1_501)
+    log_stds = np.linspace(-2.0, 6.0, 201)[:, None]
+    logs = []
+    for share in odds / (1.0 + odds):
+        covariance = (1.0 - share) * members @ members.T + share * np.eye(len(y))
+        inverse = np.linalg.inv(covariance)
+        ones = np.ones(len(y))
+        squares = y @ inverse @ y - 2.0 * means * (ones @ inverse @ y) + means**2 * inverse.sum()
+        log_determinant = np.linalg.slogdet(covariance)[1] + 2.0 * len(y) * log_stds
+        logs.append(-0.5 * (log_determinant + squares / np.exp(2.0 * log_stds)))
+    joint = np.exp(logs - np.max(logs))
+    joint /= joint.sum()
+    of_std = joint.sum(axis=0)  # (σ, mean)
+    known = posterior(
+        evidence(
+            [group.mean() for group in groups],
+            repeats=sizes,
+            within=sum(((group - group.mean()) ** 2).sum() for group in groups),
+        ),
+        prior=None,
+    )
+    points = float(known.mean) + np.array([-12.0, -6.0, -2.0, 0.0, 3.0, 9.0])
+    step = means[1] - means[0]
+    for point in points:
+        below = np.interp(point, means + step / 2.0, of_std.sum(axis=0).cumsum())
+        assert float(known.cdf("mean", point)) == pytest.approx(below, abs=0.0015)
+        new_run = (of_std * stats.norm.cdf((point - means) / np.exp(log_stds))).sum()
+        assert float(known.cdf("next", point)) == pytest.approx(new_run, abs=0.0015)
+    for std in (1.0, 3.0, 5.0, 9.0):
+        below = np.interp(np.log(std), log_stds[:, 0] + 0.02, of_std.sum(axis=1).cumsum())
+        assert float(known.cdf("std", std)) == pytest.approx(below, abs=0.005)
+
+
 def test_many_runs_outweigh_the_prior() -> None:
     values = np.random.default_rng(0).normal(60.0, 20.0, 400)
     known = posterior(evidence(values), prior=PRIOR)

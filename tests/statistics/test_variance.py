@@ -44,6 +44,26 @@ def test_components_are_estimated_with_unequal_groups() -> None:
     assert result.noise_std == pytest.approx(4.0, rel=0.05)
 
 
+def test_with_unequal_groups_the_components_have_the_expected_mean_squares() -> None:
+    """E(MSB) = k σ²(order) + σ²(noise), with k from traces of projections, group by group."""
+    sizes = (4, 1, 2, 7, 1, 3)
+    rng = np.random.default_rng(5)
+    groups = [50.0 + rng.normal(0.0, 6.0) + rng.normal(0.0, 1.0, size) for size in sizes]
+    total, count = sum(sizes), len(sizes)
+    members = np.repeat(np.eye(count), sizes, axis=0)
+    onto_orders = members @ np.diag(1.0 / np.array(sizes)) @ members.T
+    onto_mean = np.full((total, total), 1.0 / total)
+    between = onto_orders - onto_mean
+    factor = np.trace(members.T @ between @ members) / (count - 1)
+    values = np.concatenate(groups)
+    mean_square = values @ between @ values / (count - 1)
+    noise = values @ (np.eye(total) - onto_orders) @ values / (total - count)
+    result = split_variance(groups)
+    assert result.order_std == pytest.approx(np.sqrt((mean_square - noise) / factor), rel=1e-9)
+    assert result.noise_std == pytest.approx(np.sqrt(noise), rel=1e-9)
+    assert result.p_value == pytest.approx(stats.f_oneway(*groups).pvalue, rel=1e-9)
+
+
 @pytest.mark.parametrize("share", [0.3, 0.9])
 def test_two_repeated_orders_of_ten_give_an_interval_that_covers(share: float) -> None:
     rng = np.random.default_rng(2)
