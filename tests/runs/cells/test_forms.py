@@ -35,6 +35,7 @@ SAMPLES = {
         "====Task 0 Start!====\n====Test 1/1 of Task 0!====\n * Average Acc : 90.5\n",
     ),
     "online_cl_log": ("c.log", "-----------run 0 training batch 0-------------\n[0.9 0.0]\n"),
+    "continuum_log": ("d.json", '{"task": 0, "acc": 90.5, "acc_per_task": [90.5]}\n'),
     "mlflow_run": ("mlruns/0/1/metrics/acc", "1700000000000 0.9 0\n"),
     "wandb_run": ("run-1/files/wandb-summary.json", '{"acc": 0.9}'),
     "json_values": ("a.json", '[{"method": "er", "accuracy": 0.9}]'),

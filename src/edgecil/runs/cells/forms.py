@@ -25,6 +25,7 @@ FORMS: tuple[tuple[str, ...], ...] = (
         "avalanche_csv",
         "avalanche_log",
         "libcontinual_log",
+        "continuum_log",
         "online_cl_log",
         "mlflow_run",
         "wandb_run",
