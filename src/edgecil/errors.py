@@ -76,6 +76,10 @@ class UsageError(EdgecilError, ValueError):
     exit_code = 2
 
 
+class UnknownNameError(UsageError, KeyError):
+    """A name that an object does not hold."""
+
+
 class DataError(EdgecilError):
     """A file or a matrix that cannot be used as it is."""
 

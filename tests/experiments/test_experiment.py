@@ -4,7 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
+import edgecil
 from edgecil.errors import DataError, UsageError
 from edgecil.experiments.chosen_similarity import SIMILARITY_FILE
 from edgecil.experiments.experiment import Experiment, stored_answers
@@ -122,14 +124,44 @@ def test_a_data_frame_has_every_metric_and_is_read_back(experiment) -> None:
     assert read_runs(frame, metric="bwt")[0].values[0] == 0.0
 
 
-def test_reprs_are_short_escaped_and_do_not_read_the_runs(experiment, monkeypatch) -> None:
+def test_an_experiment_is_read_like_a_mapping(experiment) -> None:
+    assert list(experiment) == ["fast", "slow", "own"]
+    assert (len(experiment), "fast" in experiment, "ewc" in experiment) == (3, True, False)
+    assert [len(runs) for runs in experiment.values()] == [2, 0, 0]
+    runs = experiment["fast"]
+    assert runs.accuracies.tolist() == [75.0, 50.0]
+    assert [run.accuracy for run in runs] == [75.0, 50.0]
+    assert (runs[0].sequence, runs[-1].sequence) == (THERE, BACK)
+    assert str(runs) == "fast: 2 runs, accuracy 50.0 to 75.0 %"
+    assert str(experiment).splitlines()[1:] == [str(runs), "slow: 0 runs", "own: 0 runs"]
+    for name in ("fats", 0):
+        with pytest.raises(KeyError):
+            experiment[name]
+    with pytest.raises(UsageError, match="Did you mean 'fast'"):
+        experiment["fats"]
+    assert experiment.get("ewc") is None
+    assert dict(experiment.items()).keys() == experiment.keys()
+
+
+def test_an_experiment_is_analysed_and_drawn(experiment) -> None:
+    analysis = experiment.analyze(metric="last")
+    assert analysis.options.metric == "last"
+    assert str(analysis) == str(edgecil.analyze(experiment, metric="last"))
+    drawn = experiment.plot(ax=Figure().subplots())
+    assert len(drawn.get_yticks()) == 1
+
+
+def test_reprs_are_short_escaped_and_read_the_runs_of_a_small_experiment_only(
+    experiment, monkeypatch
+) -> None:
     text, page = repr(experiment), experiment._repr_html_()
     assert "\n" not in text
-    assert "pets; 4 classes in 2 tasks; fast; 2 runs" in text
+    assert "pets; 4 classes in 2 tasks; fast 50.0 to 75.0 %; 2 runs" in text
     assert "&lt;" not in page.split("<table>")[1]
     assert page.count("<tr>") == 2
+    monkeypatch.setattr("edgecil.experiments.experiment.MOST_READ", 1)
     monkeypatch.setattr(StoreReader, "runs", None)
-    assert repr(experiment) == text
+    assert repr(experiment) == text.replace("fast 50.0 to 75.0 %", "fast")
     experiment.directory.rename(experiment.directory.with_name("gone"))
     assert str(experiment.directory) in repr(experiment)
     assert "<table" not in experiment._repr_html_()

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from edgecil.entries import Entries
 from edgecil.errors import DataError, EdgecilError, unknown
 from edgecil.experiments.chosen_similarity import find_similarity, note_sources
 from edgecil.experiments.config import ExperimentConfig
 from edgecil.experiments.config_values import build_config
 from edgecil.experiments.goal_status import GoalStatus
+from edgecil.experiments.method_runs import MethodRuns, describe_range
 from edgecil.experiments.plan import Node
 from edgecil.experiments.results import RunResult, Summary
 from edgecil.experiments.run_values import class_values, metric_values
@@ -42,11 +45,22 @@ from edgecil.similarity import Similarity
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.axes import Axes
+
+    from edgecil.analysis.analysis import Analysis
 
 
-@dataclass(frozen=True, eq=False)
-class Experiment:
-    """A directory with results. Opening and reading it writes nothing.
+MOST_READ = 1_000
+"""Runs whose accuracies the repr of an experiment reads."""
+ANALYZE = "edgecil.analysis.analysis:analyze"
+"""The function that analyses an experiment, of a station that builds on this one."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Experiment(Entries[MethodRuns]):
+    """A directory with results, by method. Opening and reading it writes nothing.
+
+    `experiment["icarl"]` has the runs of a method, `list(experiment)` names the methods.
 
     Every call reads the directory as it is at that moment, so that an experiment can be inspected
     while it runs; all calls of a :meth:`snapshot` see the same moment.
@@ -60,10 +74,12 @@ class Experiment:
     """
 
     directory: Path
-    summary: Summary | None = field(default=None, repr=False)
-    goal: GoalStatus | None = field(default=None, repr=False)
-    renamed: Mapping[str, str] = field(default_factory=dict, repr=False)
-    _moment: StoreReader | None = field(default=None, repr=False)
+    summary: Summary | None = None
+    goal: GoalStatus | None = None
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    _moment: StoreReader | None = None
+
+    _kind = "method"
 
     def __post_init__(self) -> None:
         check_path(self.directory)
@@ -142,6 +158,37 @@ class Experiment:
     def task_orders(self) -> TaskOrderSpace | None:
         """The orders of the tasks that were given; None where classes are arranged."""
         return find_task_orders(self.identity)
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods that are trained, in the order in which they were added."""
+        stored = [key.removeprefix("method ") for key in self.identity if key.startswith("method ")]
+        return tuple(dict.fromkeys(self.renamed.get(name, name) for name in stored))
+
+    def _entries(self) -> Mapping[str, MethodRuns]:
+        results = self.results()
+        return {
+            method: MethodRuns(method, tuple(run for run in results if run.method == method))
+            for method in self.methods
+        }
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.methods)
+
+    def __len__(self) -> int:
+        return len(self.methods)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.methods
+
+    def analyze(self, **options: Any) -> Analysis:
+        """Return what the results say, as :func:`edgecil.analyze` with these options does."""
+        analysis: Analysis = resolve_name(ANALYZE)(self, **options)
+        return analysis
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the claims about each method, as the plot of its analysis does."""
+        return self.analyze().plot(ax=ax)
 
     def results(self) -> list[RunResult]:
         """Return every finished run."""
@@ -258,15 +305,29 @@ class Experiment:
 
     def __repr__(self) -> str:
         try:
-            with self._reading() as store:
-                orders, counts = [*store.sequences().values()], store.run_counts()
-                dataset = str(store.identity().get("dataset", {}).get("name", ""))
+            orders, counts = [*self.sequences().values()], self._run_counts()
+            table = self.table() if 0 < sum(counts.values()) <= MOST_READ else None
+            dataset = self.dataset
         except EdgecilError:
             return f"<Experiment {str(self.directory)!r}, which cannot be read>"
+        methods = []
+        for method in counts:
+            values = np.array([]) if table is None else table.values[table.rows(method)]
+            methods.append(" ".join(filter(None, [method, describe_range(values)])))
         first, runs = orders[0][0].sequence if orders else None, sum(counts.values())
         classes = "" if first is None else f"{len(first.order)} classes in {len(first)} tasks"
-        parts = [dataset, classes, ", ".join(counts), f"{runs} run{'' if runs == 1 else 's'}"]
+        parts = [dataset, classes, ", ".join(methods), f"{runs} run{'s' * (runs != 1)}"]
         return f"<Experiment {str(self.directory)!r}: {'; '.join(filter(None, parts))}>"
+
+    def __str__(self) -> str:
+        """Return what it holds, and the runs of each method, a line each."""
+        return "\n".join([repr(self)[1:-1], *map(str, self.values())])
+
+    def _run_counts(self) -> dict[str, int]:
+        """Return the number of finished runs of each method."""
+        with self._reading() as store:
+            counts = store.run_counts()
+        return {self.renamed.get(method, method): count for method, count in counts.items()}
 
     def _repr_html_(self) -> str:
         title = f"<p>{html.escape(repr(self)[1:-1])}</p>"
