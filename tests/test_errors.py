@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 import edgecil
-from edgecil.errors import is_integer, shown
+from edgecil.errors import format_value, is_integer
 from tests.grouped import grouped
 
 
@@ -41,15 +41,15 @@ class _Chatty:
     ids=lambda value: type(value).__name__,
 )
 def test_any_value_is_shown_in_a_line(value: object) -> None:
-    assert 1 <= len(shown(value)) <= 80
-    assert "\n" not in shown(value)
+    assert 1 <= len(format_value(value)) <= 80
+    assert "\n" not in format_value(value)
 
 
 def test_short_values_are_shown_as_they_are_written() -> None:
-    assert [shown(value) for value in (True, -3, np.int32(6), "a", None, (1, 2))] == [
+    assert [format_value(value) for value in (True, -3, np.int32(6), "a", None, (1, 2))] == [
         *("True", "-3", "6", "'a'", "None", "(1, 2)")
     ]
-    assert shown(np.zeros((4, 2))) == "a ndarray of shape (4, 2)"
+    assert format_value(np.zeros((4, 2))) == "a ndarray of shape (4, 2)"
 
 
 def test_integers_of_numpy_are_integers() -> None:

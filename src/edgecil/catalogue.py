@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from edgecil.classes import dataset_names, get_classes
-from edgecil.errors import unknown
+from edgecil.errors import unknown_name_error
 from edgecil.io.packages import require_training
 from edgecil.options import checked
 
@@ -36,7 +36,7 @@ def list_entries(
     ['samples-cub200', 'samples-quickdraw']
     """
     if kind not in get_args(Kind):
-        raise unknown("kind", kind, get_args(Kind))
+        raise unknown_name_error("kind", kind, get_args(Kind))
     if kind in ("methods", "backbones", "setups"):
         require_training()
     listers: dict[str, Callable[[], Rows]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from typing import Generic, TypeVar, overload
 
-from edgecil.errors import UnknownNameError, unknown
+from edgecil.errors import UnknownNameError, unknown_name_error
 
 T = TypeVar("T")
 Default = TypeVar("Default")
@@ -35,7 +35,7 @@ class Entries(Generic[T]):
     def __getitem__(self, name: str) -> T:
         entries = self._entries()
         if name not in entries:
-            raise UnknownNameError(*unknown(self._kind, name, entries).args)
+            raise UnknownNameError(*unknown_name_error(self._kind, name, entries).args)
         return entries[name]
 
     def __contains__(self, name: object) -> bool:

@@ -30,25 +30,35 @@ class Sentence:
 
     def __str__(self) -> str:
         text = str(self.args[0]) if self.args else ""
-        named = re.sub("`([a-z_]+)`", lambda match: _NAMING[-1](match[1]), text)
-        return _LONG_VALUE.sub(lambda match: shortened(match[0]), named)
+        with_names = _PARAMETER.sub(_name_parameter, text)
+        return _LONG_VALUE.sub(_shorten_match, with_names)
+
+
+def _name_parameter(match: re.Match[str]) -> str:
+    name_in_interface = _NAMING[-1]
+    return name_in_interface(match[1])
+
+
+def _shorten_match(match: re.Match[str]) -> str:
+    return shortened(match[0])
 
 
 _NAMING: list[Callable[[str], str]] = [repr]
 _LONGEST = 80  # characters of a value in a message
 _MOST_NAMES = 100  # in a list of what is available
+_PARAMETER = re.compile("`([a-z_]+)`")
 _LONG_VALUE = re.compile(
     rf"""(?<!\w)'[^'\n]{{{_LONGEST - 1},}}'(?!\w)  # a text in quotes
     | (?<!\w)"[^"\n]{{{_LONGEST - 1},}}"(?!\w)
     | \[[^\[\]\n]{{{_LONGEST - 1},}}\]            # a list
-    | [^\s/\\]{{{_LONGEST + 1},}}                # a word that is no path
+    | [^\s/\\]{{{_LONGEST + 1},}}                # a word without separators of paths
     """,
     re.VERBOSE,
 )
 
 
 def shortened(text: str) -> str:
-    """Return a text of at most 80 characters: its begin and its end, if it is longer.
+    """Return a text of at most 80 characters: a longer one is cut in the middle.
 
     >>> shortened("a" * 50 + "b" * 50)
     'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...bbbbbbbbbbbbbbbbbbbbbbbbbbb'
@@ -103,45 +113,47 @@ def warn(sentence: str) -> None:
 @contextmanager
 def naming(name: Callable[[str], str]) -> Iterator[None]:
     """Name parameters in this way, and print an :class:`EdgecilWarning` as its sentence alone."""
-    usual = warnings.formatwarning
+    usual_format = warnings.formatwarning
 
-    def formatted(message: Warning | str, category: type[Warning], *args: Any, **more: Any) -> str:
+    def format_warning(
+        message: Warning | str, category: type[Warning], *args: Any, **more: Any
+    ) -> str:
         if isinstance(message, EdgecilWarning):
             return f"edgecil: {message}\n"
-        return usual(message, category, *args, **more)
+        return usual_format(message, category, *args, **more)
 
     _NAMING.append(name)
-    warnings.formatwarning = formatted
+    warnings.formatwarning = format_warning
     try:
         yield
     finally:
-        warnings.formatwarning = usual
+        warnings.formatwarning = usual_format
         _NAMING.pop()
 
 
-def nearest(given: str, names: Iterable[str], likeness: float = 0.6) -> list[str]:
-    """Return the name that a word was probably meant to be; two or three if they are as near.
+def nearest(word: str, names: Iterable[str], likeness: float = 0.6) -> list[str]:
+    """Return the name that a word was probably meant to be; up to three if they are as similar.
 
     >>> nearest("icrl", ["icarl", "bic", "ewc"])
     ['icarl']
     """
     names = list(names)
-    matches = difflib.get_close_matches(given, names, n=3, cutoff=likeness)
-    ratios = [difflib.SequenceMatcher(None, name, given).ratio() for name in matches]
+    matches = difflib.get_close_matches(word, names, n=3, cutoff=likeness)
+    ratios = [difflib.SequenceMatcher(None, name, word).ratio() for name in matches]
     return [name for name, ratio in zip(matches, ratios, strict=True) if ratio > ratios[0] - 0.06]
 
 
-def unknown(kind: str, given: object, names: Iterable[str]) -> UsageError:
-    """Return the error for a name that is not registered, with the nearest names that are.
+def unknown_name_error(kind: str, name: object, names: Iterable[str]) -> UsageError:
+    """Return the error for a name that does not exist, with the most similar names that do.
 
-    >>> print(unknown("dataset", "cifar10", ["cifar100", "cub200"]))
+    >>> print(unknown_name_error("dataset", "cifar10", ["cifar100", "cub200"]))
     Unknown dataset 'cifar10'. Did you mean 'cifar100'? Available: cifar100, cub200.
     """
-    listed = list(names)
-    near = nearest(given, listed) if isinstance(given, str) else []
-    hint = f" Did you mean {' or '.join(repr(name) for name in near)}?" if near else ""
-    available = name_some(listed, _MOST_NAMES)
-    return UsageError(f"Unknown {kind} {shown(given)}.{hint} Available: {available}.")
+    existing_names = list(names)
+    suggestions = nearest(name, existing_names) if isinstance(name, str) else []
+    hint = f" Did you mean {' or '.join(map(repr, suggestions))}?" if suggestions else ""
+    available = name_some(existing_names, _MOST_NAMES)
+    return UsageError(f"Unknown {kind} {format_value(name)}.{hint} Available: {available}.")
 
 
 def short_name(name: str) -> str:
@@ -158,14 +170,14 @@ def short_name(name: str) -> str:
     return f"{name[: _LONGEST - 12]}... {digest}"
 
 
-def shown(value: object) -> str:
-    """Return a value as an error message shows it: on one line, of at most 80 characters.
+def format_value(value: object) -> str:
+    """Return a value as text for an error message: on one line, of at most 80 characters.
 
-    >>> shown(6), shown("six"), shown(10**100)
+    >>> format_value(6), format_value("six"), format_value(10**100)
     ('6', "'six'", 'about 10^100.0')
-    >>> shown(list(range(1000)))
+    >>> format_value(list(range(1000)))
     '[0, 1, 2, 3, 4, 5, ...]'
-    >>> shown(b"x" * 1000), shown(UsageError)
+    >>> format_value(b"x" * 1000), format_value(UsageError)
     ('an object of type bytes', 'UsageError')
     """
     shape = getattr(value, "shape", None)
@@ -188,13 +200,13 @@ _SHORT.maxother = _LONGEST + 1
 _SHORT.maxstring = _LONGEST - 20
 
 
-def wrong_value(name: str, allowed: str, value: object) -> UsageError:
-    """Return the error for an argument that is not what it has to be.
+def wrong_value_error(name: str, allowed: str, value: object) -> UsageError:
+    """Return the error for an argument that has a wrong value.
 
-    >>> print(wrong_value("tasks", "an int >= 2", "two"))
+    >>> print(wrong_value_error("tasks", "an int >= 2", "two"))
     'tasks' must be an int >= 2. Got 'two' instead.
     """
-    return UsageError(f"`{name}` must be {allowed}. Got {shown(value)} instead.")
+    return UsageError(f"`{name}` must be {allowed}. Got {format_value(value)} instead.")
 
 
 def first_line(error: BaseException) -> str:
@@ -203,7 +215,7 @@ def first_line(error: BaseException) -> str:
 
 
 def is_integer(value: object) -> bool:
-    """Return whether a value is an integer of Python or NumPy, and no truth value."""
+    """Return whether a value is an integer of Python or NumPy, not a truth value."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 

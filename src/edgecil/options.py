@@ -21,7 +21,13 @@ from typing import Any, TypeVar, cast
 from typing_extensions import Self
 
 from edgecil import hints
-from edgecil.errors import EdgecilError, UsageError, shown, unknown, wrong_value
+from edgecil.errors import (
+    EdgecilError,
+    UsageError,
+    format_value,
+    unknown_name_error,
+    wrong_value_error,
+)
 from edgecil.hints import MismatchError, accepts_any_keyword, class_types, function_types
 
 
@@ -62,12 +68,12 @@ class Options:
         if not isinstance(value, Mapping):
             raise UsageError(
                 f"Options of {cls.__name__} must be an object of it or a mapping. Got "
-                f"{shown(value)} instead."
+                f"{format_value(value)} instead."
             )
         names = list(class_types(cls))
         for name in value:
             if name not in names:
-                raise unknown(f"option of {cls.__name__}", name, names)
+                raise unknown_name_error(f"option of {cls.__name__}", name, names)
         return {name: option for name, option in value.items() if option is not None}
 
     def changed(self) -> dict[str, Any]:
@@ -143,7 +149,7 @@ def _unknown_parameter_error(name: str, types: Mapping[str, Any]) -> UsageError:
         group = group_of(hint)
         if group is not None and name in class_types(group):
             return misplaced(name, parameter)
-    return unknown("parameter", name, types)
+    return unknown_name_error("parameter", name, types)
 
 
 def group_of(hint: Any) -> type[Options] | None:
@@ -214,5 +220,5 @@ def convert(name: str, value: Any, hint: Any) -> Any:
         return hints.convert(value, hint)
     except MismatchError as error:
         if error.choices:
-            raise unknown(name, value, error.choices) from error
-        raise wrong_value(name, error.allowed, value) from error
+            raise unknown_name_error(name, value, error.choices) from error
+        raise wrong_value_error(name, error.allowed, value) from error

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar
 
-from edgecil.errors import unknown, warn
+from edgecil.errors import unknown_name_error, warn
 
 T = TypeVar("T")
 
@@ -58,7 +58,7 @@ class Registry(Mapping[str, T]):
         """Return the name as it was registered; an unknown name is an error with suggestions."""
         canonical = self._find(name)
         if canonical is None:
-            raise unknown(self.kind, name, self._entries)
+            raise unknown_name_error(self.kind, name, self._entries)
         return canonical
 
     def names(self, pattern: str = "*") -> tuple[str, ...]:

@@ -48,7 +48,7 @@ from edgecil.analysis.sources import (
     gather,
     is_saved_analysis,
 )
-from edgecil.errors import UsageError, shown, unknown
+from edgecil.errors import UsageError, format_value, unknown_name_error
 from edgecil.io.arrays import Floats
 from edgecil.io.files import replace_file
 from edgecil.io.json import checked_json, read_json
@@ -321,7 +321,7 @@ class Analysis:
             raise KeyError(f"There are several datasets ({names}); choose one from 'datasets'.")
         methods = self.datasets[0].methods
         if method not in methods:
-            raise unknown("method", method, methods)
+            raise unknown_name_error("method", method, methods)
         return methods[method]
 
 
@@ -448,7 +448,7 @@ def _load(source: Any, given: Mapping[str, str]) -> Analysis:
         own = getattr(analysis.options, name)
         if asked != own:
             raise UsageError(
-                f"The analysis in {path} has {name} {own!r}. Got {shown(asked)}; analyse "
+                f"The analysis in {path} has {name} {own!r}. Got {format_value(asked)}; analyse "
                 f"{analysis.source} again instead."
             )
     return analysis
@@ -460,7 +460,7 @@ def _analyze_dataset(
     similarity, notes, why_none = find_similarity(runs, given)
     table, predictor, summary = runs.table.renumbered(), None, None
     if options.predictor not in OBJECTIVES:
-        raise unknown("predictor", options.predictor, OBJECTIVES)
+        raise unknown_name_error("predictor", options.predictor, OBJECTIVES)
     if similarity is not None and options.predictor in applicable_objectives(table.space):
         predictor = objective_predictor(similarity, table.space, options.predictor)
         z, origin = predictor.z(table.sequences), describe_similarity(similarity)

@@ -21,7 +21,7 @@ from edgecil.analysis.samples import (
     representative_orders,
 )
 from edgecil.analysis.sources import Reading, Source, gather
-from edgecil.errors import UsageError, unknown
+from edgecil.errors import UsageError, unknown_name_error
 from edgecil.io.arrays import Floats
 from edgecil.io.notebook import show_printed
 from edgecil.options import checked
@@ -245,7 +245,7 @@ def compare(
     available = dict.fromkeys(name for part in runs for name in part.table.methods)
     for name in method or ():
         if name not in available:
-            raise unknown("method", name, available)
+            raise unknown_name_error("method", name, available)
     if len(compared := dict.fromkeys(method or available)) < 2:
         words = gathered.words
         twice = next((f", twice from {it}" for it in words if words.count(it) > 1), "")

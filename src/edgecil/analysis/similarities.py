@@ -10,7 +10,7 @@ import numpy as np
 from edgecil.analysis.samples import random_protocols
 from edgecil.analysis.sources import DatasetRuns, class_names
 from edgecil.classes import ClassList
-from edgecil.errors import EdgecilError, UsageError, wrong_value
+from edgecil.errors import EdgecilError, UsageError, wrong_value_error
 from edgecil.runs.run_table import Runs
 from edgecil.similarity import align, read_similarity, text_similarity
 from edgecil.similarity.matrix import Similarity, numbered_names
@@ -35,7 +35,7 @@ def describe_given(similarity: SimilarityLike | None) -> str | None:
     if similarity is None or isinstance(similarity, (str, Path)):
         return None if similarity is None else str(similarity)
     if not hasattr(similarity, "source"):
-        raise wrong_value("similarity", "a file or a similarity", similarity)
+        raise wrong_value_error("similarity", "a file or a similarity", similarity)
     return describe_similarity(similarity) or "given"
 
 

@@ -17,7 +17,15 @@ from typing_extensions import Unpack
 from edgecil.analysis.plain_numbers import Numbers, is_numbers, numbers_frame
 from edgecil.analysis.plausibility import check_runs, in_per_cent
 from edgecil.classes import get_classes
-from edgecil.errors import DataError, EdgecilError, UsageError, name_some, shown, warn, wrong_value
+from edgecil.errors import (
+    DataError,
+    EdgecilError,
+    UsageError,
+    format_value,
+    name_some,
+    warn,
+    wrong_value_error,
+)
 from edgecil.experiments.experiment import Experiment
 from edgecil.io.data_frames import DataFrameLike
 from edgecil.io.directory import check_path
@@ -117,7 +125,7 @@ def list_sources(source: Source | Sequence[Source]) -> list[One]:
         return [source]
     if _is_frame(source):
         return [cast(DataFrameLike, source)]
-    raise wrong_value(
+    raise wrong_value_error(
         "source",
         "an experiment, the path of one or of a file, a DataFrame, a list of accuracies, a list of "
         "these, or a dict of DataFrames or accuracies by the name of the method",
@@ -135,7 +143,9 @@ def _named(name: str, source: Any) -> DataFrame:
     if is_numbers(source):
         source = numbers_frame(source)
     if not _is_frame(source):
-        raise wrong_value("source", "a DataFrame or accuracies for each name of a dict", source)
+        raise wrong_value_error(
+            "source", "a DataFrame or accuracies for each name of a dict", source
+        )
     frame = source.to_pandas() if hasattr(source, "to_pandas") else source.copy(deep=False)
     frame.attrs = {**frame.attrs, NAME: name}
     return frame
@@ -267,11 +277,13 @@ def _read(
     where = str(source) if isinstance(source, (str, Path)) else name_of(source) or f"table {number}"
     if classifier is not None:
         raise UsageError(
-            f"`classifier` requires experiment directories. Got {shown(classifier)} "
+            f"`classifier` requires experiment directories. Got {format_value(classifier)} "
             f"for {where}; give the column of that classifier as `metric`."
         )
     if isinstance(source, Runs) and source.metric != metric:
-        raise UsageError(f"`metric` must be the table's {source.metric!r}. Got {shown(metric)}.")
+        raise UsageError(
+            f"`metric` must be the table's {source.metric!r}. Got {format_value(metric)}."
+        )
     tables = [source] if isinstance(source, Runs) else read_runs(source, metric=metric, **options)
     yield from (DatasetRuns(table, where=where) for table in tables)
 
@@ -345,7 +357,9 @@ def _label(variants: Mapping[str, tuple[str, dict[str, Any]]]) -> dict[str, str]
     differing = [path for path in every if len({repr(own.get(path)) for own in leaves}) > 1]
     more = f" and {len(differing) - 2} more" if differing[2:] else ""
     words = [
-        ", ".join(f"{it.rpartition('.')[2]} {shown(own[it])}" for it in differing[:2] if it in own)
+        ", ".join(
+            f"{it.rpartition('.')[2]} {format_value(own[it])}" for it in differing[:2] if it in own
+        )
         for own in leaves
     ]
     settings = [f"{it}{more}".replace("_", " ").replace("'", "") if it else "" for it in words]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from edgecil.errors import UsageError, shown
+from edgecil.errors import UsageError, format_value
 from edgecil.io.arrays import Inputs
 from edgecil.io.device import choose_device, use_portable_kernels
 from edgecil.io.files import check_new, replace_file
@@ -58,7 +58,7 @@ def features(
     """
     path = Path(out).expanduser()
     if path.suffix.lower() != ".npz":
-        raise UsageError(f"`out` must be an .npz file. Got {shown(path.name)} instead.")
+        raise UsageError(f"`out` must be an .npz file. Got {format_value(path.name)} instead.")
     if batch_size < 1:
         raise UsageError(f"`batch_size` must be at least 1. Got {batch_size} instead.")
     check_new(path, overwrite=overwrite)

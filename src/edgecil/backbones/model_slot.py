@@ -28,7 +28,7 @@ from torch import nn
 
 from edgecil.backbones.resnet import Backbone
 from edgecil.data.augment import Normalise
-from edgecil.errors import UsageError, first_line, shown, unknown
+from edgecil.errors import UsageError, first_line, format_value, unknown_name_error
 from edgecil.io import code
 from edgecil.io.packages import import_package
 from edgecil.registry import installed
@@ -96,7 +96,7 @@ class SlotBackbone(Backbone):
         if not isinstance(found, torch.Tensor) or found.ndim != 2 or len(found) != len(inputs):
             raise UsageError(
                 f"The backbone {self._name!r} must map {len(inputs)} inputs to features "
-                f"({len(inputs)}, d). Got {shown(found)}."
+                f"({len(inputs)}, d). Got {format_value(found)}."
             )
         return found
 
@@ -192,12 +192,12 @@ def _from_timm(text: str) -> nn.Module:
     options = dict(parse_qsl(query))
     weights = options.pop("weights", None)
     if options:
-        raise unknown("option of a timm model", next(iter(options)), ("weights",))
+        raise unknown_name_error("option of a timm model", next(iter(options)), ("weights",))
     settings: dict[str, Any] = {"num_classes": 0, "pretrained": weights is None}
     if weights not in (None, "none"):
         settings["checkpoint_path"] = str(Path(weights or "").expanduser())
     if name.partition(".")[0] not in timm.list_models():
-        raise unknown("model of timm", name, timm.list_models())
+        raise unknown_name_error("model of timm", name, timm.list_models())
     made: nn.Module = timm.create_model(name, **settings)
     return made
 

@@ -12,7 +12,7 @@ from edgecil.backbones.initialise import build
 from edgecil.backbones.model_slot import ENTRY_POINTS, is_slot_model
 from edgecil.backbones.resnet import LARGE_IMAGE, Backbone, resnet18, resnet32, resnet_tiny
 from edgecil.backbones.vectors import MLP, Linear
-from edgecil.errors import UsageError, unknown
+from edgecil.errors import UsageError, unknown_name_error
 from edgecil.registry import Registry, installed
 
 Shape = tuple[int, ...]
@@ -103,7 +103,7 @@ def default_backbone(shape: Shape, *, frozen: bool = False) -> str:
 def check_backbone(name: str) -> None:
     """Raise an error if a name is not a backbone."""
     if name not in BACKBONES and not pretrained.is_pretrained(name):
-        raise unknown("backbone", name, (*backbone_names(), *FORMS))
+        raise unknown_name_error("backbone", name, (*backbone_names(), *FORMS))
 
 
 def backbone_status(name: str) -> tuple[bool, str]:

@@ -25,7 +25,7 @@ from edgecil.backbones.model_slot import build_model, is_slot_model, model_confi
 from edgecil.backbones.resnet import Backbone, ResNet, imagenet_resnet18
 from edgecil.backbones.vit import ViT
 from edgecil.data.augment import Normalise
-from edgecil.errors import UsageError, unknown
+from edgecil.errors import UsageError, unknown_name_error
 from edgecil.io.files import cache_directory, read_toml, replace_file
 from edgecil.io.hub import cached_snapshot, is_hub_id
 from edgecil.io.weights import WEIGHTS, WeightFiles, locate_weights, read_tensors, tensor_names
@@ -100,7 +100,7 @@ def find_pretrained(name: str) -> PretrainedModel:
     """Return the registered model of a name, or a new entry for a path or a hub id."""
     if not is_pretrained(name):
         raise UsageError(
-            f"{unknown('pre-trained model', name, PRETRAINED)} The path of a weight "
+            f"{unknown_name_error('pre-trained model', name, PRETRAINED)} The path of a weight "
             "file or folder, or a hub id (owner/name), is accepted too."
         )
     if name in PRETRAINED:

@@ -18,7 +18,14 @@ from edgecil.data.formats.hugging_face import SHARDS, find_shards
 from edgecil.data.formats.photographs import ADVICE, LISTINGS
 from edgecil.data.input_store import resize_dataset
 from edgecil.data.items import Items, first_vector
-from edgecil.errors import DataError, PrerequisiteError, UsageError, shown, unknown, warn
+from edgecil.errors import (
+    DataError,
+    PrerequisiteError,
+    UsageError,
+    format_value,
+    unknown_name_error,
+    warn,
+)
 from edgecil.io.arrays import Ints
 from edgecil.io.code import refusing_exit
 from edgecil.registry import Registry, installed
@@ -89,7 +96,7 @@ def load_dataset(
         raise UsageError(f"`image_size` must be at least 1. Got {size} instead.")
     opened = open_dataset(name, root=root)
     chosen = select_classes(len(opened.names), count=count, seed=seed, ids=ids)
-    with refusing_exit(f"The dataset {shown(opened.name)}"):
+    with refusing_exit(f"The dataset {format_value(opened.name)}"):
         taken = opened.take(chosen) if isinstance(opened, Dataset) else opened.read(chosen, size)
     dataset = resize_dataset(taken, size)
     for note in dataset.notes:
@@ -100,7 +107,7 @@ def load_dataset(
 def open_dataset(name: Any, *, root: str | Path | None = None) -> Dataset | Items:
     """Return a dataset; image files are listed and not decoded. See :func:`load_dataset`."""
     name = dataset_text(name)
-    with refusing_exit(f"The dataset {shown(name)}"):
+    with refusing_exit(f"The dataset {format_value(name)}"):
         opened = _open(name)
     form = None if opened is not None else IMAGE_DATASETS[_resolve(name)]
     if root is not None and (form is None or not form.advice):
@@ -183,7 +190,7 @@ def dataset_status(name: str | Path, root: str | Path | None = None) -> tuple[bo
 
 def _resolve(name: str) -> str:
     if name not in IMAGE_DATASETS:
-        raise unknown(
+        raise unknown_name_error(
             "image dataset",
             name,
             (*IMAGE_DATASETS, *installed(ENTRY_POINTS), "FOLDER", "FILE.npz", "hf:ID"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, TypeAlias
 
 from edgecil.classes import ClassChoice
-from edgecil.errors import UsageError, shown
+from edgecil.errors import UsageError, format_value
 from edgecil.hints import Count, Range, Whole
 from edgecil.io.device import Precision
 from edgecil.options import Options, option
@@ -186,7 +186,8 @@ class Execution(Options):
         number, slash, count = self.shard.partition("/")
         if not (slash and number.strip().isdecimal() and count.strip().isdecimal()):
             raise UsageError(
-                f"`shard` must be a number and a count, such as '3/8'. Got {shown(self.shard)}."
+                f"`shard` must be a number and a count, such as '3/8'. Got "
+                f"{format_value(self.shard)}."
             )
         return int(number), int(count)
 

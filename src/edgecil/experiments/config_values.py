@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from edgecil.classes import ClassChoice
-from edgecil.errors import UsageError, nearest, unknown, wrong_value
+from edgecil.errors import UsageError, nearest, unknown_name_error, wrong_value_error
 from edgecil.experiments.config import GROUPS, ExperimentConfig
 from edgecil.hints import class_types
 from edgecil.options import convert, misplaced
@@ -45,7 +45,7 @@ def read_config(
     if isinstance(config, ExperimentConfig):
         return config.changed()
     if not isinstance(config, (str, Path)):
-        raise wrong_value("config", "a path, a mapping or an ExperimentConfig", config)
+        raise wrong_value_error("config", "a path, a mapping or an ExperimentConfig", config)
     name = str(config)
     if Path(name).is_dir():
         from edgecil.experiments.experiment import Experiment
@@ -185,4 +185,4 @@ def _unknown_option(kind: str, name: str, names: list[str]) -> UsageError:
     near = nearest(name, [*names, *group_options])
     if near and near[0] in group_options:
         return UsageError(f"Unknown {kind} {name!r}. Did you mean {near[0]!r}?")
-    return unknown(kind, name, names)
+    return unknown_name_error(kind, name, names)

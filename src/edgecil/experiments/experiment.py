@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgecil.entries import Entries
-from edgecil.errors import DataError, EdgecilError, unknown
+from edgecil.errors import DataError, EdgecilError, unknown_name_error
 from edgecil.experiments.chosen_similarity import find_similarity, note_sources
 from edgecil.experiments.config import ExperimentConfig
 from edgecil.experiments.config_values import build_config
@@ -422,5 +422,5 @@ def _with_classifier(rows: Sequence[LabelledRun], classifier: str) -> list[Label
             available[method] = result.classifiers
     if not any(classifier in names for names in available.values()):
         names = dict.fromkeys(name for own in available.values() for name in own)
-        raise unknown("classifier", classifier, list(names))
+        raise unknown_name_error("classifier", classifier, list(names))
     return [row for row in rows if classifier in available.get(row[0], ())]

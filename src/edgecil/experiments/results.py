@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from edgecil.errors import DataError, unknown
+from edgecil.errors import DataError, unknown_name_error
 from edgecil.experiments.plan import Node, Prefix
 from edgecil.io.arrays import Floats
 from edgecil.runs.metrics import DEFAULT_METRIC, METRICS, Counts
@@ -198,7 +198,7 @@ class RunResult:
         if classifier is None:
             return self.classifiers[0]
         if classifier not in self.classifiers:
-            raise unknown(f"classifier of {self.method!r}", classifier, self.classifiers)
+            raise unknown_name_error(f"classifier of {self.method!r}", classifier, self.classifiers)
         return classifier
 
     @property

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import edgecil
-from edgecil.errors import EdgecilError, PrerequisiteError, UsageError, shown
+from edgecil.errors import EdgecilError, PrerequisiteError, UsageError, format_value
 from edgecil.experiments.chosen_similarity import SIMILARITY_FILE
 from edgecil.experiments.experiment import Experiment, TrainingFailedError
 from edgecil.experiments.experiment_files import writing
@@ -131,10 +131,14 @@ def run_external(
     try:
         words = shlex.split(command) if isinstance(command, str) else list(command)
     except ValueError as error:
-        raise UsageError(f"`command` cannot be parsed: {error}. Got {shown(command)}.") from error
+        raise UsageError(
+            f"`command` cannot be parsed: {error}. Got {format_value(command)}."
+        ) from error
     for needed in ("{order_file}", "{result_file}"):
         if not any(needed in word for word in words):
-            raise UsageError(f"`command` must contain {needed}. Got {shown(' '.join(words))}.")
+            raise UsageError(
+                f"`command` must contain {needed}. Got {format_value(' '.join(words))}."
+            )
     asked, source = Orders.from_value(orders), SimilaritySource.from_value(similarity)
     plan = ExternalPlan(
         method=method,

@@ -20,7 +20,7 @@ import numpy as np
 
 import edgecil
 from edgecil.classes import get_classes
-from edgecil.errors import DataError, EdgecilError, UsageError, shown, warn
+from edgecil.errors import DataError, EdgecilError, UsageError, format_value, warn
 from edgecil.experiments.experiment import Experiment
 from edgecil.experiments.experiment_files import writing
 from edgecil.experiments.plan import Node
@@ -231,11 +231,11 @@ def _check_alike(runs: Sequence[LoggedRun]) -> list[dict[str, Any]]:
             other, origin = seen.setdefault(name, (value, path))
             if other != value:
                 first, second = (it if isinstance(it, dict) else {"": it} for it in (other, value))
-                differences = [
-                    f"{key} {shown(first.get(key))} against {shown(second.get(key))}".lstrip()
-                    for key in {**first, **second}
-                    if first.get(key) != second.get(key)
-                ]
+                differences = []
+                for key in {**first, **second}:
+                    values = format_value(first.get(key)), format_value(second.get(key))
+                    if first.get(key) != second.get(key):
+                        differences.append(f"{key} {values[0]} against {values[1]}".lstrip())
                 raise UsageError(
                     f"{origin} and {path} cannot be in one experiment: {name}: "
                     f"{', '.join(differences)}. Import each kind into a directory of its own."

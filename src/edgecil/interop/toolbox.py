@@ -14,7 +14,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from edgecil.errors import UsageError, nearest, shown, unknown, warn, wrong_value
+from edgecil.errors import (
+    UsageError,
+    format_value,
+    nearest,
+    unknown_name_error,
+    warn,
+    wrong_value_error,
+)
 from edgecil.experiments.experiment import Experiment
 from edgecil.experiments.plan import Node
 from edgecil.experiments.store import DATABASE, StoreReader
@@ -145,7 +152,7 @@ def read_settings(config: str | Path, changes: Mapping[str, Any]) -> dict[str, A
 def check_checkout(checkout: str | Path | None, tool: str, parts: Sequence[str] = PARTS) -> Path:
     """Return the folder of a tool, which must have these files."""
     if checkout is None or not Path(checkout).expanduser().is_dir():
-        raise wrong_value("checkout", f"the folder of {tool}", checkout and str(checkout))
+        raise wrong_value_error("checkout", f"the folder of {tool}", checkout and str(checkout))
     root = Path(checkout).expanduser().absolute()
     missing = [part for part in parts if not (root / part).is_file()]
     if missing:
@@ -175,7 +182,7 @@ def plan_toolbox(
     learners = re.findall(r"[\"']([\w-]+)[\"']", factory)
     learner = str(settings["model_name"])
     if learner.lower() not in learners and nearest(learner, learners):
-        raise unknown("model_name", learner, learners)
+        raise unknown_name_error("model_name", learner, learners)
     sizes = None if asked.are_given else _first_and_increment(settings)
     orders = choose_orders(asked, source, out=out, overwrite=overwrite, toolbox_tasks=sizes)
     settings = {**settings, **pycil_tasks(orders.sizes)}
@@ -264,7 +271,7 @@ def _first_and_increment(settings: Mapping[str, Any]) -> tuple[int, int]:
     if type(first) is not int or type(increment) is not int or min(first, increment) < 1:
         raise UsageError(
             "The toolbox's config must give init_cls and increment, integers of at least 1. "
-            f"Got {shown(first)} and {shown(increment)}."
+            f"Got {format_value(first)} and {format_value(increment)}."
         )
     return first, increment
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.classes import get_classes
-from edgecil.errors import DataError, UsageError, shown, unknown, warn
+from edgecil.errors import DataError, UsageError, format_value, unknown_name_error, warn
 from edgecil.experiments.config import Data, Training
 from edgecil.io.files import read_json, read_toml
 
@@ -36,7 +36,7 @@ def read_flat_config(path: str | Path) -> dict[str, Any]:
         raise DataError(f"{path} must contain a JSON object, as PyCIL's and PILOT's configs do.")
     for key in ("model_name", "dataset"):
         if not isinstance(data.get(key), str):
-            raise UsageError(f"{path} must name the {key!r}. Got {shown(data.get(key))}.")
+            raise UsageError(f"{path} must name the {key!r}. Got {format_value(data.get(key))}.")
     return data
 
 
@@ -73,7 +73,7 @@ def translate_config(
     config = read_flat_config(path)
     for key, kind in _KINDS.items():
         if not isinstance(config.get(key, kind()), kind):
-            got = shown(config[key])
+            got = format_value(config[key])
             raise UsageError(f"{path}: {key!r} must be of type {kind.__name__}. Got {got}.")
     method = _method(config)
     training, first = _keys_in(config, "training"), _keys_in(config, "first_task")
@@ -233,7 +233,7 @@ def _network(config: Mapping[str, Any]) -> tuple[str | None, bool]:
         if name.startswith(prefix):
             return model, True
     known = (*KEYS["backbones"], *KEYS["pretrained"])
-    raise unknown("backbone in a toolbox's config", name, known)
+    raise unknown_name_error("backbone in a toolbox's config", name, known)
 
 
 def _device(device: Any) -> str | None:
@@ -254,7 +254,7 @@ def _training(values: Mapping[str, Any], method: str) -> dict[str, Any]:
     if "schedule" in changes:
         schedule = changes["schedule"]
         if schedule not in KEYS["schedules"]:
-            raise unknown("scheduler in a toolbox's config", schedule, KEYS["schedules"])
+            raise unknown_name_error("scheduler in a toolbox's config", schedule, KEYS["schedules"])
         changes["schedule"] = KEYS["schedules"][schedule]
         if (method, schedule) == ("coda-prompt", "cosine"):
             changes["schedule"] = "quarter-cosine"
@@ -307,7 +307,7 @@ def _compression(config: Mapping[str, Any]) -> float:
     if type(part) is not int or type(whole) is not int or min(part, whole) < 1:
         raise UsageError(
             "A toolbox's config must give 'compression_epochs' and 'boosting_epochs' as whole "
-            f"numbers of at least 1. Got {shown(part)} and {shown(whole)}."
+            f"numbers of at least 1. Got {format_value(part)} and {format_value(whole)}."
         )
     return part / whole
 
@@ -318,7 +318,7 @@ def _prompt_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(given, list) or [type(n) in (int, float) for n in given] != [True] * 3:
         raise UsageError(
             "A toolbox's config must give 'prompt_param' as three numbers: components in all, "
-            f"length, orthogonality. Got {shown(given)}."
+            f"length, orthogonality. Got {format_value(given)}."
         )
     tasks = {"base": config.get("init_cls"), "increment": config.get("increment")}
     sizes = cut_tasks(tasks, _class_count(config["dataset"], {})).get("sizes")

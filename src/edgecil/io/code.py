@@ -25,8 +25,8 @@ from edgecil.errors import (
     EdgecilError,
     PrerequisiteError,
     UsageError,
-    shown,
-    unknown,
+    format_value,
+    unknown_name_error,
 )
 from edgecil.io.file_reads import FileUse, recording
 
@@ -57,8 +57,8 @@ def refusing_exit(what: str) -> Iterator[None]:
 def exit_sentence(what: str, error: SystemExit) -> str:
     """Return what to say of code that called `sys.exit`."""
     return (
-        f"{what} called sys.exit({shown(error.code)}); let it return, or raise an error that says "
-        "what is wrong."
+        f"{what} called sys.exit({format_value(error.code)}); let it return, or raise an error "
+        "that says what is wrong."
     )
 
 
@@ -243,7 +243,7 @@ def load_code(source: Source) -> Callable[..., Any]:
     if not callable(member):
         names = [name for name, it in vars(module).items() if isinstance(it, (type, FunctionType))]
         kind = f"class or function of {source.module or source.path}"
-        raise unknown(kind, source.attribute, names)
+        raise unknown_name_error(kind, source.attribute, names)
     return cast(Callable[..., Any], member)
 
 

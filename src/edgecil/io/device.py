@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from edgecil.errors import UsageError, shown
+from edgecil.errors import UsageError, format_value
 from edgecil.io.files import cache_directory
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ def check_precision(precision: str, device: str) -> None:
     """Raise an error if a device does not compute in a precision."""
     if precision in ("tf32", "float16") and not device.startswith("cuda"):
         raise UsageError(
-            f"The precision {precision!r} requires a CUDA device. Got {shown(device)}; choose "
-            "'float32' or 'bfloat16'."
+            f"The precision {precision!r} requires a CUDA device. Got {format_value(device)}; "
+            "choose 'float32' or 'bfloat16'."
         )
 
 

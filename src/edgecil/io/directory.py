@@ -14,7 +14,7 @@ from errno import ENAMETOOLONG
 from pathlib import Path
 from typing import Any
 
-from edgecil.errors import DataError, EdgecilError, UsageError, shown
+from edgecil.errors import DataError, EdgecilError, UsageError, format_value
 from edgecil.io.files import read_json, reason, replace_file
 
 MARKER = ".edgecil"
@@ -30,10 +30,10 @@ def check_path(path: Any) -> None:
         Path(path).stat()
     except OSError as error:
         if error.errno == ENAMETOOLONG:
-            raise UsageError(f"A path must be shorter. Got {shown(str(path))}.") from error
+            raise UsageError(f"A path must be shorter. Got {format_value(str(path))}.") from error
     except (TypeError, ValueError) as error:
         raise UsageError(
-            f"A path must be a text or a Path without null characters. Got {shown(path)}."
+            f"A path must be a text or a Path without null characters. Got {format_value(path)}."
         ) from error
 
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, get_args, get_origin
 import msgspec
 import numpy as np
 
-from edgecil.errors import DataError, shown
+from edgecil.errors import DataError, format_value
 from edgecil.io.files import read_text
 
 _T = TypeVar("_T")
@@ -72,7 +72,7 @@ def from_json(data: bytes, kind: type[_T], schema: str, *, origin: str = "The JS
         if not isinstance(plain, Mapping) or plain.get("schema") != schema:
             given = plain.get("schema") if isinstance(plain, Mapping) else None
             raise DataError(
-                f"{origin} must have the schema {schema!r}. Got {shown(given)} instead."
+                f"{origin} must have the schema {schema!r}. Got {format_value(given)} instead."
             )
         return msgspec.json.decode(data, type=kind, dec_hook=_decode)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

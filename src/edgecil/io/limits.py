@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from edgecil.errors import DataError, UsageError, shown
+from edgecil.errors import DataError, UsageError, format_value
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,9 @@ class Limit:
         """The limit in force."""
         text = os.environ.get(self.variable) or str(self.default)
         if not (text.isascii() and text.isdigit() and len(text) < 20 and int(text)):
-            raise UsageError(f"{self.variable} must be an integer above 0. Got {shown(text)}.")
+            raise UsageError(
+                f"{self.variable} must be an integer above 0. Got {format_value(text)}."
+            )
         return int(text)
 
     def check(self, what: str, size: int) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import stdtrit
 
-from edgecil.errors import UsageError, unknown, warn
+from edgecil.errors import UsageError, unknown_name_error, warn
 from edgecil.io.arrays import Floats, Ints
 from edgecil.lab.draws import check_draws, draw_protocol, measure
 from edgecil.lab.estimators import ESTIMATORS, Estimator, Observations
@@ -183,7 +183,7 @@ def leaderboard(
             raise UsageError(f"Protocol {name!r} has no random draws to average over.")
     for name in estimators:
         if name not in ESTIMATORS:
-            raise unknown("estimator", name, ESTIMATORS)
+            raise unknown_name_error("estimator", name, ESTIMATORS)
     makers = {name: ESTIMATORS[name] for name in (REFERENCE[1], *estimators)}
     cells: list[_Cell] = []
     for table, group in zip(tables, _groups(tables), strict=True):

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from edgecil.analysis.samples import LEAST_SAMPLE
 from edgecil.classes.lists import ClassList
-from edgecil.errors import DataError, UsageError, shown, unknown
+from edgecil.errors import DataError, UsageError, format_value, unknown_name_error
 from edgecil.experiments.experiment import Experiment
 from edgecil.experiments.results import RunResult
 from edgecil.io.arrays import Floats, read_npz
@@ -97,7 +97,7 @@ class TruthValues:
         if name != self.name:
             raise UsageError(
                 f"This truth table has the metric {self.name!r} only, because it was read from "
-                f"accuracies and not from correct answers. Got {shown(name)} instead."
+                f"accuracies and not from correct answers. Got {format_value(name)} instead."
             )
         return self.values
 
@@ -152,7 +152,9 @@ class TruthTable:
     def accuracies(self, method: str, metric: str = DEFAULT_METRIC) -> Floats:
         """Return a metric of every training, in per cent, shape (repeats, n)."""
         if method not in self.results:
-            raise unknown(f"method in the truth table {self.name!r}", method, self.results)
+            raise unknown_name_error(
+                f"method in the truth table {self.name!r}", method, self.results
+            )
         return _computed(self, method, METRICS.resolve(metric)).copy()
 
     def class_accuracies(self, method: str, metric: str = DEFAULT_METRIC) -> Floats | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, is_dataclass, replace
 from typing import Any, TypeVar
 
-from edgecil.errors import UsageError, shown, unknown
+from edgecil.errors import UsageError, format_value, unknown_name_error
 from edgecil.hints import MismatchError, alternatives, choices_of, class_types, convert
 from edgecil.io.code import Source
 from edgecil.methods.memory import MemoryBudget
@@ -142,7 +142,7 @@ def replace_settings(config: Any, settings: Mapping[str, Any], path: str) -> Any
     changes = {}
     for name, value in settings.items():
         if name not in types:
-            raise unknown(f"setting of {path}", name, types)
+            raise unknown_name_error(f"setting of {path}", name, types)
         current, hint = getattr(config, name), types[name]
         if is_dataclass(current) and isinstance(value, Mapping):
             changes[name] = replace_settings(current, value, f"{path}.{name}")
@@ -179,11 +179,13 @@ def _checked(value: Any, hint: Any, path: str) -> Any:
     part = alternatives(hint)[0]
     if isinstance(part, type) and is_dataclass(part) and value is not None:
         if not isinstance(value, Mapping):
-            raise UsageError(f"Setting '{path}' must be a table of settings. Got {shown(value)}.")
+            raise UsageError(
+                f"Setting '{path}' must be a table of settings. Got {format_value(value)}."
+            )
         return replace_settings(part(), value, path)
     try:
         return convert(value, hint)
     except MismatchError as error:
         raise UsageError(
-            f"Setting '{path}' must be {error.allowed}. Got {shown(value)} instead."
+            f"Setting '{path}' must be {error.allowed}. Got {format_value(value)} instead."
         ) from error

@@ -10,7 +10,7 @@ from dataclasses import field, fields, make_dataclass, replace
 from functools import partial
 from typing import Any, cast
 
-from edgecil.errors import UsageError, shown, unknown
+from edgecil.errors import UsageError, format_value, unknown_name_error
 from edgecil.io.code import (
     Source,
     load_code,
@@ -52,7 +52,7 @@ def get_method(name: str) -> MethodEntry:
         return _from_source(locate_code(name))
     if (point := installed(ENTRY_POINTS).get(name)) is not None:
         return _from_source(locate_module(point.module, point.attr))
-    raise unknown("method", name, method_names())
+    raise unknown_name_error("method", name, method_names())
 
 
 def resolve_method(method: str | MethodEntry | Callable[..., Any]) -> MethodEntry:
@@ -81,7 +81,7 @@ def _from_object(method: Callable[..., Any]) -> MethodEntry:
     name = getattr(method, "__qualname__", "")
     if not name.isidentifier():
         raise UsageError(
-            f"A method must be defined at the top level of a module. Got {shown(name)}."
+            f"A method must be defined at the top level of a module. Got {format_value(name)}."
         )
     source = locate_object(method)
     if source.is_interactive:

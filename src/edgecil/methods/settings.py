@@ -7,7 +7,7 @@ from math import ceil, cos, pi
 from typing import Literal
 
 from edgecil.data.augment import parse_steps
-from edgecil.errors import UsageError, unknown, wrong_value
+from edgecil.errors import UsageError, unknown_name_error, wrong_value_error
 from edgecil.hints import Count, MismatchError, Positive, check_limits, class_types
 
 
@@ -30,7 +30,7 @@ class Settings:
                 check_limits(value, hint)
             except MismatchError as error:
                 if error.choices:
-                    raise unknown(name, value, error.choices) from error
+                    raise unknown_name_error(name, value, error.choices) from error
                 method = type(self).__name__.removesuffix("Config")
                 raise UsageError(
                     f"Setting {name!r} of {method} must be {error.allowed}. Got {value}."
@@ -72,7 +72,7 @@ class Schedule(Settings):
         super().__post_init__()
         if self.accumulate > self.batch_size:
             allowed = f"from 1 to the batch size {self.batch_size}"
-            raise wrong_value("accumulate", allowed, self.accumulate)
+            raise wrong_value_error("accumulate", allowed, self.accumulate)
         if self.first is not None and self.first.first is not None:
             raise UsageError("The schedule of the first task must not have its own 'first'.")
         parse_steps(",".join(self.augment))

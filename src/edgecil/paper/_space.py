@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from edgecil.errors import UsageError, shown
+from edgecil.errors import UsageError, format_value
 from edgecil.paper.bounds import BOUNDS
 from edgecil.paper.greedy import GreedyBound, greedy_bound
 from edgecil.paper.similarity_error import Theorem3, check_theorem_3
@@ -176,7 +176,7 @@ def space(
     if not 0.0 < accuracy_range <= 1.0:
         raise UsageError(
             "`accuracy_range` must be in (0, 1], 0.1 for ten accuracy points. "
-            f"Got {shown(accuracy_range)} instead."
+            f"Got {format_value(accuracy_range)} instead."
         )
     chosen = SequenceSpace.choose(classes, tasks=tasks, base=base, increment=increment, sizes=sizes)
     greedy = theorem_3 = None

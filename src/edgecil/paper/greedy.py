@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from edgecil.errors import UsageError, shown
+from edgecil.errors import UsageError, format_value
 from edgecil.sequences.space import SequenceSpace
 from edgecil.statistics.arguments import number_at_least_zero, positive_number, whole_number
 
@@ -84,7 +84,7 @@ def greedy_bound(
     if mean > upper:
         raise UsageError(
             f"`mean_similarity` must be a number in [0, {max_similarity!r}]. "
-            f"Got {shown(mean_similarity)} instead."
+            f"Got {format_value(mean_similarity)} instead."
         )
     growth = math.log(tasks) + 1
     expected = classes**2 * (tasks - 1) / (2 * tasks**2) * mean

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from edgecil.analysis.analysis import Analysis, as_analysis
 from edgecil.analysis.samples import Truth, find_truth
 from edgecil.analysis.sources import Source
-from edgecil.errors import DataError, UsageError, shown
+from edgecil.errors import DataError, UsageError, format_value
 from edgecil.io.files import check_new, replace_file
 from edgecil.options import checked
 from edgecil.paper.published_summaries import Ranking, rank_numbers
@@ -86,7 +86,7 @@ def paper_tables(
         check_new(path, overwrite=overwrite)
     if wasserstein_order not in (1, 2):
         raise UsageError(
-            f"`wasserstein_order` must be 1 (W₁) or 2 (W₂). Got {shown(wasserstein_order)}."
+            f"`wasserstein_order` must be 1 (W₁) or 2 (W₂). Got {format_value(wasserstein_order)}."
         )
     analysis = as_analysis(source, metric=metric, classifier=classifier)
     compared = compared_protocols(analysis, protocol)

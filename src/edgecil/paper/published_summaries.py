@@ -19,7 +19,7 @@ from typing import TypeAlias
 import numpy as np
 from scipy.stats import rankdata
 
-from edgecil.errors import DataError, UsageError, unknown
+from edgecil.errors import DataError, UsageError, unknown_name_error
 from edgecil.io.data_frames import DataFrameLike
 from edgecil.io.numbers import parse_cell
 from edgecil.runs.grid import DataFrame, read_grid
@@ -122,7 +122,7 @@ def read_published(source: str | Path | DataFrameLike) -> DataFrame:
 
     if isinstance(source, (str, Path)) and not Path(source).suffix and not Path(source).exists():
         if str(source) not in PUBLISHED:
-            raise unknown("published table", str(source), PUBLISHED)
+            raise unknown_name_error("published table", str(source), PUBLISHED)
         source = Path(str(files("edgecil.paper") / "published_tables" / f"{source}.csv"))
     grid = read_grid(source)
     rows = [f"Row {number} of {grid.origin}" for number in grid.numbers]

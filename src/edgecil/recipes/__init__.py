@@ -16,7 +16,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from edgecil.errors import UsageError, shown, unknown
+from edgecil.errors import UsageError, format_value, unknown_name_error
 from edgecil.io.files import read_toml
 from edgecil.registry import Registry
 
@@ -91,13 +91,17 @@ def read_experiment_file(source: str | Path) -> tuple[RecipeFacts, dict[str, Any
     default = COMPARE_SIMILARITIES if "similarities" in settings else ""
     stated = settings.pop(_FACTS, {})
     if not isinstance(stated, Mapping) or not all(isinstance(it, str) for it in stated.values()):
-        raise UsageError(f"In {text}, `recipe` must be a table of texts. Got {shown(stated)}.")
+        raise UsageError(
+            f"In {text}, `recipe` must be a table of texts. Got {format_value(stated)}."
+        )
     for name in stated:
         if name not in RecipeFacts.__annotations__:
-            raise unknown(f"entry of `recipe` in {text}", name, RecipeFacts.__annotations__)
+            raise unknown_name_error(
+                f"entry of `recipe` in {text}", name, RecipeFacts.__annotations__
+            )
     facts = RecipeFacts(**{"verb": default, **stated})
     if facts.verb not in ("", *_VERBS):
-        raise unknown(f"verb of `recipe` in {text}", str(facts.verb), _VERBS)
+        raise unknown_name_error(f"verb of `recipe` in {text}", str(facts.verb), _VERBS)
     return facts, settings
 
 

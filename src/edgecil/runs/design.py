@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from edgecil.errors import wrong_value
+from edgecil.errors import wrong_value_error
 
 Varies = Literal["orders", "trainings", "both", "unknown"]
 PairedBy = Literal["orders", "seeds", "nothing"]
@@ -44,9 +44,9 @@ class Design:
 
     def __post_init__(self) -> None:
         if self.varies not in VARIES:
-            raise wrong_value("varies", f"one of {', '.join(VARIES)}", self.varies)
+            raise wrong_value_error("varies", f"one of {', '.join(VARIES)}", self.varies)
         if self.paired_by not in PAIRED_BY:
-            raise wrong_value("paired_by", f"one of {', '.join(PAIRED_BY)}", self.paired_by)
+            raise wrong_value_error("paired_by", f"one of {', '.join(PAIRED_BY)}", self.paired_by)
 
     @property
     def is_one_order(self) -> bool:

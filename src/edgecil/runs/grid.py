@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from edgecil.errors import (
     DataError,
     UsageError,
+    format_value,
     name_some,
     nearest,
     short_name,
-    shown,
-    wrong_value,
+    wrong_value_error,
 )
 from edgecil.io.csv_files import check_header, parse_rows, read_rows
 from edgecil.io.files import read_text
@@ -151,7 +151,7 @@ class Grid:
             )
             if values and not near:
                 hint = f"; choose one by `metric`: {name_some(values, 12)}."
-            raise DataError(f"{self.origin} has no column {shown(metric)}{hint}")
+            raise DataError(f"{self.origin} has no column {format_value(metric)}{hint}")
 
     def _melt_chart(self, names: Sequence[str], metric: str) -> None:
         """Read the last value of every run of a chart: a column `RUN - METRIC` each."""
@@ -210,7 +210,7 @@ def read_grid(source: str | Path | DataFrame | Sequence[str | Path]) -> Grid:
     frame: Any = source.to_pandas() if hasattr(source, "to_pandas") else source
     own = name_of(source)
     if not hasattr(frame, "iloc") or not hasattr(frame, "columns"):
-        raise wrong_value("source", "a CSV file or a DataFrame", source)
+        raise wrong_value_error("source", "a CSV file or a DataFrame", source)
     if frame.columns.nlevels > 1:
         raise DataError(
             f"The DataFrame has columns of {frame.columns.nlevels} levels; give it one level, such "

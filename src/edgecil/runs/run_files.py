@@ -17,7 +17,14 @@ from typing import TypeVar
 import numpy as np
 
 from edgecil.classes import get_classes
-from edgecil.errors import DataError, EdgecilError, UsageError, name_some, shown, wrong_value
+from edgecil.errors import (
+    DataError,
+    EdgecilError,
+    UsageError,
+    format_value,
+    name_some,
+    wrong_value_error,
+)
 from edgecil.io.arrays import Floats
 from edgecil.io.csv_files import Cell, unescape, write_csv
 from edgecil.io.numbers import parse_cell, parse_int
@@ -61,7 +68,7 @@ def read_runs(
         tasks: the number of tasks of these orders, or the sizes of the tasks.
     """
     if seeds_are is not None and seeds_are not in SEED_MEANINGS:
-        raise wrong_value("seeds_are", f"one of {', '.join(SEED_MEANINGS)}", seeds_are)
+        raise wrong_value_error("seeds_are", f"one of {', '.join(SEED_MEANINGS)}", seeds_are)
     grid = read_grid(source)
     grid.name_columns(metric)
     told = "sequence" if "sequence" in grid.columns else grid.order_column
@@ -105,7 +112,7 @@ def _draw_orders(
     if not chosen.independent:
         raise UsageError(
             f"`orders_from` must be a protocol that draws an order from each seed, such as "
-            f"'random-legacy'. Got {shown(protocol)}."
+            f"'random-legacy'. Got {format_value(protocol)}."
         )
     columns, seeds = grid.columns, grid.order_column or "seed"
     sizes = (tasks,) if isinstance(tasks, int) else tuple(tasks or ())

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgecil.errors import DataError, name_some, short_name, shown
+from edgecil.errors import DataError, format_value, name_some, short_name
 from edgecil.io.arrays import Bools, Floats, Ints
 from edgecil.runs.design import Design, PairedBy, Varies
 from edgecil.runs.metrics import DEFAULT_METRIC, find_metric
@@ -174,7 +174,7 @@ class Runs:
                 only = f"and the first do not both have the class {new[0]}" if new else sizes_differ
                 raise DataError(
                     "All sequences of a dataset must have the same classes and task sizes, but "
-                    f"{shown(str(other))} ({self.methods[self.method[row]]}, "
+                    f"{format_value(str(other))} ({self.methods[self.method[row]]}, "
                     f"{self.protocols[self.protocol[row]]}) {only}."
                 )
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from edgecil.classes import words_of
-from edgecil.errors import DataError, UsageError, name_some, shown, unknown
+from edgecil.errors import DataError, UsageError, format_value, name_some, unknown_name_error
 from edgecil.io.files import read_json
 from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
 from edgecil.sequences.sequence import ClassSequence, Tasks, format_tasks, parse_tasks
@@ -43,8 +43,8 @@ def given_texts(
     for name in lists:
         if name in PROTOCOLS:
             raise UsageError(
-                f"Your own sequences must not have the name of a protocol. Got {shown(name)}; "
-                "choose another name."
+                f"Your own sequences must not have the name of a protocol. Got "
+                f"{format_value(name)}; choose another name."
             )
     named = {name: tuple(_text(entry) for entry in some) for name, some in lists.items()}
     if not named or not all(named.values()):
@@ -68,8 +68,8 @@ def parse_given(
         strangers = sorted(set(sequence.order) - set(range(space.classes)))
         if strangers:
             raise UsageError(
-                f"The sequence {shown(text)} has the class {strangers[0]}, but the classes are 0 "
-                f"to {space.classes - 1}."
+                f"The sequence {format_value(text)} has the class {strangers[0]}, but the classes "
+                f"are 0 to {space.classes - 1}."
             )
         if isinstance(space, TaskOrderSpace) and sequence in space.orders:
             sequence = space.expand(sequence)
@@ -94,7 +94,7 @@ def split_label(text: str, names: Sequence[str] | None = None) -> tuple[str, Tas
         named = json.loads(tasks)
     except ValueError as error:
         raise UsageError(
-            f"A class sequence is written '0 1|2 3|4 5'. Got {shown(tasks)} instead."
+            f"A class sequence is written '0 1|2 3|4 5'. Got {format_value(tasks)} instead."
         ) from error
     return label, _find_names(named, names)
 
@@ -117,7 +117,7 @@ def read_sequence(
             f"{path} contains several sequences; choose one by `label`: {', '.join(by_label)}."
         )
     if label is not None and label not in by_label:
-        raise unknown(f"label in {path}", label, by_label)
+        raise unknown_name_error(f"label in {path}", label, by_label)
     text = texts[0] if label is None else by_label[label]
     parts = split_label(text, names)[1]
     if len(parts) > 1 and all(value is None for value in sizes.values()):
@@ -158,7 +158,8 @@ def _text(entry: Any) -> str:
             named = entry[0] and isinstance(entry[0][0], str)
             return json.dumps(entry) if named else ClassSequence(entry).arranged_text
     raise UsageError(
-        f"A class sequence must be a list of tasks or a flat list of class ids. Got {shown(entry)}."
+        f"A class sequence must be a list of tasks or a flat list of class ids. Got "
+        f"{format_value(entry)}."
     )
 
 

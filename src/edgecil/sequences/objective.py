@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgecil.errors import UsageError, shown
+from edgecil.errors import UsageError, format_value
 from edgecil.io.arrays import Floats
 from edgecil.registry import Registry
 from edgecil.sequences.sequence import ClassSequence
@@ -58,7 +58,7 @@ class Objective:
     def direction(self, goal: str) -> Direction:
         """Return whether the sequence called `goal` (hard or easy) minimises or maximises this."""
         if goal not in ("hard", "easy"):
-            raise UsageError(f"`goal` must be 'hard' or 'easy'. Got {shown(goal)}.")
+            raise UsageError(f"`goal` must be 'hard' or 'easy'. Got {format_value(goal)}.")
         if goal == "hard":
             return self.hard
         return "max" if self.hard == "min" else "min"

@@ -15,7 +15,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from edgecil.errors import UsageError, shown
+from edgecil.errors import UsageError, format_value
 
 _SHORT = 30  # classes that are shown in full
 
@@ -176,7 +176,7 @@ def parse_tasks(text: str) -> Tasks:
             raise ValueError
         return tuple(tuple(map(int, task.split())) for task in text.split("|"))
     except ValueError:
-        raise ValueError(f"{shown(text)} is not a list of class ids") from None
+        raise ValueError(f"{format_value(text)} is not a list of class ids") from None
 
 
 def _class_id(value: object) -> int:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from edgecil.errors import DataError, UsageError, shown
+from edgecil.errors import DataError, UsageError, format_value
 from edgecil.io.files import read_text
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
@@ -62,11 +62,11 @@ def read_given_tasks(source: str | Path | Mapping[str, Any] | Sequence[Any]) -> 
             for number, classes in enumerate(content)
         ]
     else:
-        raise UsageError(f"`given_tasks` must have {_FORM}. Got {shown(content)}.")
+        raise UsageError(f"`given_tasks` must have {_FORM}. Got {format_value(content)}.")
     names = [task.name for task in tasks]
     if len(names) < 2 or len(set(names)) != len(names):
         raise UsageError(
-            f"`given_tasks` must name at least two tasks, each once. Got {shown(names)}."
+            f"`given_tasks` must name at least two tasks, each once. Got {format_value(names)}."
         )
     return tasks
 
@@ -105,14 +105,17 @@ def _parse(source: str | Path) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise DataError(f"{shown(str(source))} is not JSON: {error}; give {_FORM}.") from error
+        raise DataError(
+            f"{format_value(str(source))} is not JSON: {error}; give {_FORM}."
+        ) from error
 
 
 def _classes(name: object, classes: Any) -> tuple[str | int, ...]:
     valid = isinstance(classes, (list, tuple)) and classes
     if not valid or not all(isinstance(entry, (str, int)) for entry in classes):
         raise UsageError(
-            f"The task {shown(name)} must have a list of class names or ids. Got {shown(classes)}."
+            f"The task {format_value(name)} must have a list of class names or ids. Got "
+            f"{format_value(classes)}."
         )
     return tuple(classes)
 
@@ -138,7 +141,7 @@ class TaskOrderSpace(SequenceSpace):
         if every_class != list(range(len(every_class))):
             raise UsageError(
                 f"The given tasks must have each class from 0 to {len(every_class) - 1} once. "
-                f"Got {shown(every_class)}."
+                f"Got {format_value(every_class)}."
             )
         sorted_classes = tuple(tuple(sorted(classes)) for classes in classes_of_task)
         object.__setattr__(self, "names", tuple(names))
@@ -159,10 +162,10 @@ class TaskOrderSpace(SequenceSpace):
         for task in tasks:
             unknown = [class_ for class_ in task.classes if class_ not in place_of]
             if unknown or not task.classes:
-                got = f"the class {shown(unknown[0])}" if unknown else "no classes"
+                got = f"the class {format_value(unknown[0])}" if unknown else "no classes"
                 raise UsageError(
-                    f"The task {shown(task.name)} must have classes of the dataset, by name or "
-                    f"from 0 to {len(class_names) - 1}. Got {got}."
+                    f"The task {format_value(task.name)} must have classes of the dataset, by "
+                    f"name or from 0 to {len(class_names) - 1}. Got {got}."
                 )
             classes_of_task.append([place_of[class_] for class_ in task.classes])
         return cls(names, classes_of_task)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from edgecil.classes import ClassList, get_classes
-from edgecil.errors import UsageError, shown, unknown
+from edgecil.errors import UsageError, format_value, unknown_name_error
 from edgecil.io.csv_files import check_header, read_rows
 from edgecil.io.files import read_json, read_text, replace_file
 
@@ -35,7 +35,7 @@ def check_captions(
     for label, caption in zip(classes.labels, captions, strict=True):
         if not isinstance(caption, str) or not caption.strip():
             raise UsageError(
-                f"The caption of class {label!r} must be a text. Got {shown(caption)}."
+                f"The caption of class {label!r} must be a text. Got {format_value(caption)}."
             )
     return tuple(caption.strip() for caption in captions)
 
@@ -74,8 +74,8 @@ def bundled_captions(dataset: str) -> tuple[str, ...]:
     classes = get_classes(dataset)
     if classes.name not in CAPTIONED:
         raise UsageError(
-            f"Captions come bundled for {', '.join(CAPTIONED)} only. Got {shown(dataset)}; give a "
-            "file of captions instead."
+            f"Captions come bundled for {', '.join(CAPTIONED)} only. Got {format_value(dataset)}; "
+            "give a file of captions instead."
         )
     path = Path(__file__).parent / "data" / "captions" / f"{classes.name}.json"
     return read_captions(path, classes)
@@ -100,7 +100,7 @@ def _in_label_order(classes: ClassList, pairs: Iterable[tuple[str, str]]) -> lis
     captions: dict[str, str] = {}
     for name, caption in pairs:
         if name not in label_of:
-            raise unknown(f"class of {classes.name!r}", str(name), classes.labels)
+            raise unknown_name_error(f"class of {classes.name!r}", str(name), classes.labels)
         label = label_of[name]
         if label in captions:
             raise UsageError(f"Class {label!r} has more than one caption; give exactly one.")

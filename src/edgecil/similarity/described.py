@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.classes import select_classes
-from edgecil.errors import UsageError, unknown
+from edgecil.errors import UsageError, unknown_name_error
 from edgecil.recipes import COMPARE_SIMILARITIES, read_experiment_file, require_verb
 from edgecil.similarity.build import build_similarity, find_classes
 from edgecil.similarity.matrix import SimilarityMatrix
@@ -59,9 +59,11 @@ def read_described(source: str | Path) -> DescribedSimilarities:
     for stated in options.values():
         for option in stated if isinstance(stated, dict) else [stated]:
             if option not in allowed:
-                raise unknown(f"option of a similarity in {source}", str(option), allowed)
+                raise unknown_name_error(
+                    f"option of a similarity in {source}", str(option), allowed
+                )
     for name in settings:
         if name not in _TASK_SIZES:
             allowed_settings = ("dataset", "similarities", *_TASK_SIZES)
-            raise unknown(f"setting in {source}", name, allowed_settings)
+            raise unknown_name_error(f"setting in {source}", name, allowed_settings)
     return DescribedSimilarities(dataset, options, settings)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgecil.classes import ClassList, straighten_apostrophes
-from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError, shown
+from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError, format_value
 from edgecil.io.arrays import read_npz
 from edgecil.io.files import cache_directory, read_toml, replace_file
 from edgecil.io.hub import cached_snapshot
@@ -114,8 +114,8 @@ def get_encoder(name: str, weights: str | Path | None = None, *, half: bool = Fa
     if entry.kind == "bundled":
         if weights is not None:
             raise UsageError(
-                f"Encoder {name!r} is a table and takes no weights. Got {shown(str(weights))}; "
-                "choose another encoder for these weights."
+                f"Encoder {name!r} is a table and takes no weights. Got "
+                f"{format_value(str(weights))}; choose another encoder for these weights."
             )
         return BundledEncoder(name)
     place = weights or cached_weights(entry) or entry.hub_id
@@ -222,7 +222,7 @@ def fill_template(template: str, classes: ClassList) -> tuple[str, ...]:
             return tuple(text.join(around) for text in texts)
     raise UsageError(
         "A template must contain {name} or {label} exactly once and no other braces, like "
-        f"{TEMPLATE!r}. Got {shown(template)} instead."
+        f"{TEMPLATE!r}. Got {format_value(template)} instead."
     )
 
 

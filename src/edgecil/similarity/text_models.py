@@ -12,7 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgecil.errors import DataError, PrerequisiteError, UsageError, first_line, name_some, shown
+from edgecil.errors import (
+    DataError,
+    PrerequisiteError,
+    UsageError,
+    first_line,
+    format_value,
+    name_some,
+)
 from edgecil.io.packages import missing_packages
 from edgecil.io.weights import WeightFiles, locate_weights, read_tensors
 
@@ -51,7 +58,9 @@ def locate(encoder: str, given: str | Path, remedy: str) -> WeightFiles:
 def check_texts(texts: Sequence[str]) -> list[str]:
     """Return texts to encode; none, or one text in place of a list, is an error."""
     if isinstance(texts, str) or not len(texts):
-        raise UsageError(f"Texts to encode must be a non-empty list. Got {shown(texts)} instead.")
+        raise UsageError(
+            f"Texts to encode must be a non-empty list. Got {format_value(texts)} instead."
+        )
     return list(texts)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from numbers import Rational, Real
 
-from edgecil.errors import is_integer, shown, wrong_value
+from edgecil.errors import format_value, is_integer, wrong_value_error
 
 
 def whole_number(name: str, value: int, *, least: int, most: int | None = None) -> int:
@@ -21,8 +21,8 @@ def whole_number(name: str, value: int, *, least: int, most: int | None = None) 
         number = int(value)
         if number >= least and (most is None or number <= most):
             return number
-    allowed = f"an int >= {least}" if most is None else f"an int in [{least}, {shown(most)}]"
-    raise wrong_value(name, allowed, value)
+    allowed = f"an int >= {least}" if most is None else f"an int in [{least}, {format_value(most)}]"
+    raise wrong_value_error(name, allowed, value)
 
 
 def positive_number(name: str, value: float) -> Fraction:
@@ -54,7 +54,7 @@ def _number(
             number = Fraction(value if rational else float(value))
             if holds(number):
                 return number
-    raise wrong_value(name, allowed, value)
+    raise wrong_value_error(name, allowed, value)
 
 
 def least_integer(holds: Callable[[int], bool], last: int | None = None) -> int | None:

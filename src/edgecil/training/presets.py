@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from edgecil.errors import UsageError, unknown, warn
+from edgecil.errors import UsageError, unknown_name_error, warn
 from edgecil.experiments.config import GROUPS, Data, Training
 from edgecil.io.files import read_toml
 from edgecil.methods import get_method
@@ -22,7 +22,7 @@ def bind(values: Mapping[str, Any]) -> dict[str, Any]:
     reading = bound.pop("as", None)
     if reading is not None:
         if reading not in READINGS:
-            raise unknown("reading in `as`", str(reading), READINGS)
+            raise unknown_name_error("reading in `as`", str(reading), READINGS)
         bound = _fill(bound, READINGS[reading])
         if reading == "paper":
             bound = _fill(bound, _paper_network(_methods(bound)))

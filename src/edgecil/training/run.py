@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from edgecil.data.data_slot import dataset_text
-from edgecil.errors import UsageError, unknown
+from edgecil.errors import UsageError, unknown_name_error
 from edgecil.experiments.chosen_similarity import SIMILARITY_FILE
 from edgecil.experiments.config import GROUPS, Data, Execution, ExperimentConfig, Training
 from edgecil.experiments.config_values import (
@@ -244,7 +244,7 @@ def for_goal(
         available += [run.method for run in Experiment.open(out).results()]
     for name in goal.methods:
         if name not in available:
-            raise unknown("method in `until`", name, list(dict.fromkeys(available)))
+            raise unknown_name_error("method in `until`", name, list(dict.fromkeys(available)))
     name, own = budgets.popitem()
     return replace(config, protocol=(name,), budget=own or config.budget or _MOST_ORDERS)
 

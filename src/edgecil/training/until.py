@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
 
-from edgecil.errors import UsageError, shown
+from edgecil.errors import UsageError, format_value
 from edgecil.experiments.goal_status import GoalStatus
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.statistics import confidence_interval
@@ -54,14 +54,18 @@ def parse_goal(text: str) -> Goal:
     if match is None:
         raise UsageError(
             "`until` must be a goal such as 'icarl - ewc > 0', 'icarl > 60' or "
-            f"'mean ± 0.5', with blanks around a minus. Got {shown(text)} instead."
+            f"'mean ± 0.5', with blanks around a minus. Got {format_value(text)} instead."
         )
     relation = _RELATIONS[match["relation"]]
     value = float(match["value"].replace("−", "-"))
     if relation == "±" and value <= 0.0:
-        raise UsageError(f"The half-width in `until` must be above 0. Got {shown(text)} instead.")
+        raise UsageError(
+            f"The half-width in `until` must be above 0. Got {format_value(text)} instead."
+        )
     if match["first"] == match["second"]:
-        raise UsageError(f"`until` must compare two different methods. Got {shown(text)} instead.")
+        raise UsageError(
+            f"`until` must compare two different methods. Got {format_value(text)} instead."
+        )
     every = match["first"] == "mean" and match["second"] is None
     return Goal(None if every else match["first"], match["second"], relation, value)
 

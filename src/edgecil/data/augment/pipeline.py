@@ -12,7 +12,7 @@ import torch
 from edgecil.data.augment import steps
 from edgecil.data.augment.policy import auto_augment
 from edgecil.data.augment.steps import Normalise, to_float
-from edgecil.errors import UsageError, shown, unknown
+from edgecil.errors import UsageError, format_value, unknown_name_error
 
 Apply = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
 
@@ -105,11 +105,13 @@ def parse_steps(text: str) -> tuple[str, ...]:
 def _parse_step(text: str, size: tuple[int, int] | None = None) -> Apply:
     name, colon, number = text.partition(":")
     if name not in STEPS:
-        raise unknown("augmentation step", name, STEPS)
+        raise unknown_name_error("augmentation step", name, STEPS)
     options: dict[str, Any] = {"size": size} if name == "resized-crop" else {}
     if colon:
         if name not in _NUMBERS:
-            raise UsageError(f"Augmentation step {name!r} takes no number. Got {shown(text)}.")
+            raise UsageError(
+                f"Augmentation step {name!r} takes no number. Got {format_value(text)}."
+            )
         option, kind = _NUMBERS[name]
         try:
             options[option] = kind(number)
@@ -119,6 +121,6 @@ def _parse_step(text: str, size: tuple[int, int] | None = None) -> Apply:
             raise UsageError(
                 f"The {option} of step {name!r} must be "
                 f"{'an integer' if kind is int else 'a number'}, 0 or more, as in '{name}:4'. "
-                f"Got {shown(text)} instead."
+                f"Got {format_value(text)} instead."
             )
     return partial(STEPS[name], **options)

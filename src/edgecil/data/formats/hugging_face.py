@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl
 
 from edgecil.data.decode import SUFFIXES
 from edgecil.data.formats.folder import TEST, TRAIN
-from edgecil.errors import DataError, UsageError, first_line, unknown
+from edgecil.errors import DataError, UsageError, first_line, unknown_name_error
 from edgecil.io.code import call_factory
 from edgecil.io.packages import import_package
 
@@ -35,7 +35,7 @@ def load(text: str) -> Any:
     options = dict(parse_qsl(query))
     for option in options:
         if option not in _OPTIONS:
-            raise unknown("option of a hub dataset", option, _OPTIONS)
+            raise unknown_name_error("option of a hub dataset", option, _OPTIONS)
     load = partial(_library().load_dataset, name, options.get("name"))
     found = call_factory(load, f"The dataset {name!r} of the hub")
     return choose_parts(found, options, name)
@@ -145,7 +145,7 @@ def choose_parts(found: Any, options: Mapping[str, str] = {}, name: str = "the d
     parts = []
     for split in (train,) if test is None else (train, test):
         if split not in found:
-            raise unknown(f"split of {name}", split, found)
+            raise unknown_name_error(f"split of {name}", split, found)
         parts.append(_renamed(found[split], options))
     return parts[0] if len(parts) == 1 else tuple(parts)
 
@@ -157,7 +157,7 @@ def _renamed(part: Any, options: Mapping[str, str]) -> Any:
         if column is None:
             continue
         if column not in part.column_names:
-            raise unknown("column", column, part.column_names)
+            raise unknown_name_error("column", column, part.column_names)
         others = [it for it in columns(part) or () if it != column and it == usual]
         part = part.remove_columns(others)
         part = part if column == usual else part.rename_column(column, usual)

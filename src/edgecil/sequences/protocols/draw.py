@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from edgecil.errors import UsageError, shown
+from edgecil.errors import UsageError, format_value
 from edgecil.options import checked
 from edgecil.registry import Registry
 from edgecil.sequences.objective import Objective
@@ -43,7 +43,9 @@ def register_protocol(protocol: Protocol) -> Protocol:
     Other packages register theirs by an entry point of the group `edgecil.protocols`.
     """
     if not isinstance(protocol, Protocol):
-        raise UsageError(f"A protocol must be an edgecil.Protocol. Got {shown(protocol)} instead.")
+        raise UsageError(
+            f"A protocol must be an edgecil.Protocol. Got {format_value(protocol)} instead."
+        )
     return PROTOCOLS.add(protocol.name, protocol)
 
 
@@ -116,7 +118,8 @@ def parse_protocols(
         name, colon, budget = (text, "", "") if text in own else text.strip().partition(":")
         if colon and not (budget.isascii() and budget.isdigit()):
             raise UsageError(
-                f"The budget of a protocol is written 'random:100'. Got {shown(text.strip())}."
+                f"The budget of a protocol is written 'random:100'. Got "
+                f"{format_value(text.strip())}."
             )
         registered = name if name in own else PROTOCOLS.resolve(name)
         budgets[registered] = int(budget) if budget else None
