@@ -138,8 +138,8 @@ def test_one_seed_for_all_orders_is_said() -> None:
     table = table_of({"m": noisy(0)}, ("random",))
     shared = answer(table, "m")
     own = answer(build(replace(run, seed=it) for it, run in enumerate(rows(table))), "m")
-    assert shared.population == "class orders, for one training seed"
-    assert own.population == "class orders and trainings"
+    assert shared.population == "uniformly random class orders, for one training seed"
+    assert own.population == "uniformly random class orders and trainings"
     seed = reached_coverage("one seed for all: mean", "random", shared.order_count)
     new = reached_coverage("mean", "random", own.order_count)
     assert (shared.mean.reached, own.mean.reached) == (seed.average, new.average)

@@ -323,7 +323,7 @@ def test_what_was_run_is_called_what_it_is() -> None:
     (advice,) = edgecil.next_runs(frame)
     assert f"{advice.steps['a'].order_count} more runs" in repr(advice)
     once = frame.assign(sequence="0 1|2 3").melt(["seed", "sequence"], ["a", "b"], "method", "top1")
-    assert "One order" in str(edgecil.compare(once, metric="top1"))
+    assert "One training" in str(edgecil.compare(once, metric="top1"))
 
 
 def test_a_dataset_that_disagrees_with_the_mean_over_datasets_is_named(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from edgecil.analysis.samples import (
     Choice,
     Truth,
     describe_population,
+    design_of,
     know_orders,
     representative_orders,
     shared_seeds,
@@ -79,7 +80,8 @@ class Answer:
         trainings: how many trainings of them.
         lowest: the lowest accuracy of these orders, each the mean over its trainings.
         highest: the highest accuracy.
-        population: what the claims are about: `class orders and trainings`, or less.
+        population: what the claims are about: `uniformly random class orders and trainings`, or
+            less.
         shared_seeds: number of training seeds that all orders share, so that claims are about
             these seeds; 0 if every order has its own.
         estimator: that gives `distribution`; None if it is the measured one.
@@ -159,7 +161,7 @@ def answer(table: Runs, method: str, truth: Truth | None = None) -> Answer:
         int(orders.counts.sum()),
         float(orders.accuracies.min()),
         float(orders.accuracies.max()),
-        describe_population(table, seeds, choice),
+        describe_population(table, design_of(table, method, orders), seeds, choice),
         seeds,
         estimator,
         distribution,

@@ -14,6 +14,7 @@ from edgecil.analysis.plausibility import warn_of_failures
 from edgecil.analysis.samples import (
     Choice,
     describe_population,
+    design_of,
     know,
     know_orders,
     paired,
@@ -25,6 +26,7 @@ from edgecil.errors import UsageError, unknown_name_error
 from edgecil.io.arrays import Floats
 from edgecil.io.notebook import show_printed
 from edgecil.options import checked
+from edgecil.runs.design import Design
 from edgecil.runs.metrics import find_metric
 from edgecil.runs.run_table import Runs
 from edgecil.sequences.protocols import find_protocol
@@ -73,7 +75,8 @@ class Comparison:
         reason: why something is None.
         tied: orders on which both are equal.
         protocols: that chose these orders, if not blindly.
-        population: what the comparison is about: `class orders and trainings`, or less.
+        population: what the comparison is about: `uniformly random class orders and trainings`, or
+            less.
         paired: whether both methods ran the same orders, or the same seeds.
     """
 
@@ -90,7 +93,7 @@ class Comparison:
     reason: str | None = None
     tied: int = 0
     protocols: tuple[str, ...] = ()
-    population: str = "class orders and trainings"
+    population: str = "uniformly random class orders and trainings"
     paired: bool = True
 
     @property
@@ -285,6 +288,7 @@ class Differences:
         gains: (n,) one per order, the mean over its trainings; of unpaired runs all (n₁ n₂,).
         known: what they say about the population; None if there is no interval.
         choice: how the orders were chosen.
+        design: what the runs of the method with fewer of them vary.
         orders: n; of unpaired runs, those of the method with fewer.
         paired: whether there is a difference for each order.
     """
@@ -292,6 +296,7 @@ class Differences:
     gains: Floats
     known: Posterior | Combination | None
     choice: Choice
+    design: Design
     orders: int
     paired: bool = True
 
@@ -338,16 +343,20 @@ def _differences(table: Runs, first: str, second: str) -> Differences | None:
     if known is not None and len(places) == table.space.size:  # all weigh the same, repeated or not
         mean = one.accuracies.mean() - other.accuracies.mean()
         known = replace(known, centre=np.full_like(known.centre, mean))
-    return Differences(np.nanmean(gains[used], axis=1), known, choice, int(used.sum()))
+    fewer = first if len(one) <= len(other) else second
+    design = design_of(table, fewer, one.take(np.isin(one.places, places)))
+    return Differences(np.nanmean(gains[used], axis=1), known, choice, design, int(used.sum()))
 
 
 def _unpaired(table: Runs, first: str, second: str) -> Differences:
     (choice, mine), (_, theirs) = (representative_orders(table, it) for it in (first, second))
     one, other = know_orders(table, mine), know_orders(table, theirs)
+    fewer, orders = (first, mine) if len(mine) <= len(theirs) else (second, theirs)
     return Differences(
         (mine.accuracies[:, None] - theirs.accuracies).ravel(),
         None if one is None or other is None else combine([one, other], (1.0, -1.0)),
         choice,
+        design_of(table, fewer, orders),
         min(len(mine), len(theirs)),
         paired=False,
     )
@@ -391,7 +400,9 @@ def _compare(table: Runs, both: Differences) -> Comparison:
         blind=both.choice.random,
         tied=int(tied.sum()) if both.paired else 0,
         protocols=() if both.choice.random else tuple(both.choice.protocols),
-        population=describe_population(table, known.shared_seeds if known else 0, both.choice),
+        population=describe_population(
+            table, both.design, known.shared_seeds if known else 0, both.choice
+        ),
         paired=both.paired,
     )
     if known is None:

@@ -30,7 +30,8 @@ from edgecil.sequences.protocols import CONTINUED, find_protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.statistics.posterior import LEAST_ORDERS, Grade, Posterior
 from edgecil.statistics.sequential import excludes_zero
-from edgecil.wording.sentences import MOST_ORDERS, count, describe_next, unit_of
+from edgecil.wording.populations import unit_of
+from edgecil.wording.sentences import MOST_ORDERS, count, describe_next
 
 REPEATED_ORDERS = 2
 ASSURANCES = (0.8, 0.95)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
 from edgecil.io.arrays import Floats, Ints
+from edgecil.runs.design import Design
 from edgecil.runs.metrics import find_metric
 from edgecil.runs.run_table import Orders, Runs
 from edgecil.sequences.protocols import ENUMERATE, Protocol, find_protocol
@@ -22,6 +23,7 @@ from edgecil.statistics.posterior import (
     measured_prior,
     posterior,
 )
+from edgecil.wording.populations import Chosen, population_words
 
 _FEWEST = 2
 LEAST_SAMPLE = 30
@@ -171,17 +173,31 @@ def unbiased_orders(
     return kept.sequences, kept.accuracies
 
 
-def describe_population(table: Runs, seeds: int, choice: Choice | None = None) -> str:
+def design_of(table: Runs, method: str, orders: Orders) -> Design:
+    """Return what the runs of a method vary that a claim about it rests on.
+
+    A single run shows nothing of what would vary, so that it counts as the first of several orders,
+    unless the source says that its seeds only vary the training.
+    """
+    design = table.design(method)
+    if not table.counts_orders:
+        return design
+    trainings = int(orders.counts.sum())
+    if len(orders) == 1 and trainings > 1:
+        return replace(design, varies="trainings", runs=trainings, orders=1)
+    if design.varies == "trainings":
+        return replace(design, varies="both")
+    return design
+
+
+def describe_population(
+    table: Runs, design: Design, seeds: int, choice: Choice | None = None
+) -> str:
     """Return what claims are about, after 'over'; without a choice these are all orders."""
-    if not table.has_orders and table.seeds_are == "trainings":
-        return "trainings of one class order"
-    if not table.has_orders and not table.seeds_are:
-        return "runs like these"
-    alike = "" if choice is None or choice.random or not choice.unknown else " like these"
-    if not seeds:
-        return f"class orders and trainings{alike}"
-    of_seeds = "one training seed" if seeds == 1 else "these training seeds"
-    return f"class orders{alike}, for {of_seeds}"
+    chosen: Chosen = "random"
+    if choice is not None and not choice.random:
+        chosen = "unknown" if choice.unknown else "constructed"
+    return population_words(design, chosen=chosen, shared_seeds=seeds, order_name=table.order_name)
 
 
 def know_orders(table: Runs, orders: Orders) -> Posterior | None:

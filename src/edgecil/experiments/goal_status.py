@@ -28,7 +28,9 @@ class GoalStatus:
     def __str__(self) -> str:
         """Return what is known in the words of `analyze` and `compare`, and whether it suffices."""
         over = (
-            "class orders, for one training seed" if self.one_seed else "class orders and trainings"
+            "uniformly random class orders, for one training seed"
+            if self.one_seed
+            else "uniformly random class orders and trainings"
         )
         lines = []
         for name, interval in self.intervals.items():

@@ -146,7 +146,8 @@ def _best_means(
 
 def _basis(method: MethodAnalysis) -> str:
     from edgecil.sequences.given import NAME as GIVEN
-    from edgecil.wording.sentences import count, unit_of
+    from edgecil.wording.populations import unit_of
+    from edgecil.wording.sentences import count
 
     said = method.answer
     orders = count(said.order_count, unit_of(said.population))

@@ -9,6 +9,7 @@ from edgecil.io.numbers import format_duration, rounded, rounded_limit
 from edgecil.runs.metrics import DEFAULT_METRIC, find_metric
 from edgecil.sequences.protocols import find_protocol
 from edgecil.statistics.posterior import LEAST_ORDERS, Grade, Interval
+from edgecil.wording.populations import unit_of
 
 if TYPE_CHECKING:
     from edgecil.analysis.claims import Answer
@@ -63,16 +64,6 @@ def describe_answer(said: Answer, name: str = "", metric: str = DEFAULT_METRIC) 
         following = "A new run lies between {} and {} (90 %); the ".format(*ends)
     claim = f"{mean}{_bracket(said.mean.interval, guess)}"
     return f"{claim}. {following or 'The '}{orders} lie {between}{unit}{probes}."
-
-
-def unit_of(population: str) -> str:
-    """What one of a population is called.
-
-    >>> [unit_of(text) for text in ("runs like these", "trainings of one class order")]
-    ['run', 'training']
-    """
-    first = population.partition(" ")[0]
-    return first.removesuffix("s") if first in ("runs", "trainings") else "order"
 
 
 def _bracket(interval: Interval | None, more: str = "") -> str:
