@@ -103,9 +103,9 @@ def test_options_may_be_flat_or_in_their_groups() -> None:
 def test_accuracies_are_analysed_as_plain_numbers(numbers) -> None:
     (dataset,) = edgecil.analyze(numbers).datasets
     (method,) = dataset.methods.values()
-    assert method.answer.mean.value == pytest.approx(64.175)
-    assert method.answer.population == "runs like these"
-    assert (method.answer.lowest, method.answer.highest) == (63.0, 65.2)
+    assert method.claims.mean.value == pytest.approx(64.175)
+    assert method.claims.population == "runs like these"
+    assert (method.claims.lowest, method.claims.highest) == (63.0, 65.2)
 
 
 def test_methods_are_compared_as_a_dict_of_plain_numbers() -> None:

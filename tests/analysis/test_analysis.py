@@ -228,7 +228,7 @@ def test_an_analysis_is_shown_in_a_notebook(tmp_path: Path) -> None:
 def test_printing_an_analysis_gives_the_claims_of_each_method() -> None:
     stored = Path(__file__).parents[1] / "demo" / "accuracies.csv"
     analysis = analyze(stored)
-    claim = analysis["icarl"].answer.mean.value
+    claim = analysis["icarl"].claims.mean.value
     assert f"icarl reaches {claim:.1f} % on average" in str(analysis)
     warnings = {one for method in analysis.datasets[0].methods.values() for one in method.warnings}
     assert warnings
@@ -246,7 +246,7 @@ def test_more_orders_than_floats_can_count(tmp_path: Path) -> None:
         lines.append(f"a,{tasks},{accuracy},random")
     path = tmp_path / "large.csv"
     path.write_text("\n".join(lines), encoding="utf-8")
-    answer = analyze(path)["a"].answer
+    answer = analyze(path)["a"].claims
     assert answer.mean.value == pytest.approx(61.5)
     assert answer.next_run.interval is not None
 
@@ -254,7 +254,7 @@ def test_more_orders_than_floats_can_count(tmp_path: Path) -> None:
 def test_an_analysis_is_a_data_frame() -> None:
     analysis = quick(table_of({"m": noisy(0), "n": noisy(1)}, ("random", "edge")))
     frame = analysis.to_pandas().set_index("method")
-    said = analysis["n"].answer
+    said = analysis["n"].claims
     assert list(frame.index) == ["m", "n"]
     assert frame.loc["n", "mean"] == said.mean.value
     assert (frame.loc["n", "next_low"], frame.loc["n", "next_high"]) == said.next_run.interval
@@ -306,7 +306,7 @@ def test_an_enumeration_with_a_few_failures_is_still_the_truth_with_a_warning() 
 def test_one_sequence_is_judged_as_far_as_it_can_be() -> None:
     one = build(rows(table_of({"m": noisy(0)}, ("edge",)))[:1])
     method = judged(one).methods["m"]
-    assert method.answer.order_count == 1
+    assert method.claims.order_count == 1
     assert method.correlation.pearson is None
 
 

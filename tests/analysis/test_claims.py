@@ -9,7 +9,7 @@ import pytest
 
 from edgecil.analysis import compare_pairs
 from edgecil.analysis.calibration import reached_coverage
-from edgecil.analysis.claims import Answer, answer, representative_orders
+from edgecil.analysis.claims import Claims, make_claims, representative_orders
 from edgecil.analysis.next_runs import NextStep, advise
 from edgecil.runs.run_table import Runs
 from edgecil.sequences.sequence import ClassSequence
@@ -18,13 +18,13 @@ from tests.analysis.tables import Run, analysed, build, noisy, rows, runs_of, ta
 RANDOM = {"accuracy": noisy(0)}
 
 
-def said_of(*protocols: str) -> Answer:
-    return answer(table_of({"m": noisy(0)}, protocols), "m")
+def said_of(*protocols: str) -> Claims:
+    return make_claims(table_of({"m": noisy(0)}, protocols), "m")
 
 
 def test_blind_orders_are_preferred_to_extreme_ones() -> None:
-    said = said_of("edge", "latin")
-    assert (said.protocols, said.blind, said.order_count, said.trainings) == (
+    claims = said_of("edge", "latin")
+    assert (claims.protocols, claims.blind, claims.order_count, claims.trainings) == (
         ("latin",),
         True,
         3,
@@ -35,36 +35,36 @@ def test_blind_orders_are_preferred_to_extreme_ones() -> None:
 
 
 def test_of_random_orders_claims_on_ranks_are_exact() -> None:
-    said = said_of("random")
-    assert said.worse.validity == said.not_worse.validity == "exact"
-    assert said.worse.value == pytest.approx(1 / 4), "of an order that was not run"
+    claims = said_of("random")
+    assert claims.worse.validity == claims.not_worse.validity == "exact"
+    assert claims.worse.value == pytest.approx(1 / 4), "of an order that was not run"
 
 
 def test_two_orders_give_no_claim() -> None:
-    said = answer(build(runs_of("m", "random", noisy(0))[:2]), "m")
-    for claim in (said.mean, said.std, said.next_run, said.tail):
+    claims = make_claims(build(runs_of("m", "random", noisy(0))[:2]), "m")
+    for claim in (claims.mean, claims.std, claims.next_run, claims.tail):
         assert (claim.interval, claim.validity) == (None, "none")
 
 
 def test_all_orders_are_measured() -> None:
     table = table_of({"m": noisy(0)})
-    said = analysed(table).methods["m"].answer
+    claims = analysed(table).methods["m"].claims
     values = table.orders("m", "enumerate").accuracies
-    assert (said.mean.validity, said.estimator, said.order_count) == ("measured", None, 90)
-    assert said.mean.value == pytest.approx(values.mean())
-    assert said.next_run.interval == pytest.approx(tuple(np.quantile(values, [0.05, 0.95])))
+    assert (claims.mean.validity, claims.estimator, claims.order_count) == ("measured", None, 90)
+    assert claims.mean.value == pytest.approx(values.mean())
+    assert claims.next_run.interval == pytest.approx(tuple(np.quantile(values, [0.05, 0.95])))
 
 
 def test_repeats_count_as_trainings_of_one_order() -> None:
     runs = [run for seed in (0, 1) for run in runs_of("m", "latin", noisy(seed), seed=seed)]
     table = build(runs)
-    said = answer(table, "m")
-    assert (said.order_count, said.trainings) == (3, 6)
+    claims = make_claims(table, "m")
+    assert (claims.order_count, claims.trainings) == (3, 6)
     assert not representative_orders(table, "m")[0].independent
 
 
 def advised(table: Runs, **options: float) -> NextStep:
-    return advise(table, "m", answer(table, "m"), **options)
+    return advise(table, "m", make_claims(table, "m"), **options)
 
 
 def test_advice_is_three_orders_then_more_and_two_repeats() -> None:
@@ -93,12 +93,12 @@ def table_with(*accuracies: float, metric: str = "accuracy") -> Runs:
 
 
 def test_limits_are_cut_at_the_bounds_of_the_metric() -> None:
-    wide = answer(table_with(0.612, 58.9, 64.0, metric="other"), "m")
+    wide = make_claims(table_with(0.612, 58.9, 64.0, metric="other"), "m")
     assert wide.next_run.interval == pytest.approx((-77.6, 159.9), abs=1.0)
-    said = answer(table_with(0.612, 58.9, 64.0), "m")
-    assert said.next_run.interval == (0.0, 100.0)
-    assert said.mean.half_width < wide.mean.half_width, "such a spread is unlikely"
-    bwt = answer(table_with(-99.0, -20.0, -90.0, metric="bwt"), "m")
+    claims = make_claims(table_with(0.612, 58.9, 64.0), "m")
+    assert claims.next_run.interval == (0.0, 100.0)
+    assert claims.mean.half_width < wide.mean.half_width, "such a spread is unlikely"
+    bwt = make_claims(table_with(-99.0, -20.0, -90.0, metric="bwt"), "m")
     assert bwt.next_run.interval[0] == -100.0
 
 
@@ -113,12 +113,12 @@ def test_a_part_of_an_enumeration_does_not_count_as_random() -> None:
         return build((*latin, *listed))
 
     part, whole = first(25), first(90)
-    said = answer(part, "m")
-    assert (said.protocols, said.order_count, said.blind) == (("latin",), 3, True)
+    claims = make_claims(part, "m")
+    assert (claims.protocols, claims.order_count, claims.blind) == (("latin",), 3, True)
     assert compare_pairs(part, ("m", "n"))["m"]["n"].n == 3
     assert compare_pairs(whole, ("m", "n"))["m"]["n"].n == 90
     listed = build(run for run in rows(part) if run.protocol == "enumerate")
-    alone = answer(listed, "m")
+    alone = make_claims(listed, "m")
     assert (alone.blind, alone.order_count, alone.worse.value) == (False, 25, None)
     pair = compare_pairs(listed, ("m", "n"))["m"]["n"]
     assert (pair.blind, pair.protocols) == (False, ("enumerate",))
@@ -130,14 +130,14 @@ def test_a_part_of_an_enumeration_does_not_count_as_random() -> None:
 def test_chance_is_named_where_accuracies_are_near_it(
     accuracies: tuple[float, ...], near: bool
 ) -> None:
-    said = answer(table_with(*accuracies), "m")
-    assert said.chance == (pytest.approx(100 / 6) if near else None)
+    claims = make_claims(table_with(*accuracies), "m")
+    assert claims.chance == (pytest.approx(100 / 6) if near else None)
 
 
 def test_one_seed_for_all_orders_is_said() -> None:
     table = table_of({"m": noisy(0)}, ("random",))
-    shared = answer(table, "m")
-    own = answer(build(replace(run, seed=it) for it, run in enumerate(rows(table))), "m")
+    shared = make_claims(table, "m")
+    own = make_claims(build(replace(run, seed=it) for it, run in enumerate(rows(table))), "m")
     assert shared.population == "uniformly random class orders, for one training seed"
     assert own.population == "uniformly random class orders and trainings"
     seed = reached_coverage("one seed for all: mean", "random", shared.order_count)
@@ -146,12 +146,12 @@ def test_one_seed_for_all_orders_is_said() -> None:
 
 
 def test_the_tail_lies_in_its_interval_and_is_left_out_where_low_values_are_good() -> None:
-    said = answer(table_with(2.1, 9.8, 1.3), "m")
-    tail, mean, following = said.tail, said.mean.value, said.next_run.interval
+    claims = make_claims(table_with(2.1, 9.8, 1.3), "m")
+    tail, mean, following = claims.tail, claims.mean.value, claims.next_run.interval
     assert 0.0 <= tail.interval[0] <= tail.value <= tail.interval[1]
     assert tail.value < mean < following[1]
     assert following[0] < mean
-    assert answer(table_with(2.1, 9.8, 1.3, metric="forgetting"), "m").tail.value is None
+    assert make_claims(table_with(2.1, 9.8, 1.3, metric="forgetting"), "m").tail.value is None
 
 
 @pytest.mark.parametrize(("protocol", "alike"), [("random", False), ("given", True)])
@@ -159,6 +159,6 @@ def test_claims_from_orders_of_unknown_choice_are_about_orders_like_these(
     protocol: str, alike: bool
 ) -> None:
     runs = [replace(run, protocol=protocol) for run in rows(table_with(50.0, 60.0, 55.0))]
-    said = answer(build(runs), "m")
-    assert said.mean.interval is not None
-    assert ("like these" in said.population) == alike
+    claims = make_claims(build(runs), "m")
+    assert claims.mean.interval is not None
+    assert ("like these" in claims.population) == alike

@@ -38,7 +38,7 @@ def test_the_orders_of_next_continue_a_latin_design() -> None:
         replace(runs[0], protocol="next", label=str(order), sequence=order, accuracy=51.0)
         for order in more.orders
     ]
-    said = edgecil.analyze(build((*runs[:2], *new))).datasets[0].methods["m"].answer
+    said = edgecil.analyze(build((*runs[:2], *new))).datasets[0].methods["m"].claims
     assert (said.protocols, said.blind, said.order_count) == (("latin", "next"), True, 3)
 
 
@@ -88,7 +88,7 @@ def test_orders_that_were_not_chosen_blindly_do_not_count_beside_further_ones() 
     ]
     for count, used in ((1, "edge"), (3, "next")):
         table = build((*runs, *further[:count]))
-        said = edgecil.analyze(table).datasets[0].methods["m"].answer
+        said = edgecil.analyze(table).datasets[0].methods["m"].claims
         assert (said.protocols, said.order_count) == ((used,), 3)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from edgecil.analysis import compare_pairs
-from edgecil.analysis.claims import answer, representative_orders
+from edgecil.analysis.claims import make_claims, representative_orders
 from edgecil.analysis.samples import Choice, find_truth, random_protocols
 from edgecil.sequences import PROTOCOLS, LabelledSequence, Protocol
 from edgecil.sequences.protocols import register_protocol
@@ -48,16 +48,16 @@ def fresh_registry(monkeypatch) -> None:
 
 
 def claims_of(*protocols: str) -> dict[str, str]:
-    said = answer(table_of({"m": noisy(0)}, protocols), "m")
-    return {name: getattr(said, name).validity for name in CLAIMS}
+    claims = make_claims(table_of({"m": noisy(0)}, protocols), "m")
+    return {name: getattr(claims, name).validity for name in CLAIMS}
 
 
 def test_the_same_three_orders_are_neither_exact_nor_calibrated() -> None:
-    said = answer(table_of({"m": noisy(0)}, ("same-three",)), "m")
-    assert not said.blind
-    for claim in (said.mean, said.std, said.next_run, said.tail):
+    claims = make_claims(table_of({"m": noisy(0)}, ("same-three",)), "m")
+    assert not claims.blind
+    for claim in (claims.mean, claims.std, claims.next_run, claims.tail):
         assert (claim.interval, claim.validity) == (None, "none")
-    for claim in (said.worse, said.not_worse):
+    for claim in (claims.worse, claims.not_worse):
         assert (claim.value, claim.validity) == (None, "none")
 
 

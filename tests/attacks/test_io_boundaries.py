@@ -65,7 +65,7 @@ def outcome(directory: Path) -> tuple[object, object]:
     counts = {run.sequence: [node.class_correct for node in run.nodes] for run in runs}
     analysis = Analysis.load(directory / "analysis.json")
     return counts, [
-        (name, to_plain(method.answer), to_plain(method.truth))
+        (name, to_plain(method.claims), to_plain(method.truth))
         for dataset in analysis.datasets
         for name, method in dataset.methods.items()
     ]

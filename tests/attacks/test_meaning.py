@@ -52,12 +52,12 @@ def numbers(source: Any, **options: Any) -> tuple[Numbers, set[str]]:
     dataset = edgecil.analyze(source, **options).datasets[0]
     methods = dataset.methods
     means = {
-        name: (it.answer.mean.value, *(it.answer.mean.interval or ()))
+        name: (it.claims.mean.value, *(it.claims.mean.interval or ()))
         for name, it in methods.items()
     }
     rounded = {name: tuple(round(x or 0.0, 6) for x in some) for name, some in means.items()}
     sentences = {*dataset.notes, *(w for it in methods.values() for w in it.warnings)}
-    sentences |= {it.answer.population for it in methods.values()}
+    sentences |= {it.claims.population for it in methods.values()}
     return rounded, sentences
 
 

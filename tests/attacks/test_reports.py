@@ -38,7 +38,7 @@ def _quick_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages and figures take seconds; what is attacked here is only how files are written."""
 
     def compose(dataset: DatasetAnalysis, *_: object) -> str:
-        return f"{dataset.methods['m'].answer.mean.value:.6f}"
+        return f"{dataset.methods['m'].claims.mean.value:.6f}"
 
     def files(page: str, folder: Path, **_: object) -> dict[Path, bytes]:
         names = ("index.html", "figures/a.svg", "tables/a.csv", "tables/b.csv")

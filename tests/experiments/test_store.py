@@ -288,7 +288,7 @@ def test_the_format_of_one_training_seed_is_read_but_not_continued(tmp_path: Pat
     packed = Path(__file__).parent / "data" / "format-3.sqlite.gz"
     database.write_bytes(gzip.decompress(packed.read_bytes()))
     before = database.read_bytes()
-    answer = edgecil.analyze(tmp_path / "old")["simplecil"].answer
+    answer = edgecil.analyze(tmp_path / "old")["simplecil"].claims
     assert (answer.shared_seeds, answer.order_count) == (1, 3)
     assert answer.mean.value == pytest.approx(91.25)
     with pytest.raises(UsageError, match="cannot be continued"):

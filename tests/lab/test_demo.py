@@ -27,9 +27,9 @@ def measure() -> Any:
     (tests,) = normality(RUNS).values()
     return {
         name: {
-            "mean": method.answer.mean.value,
-            "std": method.answer.std.value,
-            "tail": method.answer.tail.value,
+            "mean": method.claims.mean.value,
+            "std": method.claims.std.value,
+            "tail": method.claims.tail.value,
             "share": method.order_effect.order_share,
             "correlation": method.correlation.pearson,
             "shapiro_p": tests[name].shapiro_p,

@@ -212,8 +212,8 @@ def commands_of(dataset, origin: Origin) -> list[str]:
 
 def test_a_constructed_order_far_from_the_random_ones_is_in_the_answer(dataset) -> None:
     varied = dataset.methods["varied"]
-    said = replace(varied.answer, probes={"when grouped": 95.0, "when spread": 70.0})
-    methods = {**dataset.methods, "varied": replace(varied, answer=said)}
+    claims = replace(varied.claims, probes={"when grouped": 95.0, "when spread": 70.0})
+    methods = {**dataset.methods, "varied": replace(varied, claims=claims)}
     own = replace(dataset, methods=methods)
     sentences = answer(own, rank(own), metric_words("accuracy"))
     assert any("reaches 95.0 when grouped" in text for text in sentences)
@@ -232,7 +232,7 @@ def test_a_table_without_orders_says_what_cannot_be_concluded(tmp_path) -> None:
     assert "nothing is said about other class orders" in reader.text
     summary = next(table for table in page.tables if table.name == "summary")
     assert summary.title == "Accuracy over runs"
-    low, high = dataset.methods["b"].answer.mean.interval
+    low, high = dataset.methods["b"].claims.mean.interval
     assert f"62.5 ({low:.1f}--{high:.1f})" in as_latex(summary)
     assert data_of(page)["classes"] == []
 
@@ -276,7 +276,7 @@ def test_every_metric_has_its_own_curves(directory) -> None:
         suffix = "" if metric == "accuracy" else f"-{metric}"
         texts = {mark.text for mark in figures[f"curves{suffix}"].wide.marks if is_text(mark)}
         for name in ("varied", "steady"):
-            expected = f"{name} {dataset.methods[name].answer.mean.value:.1f}".replace("-", "−")
+            expected = f"{name} {dataset.methods[name].claims.mean.value:.1f}".replace("-", "−")
             assert expected in texts, (metric, name)
     captions = {figures[f"curves{suffix}"].caption for suffix in ("", "-last", "-forgetting")}
     assert len(captions) == 3

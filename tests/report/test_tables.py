@@ -91,12 +91,12 @@ def test_the_summary_has_the_interval_of_the_mean_and_the_best_in_bold() -> None
     dataset = made_of(low=50.0, high=60.0, equal=60.0)
     table = summary_table(dataset)
     for row in rows_of(table):
-        assert (row["from"], row["to"]) == dataset.methods[row["method"]].answer.mean.interval
+        assert (row["from"], row["to"]) == dataset.methods[row["method"]].claims.mean.interval
     bold = bold_cells(table)
     assert {title: sorted(names) for title, names in bold.items()} == {"mean": ["equal", "high"]}
     text = as_latex(table)
     best = table.columns[1].format(table.rows[0][1])
-    low, high = dataset.methods[table.rows[0][0]].answer.mean.interval
+    low, high = dataset.methods[table.rows[0][0]].claims.mean.interval
     assert f"& \\textbf{{{best} ({low:.1f}--{high:.1f})}} &" in text
     assert text.count(" & ") == 5 * 4  # six columns fit a paper
     assert "\\toprule" in text
@@ -141,7 +141,7 @@ def test_orders_chosen_by_results_are_run_but_do_not_count() -> None:
     free = next(order for order in SPACE.enumerate() if order not in seen)
     chosen = replace(runs[0], protocol="search", label="1", sequence=free)
     (dataset,) = analyze(build((*runs, chosen))).datasets
-    assert dataset.methods["m"].answer.order_count == 3
+    assert dataset.methods["m"].claims.order_count == 3
     summary = summary_table(dataset)
     assert summary.paper is not None
     assert [rows_of(one)[0]["orders"] for one in (summary, summary.paper)] == [3, 3]  # of the mean
@@ -156,7 +156,7 @@ def test_the_worst_and_the_best_are_those_of_the_sentence_and_trainings_are_coun
     ]
     (dataset,) = analyze(build((*runs, *again))).datasets
     (row,) = rows_of(summary_table(dataset))
-    said = dataset.methods["m"].answer
+    said = dataset.methods["m"].claims
     assert (row["worst"], row["best"]) == (said.lowest, said.highest)
     figure = build_overview(dataset, ["m"], OrderTable.of(dataset))
     texts = {mark.text for mark in figure.wide.marks if isinstance(mark, Text)}

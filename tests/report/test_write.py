@@ -67,7 +67,7 @@ def test_the_page_of_an_experiment_can_be_switched_to_the_field_s_metrics(tmp_pa
     for metric in values[1:]:
         assert (page.parent / "figures" / f"overview-{metric}.svg").is_file()
         table = (page.parent / "tables" / f"summary-{metric}.csv").read_text(encoding="utf-8")
-        own = analyze(directory, metric=metric)["varied"].answer.mean.value
+        own = analyze(directory, metric=metric)["varied"].claims.mean.value
         assert float(table.splitlines()[1].split(",")[1]) == pytest.approx(own)
 
 

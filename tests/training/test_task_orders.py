@@ -68,4 +68,4 @@ def test_another_program_trains_named_tasks(tmp_path: Path) -> None:
     assert (table.names, table.arranges) == (("news", "reviews", "questions"), "tasks")
     assert len(table.sequences) == 3
     method = analyze(experiment).datasets[0].methods["external"]
-    assert method.answer.mean.value == pytest.approx(58.0)
+    assert method.claims.mean.value == pytest.approx(58.0)

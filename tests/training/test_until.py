@@ -110,7 +110,7 @@ def test_two_orders_are_repeated_and_the_others_are_not_missing(options) -> None
     (dataset,) = edgecil.analyze(experiment).datasets
     method = dataset.methods["finetune"]
     assert (method.order_effect.repeated_orders, method.order_effect.repeats) == (2, 2)
-    assert (method.answer.protocols, method.answer.order_count) == (("random",), 4)
+    assert (method.claims.protocols, method.claims.order_count) == (("random",), 4)
 
 
 def test_repeats_are_those_that_next_announces_and_count_in_the_results(toy) -> None:

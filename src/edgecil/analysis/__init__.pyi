@@ -8,7 +8,7 @@ from .analysis import (
     PredictorSummary as PredictorSummary,
     analyze as analyze,
 )
-from .claims import Answer as Answer, Claim as Claim
+from .claims import Claim as Claim, Claims as Claims
 from .comparison import (
     Comparison as Comparison,
     MethodComparison as MethodComparison,

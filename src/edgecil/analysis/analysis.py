@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from typing_extensions import Unpack
 
-from edgecil.analysis.claims import Answer, answer
+from edgecil.analysis.claims import Claims, make_claims
 from edgecil.analysis.comparison import (
     Comparison,
     Overall,
@@ -62,7 +62,7 @@ from edgecil.sequences.sequence import ClassSequence
 from edgecil.statistics.variance import OrderEffect, split_variance
 from edgecil.wording.sentences import (
     count,
-    describe_answer,
+    describe_claims,
     describe_overall,
     describe_pair,
     describe_step,
@@ -98,7 +98,7 @@ class MethodAnalysis:
 
     name: str
     metric: str
-    answer: Answer
+    claims: Claims
     order_effect: OrderEffect
     next_step: NextStep
     truth: Truth | None
@@ -114,12 +114,12 @@ class MethodAnalysis:
         return tuple(name for name in self.runs if name not in every)
 
     def __repr__(self) -> str:
-        return f"<MethodAnalysis: {describe_answer(self.answer, self.name, self.metric)}>"
+        return f"<MethodAnalysis: {describe_claims(self.claims, self.name, self.metric)}>"
 
     def __str__(self) -> str:
         """Return what may be claimed, what to run next, and warnings, a line each."""
-        said = describe_answer(self.answer, self.name, self.metric)
-        return "\n".join([said, f"Next: {describe_step(self.next_step)}", *self.warnings])
+        sentence = describe_claims(self.claims, self.name, self.metric)
+        return "\n".join([sentence, f"Next: {describe_step(self.next_step)}", *self.warnings])
 
     _repr_pretty_ = show_printed
 
@@ -270,9 +270,9 @@ class Analysis:
         for row, (dataset, name) in enumerate(entries):
             values = dataset.table.orders(name).accuracies
             ax.scatter(values, [row] * len(values), s=10, color="0.6", linewidths=0, alpha=0.5)
-            said = dataset.methods[name].answer.distribution
-            ax.plot(said.interval(0.9), (row + 0.35,) * 2, color=_COLOUR, linewidth=2)
-            ax.plot([said.mean], [row + 0.35], "o", color=_COLOUR, markersize=4)
+            distribution = dataset.methods[name].claims.distribution
+            ax.plot(distribution.interval(0.9), (row + 0.35,) * 2, color=_COLOUR, linewidth=2)
+            ax.plot([distribution.mean], [row + 0.35], "o", color=_COLOUR, markersize=4)
             labels.append(f"{name}\n{dataset.dataset}" if len(self.datasets) > 1 else name)
         ax.set_yticks(range(len(labels)), labels)
         ax.set_ylim(len(entries), -0.5)
@@ -326,26 +326,30 @@ class Analysis:
 
 
 def _row(dataset: DatasetAnalysis, name: str) -> dict[str, Any]:
-    said = dataset.methods[name].answer
+    claims = dataset.methods[name].claims
     row: dict[str, Any] = {
         "dataset": dataset.dataset,
         "method": name,
-        "orders": said.order_count,
-        "trainings": said.trainings,
-        "chosen by": " + ".join(said.protocols),
+        "orders": claims.order_count,
+        "trainings": claims.trainings,
+        "chosen by": " + ".join(claims.protocols),
     }
-    claims = {"mean": said.mean, "std": said.std, "next": said.next_run, "tail": said.tail}
-    for title, claim in claims.items():
-        low, high = claim.interval or (None, None)
+    of_title = {
+        "mean": claims.mean,
+        "std": claims.std,
+        "next": claims.next_run,
+        "tail": claims.tail,
+    }
+    for title, claim in of_title.items():
         row |= {} if title == "next" else {title: claim.value}
-        row |= {f"{title}_low": low, f"{title}_high": high}
-    return {**row, "lowest": said.lowest, "highest": said.highest}
+        row |= {f"{title}_low": claim.low, f"{title}_high": claim.high}
+    return {**row, "lowest": claims.lowest, "highest": claims.highest}
 
 
 def describe_dataset(dataset: DatasetAnalysis) -> Iterator[str]:
     """Yield what may be claimed about each method, and which of two methods is better."""
     for name, method in dataset.methods.items():
-        yield describe_answer(method.answer, name, dataset.metric)
+        yield describe_claims(method.claims, name, dataset.metric)
     if len(dataset.methods) == 2:
         for first, others in dataset.comparisons.items():
             for second, one in others.items():
@@ -473,7 +477,7 @@ def _analyze_dataset(
         )
         for name, truth in truths.items()
     }
-    answered = {name: own.answer.protocols for name, own in methods.items()}
+    answered = {name: own.claims.protocols for name, own in methods.items()}
     details = describe_runs(table, runs.experiments, answered, options.classifier)
     notes += note_undertrained(table, details)
     lost = [name for name in table.methods if name not in truths]
@@ -530,7 +534,7 @@ def _analyze_method(
     if chose and predictor is not None and correlation is not None and correlation.stable:
         weak = warn_of_predictor(predictor.label, predictor.sign, correlation)
         warnings += [] if weak is None else [weak]
-    said = answer(table, method, truth)
+    claims = make_claims(table, method, truth)
     _, orders = representative_orders(table, method)
     effect = split_variance(orders.repeats())
     if len(set(table.identity[orders.rows[orders.rows >= 0]].tolist())) > 1:  # pooled
@@ -539,9 +543,9 @@ def _analyze_method(
     return MethodAnalysis(
         name=method,
         metric=table.metric,
-        answer=said,
+        claims=claims,
         order_effect=effect,
-        next_step=advise(table, method, said, seconds=seconds),
+        next_step=advise(table, method, claims, seconds=seconds),
         truth=None if truth is None else replace(truth, sequences=()),
         runs={name: orders for name, orders in ran.items() if orders},
         correlation=correlation,

@@ -44,8 +44,9 @@ class Claim:
 
     Attributes:
         value: the number; None if nothing can be said.
-        interval: contains the true value with probability `level`, cut at the bounds of the
-            metric; None if there is none.
+        low: the lower end of the interval that contains the true value with probability `level`,
+            cut at the bounds of the metric; None if there is no interval.
+        high: its upper end.
         validity: `measured` if all orders were run; `exact` if it follows from the random choice of
             orders whatever the distribution; `calibrated` if its coverage on truth tables is within
             3 points of its level on average, and at least 80 % for every learner and for the
@@ -58,16 +59,22 @@ class Claim:
     """
 
     value: float | None
-    interval: Interval | None = None
+    low: float | None = None
+    high: float | None = None
     validity: Validity = "none"
     level: float = LEVEL
     reached: float | None = None
     reason: str | None = None
     half_width: float | None = None
 
+    @property
+    def interval(self) -> Interval | None:
+        """Both ends of the interval; None if there is none."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
 
 @dataclass(frozen=True)
-class Answer:
+class Claims:
     """One method over class orders and trainings, from the orders that represent them best.
 
     These are those of :func:`~edgecil.analysis.samples.representative_orders`. Accuracies are
@@ -119,12 +126,12 @@ class Answer:
 
     def __str__(self) -> str:
         """Return the claims in a sentence, without the method's name."""
-        from edgecil.wording.sentences import describe_answer
+        from edgecil.wording.sentences import describe_claims
 
-        return describe_answer(self)
+        return describe_claims(self)
 
 
-def answer(table: Runs, method: str, truth: Truth | None = None) -> Answer:
+def make_claims(table: Runs, method: str, truth: Truth | None = None) -> Claims:
     """Return what may be claimed about a method, given its truth if the table contains it."""
     metric = find_metric(table.metric)
     choice: Choice | None = None
@@ -133,12 +140,12 @@ def answer(table: Runs, method: str, truth: Truth | None = None) -> Answer:
         values = truth.accuracies
         distribution, centre = Distribution.of(values), float(values.mean())
         low, high = (float(end) for end in np.quantile(values, [TAIL, 1.0 - TAIL]))
-        mean = Claim(centre, None, "measured")
-        std = Claim(float(values.std()), None, "measured")
-        following = Claim(centre, (low, high), "measured")
-        tail = Claim(low, None, "measured")
-        worse = Claim(0.0, None, "measured")
-        not_worse = Claim(1.0, None, "measured", CONFIDENCE)
+        mean = Claim(centre, validity="measured")
+        std = Claim(float(values.std()), validity="measured")
+        following = Claim(centre, low, high, "measured")
+        tail = Claim(low, validity="measured")
+        worse = Claim(0.0, validity="measured")
+        not_worse = Claim(1.0, validity="measured", level=CONFIDENCE)
     else:
         choice, orders = representative_orders(table, method)
         values, size = orders.accuracies, table.space.size
@@ -154,7 +161,7 @@ def answer(table: Runs, method: str, truth: Truth | None = None) -> Answer:
         worse = _rank_claim(worse_probability(count) if count < size else 0.0, choice)
         not_worse = _rank_claim(tolerance_share(count, CONFIDENCE, size=size), choice, CONFIDENCE)
     seeds = shared_seeds(orders.seeds)
-    return Answer(
+    return Claims(
         protocols,
         choice is None or choice.random,
         len(orders),
@@ -198,7 +205,7 @@ def _claim(
     reached = reached_coverage(kind, choice.calibration, count)
     return Claim(
         min(max(value, bounds[0]), bounds[1]),
-        cut(interval, bounds),
+        *cut(interval, bounds),
         "calibrated" if is_calibrated(reached) else "rough",
         LEVEL,
         None if reached is None else reached.average,
@@ -210,7 +217,7 @@ def _rank_claim(value: float, choice: Choice, level: float = LEVEL) -> Claim:
     """Make a claim on ranks, which is exact for independent draws."""
     if not choice.random:
         return Claim(None, level=level, reason="requires orders chosen at random")
-    return Claim(value, None, "exact" if choice.independent else "rough", level)
+    return Claim(value, validity="exact" if choice.independent else "rough", level=level)
 
 
 def _near_chance(table: Runs, mean: Claim) -> float | None:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.special import chdtr
 from typing_extensions import Unpack
 
-from edgecil.analysis.claims import Answer, answer
+from edgecil.analysis.claims import Claims, make_claims
 from edgecil.analysis.comparison import judge_pairs, pair_methods
 from edgecil.analysis.samples import find_truth, know_orders, representative_orders
 from edgecil.analysis.sources import DatasetRuns, Reading, Source, gather
@@ -79,7 +79,7 @@ class NextStep:
 def advise(
     table: Runs,
     method: str,
-    said: Answer,
+    claims: Claims,
     *,
     target: float | None = None,
     seconds: float | None = None,
@@ -92,17 +92,17 @@ def advise(
     """
     orders = table.orders(method)
     repeated = not table.has_orders or bool((orders.counts > 1).any())
-    again = 0 if repeated else min(REPEATED_ORDERS, said.order_count)
-    left, unit = table.space.size - said.order_count, unit_of(said.population)
+    again = 0 if repeated else min(REPEATED_ORDERS, claims.order_count)
+    left, unit = table.space.size - claims.order_count, unit_of(claims.population)
     # Further orders of a file whose orders were chosen in an unknown way are like those in it.
-    replaces = not said.blind and not all(find_protocol(it).unknown for it in said.protocols)
+    replaces = not claims.blind and not all(find_protocol(it).unknown for it in claims.protocols)
     known = None
     if not replaces:
         known = know_orders(table, representative_orders(table, method)[1])
-    if said.mean.validity == "measured":
+    if claims.mean.validity == "measured":
         step = NextStep("repeats" if again else "nothing", repeats=again)
     elif known is None:
-        more = LEAST_ORDERS - (0 if replaces else said.order_count)
+        more = LEAST_ORDERS - (0 if replaces else claims.order_count)
         step = NextStep("orders", min(max(more, 1), left), replaces=replaces, unit=unit)
     else:
         width = float(known.half_width())
@@ -309,8 +309,9 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
     steps = {}
     for name in table.methods:
         if len(table.orders(name)):
-            said, seconds = answer(table, name, find_truth(table, name)), run_seconds(runs, name)
-            steps[name] = advise(table, name, said, target=target, seconds=seconds)
+            claims = make_claims(table, name, find_truth(table, name))
+            seconds = run_seconds(runs, name)
+            steps[name] = advise(table, name, claims, target=target, seconds=seconds)
     most = min(table.space.size - len(table.sequences), MOST_ORDERS)
     pairs = pair_methods(table, list(steps))
     compared = judge_pairs(table, pairs)

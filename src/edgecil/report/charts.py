@@ -61,8 +61,8 @@ def build_curves(dataset: DatasetAnalysis, words: MetricWords, suffix: str) -> R
     curves = {name: curve for name, curve in details.items() if curve is not None}
     if not curves or any(np.isfinite(curve.mean).sum() < 2 for curve in curves.values()):
         return None
-    answers = (dataset.methods[method].answer for method in curves)
-    protocols = " and ".join(dict.fromkeys(" + ".join(said.protocols) for said in answers))
+    all_claims = (dataset.methods[method].claims for method in curves)
+    protocols = " and ".join(dict.fromkeys(" + ".join(claims.protocols) for claims in all_claims))
     orders = span((curve.order_count for curve in curves.values()), "order")
     band = " The bands hold 90 % of these orders." if len(curves) <= _MOST_BANDS else ""
     caption = (

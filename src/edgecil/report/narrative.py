@@ -23,7 +23,7 @@ from edgecil.sequences.given import NAME as GIVEN
 from edgecil.sequences.protocols import PROTOCOLS, describe_origins, find_protocol
 from edgecil.sequences.space import count_text
 from edgecil.wording.metric_words import MetricWords
-from edgecil.wording.sentences import count, describe_answer, describe_pair, describe_step
+from edgecil.wording.sentences import count, describe_claims, describe_pair, describe_step
 
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -109,11 +109,11 @@ def about_training(dataset: DatasetAnalysis) -> str:
     """One sentence for the caption of a paper's table: what was trained, how, how often."""
     facts = [f"{name} {value}" for name, value in setup_facts(dataset).items()]
     if dataset.table.counts_orders:
-        answers = [one.answer for one in dataset.methods.values()]
-        facts.append(f"mean over {span((it.order_count for it in answers), 'class order')}")
-        if any(it.trainings > it.order_count for it in answers):
-            facts[-1] += f", {span((it.trainings for it in answers), 'training')}"
-        elif len(own := {it.shared_seeds == 0 for it in answers}) == 1:
+        all_claims = [method.claims for method in dataset.methods.values()]
+        facts.append(f"mean over {span((it.order_count for it in all_claims), 'class order')}")
+        if any(it.trainings > it.order_count for it in all_claims):
+            facts[-1] += f", {span((it.trainings for it in all_claims), 'training')}"
+        elif len(own := {it.shared_seeds == 0 for it in all_claims}) == 1:
             seeds = "each with its own training seed" if own.pop() else "one training seed for all"
             facts[-1] += f", {seeds}"
     setting = [f"Setting: {' '.join(_what(dataset))}; {'; '.join(facts)}."] if facts else []
@@ -139,7 +139,7 @@ def answer(dataset: DatasetAnalysis, ranked: Sequence[str], words: MetricWords) 
             if pair is None
             else describe_pair(best, second, pair, words.name, metric)
         )
-    sentences.append(describe_answer(dataset.methods[best].answer, best, words.name))
+    sentences.append(describe_claims(dataset.methods[best].claims, best, words.name))
     sentences += _furthest(dataset, others, words)
     table = dataset.table
     if not table.has_orders:
@@ -149,7 +149,7 @@ def answer(dataset: DatasetAnalysis, ranked: Sequence[str], words: MetricWords) 
                 "said about other class orders, and order and training cannot be told apart."
             )
         return sentences
-    measured = any(one.answer.mean.validity == "measured" for one in dataset.methods.values())
+    measured = any(one.claims.mean.validity == "measured" for one in dataset.methods.values())
     if set(table.protocols) == {GIVEN} and not measured:
         sentences.append(
             "This holds if your orders were not chosen by their results or their similarity."
@@ -162,9 +162,9 @@ def _furthest(dataset: DatasetAnalysis, names: Sequence[str], words: MetricWords
     """The constructed order that lies furthest from a method's random orders, if one does."""
     distances = []
     for name in names:
-        said = dataset.methods[name].answer
-        low, high = said.next_run.interval or (-np.inf, np.inf)
-        for meaning, value in said.probes.items():
+        claims = dataset.methods[name].claims
+        low, high = claims.next_run.interval or (-np.inf, np.inf)
+        for meaning, value in claims.probes.items():
             text = (
                 f"A new run of {name} lies between {rounded_limit(low)} and {rounded_limit(high)} "
                 f"{words.unit} (90 %); it reaches {rounded(value)} {meaning}."

@@ -125,7 +125,7 @@ def named_orders(dataset: DatasetAnalysis, method: str) -> tuple[NamedOrder, ...
 def rank(dataset: DatasetAnalysis) -> list[str]:
     """All methods, from best to worst mean."""
     sign = -1.0 if metric_words(dataset.metric).higher_is_better else 1.0
-    means = {name: sign * (it.answer.mean.value or 0.0) for name, it in dataset.methods.items()}
+    means = {name: sign * (it.claims.mean.value or 0.0) for name, it in dataset.methods.items()}
     return sorted(means, key=means.__getitem__)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from edgecil.analysis.analysis import DatasetAnalysis
-from edgecil.analysis.claims import Answer
+from edgecil.analysis.claims import Claims
 from edgecil.io.arrays import Floats, Ints
 from edgecil.report.drawing import (
     NARROW,
@@ -54,7 +54,7 @@ class OverviewRow:
     """
 
     name: str
-    said: Answer
+    claims: Claims
     values: Floats
     protocols: tuple[str, ...]
     orders: Ints
@@ -64,12 +64,12 @@ class OverviewRow:
     @property
     def is_measured(self) -> bool:
         """Whether all orders were run."""
-        return self.said.mean.validity == "measured"
+        return self.claims.mean.validity == "measured"
 
     @property
     def has_shape(self) -> bool:
         """Whether there are enough orders to draw the shape of their distribution."""
-        return self.is_measured or self.said.order_count >= _LEAST_SHAPE
+        return self.is_measured or self.claims.order_count >= _LEAST_SHAPE
 
     @property
     def is_crowded(self) -> bool:
@@ -117,7 +117,7 @@ def _row(dataset: DatasetAnalysis, name: str, orders: OrderTable) -> OverviewRow
     every = [one for one in dataset.table.protocols if find_protocol(one).exhaustive]
     return OverviewRow(
         name,
-        method.answer,
+        method.claims,
         values[own],
         tuple(next((p for p, _ in one if p not in every), "") for one in chosen),
         own,
@@ -165,16 +165,16 @@ def draw_overview(
 
 def _columns(rows: Sequence[OverviewRow], words: MetricWords) -> dict[str, tuple[float, list[str]]]:
     """Titles of the columns of numbers, with their width and a text for each row."""
-    columns = {"mean": (112.0, [_decimal(row.said.mean.value) for row in rows])}
-    if any(row.said.tail.value is not None for row in rows) and words.higher_is_better:
-        columns["95 % exceed"] = (84.0, [_decimal(row.said.tail.value) for row in rows])
+    columns = {"mean": (112.0, [_decimal(row.claims.mean.value) for row in rows])}
+    if any(row.claims.tail.value is not None for row in rows) and words.higher_is_better:
+        columns["95 % exceed"] = (84.0, [_decimal(row.claims.tail.value) for row in rows])
     probes = dict.fromkeys(one.label for row in rows for one in row.named if one.meaning)
     for label in probes:
         cells = [{one.label: one.value for one in row.named}.get(label) for row in rows]
         columns[label] = (max(text_width(label, 11.5) + 14.0, 52.0), list(map(_decimal, cells)))
     if not probes:
-        columns[words.ends[0]] = (56.0, [f"{row.said.lowest:.1f}" for row in rows])
-        columns[words.ends[1]] = (56.0, [f"{row.said.highest:.1f}" for row in rows])
+        columns[words.ends[0]] = (56.0, [f"{row.claims.lowest:.1f}" for row in rows])
+        columns[words.ends[1]] = (56.0, [f"{row.claims.highest:.1f}" for row in rows])
     shares = [row.order_share for row in rows]
     if any(share is not None for share in shares):
         texts = ["–" if share is None else f"{100.0 * share:.0f} %" for share in shares]
@@ -198,7 +198,7 @@ def _beside(
     """The name on the left and the numbers on the right, the mean's interval below the mean."""
     name = fit(row.name, names, size, bold=True)
     marks: list[Mark] = [Text(0.0, base + 4.0, name, size, bold=True)]
-    between = _between(row.said)
+    between = _between(row.claims)
     is_stacked = height >= 44.0 and between != ""
     shift = 80.0 if between and not is_stacked else 0.0
     mean, *others = numbers.values()
@@ -214,7 +214,7 @@ def _beside(
 
 def _above(row: OverviewRow, numbers: Mapping[str, str], upper: float, width: float) -> list[Mark]:
     """Name, mean and interval in one line, the other numbers below."""
-    between = _between(row.said)
+    between = _between(row.claims)
     around = f" ({between})" if between else ""
     number = width - text_width(around, 11.5)
     mean, *_ = numbers.values()
@@ -228,16 +228,16 @@ def _above(row: OverviewRow, numbers: Mapping[str, str], upper: float, width: fl
     ]
 
 
-def _between(said: Answer) -> str:
-    interval = said.mean.interval
+def _between(claims: Claims) -> str:
+    interval = claims.mean.interval
     return "" if interval is None else f"{interval[0]:.1f} to {interval[1]:.1f}"
 
 
 def _draw_row(row: OverviewRow, scale: Scale, base: float, height: float) -> list[Mark]:
     """The density above the base line, the intervals on it, the dots below."""
-    said = row.said
+    claims = row.claims
     marks: list[Mark] = []
-    if row.has_shape and said.distribution.std > 0.0:
+    if row.has_shape and claims.distribution.std > 0.0:
         marks.append(_hill(row, scale, base, height))
     row = row.without_middle()
     x = scale.map(row.values)
@@ -254,14 +254,14 @@ def _draw_row(row: OverviewRow, scale: Scale, base: float, height: float) -> lis
         size = radius if many else max(1.35 * radius, 3.4)
         opacity = 0.55 if protocol == "" else 0.6 if many and len(x) > 12 else 0.95
         marks.append(Dots(x[chosen], y[chosen], size, colour, shape, opacity, data))
-    if said.next_run.interval is not None:
-        low, high = map(scale, said.next_run.interval)
+    if claims.next_run.interval is not None:
+        low, high = map(scale, claims.next_run.interval)
         marks += whisker(low, high, base)
-    if said.mean.interval is not None:
-        low, high = map(scale, said.mean.interval)
+    if claims.mean.interval is not None:
+        low, high = map(scale, claims.mean.interval)
         marks.append(Line(((low, base), (high, base)), "ink", 5.0))
-    if said.mean.value is not None:
-        marks += diamond(scale(said.mean.value), base, 4.6)
+    if claims.mean.value is not None:
+        marks += diamond(scale(claims.mean.value), base, 4.6)
     return [*marks, *_labels(row, scale, base)]
 
 
@@ -271,11 +271,11 @@ def _hill(row: OverviewRow, scale: Scale, base: float, height: float) -> Line:
         counts, edges = np.histogram(row.values, bins=_BARS)
         density = counts.astype(np.float64)
     else:
-        edges = np.linspace(*row.said.distribution.interval(0.99), _DENSITY_POINTS)
+        edges = np.linspace(*row.claims.distribution.interval(0.99), _DENSITY_POINTS)
         if row.is_measured:
             edges = grid(row.values) - 1e-9  # a bar has its lower edge
         edges = edges.clip(scale.low, scale.high)
-        density = np.diff(row.said.distribution.cdf(edges)) / np.maximum(np.diff(edges), 1e-9)
+        density = np.diff(row.claims.distribution.cdf(edges)) / np.maximum(np.diff(edges), 1e-9)
     levels = np.repeat(base - 0.44 * height * density / max(float(density.max()), 1e-12), 2)
     x = scale.map(np.repeat(edges, 2)).tolist()
     outline = zip(x, [base, *levels.tolist(), base], strict=True)
@@ -284,7 +284,7 @@ def _hill(row: OverviewRow, scale: Scale, base: float, height: float) -> Line:
 
 def _labels(row: OverviewRow, scale: Scale, base: float) -> list[Mark]:
     """Names of the constructed orders that lie outside the central interval, with room for each."""
-    low, high = row.said.next_run.interval or (row.said.lowest, row.said.highest)
+    low, high = row.claims.next_run.interval or (row.claims.lowest, row.claims.highest)
     taken = [(scale(low), scale(high))]
     marks: list[Mark] = []
     for one in sorted(row.named, key=lambda order: (order.meaning == "", order.value)):
@@ -314,7 +314,7 @@ def _scale(rows: Sequence[OverviewRow], start: float, end: float) -> Scale:
     values: list[float] = []
     for row in rows:
         values += row.values[[0, -1]].tolist()
-        for interval in (row.said.mean.interval, row.said.next_run.interval):
+        for interval in (row.claims.mean.interval, row.claims.next_run.interval):
             values += interval or ()
     limits = (0.0, 100.0) if min(values) >= 0.0 and max(values) <= 100.0 else None
     return Scale.around(values, start, end, margin=0.03, limits=limits)
@@ -331,12 +331,12 @@ def _entries(rows: Sequence[OverviewRow], kind: str) -> list[Entry]:
     if any("" in row.protocols for row in rows):
         label = "other order" if protocols else "order"
         entries.append(Entry(label, *protocol_style(""), opacity=0.55))
-    if any(row.said.mean.interval for row in rows):
+    if any(row.claims.mean.interval for row in rows):
         entries.append(Entry("mean, 90 % interval", "ink", "interval"))
     else:
         entries.append(Entry("mean", "ink", "diamond"))
     measured = [row.is_measured for row in rows if row.has_shape]
-    if any(row.said.next_run.interval for row in rows):
+    if any(row.claims.next_run.interval for row in rows):
         text = "90 % of orders" if any(measured) else "new run, 90 %"
         entries.append(Entry(text, "ink", "whisker"))
     if measured:
@@ -348,14 +348,14 @@ def explain(dataset: DatasetAnalysis) -> str:
     """How to read the bars and the numbers of the chart, in a few sentences."""
     sentences = []
     methods = dataset.methods.values()
-    if any(one.answer.order_count >= _LEAST_SHAPE for one in methods):
+    if any(one.claims.order_count >= _LEAST_SHAPE for one in methods):
         sentences.append(
             "Grey: the distribution over orders and trainings. The thin bar holds a new run with "
             "probability 90 % and counts how uncertain that distribution is."
         )
     if any(one.order_effect.order_share is not None for one in methods):
         sentences.append("Order: how much of the variance of runs is due to the class order.")
-    if any(one.answer.probes for one in methods):
+    if any(one.claims.probes for one in methods):
         sentences.append(
             "Constructed orders are drawn beside the random ones and belong to no mean; nothing "
             "says that they are the best or worst possible."

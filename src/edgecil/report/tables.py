@@ -49,27 +49,27 @@ def summary_table(
     paper: list[dict[Column, Cell]] = []
     for name in shown:
         method = dataset.methods[name]
-        said, share, relation = method.answer, method.order_effect.order_share, method.correlation
+        claims, share, relation = method.claims, method.order_effect.order_share, method.correlation
         r = relation.pearson if relation is not None and relation.stable else None
-        low, high = said.mean.interval or (None, None)
-        least, most = said.next_run.interval or (None, None)
+        low, high = claims.mean.interval or (None, None)
+        least, most = claims.next_run.interval or (None, None)
         lowest, highest = (Column(end, 1) for end in words.ends)
-        ends = {lowest: said.lowest, highest: said.highest}
+        ends = {lowest: claims.lowest, highest: claims.highest}
         own = {f"{it.protocol} {it.label}": it.value for it in named[name]}
         rows.append(
             {
                 Column("method"): name,
-                Column("mean", 1): said.mean.value,
+                Column("mean", 1): claims.mean.value,
                 Column("from", 1): low,
                 Column("to", 1): high,
-                Column("tail", 1): said.tail.value,
+                Column("tail", 1): claims.tail.value,
                 Column("5 %", 1): least,
                 Column("95 %", 1): most,
                 **{Column(label, 1): own.get(label) for label in labels},
                 **ends,
                 Column("order, %", 0): None if share is None else 100.0 * share,
                 Column("r", 2, signed=True): r,
-                counts: said.order_count,
+                counts: claims.order_count,
                 Column("claims from"): _basis(method),
             }
         )
@@ -78,10 +78,10 @@ def summary_table(
         paper.append(
             {
                 Column("method"): name,
-                Column("mean", 0): f"{said.mean.value:.1f}{between}",
-                Column("95 % exceed", 1): said.tail.value,
+                Column("mean", 0): f"{claims.mean.value:.1f}{between}",
+                Column("95 % exceed", 1): claims.tail.value,
                 **({Column(label, 1): short.get(label) for label in probes} or ends),
-                counts: said.order_count,
+                counts: claims.order_count,
             }
         )
     explained = {
@@ -96,9 +96,9 @@ def summary_table(
     titles = {column.title for column in columns}
     notes = [f"In {words.unit}."] if words.unit else []
     notes += (text for key, text in explained.items() if key in titles)
-    if any(one.answer.trainings > one.answer.order_count for one in dataset.methods.values()):
+    if any(one.claims.trainings > one.claims.order_count for one in dataset.methods.values()):
         notes.append("Worst and best are class orders, each the mean of its trainings.")
-    if labels and any(one.answer.mean.validity != "measured" for one in dataset.methods.values()):
+    if labels and any(one.claims.mean.validity != "measured" for one in dataset.methods.values()):
         notes.append("Constructed orders do not count for mean, worst and best.")
     extremes = f"the {' and '.join(words.ends)} {over[:-1]}"
     caption = (
@@ -149,11 +149,11 @@ def _basis(method: MethodAnalysis) -> str:
     from edgecil.wording.populations import unit_of
     from edgecil.wording.sentences import count
 
-    said = method.answer
-    orders = count(said.order_count, unit_of(said.population))
-    if said.mean.validity == "measured":
+    claims = method.claims
+    orders = count(claims.order_count, unit_of(claims.population))
+    if claims.mean.validity == "measured":
         return f"all {orders}"
-    chosen_by = " + ".join(name for name in said.protocols if name != GIVEN)
+    chosen_by = " + ".join(name for name in claims.protocols if name != GIVEN)
     return f"{orders} of {chosen_by}" if chosen_by else orders
 
 

@@ -12,7 +12,7 @@ from edgecil.statistics.posterior import LEAST_ORDERS, Grade, Interval
 from edgecil.wording.populations import unit_of
 
 if TYPE_CHECKING:
-    from edgecil.analysis.claims import Answer
+    from edgecil.analysis.claims import Claims
     from edgecil.analysis.comparison import Comparison, MethodComparison, Overall
     from edgecil.analysis.next_runs import NextRuns, NextStep
     from edgecil.sequences.sequence import ClassSequence
@@ -24,7 +24,7 @@ MOST_ORDERS = 100
 _DESCRIBED = 6  # pairs; more of them are in the table only
 
 
-def describe_answer(said: Answer, name: str = "", metric: str = DEFAULT_METRIC) -> str:
+def describe_claims(claims: Claims, name: str = "", metric: str = DEFAULT_METRIC) -> str:
     """What a method reaches on average and in a new run, in two sentences."""
     about = find_metric(metric)
     unit = " %" if about.bounds == (0.0, 100.0) else ""
@@ -32,17 +32,17 @@ def describe_answer(said: Answer, name: str = "", metric: str = DEFAULT_METRIC) 
     what = "" if metric == DEFAULT_METRIC else f"{article} {about.label} "
     of = "of " if what else ""
     verb = f"{name} reaches" if name else "reaches"
-    between = f"between {rounded(said.lowest)} and {rounded(said.highest)}"
-    if said.order_count == 1 or said.lowest == said.highest:
-        between = f"at {rounded(said.lowest)}"
-    kind = unit_of(said.population)
-    orders = count(said.order_count, kind)
-    guess = "" if said.chance is None else f"chance is {rounded(said.chance)} %"
+    between = f"between {rounded(claims.lowest)} and {rounded(claims.highest)}"
+    if claims.order_count == 1 or claims.lowest == claims.highest:
+        between = f"at {rounded(claims.lowest)}"
+    kind = unit_of(claims.population)
+    orders = count(claims.order_count, kind)
+    guess = "" if claims.chance is None else f"chance is {rounded(claims.chance)} %"
     beside = f" ({guess})" if guess else ""
-    probes = "".join(f"; {rounded(value)} {clause}" for clause, value in said.probes.items())
-    if said.mean.validity == "none":
+    probes = "".join(f"; {rounded(value)} {clause}" for clause, value in claims.probes.items())
+    if claims.mean.validity == "none":
         verb = f"{name} ran" if name else "ran"
-        few = said.order_count < LEAST_ORDERS
+        few = claims.order_count < LEAST_ORDERS
         missing = (
             f"a claim about other {kind}s requires {LEAST_ORDERS}"
             if few
@@ -50,19 +50,21 @@ def describe_answer(said: Answer, name: str = "", metric: str = DEFAULT_METRIC) 
         )
         at = f"with {what}{between}" if what else between
         return f"{verb} {orders} {at}{unit}{beside}; {missing}{probes}."
-    assert said.mean.value is not None
-    mean = f"{verb} {what}{of}{rounded(said.mean.value)}{unit} on average over {said.population}"
-    if said.mean.validity == "measured":
-        low, high = said.next_run.interval or (said.lowest, said.highest)
+    assert claims.mean.value is not None
+    mean = (
+        f"{verb} {what}{of}{rounded(claims.mean.value)}{unit} on average over {claims.population}"
+    )
+    if claims.mean.validity == "measured":
+        low, high = claims.next_run.interval or (claims.lowest, claims.highest)
         return (
-            f"{mean}{beside}, measured on all {said.order_count:,} orders. 90 % of them lie "
+            f"{mean}{beside}, measured on all {claims.order_count:,} orders. 90 % of them lie "
             f"between {rounded(low)} and {rounded(high)}, all {between}{probes}."
         )
     following = ""
-    if said.next_run.interval is not None:
-        ends = map(rounded_limit, said.next_run.interval)
+    if claims.next_run.interval is not None:
+        ends = map(rounded_limit, claims.next_run.interval)
         following = "A new run lies between {} and {} (90 %); the ".format(*ends)
-    claim = f"{mean}{_bracket(said.mean.interval, guess)}"
+    claim = f"{mean}{_bracket(claims.mean.interval, guess)}"
     return f"{claim}. {following or 'The '}{orders} lie {between}{unit}{probes}."
 
 
