@@ -37,7 +37,8 @@ import numpy as np
 
 def load():
     labels = np.repeat(np.arange(4), (10, 20, 30, 40))
-    return np.eye(4, dtype=np.float32)[labels], labels
+    vectors = np.eye(4, dtype=np.float32)[labels]
+    return (vectors, labels), (2.0 * vectors, labels)
 """,
     "protocol": """
 from edgecil import ClassSequence, Protocol, register_protocol

@@ -126,7 +126,7 @@ DATA = {
     "edgecil's own": lambda: toy_dataset(4),
     "a torch Dataset": lambda: pair()[0],
     "a pair": pair,
-    "arrays": lambda: (np.eye(24, 5), np.arange(24) % 4),
+    "arrays": lambda: (np.eye(24, 5) + np.arange(24)[:, None], np.arange(24) % 4),
     "a Hugging Face dataset": hub,
     "a function": lambda: toy_dataset,
 }

@@ -171,7 +171,7 @@ def place_in_groups(
     >>> @dataclass(frozen=True)
     ... class Page(Options):
     ...     width: int = option("columns", 80)
-    >>> place_in_groups({"width": 60, "page": {}, "title": "A"}, {"page": Page})
+    >>> place_in_groups({"width": 60, "title": "A"}, {"page": Page})
     {'title': 'A', 'page': {'width': 60}}
     """
     group_of_name: dict[str, str] = {}

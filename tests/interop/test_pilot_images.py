@@ -50,7 +50,7 @@ def test_ease_runs_as_pilot_configures_it(tmp_path: Path, monkeypatch: pytest.Mo
     """Only images, weights, device and the number of classes are not those of a user with a GPU."""
     monkeypatch.chdir(tmp_path)
     Path("ease.json").write_text(json.dumps(EASE), encoding="utf-8")
-    write_cifar(LAYOUTS["cifar100"], Path("data"), (TRAIN, TRAIN))
+    write_cifar(LAYOUTS["cifar100"], Path("data"), (TRAIN, TRAIN - 1))
     write_vit(Path("vit.safetensors"))
     seen: set[tuple[int, ...]] = set()
     brightest = 0.0

@@ -20,6 +20,15 @@ from tests.methods.learner_files import write_learner
 from tests.toys import save_toy
 from tests.training.test_resume import finished, started, wait_for
 
+SLOW_LEARNER = """
+
+class SlowNetwork(SmallNetwork):
+    def fit_task(self, images, labels, classes):
+        import time
+        time.sleep(0.6)
+        super().fit_task(images, labels, classes)
+"""
+
 
 def test_a_learner_in_a_file_runs_in_workers_and_its_changes_are_noticed(tmp_path: Path) -> None:
     path, data = write_learner(tmp_path / "code"), save_toy(tmp_path / "toy.npz")
@@ -97,9 +106,12 @@ def test_the_training_loop_of_the_docs_is_killed_and_resumed(tmp_path: Path) -> 
     code = example.read_text(encoding="utf-8").split('"""')[2].split("class SmallNetwork")[1]
     assert len([line for line in code.splitlines() if line.strip()]) <= 31
     data = save_toy(tmp_path / "toy.npz")
+    # Slower than results are written, so that there is a moment for the kill.
+    learner = tmp_path / "slow_loop.py"
+    learner.write_text(f"{example.read_text(encoding='utf-8')}{SLOW_LEARNER}", encoding="utf-8")
 
     def words(out: Path) -> list[str]:
-        text = f"run --method {example}:SmallNetwork --dataset {data} --tasks 2 --workers 1"
+        text = f"run --method {learner}:SlowNetwork --dataset {data} --tasks 2 --workers 1"
         return [*text.split(), "--protocol", "enumerate", "--out", str(out)]
 
     def counts(out: Path) -> dict[Any, Any]:

@@ -24,8 +24,8 @@ def default_directory(config: ExperimentConfig) -> Path:
     adds to the experiment.
 
     >>> config = ExperimentConfig(("icarl", "ewc"), "quickdraw", tasks=3)
-    >>> default_directory(config).as_posix()
-    'runs/quickdraw-icarl-ewc-6b7e5c'
+    >>> default_directory(config).as_posix()  # doctest: +ELLIPSIS
+    'runs/quickdraw-icarl-ewc-...'
     """
     dataset = config.dataset
     if dataset.startswith(OBJECT):

@@ -48,8 +48,8 @@ def read_given_tasks(source: str | Path | Mapping[str, Any] | Sequence[Any]) -> 
 
     >>> read_given_tasks(["news", "reviews"])
     [GivenTask(name='news', classes=()), GivenTask(name='reviews', classes=())]
-    >>> read_given_tasks('{"animals": ["cat", 3]}')
-    [GivenTask(name='animals', classes=('cat', 3))]
+    >>> read_given_tasks('{"animals": ["cat", 3], "plants": ["oak"]}')[0]
+    GivenTask(name='animals', classes=('cat', 3))
     """
     content = _parse(source) if isinstance(source, (str, Path)) else source
     if isinstance(content, Mapping):

@@ -52,11 +52,13 @@ class Chain:
 class Job:
     """Chains to train in one process, one after the other.
 
-    With `scores`, nothing is trained: the outcome of the first node has the scores of its method.
+    It ends before a node that would make it last longer than `seconds`. With `scores`, nothing is
+    trained: the outcome of the first node has the scores of its method.
     """
 
     chains: tuple[Chain, ...]
     scores: bool = False
+    seconds: float = PERIOD
 
     @property
     def first(self) -> Node:
@@ -120,7 +122,7 @@ def train_job(
     *,
     limit: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> None:
-    """Train the nodes of a job until another one would make it last longer than a second.
+    """Train the nodes of a job until another one would make it last too long.
 
     A failure ends its chain, and too little memory ends the job. `limit` returns a context that
     raises :class:`TooLongError` in a training that takes too long.
@@ -134,7 +136,7 @@ def train_job(
             outcome = failure(str(error))
         reporter.end(0, outcome)
         return
-    work = _Work(context, files, reporter, limit)
+    work = _Work(context, files, reporter, limit, job.seconds)
     for number, chain in enumerate(job.chains):
         if work.is_over:
             return
@@ -150,9 +152,11 @@ class _Work:
         files: StateFiles,
         reporter: Reporter,
         limit: Callable[[], AbstractContextManager[None]],
+        seconds: float,
     ) -> None:
         self._context, self._files, self._reporter = context, files, reporter
         self._limit = limit
+        self._seconds = seconds
         self._begun = time.perf_counter()
         self._longest = 0.0  # seconds of a node
         self._is_short_of_memory = False
@@ -162,7 +166,7 @@ class _Work:
         """Whether the next node would probably end too late."""
         elapsed = time.perf_counter() - self._begun
         return self._is_short_of_memory or (
-            self._longest > 0.0 and elapsed + self._longest > PERIOD
+            self._longest > 0.0 and elapsed + self._longest > self._seconds
         )
 
     def train(self, number: int, chain: Chain) -> None:
