@@ -13,7 +13,7 @@ from edgecil.errors import unknown_name_error
 from edgecil.io.packages import require_training
 from edgecil.options import checked
 
-Kind = Literal[
+EntryKind = Literal[
     "methods", "backbones", "datasets", "encoders", "protocols", "objectives", "recipes", "setups"
 ]  # fmt: skip
 Rows = Iterator[dict[str, Any]]
@@ -21,9 +21,9 @@ Rows = Iterator[dict[str, Any]]
 
 @checked
 def list_entries(
-    kind: Kind, pattern: str = "*", *, root: str | Path | None = None, setup: str = "fast"
+    kind: EntryKind, pattern: str = "*", *, root: str | Path | None = None, setup: str = "fast"
 ) -> list[dict[str, Any]]:
-    """Return what there is of a kind: names with a line about each.
+    """Return what is available of a kind: names with a line about each.
 
     Args:
         kind: `methods`, `backbones`, `datasets`, `encoders`, `protocols`, `objectives`, `recipes`
@@ -35,8 +35,8 @@ def list_entries(
     >>> [entry["name"] for entry in list_entries("recipes", "samples-*")]
     ['samples-cub200', 'samples-quickdraw']
     """
-    if kind not in get_args(Kind):
-        raise unknown_name_error("kind", kind, get_args(Kind))
+    if kind not in get_args(EntryKind):
+        raise unknown_name_error("kind", kind, get_args(EntryKind))
     if kind in ("methods", "backbones", "setups"):
         require_training()
     listers: dict[str, Callable[[], Rows]] = {
@@ -84,29 +84,31 @@ def _with_status(names: Iterable[str], status: Callable[[str], tuple[bool, str]]
 
 
 def _methods(setup: str) -> Rows:
-    """Methods with their settings in a setup; in one of a single method, that method."""
+    """Methods with their settings in a setup; a setup of a single method lists that one."""
     from edgecil.methods import get_method, method_names
     from edgecil.methods.setups import NAMED, SETUPS
 
-    only = NAMED.get(SETUPS.resolve(setup))
-    for it in map(get_method, method_names()):
-        if only is None or it.name == only.method:
-            settings = it.configure(*it.schedule(setup, "resnet-tiny"), it.settings(setup))
-            yield {"name": it.name, "summary": it.summary, "settings": asdict(settings)}
+    named_setup = NAMED.get(SETUPS.resolve(setup))
+    for method in map(get_method, method_names()):
+        if named_setup is None or method.name == named_setup.method:
+            schedule, memory = method.schedule(setup, "resnet-tiny")
+            settings = method.configure(schedule, memory, method.settings(setup))
+            yield {"name": method.name, "summary": method.summary, "settings": asdict(settings)}
 
 
 def _protocols() -> Rows:
     from edgecil.sequences import PROTOCOLS
 
-    return ({"name": it.name, "summary": it.summary} for it in PROTOCOLS.values())
+    for protocol in PROTOCOLS.values():
+        yield {"name": protocol.name, "summary": protocol.summary}
 
 
 def _objectives() -> Rows:
     from edgecil.sequences import OBJECTIVES
 
     for name, function in OBJECTIVES.items():
-        first = (function.__doc__ or "").split("\n")[0]
-        yield {"name": name, "summary": first.removeprefix("Return ")}
+        first_line = (function.__doc__ or "").split("\n")[0]
+        yield {"name": name, "summary": first_line.removeprefix("Return ")}
 
 
 def _recipes() -> Rows:
@@ -122,7 +124,7 @@ def _recipes() -> Rows:
 
 
 def _setups() -> Rows:
-    """The setups for every method, then the published ones by name; what is empty is left open."""
+    """The setups for every method, then the published ones by name; "" is left to the user."""
     from edgecil.methods.setups import NAMED
 
     empty = dict.fromkeys(("network", "preparation", "split", "source"), "")
@@ -132,12 +134,12 @@ def _setups() -> Rows:
         "published": "each method's own for the dataset: one of these",
     }.items():
         yield {"name": name, "summary": summary, **empty}
-    for name, it in NAMED.items():
+    for name, setup in NAMED.items():
         yield {
             "name": name,
-            "summary": "; ".join(map(str, it.stated)) or "states no accuracy",
-            "network": it.backbone,
-            "preparation": " ".join(it.images.values()),
-            "split": it.split,
-            "source": it.source,
+            "summary": "; ".join(map(str, setup.stated)) or "states no accuracy",
+            "network": setup.backbone,
+            "preparation": " ".join(setup.images.values()),
+            "split": setup.split,
+            "source": setup.source,
         }

@@ -12,9 +12,9 @@ Default = TypeVar("Default")
 
 
 class Entries(Generic[T]):
-    """What an object holds by name; subclasses say what it is in `_entries`, and name its kind.
+    """An object that is read by name; subclasses define `_entries`, and name its kind.
 
-    It is no `Mapping` by inheritance: two such objects are equal only if they are the same.
+    It does not inherit from `Mapping`, which would make two objects with equal entries equal.
 
     >>> class Menu(Entries[float]):
     ...     _kind = "dish"
@@ -29,7 +29,7 @@ class Entries(Generic[T]):
     _kind = "name"
 
     def _entries(self) -> Mapping[str, T]:
-        """Return what the object holds, by name."""
+        """Return the entries by name."""
         raise NotImplementedError
 
     def __getitem__(self, name: str) -> T:
@@ -55,11 +55,11 @@ class Entries(Generic[T]):
         return self._entries().keys()
 
     def values(self) -> ValuesView[T]:
-        """Return what is held under the names."""
+        """Return the entries."""
         return self._entries().values()
 
     def items(self) -> ItemsView[str, T]:
-        """Return the names, each with what it holds."""
+        """Return the names, each with its entry."""
         return self._entries().items()
 
     @overload
@@ -69,7 +69,7 @@ class Entries(Generic[T]):
     def get(self, name: str, default: Default) -> T | Default: ...
 
     def get(self, name: str, default: object = None) -> object:
-        """Return what is held under a name, or the default if there is none."""
+        """Return the entry of a name, or the default if there is none."""
         return self._entries().get(name, default)
 
     def _ipython_key_completions_(self) -> list[str]:

@@ -28,7 +28,7 @@ from edgecil.errors import is_integer
 
 @dataclass(frozen=True)
 class Range:
-    """Numbers from `low` to `high`, without these two if `open`; part of a type, as in `Count`."""
+    """Numbers from `low` to `high`, both excluded if `open`; part of a type, as in `Count`."""
 
     low: float
     high: float = inf
@@ -69,7 +69,7 @@ class MismatchError(ValueError):
 
 @cache
 def function_types(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return the hint of every named parameter; those of `**more: Unpack[T]` by the keys of T."""
+    """Return the hint of every named parameter, and for `**more: Unpack[T]` of every key of T."""
     types: dict[str, Any] = {}
     for parameter, hint in _parameters(function):
         if get_origin(hint) is Unpack:
@@ -101,8 +101,9 @@ def _parameters(function: Callable[..., Any]) -> list[tuple[Parameter, Any]]:
     plain_function = unwrap(getattr(function, "__func__", function))
     types = get_type_hints(plain_function, include_extras=True)
     parameters = signature(plain_function).parameters
-    own = [name for name in parameters if name != "cls"]
-    return [(parameters[name], types.get(name, Any)) for name in own]
+    return [
+        (parameter, types.get(name, Any)) for name, parameter in parameters.items() if name != "cls"
+    ]
 
 
 def class_types(cls: type[Any]) -> dict[str, Any]:
@@ -116,7 +117,7 @@ def _class_types(cls: Any) -> dict[str, Any]:
 
 
 def alternatives(hint: Any) -> tuple[Any, ...]:
-    """Return the members of a union, without None and without limits; others are alone.
+    """Return the members of a union, or a hint alone, without None and without limits.
 
     >>> alternatives(Count | str | None)
     (<class 'int'>, <class 'str'>)
@@ -126,7 +127,7 @@ def alternatives(hint: Any) -> tuple[Any, ...]:
 
 
 def without_limits(hint: Any) -> Any:
-    """Return the type that carries limits, `int` for `Count`; any other hint as it is."""
+    """Return the type that carries limits, `int` for `Count`; any other hint unchanged."""
     return get_args(hint)[0] if get_origin(hint) is Annotated else hint
 
 
@@ -151,7 +152,7 @@ def is_list_of(kind: Any, item: type) -> bool:
 def convert(value: Any, hint: Any) -> Any:
     """Return a value in the type of its hint: lists as tuples, paths as text.
 
-    A value whose hint has a type of Python's objects, such as a function, is returned as it is.
+    A value whose hint names a class that is not checked, such as a function, is not converted.
 
     Raises:
         MismatchError: if the hint does not allow the value.
@@ -176,14 +177,16 @@ def check_limits(value: Any, hint: Any) -> None:
     choices = choices_of(hint)
     if choices and value not in choices and value is not None:
         raise MismatchError(describe_type(hint), choices)
+    if not isinstance(value, (int, float)):
+        return
     for member in get_args(hint) if _is_union(hint) else (hint,):
         for limit in getattr(member, "__metadata__", ()):
-            if isinstance(limit, Range) and isinstance(value, (int, float)) and value not in limit:
+            if isinstance(limit, Range) and value not in limit:
                 raise MismatchError(str(limit))
 
 
 def plain_type(kind: Any) -> Any:
-    """Return the type by which a value is checked; None for a type of Python's objects."""
+    """Return the type by which a value is checked; None if its class is not checked."""
     origin, parts = get_origin(kind), get_args(kind)
     if kind is Path:
         return str
@@ -196,11 +199,11 @@ def plain_type(kind: Any) -> Any:
 
 
 def to_builtin(value: Any) -> Any:
-    """Return paths as text, and numbers of NumPy as those of Python."""
+    """Return a value with paths as text, and with NumPy's numbers and arrays as Python's."""
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    if isinstance(value, (set, frozenset)):  # whose order is arbitrary
-        return object()
+    if isinstance(value, (set, frozenset)):
+        return object()  # matches no hint, because the order of a set is arbitrary
     if is_integer(value):
         return int(value)
     if isinstance(value, (list, tuple, range)):

@@ -15,7 +15,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import wraps
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any, TypeVar, cast
 
 from typing_extensions import Self
@@ -35,7 +35,7 @@ def option(help: str = "", default: Any = None, *, metavar: str = "", flag: str 
     """Declare a field of a group.
 
     `metavar` stands for the value on the command line, by default chosen by type; `flag` is the
-    name of the flag without dashes, if it is not that of the field.
+    name of the flag without dashes, where it differs from the field's name.
     """
     settings = {"help": help, "metavar": metavar, "flag": flag}
     if isinstance(default, dict):
@@ -50,7 +50,7 @@ class Options:
     def __post_init__(self) -> None:
         types = class_types(type(self))
         for entry in fields(self):
-            value = convert(entry.name, getattr(self, entry.name), types[entry.name])
+            value = convert_option(entry.name, getattr(self, entry.name), types[entry.name])
             object.__setattr__(self, entry.name, value)
 
     @classmethod
@@ -60,7 +60,7 @@ class Options:
 
     @classmethod
     def options_in(cls, value: Any) -> dict[str, Any]:
-        """Return the options in a mapping, and those of an object that are not the default."""
+        """Return the options in a mapping, or the options of an object that are not the default."""
         if value is None:
             return {}
         if isinstance(value, cls):
@@ -70,19 +70,20 @@ class Options:
                 f"Options of {cls.__name__} must be an object of it or a mapping. Got "
                 f"{format_value(value)} instead."
             )
-        names = list(class_types(cls))
+        option_names = list(class_types(cls))
         for name in value:
-            if name not in names:
-                raise unknown_name_error(f"option of {cls.__name__}", name, names)
-        return {name: option for name, option in value.items() if option is not None}
+            if name not in option_names:
+                raise unknown_name_error(f"option of {cls.__name__}", name, option_names)
+        return {name: setting for name, setting in value.items() if setting is not None}
 
     def changed(self) -> dict[str, Any]:
         """Return the options that are not the default."""
-        return {
-            entry.name: getattr(self, entry.name)
-            for entry in fields(self)
-            if getattr(self, entry.name) != default_of(entry)
-        }
+        changed = {}
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            if value != default_of(entry):
+                changed[entry.name] = value
+        return changed
 
 
 DEBUG = "EDGECIL_DEBUG"
@@ -94,27 +95,32 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 def checked(function: _Function) -> _Function:
     """Have a public function refuse an unknown or wrong argument in one sentence.
 
-    A traceback of an :class:`EdgecilError` ends at this function, unless the environment variable
-    EDGECIL_DEBUG is set: what is inside does not help the caller to mend the call.
+    A traceback of an :class:`EdgecilError` ends at this function, because edgecil's own frames do
+    not help the caller to correct the call. The environment variable EDGECIL_DEBUG keeps them.
     """
     parameters = signature(function).parameters
     positional = [
-        name for name, entry in parameters.items() if entry.kind <= entry.POSITIONAL_OR_KEYWORD
+        name
+        for name, parameter in parameters.items()
+        if parameter.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
     ]
-    takes_several = any(entry.kind is entry.VAR_POSITIONAL for entry in parameters.values())
+    takes_any_number = Parameter.VAR_POSITIONAL in {
+        parameter.kind for parameter in parameters.values()
+    }
 
     @wraps(function)
     def call(*arguments: Any, **keywords: Any) -> Any:
         try:
-            if len(arguments) > len(positional) and not takes_several:
+            if len(arguments) > len(positional) and not takes_any_number:
                 raise _too_many_error(function.__name__, positional, len(arguments))
             types = function_types(function)
             for name, value in zip(positional, arguments, strict=False):
                 check_value(name, value, types.get(name, Any))
             for name, value in keywords.items():
                 if name in types:
-                    converted = convert(name, value, types[name])
-                    keywords[name] = converted if hints.is_array(value) else value
+                    converted = convert_option(name, value, types[name])
+                    if hints.is_array(value):
+                        keywords[name] = converted
                 elif not accepts_any_keyword(function):
                     raise _unknown_parameter_error(name, types)
             return function(*arguments, **keywords)
@@ -159,14 +165,14 @@ def group_of(hint: Any) -> type[Options] | None:
 
 
 def misplaced(name: str, group: str) -> UsageError:
-    """Return the error for an option that is given beside its group."""
+    """Return the error for an option that was passed beside its group, not in it."""
     return UsageError(f"{name!r} is an option of {group!r}: give {group}={{{name!r}: ...}}.")
 
 
 def place_in_groups(
     values: Mapping[str, Any], groups: Mapping[str, type[Options]]
 ) -> dict[str, Any]:
-    """Return values in which options of groups are under the group that has them.
+    """Return values in which each option of a group has moved into its group.
 
     >>> @dataclass(frozen=True)
     ... class Page(Options):
@@ -175,15 +181,16 @@ def place_in_groups(
     {'title': 'A', 'page': {'width': 60}}
     """
     group_of_name: dict[str, str] = {}
-    for group, members in groups.items():
-        for name in class_types(members):
-            if name in values:
-                if name in group_of_name:
-                    raise UsageError(
-                        f"{name!r} is an option of {group_of_name[name]!r} and of {group!r}: give "
-                        f"{group}={{{name!r}: ...}}, or the same of {group_of_name[name]!r}."
-                    )
-                group_of_name[name] = group
+    for group, options_class in groups.items():
+        for name in class_types(options_class):
+            if name not in values:
+                continue
+            if name in group_of_name:
+                raise UsageError(
+                    f"{name!r} is an option of {group_of_name[name]!r} and of {group!r}: give "
+                    f"{group}={{{name!r}: ...}}, or the same of {group_of_name[name]!r}."
+                )
+            group_of_name[name] = group
     placed = {name: value for name, value in values.items() if name not in group_of_name}
     for name, group in group_of_name.items():
         placed[group] = {**groups[group].options_in(placed.get(group)), name: values[name]}
@@ -197,7 +204,7 @@ def check_value(name: str, value: Any, hint: Any) -> None:
     Traceback (most recent call last):
     edgecil.errors.UsageError: 'metric' must be a text. Got 3 instead.
     """
-    convert(name, value, hint)
+    convert_option(name, value, hint)
 
 
 def default_of(entry: Field[Any]) -> Any:
@@ -205,11 +212,13 @@ def default_of(entry: Field[Any]) -> Any:
     return entry.default if entry.default_factory is MISSING else entry.default_factory()
 
 
-def convert(name: str, value: Any, hint: Any) -> Any:
+def convert_option(name: str, value: Any, hint: Any) -> Any:
     """Return the value of an option in the type of its hint; a list of names may be one text.
 
-    >>> convert("sizes", [3, 3], tuple[int, ...]), convert("devices", "a, b", tuple[str, ...])
-    ((3, 3), ('a', 'b'))
+    >>> convert_option("sizes", [3, 3], tuple[int, ...])
+    (3, 3)
+    >>> convert_option("devices", "a, b", tuple[str, ...])
+    ('a', 'b')
     """
     if isinstance(hint, type) and issubclass(hint, Options):
         return hint.from_value(value)

@@ -1,4 +1,4 @@
-"""A registry of named entries: methods, protocols, datasets, encoders, ...."""
+"""A registry of named entries: methods, protocols, datasets, encoders and others."""
 
 from __future__ import annotations
 
@@ -45,8 +45,9 @@ class Registry(Mapping[str, T]):
 
     def add(self, name: str, entry: T) -> T:
         """Register an entry; an entry with the same name is replaced."""
-        for other in [other for other in self._entries if _key(other) == _key(name)]:
-            del self._entries[other]
+        same_names = [existing for existing in self._entries if _key(existing) == _key(name)]
+        for same_name in same_names:
+            del self._entries[same_name]
         self._entries[name] = entry
         return entry
 
@@ -66,7 +67,7 @@ class Registry(Mapping[str, T]):
         return tuple(name for name in self if fnmatchcase(name.lower(), pattern.lower()))
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return an entry, or the default if there is none of that name."""
+        """Return the entry of a name, or the default if there is none."""
         return self[name] if name in self else default  # noqa: SIM401
 
     def __getitem__(self, name: str) -> T:
@@ -92,7 +93,8 @@ class Registry(Mapping[str, T]):
         """Load the entries of other packages, once."""
         if self._plugins is None:
             return
-        (group, make), self._plugins = self._plugins, None
+        group, make = self._plugins
+        self._plugins = None
         for point in installed(group).values():
             if self._by_key(point.name) is not None:
                 continue
@@ -105,9 +107,9 @@ class Registry(Mapping[str, T]):
                 )
 
     def _by_key(self, name: str) -> str | None:
-        by_key = {_key(alias): target for alias, target in self._aliases.items()}
-        by_key |= {_key(name): name for name in self._entries}
-        return by_key.get(_key(name))
+        name_of_key = {_key(alias): target for alias, target in self._aliases.items()}
+        name_of_key |= {_key(entry): entry for entry in self._entries}
+        return name_of_key.get(_key(name))
 
 
 @cache

@@ -69,7 +69,7 @@ def toy_dataset(
 
 @dataclass(frozen=True)
 class Subject:
-    """A learner under test; by default with the network of the data."""
+    """A learner under test; by default with the network for the data."""
 
     entry: MethodEntry
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -91,20 +91,22 @@ class Subject:
         return self.entry.build(self.entry.configure(self.schedule, memory, settings), environment)
 
 
-class Learner:
+class TestedLearner:
     """A learner on tiny images, whose failed calls become errors that say what to change."""
 
     def __init__(self, subject: Subject) -> None:
         dataset = toy_dataset(**_TINY)
-        self._name, self.scenario = subject.entry.name, Scenario(dataset)
+        self._name = subject.entry.name
+        self.scenario = Scenario(dataset)
         self._restored = False
         with self._call("The constructor", "failed", "it must accept its default settings"):
             self.method = subject.build(dataset)
-        plain = isinstance(self.method, PlainMethod)
-        names = ("fit_task", "predict", "state_dict", "load_state_dict")
-        self._learn, self._classify, self._state, self._restore = (
-            names if plain else ("learn", "classify", "state", "restore")
-        )
+        # Names of the four calls, for error messages.
+        self._learn, self._classify = "learn", "classify"
+        self._state, self._restore = "state", "restore"
+        if isinstance(self.method, PlainMethod):
+            self._learn, self._classify = "fit_task", "predict"
+            self._state, self._restore = "state_dict", "load_state_dict"
 
     def learn(self, tasks: Tasks) -> None:
         """Learn the last of these tasks."""
@@ -150,8 +152,8 @@ class Learner:
             ) from error
 
 
-Check = Callable[[Subject], None]
-CHECKS: Registry[Check] = Registry("check")
+MethodCheck = Callable[[Subject], None]
+METHOD_CHECKS: Registry[MethodCheck] = Registry("check")
 
 
 def check_method(
@@ -165,7 +167,7 @@ def check_method(
     Args:
         method: a class, a function, or text as :func:`edgecil.methods.get_method` accepts.
         settings: settings by name.
-        backbone: network of the learner; by default that of the data.
+        backbone: network of the learner; by default the one for the data.
     """
     refuse_while_importing()
     subject = Subject(
@@ -173,15 +175,16 @@ def check_method(
         settings or {},
         backbone=None if backbone is None else backbone_text(backbone),
     )
-    for check in CHECKS.values():
+    for check in METHOD_CHECKS.values():
         check(subject)
 
 
-@CHECKS.register("predictions")
+@METHOD_CHECKS.register("predictions")
 def check_predictions(subject: Subject) -> None:
     """Predictions are one class id per image, of classes seen so far."""
-    learner, name = Learner(subject), subject.entry.name
-    method, images = learner.method, len(learner.scenario.test.inputs)
+    learner = TestedLearner(subject)
+    name, method = subject.entry.name, learner.method
+    images = len(learner.scenario.test.inputs)
     for end in range(1, len(TASKS) + 1):
         learner.learn(TASKS[:end])
         seen = [class_ for task in TASKS[:end] for class_ in task]
@@ -206,14 +209,15 @@ def check_predictions(subject: Subject) -> None:
             )
 
 
-@CHECKS.register("resume")
+@METHOD_CHECKS.register("resume")
 def check_resume(subject: Subject) -> None:
     """A learner restored from its state continues exactly like one that was never stopped."""
-    steady, name = Learner(subject), subject.entry.name
+    name = subject.entry.name
+    steady = TestedLearner(subject)
     for end in range(1, len(TASKS) + 1):
         before = _stored(steady.state()) if end > 1 else None  # an untrained learner has no state
         steady.learn(TASKS[:end])
-        resumed = Learner(subject)
+        resumed = TestedLearner(subject)
         if before is not None:
             resumed.restore(before)
         resumed.learn(TASKS[:end])
@@ -222,19 +226,19 @@ def check_resume(subject: Subject) -> None:
             "state must contain everything that later tasks depend on, and random numbers must "
             "come from the task's seed."
         )
-        again = Learner(subject)
-        again.restore(_stored(steady.state()))
+        copy = TestedLearner(subject)
+        copy.restore(_stored(steady.state()))
         expected = steady.classify()
-        assert same(again.classify(), expected), (
+        assert same(copy.classify(), expected), (
             f"{name} predicts differently after its state is restored in a new object; the state "
             "must contain everything that predictions depend on, including evaluation mode."
         )
 
 
-@CHECKS.register("state-is-a-copy")
+@METHOD_CHECKS.register("state-is-a-copy")
 def check_state_is_a_copy(subject: Subject) -> None:
     """Learning another task does not change a state that was taken before."""
-    learner = Learner(subject)
+    learner = TestedLearner(subject)
     learner.learn(TASKS[:1])
     state = learner.state()
     copy = _stored(state)
@@ -245,7 +249,7 @@ def check_state_is_a_copy(subject: Subject) -> None:
     )
 
 
-@CHECKS.register("seeds")
+@METHOD_CHECKS.register("seeds")
 def check_seeds(subject: Subject) -> None:
     """The same seed gives the same result, whatever the global random state is."""
     states = []
@@ -254,7 +258,7 @@ def check_seeds(subject: Subject) -> None:
         np.random.seed(disturbance)  # noqa: NPY002
         torch.manual_seed(disturbance)
         before = _global_state()
-        learner = Learner(subject)
+        learner = TestedLearner(subject)
         for end in (1, 2):
             learner.learn(TASKS[:end])
         learner.classify()
@@ -269,17 +273,17 @@ def check_seeds(subject: Subject) -> None:
     )
 
 
-@CHECKS.register("task-sizes")
+@METHOD_CHECKS.register("task-sizes")
 def check_task_sizes(subject: Subject) -> None:
     """Tasks may have different numbers of classes, one included, in any class order."""
-    learner = Learner(subject)
+    learner = TestedLearner(subject)
     tasks: Tasks = ((5,), (0, 2, 4))
     for end in range(1, len(tasks) + 1):
         learner.learn(tasks[:end])
         learner.classify()
 
 
-@CHECKS.register("order-free")
+@METHOD_CHECKS.register("order-free")
 def check_order_free(subject: Subject) -> None:
     """The scores of an order-free learner give its predictions after every task of every order."""
     if not subject.entry.order_free:
@@ -310,7 +314,7 @@ def check_order_free(subject: Subject) -> None:
             )
 
 
-@CHECKS.register("test-inputs")
+@METHOD_CHECKS.register("test-inputs")
 def check_test_inputs(subject: Subject) -> None:
     """Predictions are neither random nor depend on the other test inputs, unless that is declared.
 
@@ -318,13 +322,13 @@ def check_test_inputs(subject: Subject) -> None:
     """
     if subject.entry.source is None:
         return
-    learner = Learner(subject)
+    learner = TestedLearner(subject)
     for end in (1, 2):
         learner.learn(TASKS[:end])
     state = learner.state()
 
     def restore() -> Method:
-        restored = Learner(subject)
+        restored = TestedLearner(subject)
         restored.restore(_stored(state))
         return restored.method
 
@@ -358,19 +362,21 @@ def _stored(state: Mapping[str, Any]) -> dict[str, Any]:
         ) from error
 
 
-def same(one: object, other: object) -> bool:
+def same(first: object, second: object) -> bool:
     """Return whether two states are equal bit for bit."""
-    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
-        return one.dtype == other.dtype and bool(torch.equal(one, other))
-    if isinstance(one, torch.Tensor) or isinstance(other, torch.Tensor):
+    if isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor):
+        return first.dtype == second.dtype and bool(torch.equal(first, second))
+    if isinstance(first, torch.Tensor) or isinstance(second, torch.Tensor):
         return False
-    if isinstance(one, dict) and isinstance(other, dict):
-        return list(one) == list(other) and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, (list, tuple)) and type(one) is type(other):
-        return len(one) == len(other) and all(map(same, one, other))
-    return one == other
+    if isinstance(first, dict) and isinstance(second, dict):
+        if list(first) != list(second):
+            return False
+        return all(same(first[key], second[key]) for key in first)
+    if isinstance(first, (list, tuple)) and type(first) is type(second):
+        return len(first) == len(second) and all(map(same, first, second))
+    return first == second
 
 
 def _global_state() -> tuple[object, ...]:
-    numpy = np.random.get_state()  # noqa: NPY002
-    return random.getstate(), str(numpy), torch.get_rng_state().tolist()
+    numpy_state = np.random.get_state()  # noqa: NPY002
+    return random.getstate(), str(numpy_state), torch.get_rng_state().tolist()

@@ -10,12 +10,12 @@ from typing import get_args
 import pytest
 
 from edgecil.analysis.analysis import SCHEMA
-from edgecil.catalogue import Kind
+from edgecil.catalogue import EntryKind
 from edgecil.cli.output import schema_name
 from tests.cli.conftest import Cli
 
 LIGHT = (
-    *(("list", kind) for kind in get_args(Kind)),
+    *(("list", kind) for kind in get_args(EntryKind)),
     ("list", "recipes", "--show", "demo"),
     ("similarity", "ham10000"),
     ("sequences", "ham10000", "--tasks", 7),

@@ -11,7 +11,7 @@ import torch
 from edgecil.methods import PAPER, Method, get_method, method_names
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.task import Scenario
-from edgecil.testing import CHECKS, Subject
+from edgecil.testing import METHOD_CHECKS, Subject
 from edgecil.training.node_training import pack, unpack
 from tests.toys import (
     QUICK,
@@ -59,9 +59,9 @@ def budget(name: str) -> MemoryBudget | None:
 
 
 @every_method
-@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("check", METHOD_CHECKS)
 def test_keeps_the_contract_for_all_learners(name, check) -> None:
-    CHECKS[check](
+    METHOD_CHECKS[check](
         Subject(
             get_method(name),
             brief(name),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from edgecil.cli.verb import Option, Verb
 
 if TYPE_CHECKING:
-    from edgecil.catalogue import Kind
+    from edgecil.catalogue import EntryKind
     from edgecil.report.table import Table
 
 _COLUMNS = ("name", "classes", "images", "first", "available", "network", "summary")
@@ -19,7 +19,7 @@ _LINE = 100  # letters of a line in a longer list
 _FEW = 3  # entries that are shown with all their details
 
 
-def _list(*, kind: Kind, show: str | None = None, **options: Any) -> dict[str, Any]:
+def _list(*, kind: EntryKind, show: str | None = None, **options: Any) -> dict[str, Any]:
     from edgecil.catalogue import list_entries
     from edgecil.recipes import recipe_text
 

@@ -14,7 +14,7 @@ from edgecil.classes import ClassChoice
 from edgecil.errors import UsageError, nearest, unknown_name_error, wrong_value_error
 from edgecil.experiments.config import GROUPS, ExperimentConfig
 from edgecil.hints import class_types
-from edgecil.options import convert, misplaced
+from edgecil.options import convert_option, misplaced
 from edgecil.recipes import RECIPE_PREFIX, RUN, read_experiment_file, require_verb
 from edgecil.registry import installed
 from edgecil.sequences.given import given_texts
@@ -68,7 +68,7 @@ def read_config(
             if key in GROUPS:
                 GROUPS[key].from_value(value)
             elif key in types and key not in (*_TEXTS_OR_LISTS, *further):
-                convert(key, value, types[key])
+                convert_option(key, value, types[key])
     except UsageError as error:
         raise UsageError(f"In {name}, {error}") from error
     return values

@@ -16,7 +16,7 @@ from edgecil.experiments.config import GROUPS, Data, Execution, Training
 from edgecil.experiments.config_values import CALL_OPTIONS, Config, read_config
 from edgecil.experiments.experiment import Experiment
 from edgecil.hints import Count, Whole
-from edgecil.options import Options, checked, convert, option, place_in_groups
+from edgecil.options import Options, checked, convert_option, option, place_in_groups
 from edgecil.runs.metrics import DEFAULT_METRIC, METRICS
 from edgecil.search.result import SearchResult, Trial
 from edgecil.search.strategy import (
@@ -225,11 +225,11 @@ def _read_goal(
     """Return the search's own options, goal, budget in runs and metric; given ones come first."""
     own, given = (SearchOptions.options_in(it) for it in (configured.get("search"), search))
     asked = SearchOptions(**{**own, **given})
-    goal = convert("goal", goal or configured.get("goal") or "worst", Goal)
+    goal = convert_option("goal", goal or configured.get("goal") or "worst", Goal)
     if budget is None:
-        budget = convert("budget", configured.get("budget"), int | None)
+        budget = convert_option("budget", configured.get("budget"), int | None)
     runs = _BUDGET if budget is None else budget
-    metric = convert("metric", metric or configured.get("metric") or DEFAULT_METRIC, str)
+    metric = convert_option("metric", metric or configured.get("metric") or DEFAULT_METRIC, str)
     asked.limit(runs, 1)  # an error before data is loaded
     return asked, goal, runs, METRICS.resolve(metric)
 
