@@ -14,7 +14,7 @@ from typing_extensions import TypedDict, Unpack
 import edgecil
 from edgecil.classes import ClassChoice
 from edgecil.cli.main import all_verbs
-from edgecil.cli.verb import load, options_of
+from edgecil.cli.verb import load_object, options_of
 from edgecil.errors import UsageError
 from edgecil.hints import (
     Count,
@@ -31,7 +31,7 @@ from edgecil.hints import (
 from edgecil.options import checked
 from edgecil.sequences.space import SequenceSpace, TaskSizes
 
-FUNCTIONS = {verb.api: load(verb.api) for verb in all_verbs().values() if verb.api}
+FUNCTIONS = {verb.api: load_object(verb.api) for verb in all_verbs().values() if verb.api}
 PUBLIC = [getattr(edgecil, name) for name in edgecil.__all__]
 FUNCTIONS |= {entry.__qualname__: entry for entry in PUBLIC if inspect.isfunction(entry)}
 

@@ -16,7 +16,7 @@ import pytest
 
 import edgecil
 import edgecil.cli.main as main_module
-from edgecil.cli.main import _OWN, SECTIONS, all_verbs, main, verb_parser
+from edgecil.cli.main import _BUILT_IN, SECTIONS, all_verbs, main, verb_parser
 from edgecil.cli.verb import Verb, flag_of
 from edgecil.errors import EdgecilWarning, UsageError, naming
 
@@ -147,7 +147,7 @@ def test_a_wrong_command_exits_with_2_and_points_to_the_verbs_help(cli, words, s
 def test_unknown_verbs_and_options_get_a_suggestion(cli, words, near) -> None:
     sentence = cli(*words).sentence
     assert f"Did you mean {near}? See 'edgecil " in sentence
-    verb = words[0] if words[0] in _OWN else near.strip("'")
+    verb = words[0] if words[0] in _BUILT_IN else near.strip("'")
     assert sentence.endswith(f"See 'edgecil {verb} --help'.\n")
 
 
@@ -174,7 +174,7 @@ def test_any_other_error_is_one_line(cli, monkeypatch, error, sentence, code) ->
     def fail(**_: object) -> None:
         raise error
 
-    monkeypatch.setitem(_OWN, "list", replace(_OWN["list"], call=fail))
+    monkeypatch.setitem(_BUILT_IN, "list", replace(_BUILT_IN["list"], call=fail))
     answer = cli("list", "datasets")
     assert (answer.code, answer.out, answer.err) == (code, "", f"edgecil: {sentence}\n")
 

@@ -23,7 +23,7 @@ def start() -> int:
             raise
         sys.stderr.write("edgecil: Interrupted.\n")
         code = INTERRUPTED
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is printed
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the answer is complete
     if code == INTERRUPTED:  # Python would end itself by the signal if it came within `exec`
         atexit._run_exitfuncs()
         sys.stderr.flush()
@@ -32,14 +32,14 @@ def start() -> int:
 
 
 def was_interrupted(error: BaseException | None) -> bool:
-    """Return whether Ctrl-C is the cause of an error; libraries turn it into errors of theirs."""
+    """Return whether Ctrl-C caused an error, which a library may have raised in its place."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
 
 
 def _raise_later(unraisable: Any) -> None:
-    """Let Ctrl-C that came where nothing can be raised, as in `__del__`, be raised again."""
+    """Raise Ctrl-C again if it came where Python cannot raise, such as in `__del__`."""
     if isinstance(unraisable.exc_value, KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
     else:

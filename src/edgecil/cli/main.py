@@ -20,42 +20,50 @@ from edgecil.cli import (
     was_interrupted,
 )
 from edgecil.cli.output import note, print_json, print_parts
-from edgecil.cli.verb import Verb, VerbGroup, flag_of, load
+from edgecil.cli.verb import Verb, VerbGroup, flag_of, load_object
 from edgecil.errors import EdgecilError, first_line, naming, nearest
 from edgecil.options import DEBUG
 from edgecil.registry import installed
 
 SECTIONS: dict[str, tuple[Verb, ...]] = {
-    "": (training.RUN, *results.FRONT),
-    "more": (*training.VERBS, *results.VERBS, *prepare.VERBS),
+    "": (training.RUN, *results.FRONT_VERBS),
+    "more": (
+        *training.TRAINING_VERBS,
+        *results.RESULT_VERBS,
+        *prepare.PREPARATION_VERBS,
+    ),
 }
 ENTRY_POINTS = "edgecil.verbs"  # each is a Verb or a VerbGroup
-_OWN = {verb.name: verb for verbs in SECTIONS.values() for verb in verbs}
+_BUILT_IN = {verb.name: verb for section in SECTIONS.values() for verb in section}
 
 
 def find_verb(words: Sequence[str]) -> tuple[str, Verb] | None:
     """Return the verb that a command begins with, and its name of one or two words."""
-    verbs = all_verbs() if words and words[0] in installed(ENTRY_POINTS) else _OWN
-    names = (" ".join(words[:count]) for count in (1, 2))
-    return next(((name, verbs[name]) for name in names if name in verbs), None)
+    is_installed = bool(words) and words[0] in installed(ENTRY_POINTS)
+    verbs = all_verbs() if is_installed else _BUILT_IN
+    for word_count in (1, 2):
+        name = " ".join(words[:word_count])
+        if name in verbs:
+            return name, verbs[name]
+    return None
 
 
 def all_verbs() -> dict[str, Verb]:
-    """Return every verb by its name, those of entry points included."""
-    verbs = dict(_OWN)
+    """Return every verb by its name, also the verbs of entry points."""
+    verbs = dict(_BUILT_IN)
     for name, entry in installed(ENTRY_POINTS).items():
-        given = entry.load()
-        if isinstance(given, VerbGroup):
-            verbs |= {f"{name} {verb.name}": verb for verb in given.verbs}
+        verb_or_group = entry.load()
+        if isinstance(verb_or_group, VerbGroup):
+            verbs |= {f"{name} {verb.name}": verb for verb in verb_or_group.verbs}
         else:
-            verbs.setdefault(name, given)
+            verbs.setdefault(name, verb_or_group)
     return verbs
 
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one sentence and exit code 2.
 
-    Options that are not given are absent from its answer: the API has the defaults.
+    Options that the user leaves out are absent from its answer: the API has the defaults.
     """
 
     needed: tuple[str, ...] = ()  # see Verb.needed
@@ -80,15 +88,17 @@ class Parser(argparse.ArgumentParser):
         """Return a verb's options and examples; for the whole command line, the verbs by group."""
         if self.prog == "edgecil":
             return "\n".join(_overview()) + "\n"
-        words = []
-        for it in sorted(self._actions, key=lambda it: bool(it.option_strings)):
-            if it.required or not it.option_strings or it.dest in self.needed:
-                word = f"{it.metavar}..." if it.nargs in ("*", "+") else str(it.metavar)
-                optional = it.nargs in ("?", "*")
-                words.append(f"[{word}]" if optional else " ".join([*it.option_strings[:1], word]))
-        self.usage = f"{self.prog} {' '.join(words)} [options]".replace("  ", " ")
+        arguments = [action for action in self._actions if not action.option_strings]
+        options = [action for action in self._actions if action.option_strings]
+        needed_options = [
+            action for action in options if action.required or action.dest in self.needed
+        ]
+        words = [_usage_word(action) for action in (*arguments, *needed_options)]
+        self.usage = " ".join([self.prog, *words, "[options]"])
         helps = {action: action.help for action in self._actions}
-        hidden = [] if self.shows_all else [it for it in self._actions if self._is_further(it)]
+        hidden = []
+        if not self.shows_all:
+            hidden = [action for action in self._actions if self._is_further(action)]
         for action in hidden:
             action.help = argparse.SUPPRESS
         text = super().format_help()
@@ -107,13 +117,23 @@ class Parser(argparse.ArgumentParser):
 
     def check_options(self, words: Sequence[str]) -> None:
         """Refuse an option that this parser does not have, and name the nearest that it has."""
-        options = [word for action in self._actions for word in action.option_strings]
+        options: list[str] = []
+        for action in self._actions:
+            options += action.option_strings
         for word in words:
             name = word.split("=")[0]
             if name == "--":
                 return
             if name.startswith("--") and name not in options:
                 self.error(f"unknown option {name}{_hint(nearest(name, options))}")
+
+
+def _usage_word(action: argparse.Action) -> str:
+    """Return how an argument or an option stands in the usage: `[DATASET]`, `--method NAME`."""
+    word = f"{action.metavar}..." if action.nargs in ("*", "+") else str(action.metavar)
+    if action.nargs in ("?", "*"):
+        return f"[{word}]"
+    return " ".join([*action.option_strings[:1], word])
 
 
 class _HelpAll(argparse.Action):
@@ -125,9 +145,9 @@ class _HelpAll(argparse.Action):
         parser.exit()
 
 
-def _hint(near: Iterable[str]) -> str:
-    listed = " or ".join(near)
-    return f". Did you mean {listed}?" if listed else ""
+def _hint(suggestions: Iterable[str]) -> str:
+    choices = " or ".join(suggestions)
+    return f". Did you mean {choices}?" if choices else ""
 
 
 def _overview() -> Iterator[str]:
@@ -137,15 +157,15 @@ def _overview() -> Iterator[str]:
         yield from (f"  {verb.name:<21} {verb.help}" for verb in verbs)
         yield ""
     for name, entry in installed(ENTRY_POINTS).items():
-        given = entry.load()
-        several = isinstance(given, VerbGroup)
-        yield f"  {f'{name} …' if several else name:<21} {given.help}"
+        verb_or_group = entry.load()
+        usage = f"{name} …" if isinstance(verb_or_group, VerbGroup) else name
+        yield f"  {usage:<21} {verb_or_group.help}"
     yield from ("", "'edgecil VERB --help' shows a verb's options and two examples.")
 
 
 def verb_parser(name: str) -> Parser:
     """Return the parser of one verb."""
-    verb = _OWN.get(name) or all_verbs()[name]
+    verb = _BUILT_IN.get(name) or all_verbs()[name]
     parser = Parser(
         prog=f"edgecil {name}",
         description=f"{verb.help[0].upper()}{verb.help[1:]}.",
@@ -155,8 +175,8 @@ def verb_parser(name: str) -> Parser:
     verb.configure(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
     parser.add_argument("--debug", action="store_true", help="show tracebacks")
-    shown = "show every option" if verb.front else argparse.SUPPRESS
-    parser.add_argument("--help-all", action=_HelpAll, nargs=0, help=shown)
+    help_all = "show every option" if verb.front else argparse.SUPPRESS
+    parser.add_argument("--help-all", action=_HelpAll, nargs=0, help=help_all)
     return parser
 
 
@@ -164,10 +184,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command."""
     _prepare_stdout()
     words = sys.argv[1:] if argv is None else list(argv)
-    chosen = find_verb(words)
-    if chosen is None:
-        _without_verb(words)
-    name, verb = chosen
+    named_verb = find_verb(words)
+    if named_verb is None:
+        _answer_without_verb(words)
+    name, verb = named_verb
     parser = verb_parser(name)
     words = words[len(name.split()) :]
     parser.check_options(words)
@@ -183,7 +203,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             code = _answer(name, verb, options, json=json)
             sys.stdout.flush()
-        except BrokenPipeError:  # the reader is gone (`edgecil … | head`)
+        except BrokenPipeError:  # the reader has ended (`edgecil … | head`)
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except (Exception, KeyboardInterrupt) as error:
             if debug:
@@ -193,15 +213,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _without_verb(words: Sequence[str]) -> NoReturn:
-    """Show the verbs, those of a group, or the version; refuse a word that is none."""
+def _answer_without_verb(words: Sequence[str]) -> NoReturn:
+    """Show all verbs, the verbs of a group, or the version; refuse an unknown verb."""
     entries = installed(ENTRY_POINTS)
     top = Parser(prog="edgecil")
     top.add_argument("--version", action="version", version=f"edgecil {edgecil.__version__}")
     top.add_argument("verb")
     if not words or words[0].startswith("-"):
         top.parse_args(list(words))
-    names, prefix, word = [*_OWN, *entries], "", words[0]
+    names = [*_BUILT_IN, *entries]
+    prefix, word = "", words[0]
     if words[0] in entries:
         group = entries[words[0]].load()
         if words[1:] in ([], ["-h"], ["--help"]):
@@ -209,14 +230,15 @@ def _without_verb(words: Sequence[str]) -> NoReturn:
             print(f"usage: edgecil {words[0]} VERB …", "", about, "", sep="\n")
             print("\n".join(f"  {verb.name:<21} {verb.help}" for verb in group.verbs))
             top.exit(0 if words[1:] else 2)
-        names, prefix, word = [verb.name for verb in group.verbs], f"{words[0]} ", words[1]
-    near = [f"{prefix}{name}" for name in nearest(word, names)]
-    verb = f"edgecil {near[0]}" if near else ""
-    top.error(f"unknown verb {prefix + word!r}{_hint(map(repr, near))}", verb)
+        names = [verb.name for verb in group.verbs]
+        prefix, word = f"{words[0]} ", words[1]
+    suggestions = [f"{prefix}{name}" for name in nearest(word, names)]
+    verb = f"edgecil {suggestions[0]}" if suggestions else ""
+    top.error(f"unknown verb {prefix + word!r}{_hint(map(repr, suggestions))}", verb)
 
 
 def _answer(name: str, verb: Verb, options: dict[str, Any], *, json: bool) -> int:
-    """Call a verb, print its answer, also results beside failed trainings; return the exit code."""
+    """Call a verb, print its answer, also if some trainings failed; return the exit code."""
     failure = None
     try:
         answer = verb.run(options)
@@ -231,7 +253,7 @@ def _answer(name: str, verb: Verb, options: dict[str, Any], *, json: bool) -> in
     if json:
         print_json(verb.plain(answer), name)
     else:
-        print_parts(load(verb.show)(answer))
+        print_parts(load_object(verb.show)(answer))
     if failure is not None:
         raise failure
     return verb.code(answer)

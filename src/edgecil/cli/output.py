@@ -22,7 +22,11 @@ def print_json(answer: Any, verb: str) -> None:
     escape = "utf" not in (sys.stdout.encoding or "").lower()
     plain = {"schema": schema_name(verb), **to_plain(answer)}
     text = json.dumps(plain, ensure_ascii=escape, allow_nan=False, indent=2)
-    print(re.sub(r"\[\n[-\d,\s]+\]", lambda numbers: " ".join(numbers[0].split()), text))
+    print(re.sub(r"\[\n[-\d,\s]+\]", _join_lines, text))
+
+
+def _join_lines(match: re.Match[str]) -> str:
+    return " ".join(match[0].split())
 
 
 def schema_name(verb: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from edgecil.report.table import Table
 
 _COLUMNS = ("name", "classes", "images", "first", "available", "network", "summary")
-_OF_RECIPES = ("name", "twin", "shows")
+_RECIPE_COLUMNS = ("name", "twin", "shows")
 _DETAILS = ("preparation", "note", "verb", "settings")
 _LINE = 100  # letters of a line in a longer list
 _FEW = 3  # entries that are shown with all their details
@@ -34,12 +34,16 @@ def _show_list(answer: dict[str, Any]) -> Iterator[Table | str]:
     if answer["toml"] is not None:
         yield answer["toml"].rstrip("\n")
         return
-    entries, kind = answer["entries"], answer["kind"].removesuffix("s")
-    is_recipe = kind == "recipe"  # whose summaries have no room beside the other columns
-    names = _OF_RECIPES if is_recipe else _COLUMNS
-    further = ("summary", *_DETAILS) if is_recipe else _DETAILS
-    columns = [name for name in names if entries and name in entries[0]]
-    details = [name for name in further if any(it.get(name) for it in entries)]
+    entries = answer["entries"]
+    kind = answer["kind"].removesuffix("s")
+    is_recipe = kind == "recipe"
+    column_names: tuple[str, ...] = _COLUMNS
+    detail_names: tuple[str, ...] = _DETAILS
+    if is_recipe:  # their summaries have no room beside the other columns
+        column_names = _RECIPE_COLUMNS
+        detail_names = ("summary", *_DETAILS)
+    columns = [name for name in column_names if entries and name in entries[0]]
+    details = [name for name in detail_names if _any_entry_has(entries, name)]
     if not entries:
         yield f"No {kind} has this name; to see all: edgecil list {kind}s"
     elif len(entries) <= _FEW:
@@ -49,8 +53,22 @@ def _show_list(answer: dict[str, Any]) -> Iterator[Table | str]:
         yield entry_table(kind, entries, *columns, *details, width=_LINE)
     else:
         yield entry_table(kind, entries, *columns, width=None if is_recipe else _LINE)
-        for one in [it["name"] for it in entries if details and it[details[0]]][:1]:
-            yield f"For the {' and '.join(details)} of one: edgecil list {kind}s {one}"
+        for name in _first_with_details(entries, details):
+            yield f"For the {' and '.join(details)} of one: edgecil list {kind}s {name}"
+
+
+def _any_entry_has(entries: Sequence[Mapping[str, Any]], name: str) -> bool:
+    return any(entry.get(name) for entry in entries)
+
+
+def _first_with_details(
+    entries: Sequence[Mapping[str, Any]], details: Sequence[str]
+) -> Iterator[str]:
+    """Yield the name of the first entry that has the first detail, if there is one."""
+    for entry in entries:
+        if details and entry[details[0]]:
+            yield entry["name"]
+            return
 
 
 def _similarity(*, out: str | None = None, **options: Any) -> Any:
@@ -60,7 +78,7 @@ def _similarity(*, out: str | None = None, **options: Any) -> Any:
     return matrix.summary(path=None if out is None else Path(out))
 
 
-VERBS = (
+PREPARATION_VERBS = (
     Verb(
         "list",
         "list methods, backbones, datasets, encoders, protocols, objectives, recipes or setups",

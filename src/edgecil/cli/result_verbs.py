@@ -26,16 +26,20 @@ def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
     from edgecil.sequences.protocols import origin_sentences
     from edgecil.wording.sentences import describe_overall
 
-    if over := list(describe_overall(answer.over_datasets, answer.options.metric)):
-        yield "".join(f"{sentence}\n" for sentence in over)
+    overall = list(describe_overall(answer.over_datasets, answer.options.metric))
+    if overall:
+        yield "".join(f"{sentence}\n" for sentence in overall)
     for dataset in answer.datasets:
         yield f"{headline(dataset)}\n"
         yield "".join(f"{sentence}\n" for sentence in describe_dataset(dataset))
-        if noise := noise_sentences(dataset, rank(dataset)):
+        noise = noise_sentences(dataset, rank(dataset))
+        if noise:
             yield f"{' '.join(noise)}\n"
-        if origins := origin_sentences(dataset.provenance):
+        origins = origin_sentences(dataset.provenance)
+        if origins:
             yield "".join(f"{sentence}\n" for sentence in origins)
-        yield from (tables := terminal_tables(dataset))
+        tables = terminal_tables(dataset)
+        yield from tables
         yield "\n".join(["The first table in LaTeX:", *latex_lines(tables[0]), ""])
 
 
@@ -53,8 +57,17 @@ def _next(*, out: str | None = None, **options: Any) -> dict[str, Any]:
     return {"datasets": datasets, "out": out if datasets[0].orders else None}
 
 
+def _next_notes(answer: dict[str, Any]) -> Iterator[str]:
+    for dataset in answer["datasets"]:
+        yield from dataset.notes
+
+
+def _show_next(answer: dict[str, Any]) -> Iterator[str]:
+    return explain_next(answer["datasets"], answer["out"])
+
+
 def explain_next(datasets: Sequence[NextRuns], out: str | None = None) -> Iterator[str]:
-    """What to run next, as sentences, the orders, and how to run them."""
+    """Yield sentences that say what to run next, the orders, and how to run them."""
     from edgecil.wording.sentences import describe_next
 
     for dataset in datasets:
@@ -65,8 +78,9 @@ def explain_next(datasets: Sequence[NextRuns], out: str | None = None) -> Iterat
 
 
 def _how_to_run(dataset: NextRuns, out: str | None) -> Iterator[str]:
-    """The commands, if the experiment is recorded; else what to add to the file."""
-    directories, tool = [shlex.quote(one) for one in dataset.directories], dataset.tool
+    """Yield the commands, if the experiment has a directory; else what to add to the file."""
+    tool = dataset.tool
+    directories = [shlex.quote(directory) for directory in dataset.directories]
     file = shlex.quote(out or "next.json")
     how = "train them with your program, and add a row for each."
     again = "train these orders again with another seed, and add rows with a column 'seed'."
@@ -104,7 +118,7 @@ def _report(*, source: Any, watch: bool = False, **options: Any) -> Any:
     return watch_report(source[0], **options)
 
 
-FRONT = (
+FRONT_VERBS = (
     Verb(
         "analyze",
         "say what may be claimed about each method over all class orders; compare methods",
@@ -127,10 +141,10 @@ FRONT = (
         "suggest the class orders to run next, and estimate how much they narrow the interval",
         ("edgecil next demo", "edgecil next demo --target 0.5 --out next.json"),
         "edgecil.analysis.next_runs:next_runs",
-        lambda answer: explain_next(answer["datasets"], answer["out"]),
+        _show_next,
         arguments=("source",),
         call=_next,
-        notes=lambda answer: (note for one in answer["datasets"] for note in one.notes),
+        notes=_next_notes,
     ),
     Verb(
         "report",
@@ -146,7 +160,7 @@ FRONT = (
         plain=lambda answer: {"pages": answer.pages},
     ),
 )
-VERBS = (
+RESULT_VERBS = (
     Verb(
         "export-runs",
         "write the runs of experiments to a CSV file, which 'edgecil analyze' reads",

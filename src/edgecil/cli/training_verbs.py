@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from edgecil.cli import was_interrupted
 from edgecil.cli.output import note
-from edgecil.cli.verb import Option, Verb, load
+from edgecil.cli.verb import Option, Verb, load_object
 
 if TYPE_CHECKING:
     from edgecil.experiments.protocol_results import ExperimentResults
     from edgecil.experiments.status import Status
+    from edgecil.interop.toolbox import ToolboxPlan
     from edgecil.report.table import Table
     from edgecil.search import SearchResult, Trial
 
@@ -47,13 +48,13 @@ def resumable(
 
 
 def trained_by(api: str) -> Callable[..., Any]:
-    """Return a function that calls one of the API, for the results of the experiment or a plan."""
+    """Return a function that calls a function of the API, and returns the results or the plan."""
 
     def call(**options: Any) -> Any:
         from edgecil.experiments.protocol_results import experiment_results
 
         with resumable(**options):
-            answer = load(api)(**options)
+            answer = load_object(api)(**options)
         return answer if options.get("dry_run") else experiment_results(answer)
 
     return call
@@ -97,6 +98,20 @@ def _show_status(answer: tuple[Status, bool]) -> Iterator[Table | str]:
         yield from (f"Failed: {failure}" for failure in status.failures[1:])
 
 
+def _plain_status(answer: tuple[Status, bool]) -> dict[str, Any]:
+    status, _ = answer
+    return {**vars(status), "complete": status.complete}
+
+
+def _show_toolbox(answer: ExperimentResults | ToolboxPlan) -> Iterator[Table | str]:
+    from edgecil.interop.toolbox import ToolboxPlan
+
+    if isinstance(answer, ToolboxPlan):
+        yield str(answer)
+    else:
+        yield from show_trained(answer)
+
+
 _ORDERS = (
     *("dataset", "classes", "tasks", "base", "increment"),
     *("protocol", "sequences", "budget"),
@@ -119,7 +134,7 @@ RUN = Verb(
     needed=("method",),
     front=_RUN,
 )
-VERBS = (
+TRAINING_VERBS = (
     Verb(
         "check",
         "find what a run requires and what is missing; plan its orders, time and storage",
@@ -170,7 +185,7 @@ VERBS = (
         arguments=("directory",),
         further=(Option("full", "also by method and protocol, with every failure", "bool"),),
         call=_status,
-        plain=lambda answer: {**vars(answer[0]), "complete": answer[0].complete},
+        plain=_plain_status,
     ),
     Verb(
         "merge",
@@ -207,7 +222,7 @@ VERBS = (
             "edgecil toolbox ~/PILOT --config ~/PILOT/exps/ease.json --set device=-1 --out e",
         ),
         "edgecil.interop.toolbox:run_toolbox",
-        lambda it: show_trained(it) if hasattr(it, "results") else (str(it),),
+        _show_toolbox,
         arguments=("checkout", "dataset"),
         call=trained_by("edgecil.interop.toolbox:run_toolbox"),
         front=(

@@ -41,7 +41,7 @@ class Option:
             comma-separated) or `settings` (NAME=VALUE, repeatable).
         metavar: stands for the value; by default chosen by kind.
         choices: the values that are allowed.
-        flag: without dashes, if it is not that of the name.
+        flag: without dashes, where it differs from the name.
         required: whether the option must be given.
         count: of an argument: `one`, `?`, `*` or `+`.
     """
@@ -56,7 +56,7 @@ class Option:
     count: str = ""
 
     def add(self, parser: argparse._ActionsContainer) -> None:
-        """Add it to a parser or to a group of one."""
+        """Add the option to a parser, or to a group of options of a parser."""
         keywords: dict[str, Any] = {"help": self.help.replace("%", "%%")}
         if self.kind == "bool":
             keywords["action"] = "store_true"
@@ -65,17 +65,22 @@ class Option:
         else:
             metavar, read = _KINDS[self.kind]
             keywords["metavar"] = self.metavar or metavar
-            keywords |= {"choices": self.choices} if self.choices else {}
-            keywords |= {"action": Settings} if read is None else {"type": read}
+            if self.choices:
+                keywords["choices"] = self.choices
+            if read is None:
+                keywords["action"] = SettingsAction
+            else:
+                keywords["type"] = read
         if self.count:
             nargs = None if self.count == "one" else self.count
             parser.add_argument(self.name, nargs=nargs, **keywords)
         if not self.count or self.count == "?":  # an argument may also be given by its flag
             flag = as_flag(self.flag or self.name.rpartition(".")[2])
-            hidden = {"help": argparse.SUPPRESS} if self.count else {"required": self.required}
-            parser.add_argument(
-                flag, *_ALIASES.get(flag, ()), dest=self.name, **{**keywords, **hidden}
-            )
+            if self.count:
+                keywords["help"] = argparse.SUPPRESS
+            else:
+                keywords["required"] = self.required
+            parser.add_argument(flag, *_ALIASES.get(flag, ()), dest=self.name, **keywords)
 
 
 @dataclass(frozen=True)
@@ -88,14 +93,14 @@ class Verb:
         examples: two commands.
         api: the function that is called, as `module:name`; it documents the options.
         show: the tables and lines that people read, from its answer; a function or its path.
-        arguments: parameters that are given without a flag.
+        arguments: parameters whose values are written without a flag.
         without: parameters that the command line does not offer.
-        further: options that the command line has in addition, or in place of those of `api`.
+        further: options that `api` lacks, or that replace an option of `api`.
         call: what is called in place of `api`, a function or its path.
         needed: options that a config file may give, and that are required without one.
-        front: the options that --help shows, the others are in --help-all; all where it is empty.
+        front: the options that --help shows, others only --help-all; empty shows all.
         notes: sentences beside the answer, for stderr.
-        plain: what --json prints of the answer, all of it by default.
+        plain: what --json prints of the answer, by default all.
         code: the exit code, by the answer.
     """
 
@@ -115,25 +120,29 @@ class Verb:
     code: Callable[[Any], int] = lambda answer: 0
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options to a parser, those of each group under its title."""
+        """Add the options to a parser, the options of a group under its title."""
         further = {option.name: option for option in self.further}
         sections: dict[str, argparse._ActionsContainer] = {}
-        declared = options_of(load(self.api), self.arguments) if self.api else ()
+        declared = options_of(load_object(self.api), self.arguments) if self.api else ()
         for option in (*declared, *self.further):
             if option.name in self.without or further.get(option.name, option) != option:
                 continue
             group, _, name = option.name.rpartition(".")
-            if group and name not in self.arguments and group not in sections:
+            if not group or name in self.arguments:
+                option.add(parser)
+                continue
+            if group not in sections:
                 sections[group] = parser.add_argument_group(group)
-            option.add(sections.get(group, parser) if name not in self.arguments else parser)
+            option.add(sections[group])
 
     def run(self, options: Mapping[str, Any]) -> Any:
         """Call the API with the options that were given, `group.field` under `group`."""
         nested: dict[str, Any] = {}
         for name, value in options.items():
-            group, _, field = name.rpartition(".")
-            (nested.setdefault(group, {}) if group else nested)[field] = value
-        return load(self.call or self.api)(**nested)
+            group, _, parameter = name.rpartition(".")
+            values = nested.setdefault(group, {}) if group else nested
+            values[parameter] = value
+        return load_object(self.call or self.api)(**nested)
 
 
 @dataclass(frozen=True)
@@ -144,11 +153,11 @@ class VerbGroup:
     verbs: tuple[Verb, ...]
 
 
-def load(path: Any) -> Any:
-    """Return what a path such as `edgecil.training.run:run` names; what is no path, as it is."""
-    if not isinstance(path, str):
-        return path
-    module, name = path.split(":")
+def load_object(path_or_object: Any) -> Any:
+    """Return the object at a path such as `edgecil.training.run:run`; an object is returned."""
+    if not isinstance(path_or_object, str):
+        return path_or_object
+    module, name = path_or_object.split(":")
     return attrgetter(name)(import_module(module))
 
 
@@ -169,7 +178,7 @@ def as_flag(name: str) -> str:
 
 
 def flag_of(parser: argparse.ArgumentParser, parameter: str) -> str:
-    """Return a parameter of the API as a parser's usage names it; in quotes if it does not."""
+    """Return a parameter of the API as a parser's usage names it, else in quotes."""
     for action in parser._actions:
         flag = action.option_strings[0] if action.option_strings else str(action.metavar)
         if parameter in (action.dest.rpartition(".")[2], flag[2:]):
@@ -183,7 +192,7 @@ def options_of(function: Callable[..., Any], arguments: Iterable[str] = ()) -> I
     parameters = signature(function).parameters
     for name, hint in function_types(function).items():
         if name in parameters and parameters[name].kind is Parameter.VAR_POSITIONAL:
-            continue  # further objects of Python
+            continue  # text cannot give such an object
         group = group_of(hint)
         if group is not None:
             yield from _group_options(name, group, arguments)
@@ -195,14 +204,17 @@ def options_of(function: Callable[..., Any], arguments: Iterable[str] = ()) -> I
         count = ""
         required = default is Parameter.empty
         if name in arguments:
-            several = kind == "names" or any(map(_is_list, alternatives(hint)))
-            kind = "str" if several else kind
-            count = ("+" if required else "*") if several else "one" if required else "?"
+            if kind == "names" or any(map(_is_list, alternatives(hint))):
+                kind = "str"
+                count = "+" if required else "*"
+            else:
+                count = "one" if required else "?"
+        metavar = "PATH" if _has_path(hint) else ""
         yield Option(
             name,
             _text(meanings[name], default),
             kind,
-            name.upper() if count else "PATH" if _has_path(hint) else "",
+            name.upper() if count else metavar,
             choices_of(hint),
             required=required,
             count=count,
@@ -221,7 +233,7 @@ def parameter_meanings(function: Callable[..., Any]) -> dict[str, str]:
     for name, meaning in meanings.items():
         reference = re.fullmatch(r"see :class:`([\w.]+)[.](\w+)`[.]", meaning)
         if reference is not None:
-            group = load(":".join(reference.groups()))
+            group = load_object(":".join(reference.groups()))
             meanings[name] = group.__dataclass_fields__[name].metadata["help"]
     for shared in shared_classes(function):
         meanings |= read_section(shared.__doc__)
@@ -233,22 +245,21 @@ def _group_options(
 ) -> Iterator[Option]:
     types = class_types(group)
     for entry in fields(group):
-        help, metavar, flag = (entry.metadata[key] for key in ("help", "metavar", "flag"))
         kind = _kind(types[entry.name], None)
         assert kind is not None
         is_argument = entry.name in arguments
         yield Option(
             f"{parameter}.{entry.name}",
-            _text(help, default_of(entry)),
+            _text(entry.metadata["help"], default_of(entry)),
             kind,
-            entry.name.upper() if is_argument else metavar,
-            flag=flag,
+            entry.name.upper() if is_argument else entry.metadata["metavar"],
+            flag=entry.metadata["flag"],
             count="?" if is_argument else "",
         )
 
 
 def _kind(hint: Any, default: Any) -> str | None:
-    """Return the kind of an option, by the first type that it takes; None for objects of Python."""
+    """Return the kind of an option, by its first type; None if text cannot give it."""
     kinds = alternatives(hint)
     first = kinds[0]
     if first is bool:
@@ -290,12 +301,12 @@ def _text(meaning: str, default: Any) -> str:
         return text
     if default is True:
         return f"{text} (default)"
-    listed = default if isinstance(default, (tuple, list)) else (default,)
-    return f"{text} (default: {','.join(map(str, listed))})"
+    defaults = default if isinstance(default, (tuple, list)) else (default,)
+    return f"{text} (default: {','.join(map(str, defaults))})"
 
 
 def _reader(parse: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Return a function that reads an argument; its error is that of `parse`."""
+    """Return a function that reads an argument by `parse`, whose error it passes on."""
 
     def read(text: str) -> Any:
         try:
@@ -306,7 +317,7 @@ def _reader(parse: Callable[[str], Any]) -> Callable[[str], Any]:
     return read
 
 
-class Settings(argparse.Action):
+class SettingsAction(argparse.Action):
     """Collects NAME=VALUE in a mapping; VALUE is JSON or plain text, a dot in NAME nests."""
 
     def __call__(
@@ -322,13 +333,23 @@ class Settings(argparse.Action):
         depth = str(self.metavar).partition("=")[0].count(".")
         if not equals or not all(parts) or len(parts) <= depth:
             raise argparse.ArgumentError(self, f"takes {self.metavar}, got {values!r}")
-        inner = vars(namespace).setdefault(self.dest, {})
+        table = vars(namespace).setdefault(self.dest, {})
         for part in parts[:-1]:
-            inner = inner.setdefault(part, {})
+            table = table.setdefault(part, {})
         try:
-            inner[parts[-1]] = json.loads(text)
+            table[parts[-1]] = json.loads(text)
         except ValueError:
-            inner[parts[-1]] = text
+            table[parts[-1]] = text
+
+
+def _split_integers(text: str) -> tuple[int, ...]:
+    return tuple(parse_int(part) for part in text.split(","))
+
+
+def _split_names(text: str) -> tuple[str, ...]:
+    """Return each name once."""
+    names = [part.strip() for part in text.split(",")]
+    return tuple(dict.fromkeys(names))
 
 
 # By kind, what stands for the value, and how it is read.
@@ -336,8 +357,8 @@ _KINDS: dict[str, tuple[str, Callable[[str], Any] | None]] = {
     "str": ("NAME", str),
     "int": ("N", _reader(parse_int)),  # does not read 1_0 as 10
     "float": ("X", _reader(parse_float)),
-    "ints": ("A,B,…", _reader(lambda text: tuple(map(parse_int, text.split(","))))),
-    "names": ("A,B,…", lambda text: tuple(dict.fromkeys(map(str.strip, text.split(","))))),
+    "ints": ("A,B,…", _reader(_split_integers)),
+    "names": ("A,B,…", _split_names),
     "settings": ("NAME=VALUE", None),
 }
 # the paper's, torch's
