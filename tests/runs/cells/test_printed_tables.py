@@ -74,3 +74,27 @@ def test_a_hostile_text_is_refused(tmp_path, text) -> None:
     path.write_text(text)
     with pytest.raises(DataError, match="names no results"):
         read_tables(path)
+
+
+GROUPS = """\
+|-----------|-------|-----------------|
+| Optimizer | Phase |    Accuracy     |
+|-----------|-------|-----------------|
+|           |   0   | 0.9580+-0.0031  |
+|      Adam |   1   | 0.0200+-0.0025  |
+|           |   2   | 0.9790+-0.0006  |
+|-----------|-------|-----------------|
+|           |   0   | 0.9533+-0.0035  |
+|       SGD |   1   | 0.0177+-0.0023  |
+|           |   2   | 0.9701+-0.0015  |
+|-----------|-------|-----------------|
+"""
+
+
+def test_a_label_between_rules_is_that_of_all_rows_between_them(tmp_path) -> None:
+    path = tmp_path / "retention.txt"
+    path.write_text(GROUPS)
+    (table,) = read_tables(path)
+    assert table.form == "printed table"
+    assert table.column("Optimizer") == ["Adam"] * 3 + ["SGD"] * 3
+    assert table.column("Accuracy")[3] == "0.9533+-0.0035"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 FORM = "Markdown table"
 _RULE = re.compile(r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)+\|?[ \t]*$", re.MULTILINE)
+_RULE_FIRST = re.compile(rf"(?:\A|\n[ \t]*\r?\n){_RULE.pattern.lstrip('^')}", re.MULTILINE)
 _LONGEST_CAPTION = 600
 
 
@@ -29,7 +30,9 @@ def recognises(path: Path, head: bytes) -> bool:
     if suffix_of(path) in (".csv", ".tsv", ".tex", ".html", ".htm", ".json", ".jsonl"):
         return False
     text = decode(head)
-    return text is not None and _RULE.search(text) is not None
+    if text is None or _RULE_FIRST.search(text):  # the frame of a printed table
+        return False
+    return _RULE.search(text) is not None
 
 
 def read(path: Path) -> list[CellTable]:

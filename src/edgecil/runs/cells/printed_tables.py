@@ -106,11 +106,35 @@ def _has_numbers(rows: Sequence[Sequence[str]]) -> bool:
 def _framed_rows(block: Sequence[str], rules: Sequence[int]) -> list[list[str]] | None:
     """Return the cells between vertical lines."""
     rows = []
+    groups: list[list[list[str]]] = []
     for number, line in enumerate(block):
-        if number not in rules and _FRAME.search(line):
-            rows.append([cell.strip() for cell in _FRAME.split(line.strip().strip("|│┃║"))])
+        if number in rules or not _FRAME.search(line):
+            groups.append([])
+            continue
+        rows.append([cell.strip() for cell in _FRAME.split(line.strip().strip("|│┃║"))])
+        if groups:
+            groups[-1].append(rows[-1])
     widths = {len(row) for row in rows}
-    return rows if len(rows) > 1 and len(widths) == 1 and widths != {1} else None
+    if len(rows) < 2 or len(widths) != 1 or widths == {1}:
+        return None
+    _spread_labels([group for group in groups if group and group[0] is not rows[0]])
+    return rows
+
+
+def _spread_labels(groups: Sequence[list[list[str]]]) -> None:
+    """Write the label of a group, printed in one of its rows, into all of them.
+
+    Groups are divided by rules; a column has labels if it has one cell in every group.
+    """
+    if not groups or max(map(len, groups)) < 2:
+        return
+    for place in range(len(groups[0][0])):
+        labels = [[row[place] for row in group if row[place]] for group in groups]
+        if any(len(names) != 1 or is_numeric(names[0]) for names in labels):
+            continue
+        for group, (label,) in zip(groups, labels, strict=True):
+            for row in group:
+                row[place] = label
 
 
 def _ruled_rows(block: Sequence[str], rules: Sequence[int]) -> list[list[str]] | None:
