@@ -98,3 +98,13 @@ def test_a_label_between_rules_is_that_of_all_rows_between_them(tmp_path) -> Non
     assert table.form == "printed table"
     assert table.column("Optimizer") == ["Adam"] * 3 + ["SGD"] * 3
     assert table.column("Accuracy")[3] == "0.9533+-0.0035"
+
+
+def test_lines_around_a_table_are_caption_and_facts(tmp_path) -> None:
+    path = tmp_path / "summary.txt"
+    path.write_text(
+        f"Model:   HGNN\nSeeds:   [42, 123, 456]\n\n{ALIGNED}\nmean and std over 3 seeds\n"
+    )
+    (table,) = read_tables(path)
+    assert table.facts == {"Model": "HGNN", "Seeds": "[42, 123, 456]"}
+    assert table.caption == "mean and std over 3 seeds"

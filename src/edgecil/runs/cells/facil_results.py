@@ -33,9 +33,9 @@ _MATRIX = r"(?:acc|forg|avg_accs|wavg_accs)_(?:tag|taw)"
 _NAME = re.compile(rf"({_MATRIX}|args|raw_log|stdout)(-[\d-]{{1,40}})?\.txt", re.ASCII)
 _NAMES = {"method": "approach", "dataset": "datasets", "seed": "seed", "task_count": "num_tasks"}
 _CONTENT = {
-    "args": b'"approach" :',
-    "raw_log": b'"group":',
-    "stdout": b"TAw ",
+    "args": re.compile(rb'"approach"\s*:'),
+    "raw_log": re.compile(rb'"group"\s*:'),
+    "stdout": re.compile(rb"TAw |Arguments =\s+approach: "),
 }
 _ARGUMENT = re.compile(r"\t(\w{1,60}): (.*)")
 _PERCENT = re.compile(r"(-?\d{1,3}\.\d)%")
@@ -47,7 +47,7 @@ def recognises(path: Path, head: bytes) -> bool:
     if match is None:
         return False
     if match[1] in _CONTENT:
-        return _CONTENT[match[1]] in head
+        return _CONTENT[match[1]].search(head) is not None
     return re.fullmatch(rb"[\d.eE+\-\s]|nan", head[:1]) is not None
 
 

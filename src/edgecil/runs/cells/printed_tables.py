@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from edgecil.errors import DataError
-from edgecil.runs.cells.cell_table import CellTable
+from edgecil.runs.cells.cell_table import Cell, CellTable
 from edgecil.runs.cells.file_text import CELLS, decode, read_file_text, suffix_of
 from edgecil.runs.cells.text_cells import is_numeric, text_table
 
@@ -25,6 +25,8 @@ _DASHES = re.compile(r"[-─━═=_]{3,}")
 _GAP = re.compile(r"\s{2,}|\t")
 _NUMBER = r"[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?%?"
 _SPREAD = re.compile(rf"({_NUMBER})\s*(±|\+/-)\s*({_NUMBER})")
+_SPREAD_WORDS = re.compile(r"±|\bmean\b|\bstd\b|\bstandard\b|\bseeds\b|\bruns\b", re.IGNORECASE)
+_SETTING = re.compile(r"\s*([A-Za-z][\w /.-]{0,40}?)\s*:\s+(\S.{0,200}?)\s*")
 _LONGEST_LINE = 2000
 _MOST_TITLES = 3  # lines above the header of a table
 _MOST_LINES = 100_000
@@ -49,16 +51,27 @@ def read(path: Path) -> list[CellTable]:
 
 
 def printed_tables(text: str, source: str) -> list[CellTable]:
-    """Return the tables in a text; the line above a table is its caption."""
+    """Return the tables in a text.
+
+    The caption of a table is the line above it, and the line below it that speaks of its spreads;
+    lines such as "Seeds: 0, 1, 2" outside tables are facts of all.
+    """
     lines = text.splitlines()
     if len(lines) > _MOST_LINES:
         return []
-    tables = []
+    tables: list[CellTable] = []
+    facts: dict[str, Cell] = {}
     for caption, block in _blocks(lines):
         cells = _cells_of(block)
         if cells is not None:
             CELLS.check(source, len(cells) * len(cells[0]))
             tables.append(text_table(FORM, source, cells[0], cells[1:], caption=caption))
+            continue
+        if tables and len(block) == 1 and _SPREAD_WORDS.search(block[0]):
+            below = block[0].strip()
+            tables[-1] = replace(tables[-1], caption=f"{tables[-1].caption} {below}".strip())
+        facts |= {name.strip(): value.strip() for name, value in _settings(block)}
+    tables = [replace(table, facts=facts) for table in tables]
     if len(tables) < 2:
         return tables
     return [replace(table, place=f"table {number}") for number, table in enumerate(tables, start=1)]
@@ -77,6 +90,14 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
             yield caption, block
             before = block[-1].strip() if len(block) == 1 else ""
             block = []
+
+
+def _settings(block: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield names and values of the lines of a block that are settings."""
+    for line in block:
+        match = _SETTING.fullmatch(line)
+        if match:
+            yield match[1], match[2]
 
 
 def _cells_of(block: Sequence[str]) -> list[list[str]] | None:
