@@ -22,8 +22,8 @@ import numpy as np
 from edgecil.experiments import Execution, Node, Store, build_config
 from edgecil.io.device import cores
 from edgecil.training.executors import get_executor
+from edgecil.training.loading import Prepared, prepare
 from edgecil.training.node_training import pack
-from edgecil.training.planner import Prepared, prepare
 from edgecil.training.scheduler import execute
 
 FROM_SCRATCH = "ewc,icarl,der,foster,memo,tagfex"

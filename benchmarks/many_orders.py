@@ -26,7 +26,7 @@ from torch.nn.functional import cross_entropy, log_softmax, normalize, softmax
 
 from edgecil.methods import get_method
 from edgecil.training.node_training import WorkerContext
-from edgecil.training.run import resolve, run_resolved
+from edgecil.training.run import read_request, run_request
 
 _TASKS = 10
 _MORE = 10  # times as many orders of learners that do not depend on the order
@@ -215,8 +215,8 @@ def run_edgecil(
         "execution": {"workers": 1, "progress": False},
     }
     start = Times.now()
-    experiment = run_resolved(
-        resolve(None, options, out=out), lambda prepared, *_: contexts.append(prepared.context)
+    experiment = run_request(
+        read_request(None, options, out=out), lambda prepared, *_: contexts.append(prepared.context)
     )
     times = Times.now().since(start)
     sequences = [run.sequence.tasks for run in experiment.results()]

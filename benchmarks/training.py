@@ -27,8 +27,8 @@ from edgecil.experiments import Execution, Node, Plan, RunResult, Store, build_c
 from edgecil.io.device import cores
 from edgecil.sequences import ClassSequence
 from edgecil.training.executors import get_executor, local
+from edgecil.training.loading import Prepared, prepare
 from edgecil.training.node_training import train_node
-from edgecil.training.planner import Prepared, prepare
 from edgecil.training.scheduler import execute
 
 

@@ -15,7 +15,7 @@ from edgecil.errors import EdgecilError, UsageError
 from edgecil.experiments.config import ExperimentConfig, Training
 from edgecil.training.executors import ray
 from edgecil.training.executors.ray import RayDriver, outside_working_directory, slots
-from edgecil.training.planner import prepare
+from edgecil.training.loading import prepare
 from tests.toys import save_toy
 
 

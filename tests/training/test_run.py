@@ -18,7 +18,7 @@ from edgecil.report.table import as_latex, escape_latex
 from edgecil.report.tables import boundary_table, summary_table
 from edgecil.similarity import SimilarityMatrix, save_similarity
 from edgecil.training import handshake, scheduler
-from edgecil.training.run import resolve, run_resolved
+from edgecil.training.run import read_request, run_request
 from tests.analysis.tables import rows
 from tests.grouped import grouped, train
 from tests.toys import toy_vit
@@ -135,7 +135,7 @@ def test_a_run_that_was_not_reached_is_pending(toy) -> None:
 
     out = toy.pop("out")
     with pytest.raises(KeyboardInterrupt):
-        run_resolved(resolve(None, grouped(protocol="enumerate", **toy), out=out), on_node=stop)
+        run_request(read_request(None, grouped(protocol="enumerate", **toy), out=out), on_node=stop)
     runs = rows(Experiment.open(out).table())
     assert {one.pending for one in runs if one.accuracy is None} == {True}
     assert not any(one.pending for one in runs if one.accuracy is not None)
@@ -202,10 +202,10 @@ def test_another_processor_is_noted_and_recorded_and_other_kernels_are_refused(
     notes: list[str] = []
     monkeypatch.setattr(handshake, "processor_type", lambda: "GenuineIntel 6 143")
     more = {**toy, "protocol": "random", "budget": 2}
-    asked = resolve(
+    asked = read_request(
         None, grouped(**{name: more[name] for name in more if name != "out"}), out=more["out"]
     )
-    second = run_resolved(asked, lambda prepared, *_: notes.extend(prepared.notes.values()))
+    second = run_request(asked, lambda prepared, *_: notes.extend(prepared.notes.values()))
     assert [text for text in notes if "another type of processor (GenuineIntel 6 143 inst" in text]
     assert second.results()[0] == first.results()[0]
     assert [machine["processor"] for machine in second.machines] == [

@@ -92,12 +92,17 @@ def load_dataset(
     Warns:
         EdgecilWarning: about images that were held out for testing, or scaled to a default size.
     """
-    if size is not None and size < 1:
-        raise UsageError(f"`image_size` must be at least 1. Got {size} instead.")
     opened = open_dataset(name, root=root)
     chosen = select_classes(len(opened.names), count=count, seed=seed, ids=ids)
+    return read_dataset(opened, chosen, size)
+
+
+def read_dataset(opened: Dataset | Items, ids: Ints, size: int | None = None) -> Dataset:
+    """Return some classes of an opened dataset, relabelled from 0; see :func:`load_dataset`."""
+    if size is not None and size < 1:
+        raise UsageError(f"`image_size` must be at least 1. Got {size} instead.")
     with refusing_exit(f"The dataset {format_value(opened.name)}"):
-        taken = opened.take(chosen) if isinstance(opened, Dataset) else opened.read(chosen, size)
+        taken = opened.take(ids) if isinstance(opened, Dataset) else opened.read(ids, size)
     dataset = resize_dataset(taken, size)
     for note in dataset.notes:
         warn(note)

@@ -72,6 +72,11 @@ class MethodEntry:
         need: Need = getattr(self.build, "needs", Method.needs)(config)
         return need
 
+    @property
+    def alternative(self) -> str:
+        """What to use where a network lacks what the learner needs."""
+        return str(getattr(self.build, "alternative", Method.alternative))
+
     def schedule(
         self, name: str, backbone: str, dataset: str | None = None
     ) -> tuple[Schedule, MemoryBudget]:

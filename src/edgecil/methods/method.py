@@ -93,6 +93,7 @@ class Method(ABC):
             upper bounds only.
         only_for_predictions: entries of the state that no later task reads; they are not stored.
         need: what it needs of its network.
+        alternative: what to use where a network lacks that.
         frozen: whether it learns on a frozen pre-trained network.
         order_free: whether its scores of an image do not depend on the order of the classes, on
             what else was learnt, nor on the seed; it then has :meth:`scores`.
@@ -106,6 +107,7 @@ class Method(ABC):
     sees_everything: ClassVar[bool] = False
     only_for_predictions: ClassVar[tuple[str, ...]] = ()
     need: ClassVar[Need] = "features"
+    alternative: ClassVar[str] = "another learner, such as 'simplecil' or 'er'"
     frozen: ClassVar[bool] = False
     order_free: ClassVar[bool] = False
     adapts: ClassVar[bool] = False

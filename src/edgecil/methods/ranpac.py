@@ -58,6 +58,7 @@ class RanPAC(ACIL):
 
     config: RanPACConfig
     kept = ("adapters",)
+    alternative = "the setting 'bottleneck' 0, which leaves the adapters out"
 
     @classmethod
     def needs(cls, config: RanPACConfig) -> Need:

@@ -150,11 +150,13 @@ def search_orders(
         raise UsageError(
             f"A search requires exactly one method. Got {len(methods)}: {', '.join(methods)}."
         )
-    from edgecil.training.planner import load_images
+    from edgecil.training.planner import inspect
 
     if experiment_config.given_tasks is not None:
         raise UsageError("A search arranges the classes itself; leave `given_tasks` out.")
-    space = experiment_config.space(load_images(experiment_config).names)
+    inspection = inspect(experiment_config)
+    assert inspection is not None  # an unknown dataset is an error here
+    space = inspection.space
     limit = asked.limit(budget, space.tasks)
     trainer = _Trainer({"config": trained, "out": out, **options}, metric, asked.classifier)
     replaced = configured.get("overwrite") if overwrite is None else overwrite

@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
-from importlib import import_module
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from edgecil.classes import ClassList
-from edgecil.data.dataset import Dataset
-from edgecil.data.integrity import doubts_about, inspect_dataset, inspect_files
-from edgecil.data.load import dataset_classes
-from edgecil.errors import EdgecilError, PrerequisiteError, UsageError
-from edgecil.experiments.chosen_similarity import experiment_similarity
-from edgecil.experiments.config import GROUPS, Data, ExperimentConfig
+from edgecil.errors import EdgecilError
+from edgecil.experiments.config import GROUPS, Data
 from edgecil.experiments.config_values import Config, is_config
 from edgecil.experiments.plan import Node, Plan
-from edgecil.experiments.status import elapsed_seconds, expected_seconds
+from edgecil.experiments.status import elapsed_seconds
 from edgecil.experiments.store import NoExperimentError, StoreReader
-from edgecil.io.arrays import Ints
 from edgecil.io.device import choose_device, cores, use_portable_kernels
 from edgecil.io.directory import check_owner
 from edgecil.io.notebook import show_printed
@@ -33,25 +23,16 @@ from edgecil.io.numbers import format_duration
 from edgecil.io.packages import TRAINING, missing_packages
 from edgecil.options import checked, place_in_groups
 from edgecil.recipes import COMPARE_SIMILARITIES, RECIPE_PREFIX, read_experiment_file
-from edgecil.runs.training_seeds import PER_ORDER, SEEDS, SHARED
-from edgecil.sequences.given import parse_given
-from edgecil.sequences.protocols import PROTOCOLS, parse_protocols
 from edgecil.sequences.sequence import ClassSequence
-from edgecil.sequences.space import SequenceSpace
 from edgecil.training.check_similarities import check_similarities
 from edgecil.training.main_guard import refuse_while_importing
-from edgecil.training.requirements import Requirement, Requirements, split_labels
-from edgecil.training.run import DatasetLike, Resolved, resolve
-
-if TYPE_CHECKING:
-    from edgecil.data.items import Items
-    from edgecil.training.node_training import WorkerContext
+from edgecil.training.planner import Inspection, inspect
+from edgecil.training.requirements import Requirement, Requirements
+from edgecil.training.run import DatasetLike, RunRequest, read_request
+from edgecil.training.trials import Trial, expected_durations, try_methods
 
 _SECONDS = 8.0  # until a trial must have ended
 _ROW = 2000  # bytes of a result in the database
-_FILES, _ARRAYS = 240, 4000  # training inputs of a trial, from files and from memory
-_WHOLE = 20_000  # training inputs of a dataset in memory with all of which trials are made
-_EVALUATED = 100  # runs of an order-free learner in a trial
 _NOT_MEASURED = "nothing could be measured yet"
 
 
@@ -102,7 +83,7 @@ class Check:
     @property
     def problems(self) -> tuple[Requirement, ...]:
         """What is missing."""
-        return tuple(it for it in self.requirements if not it.available)
+        return tuple(requirement for requirement in self.requirements if not requirement.available)
 
     @property
     def ready(self) -> bool:
@@ -120,25 +101,37 @@ class Check:
     _repr_pretty_ = show_printed
 
     def _lines(self) -> Iterator[str]:
-        for one in self.requirements:
-            yield f"{'found  ' if one.available else 'MISSING'} {one.name}: {one.about}"
-        for it in self.methods:
-            time = "" if it.seconds is None else f", {format_duration(it.seconds)} of training"
-            yield f"{it.method}: {it.runs} runs, {it.tasks} tasks, {it.stored} stored{time}"
+        for requirement in self.requirements:
+            word = "found  " if requirement.available else "MISSING"
+            yield f"{word} {requirement.name}: {requirement.about}"
+        for part in self.methods:
+            duration = ""
+            if part.seconds is not None:
+                duration = f", {format_duration(part.seconds)} of training"
+            yield (
+                f"{part.method}: {part.runs} runs, {part.tasks} tasks, {part.stored} "
+                f"stored{duration}"
+            )
         if self.methods:
-            orders = ", ".join(f"{count} {name}" for name, count in self.orders.items())
-            remaining = sum(part.tasks - part.stored for part in self.methods)
-            yield f"Class orders: {orders}. To train: {remaining} tasks, {self.workers} at a time."
-            why = "; ".join(dict.fromkeys(it.unknown for it in self.methods if it.unknown))
-            known = "" if self.seconds is None else f"about {format_duration(self.seconds)}"
-            yield f"Expected time: {known or f'unknown ({why})'}."
-            used = "unknown until one was trained"
-            if self.disk is not None:
-                used = f"about {self.disk / 1e6:,.1f} MB, more if networks grow"
-            yield f"Expected disk space with {self.states} states of learners: {used}."
+            yield from self._totals()
         count = len(self.problems)
         missing = f"{count} requirement{'' if count == 1 else 's'} missing."
         yield missing if count else "Everything that the run requires was found."
+
+    def _totals(self) -> Iterator[str]:
+        """Yield orders, duration and disk space of all methods together."""
+        orders = ", ".join(f"{count} {name}" for name, count in self.orders.items())
+        remaining = sum(part.tasks - part.stored for part in self.methods)
+        yield f"Class orders: {orders}. To train: {remaining} tasks, {self.workers} at a time."
+        if self.seconds is None:
+            reasons = dict.fromkeys(part.unknown for part in self.methods if part.unknown)
+            yield f"Expected time: unknown ({'; '.join(reasons)})."
+        else:
+            yield f"Expected time: about {format_duration(self.seconds)}."
+        space = "unknown until one was trained"
+        if self.disk is not None:
+            space = f"about {self.disk / 1e6:,.1f} MB, more if networks grow"
+        yield f"Expected disk space with {self.states} states of learners: {space}."
 
 
 @checked
@@ -175,76 +168,100 @@ def check(
     if isinstance(config, (str, Path)) and _has_similarities(config):
         root = Data.options_in(options.get("data")).get("root")
         return Check(tuple(check_similarities(config, root)))
-    given = {"dataset": dataset, **options}
-    asked = resolve(config, given, out=out, overwrite=overwrite)
-    directory = asked.out
+    request = read_request(config, {"dataset": dataset, **options}, out=out, overwrite=overwrite)
     found = Requirements()
-    setting, opened, names = _find(asked, directory, found)
-    if names is None:
+    _note_packages(request, found)
+    inspection = inspect(request.config, found)
+    _note_device(request, found)
+    with found.trying("directory"):
+        check_owner(request.out, "experiment")
+    if inspection is None:
         return Check(tuple(found))
-    execution, training = asked.execution, setting.training
-    space = setting.space(names)
-    if asked.goal is not None and setting.budget is not None:
-        setting = replace(setting, budget=min(setting.budget, space.size))
-    orders = _plan_orders(setting, space, names)
-    plan = Plan(setting.method_names, setting.seeds, [it for own in orders.values() for it in own])
-    if execution.part is not None:
-        plan = plan.shard(*execution.part)
-    shape = _shape(opened, setting)
-    backbones = {} if missing_packages(TRAINING) else _find_backbones(setting, shape, found)
-    measured: dict[Node, float] = {}
-    finished: set[Node] = set()
-    sizes: list[int] = []
-    if directory is not None and not asked.overwrite:
+    if request.goal is not None and inspection.config.budget is not None:
+        budget = min(inspection.config.budget, inspection.space.size)
+        inspection = replace(inspection, config=replace(inspection.config, budget=budget))
+    for name in dict.fromkeys(inspection.networks.values()):
+        with found.trying(f"backbone {name}"):
+            found.add_backbone(name)
+    return _check_plan(request, inspection, found, end)
+
+
+def _check_plan(
+    request: RunRequest, inspection: Inspection, found: Requirements, end: float
+) -> Check:
+    """Return what remains to be done; trials may last until `end`."""
+    orders = inspection.expected_orders()
+    plan = _plan(request, inspection, orders)
+    stored = _Stored()
+    if not request.overwrite:
         with found.trying("directory"), suppress(NoExperimentError):
-            measured, finished, sizes = _read_stored(setting, space, backbones, directory)
-    left = [node for node in plan if node not in finished]
-    trials: dict[str, _Trial] = {}
-    first = {root.method: root for root in reversed(plan.roots)}
-    known = {node.method for node in measured}
-    new = [name for name in first if name not in known and name in {it.method for it in left}]
-    if new and opened is not None and all(it.available for it in found):
-        with found.trying("methods"):
-            trials = _try_methods(setting, opened, plan, new, end)
-    sizes += [trial.size for trial in trials.values() if trial.size]
-    for name, trial in trials.items():
-        places = zip(_first_run(plan, name).path, trial.seconds, strict=False)
-        measured |= dict(places)
-    expected = expected_seconds(left, measured)
-    for node in {(it.method, it.prefix[-1]): it for it in expected}.values():
-        expected[node] += trials[node.method].once if node.method in trials else 0.0
-    for name, trial in trials.items():
-        if name in first and expected and trial.at_first:
-            expected[first[name]] = expected.get(first[name], 0.0) + trial.at_first
+            stored = _read_stored(inspection, request.out)
+    remaining = [node for node in plan if node not in stored.finished]
+    trials = _try_unmeasured(inspection, plan, remaining, stored, found, end)
+    expected = expected_durations(remaining, stored.seconds, plan, trials)
+    measured = {node.method for node in stored.seconds} | {
+        name for name, trial in trials.items() if trial.seconds
+    }
     parts = []
-    for method in setting.method_names:
-        own = [node for node in left if node.method == method]
+    for method in inspection.config.method_names:
+        of_method = [node for node in remaining if node.method == method]
         unknown = ""
-        if own and not any(node.method == method for node in measured):
-            unknown = trials[method].unknown if method in trials else _NOT_MEASURED
+        if of_method and method not in measured:
+            unknown = trials.get(method, Trial(unknown=_NOT_MEASURED)).unknown
         tasks = sum(node.method == method for node in plan)
-        seconds = None if unknown else sum(expected[node] for node in own)
+        seconds = None if unknown else sum(expected[node] for node in of_method)
         runs = sum(run.method == method for run in plan.runs)
-        parts.append(PlannedMethod(method, runs, tasks, tasks - len(own), seconds, unknown))
-    threads = max(1, cores() // training.threads)
-    workers = execution.workers or (threads if training.device != "cuda" else 1)
+        parts.append(PlannedMethod(method, runs, tasks, tasks - len(of_method), seconds, unknown))
+    training = inspection.config.training
+    by_threads = max(1, cores() // training.threads) if training.device != "cuda" else 1
+    workers = request.execution.workers or by_threads
     states = workers * max(max((len(run.prefix) for run in plan.runs), default=1) - 1, 0)
-    sizes = sizes or _network_sizes(backbones, shape)
+    sizes = [*stored.state_sizes, *(it.state_size for it in trials.values() if it.state_size)]
+    sizes = sizes or _network_sizes(inspection)
     disk = None
     if sizes or not states:
         disk = states * max(sizes, default=0) + _ROW * len(plan)
-        place = Path(directory or ".").absolute()
-        free = shutil.disk_usage(next(it for it in (place, *place.parents) if it.exists())).free
+        free = _free_space(request.out)
         found.add("disk", f"{free / 1e9:,.1f} GB are free", free > disk)
     return Check(
         tuple(found),
         tuple(parts),
-        {name: len(own) for name, own in orders.items()},
+        {name: len(sequences) for name, sequences in orders.items()},
         workers,
         None if any(part.unknown for part in parts) else elapsed_seconds(expected, workers),
         states,
         disk,
     )
+
+
+def _plan(
+    request: RunRequest, inspection: Inspection, orders: Mapping[str, Sequence[ClassSequence]]
+) -> Plan:
+    """Return the task trainings of a run, or of the part of it that was asked for."""
+    config = inspection.config
+    every_sequence = [sequence for sequences in orders.values() for sequence in sequences]
+    plan = Plan(config.method_names, config.seeds, every_sequence)
+    part = request.execution.part
+    return plan if part is None else plan.shard(*part)
+
+
+def _try_unmeasured(
+    inspection: Inspection,
+    plan: Plan,
+    remaining: Sequence[Node],
+    stored: _Stored,
+    found: Requirements,
+    end: float,
+) -> dict[str, Trial]:
+    """Try the methods of which nothing is stored, if nothing is missing."""
+    measured = {node.method for node in stored.seconds}
+    waiting = {node.method for node in remaining}
+    methods = [root.method for root in plan.roots if root.method in waiting - measured]
+    is_ready = inspection.opened is not None and all(it.available for it in found)
+    if methods and is_ready:
+        with found.trying("methods"):
+            return try_methods(inspection, plan, list(dict.fromkeys(methods)), end)
+    return {}
 
 
 def _has_similarities(config: str | Path) -> bool:
@@ -253,324 +270,71 @@ def _has_similarities(config: str | Path) -> bool:
     return is_toml and read_experiment_file(config)[0].verb == COMPARE_SIMILARITIES
 
 
-def _find(
-    asked: Resolved, directory: Path | None, found: Requirements
-) -> tuple[ExperimentConfig, Dataset | Items | None, tuple[str, ...] | None]:
-    """Return the configuration, without probes if no similarity, the dataset and class names."""
-    config, training = asked.config, asked.config.training
+def _note_packages(request: RunRequest, found: Requirements) -> None:
+    """Note missing packages; with all of them, use the kernels of a run."""
+    training = request.config.training
     missing = missing_packages(TRAINING)
     if missing:
         found.add("packages", f"{' and '.join(missing)}: pip install 'edgecil[train]'", False)
     else:
         use_portable_kernels(precision=training.precision, device=training.device)
-    opened, names = _find_dataset(config, found)
-    if names is not None:
-        config = config.suited_to(config.space(names))
-    config = _find_similarity(config, opened, names, found)
-    if not missing:
-        with found.trying("device"):
-            found.add(*_describe_device(training.device, remote=asked.execution.executor == "ray"))
-    if directory is not None:
-        with found.trying("directory"):
-            check_owner(directory, "experiment")
-    return config, opened, names
 
 
-def _find_dataset(
-    config: ExperimentConfig, found: Requirements
-) -> tuple[Dataset | Items | None, tuple[str, ...] | None]:
-    opened = found.add_dataset(config.dataset, config.data.root)
-    try:
-        every = dataset_classes(config.dataset).labels if opened is None else opened.names
-    except EdgecilError:
-        return None, None
-    chosen = config.data.select(len(every))
-    if opened is not None:
-        _find_doubts(opened, chosen, config.data.allow_leak, found)
-    return opened, tuple(every[index] for index in chosen)
+def _note_device(request: RunRequest, found: Requirements) -> None:
+    """Note the device that trains."""
+    if missing_packages(TRAINING):
+        return
+    device = request.config.training.device
+    with found.trying("device"):
+        if request.execution.executor == "ray":
+            found.add(f"device {device}", "of the Ray cluster")
+            return
+        device = choose_device(device)
+        if not device.startswith("cuda"):
+            found.add(f"device {device}", f"{cores()} processor cores, no GPU is used")
+            return
+        import torch
+
+        free, total = torch.cuda.mem_get_info()
+        room = f"{free / 1e9:.0f} of {total / 1e9:.0f} GB"
+        found.add(f"device {device}", f"{torch.cuda.get_device_name()}, {room}")
 
 
-def _find_doubts(
-    opened: Dataset | Items, chosen: Ints, reason: str | None, found: Requirements
-) -> None:
-    """Note what is doubtful about the data, of image files without decoding them."""
-    integrity = (
-        inspect_dataset(opened.take(chosen))
-        if isinstance(opened, Dataset)
-        else inspect_files(opened, chosen)
-    )
-    if integrity is not None:
-        with found.trying("data"):
-            for sentence in doubts_about(integrity, reason):
-                found.add("data", sentence)
+@dataclass(frozen=True)
+class _Stored:
+    """What a directory has: seconds of trainings, finished nodes, and sizes of states in bytes."""
+
+    seconds: Mapping[Node, float] = field(default_factory=dict)
+    finished: frozenset[Node] = frozenset()
+    state_sizes: Sequence[int] = ()
 
 
-def _find_similarity(
-    config: ExperimentConfig,
-    opened: Dataset | Items | None,
-    names: tuple[str, ...] | None,
-    found: Requirements,
-) -> ExperimentConfig:
-    asked = config.similarity
-    drawn = [PROTOCOLS[it] for it in config.protocol_names if it not in config.sequences]
-    by_inputs = isinstance(opened, Dataset) and not opened.channels
-    if not any(it.needs_similarity and not (it.by_inputs and by_inputs) for it in drawn):
-        return config
-    classes = None if names is None else ClassList(config.dataset, names)
-    if (file := asked.file or asked.embeddings) is not None:
-        with found.trying(f"similarity {file}"):
-            if classes is not None:
-                count = len(experiment_similarity(config, classes))
-                found.add(f"similarity {file}", f"{count} classes, matched to the dataset's")
-        return config
-    if (fewer := config.without_probes()) is not None and classes is not None:
-        try:
-            experiment_similarity(config, classes)
-        except PrerequisiteError as error:
-            found.add("similarity", f"none, so only random orders are run, without probes: {error}")
-            return fewer
-    found.add_encoder(asked.encoder, asked.weights)
-    return config
-
-
-def _describe_device(device: str, *, remote: bool) -> tuple[str, str]:
-    if remote:
-        return f"device {device}", "of the Ray cluster"
-    device = choose_device(device)
-    if not device.startswith("cuda"):
-        return f"device {device}", f"{cores()} processor cores, no GPU is used"
-    import torch
-
-    free, total = torch.cuda.mem_get_info()
-    room = f"{free / 1e9:.0f} of {total / 1e9:.0f} GB"
-    return f"device {device}", f"{torch.cuda.get_device_name()}, {room}"
-
-
-def _find_backbones(
-    config: ExperimentConfig, shape: tuple[int, ...], found: Requirements
-) -> dict[str, str]:
-    """Return the network of each method, and note whether its weights are here."""
-    from edgecil.methods import get_method
-    from edgecil.training.planner import choose_backbone
-
-    backbones: dict[str, str] = {}
-    for spec in config.method:
-        with found.trying(f"method {spec}"):
-            entry = get_method(spec)
-            backbones[entry.name] = choose_backbone(entry, config, shape)
-    for name in dict.fromkeys(backbones.values()):
-        with found.trying(f"backbone {name}"):
-            found.add_backbone(name)
-    return backbones
-
-
-def _read_stored(
-    config: ExperimentConfig, space: SequenceSpace, backbones: Mapping[str, str], out: Path
-) -> tuple[dict[Node, float], set[Node], list[int]]:
-    """Return seconds of stored trainings, all finished nodes, and sizes of states in bytes."""
-    from edgecil.methods import get_method
-    from edgecil.training.planner import configure
-
-    identity: dict[str, Any] = {
-        "sizes": list(space.sizes),
-        SEEDS: SHARED if config.shares_seed else PER_ORDER,
-    }
-    for spec in config.method if backbones else ():
-        entry = get_method(spec)
-        identity[f"method {entry.name}"] = asdict(configure(entry, config, backbones[entry.name]))
+def _read_stored(inspection: Inspection, out: Path) -> _Stored:
+    """Return what a directory has; one with other settings is an error."""
     with StoreReader(out) as store:
-        store.compare_identity(identity)
+        store.compare_identity(inspection.identity())
         seconds = {node: result.seconds for node, result in store.done().items()}
-        whole = {node for run in store.whole_runs() for node in run.path}
+        of_whole_runs = {node for run in store.whole_runs() for node in run.path}
     sizes = [path.stat().st_size for path in (out / "states").glob("*.pt")]
-    return seconds, {*seconds, *whole}, sizes
+    return _Stored(seconds, frozenset({*seconds, *of_whole_runs}), sizes)
 
 
-def _network_sizes(backbones: Mapping[str, str], shape: tuple[int, ...]) -> list[int]:
+def _network_sizes(inspection: Inspection) -> list[int]:
     """Return the bytes of the networks that are trained from scratch, which states contain."""
+    if not inspection.learners:
+        return []
     from edgecil.backbones.named import BACKBONES, build_backbone
 
     sizes = []
-    for name in set(backbones.values()) & set(BACKBONES):
+    for name in set(inspection.networks.values()) & set(BACKBONES):
         with suppress(EdgecilError):
-            network = build_backbone(name, shape)
+            network = build_backbone(name, inspection.shape)
             sizes.append(4 * sum(parameter.numel() for parameter in network.parameters()))
     return sizes
 
 
-def _shape(opened: Dataset | Items | None, config: ExperimentConfig) -> tuple[int, ...]:
-    """Return the shape of inputs; without them, that of colour images in their usual size."""
-    if isinstance(opened, Dataset):
-        return opened.shape
-    channels = 3 if opened is None else opened.channels or 3
-    usual = 32 if config.dataset.startswith("cifar") else 224
-    size = config.data.image_size or (usual if opened is None else opened.size or usual)
-    return channels, size, size
-
-
-def _plan_orders(
-    config: ExperimentConfig, space: SequenceSpace, names: Sequence[str]
-) -> dict[str, Sequence[ClassSequence]]:
-    """Return orders of every protocol; random ones stand for those that a similarity decides."""
-    protocols = parse_protocols(config.protocol, own=config.sequences)
-    orders: dict[str, Sequence[ClassSequence]] = {}
-    for name, own in protocols.items():
-        if name in config.sequences:
-            orders[name] = [it.sequence for it in parse_given(config.sequences[name], space, names)]
-            continue
-        protocol = PROTOCOLS[name]
-        shared = config.budget if protocol.takes_budget or len(protocols) == 1 else None
-        budget = shared if own is None else own
-        if protocol.needs_similarity or protocol.asks_model:
-            count = protocol.check_budget(budget, space)
-            orders[name] = space.sample(count, np.random.default_rng([1, len(orders)]))
-        else:
-            drawn = protocol.draw(space, budget=budget, order_seed=config.order_seed)
-            orders[name] = [it.sequence for it in drawn]
-    return orders
-
-
-class _Trial(NamedTuple):
-    """Seconds of the first tasks of a run, and what else is known about a method.
-
-    `once` are further seconds when a task is trained for the first time in any run, `at_first`
-    those of the first run alone, and `size` the bytes of a state.
-    """
-
-    seconds: Sequence[float] = ()
-    once: float = 0.0
-    at_first: float = 0.0
-    size: int = 0
-    unknown: str = ""
-
-
-def _first_run(plan: Plan, method: str) -> Node:
-    """Return the first run of a method."""
-    return next(run for run in plan.runs if run.method == method)
-
-
-def _try_methods(
-    config: ExperimentConfig,
-    opened: Dataset | Items,
-    plan: Plan,
-    methods: Sequence[str],
-    end: float,
-) -> dict[str, _Trial]:
-    """Train until a moment: whole runs if all data are in memory, else a part of a first task."""
-    from edgecil.training.planner import load_context
-
-    is_whole = isinstance(opened, Dataset) and len(split_labels(opened)[0]) <= _WHOLE
-    classes = plan.roots[0].prefix[0]
-    ids = config.data.select(len(opened.names))[list(classes)]
-    inputs = int(np.isin(split_labels(opened)[0], ids).sum())
-    few = None
-    if not is_whole and isinstance(opened, Dataset):
-        few = opened.take(ids[: max(1, _ARRAYS * len(ids) // inputs)])
-    elif not isinstance(opened, Dataset):
-        each = max(2, _FILES // len(ids))
-        few = _first_items(opened, each).read(ids, config.data.image_size)
-    context = load_context(config, images=few)[-1]
-    context.prepare()
-    trials = {}
-    for number, method in enumerate(methods):
-        limit = max(0.5, (end - time.monotonic()) / (len(methods) - number))
-        with tempfile.TemporaryDirectory(prefix="edgecil-") as folder:
-            own = replace(context, environment=replace(context.environment, shared=folder))
-            if few is not None:
-                trial = _try_run(own, Node(method, 0, (tuple(range(len(ids))),)), inputs, limit)
-                trials[method] = _scaled(trial, inputs / len(few.train))
-            elif own.entry(method).order_free:
-                trials[method] = _try_orders(own, method, plan, Path(folder), limit)
-            else:
-                trials[method] = _try_run(own, _first_run(plan, method), inputs, limit)
-    return trials
-
-
-def _scaled(trial: _Trial, factor: float) -> _Trial:
-    """Return a trial with few inputs as it would be with more."""
-    seconds = [factor * second for second in trial.seconds]
-    return trial._replace(seconds=seconds, once=factor * trial.once)
-
-
-def _try_run(context: WorkerContext, run: Node, inputs: int, limit: float) -> _Trial:
-    """Train the first tasks of a run, as far as time permits.
-
-    The first one is trained twice: the second time, what sequences share (features, adapters) is
-    there already. A training that does not end in time is scaled by its steps.
-    """
-    from torch.optim.optimizer import register_optimizer_step_post_hook
-
-    from edgecil.training.node_training import TooLongError, at_most, learn_node, packed
-
-    import_module("torch._dynamo")  # as optimizers do; an import that is cut off stays broken
-
-    times: list[float] = []
-    once = 0.0
-    steps: list[float] = []
-    size = 0
-    state: Any = None
-    hook = register_optimizer_step_post_hook(lambda *_: steps.append(time.perf_counter()))
-    try:
-        with suppress(TooLongError), at_most(limit):
-            for node in (run.path[0], *run.path):
-                start = time.perf_counter()
-                before = None if len(node.prefix) == 1 else state
-                outcome, state = learn_node(context, node, before, keep=True)
-                if outcome.permanent:  # a run would refuse it, too
-                    raise UsageError((outcome.error or "").partition(": ")[2])
-                if outcome.result is None or state is None:
-                    return _Trial(unknown=f"a trial failed with {outcome.error}")
-                seconds = time.perf_counter() - start
-                if size == 0:
-                    size = len(packed(state))
-                    once = seconds
-                else:
-                    times.append(seconds)
-    finally:
-        hook.remove()
-    if not times and once:  # it was trained once
-        return _Trial((once,), size=size)
-    schedule = getattr(context.configs[run.method], "schedule", None)
-    if not times and schedule is not None and len(steps) > 1:
-        total = schedule.count_steps(inputs)
-        return _Trial((total * (steps[-1] - steps[0]) / (len(steps) - 1),))
-    if not times:
-        return _Trial(unknown="its first task took too long to be measured")
-    return _Trial(times, max(0.0, once - times[0]), size=size)
-
-
-def _try_orders(
-    context: WorkerContext, method: str, plan: Plan, folder: Path, limit: float
-) -> _Trial:
-    """Score all classes, and evaluate some runs from these scores."""
-    from edgecil.experiments.store import Store
-    from edgecil.training.executors.local import InProcess
-    from edgecil.training.node_training import TooLongError, at_most, score_classes
-    from edgecil.training.order_evaluation import evaluate_orders, save_scores
-    from edgecil.training.scheduler import Observer
-
-    runs = [run for run in plan.runs if run.method == method][:_EVALUATED]
-    labels = context.scenario.test.labels.cpu().numpy()
-    with suppress(TooLongError), at_most(limit), Store(folder / "trial") as store:
-        start = time.perf_counter()
-        outcome = score_classes(context, runs[0])
-        if outcome.permanent:
-            raise UsageError((outcome.error or "").partition(": ")[2])
-        if outcome.scores is None:
-            return _Trial(unknown=f"a trial failed with {outcome.error}")
-        scored = time.perf_counter()
-        save_scores(store, method, outcome.scores, outcome.worker)
-        own = Plan.of(runs)
-        evaluate_orders(own, [method], labels, store, InProcess(context), Observer())
-        each = (time.perf_counter() - scored) / len(own)
-        return _Trial([each] * len(runs[0].prefix), at_first=scored - start)
-    return _Trial(unknown="its scores took too long to be measured")
-
-
-def _first_items(items: Items, each: int) -> Items:
-    """Return at most `each` training and test items of every class."""
-    parts = 2 * items.labels + items.testing
-    places = (np.flatnonzero(parts == part)[:each] for part in np.unique(parts))
-    kept = np.sort(np.concatenate(list(places)))
-    few = [items.items[int(index)] for index in kept]
-    return replace(items, items=few, labels=items.labels[kept], testing=items.testing[kept])
+def _free_space(directory: Path) -> int:
+    """Return the free bytes on the disk of a directory, which need not exist yet."""
+    place = directory.absolute()
+    existing = next(folder for folder in (place, *place.parents) if folder.exists())
+    return shutil.disk_usage(existing).free

@@ -1,288 +1,327 @@
-"""Preparation of a run: load the data, choose the sequences, plan the task trainings."""
+"""The first half of a run: what it will do, without torch's work and before inputs are decoded.
+
+:func:`edgecil.check` needs only this half; a run continues with :mod:`edgecil.training.loading`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, cast
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
 
-import torch
+import numpy as np
 
-from edgecil.backbones.model_slot import find_model, is_slot_model, model_name
-from edgecil.backbones.named import (
-    BACKBONES,
-    build_backbone,
-    canonical_backbone,
-    check_backbone,
-    check_inputs,
-    default_backbone,
-    offered_by,
-)
-from edgecil.backbones.pretrained import fingerprint, is_pretrained, statistics_of
 from edgecil.classes import ClassList
-from edgecil.data import Dataset
-from edgecil.data.integrity import doubts_about, inspect_dataset
-from edgecil.data.load import load_dataset
-from edgecil.errors import PrerequisiteError, UsageError, warn
+from edgecil.data.dataset import Dataset
+from edgecil.data.integrity import doubts_about, inspect_dataset, inspect_files
+from edgecil.data.items import Items, first_vector
+from edgecil.data.load import dataset_classes
+from edgecil.errors import EdgecilError, PrerequisiteError, UsageError
 from edgecil.experiments.chosen_similarity import experiment_similarity
-from edgecil.experiments.config import ExperimentConfig
-from edgecil.experiments.plan import Plan
-from edgecil.io.device import check_precision, choose_device
-from edgecil.methods import Environment, MethodEntry, get_method
-from edgecil.methods.entry import replace_schedule, replace_settings
-from edgecil.methods.image_size import fit_images, image_statistics, stored_size
-from edgecil.methods.task import Scenario
+from edgecil.experiments.config import Data, ExperimentConfig
+from edgecil.io.arrays import Ints
+from edgecil.io.packages import TRAINING, missing_packages
 from edgecil.runs.training_seeds import PER_ORDER, SEEDS, SHARED
 from edgecil.sequences.given import parse_given
 from edgecil.sequences.protocols import (
     PROTOCOLS,
     LabelledSequence,
-    draw_protocols,
     format_protocols,
-    note_sequences,
     parse_protocols,
+    protocol_budgets,
 )
 from edgecil.sequences.sequence import ClassSequence
+from edgecil.sequences.space import SequenceSpace
 from edgecil.sequences.task_orders import given_tasks_identity
 from edgecil.similarity import Similarity
-from edgecil.similarity.images import image_similarity
-from edgecil.training.handshake import machine_identity
-from edgecil.training.node_training import WorkerContext
+from edgecil.training.requirements import Requirements
+
+if TYPE_CHECKING:
+    from edgecil.methods import MethodEntry
+
+_LARGE, _SMALL = 224, 32  # usual sizes of photographs and of CIFAR's images
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """A run that is ready to start.
+class Learner:
+    """A method with its settings and the name of its network."""
 
-    Names in `config` are as they are registered; all runs in a directory agree in `identity`;
-    `notes` are sentences about the choice of sequences and the data, by what they are about;
-    `doubts` are those about the data, which travel with the results.
+    entry: MethodEntry
+    settings: Any
+    network: str
+
+
+@dataclass(frozen=True)
+class SimilarityChoice:
+    """Which similarity protocols use to choose orders.
+
+    Attributes:
+        values: the similarity, if it is known already.
+        from_texts: whether an encoder must still encode class names or captions.
+        from_pixels: why it must be computed from the pixels of the images; else empty.
+        uses_means: whether some protocols use the class means of vectors.
+        missing: why the recommended probes are left out; else empty.
+    """
+
+    values: Similarity | None = None
+    from_texts: bool = False
+    from_pixels: str = ""
+    uses_means: bool = False
+    missing: str = ""
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What is known of a run before inputs are decoded.
+
+    Attributes:
+        config: the configuration with registered names, and without recommended probes where they
+            cannot be chosen.
+        learners: the methods that were found, by name; empty without torch.
+        opened: the dataset; None if it is missing.
+        ids: of the experiment's classes among all of the dataset.
+        classes: their names.
+        shape: expected shape of an input.
+        similarity: where the similarity of the classes comes from.
     """
 
     config: ExperimentConfig
-    context: WorkerContext
-    sequences: dict[str, list[LabelledSequence]]
-    plan: Plan
-    identity: dict[str, Any]
-    similarity: Similarity | None
-    notes: Mapping[str, str] = field(default_factory=dict)
-    doubts: tuple[str, ...] = ()
+    learners: Mapping[str, Learner]
+    opened: Dataset | Items | None
+    ids: Ints
+    classes: ClassList
+    shape: tuple[int, ...]
+    similarity: SimilarityChoice
+
+    @property
+    def space(self) -> SequenceSpace:
+        """Every sequence of these classes in tasks of these sizes."""
+        return self.config.space(self.classes.labels)
+
+    @property
+    def networks(self) -> dict[str, str]:
+        """The network of each method."""
+        return {name: learner.network for name, learner in self.learners.items()}
+
+    def drawn_protocols(self) -> dict[str, int | None]:
+        """Return the protocols that draw sequences, with their own budgets."""
+        protocols = parse_protocols(self.config.protocol, own=self.config.sequences)
+        return {name: own for name, own in protocols.items() if name not in self.config.sequences}
+
+    def given_sequences(self) -> dict[str, list[LabelledSequence]]:
+        """Return the sequences that the user gave."""
+        return {
+            name: parse_given(texts, self.space, self.classes.labels)
+            for name, texts in self.config.sequences.items()
+        }
+
+    def expected_orders(self) -> dict[str, list[ClassSequence]]:
+        """Return as many orders of every protocol as a run will draw.
+
+        Random orders stand for those that are chosen by a similarity or a language model.
+        """
+        space = self.space
+        orders = {
+            name: [run.sequence for run in runs] for name, runs in self.given_sequences().items()
+        }
+        budgets = protocol_budgets(self.drawn_protocols(), self.config.budget)
+        for number, (name, budget) in enumerate(budgets.items()):
+            protocol = PROTOCOLS[name]
+            if protocol.needs_similarity or protocol.asks_model:
+                count = protocol.check_budget(budget, space)
+                orders[name] = list(space.sample(count, np.random.default_rng([1, number])))
+            else:
+                runs = protocol.draw(space, budget=budget, order_seed=self.config.order_seed)
+                orders[name] = [run.sequence for run in runs]
+        return {name: orders[name] for name in self.config.protocol_names}
+
+    def identity(self) -> dict[str, Any]:
+        """Return what determines the results, as far as it is known."""
+        return {
+            "sizes": list(self.space.sizes),
+            **given_tasks_identity(self.space),
+            SEEDS: SHARED if self.config.shares_seed else PER_ORDER,
+            **{f"method {name}": asdict(it.settings) for name, it in self.learners.items()},
+        }
 
 
-def prepare(
-    config: ExperimentConfig,
-    answered: Mapping[str, Mapping[str, ClassSequence]] | None = None,
-    *,
-    remote: bool = False,
-) -> Prepared:
-    """Load the data, choose the sequences, and collect what determines the results."""
-    config, entries, dataset, context = load_context(config, remote=remote)
-    doubts = doubts_about(inspect_dataset(dataset), config.data.allow_leak)
-    space = config.space(dataset.names)
-    config = config.suited_to(space)
-    config, similarity, means, missing = _choose_similarity(config, dataset)
+def inspect(
+    config: ExperimentConfig, requirements: Requirements | None = None
+) -> Inspection | None:
+    """Return what is known of a run before inputs are decoded; None if its classes are unknown.
+
+    Args:
+        config: what to run.
+        requirements: a list for what is found and what is missing; without it, the first problem is
+            an error.
+    """
+    found = Requirements(strict=True) if requirements is None else requirements
+    config, entries = _find_methods(config, found)
+    opened = found.add_dataset(config.dataset, config.data.root)
+    try:
+        every = dataset_classes(config.dataset).labels if opened is None else opened.names
+    except EdgecilError:
+        _note_encoder(config, found)
+        return None
+    ids = config.data.select(len(every))
+    if opened is not None and requirements is not None:  # a run inspects decoded inputs
+        _note_doubts(opened, ids, config.data, found)
+    name = config.dataset if opened is None else opened.name
+    classes = ClassList(name, tuple(every[index] for index in ids))
+    config = config.suited_to(config.space(classes.labels))
+    shape = _expected_shape(opened, config)
+    config, similarity = _choose_similarity(
+        config, classes, has_vectors=len(shape) == 1, found=found
+    )
+    learners: dict[str, Learner] = {}
+    for entry in entries:
+        with found.trying("methods"):
+            learners |= configure_learners([entry], config, shape)
+    return Inspection(config, learners, opened, ids, classes, shape, similarity)
+
+
+def _find_methods(
+    config: ExperimentConfig, found: Requirements
+) -> tuple[ExperimentConfig, list[MethodEntry]]:
+    """Return the configuration with registered names, and the methods; none without torch."""
     protocols = parse_protocols(config.protocol, own=config.sequences)
-    drawn = draw_protocols(
-        {name: own for name, own in protocols.items() if name not in config.sequences},
-        space,
-        similarity=similarity,
-        class_means=means,
-        budget=config.budget,
-        order_seed=config.order_seed,
-        objective=config.objective,
-        answered=answered or {},
-    )
-    given = {
-        name: parse_given(texts, space, dataset.names) for name, texts in config.sequences.items()
-    }
-    sequences = {name: (drawn | given)[name] for name in protocols}
-    notes = note_sequences(sequences)
-    if missing:
-        notes["similarity"] = missing
-    if doubts:
-        notes["data"] = " ".join(doubts)
-    environment = asdict(context.environment)
-    for name in ("shared", "mean", "std", "backbone"):  # the data determine mean and std
-        del environment[name]
-    networks: dict[str, str] = {}  # by themselves, so that methods on others can be added later
-    for entry in entries:
-        if entry.source is None:
-            network = context.backbones[entry.name]
-            networks[f"backbone of {entry.name}"] = model_name(network)
-            if is_pretrained(network):
-                networks[f"weights {model_name(network)}"] = fingerprint(network)
-    identity = {
-        **machine_identity(here=bool(context.interactive)),
-        "dataset": {
-            "name": dataset.name,
-            "classes": list(dataset.names),
-            "sha256": dataset.fingerprint,
-        },
-        "sizes": list(space.sizes),
-        **given_tasks_identity(space),
-        SEEDS: SHARED if config.shares_seed else PER_ORDER,
-        "environment": environment,
-        **networks,
-        "threads": config.training.threads,
-        **{f"method {name}": asdict(method) for name, method in context.configs.items()},
-        **{f"code of {entry.name}": entry.identity for entry in entries if entry.identity},
-    }
-    every_sequence = [run.sequence for runs in sequences.values() for run in runs]
-    return Prepared(
-        config,
-        context,
-        sequences,
-        Plan(tuple(context.configs), config.seeds, every_sequence),
-        identity,
-        similarity,
-        notes,
-        doubts,
-    )
+    config = replace(config, protocol=format_protocols(protocols))
+    if missing_packages(TRAINING):
+        return config, []
+    from edgecil.methods import get_method
+
+    entries: list[MethodEntry] = []
+    for spec in config.method:
+        with found.trying(f"method {spec}"):
+            entries.append(get_method(spec))
+    if len(entries) < len(config.method):
+        return config, entries
+    names = {text: entry.name for entry in entries for text in (entry.spec, entry.name)}
+    with found.trying("methods"):
+        settings = {
+            names.get(text) or get_method(text).name: changes
+            for text, changes in config.training.set.items()
+        }
+        unused = [name for name in settings if name not in names.values()]
+        if unused:
+            raise UsageError(
+                f"`set` has settings of {unused[0]!r}, which is not among the methods."
+            )
+        specs = tuple(dict.fromkeys(entry.spec for entry in entries))
+        training = replace(config.training, set=settings)
+        config = replace(config, method=specs, training=training)
+    return config, entries
 
 
-def load_context(
-    config: ExperimentConfig, *, images: Dataset | None = None, remote: bool = False
-) -> tuple[ExperimentConfig, list[MethodEntry], Dataset, WorkerContext]:
-    """Load the data, unless they are given, and the methods' settings."""
-    entries = [get_method(name) for name in config.method]
-    own = config.training.set
-    names = {key: entry.name for entry in entries for key in (entry.spec, entry.name)}
-    config = replace(
-        config,
-        method=tuple(dict.fromkeys(entry.spec for entry in entries)),
-        protocol=format_protocols(parse_protocols(config.protocol, own=config.sequences)),
-        training=replace(
-            config.training,
-            set={names.get(name) or get_method(name).name: it for name, it in own.items()},
-        ),
+def _note_doubts(opened: Dataset | Items, ids: Ints, data: Data, found: Requirements) -> None:
+    """Note what is doubtful about the data, of image files without decoding them."""
+    integrity = (
+        inspect_dataset(opened.take(ids))
+        if isinstance(opened, Dataset)
+        else inspect_files(opened, ids)
     )
-    data, training = config.data, config.training
-    unused = [name for name in training.set if name not in names.values()]
-    if unused:
-        raise UsageError(f"`set` has settings of {unused[0]!r}, which is not among the methods.")
-    for name in (training.backbone, *(own.get("backbone") for own in training.set.values())):
-        if name is not None:
-            check_backbone(name)
-    images = images or load_images(config)
-    backbones = {entry.name: choose_backbone(entry, config, images.shape) for entry in entries}
-    configs = {entry.name: configure(entry, config, backbones[entry.name]) for entry in entries}
-    networks = [backbones[entry.name] for entry in entries if entry.source is None]
-    for entry in entries:
-        if entry.source is None:
-            _check_need(entry, entry.needs(configs[entry.name]), backbones[entry.name], images)
-    dataset, shape = fit_images(
-        images, networks, image_size=data.image_size, preparation=data.preparation
-    )
-    device = "cuda" if remote and training.device == "cuda" else choose_device(training.device)
-    statistics = image_statistics(dataset, networks, normalisation=data.normalisation)
-    check_precision(training.precision, device)
-    environment = Environment(
-        shape=shape,
-        mean=statistics.mean,
-        std=statistics.std,
-        normalisation=cast(Any, data.normalisation),
-        scale=cast(Any, data.scale),
-        backbone=next(iter(backbones.values())),
-        device=device,
-        precision=cast(Any, training.precision),
-        compile=training.compile,
-    )
-    context = WorkerContext(
-        Scenario(dataset),
-        environment,
-        configs,
-        training.threads,
-        {entry.name: entry for entry in entries if entry.source is not None},
-        backbones=backbones,
-        models={name: find_model(name) for name in backbones.values() if is_slot_model(name)},
-    )
-    for name in sorted(set(networks)):
-        _try_network(name, shape)
-    return config, entries, dataset, context
+    if integrity is not None:
+        with found.trying("data"):
+            for sentence in doubts_about(integrity, data.allow_leak):
+                found.add("data", sentence)
 
 
-def load_images(config: ExperimentConfig) -> Dataset:
-    """Load the images of the experiment's classes."""
-    data = config.data
-    return load_dataset(
-        config.dataset,
-        root=data.root,
-        count=data.classes,
-        seed=data.classes_seed,
-        ids=data.class_ids,
-        size=stored_size(data.image_size, data.preparation),
-    )
+def _expected_shape(opened: Dataset | Items | None, config: ExperimentConfig) -> tuple[int, ...]:
+    """Return the shape of inputs; without them, that of colour images in their usual size."""
+    from_options = config.data.image_size
+    if isinstance(opened, Dataset):
+        if not opened.channels or from_options is None:
+            return opened.shape
+        return opened.channels, from_options, from_options
+    if opened is None:
+        usual = _SMALL if config.dataset.startswith("cifar") else _LARGE
+        return 3, from_options or usual, from_options or usual
+    if (vector := first_vector(opened.items)) is not None:
+        return vector.shape
+    size = from_options or opened.size or _LARGE
+    return opened.channels or 3, size, size
 
 
 def _choose_similarity(
-    config: ExperimentConfig, dataset: Dataset
-) -> tuple[ExperimentConfig, Similarity | None, Similarity | None, str]:
-    """Return the similarity that is configured, or else of images, and that of vectors' means.
+    config: ExperimentConfig, classes: ClassList, *, has_vectors: bool, found: Requirements
+) -> tuple[ExperimentConfig, SimilarityChoice]:
+    """Return which similarity protocols use, and the configuration without probes if none can be.
 
-    Each is None if no protocol uses it. Of the recommended protocols, random orders remain where
-    there is no similarity, and a sentence says so.
+    Of the recommended protocols, random orders remain where there is no similarity.
     """
+    options = config.similarity
     drawn = [PROTOCOLS[name] for name in config.protocol_names if name not in config.sequences]
-    from_file = config.similarity.file or config.similarity.embeddings
-    means = None
-    if not dataset.channels and not from_file and any(it.by_inputs for it in drawn):
-        means = image_similarity(dataset)
-    if not any(it.needs_similarity and not (it.by_inputs and means) for it in drawn):
-        return config, None, means, ""
+    file = options.file or options.embeddings
+    uses_means = has_vectors and not file and any(protocol.by_inputs for protocol in drawn)
+    if not any(
+        protocol.needs_similarity and not (protocol.by_inputs and uses_means) for protocol in drawn
+    ):
+        return config, SimilarityChoice(uses_means=uses_means)
+    if file is not None:
+        values = None
+        with found.trying(f"similarity {file}"):
+            values = experiment_similarity(config, classes)
+            found.add(f"similarity {file}", f"{len(values)} classes, matched to the dataset's")
+        return config, SimilarityChoice(values)
+    if options.changed().keys() - {"template"}:  # it was asked for, and encoding may take long
+        _note_encoder(config, found)
+        return config, SimilarityChoice(from_texts=True, uses_means=uses_means)
     try:
-        similarity = experiment_similarity(config, ClassList(dataset.name, dataset.names))
-        return config, similarity, means, ""
+        values = experiment_similarity(config, classes)
     except PrerequisiteError as error:
-        if (fewer := config.without_probes()) is not None:
-            only = "Only random orders are run, without probes, for lack of a similarity:"
-            return fewer, None, None, f"{only} {error}"
-        if config.similarity.changed().keys() - {"template"}:
-            raise
-        warn(f"{error} The similarity of the classes is computed from the pixels of their images.")
-        return config, image_similarity(dataset), means, ""
+        fewer = config.without_probes()
+        if fewer is None:
+            found.add("similarity", f"that of the images' pixels: {error}")
+            return config, SimilarityChoice(from_pixels=str(error), uses_means=uses_means)
+        found.add("similarity", f"none, so only random orders are run, without probes: {error}")
+        only = "Only random orders are run, without probes, for lack of a similarity:"
+        return fewer, SimilarityChoice(missing=f"{only} {error}")
+    _note_encoder(config, found)
+    return config, SimilarityChoice(values, uses_means=uses_means)
 
 
-def choose_backbone(entry: MethodEntry, config: ExperimentConfig, shape: tuple[int, ...]) -> str:
+def _note_encoder(config: ExperimentConfig, found: Requirements) -> None:
+    """Note the text encoder that a protocol needs."""
+    if found.is_strict:
+        return
+    drawn = [PROTOCOLS[name] for name in config.protocol_names if name not in config.sequences]
+    options = config.similarity
+    if options.file or options.embeddings or not any(it.needs_similarity for it in drawn):
+        return
+    found.add_encoder(options.encoder, options.weights)
+
+
+def configure_learners(
+    entries: Iterable[MethodEntry], config: ExperimentConfig, shape: Sequence[int]
+) -> dict[str, Learner]:
+    """Return methods with their settings and networks for inputs of a shape, by name."""
+    learners = {}
+    for entry in entries:
+        network = choose_network(entry, config, tuple(shape))
+        settings = configure(entry, config, network)
+        if entry.source is None:
+            _check_need(entry, settings, network, tuple(shape))
+        learners[entry.name] = Learner(entry, settings, network)
+    return learners
+
+
+def choose_network(entry: MethodEntry, config: ExperimentConfig, shape: tuple[int, ...]) -> str:
     """Return the network of a method: its own, that of all, or the default for the data."""
+    from edgecil.backbones.named import canonical_backbone, check_backbone, default_backbone
+
     own = config.training.set.get(entry.name, {}).get("backbone")
     chosen = own or config.training.backbone
-    default = default_backbone(shape, frozen=entry.pretrained)
-    return canonical_backbone(chosen or default)
+    if chosen is not None:
+        check_backbone(chosen)
+    return canonical_backbone(chosen or default_backbone(shape, frozen=entry.pretrained))
 
 
-def _check_need(entry: MethodEntry, need: str, network: str, dataset: Dataset) -> None:
-    """Raise an error if a learner's network cannot take the inputs, or lacks what it needs."""
-    if need != "features" and not dataset.channels:
-        problem = "but the dataset has vectors"
-    elif need not in ("features", offered_by(network)):
-        problem = f"which {network!r} does not show"
-    else:
-        check_inputs(network, dataset.shape)
-        return
-    inside = "stages of a residual network" if need == "residual" else "sockets of a ViT"
-    other = "another learner, such as 'simplecil' or 'er'"
-    if entry.name == "ranpac":
-        other = "the setting 'bottleneck' 0, which leaves the adapters out"
-    raise UsageError(f"{entry.name} requires the {inside}, {problem}; use {other}.")
-
-
-def _try_network(name: str, shape: tuple[int, ...]) -> None:
-    """Raise an error if a network cannot be built for the inputs; weights are not downloaded."""
-    if is_slot_model(name) or (len(shape) == 3 and name in BACKBONES):
-        build_backbone(name, shape, torch.Generator().manual_seed(0))
-    elif len(shape) == 3 and (stated := statistics_of(name)) is not None:
-        channels = len(stated.mean)
-        if channels != shape[0]:
-            raise UsageError(
-                f"The backbone {name!r} requires images with {channels} channel(s), but the "
-                f"dataset's have {shape[0]}; use another backbone."
-            )
-
-
-def configure(entry: MethodEntry, config: ExperimentConfig, backbone: str) -> Any:
+def configure(entry: MethodEntry, config: ExperimentConfig, network: str) -> Any:
     """Return a method's hyper-parameters: its setup's, with the changes of the configuration."""
+    from edgecil.methods.entry import replace_schedule, replace_settings
+
     training = config.training
-    published, memory = entry.schedule(training.setup, backbone, config.dataset)
+    published, memory = entry.schedule(training.setup, network, config.dataset)
     schedule, exemplars = dict(training.schedule), dict(training.memory)
     if training.epochs is not None and training.steps is not None:
         raise UsageError("The budget of a task is `epochs` or `steps`, not both; leave one out.")
@@ -304,3 +343,19 @@ def configure(entry: MethodEntry, config: ExperimentConfig, backbone: str) -> An
         if name != "backbone" or name in names  # the network is not the method's own setting
     }
     return replace_settings(configured, settings, entry.name)
+
+
+def _check_need(entry: MethodEntry, settings: Any, network: str, shape: tuple[int, ...]) -> None:
+    """Raise an error if a learner's network cannot take the inputs, or lacks what it needs."""
+    from edgecil.backbones.named import check_inputs, offered_by
+
+    need = entry.needs(settings)
+    if need != "features" and len(shape) == 1:
+        problem = "but the dataset has vectors"
+    elif need not in ("features", offered_by(network)):
+        problem = f"which {network!r} does not show"
+    else:
+        check_inputs(network, shape)
+        return
+    inside = "stages of a residual network" if need == "residual" else "sockets of a ViT"
+    raise UsageError(f"{entry.name} requires the {inside}, {problem}; use {entry.alternative}.")

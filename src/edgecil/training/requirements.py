@@ -35,7 +35,15 @@ class Requirement:
 
 
 class Requirements(list[Requirement]):
-    """The requirements that were looked for, found or missing."""
+    """The requirements that were looked for, found or missing.
+
+    Args:
+        strict: whether the first thing that is missing is an error, in place of an entry.
+    """
+
+    def __init__(self, *, strict: bool = False) -> None:
+        super().__init__()
+        self.is_strict = strict
 
     def add(self, name: str, about: str, available: bool = True) -> None:
         """Note a requirement."""
@@ -43,14 +51,13 @@ class Requirements(list[Requirement]):
 
     def add_dataset(self, name: str, root: str | Path | None = None) -> Dataset | Items | None:
         """Note the inputs of a dataset, and return it; None if they are missing."""
-        try:
+        with self.trying(f"dataset {name}", PrerequisiteError, DataError):
             opened = open_dataset(name, root=root)
-            train, test = map(len, split_labels(opened))
-        except (PrerequisiteError, DataError) as error:
-            self.add(f"dataset {name}", str(error), False)
-            return None
-        self.add(f"dataset {name}", describe_counts(opened.name, train, test, opened.notes))
-        return opened
+            train, test = split_labels(opened)
+            counts = describe_counts(opened.name, len(train), len(test), opened.notes)
+            self.add(f"dataset {name}", counts)
+            return opened
+        return None
 
     def add_encoder(self, name: str, weights: str | Path | None = None) -> None:
         """Note a text encoder, and the tokenizer that CLIP's need."""
@@ -58,14 +65,15 @@ class Requirements(list[Requirement]):
         from edgecil.similarity.text import ENCODERS, cached_weights, encoder_status
 
         available, sentence = encoder_status(name)
-        given = weights is not None and Path(weights).expanduser().exists()
-        about = sentence if available or given else with_caches(sentence)
-        self.add(f"encoder {name}", about, available or given)
+        weights_path = None if weights is None else Path(weights).expanduser()
+        if weights_path is not None and not weights_path.exists():
+            weights_path = None
+        available = available or weights_path is not None
+        self.add(f"encoder {name}", sentence if available else with_caches(sentence), available)
         entry = ENCODERS[ENCODERS.resolve(name)]
         if entry.kind == "clip":
-            place = Path(str(weights)).expanduser() if given else cached_weights(entry)
-            there, about = tokenizer_status(place)
-            self.add("tokenizer of CLIP", about, there)
+            has_tokenizer, sentence = tokenizer_status(weights_path or cached_weights(entry))
+            self.add("tokenizer of CLIP", sentence, has_tokenizer)
 
     def add_backbone(self, name: str) -> None:
         """Note the weights of a network."""
@@ -75,11 +83,14 @@ class Requirements(list[Requirement]):
         self.add(f"backbone {name}", about if available else with_caches(about), available)
 
     @contextmanager
-    def trying(self, name: str) -> Iterator[None]:
-        """Note an error as something that is missing."""
+    def trying(self, name: str, *kinds: type[EdgecilError]) -> Iterator[None]:
+        """Note an error, of these kinds if some are given, as something that is missing."""
+        noted = kinds or (EdgecilError,)
         try:
             yield
-        except EdgecilError as error:
+        except noted as error:
+            if self.is_strict:
+                raise
             self.add(name, str(error), False)
 
 

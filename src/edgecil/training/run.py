@@ -43,8 +43,8 @@ from edgecil.training.until import FIRST_LOOK, Goal, check_goal, parse_goal
 
 if TYPE_CHECKING:
     from edgecil.experiments.store import Store
+    from edgecil.training.loading import Prepared
     from edgecil.training.node_training import Outcome
-    from edgecil.training.planner import Prepared
 
 As: TypeAlias = Literal["paper", "authors"]
 DatasetLike: TypeAlias = str | Path | Any
@@ -135,15 +135,15 @@ def run(
     values = {name: value for name, value in locals().items() if name not in (*of_call, "of_call")}
     refuse_while_importing()
     require_training()
-    asked = resolve(config, {**values, **options}, out=out, overwrite=overwrite)
+    request = read_request(config, {**values, **options}, out=out, overwrite=overwrite)
     left = TimeLeft((), {})
 
-    with Progress("tasks", shown=asked.execution.progress, estimate=lambda: left.seconds) as bar:
+    with Progress("tasks", shown=request.execution.progress, estimate=lambda: left.seconds) as bar:
 
         def start(prepared: Prepared, store: Store, capacity: int) -> None:
             nonlocal left
-            if asked.is_default_folder:
-                bar.note(f"Results are stored in {asked.out}.", once="out")
+            if request.is_default_folder:
+                bar.note(f"Results are stored in {request.out}.", once="out")
             if bar.shown:
                 for name, sentence in prepared.notes.items():
                     bar.note(sentence, once=name)  # with `until`, a protocol grows
@@ -157,11 +157,11 @@ def run(
             left.end(node, None if outcome.result is None else outcome.result.seconds)
             bar.advance(node.method)
 
-        return run_resolved(asked, start, advance)
+        return run_request(request, start, advance)
 
 
 @dataclass(frozen=True)
-class Resolved:
+class RunRequest:
     """What a call of `run` asks for; with a goal, the protocol adds random orders.
 
     `is_default_folder` is true if neither the call nor its configuration names the directory.
@@ -175,13 +175,13 @@ class Resolved:
     is_default_folder: bool = False
 
 
-def resolve(
+def read_request(
     config: Config,
     options: Mapping[str, Any],
     *,
     out: str | Path | None = None,
     overwrite: bool | None = None,
-) -> Resolved:
+) -> RunRequest:
     """Return what a configuration and the options beside it ask for.
 
     Options of groups may be given by their names alone. A file of an experiment may be given in
@@ -199,18 +199,20 @@ def resolve(
     if goal is not None:
         given = merge_options(values, options).get("protocol") is not None
         experiment = for_goal(goal, experiment, folder, given=given, overwrite=overwrite)
-    return Resolved(experiment, execution, folder, overwrite, goal, is_default_folder)
+    return RunRequest(experiment, execution, folder, overwrite, goal, is_default_folder)
 
 
-def run_resolved(
-    asked: Resolved,
+def run_request(
+    request: RunRequest,
     on_start: Callable[[Prepared, Store, int], None] = lambda *_: None,
     on_node: Callable[[Node, Outcome], None] = lambda node, outcome: None,
 ) -> Experiment:
     """Train what a call asks for."""
-    config, most = asked.config, asked.execution.repeats_on
+    config, most = request.config, request.execution.repeats_on
     train = partial(_run, on_start=on_start, on_node=on_node)
-    experiment = train(asked) if asked.goal is None else _run_until(asked.goal, asked, train)
+    experiment = (
+        train(request) if request.goal is None else _run_until(request.goal, request, train)
+    )
     if most is not None:
         repeated = replace(
             config,
@@ -220,7 +222,7 @@ def run_resolved(
             training=replace(config.training, one_seed=config.shares_seed),
             budget=None,
         )
-        again = train(replace(asked, config=repeated, overwrite=False))
+        again = train(replace(request, config=repeated, overwrite=False))
         experiment = _added(experiment, again)
     return experiment
 
@@ -249,13 +251,13 @@ def for_goal(
     return replace(config, protocol=(name,), budget=own or config.budget or _MOST_ORDERS)
 
 
-def _run_until(goal: Goal, asked: Resolved, train: Callable[..., Experiment]) -> Experiment:
+def _run_until(goal: Goal, request: RunRequest, train: Callable[..., Experiment]) -> Experiment:
     """Add orders until the goal is decided or the budget is spent."""
-    config, done = asked.config, None
+    config, done = request.config, None
     most = config.budget or _MOST_ORDERS
     for budget in range(min(FIRST_LOOK, most), most + 1):
-        overwrite = asked.overwrite and done is None
-        some = replace(asked, config=replace(config, budget=budget), overwrite=overwrite)
+        overwrite = request.overwrite and done is None
+        some = replace(request, config=replace(config, budget=budget), overwrite=overwrite)
         experiment = train(some)
         done = experiment if done is None else _added(done, experiment)
         table = experiment.table(config.metric)
@@ -280,23 +282,23 @@ def _added(first: Experiment, second: Experiment) -> Experiment:
 
 
 def _run(
-    asked: Resolved,
+    request: RunRequest,
     on_start: Callable[[Prepared, Store, int], None],
     on_node: Callable[[Node, Outcome], None],
 ) -> Experiment:
     """Train every run of one configuration."""
-    config, execution, out = asked.config, asked.execution, asked.out
+    config, execution, out = request.config, request.execution, request.out
     use_portable_kernels(precision=config.training.precision, device=config.training.device)
     from edgecil.experiments.trackers import TRACKERS, open_trackers
     from edgecil.training import scheduler
     from edgecil.training.executors import get_executor
     from edgecil.training.learner_records import LearnerRecords, unchecked_learners
+    from edgecil.training.loading import prepare
     from edgecil.training.order_evaluation import evaluate_orders
-    from edgecil.training.planner import prepare
 
     trackers = open_trackers(**{name: getattr(execution, name) for name in TRACKERS})
     check_owner(out, "experiment")
-    answered = {} if asked.overwrite else stored_answers(out)
+    answered = {} if request.overwrite else stored_answers(out)
     prepared = prepare(config, answered, remote=execution.executor == "ray")
     if execution.part is not None:
         prepared = replace(prepared, plan=prepared.plan.shard(*execution.part))
@@ -307,10 +309,10 @@ def _run(
         prepared.context,
         environment=environment,
         allow_mismatch=execution.allow_mismatch,
-        unchecked=unchecked_learners(None if asked.overwrite else out, own_learners),
+        unchecked=unchecked_learners(None if request.overwrite else out, own_learners),
     )
     executor = get_executor(execution, context, out)
-    with closing(executor), writing(out, overwrite=asked.overwrite) as store:
+    with closing(executor), writing(out, overwrite=request.overwrite) as store:
         allowed = (PROCESSOR, *VERSIONS) if execution.allow_mismatch else (PROCESSOR,)
         records = LearnerRecords(store, own_learners)
         identity = {**prepared.identity, **executor.identity, **records.identity()}

@@ -15,6 +15,7 @@ from .draw import (
     note_sequences as note_sequences,
     origin_sentences as origin_sentences,
     parse_protocols as parse_protocols,
+    protocol_budgets as protocol_budgets,
     register_protocol as register_protocol,
 )
 from .extremes import GOALS as GOALS

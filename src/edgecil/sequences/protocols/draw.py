@@ -135,6 +135,24 @@ def format_protocols(protocols: Mapping[str, int | None]) -> tuple[str, ...]:
     return tuple(name if own is None else f"{name}:{own}" for name, own in protocols.items())
 
 
+def protocol_budgets(
+    protocols: Mapping[str, int | None], budget: int | None
+) -> dict[str, int | None]:
+    """Return the budget with which each of several protocols draws; None for its default.
+
+    The common budget is that of each protocol without its own; beside others, a protocol whose
+    number is fixed ignores it.
+
+    >>> protocol_budgets({"random": 100, "latin": None, "probes": None}, 5)
+    {'random': 100, 'latin': 5, 'probes': None}
+    """
+    budgets = {}
+    for name, own in protocols.items():
+        is_shared = PROTOCOLS[name].takes_budget or len(protocols) == 1
+        budgets[name] = (budget if is_shared else None) if own is None else own
+    return budgets
+
+
 def draw_protocols(
     protocols: Mapping[str, int | None],
     space: SequenceSpace,
@@ -148,16 +166,15 @@ def draw_protocols(
 ) -> dict[str, list[LabelledSequence]]:
     """Return the sequences of several protocols, by name; see :meth:`Protocol.draw`.
 
-    The budget is that of each protocol without its own; beside others, a protocol whose number is
-    fixed ignores it. Protocols `by_inputs` prefer the similarity of the inputs' class means.
+    Budgets are those of :func:`protocol_budgets`. Protocols `by_inputs` prefer the similarity of
+    the inputs' class means.
     """
     drawn = {}
-    for name, own in protocols.items():
+    for name, number in protocol_budgets(protocols, budget).items():
         chosen = PROTOCOLS[name]
-        shared = budget if chosen.takes_budget or len(protocols) == 1 else None
         drawn[name] = chosen.draw(
             space,
-            budget=shared if own is None else own,
+            budget=number,
             order_seed=order_seed,
             similarity=class_means if chosen.by_inputs and class_means else similarity,
             objective=objective,
