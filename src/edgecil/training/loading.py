@@ -28,7 +28,13 @@ from edgecil.similarity import Similarity
 from edgecil.similarity.images import image_similarity
 from edgecil.training.handshake import machine_identity
 from edgecil.training.node_training import WorkerContext
-from edgecil.training.planner import Inspection, Learner, configure_learners, inspect
+from edgecil.training.planner import (
+    Inspection,
+    Learner,
+    configure_learners,
+    inspect,
+    settings_identity,
+)
 
 
 @dataclass(frozen=True)
@@ -104,9 +110,15 @@ def load(
             "classes": list(dataset.names),
             "sha256": dataset.fingerprint,
         },
-        **inspection.identity(),
-        **_training_identity(context, learners),
+        **inspection.tasks_identity(),
+        **_network_identity(context, learners),
         "threads": config.training.threads,
+        **settings_identity(learners),
+        **{
+            f"code of {name}": it.entry.identity
+            for name, it in learners.items()
+            if it.entry.identity
+        },
     }
     every_sequence = [run.sequence for runs in sequences.values() for run in runs]
     return Prepared(
@@ -121,8 +133,8 @@ def load(
     )
 
 
-def _training_identity(context: WorkerContext, learners: Mapping[str, Learner]) -> dict[str, Any]:
-    """Return environment, settings, networks and code of the learners.
+def _network_identity(context: WorkerContext, learners: Mapping[str, Learner]) -> dict[str, Any]:
+    """Return environment and networks of the learners.
 
     Each network is an entry of its own, so that methods on others can be added later.
     """
@@ -131,13 +143,11 @@ def _training_identity(context: WorkerContext, learners: Mapping[str, Learner]) 
         del environment[name]
     identity: dict[str, Any] = {"environment": environment}
     for name, learner in learners.items():
-        identity[f"method {name}"] = asdict(learner.settings)
-        if learner.entry.identity:
-            identity[f"code of {name}"] = learner.entry.identity
         if learner.entry.source is None:
-            identity[f"backbone of {name}"] = model_name(learner.network)
+            network = model_name(learner.network)
+            identity[f"backbone of {name}"] = network
             if is_pretrained(learner.network):
-                identity[f"weights {model_name(learner.network)}"] = fingerprint(learner.network)
+                identity[f"weights {network}"] = fingerprint(learner.network)
     return identity
 
 

@@ -137,12 +137,20 @@ class Inspection:
 
     def identity(self) -> dict[str, Any]:
         """Return what determines the results, as far as it is known."""
+        return {**self.tasks_identity(), **settings_identity(self.learners)}
+
+    def tasks_identity(self) -> dict[str, Any]:
+        """Return what of the tasks and seeds determines the results."""
         return {
             "sizes": list(self.space.sizes),
             **given_tasks_identity(self.space),
             SEEDS: SHARED if self.config.shares_seed else PER_ORDER,
-            **{f"method {name}": asdict(it.settings) for name, it in self.learners.items()},
         }
+
+
+def settings_identity(learners: Mapping[str, Learner]) -> dict[str, Any]:
+    """Return the settings of methods, by the names that an identity has for them."""
+    return {f"method {name}": asdict(learner.settings) for name, learner in learners.items()}
 
 
 def inspect(
