@@ -14,6 +14,8 @@ from edgecil.registry import installed
 from edgecil.runs.cells.file_text import read_head
 from edgecil.runs.cells.forms import FORMS, read_files, read_tables
 
+from .test_excel_sheets import ROWS, write_book
+
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "what-it-reads.md"
 METRIC = "Top1_Acc_Exp/eval_phase/test_stream/Exp000"
 
@@ -60,6 +62,7 @@ def write_samples(folder: Path) -> dict[str, Path]:
     (folder / "mlruns" / "0" / "1" / "meta.yaml").write_text("run_id: 1\n")
     files["numpy_arrays"] = folder / "a.npy"
     np.save(files["numpy_arrays"], np.eye(2))
+    files["excel_sheets"] = write_book(folder / "a.xlsx", {"a": ROWS})
     files["tensorboard_events"] = folder / "events.out.tfevents.1"
     value = b"\x0a\x03acc\x15\x00\x00\x00\x3f"
     summary = b"\x0a" + bytes([len(value)]) + value

@@ -49,7 +49,7 @@ def read(path: Path) -> list[CellTable]:
     delimiter = _delimiter(lines.rows, suffix_of(path))
     rows = _parse(lines.rows, delimiter, path)
     rows, titles = _without_titles(rows)
-    header, rows = _split_header(rows, lines.comments, delimiter)
+    header, rows = split_header(rows, lines.comments, delimiter)
     _check_widths(path, header, rows)
     header, rows = _without_empty_columns(header, rows)
     table = text_table(
@@ -160,7 +160,7 @@ def _without_titles(rows: list[list[str]]) -> tuple[list[list[str]], list[str]]:
     return rows, titles
 
 
-def _split_header(
+def split_header(
     rows: list[list[str]], comments: Sequence[str], delimiter: str
 ) -> tuple[list[str], list[list[str]]]:
     """Return the names of the columns and the rows below them."""

@@ -31,6 +31,7 @@ FORMS: tuple[tuple[str, ...], ...] = (
         "wandb_run",
         "tensorboard_events",
         "numpy_arrays",
+        "excel_sheets",
     ),
     ("json_values", "json_lines"),
     ("html_tables", "markdown_tables", "latex_tables", "delimited_text"),
@@ -85,7 +86,7 @@ def read_tables(path: str | Path) -> list[CellTable]:
         for form in forms.values():
             return form.read(path)
     raise DataError(
-        f"{path} has no form that is read here: it is no table of text (CSV, Markdown, LaTeX), no "
+        f"{path} has no form that is read here: it is no table (CSV, Markdown, LaTeX, Excel), no "
         "JSON, no NumPy array and no log of a known toolbox; save its results as CSV."
     )
 
