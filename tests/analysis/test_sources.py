@@ -85,8 +85,8 @@ def test_a_metric_of_a_file_is_in_one_unit_over_all_sources() -> None:
     pairs = [edgecil.compare(it, metric="f1") for it in (right, fractions)]
     assert pairs[0]["a", "b"].difference == pytest.approx(pairs[1]["a", "b"].difference)
     assert [any("times 100" in note for note in pair.notes) for pair in pairs] == [False, True]
-    with pytest.raises(EdgecilError, match="write all in per cent"):
-        edgecil.compare({"a": right["a"], "b": fractions["b"]}, metric="f1")
+    mixed = edgecil.compare({"a": right["a"], "b": fractions["b"]}, metric="f1")
+    assert mixed["a", "b"].difference == pytest.approx(pairs[0]["a", "b"].difference)
     losses = {name: frame.rename(columns={"f1": "loss"}) for name, frame in fractions.items()}
     assert edgecil.compare(losses, metric="loss")["a", "b"].difference == pytest.approx(0.03)
 

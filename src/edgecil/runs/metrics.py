@@ -6,7 +6,6 @@ curves, heat maps of classes, truth tables and trackers all call these functions
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from edgecil.io.arrays import Floats
 from edgecil.registry import Registry
+from edgecil.runs.metric_names import metric_name
 
 DEFAULT_METRIC = "accuracy"
 
@@ -122,36 +122,32 @@ def metric(
     return register
 
 
-_LIKE = {  # the metrics that columns of files are like, by their names
-    "forgetting": re.compile(".*forget", re.IGNORECASE),
-    "bwt": re.compile(".*(bwt|backward.?transfer)", re.IGNORECASE),
-    "last": re.compile("(?!.*(loss|time|std))(.*acc(?!um|el|es)|top.?[15])", re.IGNORECASE),
-}
-_LOW = re.compile("loss|error", re.IGNORECASE)
-_VALUE = re.compile("(avg|average|mean|last|final|f1|auc|score)|.*(loss|error|time|std)", re.I)
+_BOUNDS = {"share": (0.0, 100.0), "points": (-100.0, 100.0), "own": (-np.inf, np.inf)}
 
 
 def find_metric(name: str) -> Metric:
     """Return a metric; a name that is not registered is that of a column of a file.
 
-    Its name says whether it is an accuracy, a forgetting, or something else.
+    Its words say whether it is a share, a difference of shares or something else, and its
+    direction; an arrow behind it decides the direction.
 
     >>> [find_metric(name).bounds for name in ("last_acc", "avg_forgetting", "loss")]
     [(0.0, 100.0), (-100.0, 100.0), (-inf, inf)]
+    >>> find_metric("score ↓").higher_is_better
+    False
     """
     if name in METRICS:
         return METRICS[name]
     about = f"The column {name!r} of the file."
-    for like, pattern in _LIKE.items():
-        if pattern.match(name):
-            up, bounds = METRICS[like].higher_is_better, METRICS[like].bounds
-            return Metric(name, name, about, _unknown, up, bounds)
-    return Metric(name, name, about, _unknown, not _LOW.search(name), (-np.inf, np.inf))
+    meaning = metric_name(name)
+    if meaning is None:
+        return Metric(name, name, about, _unknown, True, _BOUNDS["own"])
+    return Metric(name, name, about, _unknown, meaning.higher_is_better, _BOUNDS[meaning.unit])
 
 
 def names_value(name: str) -> bool:
     """Return whether a column has the name of a metric, rather than that of a method."""
-    return bool(np.isfinite(find_metric(name).bounds).all() or _VALUE.match(name))
+    return metric_name(name) is not None
 
 
 @metric("accuracy", "A(O)", of_classes=True)

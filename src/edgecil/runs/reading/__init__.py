@@ -1,0 +1,5 @@
+"""The reading of result files: what their columns are, and which of their rows are runs."""
+
+import lazy_loader as _lazy
+
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,209 @@
+"""The runs of all tables of a source, joined: one table of runs for each dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from edgecil.errors import DataError, UsageError
+from edgecil.io.arrays import Floats
+from edgecil.runs.cells.cell_table import Cell, CellTable
+from edgecil.runs.published import PublishedResult
+from edgecil.runs.reading.column_roles import assign_roles, check_declared, refuse_metric
+from edgecil.runs.reading.finished_runs import (
+    RunRows,
+    drop_aggregates,
+    finished_runs,
+    keep_only,
+)
+from edgecil.runs.reading.frames import Frame, frames_of, text_of, texts_of
+from edgecil.runs.reading.memory_tables import DATA_FRAME
+from edgecil.runs.reading.metric_choice import (
+    choose_metric,
+    directed_metric,
+    offered_metrics,
+)
+from edgecil.runs.reading.path_names import path_names
+from edgecil.runs.reading.reading_options import Declarations
+from edgecil.runs.reading.run_tables import RunList, parse_values, tables_of_runs
+from edgecil.runs.reading.settings import keep_settings_apart, keep_sources_apart
+from edgecil.runs.reading.units import in_per_cent
+from edgecil.runs.reading.wide_tables import make_long
+from edgecil.runs.run_table import SEED_MEANINGS, Runs
+
+
+@dataclass
+class JoinedRuns:
+    """What was read: see :class:`edgecil.runs.reading.reading.Reading`."""
+
+    tables: list[Runs]
+    published: list[PublishedResult]
+    metric: str
+    metrics: tuple[str, ...]
+    parts: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    undecided: list[str] = field(default_factory=list)
+
+
+def join_runs(
+    tables: Sequence[CellTable], declared: Declarations, pool: str | None = None
+) -> JoinedRuns:
+    """Return the runs in tables of cells."""
+    if declared.seeds_are is not None and declared.seeds_are not in SEED_MEANINGS:
+        raise UsageError(
+            f"`seeds_are` must be one of {', '.join(SEED_MEANINGS)}. Got {declared.seeds_are!r} "
+            "instead."
+        )
+    refuse_metric(declared.metric)
+    frames = frames_of(tables)
+    check_declared(frames, declared)
+    for frame in frames:
+        assign_roles(frame, declared)
+    _add_path_names(frames)
+    frames = [make_long(frame, declared) for frame in frames]
+    for frame in frames:
+        keep_only(frame, declared)
+        drop_aggregates(frame)
+    filled = [frame for frame in frames if len(frame)]
+    if not filled:
+        raise DataError(f"{frames[0].origin} contains no runs; write a line for each.")
+    metric = choose_metric(filled, declared.metric)
+    with_metric = [frame for frame in filled if metric in offered_metrics(frame)]
+    name = directed_metric(metric, with_metric, declared)
+    rows = [finished_runs(frame, offered_metrics(frame)[metric], declared) for frame in with_metric]
+    runs, parts = _run_list(rows, metric, declared)
+    if declared.orders_from or declared.seeds_are:
+        from edgecil.runs.reading.drawn_orders import draw_orders
+
+        draw_orders(runs, declared, with_metric[0].origin)
+    if pool is None:
+        keep_sources_apart(runs, [table for table in tables if table.form != DATA_FRAME])
+    joined = JoinedRuns(
+        tables_of_runs(runs, name, declared),
+        [],
+        name,
+        tuple(dict.fromkeys(name for frame in filled for name in offered_metrics(frame))),
+        parts,
+    )
+    joined.notes = [*(note for frame in with_metric for note in frame.notes)]
+    joined.undecided = [sentence for frame in with_metric for sentence in frame.undecided]
+    return joined
+
+
+def _add_path_names(frames: Sequence[Frame]) -> None:
+    """Add what the names of files say, where the files themselves do not say it."""
+    sources = [
+        table.source for frame in frames for table in frame.tables if table.form != DATA_FRAME
+    ]
+    names = path_names(sources)
+    for frame in frames:
+        said = [names.get(table.source) for table in frame.tables]
+        if not any(said):
+            continue
+        for role in ("seed", "dataset"):
+            cells: list[Cell] = [
+                None if said[number] is None else getattr(said[number], role) or None
+                for number in frame.table_of_row
+            ]
+            is_known = any(frame.roles.get(name) == role for name in frame.columns)
+            is_single = role == "dataset" and len(set(cells)) < 2
+            if not is_known and None not in cells and not is_single:
+                frame.add(f"{role} of file", cells, role)
+
+
+def _run_list(
+    rows: Sequence[RunRows], metric: str, declared: Declarations
+) -> tuple[RunList, list[str]]:
+    """Return the runs of all frames as one list, and parts of the reading line."""
+    parts: list[str] = []
+    methods: list[str] = []
+    columns: dict[str, list[Cell]] = {
+        name: [] for name in ("dataset", "seed", "order", "run", "sequence", "protocol", "label")
+    }
+    columns["identity"] = []
+    order_name = ""
+    settings: list[dict[str, str]] = []
+    scenarios: list[dict[str, str]] = []
+    origins: list[str] = []
+    places: list[str] = []
+    values = []
+    key_names: list[str] = []
+    for one in rows:
+        frame = one.frame
+        methods += _methods(one)
+        for role, cells in columns.items():
+            names = [name for name in frame.columns if frame.roles.get(name) == role]
+            names = names if role != "label" else [name for name in names if name == "label"]
+            column = frame.columns[names[0]] if names else None
+            cells += [None] * len(one) if column is None else [column[row] for row in one.rows]
+            if role == "order" and names:
+                order_name = order_name or names[0]
+            key_names += names[:1] if role != "identity" else []
+        settings += _named_cells(one, "setting")
+        scenarios += _named_cells(one, "scenario")
+        own_places = [frame.place_of(row) for row in one.rows]
+        places += own_places
+        origins += [frame.tables[frame.table_of_row[row]].source for row in one.rows]
+        numbers = parse_values(one.values, own_places, metric)
+        numbers = _without_unfinished(one, numbers)
+        values.append(in_per_cent(one, metric, methods[-len(one) :], numbers))
+        parts += one.notes
+    runs = RunList(
+        methods,
+        [text_of(cell) for cell in columns["dataset"]],
+        np.concatenate(values),
+        origins,
+        places,
+        order_name=order_name,
+        key_names=tuple(dict.fromkeys(["method", *key_names])),
+    )
+    for role in ("seed", "order", "run", "sequence", "protocol", "label", "identity"):
+        cells = columns[role]
+        if any(cell is not None for cell in cells):
+            setattr(runs, role, cells)
+    parts = [*keep_settings_apart(runs, settings, scenarios, declared), *dict.fromkeys(parts)]
+    return runs, parts
+
+
+def _named_cells(one: RunRows, role: str) -> list[dict[str, str]]:
+    """Return for each run the values of all columns with a role, by the name of the column."""
+    frame = one.frame
+    texts = {name: texts_of(frame.columns[name]) for name in frame.with_role(role)}
+    return [{name: cells[row] for name, cells in texts.items()} for row in one.rows]
+
+
+def _methods(one: RunRows) -> list[str]:
+    """Return the method of every run; the name of the file where no column has it."""
+    frame = one.frame
+    names = frame.with_role("method")
+    if names:
+        texts = texts_of(frame.columns[names[0]])
+        for row in one.rows:
+            if not texts[row]:
+                raise DataError(f"{frame.place_of(row)} has no method; fill it in.")
+        return [texts[row] for row in one.rows]
+    stems = [_stem(table) for table in frame.tables]
+    return [stems[frame.table_of_row[row]] for row in one.rows]
+
+
+def _stem(table: CellTable) -> str:
+    """Return the name of a table's file, which stands for its method."""
+    if table.form == DATA_FRAME:
+        return "method" if table.source == "DataFrame" else table.source
+    name = path_names([table.source])[table.source]
+    return name.method or Path(table.source).name.partition(".")[0] or "method"
+
+
+def _without_unfinished(one: RunRows, values: Floats) -> Floats:
+    """Return values with NaN for runs whose status says that they did not finish."""
+    frame = one.frame
+    for name in frame.with_role("status")[:1]:
+        texts = texts_of(frame.columns[name])
+        finished = ("finished", "completed", "complete", "done", "success", "ok", "true", "")
+        for place, row in enumerate(one.rows):
+            if texts[row].lower() not in finished:
+                values[place] = np.nan
+    return values

@@ -1,0 +1,148 @@
+"""Which metric of a source is read: the one that is asked for, or else an accuracy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from edgecil.errors import DataError
+from edgecil.runs.cells.marked_numbers import parse_marked_name
+from edgecil.runs.metric_names import metric_name, with_direction, words_of
+from edgecil.runs.metrics import DEFAULT_METRIC, METRICS
+from edgecil.runs.reading.column_roles import metric_is, no_metric_error, unknown_numbers
+from edgecil.runs.reading.frames import Frame
+from edgecil.runs.reading.questions import ReadingQuestion
+from edgecil.runs.reading.reading_options import Declarations, describe_columns
+
+_PLAIN = (("acc",), ("accuracy",), ("test", "acc"), ("test", "accuracy"))
+_NO_TEST = {"train", "training", "val", "valid", "validation", "dev", "zero", "initial", "random"}
+_TOLD_TASKS = {"til", "taw", "task-il", "taskil", "tilacc"}
+
+
+def offered_metrics(frame: Frame) -> dict[str, str]:
+    """Return the columns of metrics in a frame by the names of the metrics."""
+    columns: dict[str, str] = {}
+    for column in frame.with_role("metric", "mean", "curve"):
+        columns.setdefault(metric_of_column(column), column)
+    return columns
+
+
+def metric_of_column(column: str) -> str:
+    """Return the name of the metric in a column: without marks, and `accuracy` for `acc`.
+
+    >>> metric_of_column("Err (%) ↓"), metric_of_column("Acc"), metric_of_column("avg_accuracy")
+    ('Err', 'accuracy', 'avg_accuracy')
+    """
+    name = parse_marked_name(column).name
+    return DEFAULT_METRIC if words_of(name) in _PLAIN[:2] else name
+
+
+def choose_metric(frames: Sequence[Frame], asked: str) -> str:
+    """Return the name of the metric to read."""
+    offers = [offered_metrics(frame) for frame in frames]
+    names = list(dict.fromkeys(name for offer in offers for name in offer))
+    if asked:
+        for name in names:
+            if metric_is(asked, name):
+                return name
+        for offer in offers:
+            for name, column in offer.items():
+                if metric_is(asked, column):
+                    return name
+        alike = [name for name in names if _same_metric(asked, name)]
+        if len(alike) == 1:
+            return alike[0]
+        raise no_metric_error(frames[0], asked)
+    if names:
+        counts = {name: sum(name in offer for offer in offers) for name in names}
+        return min(names, key=lambda name: (_rank(name), -counts[name], names.index(name)))
+    return _lone_number(frames)
+
+
+def _lone_number(frames: Sequence[Frame]) -> str:
+    """Return the only column of numbers of unknown meaning, or ask which of several it is."""
+    for frame in frames:
+        unknown = unknown_numbers(frame)
+        promoted = [name for name in frame.columns if _may_be_metric(frame, name)]
+        chosen = unknown or promoted
+        if len(chosen) == 1:
+            frame.roles[chosen[0]] = "metric"
+            return metric_of_column(chosen[0])
+        if chosen:
+            raise ReadingQuestion(
+                f"{frame.origin} has no column that is a metric by its name; say which by "
+                f"`metric`: {describe_columns(chosen)}.",
+                {"metric": chosen},
+            )
+    frame = frames[0]
+    raise DataError(
+        f"{frame.origin} has no column of results. It has {describe_columns(list(frame.columns))}; "
+        "name one by `metric`."
+    )
+
+
+def _may_be_metric(frame: Frame, name: str) -> bool:
+    """Return whether a column of another role has a name that metrics have, too: `memory`."""
+    return frame.roles.get(name) == "setting" and metric_name(name) is not None
+
+
+def _same_metric(asked: str, name: str) -> bool:
+    """Return whether a metric of edgecil is meant by the name of a column: `last`, `Last Acc`."""
+    if asked not in METRICS:
+        return False
+    words = set(words_of(name)) - {"acc", "accuracy", "test", "top1"}
+    synonyms = {
+        "accuracy": (set(), {"avg"}, {"average"}, {"mean"}, {"final", "avg"}, {"aa"}),
+        "last": ({"last"}, {"final"}, {"a", "last"}, {"alast"}),
+        "average": ({"average", "incremental"}, {"avg", "inc"}, {"a", "avg"}, {"aia"}, {"aavg"}),
+        "forgetting": ({"avg", "forgetting"}, {"average", "forgetting"}, {"forget"}, {"fm"}),
+        "bwt": ({"backward", "transfer"}, {"backwardtransfer"}, {"avg", "bwt"}),
+    }
+    return words in synonyms.get(asked, ())
+
+
+def _rank(name: str) -> tuple[int, ...]:
+    """Return how far a metric stands behind others: accuracies first, seconds last."""
+    words = words_of(name)
+    meaning = metric_name(name)
+    if name == DEFAULT_METRIC:
+        kind = 0
+    elif name in METRICS:
+        kind = list(METRICS).index(name) + 1
+    elif meaning is None:
+        kind = 40
+    elif meaning.unit == "share" and any("acc" in word for word in words):
+        kind = 1 if words in _PLAIN else 2
+    elif meaning.unit == "share":
+        kind = 10 if meaning.higher_is_better else 11
+    elif meaning.unit == "points":
+        kind = 20
+    else:
+        kind = 30 if "loss" in " ".join(words) or not _is_resource(words) else 50
+    return (bool(_NO_TEST & set(words)), bool(_TOLD_TASKS & set(words)), kind)
+
+
+def _is_resource(words: Sequence[str]) -> bool:
+    resources = {
+        "time", "sec", "secs", "seconds", "minutes", "hours", "memory", "mb", "gb", "flops",
+        "params", "parameters", "runtime", "duration", "latency", "energy", "ram", "macs",
+    }  # fmt: skip
+    return bool(resources & set(words))
+
+
+def directed_metric(metric: str, frames: Sequence[Frame], declared: Declarations) -> str:
+    """Return the name of the metric, with a mark where the name alone does not say its direction.
+
+    An unknown direction is a question.
+    """
+    if declared.higher_is_better is not None:
+        return with_direction(metric, declared.higher_is_better)
+    columns = [offered_metrics(frame).get(metric, "") for frame in frames]
+    marks = {parse_marked_name(column).higher_is_better for column in columns if column} - {None}
+    if len(marks) == 1:
+        return with_direction(metric, bool(marks.pop()))
+    if metric in METRICS or metric_name(metric) is not None:
+        return metric
+    raise ReadingQuestion(
+        f"{metric!r} may be better high or low; say `higher_is_better` or `lower_is_better`.",
+        {"higher_is_better": [True, False]},
+    )

@@ -1,0 +1,194 @@
+"""`read`: how results of any form are understood, and the tables of their runs."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from typing_extensions import Unpack
+
+from edgecil.errors import DataError, UsageError, name_some, wrong_value
+from edgecil.io.directory import check_path
+from edgecil.io.notebook import show_printed
+from edgecil.options import checked
+from edgecil.runs.cells.cell_table import CellTable
+from edgecil.runs.cells.forms import read_files
+from edgecil.runs.metric_names import without_direction
+from edgecil.runs.metrics import find_metric
+from edgecil.runs.published import PublishedResult
+from edgecil.runs.reading.memory_tables import (
+    is_data_frame,
+    is_numbers,
+    named_tables,
+    tables_in_memory,
+)
+from edgecil.runs.reading.reading_options import ReadingOptions, declarations
+from edgecil.runs.run_table import Runs
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reading:
+    """How results were understood, and what was read.
+
+    Attributes:
+        runs: a table for each dataset.
+        published: results of which only the mean, and perhaps its spread, is known.
+        metric: the name of the metric.
+        higher_is_better: its direction.
+        metrics: the metrics that could have been read.
+        parts: further parts of the reading line, such as `last of 10 tasks`.
+        notes: what was chosen, in sentences.
+        undecided: what may also be otherwise, in sentences.
+        left_out: why files of a folder were not read, by their paths.
+        options: the options with which it was read.
+    """
+
+    runs: list[Runs]
+    published: list[PublishedResult]
+    metric: str
+    higher_is_better: bool
+    metrics: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    undecided: tuple[str, ...] = ()
+    left_out: dict[str, str] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods, in order of appearance."""
+        names = [name for table in self.runs for name in table.methods]
+        return tuple(dict.fromkeys([*names, *(result.method for result in self.published)]))
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """The datasets, in order of appearance."""
+        names = [table.dataset for table in self.runs]
+        return tuple(dict.fromkeys([*names, *(result.dataset for result in self.published)]))
+
+    @property
+    def line(self) -> str:
+        """The reading in one line."""
+        from edgecil.runs.reading.reading_line import reading_line
+
+        return reading_line(self)
+
+    def __str__(self) -> str:
+        """Return the reading line, what was chosen, what is undecided, and what was left out."""
+        lines = [self.line, *self.notes]
+        lines += [f"Undecided: {sentence}" for sentence in self.undecided]
+        lines += [f"Not read: {path}: {reason}" for path, reason in self.left_out.items()]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<{self.line}>"
+
+    _repr_pretty_ = show_printed
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<p>{html.escape(line)}</p>" for line in str(self).splitlines())
+
+    def save(self, path: str | Path) -> None:
+        """Write the options of the reading as a TOML file, which `reading` takes for other files.
+
+        Args:
+            path: the file to write.
+        """
+        from edgecil.runs.reading.saved_reading import save_reading
+
+        save_reading(self.options, Path(path))
+
+
+@checked
+def read(source: Any, *, metric: str | None = None, **reading: Unpack[ReadingOptions]) -> Reading:
+    """Read results, whatever form they have, and say how they were understood.
+
+    Args:
+        source: files and folders of results. In Python also DataFrames, lists of accuracies, or a
+            dict of these by the name of the method.
+        metric: the metric to read: a column, or `accuracy`, `last`, `average`, `forgetting` or
+            `bwt` of a log or a matrix. By default an accuracy, if there is one.
+        reading: see :class:`~edgecil.runs.reading.reading_options.ReadingOptions`.
+    """
+    options: dict[str, Any] = {name: value for name, value in reading.items() if value is not None}
+    saved = options.pop("reading", None)
+    if saved is not None:
+        from edgecil.runs.reading.saved_reading import load_reading
+
+        options = {**load_reading(Path(saved)), **options}
+        metric = metric or options.pop("metric", None)
+        options.pop("metric", None)
+    tables, left_out = _tables_of(source)
+    return read_cells(tables, metric=metric, left_out=left_out, **options)
+
+
+def read_cells(
+    tables: Sequence[CellTable],
+    *,
+    metric: str | None = None,
+    left_out: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Reading:
+    """Return the reading of tables of cells."""
+    from edgecil.runs.reading.joined_runs import join_runs
+
+    declared = declarations(metric, options)
+    if not tables:
+        reasons = "; ".join((left_out or {}).values()) or "it has no files"
+        raise DataError(f"Nothing was read: {reasons}")
+    joined = join_runs(tables, declared, options.get("pool"))
+    name = joined.metric
+    return Reading(
+        joined.tables,
+        joined.published,
+        without_direction(name),
+        find_metric(name).higher_is_better,
+        joined.metrics,
+        tuple(joined.parts),
+        tuple(dict.fromkeys(joined.notes)),
+        tuple(dict.fromkeys(joined.undecided)),
+        dict(left_out or {}),
+        {**options, **({} if metric is None else {"metric": metric})},
+    )
+
+
+def _tables_of(source: Any) -> tuple[list[CellTable], dict[str, str]]:
+    """Return the tables in a source, and why files of folders were not read."""
+    if isinstance(source, (list, tuple, Mapping)) and not source:
+        raise UsageError("`source` must have at least one entry. Got none.")
+    if is_numbers(source):
+        return [tables_in_memory(source, "method")], {}
+    if isinstance(source, Mapping):
+        return named_tables(source), {}
+    if isinstance(source, (list, tuple)):
+        tables: list[CellTable] = []
+        left_out: dict[str, str] = {}
+        for entry in source:
+            more, reasons = _tables_of(entry)
+            tables += more
+            left_out |= reasons
+        return tables, left_out
+    if isinstance(source, (str, Path)):
+        check_path(source)
+        if not Path(source).exists():
+            raise DataError(f"There is no file {source}; give a file or a folder of results.")
+        result = read_files([source])
+        return result.tables, {str(path): reason for path, reason in result.left_out.items()}
+    if is_data_frame(source):
+        name = getattr(source, "attrs", {}).get("edgecil name") or "DataFrame"
+        return [tables_in_memory(source, name)], {}
+    raise wrong_value(
+        "source",
+        "the path of a file or a folder, a DataFrame, a list of accuracies, a list of these, or a "
+        "dict of DataFrames or accuracies by the name of the method",
+        source,
+    )
+
+
+def describe_left_out(left_out: Mapping[str, str]) -> str:
+    """Return how many files were not read, and the first reason."""
+    paths = list(left_out)
+    return f"{len(paths)} files were not read: {name_some(paths)}"

@@ -1,0 +1,139 @@
+"""Settings that keep the runs of a method apart, under names that say what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from edgecil.errors import short_name
+from edgecil.runs.cells.cell_table import CellTable
+from edgecil.runs.reading.reading_options import Declarations
+from edgecil.runs.reading.run_tables import RunList
+
+_MOST = 4  # settings in a name
+
+
+def keep_settings_apart(
+    runs: RunList,
+    settings: Sequence[dict[str, str]],
+    scenarios: Sequence[dict[str, str]],
+    declared: Declarations,
+) -> list[str]:
+    """Name methods and datasets by settings that differ between their runs.
+
+    Returns:
+        Parts of the reading line: which settings are kept apart.
+    """
+    apart_scenarios = _varying(scenarios, runs.dataset, declared.by)
+    for row, own in enumerate(scenarios):
+        differing = apart_scenarios.get(runs.dataset[row], [])
+        label = _label(own, differing)
+        if label:
+            runs.dataset[row] = short_name(f"{runs.dataset[row]} ({label})".strip())
+    keys = [
+        f"{method}\n{dataset}" for method, dataset in zip(runs.method, runs.dataset, strict=True)
+    ]
+    seeds = [""] * len(runs) if runs.seed is None else [str(cell) for cell in runs.seed]
+    apart = _varying(settings, keys, declared.by, seeds)
+    named = list(dict.fromkeys(name for names in apart.values() for name in names))
+    # A method is called by the settings that differ on any dataset.
+    by_method: dict[str, list[str]] = {}
+    for key, names in apart.items():
+        method = key.partition("\n")[0]
+        by_method[method] = list(dict.fromkeys([*by_method.get(method, []), *names]))
+    for row, own in enumerate(settings):
+        label = _label(own, by_method.get(runs.method[row], []))
+        if label:
+            runs.method[row] = short_name(f"{runs.method[row]} ({label})")
+    listed = [*named, *dict.fromkeys(name for names in apart_scenarios.values() for name in names)]
+    listed = [_plain(name) for name in dict.fromkeys(listed)]
+    return [f"{', '.join(listed)} kept apart"] if listed else []
+
+
+def _varying(
+    settings: Sequence[dict[str, str]],
+    keys: Sequence[str],
+    by: tuple[str, ...] | None,
+    seeds: Sequence[str] = (),
+) -> dict[str, list[str]]:
+    """Return the settings that differ between the runs of a key, by key."""
+    values: dict[str, dict[str, dict[str, set[str]]]] = {}
+    for row, (own, key) in enumerate(zip(settings, keys, strict=True)):
+        seed = seeds[row] if seeds else ""
+        by_name = values.setdefault(key, {})
+        for name, value in own.items():
+            by_name.setdefault(name, {}).setdefault(value, set()).add(seed)
+    wanted = None if by is None else {name.lower() for name in by}
+    varying: dict[str, list[str]] = {}
+    for key, by_name in values.items():
+        names = [
+            name
+            for name, seeds_by_value in by_name.items()
+            if len(seeds_by_value) > 1
+            and (wanted is None or name.lower() in wanted)
+            and not _counts_seeds(seeds_by_value)
+        ]
+        if names:
+            varying[key] = names
+    return varying
+
+
+def _counts_seeds(seeds_by_value: dict[str, set[str]]) -> bool:
+    """Return whether each value belongs to one seed and each seed to one value: a second name."""
+    seeds = [seed for own in seeds_by_value.values() for seed in own]
+    is_single = all(len(own) == 1 for own in seeds_by_value.values())
+    return is_single and "" not in seeds and len(set(seeds)) == len(seeds) and len(seeds) > 1
+
+
+def _label(own: dict[str, str], names: Sequence[str]) -> str:
+    parts = [f"{_plain(name)} {own[name]}" for name in names if own.get(name)]
+    more = f" and {len(parts) - _MOST} more" if len(parts) > _MOST else ""
+    return ", ".join(parts[:_MOST]) + more
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def keep_sources_apart(runs: RunList, tables: Sequence[CellTable]) -> None:
+    """Name methods by their files where several files have runs of one method.
+
+    Files with one run each of different seeds belong together, as do files that name the seed.
+    """
+    if len({table.source for table in tables}) < 2 and len(set(runs.origins)) < 2:
+        return
+    keys = list(zip(runs.method, runs.dataset, strict=True))
+    rows_of_key: dict[tuple[str, str], list[int]] = {}
+    for row, key in enumerate(keys):
+        rows_of_key.setdefault(key, []).append(row)
+    labels: dict[str, dict[str, str]] = {}
+    for (method, _), rows in rows_of_key.items():
+        origins = list(dict.fromkeys(runs.origins[row] for row in rows))
+        if len(origins) > 1 and not _belong_together(runs, rows):
+            labels.setdefault(method, {}).update(dict.fromkeys(origins, ""))
+    for method, by_origin in labels.items():
+        short = {origin: Path(origin).name for origin in by_origin}
+        is_unique = len(set(short.values())) == len(short)
+        names = short if is_unique else {origin: origin for origin in by_origin}
+        runs.notes.append(
+            f"Runs of {method} differ and are kept apart: {', '.join(names.values())}."
+        )
+        for row, own in enumerate(runs.method):
+            if own == method and runs.origins[row] in names:
+                runs.method[row] = short_name(f"{method} ({names[runs.origins[row]]})")
+
+
+def _belong_together(runs: RunList, rows: Sequence[int]) -> bool:
+    """Return whether runs in several files are those of one method: one seed after another."""
+    if runs.identity is not None:
+        return True
+    if runs.seed is None and runs.order is None and runs.sequence is None:
+        return False
+    columns = [cells for cells in (runs.seed, runs.order, runs.sequence) if cells is not None]
+    keys = [tuple(str(cells[row]) for cells in columns) for row in rows]
+    if len(set(keys)) < len(keys):
+        return False
+    counts: dict[str, int] = {}
+    for row in rows:
+        counts[runs.origins[row]] = counts.get(runs.origins[row], 0) + 1
+    return all(count == 1 for count in counts.values())

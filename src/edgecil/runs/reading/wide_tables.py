@@ -1,0 +1,205 @@
+"""Wide tables made long: columns that are methods, seeds, datasets, tasks or steps become rows.
+
+A column is one of these by its name (`task_3`, `seed 0`, `CIFAR-100`, `acc_t1_after_t2`), or, in a
+table without methods, because nothing else is known about it: a column for each method.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from edgecil.errors import name_some
+from edgecil.runs.cells.cell_table import Cell
+from edgecil.runs.cells.marked_numbers import parse_marked_name
+from edgecil.runs.cells.text_cells import LEVELS
+from edgecil.runs.metric_names import metric_name, words_of
+from edgecil.runs.metrics import DEFAULT_METRIC
+from edgecil.runs.reading.column_names import column_name
+from edgecil.runs.reading.column_roles import unknown_numbers
+from edgecil.runs.reading.dataset_names import is_dataset
+from edgecil.runs.reading.frames import Frame, is_numeric
+from edgecil.runs.reading.reading_options import Declarations
+
+_UNIT = r"(?:task|exp|experience|context|domain|t|d|session|stage|phase|step|increment|batch)"
+_PAIR = re.compile(
+    rf"(?P<before>.*?)(?:(?<=[\W_])|^){_UNIT}[ _-]?#?(?P<task>\d{{1,3}})[ _-]*(?:after|@|post)"
+    rf"[ _-]*(?:training[ _-]*)?(?:{_UNIT})?[ _-]?(?P<step>\d{{1,3}})(?P<after>.*)",
+    re.IGNORECASE,
+)
+_STEP = re.compile(
+    r"(?P<before>.*?)(?:(?<=[\W_])|^)(?:after|session|stage|phase|step|increment|post)"
+    rf"[ _-]*(?:{_UNIT})?[ _-]?#?(?P<step>\d{{1,4}})(?P<after>.*)",
+    re.IGNORECASE,
+)
+_TASK = re.compile(
+    r"(?P<before>.*?)(?:(?<=[\W_])|^)(?:task|experience|exp|context|domain|t|d)"
+    r"[ _-]?#?(?P<task>\d{1,3})(?P<after>.*)",
+    re.IGNORECASE,
+)
+_SEED = re.compile(
+    r"(?P<before>.*?)(?:(?<=[\W_])|^)(?:seed|run|trial|rep|repeat|repetition|fold|s|r)"
+    r"[ _=#-]*(?P<seed>\d{1,10})(?P<after>.*)",
+    re.IGNORECASE,
+)
+_EDGES = " _-./:()[]"
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What the name of a wide column says: values of roles, and the metric of its cells."""
+
+    roles: dict[str, str]
+    metric: str
+
+
+def make_long(frame: Frame, declared: Declarations) -> Frame:
+    """Return a frame in which methods, seeds, datasets, tasks and steps are rows."""
+    free = unknown_numbers(frame)
+    metrics = frame.with_role("metric")
+    candidates = [*free, *(name for name in metrics if not _is_declared(name, declared))]
+    for find in (_pairs, _steps, _tasks, _seeds, _datasets):
+        parts = find(frame, candidates)
+        if len(parts) > 1 or (parts and find is _pairs):
+            return _melt(frame, parts, declared)
+    if not metrics and not frame.with_role("mean", "value", "curve"):
+        parts = _methods(frame, free)
+        if parts:
+            return _melt(frame, parts, declared)
+    return frame
+
+
+def _is_declared(name: str, declared: Declarations) -> bool:
+    return name.lower() in {column.lower() for column in declared.roles}
+
+
+def _matches(
+    names: Sequence[str], pattern: re.Pattern[str], roles: Sequence[str]
+) -> dict[str, _Part]:
+    """Return the parts of names that a pattern matches, if what is left of them is a metric."""
+    parts: dict[str, _Part] = {}
+    for name in names:
+        plain = parse_marked_name(name).name
+        match = pattern.fullmatch(plain)
+        if match is None:
+            continue
+        rest = " ".join(
+            text.strip(_EDGES) for text in (match["before"], match["after"]) if text.strip(_EDGES)
+        )
+        if rest and metric_name(rest) is None and column_name(rest).role != "metric":
+            continue
+        parts[name] = _Part({role: str(int(match[role])) for role in roles}, rest)
+    return parts
+
+
+def _pairs(frame: Frame, names: Sequence[str]) -> dict[str, _Part]:
+    return _matches(names, _PAIR, ("task", "step"))
+
+
+def _steps(frame: Frame, names: Sequence[str]) -> dict[str, _Part]:
+    return {} if frame.with_role("step") else _matches(names, _STEP, ("step",))
+
+
+def _tasks(frame: Frame, names: Sequence[str]) -> dict[str, _Part]:
+    return {} if frame.with_role("task") else _matches(names, _TASK, ("task",))
+
+
+def _seeds(frame: Frame, names: Sequence[str]) -> dict[str, _Part]:
+    """Return columns of seeds: `seed 0`, or numbers alone beside a column of methods."""
+    if frame.with_role("seed"):
+        return {}
+    parts = _matches(names, _SEED, ("seed",))
+    numbered = [name for name in names if re.fullmatch(r"\d{1,10}", name)]
+    if not parts and len(numbered) > 1 and frame.with_role("method"):
+        parts = {name: _Part({"seed": name}, "") for name in numbered}
+        frame.notes.append(f"The columns {name_some(numbered)} of {frame.origin} are seeds.")
+    return parts
+
+
+def _datasets(frame: Frame, names: Sequence[str]) -> dict[str, _Part]:
+    """Return columns of datasets, with a metric below them in a header of several rows."""
+    if frame.with_role("dataset"):
+        return {}
+    parts: dict[str, _Part] = {}
+    for name in names:
+        levels = parse_marked_name(name).name.split(LEVELS)
+        datasets = [level for level in levels if is_dataset(level)]
+        if not datasets and len(levels) == 1:
+            continue
+        rest = [level for level in levels if level not in datasets]
+        metrics = [level for level in rest if _names_metric(level)]
+        scenario = [level for level in rest if level not in metrics]
+        dataset = " ".join([*datasets, *scenario])
+        if dataset and (datasets or metrics):
+            parts[name] = _Part({"dataset": dataset}, " ".join(metrics))
+    return parts
+
+
+def _names_metric(level: str) -> bool:
+    return metric_name(level) is not None or words_of(level) in (("avg",), ("last",), ("final",))
+
+
+def _methods(frame: Frame, names: Sequence[str]) -> dict[str, _Part]:
+    """Return columns of methods: all columns of numbers of a table without method and metric."""
+    if frame.with_role("method") or any(frame.roles.get(it) == "text" for it in frame.columns):
+        return {}
+    return {name: _Part({"method": name}, "") for name in names}
+
+
+def _melt(frame: Frame, parts: dict[str, _Part], declared: Declarations) -> Frame:
+    """Return the frame with a row for each wide cell."""
+    count = len(frame)
+    metrics = list(dict.fromkeys(_metric_of(part, frame) for part in parts.values()))
+    by_place: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
+    for name, part in parts.items():
+        place = tuple(part.roles.items())
+        by_place.setdefault(place, {})[_metric_of(part, frame)] = name
+    kept = [name for name in frame.columns if name not in parts and not _is_left_out(frame, name)]
+    wide_roles = list(dict.fromkeys(role for part in parts.values() for role in part.roles))
+    columns: dict[str, list[Cell]] = {name: frame.columns[name] * len(by_place) for name in kept}
+    roles = {name: frame.roles[name] for name in kept if name in frame.roles}
+    for role in wide_roles:
+        cells = [dict(place).get(role) for place in by_place]
+        columns[role] = [cell for cell in cells for _ in range(count)]
+        roles[role] = role
+    empty: list[Cell] = [None] * count
+    for metric in metrics:
+        blocks = [
+            frame.columns[names[metric]] if metric in names else empty
+            for names in by_place.values()
+        ]
+        columns[metric] = [cell for block in blocks for cell in block]
+        roles[metric] = "metric"
+    long = Frame(
+        columns,
+        roles,
+        frame.tables,
+        frame.table_of_row * len(by_place),
+        frame.row_numbers * len(by_place),
+        frame.notes,
+        frame.undecided,
+        frame.is_log,
+    )
+    is_numbered = not long.with_role("seed", "run", "order", "sequence", "step", "task")
+    if wide_roles == ["method"] and is_numbered:
+        long.add("seed", [number for _ in by_place for number in range(count)], "seed")
+        long.notes.append(f"Each row of {frame.origin} counts as one seed of all methods.")
+    return long
+
+
+def _metric_of(part: _Part, frame: Frame) -> str:
+    metric = part.metric or DEFAULT_METRIC
+    return metric if column_name(metric).role in ("", "metric") else DEFAULT_METRIC
+
+
+def _is_left_out(frame: Frame, name: str) -> bool:
+    """Return whether a column is the mean of the wide ones beside it."""
+    words = words_of(name)
+    is_mean = (
+        bool(words) and words[0] in ("avg", "average", "mean") and is_numeric(frame.columns[name])
+    )
+    return is_mean and frame.roles.get(name) in (None, "metric", "mean") and len(words) < 3
+
+
+Finder = Callable[[Frame, Sequence[str]], dict[str, _Part]]
