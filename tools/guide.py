@@ -215,7 +215,7 @@ def _parse_commands(body: str) -> None:
 
     for line in body.replace("\\\n", " ").splitlines():
         words = shlex.split(line, comments=True)
-        if "edgecil" not in words:
+        if "edgecil" not in words or words[:2] == ["docker", "build"]:
             continue
         words = words[words.index("edgecil") + 1 :]
         chosen = find_verb(words)

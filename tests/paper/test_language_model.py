@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError
-from edgecil.io.files import cache_directory
+from edgecil.io.cache import cache_directory
 from edgecil.paper.language_model import Conversation, LanguageModel, UnusableAnswerError
 from tests.paper.language_server import LanguageServer, Reply, serve
 

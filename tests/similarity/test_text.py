@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from edgecil.classes import ClassList, get_classes
 from edgecil.classes.lists import BUNDLED
 from edgecil.errors import PrerequisiteError, UsageError
-from edgecil.io.files import cache_directory
+from edgecil.io.cache import cache_directory
 from edgecil.similarity import (
     TEMPLATE,
     bundled_captions,

@@ -16,8 +16,9 @@ from edgecil.backbones.pretrained import fingerprint, frozen_backbone, statistic
 from edgecil.data.augment import Normalise, Pipeline
 from edgecil.errors import EdgecilError
 from edgecil.io.arrays import read_npz
+from edgecil.io.cache import cache_directory, writable_cache
 from edgecil.io.device import autocast
-from edgecil.io.files import cache_directory, replace_file
+from edgecil.io.files import replace_file
 
 BATCH = 32  # fixed batch size: floating-point sums may depend on the number of images
 FEATURES_VERSION = 1  # increase it when the same weights and images give other rows
@@ -173,14 +174,20 @@ def frozen_features(
         prepare = Pipeline((), stated.mean, stated.std, tuple(inputs.shape[2:]))
     size = prepare.size or tuple(inputs.shape[2:])
     network = frozen_backbone(name, (inputs.shape[1], *size), device)
-    directory = cache_directory() / "features" if keep else None
-    bank = feature_bank(directory, network_name(name, prepare, device, precision=precision))
+    content = network_name(name, prepare, device, precision=precision)
+    bank = feature_bank(_bank_directory(content) if keep else None, content)
 
     def compute(part: torch.Tensor) -> torch.Tensor:
         with autocast(precision, device):
             return network(prepare.plain(part)).float()
 
     return bank.rows(inputs, compute, device)
+
+
+def _bank_directory(network: str) -> Path:
+    """Return the folder with the banks of networks; a cache that has this one may be read-only."""
+    directory = cache_directory() / "features"
+    return directory if (directory / network).is_dir() else writable_cache() / "features"
 
 
 def content_name(*parts: object) -> str:

@@ -26,7 +26,8 @@ from edgecil.backbones.resnet import Backbone, ResNet, imagenet_resnet18
 from edgecil.backbones.vit import ViT
 from edgecil.data.augment import Normalise
 from edgecil.errors import UsageError, unknown_name_error
-from edgecil.io.files import cache_directory, read_toml, replace_file
+from edgecil.io.cache import writable_cache
+from edgecil.io.files import read_toml, replace_file
 from edgecil.io.hub import cached_snapshot, is_hub_id
 from edgecil.io.weights import WEIGHTS, WeightFiles, locate_weights, read_tensors, tensor_names
 from edgecil.registry import Registry
@@ -75,7 +76,7 @@ def supply_weights(name: str, contents: Mapping[str, bytes]) -> None:
     digest = hashlib.sha256()
     for file_name, content in sorted(contents.items()):
         digest.update(file_name.encode() + b"\0" + hashlib.sha256(content).digest())
-    folder = cache_directory() / "weights" / digest.hexdigest()[:32]
+    folder = writable_cache() / "weights" / digest.hexdigest()[:32]
     for file_name, content in contents.items():
         path = folder / Path(file_name).name
         if not path.is_file() or path.read_bytes() != content:

@@ -275,6 +275,9 @@ def _explain(error: BaseException) -> tuple[str, int]:
         return str(error), error.exit_code
     if isinstance(error, MemoryError) or "failed to map segment" in str(error):  # of a library
         return "Not enough memory. Stored results are kept; free memory or use fewer workers.", 1
+    if isinstance(error, OSError) and "temporary directory" in str(error):
+        advice = "set the environment variable TMPDIR to one that can be written."
+        return f"There is no folder for temporary files; {advice}", 1
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}{f' ({error.filename})' if error.filename else ''}.", 1
     return f"{type(error).__name__}: {first_line(error)} (--debug shows where).", 1

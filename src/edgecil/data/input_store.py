@@ -20,9 +20,10 @@ from edgecil.data.dataset import Dataset, Examples
 from edgecil.data.decode import resize_images
 from edgecil.errors import DataError, UsageError, warn
 from edgecil.io.arrays import Inputs, Ints
+from edgecil.io.cache import cache_directory, writable_cache
 from edgecil.io.device import free_memory
 from edgecil.io.directory import waiting_lock
-from edgecil.io.files import cache_directory, replace_file
+from edgecil.io.files import replace_file
 
 STORE_VERSION = 4  # increase it when the same source is decoded to other inputs
 _AT_ONCE = 256  # inputs of a block
@@ -60,7 +61,7 @@ def store_dataset(
             inputs[begin : begin + _AT_ONCE] = read(begin, min(begin + _AT_ONCE, whole[0]))
         parts = Examples(inputs[: len(train)], train), Examples(inputs[len(train) :], test)
         return Dataset(name, names, *parts, notes)
-    path = _directory(key(), whole) / "inputs"
+    path = _directory(key(), whole, size) / "inputs"
     written = path.stat().st_size if path.exists() else 0
     if written < size:
         _announce(name, whole, size, size - written, path.parent)
@@ -82,14 +83,19 @@ def store_dataset(
     return dataset
 
 
-def _directory(key: object, shape: tuple[int, ...]) -> Path:
-    home = cache_directory() / "inputs"
+def _directory(key: object, shape: tuple[int, ...], size: int) -> Path:
+    """Return the folder of a file of inputs; a cache that has the whole one may be read-only."""
     if key is None:
+        home = writable_cache() / "inputs"
         home.mkdir(parents=True, exist_ok=True)
         _temporary.append(tempfile.TemporaryDirectory(prefix="temporary-", dir=home))
         return Path(_temporary[-1].name)
     text = repr((STORE_VERSION, shape, key))
-    return home / hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    folder = Path("inputs", hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32])
+    stored = cache_directory() / folder / "inputs"
+    if stored.is_file() and stored.stat().st_size == size:
+        return stored.parent
+    return writable_cache() / folder
 
 
 def _announce(name: str, shape: tuple[int, ...], size: int, needed: int, directory: Path) -> None:

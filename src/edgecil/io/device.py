@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from edgecil.errors import UsageError, format_value
-from edgecil.io.files import cache_directory
+from edgecil.io.cache import writable_cache
 
 if TYPE_CHECKING:
     import torch
@@ -81,7 +81,7 @@ def configure_compilation() -> None:
     import torch
 
     capability = torch.backends.cpu.get_cpu_capability().replace(" ", "-").lower()
-    place = cache_directory() / "compiled" / capability
+    place = writable_cache() / "compiled" / capability
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(place))
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
 

@@ -1,4 +1,4 @@
-"""Files: read with one clear error, written completely or not at all; the user's cache."""
+"""Files: read with one clear error, written completely or not at all."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 
 from edgecil.errors import DataError, EdgecilError, UsageError, first_line
 from edgecil.io import limits
+from edgecil.io.cache import CACHE, cache_directory
 from edgecil.io.limits import Limit
 
 try:
@@ -180,7 +181,10 @@ def replace_file(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
         temporary.chmod(0o600 if private else 0o666 & ~_umask())
         temporary.replace(path)
     except OSError as error:
-        raise EdgecilError(f"Cannot write {path}: {reason(error)}.") from error
+        remedy = ""
+        if path.is_relative_to(cache_directory()):
+            remedy = f"; set the environment variable {CACHE} to a folder that can be written"
+        raise EdgecilError(f"Cannot write {path}: {reason(error)}{remedy}.") from error
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
@@ -226,18 +230,6 @@ def _new_temporary(path: Path) -> tuple[int, Path]:
             return handle, Path(name)
         os.close(handle)  # another process removed it before it was locked
     raise EdgecilError(f"Cannot write {path}: its temporary files vanish.")
-
-
-def cache_directory() -> Path:
-    """Return the cache directory: $EDGECIL_CACHE, or edgecil/ in the user's cache."""
-    if given := os.environ.get("EDGECIL_CACHE"):
-        return Path(given).expanduser()
-    return user_cache() / "edgecil"
-
-
-def user_cache() -> Path:
-    """Return the user's cache directory."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
 def reason(error: Exception) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,8 +15,9 @@ from torch import Tensor
 
 from edgecil.backbones.features import take_named
 from edgecil.data.dataset import Dataset
-from edgecil.data.stored_pixels import stored_tensor
-from edgecil.errors import EdgecilError, UsageError
+from edgecil.data.stored_pixels import StoredPixels, stored_tensor
+from edgecil.errors import EdgecilError, UsageError, warn
+from edgecil.io.arrays import Inputs, Ints
 from edgecil.sequences.sequence import ClassSequence
 
 
@@ -154,10 +156,45 @@ class Scenario:
         self.name = dataset.name
         self.names = dataset.names
         self.classes = len(dataset)
+        self._is_copied = False  # by each process that this one starts
         self.train, self.test = (
             Split(stored_tensor(it.inputs), torch.from_numpy(it.labels).to(device))
             for it in (dataset.train, dataset.test)
         )
+
+    def share_memory(self) -> None:
+        """Let processes that this one starts share the inputs; elsewhere each gets a copy."""
+        splits = (self.train, self.test)
+        tensors = [tensor for split in splits for tensor in (split.inputs, split.labels)]
+        try:
+            for tensor in tensors:
+                tensor.share_memory_()
+        except RuntimeError as error:
+            self._is_copied = True
+            size = sum(tensor.nbytes for tensor in tensors)
+            reason = str(error).rpartition(": ")[2]
+            warn(
+                f"Processes on this machine cannot share memory ({reason}): each worker copies "
+                f"the inputs, {size / 1e6:,.1f} MB. `workers` set to 1 needs no copy; in a "
+                "container, a larger /dev/shm (--shm-size) shares them."
+            )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Give tensors that other processes copy as arrays, which torch does not try to share."""
+        state = dict(self.__dict__)
+        if self._is_copied:
+            for name in ("train", "test"):
+                split = state[name]
+                is_stored = isinstance(split.inputs, StoredPixels)
+                inputs = split.inputs if is_stored else split.inputs.numpy()
+                state[name] = (inputs, split.labels.numpy())
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self._is_copied:
+            self.train = _split_of(*state["train"])
+            self.test = _split_of(*state["test"])
 
     def on(self, device: torch.device | str) -> Scenario:
         """Return the same scenario with its labels on a device."""
@@ -198,6 +235,12 @@ class Scenario:
             yield task
         finally:
             task.close()
+
+
+def _split_of(inputs: Inputs | StoredPixels, labels: Ints) -> Split:
+    """Return the split of arrays, and of images in a file."""
+    is_stored = isinstance(inputs, StoredPixels)
+    return Split(inputs if is_stored else torch.from_numpy(inputs), torch.from_numpy(labels))
 
 
 def relabel(labels: Tensor, order: tuple[int, ...]) -> Tensor:

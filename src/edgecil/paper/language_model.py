@@ -16,7 +16,8 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError
-from edgecil.io.files import cache_directory, replace_file
+from edgecil.io.cache import cache_directory
+from edgecil.io.files import replace_file
 from edgecil.io.json import check_checksum, with_checksum
 from edgecil.io.packages import import_package
 from edgecil.io.terminal import printable

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from edgecil.errors import DataError, UsageError
-from edgecil.io.files import cache_directory, read_json, read_toml, replace_file
+from edgecil.io.cache import writable_cache
+from edgecil.io.files import read_json, read_toml, replace_file
 from edgecil.io.hub import cached_snapshot, hub_folder
 from edgecil.io.weights import WeightFiles
 from edgecil.similarity.text_models import BUNDLED_SERVES, TOKENIZERS, PretrainedEncoder
@@ -195,7 +196,7 @@ def packaged_tokenizer() -> Path | None:
     tokens = [*letters, *(f"{letter}</w>" for letter in letters)]
     tokens += [merge.replace(" ", "") for merge in merges]
     tokens += ["<|startoftext|>", "<|endoftext|>"]
-    folder = cache_directory() / "tokenizers" / "clip"
+    folder = writable_cache() / "tokenizers" / "clip"
     vocabulary = {token: number for number, token in enumerate(tokens)}
     for name, text in (
         ("vocab.json", json.dumps(vocabulary)),

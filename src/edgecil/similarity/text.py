@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from edgecil.classes import ClassList, straighten_apostrophes
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError, UsageError, format_value
 from edgecil.io.arrays import read_npz
-from edgecil.io.files import cache_directory, read_toml, replace_file
+from edgecil.io.cache import cache_directory, home_directory
+from edgecil.io.files import read_toml, replace_file
 from edgecil.io.hub import cached_snapshot
 from edgecil.io.packages import missing_packages
 from edgecil.io.weights import WEIGHTS
@@ -150,7 +151,7 @@ def cached_weights(entry: EncoderEntry) -> Path | None:
     """Return weights in MiniLM's package, the cache of the hub, or that of OpenAI's package."""
     if entry.kind == "minilm" and (package := pretrained.installed_minilm()):
         return package
-    own = Path.home() / ".cache" / "clip" / entry.file
+    own = home_directory() / ".cache" / "clip" / entry.file
     return cached_snapshot(entry.hub_id, WEIGHTS) or (own if own.is_file() else None)
 
 

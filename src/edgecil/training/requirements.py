@@ -14,7 +14,7 @@ from edgecil.data.load import open_dataset
 from edgecil.data.split import SPLITS
 from edgecil.errors import DataError, EdgecilError, PrerequisiteError
 from edgecil.io.arrays import Ints
-from edgecil.io.files import user_cache
+from edgecil.io.cache import user_cache
 
 _WEIGHTS = (".pt", ".pth", ".bin", ".safetensors")
 

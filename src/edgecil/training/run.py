@@ -28,6 +28,7 @@ from edgecil.experiments.plan import Node
 from edgecil.experiments.progress import ProgressWriter
 from edgecil.experiments.status import TimeLeft
 from edgecil.experiments.store import DATABASE
+from edgecil.io.cache import writable_cache
 from edgecil.io.device import use_portable_kernels
 from edgecil.io.directory import check_owner, check_path
 from edgecil.io.packages import require_training
@@ -289,6 +290,7 @@ def _run(
     """Train every run of one configuration."""
     config, execution, out = request.config, request.execution, request.out
     use_portable_kernels(precision=config.training.precision, device=config.training.device)
+    writable_cache()  # before worker processes, which have the same
     from edgecil.experiments.trackers import TRACKERS, open_trackers
     from edgecil.training import scheduler
     from edgecil.training.executors import get_executor

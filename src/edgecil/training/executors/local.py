@@ -80,9 +80,7 @@ class WorkerPool:
         self._queued: deque[Job] = deque()
         self._workers: list[_Worker] = []
         self._lost = 0  # workers in a row that ended before they began a job
-        for split in (context.scenario.train, context.scenario.test):
-            split.inputs.share_memory_()
-            split.labels.share_memory_()
+        context.scenario.share_memory()
 
     @property
     def capacity(self) -> int:

@@ -39,6 +39,7 @@ from edgecil.training.main_guard import hidden_script, safe_path, without_interr
 from edgecil.training.node_training import Outcome, WorkerContext, at_most
 
 DEADLINE = 180.0  # seconds for everything but a training: to connect, to answer, to have a node
+_MEMORY = Path("/dev/shm")  # where Ray keeps objects, on Linux
 _LOOK = 5.0  # seconds between two looks at the head and the nodes
 
 
@@ -237,6 +238,11 @@ class RayDriver:
                 "include_dashboard": False,
                 "_temp_dir": private.files,
             }
+            if _MEMORY.is_dir() and not os.access(_MEMORY, os.W_OK):
+                raise PrerequisiteError(
+                    f"Ray requires a folder {_MEMORY} that can be written; set `executor` to "
+                    "'local', which does not."
+                )
         try:
             with outside_working_directory():
                 ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
