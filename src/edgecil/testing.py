@@ -29,11 +29,10 @@ from edgecil.methods.settings import Schedule
 from edgecil.methods.task import Scenario
 from edgecil.registry import Registry
 from edgecil.sequences.protocols.protocol_contract import check_protocol as check_protocol
+from edgecil.sequences.sequence import Tasks as Tasks
 from edgecil.training.learner_checks import check_learner
 from edgecil.training.main_guard import refuse_while_importing
 from edgecil.training.node_training import pack, unpack
-
-Tasks = tuple[tuple[int, ...], ...]
 
 SIDE = 12
 SPOTS = [(row, column) for row in (0, 4, 8) for column in (0, 4, 8)]

@@ -12,7 +12,7 @@ import edgecil
 from edgecil.analysis.next_runs import MOST_ORDERS, orders_for, orders_to_decide
 from edgecil.errors import UsageError
 from edgecil.sequences import SequenceSpace
-from edgecil.sequences.given import given_texts
+from edgecil.sequences.user_sequences import sequence_texts
 from edgecil.statistics.posterior import evidence, measured_prior, posterior
 from tests.analysis.tables import SPACE, Run, build, noisy, runs_of, table_of
 
@@ -28,7 +28,7 @@ def test_the_next_orders_are_new(tmp_path: Path) -> None:
     orders = [run.sequence for run in latin]
     assert not set(orders) & set(result.orders)
     result.save(tmp_path / "next.json")
-    assert given_texts(tmp_path / "next.json") == {"next": tuple(map(str, result.orders))}
+    assert sequence_texts(tmp_path / "next.json") == {"next": tuple(map(str, result.orders))}
 
 
 def test_the_orders_of_next_continue_a_latin_design() -> None:

@@ -36,8 +36,8 @@ from edgecil.lab.truth_tables import TruthCounts, TruthTable, read_truths, write
 from edgecil.paper.published_summaries import rank, read_published
 from edgecil.runs.run_files import read_runs
 from edgecil.sequences import ClassSequence, SequenceSpace
-from edgecil.sequences.given import given_texts, parse_given
 from edgecil.sequences.protocols import LabelledSequence
+from edgecil.sequences.user_sequences import parse_sequences, sequence_texts
 from edgecil.similarity import read_embeddings, read_similarity
 from edgecil.similarity.captions import read_captions
 from edgecil.similarity.described import read_described
@@ -158,8 +158,8 @@ def _class_names(path: Path) -> None:
 
 def _orders(path: Path) -> None:
     space = SequenceSpace.equal(4, 2)
-    for texts in given_texts(path).values():
-        assert all(run.sequence in space for run in parse_given(texts, space))
+    for texts in sequence_texts(path).values():
+        assert all(run.sequence in space for run in parse_sequences(texts, space))
 
 
 def _analysis(path: Path) -> None:

@@ -14,14 +14,14 @@ from edgecil.analysis.calibration import calibration
 from edgecil.errors import UsageError
 from edgecil.sequences import PROTOCOLS, ClassSequence, LabelledSequence, Protocol, SequenceSpace
 from edgecil.sequences.protocols import (
-    draw,
     draw_protocols,
     find_protocol,
     parse_protocols,
     register_protocol,
+    registered,
 )
 from edgecil.sequences.protocols.protocol import Request
-from edgecil.sequences.protocols.protocol_contract import CHECKS, check_protocol
+from edgecil.sequences.protocols.protocol_contract import PROTOCOL_CHECKS, check_protocol
 from edgecil.sequences.protocols.random import Random
 
 SIX = SequenceSpace((2, 2, 2))
@@ -126,7 +126,7 @@ def test_a_sound_protocol_passes() -> None:
 )  # fmt: skip
 def test_the_contract_finds_what_is_wrong(kind, check) -> None:
     with pytest.raises(AssertionError, match="broken"):
-        CHECKS[check](kind())
+        PROTOCOL_CHECKS[check](kind())
 
 
 def test_a_draw_with_too_few_sequences_is_an_error_for_its_user() -> None:
@@ -172,7 +172,7 @@ def test_installed_packages_add_protocols(monkeypatch) -> None:
         Point("random", Broken()),
     ]
     monkeypatch.setattr("edgecil.registry.installed", lambda group: {it.name: it for it in points})
-    monkeypatch.setattr(PROTOCOLS, "_plugins", ("edgecil.protocols", draw._check))
+    monkeypatch.setattr(PROTOCOLS, "_plugins", ("edgecil.protocols", registered._check))
     before = PROTOCOLS["random"]
     with pytest.warns(edgecil.errors.EdgecilWarning) as warned:
         assert {"broken", "drawn"} <= set(PROTOCOLS)
@@ -208,7 +208,7 @@ def test_extremes_are_constructed_and_what_lies_between_is_random() -> None:
 
 def test_protocols_may_have_budgets_of_their_own() -> None:
     assert parse_protocols("Random:7, latin") == {"random": 7, "latin": None}
-    assert parse_protocols(["mine: a", "random"], own=["mine: a"]) == {
+    assert parse_protocols(["mine: a", "random"], user_sequences=["mine: a"]) == {
         "mine: a": None,
         "random": None,
     }

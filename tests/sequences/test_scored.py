@@ -18,7 +18,7 @@ from edgecil.sequences import (
     protocol,
     score,
 )
-from edgecil.sequences.given import read_sequence
+from edgecil.sequences.user_sequences import read_sequence
 from edgecil.similarity import SimilarityMatrix
 from tests.sequences.oracles import matrix
 

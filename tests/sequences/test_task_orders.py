@@ -9,9 +9,9 @@ import pytest
 
 from edgecil.errors import UsageError
 from edgecil.sequences import ClassSequence, choose_sequences
-from edgecil.sequences.given import parse_given
 from edgecil.sequences.protocols import PROTOCOLS, draw_protocols
 from edgecil.sequences.task_orders import TaskOrderSpace, read_given_tasks, task_text
+from edgecil.sequences.user_sequences import parse_sequences
 
 TASKS = {"animals": [4, 0], "tools": [2], "food": [1, 3]}
 SPACE = TaskOrderSpace(list(TASKS), list(TASKS.values()))
@@ -51,7 +51,7 @@ def test_protocols_that_arrange_classes_are_refused() -> None:
 
 
 def test_orders_of_a_user_are_orders_of_tasks_or_of_their_classes() -> None:
-    runs = parse_given(["2|0|1", "mine: 1 3|0 4|2"], SPACE)
+    runs = parse_sequences(["2|0|1", "mine: 1 3|0 4|2"], SPACE)
     assert runs[0].sequence == runs[1].sequence == ClassSequence([[1, 3], [0, 4], [2]])
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from edgecil.errors import DataError, UsageError
 from edgecil.sequences import SequenceSpace
-from edgecil.sequences.given import given_texts, parse_given
+from edgecil.sequences.user_sequences import parse_sequences, sequence_texts
 from edgecil.similarity import SimilarityMatrix, align, find_classes, read_similarity
 from edgecil.similarity.build import choose_similarity
 
@@ -75,10 +75,10 @@ def test_names_in_another_order_than_the_datasets_are_refused() -> None:
 
 
 def test_sequences_may_name_their_classes() -> None:
-    (texts,) = given_texts([[["owl"], ["house_dog", "cat"]]]).values()
-    (run,) = parse_given(texts, SequenceSpace((1, 2)), NAMES)
+    (texts,) = sequence_texts([[["owl"], ["house_dog", "cat"]]]).values()
+    (run,) = parse_sequences(texts, SequenceSpace((1, 2)), NAMES)
     with pytest.raises(UsageError, match="class 9,"):
-        parse_given(["9|0 1"], SequenceSpace((1, 2)))
+        parse_sequences(["9|0 1"], SequenceSpace((1, 2)))
     assert run.sequence.tasks == ((2,), (0, 1))
 
 

@@ -17,9 +17,9 @@ from edgecil.hints import class_types
 from edgecil.options import convert_option, misplaced
 from edgecil.recipes import RECIPE_PREFIX, RUN, read_experiment_file, require_verb
 from edgecil.registry import installed
-from edgecil.sequences.given import given_texts
 from edgecil.sequences.space import TaskSizes
 from edgecil.sequences.task_orders import task_text
+from edgecil.sequences.user_sequences import sequence_texts
 from edgecil.similarity.build import FILES, TEXTS
 
 Config: TypeAlias = str | Path | Mapping[str, Any] | ExperimentConfig | None
@@ -131,7 +131,7 @@ def build_config(values: Mapping[str, Any]) -> ExperimentConfig:
     if given.get("given_tasks") is not None:
         given["given_tasks"] = task_text(given["given_tasks"])
     if given.get("sequences", {}) != {}:
-        own = given_texts(given["sequences"])
+        own = sequence_texts(given["sequences"])
         given["sequences"] = own
         given["protocol"] = tuple(dict.fromkeys([*given.get("protocol", ()), *own]))
     return ExperimentConfig(**given)

@@ -12,7 +12,6 @@ from edgecil.experiments.experiment import stored_answers
 from edgecil.interop.toolbox_configs import toolbox_sizes
 from edgecil.options import option
 from edgecil.sequences import PROTOCOLS, SequenceSpace
-from edgecil.sequences.given import given_texts, parse_given
 from edgecil.sequences.protocols import (
     DEFAULT_PROTOCOL,
     LabelledSequence,
@@ -22,6 +21,7 @@ from edgecil.sequences.protocols import (
 )
 from edgecil.sequences.space import TaskSizes
 from edgecil.sequences.task_orders import name_task_classes, read_given_tasks
+from edgecil.sequences.user_sequences import parse_sequences, sequence_texts
 from edgecil.similarity import Similarity, SimilaritySource, choose_similarity, find_classes
 from edgecil.similarity.images import class_means
 
@@ -96,7 +96,7 @@ def choose_orders(
     Orders that a language model chose in the directory `out` are kept unless it is overwritten.
     `toolbox_tasks` are those of the first and of further tasks, in place of the options'.
     """
-    given = {} if asked.sequences is None else given_texts(asked.sequences)
+    given = {} if asked.sequences is None else sequence_texts(asked.sequences)
     protocols = parse_protocols(asked.protocol or (() if given else (DEFAULT_PROTOCOL,)))
     similarity, labels = _classes(asked, source, tuple(protocols))
     ids = asked.select(len(labels))
@@ -120,7 +120,7 @@ def choose_orders(
         answered={} if overwrite else stored_answers(out),
     )
     names = tuple(labels[id_] for id_ in ids)
-    sequences |= {name: parse_given(texts, space, names) for name, texts in given.items()}
+    sequences |= {name: parse_sequences(texts, space, names) for name, texts in given.items()}
     return ChosenOrders(names, tuple(ids.tolist()), similarity, space, sequences)
 
 

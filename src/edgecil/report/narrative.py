@@ -19,9 +19,9 @@ from edgecil.io.numbers import rounded, rounded_limit
 from edgecil.report.order_table import compare_pair
 from edgecil.runs.identity import inside, listed, training_facts
 from edgecil.runs.run_table import FINISHED
-from edgecil.sequences.given import NAME as GIVEN
 from edgecil.sequences.protocols import PROTOCOLS, describe_origins, find_protocol
 from edgecil.sequences.space import count_text
+from edgecil.sequences.user_sequences import USER_SEQUENCES as GIVEN
 from edgecil.wording.metric_words import MetricWords
 from edgecil.wording.sentences import count, describe_claims, describe_pair, describe_step
 

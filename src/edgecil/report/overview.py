@@ -32,8 +32,8 @@ from edgecil.report.drawing import (
 from edgecil.report.figure import ReportFigure
 from edgecil.report.order_table import NamedOrder, OrderTable, named_orders
 from edgecil.report.theme import protocol_style
-from edgecil.sequences.given import NAME as GIVEN
 from edgecil.sequences.protocols import find_protocol
+from edgecil.sequences.user_sequences import USER_SEQUENCES as GIVEN
 from edgecil.statistics.distributions import grid
 from edgecil.wording.metric_words import MetricWords, metric_words
 

@@ -145,7 +145,7 @@ def _best_means(
 
 
 def _basis(method: MethodAnalysis) -> str:
-    from edgecil.sequences.given import NAME as GIVEN
+    from edgecil.sequences.user_sequences import USER_SEQUENCES as GIVEN
     from edgecil.wording.populations import unit_of
     from edgecil.wording.sentences import count
 

@@ -31,10 +31,10 @@ from edgecil.io.numbers import parse_cell, parse_int
 from edgecil.runs.grid import KEYS, ORDERS, DataFrame, Grid, read_grid
 from edgecil.runs.metrics import DEFAULT_METRIC, find_metric
 from edgecil.runs.run_table import SEED_MEANINGS, Runs
-from edgecil.sequences.given import NAME as OWN_ORDERS
 from edgecil.sequences.protocols import DEFAULT_PROTOCOL, PROTOCOLS
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
+from edgecil.sequences.user_sequences import USER_SEQUENCES as OWN_ORDERS
 
 _T = TypeVar("_T")
 

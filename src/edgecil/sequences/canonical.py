@@ -29,8 +29,8 @@ def construct(
 ) -> ClassSequence:
     """Return a sequence built of the classes in canonical order, with their own numbers.
 
-    The order inside a task is kept on request; that of an algorithm that makes sets of classes
-    carries no meaning.
+    The order inside a task is sorted unless `keep_arrangement`: an algorithm that makes sets of
+    classes gives it no meaning.
     """
     space.require_similarity(similarity)
     if space.classes > _MOST_CLASSES:
@@ -65,14 +65,15 @@ def canonical_order(similarity: Similarity) -> Ints:
         patience -= len(candidates)
         if patience < 0:
             break
-        tried = [_refined(similarity, 2 * colours - (ids == class_)) for class_ in candidates]
-        colours = min(tried, key=lambda refined: _appearance(similarity, refined))
+        refinements = [_refined(similarity, 2 * colours - (ids == class_)) for class_ in candidates]
+        colours = min(refinements, key=lambda refined: _appearance(similarity, refined))
     return np.lexsort((name, colours)).astype(np.int64)
 
 
 def _refined(similarity: Similarity, colours: Ints) -> Ints:
-    """Return the coarsest finer colours with which classes of one colour see the same colours."""
-    colours, count = _ranks(colours[:, None]), 0
+    """Return the coarsest refinement in which classes of one colour see the same colours."""
+    colours = _ranks(colours[:, None])
+    count = 0
     while count < colours.max() + 1 <= len(colours):
         count = int(colours.max()) + 1
         keys = similarity.sort_keys(colours)
@@ -82,8 +83,7 @@ def _refined(similarity: Similarity, colours: Ints) -> Ints:
 
 def _twins_by_name(similarity: Similarity, colours: Ints, name: Ints) -> Ints:
     """Refine colours, so that classes that can be exchanged without moving others differ."""
-    finer = colours.copy()
-    finer *= len(colours)
+    finer = colours * len(colours)
     for colour in np.flatnonzero(np.bincount(colours) > 1):
         alike = np.flatnonzero(colours == colour)
         twins = similarity.twins(alike)
@@ -101,13 +101,13 @@ def _appearance(similarity: Similarity, colours: Ints) -> bytes:
 
 
 def _ranks(rows: Floats | Ints) -> Ints:
-    """Rank of each row in lexicographic order, shape (N,); equal rows share a rank."""
+    """Return the rank of each row in lexicographic order, shape (N,); equal rows share one."""
     for width in (8, rows.shape[1]):
         head = rows[:, :width]
         order = np.lexsort(head.T[::-1])
-        step = np.any(head[order[1:]] != head[order[:-1]], axis=1)
-        if step.all():
+        differs_from_previous = np.any(head[order[1:]] != head[order[:-1]], axis=1)
+        if differs_from_previous.all():
             break
     ranks = np.empty(len(rows), dtype=np.int64)
-    ranks[order] = np.concatenate([[0], np.cumsum(step)])
+    ranks[order] = np.concatenate([[0], np.cumsum(differs_from_previous)])
     return ranks

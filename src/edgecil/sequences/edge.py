@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from heapq import heapify, heappop, heappush, heapreplace
 from importlib.resources import files
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from typing import Literal
 
 import numpy as np
@@ -47,13 +47,13 @@ class Variant:
         goal: `hard` minimises S over the granularities, `easy` maximises it.
         cluster: whether a cluster holds similar classes (complete linkage on 1 - D) or dissimilar
             ones (on D).
-        fill: how clusters become tasks. `printed`: whole clusters, or pieces as large as a task, to
-            the smallest task, then what is too much moves on. `coherent`: always the largest
-            cluster to the roomiest task, and what fits least is cut off. `dealt`: one class after
-            another to all tasks in turn, so that a cluster is spread over the tasks. `released`: as
-            printed, but g clusters become g blocks, which are ordered and then cut into K tasks;
-            classes of a cluster stay in the order of the matrix, while the other fills sort them by
-            how well they fit in before it is divided.
+        fill: how clusters become tasks. `printed`: whole clusters, or pieces as large as a task,
+            go to the smallest task; then tasks that are too large pass classes on. `coherent`: the
+            largest cluster goes to the task with most room, and classes that fit least are cut off.
+            `dealt`: classes go to all tasks in turn, so that a cluster is spread over the tasks.
+            `released`: as printed, but g clusters become g blocks, which are ordered and then cut
+            into K tasks; classes of a cluster stay in the order of the matrix, while the other
+            fills first sort them by how well they fit into their cluster.
         start: whether the first task is the one `least` or `most` similar to all others.
         follow: whether the next task is the `least` or `most` similar one …
         to: … to `all` chosen tasks (the pseudo-code) or to the `last` one (the text).
@@ -71,7 +71,11 @@ class Variant:
 
     def __call__(self, similarity: Similarity, space: SequenceSpace) -> ClassSequence:
         """Return the variant's sequence; how the classes are numbered has no influence on it."""
-        return construct(similarity, space, lambda own: _to_sequence(self.build(own, space), space))
+
+        def build(renumbered: Similarity) -> ClassSequence:
+            return _to_sequence(self.build(renumbered, space), space)
+
+        return construct(similarity, space, build)
 
     def build(self, similarity: Similarity, space: SequenceSpace) -> Ints:
         """Return the variant's order, shape (N,); the numbers of the classes break ties."""
@@ -89,10 +93,10 @@ for _reading in csv.DictReader(_READINGS.splitlines()):
 def edge_sequence(
     similarity: Similarity, space: SequenceSpace, goal: str, rng: object = None
 ) -> ClassSequence:
-    """Return the least (hard) or greatest (easy) S of all readings; nothing is left to chance.
+    """Return the sequence with the least (hard) or greatest (easy) S of all readings.
 
-    The numbers of the classes break ties; :func:`~edgecil.sequences.canonical.construct` gives
-    them numbers that do not depend on their labels.
+    Nothing is random. The numbers of the classes break ties;
+    :func:`~edgecil.sequences.canonical.construct` makes these numbers independent of their labels.
     """
     variants = [variant for variant in VARIANTS.values() if variant.goal == goal]
     candidates = np.array(_search(similarity.values, space, variants))
@@ -126,34 +130,47 @@ def _grid(classes: int) -> list[int]:
 def _search(values: Floats, space: SequenceSpace, variants: Iterable[Variant]) -> list[Ints]:
     """Return the best order of each group of variants that share their clusters and tasks."""
 
-    def key(variant: Variant) -> tuple[str, Similar, Fill]:
+    def shared_steps(variant: Variant) -> tuple[str, Similar, Fill]:
         return variant.goal, variant.cluster, variant.fill
 
-    orders = []
-    for (goal, cluster, fill), group in groupby(sorted(variants, key=key), key=key):
-        blocks = fill == "released"
-        tried = block_counts(space.classes) if blocks else granularities(space.classes, space.tasks)
-        counts = np.array(tried[::-1])
-        divided = _divide(values, space, cluster, counts, fill)
-        ways = np.array(
-            [(_sign(one.start), _sign(one.follow), float(one.to == "all")) for one in group]
+    groups = groupby(sorted(variants, key=shared_steps), key=shared_steps)
+    return [_best_order(values, space, list(group)) for _, group in groups]
+
+
+def _best_order(values: Floats, space: SequenceSpace, variants: Sequence[Variant]) -> Ints:
+    """Return the best order of variants that differ only in how they order the tasks."""
+    goal, cluster, fill = variants[0].goal, variants[0].cluster, variants[0].fill
+    makes_blocks = fill == "released"
+    if makes_blocks:
+        counts = np.array(block_counts(space.classes)[::-1])
+        task_counts = counts
+        sizes: Ints | None = None  # blocks come in any order
+    else:
+        counts = np.array(granularities(space.classes, space.tasks)[::-1])
+        task_counts = np.full(len(counts), space.tasks)
+        sizes = np.array(space.sizes)  # a place takes only a task of its own size
+    divisions = _divide(values, space, cluster, counts, fill)
+    ways = np.array([_way(variant) for variant in variants])
+    batch_size = max(1, _AT_ONCE // int(task_counts.max()) ** 2)
+    totals: list[Floats] = []
+    task_orders: list[Ints] = []
+    for begin in range(0, len(counts), batch_size):
+        batch = slice(begin, begin + batch_size)
+        batch_totals, batch_orders = _order(
+            values, space, divisions[batch], task_counts[batch], sizes, ways
         )
-        numbers = counts if blocks else np.full(len(counts), space.tasks)
-        # Blocks come in any order; a place takes only a task of its own size.
-        sizes = None if blocks else np.array(space.sizes)
-        rows = max(1, _AT_ONCE // int(numbers.max()) ** 2)
-        found = [
-            _order(values, space, divided[begin : begin + rows], part, sizes, ways)
-            for begin in range(0, len(counts), rows)
-            if len(part := numbers[begin : begin + rows])
-        ]
-        totals = _rounded(np.concatenate([total for total, _ in found]))
-        # Of equal candidates, the one nearest to a cluster for each task counts, then the first.
-        far = np.repeat(np.abs(counts - space.tasks), len(ways))
-        best = int(np.lexsort((far, totals if goal == "hard" else -totals))[0])
-        sequences = [sequence for _, own in found for sequence in own]
-        orders.append(_flatten(divided[best // len(ways)], sequences[best]))
-    return orders
+        totals.append(batch_totals)
+        task_orders += batch_orders
+    rounded = _rounded(np.concatenate(totals))
+    # Of equal candidates, the one nearest to a cluster for each task counts, then the first.
+    distance = np.repeat(np.abs(counts - space.tasks), len(ways))
+    best = int(np.lexsort((distance, rounded if goal == "hard" else -rounded))[0])
+    return _flatten(divisions[best // len(ways)], task_orders[best])
+
+
+def _way(variant: Variant) -> tuple[float, float, float]:
+    """Return how a variant orders tasks, as numbers that :func:`_order` documents."""
+    return _sign(variant.start), _sign(variant.follow), float(variant.to == "all")
 
 
 def _rounded(values: Floats) -> Floats:
@@ -182,8 +199,10 @@ def _divide(
         starts = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]])
         sizes = space.sizes
         if fill == "released":  # blocks that differ by one at most, larger ones first
-            own, more = divmod(space.classes, int(counts[row]))
-            sizes = (own + 1,) * more + (own,) * (int(counts[row]) - more)
+            blocks = int(counts[row])
+            smaller_size, larger_blocks = divmod(space.classes, blocks)
+            larger = (smaller_size + 1,) * larger_blocks
+            sizes = larger + (smaller_size,) * (blocks - larger_blocks)
         if fill == "dealt":
             places = _deal(sizes)
         elif fill == "coherent":
@@ -200,7 +219,8 @@ def _clusters(values: Floats, cluster: str, counts: Ints) -> tuple[Ints, Floats]
     """Cluster by complete linkage, for numbers of clusters in descending order.
 
     Returns:
-        The first class of each class's cluster, and its summed similarity to the cluster, (n, N).
+        For each class, the first class of its cluster, and its summed similarity to the cluster,
+        both (n, N).
     """
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import squareform
@@ -212,13 +232,14 @@ def _clusters(values: Floats, cluster: str, counts: Ints) -> tuple[Ints, Floats]
     classes = len(values)
     members = [np.array([class_]) for class_ in range(classes)]
     first, inside = np.arange(classes), np.zeros(classes)
-    wanted, firsts, insides = set(counts.tolist()), [], []
+    wanted = set(counts.tolist())
+    firsts, insides = [], []
     for step in range(classes):
         if classes - step in wanted:
             firsts.append(first.copy())
             insides.append(inside.copy())
         if step < len(tree):
-            left, right = (members[node] for node in tree[step])
+            left, right = members[tree[step, 0]], members[tree[step, 1]]
             between = values[left[:, None], right]
             inside[left] += between.sum(axis=1)
             inside[right] += between.sum(axis=0)
@@ -231,63 +252,73 @@ def _clusters(values: Floats, cluster: str, counts: Ints) -> tuple[Ints, Floats]
 @cache
 def _deal(sizes: tuple[int, ...]) -> list[int]:
     """Deal the places of the line to the tasks in rounds, like cards; return them task by task."""
-    rounds = sorted((place, task) for task, size in enumerate(sizes) for place in range(size))
-    return sorted(range(len(rounds)), key=lambda place: rounds[place][1])
+    turns: list[tuple[int, int]] = []
+    for task, size in enumerate(sizes):
+        turns += [(turn, task) for turn in range(size)]
+    task_of_place = [task for _, task in sorted(turns)]
+    return sorted(range(len(task_of_place)), key=task_of_place.__getitem__)
 
 
 def _fill_as_printed(clusters: Sequence[int], sizes: Sequence[int]) -> list[int]:
-    """Whole clusters, or pieces as large as a task, to the roomiest task; then even out.
+    """Give whole clusters, or pieces as large as a task, to the roomiest task; then even out.
 
     The paper's "Step 2-3": the task with the most room left (the smallest, if tasks are of one
     size) takes a cluster even if that exceeds its room; in the end a task that is too large passes
-    its last classes on to the roomiest one. Given the sizes of the clusters in the order of the
-    line, and those of the tasks; returns places of the line, task by task.
+    its last classes on to the roomiest one.
+
+    Args:
+        clusters: sizes of the clusters, in the order of the line.
+        sizes: of the tasks.
+
+    Returns:
+        Places of the line, task by task.
     """
-    room = [(-size, task) for task, size in enumerate(sizes)]
+    room = [(-size, task) for task, size in enumerate(sizes)]  # negative: the most room first
     heapify(room)
     places: list[list[int]] = [[] for _ in sizes]
     begin = 0
     for cluster in clusters:
         end = begin + cluster
         while begin < end:
-            left, task = room[0]
+            minus_room, task = room[0]
             piece = min(sizes[task], end - begin)
             places[task] += range(begin, begin + piece)
-            heapreplace(room, (left + piece, task))
+            heapreplace(room, (minus_room + piece, task))
             begin += piece
     for task, size in enumerate(sizes):
         while len(places[task]) > size:
-            left, target = room[0]
+            minus_room, target = room[0]
             places[target].append(places[task].pop())
-            heapreplace(room, (left + 1, target))
-    return [place for task in places for place in task]
+            heapreplace(room, (minus_room + 1, target))
+    return list(chain.from_iterable(places))
 
 
 def _fill_coherently(
     values: Floats, line: Ints, starts: Sequence[int], sizes: Sequence[int], fit: float
 ) -> list[int]:
-    """Always the largest cluster to the roomiest task; of one too large, what fits best stays.
+    """Give the largest cluster to the roomiest task, again and again; cut one that is too large.
 
-    What is cut off waits with the other clusters and is cut again by its own coherence, for which
-    `line` is changed in place. Returns places of the line, task by task.
+    The classes that fit best stay in the task. The others wait with the other clusters and are
+    cut again by their own coherence, for which `line` is changed in place. Returns places of the
+    line, task by task.
     """
-    room = [(-size, task) for task, size in enumerate(sizes)]
+    room = [(-size, task) for task, size in enumerate(sizes)]  # negative: the most room first
     waiting = [(begin - end, begin, begin, end) for begin, end in pairwise(starts)]
     heapify(room)
     heapify(waiting)
     places: list[list[int]] = [[] for _ in sizes]
     while waiting:
-        least, number, begin, end = heappop(waiting)
-        left, task = room[0]
-        cut = begin + min(-least, -left)
+        minus_size, number, begin, end = heappop(waiting)
+        minus_room, task = room[0]
+        cut = begin + min(-minus_size, -minus_room)
         places[task] += range(begin, cut)
-        heapreplace(room, (left + cut - begin, task))
+        heapreplace(room, (minus_room + cut - begin, task))
         if cut < end:
             rest = line[cut:end]
             coherence = values[rest[:, None], rest].sum(axis=1)
             line[cut:end] = rest[np.argsort(-fit * coherence, kind="stable")]
             heappush(waiting, (cut - end, number, cut, end))
-    return [place for task in places for place in task]
+    return list(chain.from_iterable(places))
 
 
 def _order(
@@ -300,16 +331,25 @@ def _order(
 ) -> tuple[Floats, list[Ints]]:
     """Order the tasks (or blocks) of divisions greedily, in all ways.
 
-    Each of the n divisions has the task of every class, (N,), and `numbers` of tasks, descending; a
-    way has the sign of the similarity to all others by which the first task is chosen, the sign of
-    that by which a next one is, and 1 if it counts to all chosen tasks, 0 if to the last, (w, 3).
-    Returns (n w,) similarities of neighbouring tasks, and the sequences of tasks that have them.
+    Args:
+        values: (N, N) similarities.
+        space: of the sequences.
+        divided: n divisions, each the task of every class, (N,).
+        numbers: (n,) of tasks of each division, descending.
+        sizes: (K,) of the places; None for blocks, which may take any place.
+        ways: (w, 3) the sign of the similarity to all others by which the first task is chosen, the
+            sign of the similarity by which a next one is, and whether that similarity counts to
+            all chosen tasks (1) or to the last one (0).
+
+    Returns:
+        (n w,) summed similarities of neighbouring tasks, and the orders of tasks that have them.
     """
     most = int(numbers[0])
     between = np.zeros((len(divided), most, most))
     mean = np.zeros_like(between)
     for row, task in enumerate(divided):
-        by_task, size = np.argsort(task, kind="stable"), np.bincount(task)
+        by_task = np.argsort(task, kind="stable")
+        size = np.bincount(task)
         starts = np.cumsum(size) - size
         to_task = np.add.reduceat(values[by_task], starts, axis=0)
         sums = np.add.reduceat(to_task.T[by_task], starts, axis=0)
@@ -318,21 +358,26 @@ def _order(
         between[row, : len(size), : len(size)] = sums
         mean[row, : len(size), : len(size)] = sums / np.outer(size, size)
     sequences = _greedy(mean, numbers, sizes, ways)
-    flat = [
-        sequence[:count] for own, count in zip(sequences, numbers, strict=True) for sequence in own
-    ]
+    task_orders: list[Ints] = []
+    for sequences_of_division, count in zip(sequences, numbers, strict=True):
+        task_orders += [sequence[:count] for sequence in sequences_of_division]
     if sizes is None:
-        orders = np.array([_flatten(divided[i // len(ways)], one) for i, one in enumerate(flat)])
-        return weighted_sums(values, space, orders, neighbours(space.tasks, 1)), flat
+        orders = [
+            _flatten(divided[number // len(ways)], task_order)
+            for number, task_order in enumerate(task_orders)
+        ]
+        sums = weighted_sums(values, space, np.array(orders), neighbours(space.tasks, 1))
+        return sums, task_orders
     rows = np.arange(len(divided))[:, None, None]
-    return between[rows, sequences[..., :-1], sequences[..., 1:]].sum(axis=2).ravel(), flat
+    neighbour_sums = between[rows, sequences[..., :-1], sequences[..., 1:]]
+    return neighbour_sums.sum(axis=2).ravel(), task_orders
 
 
 def _greedy(mean: Floats, numbers: Ints, sizes: Ints | None, ways: Floats) -> Ints:
-    """Start with the task that has the least mean similarity to all others, go on with the least.
+    """Start with the task of least mean similarity to all others, and continue with the least.
 
-    Given the mean similarity between tasks, (n, k, k), and what :func:`_order` is given. Returns
-    (n, w, k) tasks in order; only the first of them where a division has fewer than k.
+    `mean` is the mean similarity between tasks, (n, k, k); :func:`_order` documents the others.
+    Returns (n, w, k) tasks in order; only the first of them count where a division has fewer.
     """
     most = mean.shape[1]
     start, follow, keep = ways.T[:, :, None]
@@ -343,7 +388,8 @@ def _greedy(mean: Floats, numbers: Ints, sizes: Ints | None, ways: Floats) -> In
     for place in range(most):
         rows = slice(int(np.count_nonzero(numbers > place)))
         barred = closed[rows] if sizes is None else closed[rows] | (sizes != sizes[place])
-        chosen = np.where(barred, np.inf, cost[rows]).argmin(axis=2)
+        allowed_cost = np.where(barred, np.inf, cost[rows])
+        chosen = allowed_cost.argmin(axis=2)
         sequences[rows, :, place] = chosen
         closed[row[rows], way, chosen] = True
         cost[rows] *= keep if place else 0.0

@@ -35,7 +35,7 @@ class Objective:
     Attributes:
         name: what it is called.
         weights: (K, K) symmetric.
-        hard: which end is called hard: `min` where less of it should be harder, else `max`.
+        hard: which end is called hard: `min` where smaller values should be harder, else `max`.
     """
 
     name: str
@@ -48,8 +48,8 @@ class Objective:
             raise UsageError(
                 f"Objective weights must be a K x K matrix. Got shape {weights.shape} instead."
             )
-        near = 1e-5 * np.abs(weights).max(initial=0.0)
-        if not np.isfinite(weights).all() or not np.allclose(weights, weights.T, 0.0, near):
+        tolerance = 1e-5 * np.abs(weights).max(initial=0.0)
+        if not np.isfinite(weights).all() or not np.allclose(weights, weights.T, 0.0, tolerance):
             raise UsageError("Objective weights must be finite and symmetric.")
         weights = (weights + weights.T) / 2
         weights.setflags(write=False)
@@ -95,9 +95,9 @@ def intra(space: SequenceSpace) -> Objective:
 
 def to_last(space: SequenceSpace) -> Objective:
     """Return the mean similarity between a class of the last task and an earlier one."""
-    reach = np.zeros((space.tasks, space.tasks))
-    reach[-1, :-1] = reach[:-1, -1] = 1.0
-    return Objective("to-last", _mean_over(reach, space, "to-last"), hard="min")
+    with_last = np.zeros((space.tasks, space.tasks))
+    with_last[-1, :-1] = with_last[:-1, -1] = 1.0
+    return Objective("to-last", _mean_over(with_last, space, "to-last"), hard="min")
 
 
 def generalization(space: SequenceSpace, ratio: float = OVERPARAMETERIZATION) -> Objective:

@@ -1,4 +1,4 @@
-"""The extremes of an objective, with a certificate of how much could be left.
+"""The extremes of an objective, with a certificate of how far from optimal they can be.
 
 Small spaces are solved exactly: by dynamic programming over sets of classes for objectives that are
 chains (every named one is), by looking at all sequences for others. Larger ones by multi-start
@@ -68,7 +68,8 @@ class Optimum(Certificate):
     @property
     def certificate(self) -> Certificate:
         """The certificate without the sequence."""
-        return Certificate(**{one.name: getattr(self, one.name) for one in fields(Certificate)})
+        names = [field.name for field in fields(Certificate)]
+        return Certificate(**{name: getattr(self, name) for name in names})
 
 
 def find_optimum(
@@ -84,7 +85,7 @@ def find_optimum(
     Args:
         similarity: over N classes.
         space: the sequences to search.
-        goal: `hard` or `easy`; which of them is the minimum is the objective's to say.
+        goal: `hard` or `easy`; the objective says which of them is the minimum.
         objective: a name, an :class:`Objective`, or (K, K) weights.
         rng: for the annealing starts; seed 0 by default. Exact solutions do not use it.
     """
@@ -92,13 +93,13 @@ def find_optimum(
     direction = chosen.direction(goal)
     exact = False
 
-    def build(own: Similarity) -> ClassSequence:
+    def build(renumbered: Similarity) -> ClassSequence:
         nonlocal exact
         weights = chosen.weights if direction == "min" else -chosen.weights
-        solution = solve_exactly(own, space, weights)
+        solution = solve_exactly(renumbered, space, weights)
         exact = solution is not None
         stream = np.random.default_rng(0) if rng is None else rng
-        return solution or search(own, space, weights, stream)
+        return solution or search(renumbered, space, weights, stream)
 
     sequence = construct(similarity, space, build)
     value = chosen.value(similarity, sequence)
@@ -131,7 +132,7 @@ def solve_exactly(
 
 
 def _chain(weights: Floats, space: SequenceSpace) -> tuple[Floats, Floats, Floats] | None:
-    """Return the weights as (own, reach, link) of a chain, if it is one that can be solved.
+    """Return the weights as (inside, reach, link) of a chain; None if it cannot be solved.
 
     Off the diagonal a chain weighs two tasks as reach[i] + reach[j], plus link[i] for neighbours;
     every named objective has that form, and every objective on up to four tasks.
@@ -145,10 +146,10 @@ def _chain(weights: Floats, space: SequenceSpace) -> tuple[Floats, Floats, Float
         design[row, [i, j]] = 1.0
         if j == i + 1:
             design[row, K + i] = 1.0
-    wanted = weights[above]
-    solution: Floats = np.linalg.lstsq(design, wanted, rcond=None)[0].astype(np.float64)
-    error = np.abs(design @ solution - wanted).max(initial=0.0)
-    if error > 1e-12 * np.abs(wanted).max(initial=0.0):
+    between_tasks = weights[above]
+    solution: Floats = np.linalg.lstsq(design, between_tasks, rcond=None)[0].astype(np.float64)
+    error = np.abs(design @ solution - between_tasks).max(initial=0.0)
+    if error > 1e-12 * np.abs(between_tasks).max(initial=0.0):
         return None
     return np.diag(weights), solution[:K], solution[K:]
 
@@ -163,81 +164,92 @@ def _transitions(sizes: tuple[int, ...]) -> int:
 
 
 def _solve(
-    values: Floats, space: SequenceSpace, own: Floats, reach: Floats, link: Floats
+    values: Floats, space: SequenceSpace, inside: Floats, reach: Floats, link: Floats
 ) -> ClassSequence:
-    """Minimise Σᵢ own[i] W(i, i) + 2 reach[i] W(i, all others) + 2 link[i] W(i, i+1).
+    """Minimise Σᵢ inside[i] W(i, i) + 2 reach[i] W(i, all others) + 2 link[i] W(i, i+1).
 
     W sums the similarities between two tasks. A state is the set of classes used so far and the set
     of the last task; sets are bit masks.
     """
     inner, total = _set_sums(values)
-    rank = np.zeros(len(inner), dtype=np.int64)  # of a used set among those of its size
-    best, last = np.zeros((1, 1)), np.zeros((1, 1), dtype=np.int64)
+    rank = np.zeros(len(inner), dtype=np.int64)  # of a used set among the sets of its size
+    best = np.zeros((1, 1))  # the least cost that leads to (used set, last task)
+    last_tasks = np.zeros((1, 1), dtype=np.int64)
     layers = []
     used = 0
     for t, size in enumerate(space.sizes):
         used += size
+        # Rows are the used sets of this size, columns the ways to take the last task from one.
         bits = 1 << np.array(list(combinations(range(space.classes), used)))
-        new = np.array(list(combinations(range(used), size)))
-        sets, new_sets = bits.sum(axis=1), bits[:, new].sum(axis=2)
-        cost = own[t] * inner[new_sets] + 2.0 * reach[t] * (total[new_sets] - inner[new_sets])
-        before = rank[sets[:, None] ^ new_sets]
-        came_from = np.zeros(cost.shape, dtype=np.int64)
+        choices = np.array(list(combinations(range(used), size)))
+        used_sets = bits.sum(axis=1)
+        new_tasks = bits[:, choices].sum(axis=2)
+        to_others = total[new_tasks] - inner[new_tasks]
+        cost = inside[t] * inner[new_tasks] + 2.0 * reach[t] * to_others
+        row_before = rank[used_sets[:, None] ^ new_tasks]
+        column_before = np.zeros(cost.shape, dtype=np.int64)
         if t > 0:
-            rows = max(1, _AT_ONCE // (new_sets.shape[1] * last.shape[1]))
-            for begin in range(0, len(sets), rows):
-                part = slice(begin, begin + rows)
-                earlier, later = last[before[part]], new_sets[part, :, None]
+            batch_size = max(1, _AT_ONCE // (new_tasks.shape[1] * last_tasks.shape[1]))
+            for begin in range(0, len(used_sets), batch_size):
+                part = slice(begin, begin + batch_size)
+                earlier = last_tasks[row_before[part]]
+                later = new_tasks[part, :, None]
                 joint = inner[earlier | later] - inner[earlier] - inner[later]
-                ways = best[before[part]] + link[t - 1] * joint
-                came_from[part] = ways.argmin(axis=2)
-                cost[part] += ways.min(axis=2)
-        layers.append((new_sets, before, came_from))
-        rank[sets] = np.arange(len(sets))
-        best, last = cost, new_sets
+                costs_before = best[row_before[part]] + link[t - 1] * joint
+                column_before[part] = costs_before.argmin(axis=2)
+                cost[part] += costs_before.min(axis=2)
+        layers.append((new_tasks, row_before, column_before))
+        rank[used_sets] = np.arange(len(used_sets))
+        best, last_tasks = cost, new_tasks
     row, column = 0, int(best[0].argmin())
-    answer = []
-    for new_sets, before, came_from in reversed(layers):
-        answer.append(int(new_sets[row, column]))
-        row, column = int(before[row, column]), int(came_from[row, column])
-    return ClassSequence(
-        [class_ for class_ in range(space.classes) if mask >> class_ & 1] for mask in answer[::-1]
-    )
+    task_masks = []  # the last task first
+    for new_tasks, row_before, column_before in reversed(layers):
+        task_masks.append(int(new_tasks[row, column]))
+        row, column = int(row_before[row, column]), int(column_before[row, column])
+    tasks = []
+    for mask in reversed(task_masks):
+        tasks.append([class_ for class_ in range(space.classes) if mask >> class_ & 1])
+    return ClassSequence(tasks)
 
 
 def _set_sums(values: Floats) -> tuple[Floats, Floats]:
-    """Return the similarity inside every set of classes, and that of its members to all classes."""
+    """Return, for every set of classes, the similarity inside it and of its members to all."""
     classes = len(values)
     inner, total = np.zeros(1 << classes), np.zeros(1 << classes)
     rows = values.sum(axis=1)
-    for low in range(classes - 1, -1, -1):
-        rest = np.arange(0, 1 << classes, 2 << low)  # sets of later classes
-        total[rest | 1 << low] = total[rest] + rows[low]
-        sums = inner[rest]
-        for other in range(low + 1, classes):
-            sums[rest >> other & 1 == 1] += 2.0 * values[low, other]
-        inner[rest | 1 << low] = sums
+    for lowest in range(classes - 1, -1, -1):
+        later_sets = np.arange(0, 1 << classes, 2 << lowest)  # sets of later classes
+        sets = later_sets | 1 << lowest
+        total[sets] = total[later_sets] + rows[lowest]
+        sums = inner[later_sets]
+        for other in range(lowest + 1, classes):
+            has_other = later_sets >> other & 1 == 1
+            sums[has_other] += 2.0 * values[lowest, other]
+        inner[sets] = sums
     return inner, total
 
 
 def search(
     similarity: Similarity, space: SequenceSpace, weights: Floats, rng: np.random.Generator
 ) -> ClassSequence:
-    """Return the sequence of least weighted similarity that annealing or EDGE leads to."""
+    """Return the sequence of least weighted similarity that annealing or EDGE finds."""
     classes, tasks = space.classes, space.tasks
     values, sizes = similarity.values, np.array(space.sizes)
     places = np.repeat(np.arange(tasks), sizes)
     starts = max(1, min(_STARTS, _WORK // (_SWEEPS * classes**2 * tasks)))
-    annealed = Swaps(values, weights, np.array([rng.permutation(places) for _ in range(starts)]))
-    annealed.anneal(min(_SWEEPS * classes, _WORK // (classes * tasks)), *_COOLING, rng)
+    random_starts = np.array([rng.permutation(places) for _ in range(starts)])
+    annealed = Swaps(values, weights, random_starts)
+    steps = min(_SWEEPS * classes, _WORK // (classes * tasks))
+    annealed.anneal(steps, *_COOLING, rng)
     edges = [edge_sequence(similarity, space, goal).task_of() for goal in ("hard", "easy")]
-    task = np.vstack([annealed.task, *edges])
+    task = np.vstack([annealed.task, *edges])  # the task of each class, a row per candidate
     improved = True
     while improved:
         Swaps(values, weights, task).descend()
         before = task.copy()
         for row in task:  # whole tasks in a better order
-            row[:] = rearrange(group_similarity(similarity, row, tasks), weights, sizes)[row]
+            between_tasks = group_similarity(similarity, row, tasks)
+            row[:] = rearrange(between_tasks, weights, sizes)[row]
         improved = not np.array_equal(task, before)
 
     def value(row: Ints) -> float:

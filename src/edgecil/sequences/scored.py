@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from edgecil.classes.lists import CLASS_LISTS
 from edgecil.errors import UsageError
 from edgecil.options import checked
-from edgecil.sequences.given import read_sequence
 from edgecil.sequences.objective import Objective
 from edgecil.sequences.optimal import Certificate
 from edgecil.sequences.protocols import (
@@ -26,6 +25,7 @@ from edgecil.sequences.scores import Profile, profile
 from edgecil.sequences.sequence import ClassSequence, Tasks
 from edgecil.sequences.space import SequenceSpace
 from edgecil.sequences.task_orders import TaskOrderSpace, name_task_classes, read_given_tasks
+from edgecil.sequences.user_sequences import read_sequence
 from edgecil.similarity.build import SimilaritySource, choose_similarity, find_classes
 from edgecil.similarity.images import class_means
 from edgecil.similarity.matrix import Similarity, check_similarity
@@ -41,7 +41,7 @@ class ScoredSequence:
         tasks: K tasks of class ids, each in the order that its protocol gives.
         order: the N class ids, task by task.
         profile: S, its z, and every other objective; None for an order of given tasks.
-        certificate: given by `optimal` and `probes`, else None.
+        certificate: how close it is to an optimum, if its protocol is `optimal` or `probes`.
     """
 
     label: str
@@ -130,15 +130,15 @@ def choose_sequences(
     """
     if given_tasks is not None:
         labels = () if dataset is None else find_classes(dataset).labels
-        others = (similarity, tasks, base, increment, sizes)
-        if any(value is not None for value in others):
+        excluded_options = (similarity, tasks, base, increment, sizes)
+        if any(value is not None for value in excluded_options):
             raise UsageError(
                 "`given_tasks` say what each task holds; leave out `similarity`, `tasks`, `base`, "
                 "`increment` and `sizes`."
             )
         return _choose_task_orders(given_tasks, labels, protocol, budget, order_seed)
     if isinstance(similarity, str) and similarity in CLASS_LISTS:
-        check_similarity(similarity)  # a dataset's name
+        check_similarity(similarity)  # the name of a dataset is refused with advice
     matrix = choose_similarity(
         similarity, dataset=dataset, classes=classes, classes_seed=classes_seed
     )
@@ -148,9 +148,11 @@ def choose_sequences(
     )
     names = parse_protocols(protocol)
     if objective is not None and not any(PROTOCOLS[name].takes_objective for name in names):
-        takers = [repr(it.name) for it in PROTOCOLS.values() if it.takes_objective]
+        accepting = [
+            repr(registered.name) for registered in PROTOCOLS.values() if registered.takes_objective
+        ]
         raise UsageError(
-            f"`objective` belongs to the protocol {' or '.join(takers)}. Got the "
+            f"`objective` belongs to the protocol {' or '.join(accepting)}. Got the "
             f"protocol {', '.join(map(repr, names))}."
         )
     means = None
@@ -165,19 +167,21 @@ def choose_sequences(
         order_seed=order_seed,
         objective=objective,
     )
-    scored = tuple(
-        ScoredSequence(
-            f"{name}/{run.label}" if len(names) > 1 else run.label,
-            run.sequence.arranged,
-            run.sequence.order,
-            profile(matrix, run.sequence),
-            None if run.optimum is None else run.optimum.certificate,
-        )
-        for name, runs in drawn.items()
-        for run in runs
-    )
+    scored = []
+    for name, runs in drawn.items():
+        prefix = f"{name}/" if len(names) > 1 else ""
+        for run in runs:
+            scored.append(
+                ScoredSequence(
+                    f"{prefix}{run.label}",
+                    run.sequence.arranged,
+                    run.sequence.order,
+                    profile(matrix, run.sequence),
+                    None if run.optimum is None else run.optimum.certificate,
+                )
+            )
     notes = tuple(note_sequences(drawn).values())
-    return ChosenSequences(tuple(matrix.names), scored, notes, matrix)
+    return ChosenSequences(tuple(matrix.names), tuple(scored), notes, matrix)
 
 
 def _choose_task_orders(
@@ -187,7 +191,7 @@ def _choose_task_orders(
     budget: int | None,
     order_seed: int | None,
 ) -> ChosenSequences:
-    """Return orders of given tasks, whose classes are those of a dataset if it is given."""
+    """Return orders of given tasks, with the class names of a dataset unless there are none."""
     tasks = read_given_tasks(given_tasks)
     names = class_names or name_task_classes(tasks)
     space = TaskOrderSpace.choose_tasks(tasks, names)
@@ -236,6 +240,10 @@ def profile_file(
     matrix = choose_similarity(
         similarity, dataset=dataset, classes=classes, classes_seed=classes_seed
     )
-    chosen: dict[str, Any] = {"tasks": tasks, "base": base, "increment": increment, "sizes": sizes}
-    order = read_sequence(sequence, matrix.names, label=label, **chosen)
-    return profile(matrix, order)
+    task_sizes: dict[str, Any] = {
+        "tasks": tasks,
+        "base": base,
+        "increment": increment,
+        "sizes": sizes,
+    }
+    return profile(matrix, read_sequence(sequence, matrix.names, label=label, **task_sizes))

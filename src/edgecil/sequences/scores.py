@@ -25,7 +25,7 @@ from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity, check_similarity
 
-_ENTRIES = 2_000_000  # looked up at once
+_ENTRIES = 2_000_000  # similarities that are looked up at once
 
 
 @dataclass(frozen=True)
@@ -41,17 +41,19 @@ class Moments:
 
 
 def moments(similarity: Similarity, space: SequenceSpace, objective: Objective) -> Moments:
-    """Exact moments of `objective` over every sequence of the space, in O(N²)."""
+    """Return the exact moments of `objective` over every sequence of the space, in O(N²)."""
     space.require_similarity(similarity)
     N = space.classes
-    A, sizes, pairs = objective.weights, np.array(space.sizes), pair_counts(space.sizes)
+    A = objective.weights
+    sizes = np.array(space.sizes)
+    pairs = pair_counts(space.sizes)
     total = float(np.sum(A * pairs))
     rows = similarity.row_sums()
     mean = float(rows.sum()) / (N * (N - 1))
     deviations = similarity.deviation_sum()
     if deviations == 0.0:
         return Moments(total * mean, 0.0)
-    # Around its mean the similarity sums to zero, which spares the difference of large numbers.
+    # Around its mean the similarity sums to zero, which avoids a difference of large numbers.
     centred = rows - mean * (N - 1)
     spread = _by_overlap(0.0, deviations, float(centred @ centred))
     # The weights are seen as an N x N matrix over places, summed task by task.
@@ -122,19 +124,19 @@ def score_orders(
     Args:
         similarity: over the N classes.
         space: of the orders.
-        orders: each holds every class 0 … N-1 once.
+        orders: each has every class 0 … N-1 once.
         objective: what to compute.
-        check: look whether they do, which takes longer than the scores.
+        check: refuse other orders; the check takes longer than the scores.
     """
-    everyone = np.arange(space.classes)
-    if check and not np.array_equal(np.sort(orders), np.tile(everyone, (len(orders), 1))):
+    all_classes = np.arange(space.classes)
+    if check and not np.array_equal(np.sort(orders), np.tile(all_classes, (len(orders), 1))):
         raise UsageError(
             f"Orders must be an (n, {space.classes}) array, and each must contain each class 0 to "
             f"{space.classes - 1} once. Got shape {orders.shape}."
         )
     space.require_similarity(similarity)
     weights = get_objective(objective or adjacent(space), space).weights
-    return weighted_sums(similarity.submatrix(everyone), space, orders, weights)
+    return weighted_sums(similarity.submatrix(all_classes), space, orders, weights)
 
 
 def weighted_sums(values: Floats, space: SequenceSpace, orders: Ints, weights: Floats) -> Floats:
@@ -144,15 +146,16 @@ def weighted_sums(values: Floats, space: SequenceSpace, orders: Ints, weights: F
     """
     ends = np.cumsum(space.sizes)
     tasks = [slice(end - size, end) for end, size in zip(ends, space.sizes, strict=True)]
-    flat, lines = values.ravel(), orders * space.classes
+    flat_values = values.ravel()
+    row_starts = orders * space.classes  # in the flat values
     sums = np.zeros(len(orders))
     for i, j in zip(*np.nonzero(np.triu(weights)), strict=True):
         weight = weights[i, j] * (1.0 if i == j else 2.0)
         rows = max(1, _ENTRIES // (space.sizes[i] * space.sizes[j]))
         for begin in range(0, len(orders), rows):
             part = slice(begin, begin + rows)
-            pairs = lines[part, tasks[i], None] + orders[part, None, tasks[j]]
-            sums[part] += weight * flat[pairs].sum(axis=(1, 2))
+            pairs = row_starts[part, tasks[i], None] + orders[part, None, tasks[j]]
+            sums[part] += weight * flat_values[pairs].sum(axis=(1, 2))
     return sums
 
 
@@ -174,18 +177,21 @@ def relabelled_sums(
     """
     # Small integers, because most of the time goes into looking weights up.
     task = place_classes(orders, space).astype(np.min_scalar_type(space.tasks**2))
-    one, other = np.triu_indices(space.classes, 1)
-    rows = max(1, _ENTRIES // max(1, len(one)))
-    twice = 2.0 * weights.ravel()
+    tasks = task.dtype.type(space.tasks)
+    first, second = np.triu_indices(space.classes, 1)  # pairs of classes
+    batch_size = max(1, _ENTRIES // max(1, len(first)))
+    double_weights = 2.0 * weights.ravel()
     sums = np.empty((len(labels), len(orders)))
-    for begin in range(0, len(labels), rows):
-        some = labels[begin : begin + rows]
-        similarities = values[some[:, one], some[:, other]]
-        for start in range(0, len(orders), rows):
-            own = task[start : start + rows]
-            pairs = own.take(one, axis=1) * task.dtype.type(space.tasks) + own.take(other, axis=1)
-            weighted = twice.take(pairs)
-            sums[begin : begin + rows, start : start + rows] = similarities @ weighted.T
+    for label_start in range(0, len(labels), batch_size):
+        label_batch = slice(label_start, label_start + batch_size)
+        label_rows = labels[label_batch]
+        similarities = values[label_rows[:, first], label_rows[:, second]]
+        for order_start in range(0, len(orders), batch_size):
+            order_batch = slice(order_start, order_start + batch_size)
+            task_rows = task[order_batch]
+            pairs = task_rows.take(first, axis=1) * tasks + task_rows.take(second, axis=1)
+            pair_weights = double_weights.take(pairs)
+            sums[label_batch, order_batch] = similarities @ pair_weights.T
     return sums
 
 
@@ -197,7 +203,9 @@ def sample_scores(
     objective: Objective | None = None,
 ) -> Floats:
     """Evaluate an objective (S by default) on `count` uniform random sequences."""
-    rows = max(1, _ENTRIES // space.classes)
-    blocks = (space.sample_orders(min(rows, count - done), rng) for done in range(0, count, rows))
-    scores = [score_orders(similarity, space, own, objective, check=False) for own in blocks]
-    return np.concatenate([np.empty(0), *scores])
+    batch_size = max(1, _ENTRIES // space.classes)
+    scores = [np.empty(0)]
+    for start in range(0, count, batch_size):
+        orders = space.sample_orders(min(batch_size, count - start), rng)
+        scores.append(score_orders(similarity, space, orders, objective, check=False))
+    return np.concatenate(scores)

@@ -28,7 +28,7 @@ class ClassSequence:
 
     Attributes:
         tasks: K tasks, each a sorted tuple of original class ids; no class twice, no task empty.
-        arranged: the same tasks with their classes as they were given.
+        arranged: the same tasks with their classes in the order of the source.
 
     >>> sequence = ClassSequence([[3, 0], [2, 1]])
     >>> sequence.tasks, sequence.sizes
@@ -46,7 +46,7 @@ class ClassSequence:
 
     def __init__(self, tasks: Iterable[Iterable[int]]) -> None:
         try:
-            arranged = tuple(tuple(_class_id(id_) for id_ in task) for task in tasks)
+            arranged = tuple(tuple(map(_class_id, task)) for task in tasks)
         except TypeError as error:
             raise UsageError(
                 f"A class sequence must be a list of tasks, each a list of class ids: {error}."
@@ -58,13 +58,13 @@ class ClassSequence:
             )
         order = list(chain.from_iterable(arranged))
         if len(set(order)) < len(order):
-            twice = next(id_ for id_ in order if order.count(id_) > 1)
-            raise UsageError(f"Class {twice} appears more than once in the class sequence.")
+            repeated = next(id_ for id_ in order if order.count(id_) > 1)
+            raise UsageError(f"Class {repeated} appears more than once in the class sequence.")
         object.__setattr__(self, "tasks", tuple(tuple(sorted(task)) for task in arranged))
         object.__setattr__(self, "arranged", arranged)
 
     def __hash__(self) -> int:
-        # Kept, because tables look up each sequence many times and tuples do not keep their hashes.
+        # Tables look up each sequence many times, and a tuple computes its hash each time.
         try:
             return int(self.__dict__["_hash"])
         except KeyError:
@@ -99,7 +99,7 @@ class ClassSequence:
 
     @property
     def arranged_text(self) -> str:
-        """The sequence as text with the classes of each task as they were given."""
+        """The sequence as text, with the classes of each task in the order of the source."""
         return format_tasks(self.arranged)
 
     def without_arrangement(self) -> ClassSequence:
@@ -108,7 +108,7 @@ class ClassSequence:
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """The N original class ids, task by task, as they were given.
+        """The N original class ids, task by task, in the order of the source.
 
         Toolboxes follow this order: they give class `order[i]` the new label i.
         """
@@ -132,27 +132,28 @@ class ClassSequence:
         return len(self.tasks)
 
     def relabel(self, labels: ArrayLike) -> NDArray[np.int64]:
-        """New labels of original ones, any shape: class `order[i]` becomes i.
+        """Return new labels for original ones, any shape: class `order[i]` becomes i.
 
         This is the convention of PyCIL, FACIL and Continuum; Mammoth's is the inverse
         (see `edgecil.interop`).
         """
-        given = np.asarray(labels)
+        old_labels = np.asarray(labels)
         order = np.array(self.order)
-        table = np.full(int(order.max()) + 1, -1, dtype=np.int64)
-        table[order] = np.arange(len(order))
-        index = given.astype(np.int64)
-        inside = (index == given) & (index >= 0) & (index < len(table))
-        if not inside.all() or (table[index] < 0).any():
-            strange = sorted(set(np.unique(given).tolist()) - set(self.order))
+        new_label_of_class = np.full(int(order.max()) + 1, -1, dtype=np.int64)
+        new_label_of_class[order] = np.arange(len(order))
+        classes = old_labels.astype(np.int64)
+        is_whole = classes == old_labels
+        in_range = (classes >= 0) & (classes < len(new_label_of_class))
+        if not (is_whole & in_range).all() or (new_label_of_class[classes] < 0).any():
+            strangers = sorted(set(np.unique(old_labels).tolist()) - set(self.order))
             raise UsageError(
-                f"Labels to relabel must be classes of the sequence. Got {strange[:5]} as well."
+                f"Labels to relabel must be classes of the sequence. Got {strangers[:5]} as well."
             )
-        new: NDArray[np.int64] = table[index]
-        return new
+        new_labels: NDArray[np.int64] = new_label_of_class[classes]
+        return new_labels
 
     def task_of(self) -> NDArray[np.int64]:
-        """For a sequence over classes 0 … N-1: the task index of each class, shape (N,)."""
+        """Return the task index of each class, shape (N,), if the classes are 0 … N-1."""
         order = np.array(self.order)
         if not np.array_equal(np.sort(order), np.arange(len(order))):
             raise UsageError(
@@ -172,7 +173,7 @@ def format_tasks(tasks: Tasks) -> str:
 def parse_tasks(text: str) -> Tasks:
     """Return the tasks in a text that :func:`format_tasks` wrote."""
     try:
-        if "_" in text or not text.isascii():  # which int() would read as digits
+        if "_" in text or not text.isascii():  # int() would read them as digits
             raise ValueError
         return tuple(tuple(map(int, task.split())) for task in text.split("|"))
     except ValueError:
@@ -180,7 +181,7 @@ def parse_tasks(text: str) -> Tasks:
 
 
 def _class_id(value: object) -> int:
-    if type(value) is int and value >= 0:  # nearly always
+    if type(value) is int and value >= 0:  # the usual case, checked quickly
         return value
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"class id {value!r} is not an integer")

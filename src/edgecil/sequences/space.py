@@ -23,7 +23,7 @@ _LISTABLE = 200_000
 
 @dataclass(frozen=True, kw_only=True)
 class TaskSizes(Options):
-    """Which classes form a task: by `tasks`, `base` and `increment`, `sizes`, or given tasks."""
+    """How many classes form a task: `tasks`, `base` and `increment`, `sizes`, or given tasks."""
 
     tasks: int | None = option("number of tasks of equal size")
     base: int | None = option("number of classes in the first task; use with `increment`")
@@ -37,7 +37,7 @@ class TaskSizes(Options):
 
     @property
     def are_given(self) -> bool:
-        """Whether any of them is given."""
+        """Whether the user set any of them."""
         return bool(self.changed().keys() & class_types(TaskSizes).keys())
 
     def space(self, class_names: Sequence[str]) -> SequenceSpace:
@@ -75,34 +75,34 @@ class SequenceSpace:
     sizes: tuple[int, ...]
 
     def __init__(self, sizes: Sequence[int]) -> None:
-        whole = tuple(int(size) for size in sizes)
-        if not whole or min(whole) < 1 or any(size != int(size) for size in sizes):
+        integers = tuple(int(size) for size in sizes)
+        if not integers or min(integers) < 1 or integers != tuple(sizes):
             raise UsageError(
                 f"Task sizes must be integers of at least 1. Got {list(sizes)} instead."
             )
-        object.__setattr__(self, "sizes", whole)
+        object.__setattr__(self, "sizes", integers)
 
     @classmethod
     def equal(cls, classes: int, tasks: int) -> SequenceSpace:
-        """`classes` in `tasks` tasks of one size."""
+        """Return the space of `classes` in `tasks` tasks of one size."""
         if not 1 <= tasks <= classes:
             raise UsageError(
                 f"`tasks` must be an int in [1, {classes}] for {classes} classes. "
                 f"Got {tasks} instead."
             )
         if classes % tasks:
-            near = [k for k in range(2, classes + 1) if classes % k == 0]
-            near.sort(key=lambda k: abs(k - tasks))
+            divisors = [count for count in range(2, classes + 1) if classes % count == 0]
+            nearest = sorted(divisors, key=lambda count: abs(count - tasks))[:2]
             raise UsageError(
                 f"{classes} classes do not divide into {tasks} equal tasks; set `tasks` to "
-                f"{' or '.join(map(str, sorted(near[:2])))}, or use `base` and `increment`, or "
+                f"{' or '.join(map(str, sorted(nearest)))}, or use `base` and `increment`, or "
                 "`sizes`."
             )
         return cls((classes // tasks,) * tasks)
 
     @classmethod
     def base_increment(cls, classes: int, base: int, increment: int) -> SequenceSpace:
-        """Return a first task of `base` classes, then tasks of `increment` (B50-Inc10).
+        """Return the space of a first task of `base` classes, then `increment` (B50-Inc10).
 
         With base 0 every task has `increment` classes.
         """
@@ -117,7 +117,8 @@ class SequenceSpace:
                 f"After a base of {base}, the other {rest} of {classes} classes do not divide into "
                 f"increments of {increment}; choose an increment that divides {rest}."
             )
-        return cls(((base,) if base else ()) + (increment,) * (rest // increment))
+        first_task = (base,) if base else ()
+        return cls(first_task + (increment,) * (rest // increment))
 
     @classmethod
     def choose(
@@ -165,7 +166,7 @@ class SequenceSpace:
 
     @property
     def arranges_classes(self) -> bool:
-        """Whether classes may move between tasks, so that orders can differ in what tasks hold."""
+        """Whether classes may move between tasks, so that tasks differ between orders."""
         return self.tasks > 1 and max(self.sizes) > 1
 
     @property
@@ -193,7 +194,7 @@ class SequenceSpace:
         return (ClassSequence(tasks) for tasks in _fill(tuple(range(self.classes)), self.sizes))
 
     def sample(self, count: int, rng: np.random.Generator) -> list[ClassSequence]:
-        """`count` different sequences, uniformly without replacement."""
+        """Return `count` different sequences, uniformly without replacement."""
         if not 0 <= count <= self.size:
             raise UsageError(
                 f"The space has {self.size} sequences; 'count' must be in [0, {self.size}]. "
@@ -201,31 +202,32 @@ class SequenceSpace:
             )
         if 2 * count > self.size and self.size <= _LISTABLE:
             chosen = rng.permutation(self.size)[:count]
-            listed = list(islice(self.enumerate(), self.size))
-            return [listed[index] for index in chosen]
+            all_sequences = list(islice(self.enumerate(), self.size))
+            return [all_sequences[index] for index in chosen]
         drawn: dict[ClassSequence, None] = {}
         while len(drawn) < count:
             drawn[ClassSequence.from_order(rng.permutation(self.classes), self.sizes)] = None
         return list(drawn)
 
     def sample_orders(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """`count` independent uniform orders as rows, shape (count, N); rows may repeat."""
+        """Return `count` independent uniform orders, shape (count, N); some may be equal."""
         orders = np.tile(np.arange(self.classes), (count, 1))
         return rng.permuted(orders, axis=1, out=orders)
 
 
 def _fill(free: tuple[int, ...], sizes: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], ...]]:
+    """Yield every way to fill tasks of these sizes with the free classes."""
     if len(sizes) == 1:
         yield (free,)
         return
     for task in combinations(free, sizes[0]):
-        left = tuple(id_ for id_ in free if id_ not in task)
-        for rest in _fill(left, sizes[1:]):
-            yield (task, *rest)
+        still_free = tuple(class_ for class_ in free if class_ not in task)
+        for later_tasks in _fill(still_free, sizes[1:]):
+            yield (task, *later_tasks)
 
 
 def count_sequences(sizes: Sequence[int]) -> int:
-    """|Ω|, the number of ways to deal N classes into ordered tasks of these sizes.
+    """Return |Ω|, the number of ways to deal N classes into ordered tasks of these sizes.
 
     The multinomial coefficient N!/∏mᵢ! with N = Σmᵢ (Lemma 1 of the paper, for any sizes): the
     order of the tasks counts, the order inside a task does not.
@@ -240,7 +242,7 @@ def count_sequences(sizes: Sequence[int]) -> int:
 
 
 def count_text(number: int) -> str:
-    """Return how many, as people read it: exactly below a million, as a power of ten from there on.
+    """Return a number as text: exactly below a million, above it as a power of ten.
 
     >>> count_text(113_400), count_text(7 * 10**14)
     ('113,400', 'about 10^15')
@@ -249,7 +251,7 @@ def count_text(number: int) -> str:
 
 
 def decimal_text(number: int) -> str:
-    """Return every decimal digit of an integer, beyond the 4,300 that `str` is willing to write.
+    """Return every decimal digit of an integer, also beyond the 4,300 that `str` writes.
 
     >>> len(decimal_text(10**5000))
     5001

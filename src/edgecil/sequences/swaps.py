@@ -20,8 +20,8 @@ class Swaps:
         values: (n, n) similarities, zero diagonal.
         weights: (K, K) symmetric; the objective is Σ weights[task c, task e] values[c, e].
         task: (R, n) the task of each class.
-        pull: (R, K, n) if classes elsewhere pull as well; by default that of the n classes.
-        kinds: (n,) of the classes, of which only those of one kind may be swapped.
+        pull: (R, K, n) if other classes pull as well; by default only the n classes do.
+        kinds: (n,) kinds of the classes; only classes of one kind may be swapped.
     """
 
     def __init__(
@@ -34,13 +34,16 @@ class Swaps:
     ) -> None:
         self.values, self.weights, self.task = values, weights, task
         self.kinds = kinds
-        members = (task[:, :, None] == np.arange(len(weights))).astype(np.float64)
-        self.pull = np.array(
-            (weights @ (values @ members).swapaxes(1, 2)) if pull is None else pull
-        )
-        own = np.diag(weights)
-        self._bend = own[:, None] + own - 2.0 * weights
-        self._rows, self._classes = np.arange(len(task)), np.arange(len(values))
+        if pull is None:
+            members = (task[:, :, None] == np.arange(len(weights))).astype(np.float64)
+            similarity_to_task = (values @ members).swapaxes(1, 2)
+            pull = weights @ similarity_to_task
+        self.pull = np.array(pull)
+        inside_task = np.diag(weights)
+        # What a swap of two classes in these tasks adds, times their similarity.
+        self._bend = inside_task[:, None] + inside_task - 2.0 * weights
+        self._rows = np.arange(len(task))
+        self._classes = np.arange(len(values))
 
     def anneal(self, steps: int, hot: float, cold: float, rng: np.random.Generator) -> None:
         """Swap a random class with any other, each with the Boltzmann probability of the result.
@@ -68,7 +71,7 @@ class Swaps:
                     self._swap(better, np.full(len(better), class_), other[better])
 
     def _changes(self, class_: Ints) -> Floats:
-        """Return half the change when a class (R,) takes the place of each other one, (R, n)."""
+        """Return half the change when a class (R,) changes places with each other one, (R, n)."""
         rows, here = self._rows, self.task[self._rows, class_]
         pulled = self.pull[rows, here]
         change = np.take_along_axis(self.pull[rows, :, class_], self.task, axis=1)
@@ -87,10 +90,12 @@ class Swaps:
 
 
 def rearrange(between: Floats, weights: Floats, sizes: Ints) -> Ints:
-    """Return places (K,) of whole tasks of which no exchange of two lowers the objective.
+    """Return places (K,) of whole tasks such that no exchange of two lowers the objective.
 
-    Given the summed similarity between tasks (K, K), and weights (K, K) and sizes (K,) of the
-    places; only tasks of one size change places.
+    Args:
+        between: (K, K) summed similarity between tasks.
+        weights: (K, K) weights of the places.
+        sizes: (K,) sizes of the places; only tasks of one size change places.
     """
     inside = np.diag(between)
     values = between - np.diag(inside)

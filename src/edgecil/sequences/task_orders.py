@@ -2,7 +2,7 @@
 
 A task has a name and, where the learner is trained by classes, the classes that it brings. There
 are T! orders of T tasks. An order of tasks is a sequence of T tasks of one class each, where class
-i stands for the i-th given task; :meth:`TaskOrderSpace.expand` puts the classes in place of it.
+i stands for the i-th given task; :meth:`TaskOrderSpace.expand` replaces it by its classes.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import factorial
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 
 GIVEN_TASKS = "given tasks"
-"""Key under which an experiment's identity has its given tasks."""
+"""The key of given tasks in an experiment's identity."""
 
 _FORM = (
     "a name in each line, a JSON list of names, or a JSON object with the classes of each task, "
@@ -35,7 +36,7 @@ class GivenTask:
     """A task whose content is given.
 
     Attributes:
-        name: what it is called.
+        name: of the task.
         classes: names or ids of its classes; empty if only its name is known.
     """
 
@@ -72,7 +73,7 @@ def read_given_tasks(source: str | Path | Mapping[str, Any] | Sequence[Any]) -> 
 
 
 def task_text(source: str | Path | Mapping[str, Any] | Sequence[Any]) -> str:
-    """Return given tasks as JSON text, by which an experiment remembers them.
+    """Return given tasks as the JSON text that an experiment stores.
 
     >>> task_text(["news", "reviews"])
     '["news", "reviews"]'
@@ -85,7 +86,9 @@ def task_text(source: str | Path | Mapping[str, Any] | Sequence[Any]) -> str:
 
 def name_task_classes(tasks: Sequence[GivenTask]) -> list[str]:
     """Return the names of the classes of given tasks, or of the tasks if they name no classes."""
-    classes = [class_ for task in tasks for class_ in task.classes]
+    classes: list[str | int] = []
+    for task in tasks:
+        classes += task.classes
     if not all(isinstance(class_, str) for class_ in classes):
         raise UsageError(
             "The given tasks have class ids, which say nothing without a `dataset`; give it, or "
@@ -95,7 +98,7 @@ def name_task_classes(tasks: Sequence[GivenTask]) -> list[str]:
 
 
 def _parse(source: str | Path) -> Any:
-    """Return the content of JSON text, or of a file with JSON or a name in each line."""
+    """Return the content of JSON text, of a JSON file, or of a file with a name in each line."""
     text = str(source)
     is_path = isinstance(source, Path) or not text.lstrip().startswith(("{", "["))
     if is_path:
@@ -137,7 +140,7 @@ class TaskOrderSpace(SequenceSpace):
 
     def __init__(self, names: Sequence[str], classes_of_task: Sequence[Sequence[int]]) -> None:
         super().__init__([len(classes) for classes in classes_of_task])
-        every_class = sorted(class_ for classes in classes_of_task for class_ in classes)
+        every_class = sorted(chain.from_iterable(classes_of_task))
         if every_class != list(range(len(every_class))):
             raise UsageError(
                 f"The given tasks must have each class from 0 to {len(every_class) - 1} once. "
@@ -149,32 +152,31 @@ class TaskOrderSpace(SequenceSpace):
 
     @classmethod
     def choose_tasks(cls, tasks: Sequence[GivenTask], class_names: Sequence[str]) -> TaskOrderSpace:
-        """Return the orders of given tasks, whose classes are named or numbered.
+        """Return the space of given tasks, whose classes are named or numbered.
 
-        Tasks without classes have one each, in the order in which they are given.
+        Tasks without classes get one class each: the i-th task gets class i.
         """
         names = [task.name for task in tasks]
         if not any(task.classes for task in tasks):
             return cls(names, [[place] for place in range(len(tasks))])
-        place_of: dict[str | int, int] = {name: place for place, name in enumerate(class_names)}
-        place_of.update({place: place for place in range(len(class_names))})
+        class_ids: dict[str | int, int] = {name: id_ for id_, name in enumerate(class_names)}
+        class_ids |= {id_: id_ for id_ in range(len(class_names))}
         classes_of_task = []
         for task in tasks:
-            unknown = [class_ for class_ in task.classes if class_ not in place_of]
+            unknown = [class_ for class_ in task.classes if class_ not in class_ids]
             if unknown or not task.classes:
                 got = f"the class {format_value(unknown[0])}" if unknown else "no classes"
                 raise UsageError(
                     f"The task {format_value(task.name)} must have classes of the dataset, by "
                     f"name or from 0 to {len(class_names) - 1}. Got {got}."
                 )
-            classes_of_task.append([place_of[class_] for class_ in task.classes])
+            classes_of_task.append([class_ids[class_] for class_ in task.classes])
         return cls(names, classes_of_task)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, TaskOrderSpace) and (self.names, self.classes_of_task) == (
-            other.names,
-            other.classes_of_task,
-        )
+        if not isinstance(other, TaskOrderSpace):
+            return False
+        return self.names == other.names and self.classes_of_task == other.classes_of_task
 
     def __hash__(self) -> int:
         return hash((self.names, self.classes_of_task))
@@ -209,21 +211,21 @@ class TaskOrderSpace(SequenceSpace):
         return ClassSequence([place_of[task]] for task in sequence.tasks)
 
     def __contains__(self, sequence: object) -> bool:
-        return isinstance(sequence, ClassSequence) and sorted(sequence.tasks) == sorted(
-            self.classes_of_task
-        )
+        if not isinstance(sequence, ClassSequence):
+            return False
+        return sorted(sequence.tasks) == sorted(self.classes_of_task)
 
     def enumerate(self) -> Iterator[ClassSequence]:
         """Return each order once, lazily."""
         return map(self.expand, self.orders.enumerate())
 
     def sample(self, count: int, rng: np.random.Generator) -> list[ClassSequence]:
-        """`count` different orders, uniformly without replacement."""
+        """Return `count` different orders, uniformly without replacement."""
         return [self.expand(order) for order in self.orders.sample(count, rng)]
 
 
 def given_tasks_identity(space: SequenceSpace) -> dict[str, Any]:
-    """Return what an experiment stores of given tasks; empty where classes are arranged."""
+    """Return what an experiment stores about given tasks; empty where classes are arranged."""
     if not isinstance(space, TaskOrderSpace):
         return {}
     classes = [list(task) for task in space.classes_of_task]
@@ -231,6 +233,6 @@ def given_tasks_identity(space: SequenceSpace) -> dict[str, Any]:
 
 
 def find_task_orders(identity: Mapping[str, Any]) -> TaskOrderSpace | None:
-    """Return the orders of given tasks that an experiment has; None where classes are arranged."""
+    """Return the space of an experiment's given tasks; None where classes are arranged."""
     stored = identity.get(GIVEN_TASKS)
     return None if stored is None else TaskOrderSpace(stored["names"], stored["classes"])

@@ -22,7 +22,6 @@ from edgecil.experiments.config import Data, ExperimentConfig
 from edgecil.io.arrays import Ints
 from edgecil.io.packages import TRAINING, missing_packages
 from edgecil.runs.training_seeds import PER_ORDER, SEEDS, SHARED
-from edgecil.sequences.given import parse_given
 from edgecil.sequences.protocols import (
     PROTOCOLS,
     LabelledSequence,
@@ -33,6 +32,7 @@ from edgecil.sequences.protocols import (
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.sequences.task_orders import given_tasks_identity
+from edgecil.sequences.user_sequences import parse_sequences
 from edgecil.similarity import Similarity
 from edgecil.training.requirements import Requirements
 
@@ -105,13 +105,13 @@ class Inspection:
 
     def drawn_protocols(self) -> dict[str, int | None]:
         """Return the protocols that draw sequences, with their own budgets."""
-        protocols = parse_protocols(self.config.protocol, own=self.config.sequences)
+        protocols = parse_protocols(self.config.protocol, user_sequences=self.config.sequences)
         return {name: own for name, own in protocols.items() if name not in self.config.sequences}
 
     def given_sequences(self) -> dict[str, list[LabelledSequence]]:
         """Return the sequences that the user gave."""
         return {
-            name: parse_given(texts, self.space, self.classes.labels)
+            name: parse_sequences(texts, self.space, self.classes.labels)
             for name, texts in self.config.sequences.items()
         }
 
@@ -192,7 +192,7 @@ def _find_methods(
     config: ExperimentConfig, found: Requirements
 ) -> tuple[ExperimentConfig, list[MethodEntry]]:
     """Return the configuration with registered names, and the methods; none without torch."""
-    protocols = parse_protocols(config.protocol, own=config.sequences)
+    protocols = parse_protocols(config.protocol, user_sequences=config.sequences)
     config = replace(config, protocol=format_protocols(protocols))
     if missing_packages(TRAINING):
         return config, []

@@ -35,8 +35,8 @@ from edgecil.io.packages import require_training
 from edgecil.io.progress_bar import Progress
 from edgecil.options import checked, place_in_groups
 from edgecil.runs.identity import PROCESSOR, VERSIONS
-from edgecil.sequences.given import Given
 from edgecil.sequences.protocols import RANDOM, REPEATS, find_protocol, parse_protocols
+from edgecil.sequences.user_sequences import UserSequence
 from edgecil.similarity import save_similarity
 from edgecil.similarity.build import SimilaritySource
 from edgecil.training.main_guard import refuse_while_importing
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 As: TypeAlias = Literal["paper", "authors"]
 DatasetLike: TypeAlias = str | Path | Any
 Methods: TypeAlias = Sequence[str | Callable[..., Any]] | str | Callable[..., Any]
-Sequences: TypeAlias = str | Path | Sequence[Given] | Mapping[str, Sequence[Given]]
+Sequences: TypeAlias = str | Path | Sequence[UserSequence] | Mapping[str, Sequence[UserSequence]]
 
 GivenTasks: TypeAlias = str | Path | Mapping[str, Sequence[str | int]] | Sequence[str]
 
@@ -235,7 +235,7 @@ def for_goal(
     from edgecil.methods import get_method  # it imports torch
 
     chosen = config.protocol if given else (RANDOM.name,)
-    budgets = parse_protocols(chosen, own=config.sequences)
+    budgets = parse_protocols(chosen, user_sequences=config.sequences)
     random = all(find_protocol(name).independent for name in budgets)
     if len(budgets) != 1 or not random or config.sequences:
         raise UsageError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from edgecil.errors import DataError, UsageError, nearest, shown
+from edgecil.errors import DataError, UsageError, format_value, nearest
 from edgecil.runs.cells.cell_table import Cell
 from edgecil.runs.cells.marked_numbers import parse_marked_name
 from edgecil.runs.metric_names import metric_name, words_of
@@ -118,7 +118,8 @@ def check_declared(frames: Sequence[Frame], declared: Declarations) -> None:
             hint = f"Did you mean {present[near[0]]!r}?" if near else ""
             listed = hint or f"It has {describe_columns(list(present.values()))}."
             raise UsageError(
-                f"`{option}` must name columns of {frames[0].origin}. Got {shown(column)}. {listed}"
+                f"`{option}` must name columns of {frames[0].origin}. Got {format_value(column)}. "
+                f"{listed}"
             )
 
 
@@ -322,4 +323,4 @@ def no_metric_error(frame: Frame, asked: str) -> DataError:
         hint = f"; choose one by `metric`: {describe_columns(metrics)}."
     else:
         hint = f". It has {describe_columns(names)}."
-    return DataError(f"{frame.origin} has no column {shown(asked)}{hint}")
+    return DataError(f"{frame.origin} has no column {format_value(asked)}{hint}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from edgecil.classes import get_classes
-from edgecil.errors import UsageError, shown
+from edgecil.errors import UsageError, format_value
 from edgecil.runs.cells.cell_table import Cell
 from edgecil.runs.reading.frames import text_of
 from edgecil.runs.reading.reading_options import Declarations
@@ -25,7 +25,7 @@ def draw_orders(runs: RunList, declared: Declarations, origin: str) -> None:
     if not chosen.independent:
         raise UsageError(
             f"`orders_from` must be a protocol that draws an order from each seed, such as "
-            f"'random-legacy'. Got {shown(declared.orders_from)}."
+            f"'random-legacy'. Got {format_value(declared.orders_from)}."
         )
     tasks = declared.tasks
     sizes = (tasks,) if isinstance(tasks, int) else tuple(tasks or ())

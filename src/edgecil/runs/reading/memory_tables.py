@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from edgecil.errors import DataError, UsageError, short_name, wrong_value
+from edgecil.errors import DataError, UsageError, short_name, wrong_value_error
 from edgecil.runs.cells.cell_table import Cell, CellTable
 from edgecil.runs.reading.column_names import column_name
 
@@ -47,7 +47,7 @@ def frame_table(source: Any, name: str) -> CellTable:
     """Return the cells of a DataFrame; levels of its index with a name are columns."""
     frame = source.to_pandas() if hasattr(source, "to_pandas") else source
     if not hasattr(frame, "iloc") or not hasattr(frame, "columns"):
-        raise wrong_value("source", "a file of results or a DataFrame", source)
+        raise wrong_value_error("source", "a file of results or a DataFrame", source)
     if frame.columns.nlevels > 1:
         raise DataError(
             f"The DataFrame has columns of {frame.columns.nlevels} levels; give it one level, such "
@@ -95,7 +95,7 @@ def named_tables(source: Mapping[Any, Any]) -> list[CellTable]:
     tables = []
     for name, content in source.items():
         if not is_numbers(content) and not is_data_frame(content):
-            raise wrong_value(
+            raise wrong_value_error(
                 "source", "a DataFrame or accuracies for each name of a dict", content
             )
         tables.append(tables_in_memory(content, short_name(str(name))))

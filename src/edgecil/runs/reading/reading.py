@@ -10,7 +10,7 @@ from typing import Any
 
 from typing_extensions import Unpack
 
-from edgecil.errors import DataError, UsageError, name_some, wrong_value
+from edgecil.errors import DataError, UsageError, name_some, wrong_value_error
 from edgecil.io.directory import check_path
 from edgecil.io.notebook import show_printed
 from edgecil.options import checked
@@ -180,7 +180,7 @@ def _tables_of(source: Any) -> tuple[list[CellTable], dict[str, str]]:
     if is_data_frame(source):
         name = getattr(source, "attrs", {}).get("edgecil name") or "DataFrame"
         return [tables_in_memory(source, name)], {}
-    raise wrong_value(
+    raise wrong_value_error(
         "source",
         "the path of a file or a folder, a DataFrame, a list of accuracies, a list of these, or a "
         "dict of DataFrames or accuracies by the name of the method",

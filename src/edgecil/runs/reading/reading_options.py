@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict
 
-from edgecil.errors import UsageError, name_some, nearest, shown, wrong_value
+from edgecil.errors import UsageError, format_value, name_some, nearest, wrong_value_error
 from edgecil.runs.reading.column_names import ROLES
 
 LAST, BEST = "last", "best"
@@ -111,7 +111,8 @@ def _roles(value: Any) -> dict[str, str]:
             near = nearest(role, ROLES)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise UsageError(
-                f"`columns` must have roles such as 'seed' or 'method'. Got {shown(role)}.{hint}"
+                f"`columns` must have roles such as 'seed' or 'method'. Got "
+                f"{format_value(role)}.{hint}"
             )
         roles |= dict.fromkeys(columns, role)
     return roles
@@ -127,7 +128,7 @@ def _pairs(option: str, value: Any) -> list[tuple[str, tuple[str, ...]]]:
     for text in _names(value):
         name, equals, content = text.partition("=")
         if not equals or not name.strip() or not content.strip():
-            raise wrong_value(option, "NAME=VALUE, or several with commas between them", text)
+            raise wrong_value_error(option, "NAME=VALUE, or several with commas between them", text)
         pairs[name.strip()] = (*pairs.get(name.strip(), ()), content.strip())
     return list(pairs.items())
 
@@ -156,7 +157,7 @@ def _at(value: Any) -> str | int:
         return text
     if text.isascii() and text.isdigit() and len(text) < 10:
         return int(text)
-    raise wrong_value("at", f"{LAST!r}, {BEST!r} or the number of a step", value)
+    raise wrong_value_error("at", f"{LAST!r}, {BEST!r} or the number of a step", value)
 
 
 def describe_columns(names: Sequence[str]) -> str:

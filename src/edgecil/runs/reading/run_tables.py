@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from edgecil.errors import DataError, EdgecilError, name_some, shown
+from edgecil.errors import DataError, EdgecilError, format_value, name_some
 from edgecil.io.arrays import Floats
 from edgecil.io.numbers import parse_int
 from edgecil.runs.cells.cell_table import Cell
@@ -205,7 +205,9 @@ def parse_values(cells: Sequence[Cell], places: Sequence[str], metric: str) -> F
                 if is_accuracy
                 else "values are numbers, or empty for a failed run"
             )
-            raise DataError(f"{places[row]} has the {metric} {shown(text_of(cell))}; {allowed}.")
+            raise DataError(
+                f"{places[row]} has the {metric} {format_value(text_of(cell))}; {allowed}."
+            )
         values[cell] = number.value
     return np.array([values[cell] for cell in cells], dtype=np.float64)
 

@@ -1,25 +1,18 @@
 from .draw import (
-    CONFIRMATION as CONFIRMATION,
-    CONTINUED as CONTINUED,
-    DEFAULT_PROTOCOL as DEFAULT_PROTOCOL,
-    PROTOCOLS as PROTOCOLS,
-    RECOMMENDED as RECOMMENDED,
-    REPEATS as REPEATS,
-    SEARCH as SEARCH,
-    describe_duplicates as describe_duplicates,
-    describe_origins as describe_origins,
-    describe_source as describe_source,
     draw_protocols as draw_protocols,
-    find_protocol as find_protocol,
     format_protocols as format_protocols,
-    note_sequences as note_sequences,
-    origin_sentences as origin_sentences,
     parse_protocols as parse_protocols,
     protocol_budgets as protocol_budgets,
-    register_protocol as register_protocol,
 )
 from .extremes import GOALS as GOALS
 from .latin import LATIN as LATIN
+from .origins import (
+    describe_duplicates as describe_duplicates,
+    describe_origins as describe_origins,
+    describe_source as describe_source,
+    note_sequences as note_sequences,
+    origin_sentences as origin_sentences,
+)
 from .protocol import (
     LabelledSequence as LabelledSequence,
     Protocol as Protocol,
@@ -31,4 +24,15 @@ from .random import (
     PAPER_SEEDS as PAPER_SEEDS,
     RANDOM as RANDOM,
     RS as RS,
+)
+from .registered import (
+    CONFIRMATION as CONFIRMATION,
+    CONTINUED as CONTINUED,
+    DEFAULT_PROTOCOL as DEFAULT_PROTOCOL,
+    PROTOCOLS as PROTOCOLS,
+    RECOMMENDED as RECOMMENDED,
+    REPEATS as REPEATS,
+    SEARCH as SEARCH,
+    find_protocol as find_protocol,
+    register_protocol as register_protocol,
 )

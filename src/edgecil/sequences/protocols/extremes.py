@@ -1,4 +1,4 @@
-"""Constructed sequences: EDGE, `optimal` and their kind with random ones between, and probes."""
+"""Constructed sequences: a hard and an easy one (EDGE, `optimal`), and the two probes."""
 
 from __future__ import annotations
 
@@ -40,19 +40,22 @@ class Extremes(Protocol):
     def choose(self, request: Request) -> Iterator[LabelledSequence]:
         """Yield hard, then random ones (called median if there is only one), then easy."""
         rng = request.rng()
-        hard, easy = (self.extreme(goal, request, rng) for goal in GOALS)
+        hard = self.extreme("hard", request, rng)
+        easy = self.extreme("easy", request, rng)
         between = _unseen(request.space, {hard.sequence, easy.sequence}, rng)
-        inner = request.budget - len(GOALS)
-        labels = ["median"] if inner == 1 else [f"random-{index + 1}" for index in range(inner)]
+        random_count = request.budget - len(GOALS)
+        labels = [f"random-{index + 1}" for index in range(random_count)]
+        if random_count == 1:
+            labels = ["median"]
         yield hard
         for label in labels:
             yield LabelledSequence(label, next(between))
         yield easy
 
     def objection(self, runs: Sequence[LabelledSequence]) -> str | None:
-        """Object to a label that it does not give."""
-        names = [run.label for run in runs if not re.fullmatch(_LABELS, run.label)]
-        return f"it calls none of them {names[0]!r}" if names else None
+        """Object to a label that the protocol does not give."""
+        other_labels = [run.label for run in runs if not re.fullmatch(_LABELS, run.label)]
+        return f"it calls none of them {other_labels[0]!r}" if other_labels else None
 
     def extreme(self, goal: str, request: Request, rng: np.random.Generator) -> LabelledSequence:
         """Return the hard or the easy sequence with its label."""
@@ -64,7 +67,11 @@ class Extremes(Protocol):
         self, similarity: Similarity, space: SequenceSpace, goal: str, rng: np.random.Generator
     ) -> ClassSequence:
         """Return the hard or the easy sequence; the numbers of the classes do not matter."""
-        return canonical.construct(similarity, space, lambda own: self.build(own, space, goal, rng))
+
+        def build(renumbered: Similarity) -> ClassSequence:
+            return self.build(renumbered, space, goal, rng)
+
+        return canonical.construct(similarity, space, build)
 
 
 class Edge(Extremes):
@@ -77,7 +84,7 @@ class Edge(Extremes):
 
 
 class Optimal(Extremes):
-    """Both ends of an objective, each with a certificate; annealing finds those of large spaces."""
+    """Both ends of an objective, each with a certificate; in large spaces found by annealing."""
 
     name = "optimal"
     summary = "both extremes of an objective, with a certificate, and a median"
@@ -97,9 +104,9 @@ class Optimal(Extremes):
 class Probes(Protocol):
     """Two orders that random ones hardly ever resemble: similar classes in one task, or in many.
 
-    Both are ends of an objective that rewards similar classes in one task. Which of them a learner
-    finds harder is for its runs to say. The search starts from fixed seeds, so that there is one
-    pair of probes for a similarity and task sizes.
+    Both are ends of an objective that rewards similar classes in one task. Only the runs of a
+    learner show which of them is harder for it. The search starts from fixed seeds, so that there
+    is one pair of probes for a similarity and task sizes.
 
     Args:
         objective: `generalization` or `intra`; its maximum groups similar classes.
@@ -137,8 +144,10 @@ def _unseen(
 
     In a space too small for that, only the extremes are avoided, then nothing.
     """
-    paper = {seeded(space, seed, legacy=legacy) for seed in PAPER_SEEDS for legacy in (False, True)}
-    avoid = taken | paper
+    paper_sequences = set()
+    for seed in PAPER_SEEDS:
+        paper_sequences |= {seeded(space, seed), seeded(space, seed, legacy=True)}
+    avoid = taken | paper_sequences
     while True:
         if len(taken) >= space.size:
             avoid = set()

@@ -2,8 +2,8 @@
 
 They need no similarity. Over L sequences a class is at a position with m of the N places either
 ⌊Lm/N⌋ or ⌈Lm/N⌉ times; over K sequences of equal tasks, exactly once. Exchanges between sequences
-keep that; those are made after which classes share a task with others, and ends of sequences with
-others, more evenly.
+keep that. An exchange is made if classes then share tasks, above all the first and the last one,
+with other classes more evenly.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Latin(Protocol):
     """Random sequences that are balanced against each other.
 
     Each sequence is a uniform draw, but all are drawn together: a class avoids the positions that
-    it has in the others, so that the mean over a design varies less than that of independent draws.
+    it has in the others, so that the mean over a design varies less than over independent draws.
     """
 
     name = "latin"
@@ -49,7 +49,7 @@ class Latin(Protocol):
         return latin(space, budget, rng)
 
     def objection(self, runs: Sequence[LabelledSequence]) -> str | None:
-        """Object to positions that are as uneven as those of independent draws."""
+        """Object to positions that are as uneven as in independent draws."""
         sequences = {run.sequence for run in runs}
         tasks = len(runs[0].sequence)
         if len(sequences) < 2 or tasks < 2:
@@ -61,20 +61,20 @@ class Latin(Protocol):
 
 
 def latin(space: SequenceSpace, budget: int, rng: np.random.Generator) -> list[ClassSequence]:
-    """`budget` sequences with balanced positions and changing partners, for any task sizes.
+    """Return `budget` sequences with balanced positions and changing partners, of any task sizes.
 
     No sequence occurs twice while the space has others; of more than 1,000, a few may.
     """
     rounds, rest = divmod(budget, space.size)
-    whole = list(space.enumerate()) * rounds if rounds else []
+    sequences = list(space.enumerate()) * rounds if rounds else []
     if 2 * rest > space.size:
         left_out = set(latin(space, space.size - rest, rng))
-        others = [sequence for sequence in space.enumerate() if sequence not in left_out]
-        return whole + [others[place] for place in rng.permutation(rest)]
-    return whole + [
-        ClassSequence(np.flatnonzero(row == task).tolist() for task in range(space.tasks))
-        for row in _design(space, rest, rng)
-    ]
+        remaining = [sequence for sequence in space.enumerate() if sequence not in left_out]
+        return sequences + [remaining[place] for place in rng.permutation(rest)]
+    for task_of_class in _design(space, rest, rng):
+        tasks = [np.flatnonzero(task_of_class == task).tolist() for task in range(space.tasks)]
+        sequences.append(ClassSequence(tasks))
+    return sequences
 
 
 def _design(space: SequenceSpace, runs: int, rng: np.random.Generator) -> Ints:
@@ -150,14 +150,17 @@ def _exchange(place: Ints, rng: np.random.Generator, run: int | None = None) -> 
 
 
 def _repeats(place: Ints) -> tuple[int, int]:
-    """Return how many runs come again, and how often pairs of classes share a task, squared.
+    """Return the number of repeated runs, and the summed squares of meetings of two classes.
 
-    Meetings in the first and in the last task count twice.
+    Classes meet when they share a task; meetings in the first and in the last task count twice.
     """
-    together = place[:, :, None] == place[:, None, :]
-    at_ends = together & ((place == 0) | (place == place.max()))[:, :, None]
-    meetings = sum(int(np.square(one.sum(axis=0)).sum()) for one in (together, at_ends))
-    return len(place) - len({row.tobytes() for row in place}), meetings
+    meets = place[:, :, None] == place[:, None, :]  # (L, N, N)
+    is_at_end = (place == 0) | (place == place.max())
+    meets_at_end = meets & is_at_end[:, :, None]
+    squares = int(np.square(meets.sum(axis=0)).sum())
+    squares_at_ends = int(np.square(meets_at_end.sum(axis=0)).sum())
+    different_runs = {row.tobytes() for row in place}
+    return len(place) - len(different_runs), squares + squares_at_ends
 
 
 LATIN = Latin()

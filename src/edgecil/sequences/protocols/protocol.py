@@ -1,4 +1,4 @@
-"""What a protocol is: an object that chooses class sequences and says what they may be used for."""
+"""The class of protocols: objects that choose class sequences and say what claims they allow."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class LabelledSequence:
 
 @dataclass(frozen=True)
 class Request:
-    """What a protocol is asked for; every value is checked.
+    """What a protocol must choose; every value is checked.
 
     Attributes:
         space: N classes and their task sizes.
@@ -77,10 +77,10 @@ class Protocol(ABC):
     with :func:`edgecil.testing.check_protocol`.
 
     Attributes:
-        name: how it is asked for, and under which its results are stored.
+        name: by which users ask for it, and under which its results are stored.
         summary: one line for the list of protocols.
-        constructed: labels of the sequences that are no random draws; None if all of them are.
-            They stay when the protocol is drawn again, while random ones are drawn again.
+        constructed: labels of the sequences that are not random draws; None if none is a random
+            draw. They stay when the protocol is drawn again, while random ones are drawn again.
         seeded: whether constructed sequences depend on the seed, too.
         joint: whether random sequences depend on each other; see :meth:`design`.
         calibration: key of the measured coverage of claims from its sequences; None if none was
@@ -88,10 +88,10 @@ class Protocol(ABC):
         meanings: by label of a constructed sequence, what it is, as the end of "58.7 % …".
         exhaustive: whether it takes every sequence of the space once.
         repeats: whether its sequences are those of other protocols, trained once more.
-        unknown: whether nobody says how its sequences were chosen.
+        unknown: whether it is not documented how its sequences were chosen.
         searched: whether `search` proposed them, which trains with one seed on purpose.
         needs_similarity: whether the choice depends on the similarity of the classes.
-        by_inputs: whether it prefers the similarity of the inputs' class means to that of names.
+        by_inputs: whether it prefers the similarity of class means of inputs to names' similarity.
         encoder: the text encoder that it was published with; another one is noted.
         asks_model: whether it asks a language model.
         objective: what it optimises; None if nothing.
@@ -216,8 +216,14 @@ class Protocol(ABC):
             )
         if order_seed is not None and order_seed < 0:
             raise UsageError(f"`order_seed` must be an int >= 0. Got {order_seed} instead.")
-        count, chosen = self.check_budget(budget, space), self.optimised(objective)
-        request = Request(space, count, order_seed, similarity, chosen, answered or {})
+        request = Request(
+            space,
+            self.check_budget(budget, space),
+            order_seed,
+            similarity,
+            self.optimised(objective),
+            answered or {},
+        )
         drawn = list(self.choose(request))
         labels = {run.label for run in drawn}
         inside = sum(run.sequence in space for run in drawn)
@@ -238,7 +244,7 @@ class Protocol(ABC):
     def _draw_task_orders(
         self, space: TaskOrderSpace, budget: int | None, order_seed: int | None
     ) -> list[LabelledSequence]:
-        """Return orders of given tasks, drawn as those of as many classes in tasks of one."""
+        """Return orders of given tasks, drawn as orders of as many tasks of one class."""
         if self.needs_similarity or self.asks_model:
             raise UsageError(
                 f"Protocol {self.name!r} arranges classes, but the tasks are given; use "

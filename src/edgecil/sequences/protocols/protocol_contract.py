@@ -1,4 +1,4 @@
-"""What every protocol must keep: `edgecil.testing.check_protocol(MyProtocol())`.
+"""The contract of every protocol: `edgecil.testing.check_protocol(MyProtocol())`.
 
 A failed check raises AssertionError with a sentence that says what to change.
 """
@@ -24,21 +24,21 @@ _SEEDS = 500
 _LEAST_P = 1e-6  # `edge` avoids a few of the 90 orders, which 500 draws do not show
 _MOST_ERRORS = 5.0  # standard errors
 
-CHECKS: Registry[Callable[[Protocol], None]] = Registry("check")
+PROTOCOL_CHECKS: Registry[Callable[[Protocol], None]] = Registry("check")
 """Every check by name."""
 
 
 def check_protocol(protocol: Protocol) -> None:
-    """Raise AssertionError unless a protocol does what it says; see :data:`CHECKS`.
+    """Raise AssertionError unless a protocol does what it says; see :data:`PROTOCOL_CHECKS`.
 
-    Protocols that ask a language model are checked for what they say alone.
+    Of protocols that ask a language model only the description is checked.
     """
-    for name, check in CHECKS.items():
+    for name, check in PROTOCOL_CHECKS.items():
         if not protocol.asks_model or name == "description":
             check(protocol)
 
 
-@CHECKS.register("description")
+@PROTOCOL_CHECKS.register("description")
 def check_description(protocol: Protocol) -> None:
     """It has a name that a command line takes, a summary, and facts that fit each other."""
     name = protocol.name
@@ -53,7 +53,7 @@ def check_description(protocol: Protocol) -> None:
     )
 
 
-@CHECKS.register("sequences")
+@PROTOCOL_CHECKS.register("sequences")
 def check_sequences(protocol: Protocol) -> None:
     """Sequences lie in the space, have their own labels, and are the same when asked again."""
     for space in SPACES:
@@ -69,9 +69,9 @@ def check_sequences(protocol: Protocol) -> None:
             )
 
 
-@CHECKS.register("budget")
+@PROTOCOL_CHECKS.register("budget")
 def check_budget(protocol: Protocol) -> None:
-    """It gives as many sequences as it is asked for; of independent ones, more begin with fewer."""
+    """It gives as many sequences as requested; a larger budget adds to independent ones."""
     if not protocol.takes_budget:
         return
     most = protocol.most_budget or protocol.least_budget + 4
@@ -87,7 +87,7 @@ def check_budget(protocol: Protocol) -> None:
             )
 
 
-@CHECKS.register("constructed")
+@PROTOCOL_CHECKS.register("constructed")
 def check_constructed(protocol: Protocol) -> None:
     """Constructed sequences are there, and are the same for every seed unless it is `seeded`."""
     if protocol.exhaustive:
@@ -97,12 +97,12 @@ def check_constructed(protocol: Protocol) -> None:
         assert set(protocol.constructed or ()) <= set(by_seed[0]), (
             f"{protocol.name} must draw every sequence that it names in 'constructed'."
         )
-        assert protocol.seeded or all(one == by_seed[0] for one in by_seed), (
+        assert protocol.seeded or all(drawn == by_seed[0] for drawn in by_seed), (
             f"Constructed sequences of {protocol.name} depend on the seed; set 'seeded' to True."
         )
 
 
-@CHECKS.register("random")
+@PROTOCOL_CHECKS.register("random")
 def check_random(protocol: Protocol) -> None:
     """What it calls random is uniform over the space: a chi-square test for each place."""
     from scipy.special import chdtrc
@@ -113,16 +113,17 @@ def check_random(protocol: Protocol) -> None:
         for index, run in enumerate(drawn):
             if protocol.role(run.label) == "random":
                 counts.setdefault(index, np.zeros(SMALL.size))[place[run.sequence]] += 1
-    for index, own in counts.items():
-        expected = own.sum() / SMALL.size
-        p_value = chdtrc(SMALL.size - 1, float(((own - expected) ** 2).sum() / expected))
+    for index, count_of_order in counts.items():
+        expected = count_of_order.sum() / SMALL.size
+        chi_square = float(((count_of_order - expected) ** 2).sum() / expected)
+        p_value = chdtrc(SMALL.size - 1, chi_square)
         assert p_value > _LEAST_P, (
             f"Sequence {index + 1} of {protocol.name} is not uniform over the space (p = "
             f"{p_value:.0e} over {_SEEDS} seeds); name its label in 'constructed'."
         )
 
 
-@CHECKS.register("independent")
+@PROTOCOL_CHECKS.register("independent")
 def check_independent(protocol: Protocol) -> None:
     """Independent draws agree as much as chance; designs are drawable."""
     drawn = [run.sequence for run in _draw(protocol, SMALL)]
@@ -153,7 +154,7 @@ def _agreement(first: ClassSequence, second: ClassSequence) -> float:
     that it is 1 for equal orders and 0 on average over random ones. Some task must have a pair.
     """
     tasks = zip(first.tasks, second.tasks, strict=True)
-    shared = np.array([len(set(one) & set(other)) for one, other in tasks])
+    shared = np.array([len(set(task) & set(other_task)) for task, other_task in tasks])
     sizes = np.array(first.sizes)
     classes, pairs = sizes.sum(), sizes * (sizes - 1.0) / 2.0
     by_chance = sizes @ sizes / classes
@@ -169,7 +170,7 @@ def _constructed(protocol: Protocol, space: SequenceSpace, seed: int) -> dict[st
 
 
 def _seeds(protocol: Protocol) -> Iterator[list[LabelledSequence]]:
-    """Yield draws with different seeds; none of a protocol without random sequences."""
+    """Yield draws with different seeds, unless the protocol has no random sequences."""
     if any(protocol.role(run.label) == "random" for run in _draw(protocol, SMALL)):
         for seed in range(_SEEDS):
             yield _draw(protocol, SMALL, order_seed=seed)

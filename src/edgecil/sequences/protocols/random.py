@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, count, islice
 
 import numpy as np
@@ -32,7 +32,7 @@ def seeded(space: SequenceSpace, seed: int, *, legacy: bool = False) -> ClassSeq
 
 
 class Random(Protocol):
-    """One sequence per seed: the paper's 0, 42 and 1993, then 1, 2, …, or from a given one on.
+    """One sequence per seed: the paper's 0, 42 and 1993, then 1, 2, …, or from the user's seed on.
 
     Args:
         name: of the protocol.
@@ -67,9 +67,11 @@ class Random(Protocol):
 
     def _endless(self, request: Request) -> Iterator[LabelledSequence]:
         further = (seed for seed in count(1) if seed not in PAPER_SEEDS)
-        own = request.order_seed
+        seeds: Iterable[int] = chain(PAPER_SEEDS, further)
+        if request.order_seed is not None:
+            seeds = count(request.order_seed)
         seen: set[ClassSequence] = set()
-        for seed in chain(PAPER_SEEDS, further) if own is None else count(own):
+        for seed in seeds:
             sequence = seeded(request.space, seed, legacy=self._legacy)
             if self._every_seed or sequence not in seen or len(seen) >= request.space.size:
                 seen.add(sequence)
@@ -80,8 +82,8 @@ def unevenness(sequences: Collection[ClassSequence]) -> tuple[float, float]:
     """Return how unevenly classes visit the positions over n orders of two tasks or more.
 
     It is the chi-square statistic of the numbers of visits over its mean: 1 on average over random
-    orders, 0 if each class visits all positions in proportion to their sizes. Beside it stands its
-    standard deviation over random orders.
+    orders, 0 if each class visits all positions in proportion to their sizes. The second number is
+    its standard deviation over random orders.
     """
     first = next(iter(sequences))
     classes = sorted(first.order)
@@ -96,7 +98,7 @@ def unevenness(sequences: Collection[ClassSequence]) -> tuple[float, float]:
 
 
 class Enumerate(Protocol):
-    """All of Ω in a fixed order: the truth once it is complete, and no random sample before."""
+    """All of Ω in a fixed order: complete it is the truth, incomplete it is not a random sample."""
 
     name = "enumerate"
     summary = "every sequence: the truth"
