@@ -51,6 +51,7 @@ Whole = Annotated[int, Range(0)]
 Positive = Annotated[float, Range(0.0, open=True)]
 NotNegative = Annotated[float, Range(0.0)]
 Share = Annotated[float, Range(0.0, 1.0)]
+Level = Annotated[float, Range(0.0, 1.0, open=True)]
 
 
 class MismatchError(ValueError):

@@ -71,7 +71,7 @@ def test_a_saved_analysis_is_a_source_with_its_own_options(tmp_path: Path) -> No
         with pytest.raises(UsageError, match=f"has {name} "):
             analyze(saved, **{name: value})
     saved.write_text('{"schema": "edgecil.analysis/0"}', encoding="utf-8")
-    with pytest.raises(DataError, match=r"edgecil.analysis/6"):
+    with pytest.raises(DataError, match=r"edgecil.analysis/7"):
         analyze(saved)
 
 

@@ -36,7 +36,7 @@ def compared(a: ArrayLike, b: ArrayLike) -> Comparison:
 
 def test_with_many_orders_interval_and_test_are_scipys_paired_ones() -> None:
     result, oracle = compared(A, B), stats.ttest_rel(A, B)
-    interval = oracle.confidence_interval(0.9)
+    interval = oracle.confidence_interval(0.95)
     assert result.interval == pytest.approx((interval.low, interval.high), abs=0.03)
     assert result.p_value == pytest.approx(oracle.pvalue, rel=0.3, abs=1e-4)
     assert result.difference == pytest.approx((A - B).mean())
@@ -135,7 +135,7 @@ def test_a_verdict_and_its_interval_follow_one_rule_whatever_the_number_of_pairs
     verdicts = set()
     for seed in range(4):
         rng = np.random.default_rng(seed)
-        values = {name: noisy(place, mean=50.0 + 0.6 * place) for place, name in enumerate("abcd")}
+        values = {name: noisy(place, mean=50.0 + 1.5 * place) for place, name in enumerate("abcd")}
         runs = [
             replace(run, seed=number, accuracy=(run.accuracy or 0.0) + rng.normal(0.0, 1.0))
             for name, accuracy in values.items()
@@ -321,7 +321,8 @@ def test_what_was_run_is_called_what_it_is() -> None:
     assert "all 3 trainings" in said
     assert "orders" not in said
     (advice,) = edgecil.next_runs(frame)
-    assert f"{advice.steps['a'].order_count} more runs" in repr(advice)
+    most = max(step.order_count for step in advice.steps.values())
+    assert f"{most} more runs" in repr(advice)
     once = frame.assign(sequence="0 1|2 3").melt(["seed", "sequence"], ["a", "b"], "method", "top1")
     assert "One training" in str(edgecil.compare(once, metric="top1"))
 

@@ -9,6 +9,7 @@ import pytest
 from edgecil.analysis import compare_pairs
 from edgecil.analysis.claims import make_claims, representative_orders
 from edgecil.analysis.samples import Choice, find_truth, random_protocols
+from edgecil.analysis.terms import Terms
 from edgecil.sequences import PROTOCOLS, LabelledSequence, Protocol
 from edgecil.sequences.protocols import register_protocol
 from edgecil.sequences.protocols.protocol import Request
@@ -48,7 +49,7 @@ def fresh_registry(monkeypatch) -> None:
 
 
 def claims_of(*protocols: str) -> dict[str, str]:
-    claims = make_claims(table_of({"m": noisy(0)}, protocols), "m")
+    claims = make_claims(table_of({"m": noisy(0)}, protocols), "m", terms=Terms(level=0.9))
     return {name: getattr(claims, name).validity for name in CLAIMS}
 
 

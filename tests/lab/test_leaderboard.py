@@ -89,7 +89,7 @@ def test_the_interval_of_a_mean_over_sets_is_students() -> None:
     values, sets = [1.0, 2.0, 4.0, 3.0, 7.0], [0, 0, 1, 1, 2]
     means = np.array([1.5, 3.5, 7.0])
     score = set_score(values, sets)
-    low, high = t.interval(0.9, 2, means.mean(), means.std(ddof=1) / np.sqrt(3))
+    low, high = t.interval(0.95, 2, means.mean(), means.std(ddof=1) / np.sqrt(3))
     assert (score.mean, score.low, score.high) == pytest.approx((means.mean(), low, high))
     assert set_score(values, sets, (values, sets)).mean == 1.0
     assert set_score(values, sets, (values, sets)).high == 1.0

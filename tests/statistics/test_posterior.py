@@ -21,11 +21,11 @@ PRIOR = measured_prior()
 def test_without_a_prior_intervals_are_students() -> None:
     known = posterior(evidence(RUNS), prior=None)
     scale = RUNS.std(ddof=1)
-    low, high = stats.t.interval(0.9, 2, RUNS.mean(), scale / np.sqrt(3))
+    low, high = stats.t.interval(0.95, 2, RUNS.mean(), scale / np.sqrt(3))
     assert known.interval("mean") == pytest.approx((low, high), abs=0.01)
-    low, high = stats.t.interval(0.9, 2, RUNS.mean(), scale * np.sqrt(4 / 3))
+    low, high = stats.t.interval(0.95, 2, RUNS.mean(), scale * np.sqrt(4 / 3))
     assert known.interval("next") == pytest.approx((low, high), abs=0.02)
-    low, high = (scale * np.sqrt(2 / stats.chi2.ppf(p, 2)) for p in (0.95, 0.05))
+    low, high = (scale * np.sqrt(2 / stats.chi2.ppf(p, 2)) for p in (0.975, 0.025))
     assert known.interval("std") == pytest.approx((low, high), rel=0.03)
 
 
@@ -111,7 +111,7 @@ def test_repeats_narrow_the_mean_but_not_the_next_run() -> None:
     few = posterior(evidence(once), prior=PRIOR)
     assert float(many.half_width()) < 0.75 * float(few.half_width())
     low, high = many.interval("next")
-    assert high - low == pytest.approx(2 * 1.645 * np.hypot(1.0, 3.0), rel=0.25)
+    assert high - low == pytest.approx(2 * 1.96 * np.hypot(1.0, 3.0), rel=0.25)
     assert float(many.std) == pytest.approx(np.hypot(1.0, 3.0), rel=0.2)
 
 
@@ -126,7 +126,7 @@ def test_repeats_keep_the_mean_calibrated_whatever_the_share_of_the_order(
     within = ((runs - means[..., None]) ** 2).sum(axis=(1, 2))
     known = posterior(evidence(means, repeats=np.full(3, 3), within=within), prior=PRIOR)
     low, high = known.ends("mean")
-    assert 0.84 < np.mean((low < 0.0) & (high > 0.0)) <= 0.985
+    assert 0.9 < np.mean((low < 0.0) & (high > 0.0)) <= 0.995
 
 
 def test_the_seed_that_all_runs_share_widens_the_mean() -> None:

@@ -19,14 +19,14 @@ DRAWS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
 
 @pytest.mark.parametrize("name", DRAWS)
 def test_looking_after_every_value_is_wrong_at_most_as_often_as_nominal(name: str) -> None:
-    """300 series of 40 values, each looked at 36 times; 0.1 and two standard errors."""
+    """300 series of 40 values, each looked at 36 times; 0.05 and two standard errors."""
     rng = np.random.default_rng(0)
     wrong = 0
     for _ in range(300):
         values = DRAWS[name](rng, 40).tolist()
         intervals = (confidence_interval(values[:n]) for n in range(5, 41))
         wrong += any(not low <= 0.0 <= high for low, high in filter(None, intervals))
-    assert wrong / 300 <= 0.1 + 2.0 * np.sqrt(0.1 * 0.9 / 300)
+    assert wrong / 300 <= 0.05 + 2.0 * np.sqrt(0.05 * 0.95 / 300)
 
 
 def test_the_bayes_factor_is_at_its_bound_at_both_ends() -> None:

@@ -48,7 +48,9 @@ from edgecil.analysis.sources import (
     gather,
     is_saved_analysis,
 )
+from edgecil.analysis.terms import Terms
 from edgecil.errors import UsageError, format_value, unknown_name_error
+from edgecil.hints import Level
 from edgecil.io.arrays import Floats
 from edgecil.io.files import replace_file
 from edgecil.io.json import checked_json, read_json
@@ -60,6 +62,7 @@ from edgecil.sequences.objective import OBJECTIVES, applicable_objectives
 from edgecil.sequences.protocols import find_protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.statistics.variance import OrderEffect, split_variance
+from edgecil.statistics.verdicts import LEVEL
 from edgecil.wording.sentences import (
     count,
     describe_claims,
@@ -73,7 +76,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Name and version of the JSON form of an analysis; a changed field is a new version.
-SCHEMA = "edgecil.analysis/6"
+SCHEMA = "edgecil.analysis/7"
 
 MOST_NAMED = 4
 """Methods that a sentence names."""
@@ -175,6 +178,11 @@ class DatasetAnalysis:
     training_seconds: dict[str, float] = field(default_factory=dict)
 
     @property
+    def level(self) -> float:
+        """Probability with which each interval contains what it is about."""
+        return next((one.claims.level for one in self.methods.values()), LEVEL)
+
+    @property
     def protocols(self) -> tuple[str, ...]:
         """The protocols that chose some orders: all but those that ran every order."""
         chosen = {name for method in self.methods.values() for name in method.chosen_by}
@@ -194,7 +202,7 @@ class DatasetAnalysis:
 class AnalysisOptions:
     """The options that an analysis was made with; see :func:`edgecil.analyze`.
 
-    `similarity` says where a given one comes from.
+    `similarity` says where a given one comes from; `level` is None for the default.
     """
 
     metric: str = "accuracy"
@@ -205,6 +213,12 @@ class AnalysisOptions:
     seeds_are: str | None = None
     orders_from: str | None = None
     tasks: int | tuple[int, ...] | None = None
+    level: float | None = None
+
+    @property
+    def terms(self) -> Terms:
+        """How intervals are made and verdicts are given."""
+        return Terms.of(level=self.level)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -386,6 +400,7 @@ def analyze(
     classifier: str | None = None,
     similarity: SimilarityLike | None = None,
     predictor: str | None = None,
+    level: Level | None = None,
     **reading: Unpack[Reading],
 ) -> Analysis:
     """Say how accuracy depends on the class order: what may be claimed, and what to run next.
@@ -404,6 +419,7 @@ def analyze(
             also a similarity.
         predictor: objective to show beside the orders as a predictor of accuracy; by default
             `adjacent`, the paper's S.
+        level: probability with which an interval contains what it is about; 0.95 by default.
         reading: see :class:`~edgecil.analysis.sources.Reading`.
     """
     asked: dict[str, Any] = {
@@ -412,6 +428,7 @@ def analyze(
         "classifier": classifier,
         "similarity": describe_given(similarity),
         "predictor": predictor,
+        "level": None if level == LEVEL else level,
     }
     given = {name: value for name, value in asked.items() if value is not None}
     if is_saved_analysis(source):
@@ -426,8 +443,8 @@ def analyze(
         options,
         datasets,
         version("edgecil"),
-        compare_over_datasets(tables, methods),
-        profile_methods(tables, methods),
+        compare_over_datasets(tables, methods, options.terms),
+        profile_methods(tables, methods, options.terms),
     )
 
 
@@ -473,7 +490,13 @@ def _analyze_dataset(
     correlations = {} if predictor is None else _correlate_methods(table, truths, predictor)
     methods = {
         name: _analyze_method(
-            table, name, truth, predictor, correlations.get(name), run_seconds(runs, name)
+            table,
+            name,
+            truth,
+            predictor,
+            correlations.get(name),
+            run_seconds(runs, name),
+            options.terms,
         )
         for name, truth in truths.items()
     }
@@ -494,7 +517,7 @@ def _analyze_dataset(
         table.metric,
         replace(table, names=class_names(runs.table), by_class=None),
         methods,
-        compare_pairs(table, tuple(methods)),
+        compare_pairs(table, tuple(methods), options.terms),
         summary,
         (*runs.notes, *notes),
         tuple(experiment.record() for experiment in runs.experiments),
@@ -526,6 +549,7 @@ def _analyze_method(
     predictor: Predictor | None,
     correlation: Correlation | None,
     seconds: float | None,
+    terms: Terms,
 ) -> MethodAnalysis:
     named = (name for name in table.protocols if not find_protocol(name).repeats)
     ran = {name: len(table.orders(method, name)) for name in named}
@@ -534,9 +558,9 @@ def _analyze_method(
     if chose and predictor is not None and correlation is not None and correlation.stable:
         weak = warn_of_predictor(predictor.label, predictor.sign, correlation)
         warnings += [] if weak is None else [weak]
-    claims = make_claims(table, method, truth)
+    claims = make_claims(table, method, truth, terms)
     _, orders = representative_orders(table, method)
-    effect = split_variance(orders.repeats())
+    effect = split_variance(orders.repeats(), terms.level)
     if len(set(table.identity[orders.rows[orders.rows >= 0]].tolist())) > 1:  # pooled
         own = effect.order_count, effect.repeated_orders, effect.repeats, effect.range
         effect = OrderEffect(*own, reason="the settings of trainings differ")

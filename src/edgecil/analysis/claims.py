@@ -17,20 +17,14 @@ from edgecil.analysis.samples import (
     representative_orders,
     shared_seeds,
 )
+from edgecil.analysis.terms import DEFAULT_TERMS, Terms
 from edgecil.runs.metrics import find_metric
 from edgecil.runs.run_table import Runs
 from edgecil.sequences.protocols import find_protocol
 from edgecil.statistics import tolerance_share, worse_probability
 from edgecil.statistics.distributions import Distribution, smooth
-from edgecil.statistics.posterior import (
-    LEAST_ORDERS,
-    LEVEL,
-    TAIL,
-    Interval,
-    Posterior,
-    Quantity,
-    cut,
-)
+from edgecil.statistics.posterior import TAIL, Interval, Posterior, Quantity, cut
+from edgecil.statistics.verdicts import LEAST_RUNS, LEVEL
 
 CONFIDENCE = 0.95
 _LOW = "of this metric a low value is good"
@@ -124,6 +118,11 @@ class Claims:
     chance: float | None = None
     probes: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def level(self) -> float:
+        """Probability with which each interval contains what it is about."""
+        return self.mean.level
+
     def __str__(self) -> str:
         """Return the claims in a sentence, without the method's name."""
         from edgecil.wording.sentences import describe_claims
@@ -131,7 +130,9 @@ class Claims:
         return describe_claims(self)
 
 
-def make_claims(table: Runs, method: str, truth: Truth | None = None) -> Claims:
+def make_claims(
+    table: Runs, method: str, truth: Truth | None = None, terms: Terms = DEFAULT_TERMS
+) -> Claims:
     """Return what may be claimed about a method, given its truth if the table contains it."""
     metric = find_metric(table.metric)
     choice: Choice | None = None
@@ -139,21 +140,22 @@ def make_claims(table: Runs, method: str, truth: Truth | None = None) -> Claims:
         orders, protocols, estimator = table.orders(method), truth.protocols, None
         values = truth.accuracies
         distribution, centre = Distribution.of(values), float(values.mean())
-        low, high = (float(end) for end in np.quantile(values, [TAIL, 1.0 - TAIL]))
-        mean = Claim(centre, validity="measured")
+        outside = (1.0 - terms.level) / 2.0
+        low, high, bad = np.quantile(values, [outside, 1.0 - outside, TAIL]).tolist()
+        mean = Claim(centre, validity="measured", level=terms.level)
         std = Claim(float(values.std()), validity="measured")
-        following = Claim(centre, low, high, "measured")
-        tail = Claim(low, validity="measured")
+        following = Claim(centre, low, high, "measured", terms.level)
+        tail = Claim(bad, validity="measured")
         worse = Claim(0.0, validity="measured")
         not_worse = Claim(1.0, validity="measured", level=CONFIDENCE)
     else:
         choice, orders = representative_orders(table, method)
         values, size = orders.accuracies, table.space.size
         known, count, protocols = know_orders(table, orders), len(orders), (*choice.protocols,)
-        estimator = "smoothed" if count >= LEAST_ORDERS else "gaussian"
+        estimator = "smoothed" if count >= LEAST_RUNS else "gaussian"
         distribution = smooth(values, float(values.std() if known is None else known.std))
         centre = float(values.mean() if known is None else known.mean)
-        about = centre, known, count, choice
+        about = centre, known, count, choice, terms.level
         mean = _claim("mean", *about, metric.bounds)
         std = _claim("std", *about, (0.0, np.inf))
         following = _claim("next", *about, metric.bounds)
@@ -189,25 +191,28 @@ def _claim(
     known: Posterior | None,
     count: int,
     choice: Choice,
+    level: float,
     bounds: Interval,
 ) -> Claim:
     value: float | None = mean if quantity in ("mean", "next") else None
     if known is None:
-        return Claim(value, reason=f"requires at least {LEAST_ORDERS} orders; got {count}")
+        return Claim(
+            value, level=level, reason=f"requires at least {LEAST_RUNS} orders; got {count}"
+        )
     if value is None:
         value = float(known.quantile(quantity, 0.5))
     if not choice.random and not choice.unknown:
-        return Claim(value, reason="requires orders chosen at random")
-    interval = known.interval(quantity)
+        return Claim(value, level=level, reason="requires orders chosen at random")
+    interval = known.interval(quantity, level)
     kind: Kind = "next run" if quantity == "next" else quantity
     if quantity == "mean" and known.shared_seeds:  # judged by the mean of another seed
         kind = "one seed for all: mean"
-    reached = reached_coverage(kind, choice.calibration, count)
+    reached = reached_coverage(kind, choice.calibration, count, level)
     return Claim(
         min(max(value, bounds[0]), bounds[1]),
         *cut(interval, bounds),
-        "calibrated" if is_calibrated(reached) else "rough",
-        LEVEL,
+        "calibrated" if is_calibrated(reached, level) else "rough",
+        level,
         None if reached is None else reached.average,
         half_width=(interval[1] - interval[0]) / 2.0,
     )

@@ -22,7 +22,9 @@ from edgecil.analysis.samples import (
     representative_orders,
 )
 from edgecil.analysis.sources import Reading, Source, gather
+from edgecil.analysis.terms import DEFAULT_TERMS, Terms
 from edgecil.errors import UsageError, unknown_name_error
+from edgecil.hints import Level
 from edgecil.io.arrays import Floats
 from edgecil.io.notebook import show_printed
 from edgecil.options import checked
@@ -31,17 +33,8 @@ from edgecil.runs.metrics import find_metric
 from edgecil.runs.run_table import Runs
 from edgecil.sequences.protocols import find_protocol
 from edgecil.statistics.distributions import SAME
-from edgecil.statistics.posterior import (
-    LEAST_ORDERS,
-    LEVEL,
-    Combination,
-    Grade,
-    Interval,
-    Posterior,
-    combine,
-    cut,
-    grade,
-)
+from edgecil.statistics.posterior import Combination, Interval, Posterior, combine, cut
+from edgecil.statistics.verdicts import LEAST_RUNS, LEVEL, Grade, grade
 from edgecil.wording.sentences import count, describe_comparison
 
 if TYPE_CHECKING:
@@ -60,9 +53,9 @@ class Comparison:
 
     Attributes:
         n: orders that both ran; of unpaired runs, those of the method with fewer.
-        difference: mean of the first minus that of the second, in points.
-        interval: 90 %, of the mean difference over the population, adjusted for the number of
-            pairs; None with fewer than three orders, or if they are not random draws.
+        difference: mean of the first minus that of the second.
+        interval: of the mean difference over the population, at `level`, adjusted for the number
+            of pairs; None with fewer than three orders, or if they are not random draws.
         won: share of these orders on which the first is better, ties half.
         probability: that the first is better on average; None where there is no interval.
         grade: how sure it is which one is better, given the number of pairs that are compared.
@@ -78,6 +71,7 @@ class Comparison:
         population: what the comparison is about: `uniformly random class orders and trainings`, or
             less.
         paired: whether both methods ran the same orders, or the same seeds.
+        level: probability with which the interval contains the mean difference.
     """
 
     n: int
@@ -95,6 +89,7 @@ class Comparison:
     protocols: tuple[str, ...] = ()
     population: str = "uniformly random class orders and trainings"
     paired: bool = True
+    level: float = LEVEL
 
     @property
     def wins(self) -> int:
@@ -140,10 +135,11 @@ class Overall:
         second: another method.
         datasets: on which both have an interval.
         difference: mean over datasets of the mean differences, points.
-        interval: 90 %, for these datasets.
+        interval: at `level`, for these datasets.
         probability: that the first is better on average over these datasets.
         grade: how sure it is which one is better.
         opposite: datasets on which the mean difference has the other sign.
+        level: probability with which the interval contains the mean difference.
     """
 
     first: str
@@ -154,23 +150,26 @@ class Overall:
     probability: float
     grade: Grade
     opposite: tuple[str, ...] = ()
+    level: float = LEVEL
 
 
 @dataclass(frozen=True, eq=False)
 class PerformanceProfile:
-    """Share of a method's runs above each score, a mean over datasets, with 90 % bands.
+    """Share of a method's runs above each score, a mean over datasets, with bands.
 
     Attributes:
         scores: (m,) values of the metric.
         share: (m,) in [0, 1].
         low: (m,) pointwise lower end.
         high: (m,) upper end.
+        level: probability with which the band contains the share at a score.
     """
 
     scores: Floats
     share: Floats
     low: Floats
     high: Floats
+    level: float = LEVEL
 
 
 @dataclass(frozen=True, repr=False)
@@ -230,6 +229,7 @@ def compare(
     method: Sequence[str] | None = None,
     metric: str | None = None,
     classifier: str | None = None,
+    level: Level | None = None,
     **reading: Unpack[Reading],
 ) -> MethodComparison:
     """Compare methods on the class orders, and the training seeds, that they share.
@@ -241,8 +241,10 @@ def compare(
         method: the methods to compare; all by default.
         metric: metric to compare; by default the experiment's.
         classifier: classifier of the methods, such as `nme`; each method's main one by default.
+        level: probability with which an interval contains the mean difference; 0.95 by default.
         reading: see :class:`~edgecil.analysis.sources.Reading`.
     """
+    terms = Terms.of(level=level)
     gathered = gather(source, metric=metric, classifier=classifier, **reading)
     runs = gathered.datasets
     available = dict.fromkeys(name for part in runs for name in part.table.methods)
@@ -262,7 +264,7 @@ def compare(
         chosen = [name for name in compared if name in table.methods]
         for name in chosen:
             notes += (f"{name}, {it}" for it in warn_of_failures(table, name, None))
-        for first, others in compare_pairs(table, chosen).items():
+        for first, others in compare_pairs(table, chosen, terms).items():
             pairs += (Pair(table.dataset, first, second, one) for second, one in others.items())
     if not pairs:
         raise UsageError(
@@ -274,8 +276,8 @@ def compare(
         ", ".join(gathered.words),
         gathered.metric,
         tuple(pairs),
-        compare_over_datasets(tables, tuple(compared)),
-        profile_methods(tables, tuple(compared)),
+        compare_over_datasets(tables, tuple(compared), terms),
+        profile_methods(tables, tuple(compared), terms),
         tuple(notes),
     )
 
@@ -318,7 +320,7 @@ def _differences(table: Runs, first: str, second: str) -> Differences | None:
     """
     one, other = table.orders(first), table.orders(second)
     places, gains, seeds = paired(one, other)
-    if not table.has_orders and len(places) < min(LEAST_ORDERS, len(one), len(other)):
+    if not table.has_orders and len(places) < min(LEAST_RUNS, len(one), len(other)):
         return _unpaired(table, first, second)
     if not places.size:
         return None
@@ -362,35 +364,39 @@ def _unpaired(table: Runs, first: str, second: str) -> Differences:
     )
 
 
-def compare_pairs(table: Runs, methods: Sequence[str]) -> dict[str, dict[str, Comparison]]:
+def compare_pairs(
+    table: Runs, methods: Sequence[str], terms: Terms = DEFAULT_TERMS
+) -> dict[str, dict[str, Comparison]]:
     """Return every pair of methods on the orders that both ran, by first and second method."""
-    return judge_pairs(table, pair_methods(table, methods))
+    return judge_pairs(table, pair_methods(table, methods), terms)
 
 
-def judge_pairs(table: Runs, pairs: Pairs) -> dict[str, dict[str, Comparison]]:
+def judge_pairs(
+    table: Runs, pairs: Pairs, terms: Terms = DEFAULT_TERMS
+) -> dict[str, dict[str, Comparison]]:
     """Return which method of each pair is better, by first and second method.
 
     Methods are paired by order and training seed; grades and intervals allow for the number of
     pairs.
     """
-    plain = {pair: _compare(table, both) for pair, both in pairs.items()}
+    plain = {pair: _compare(table, both, terms) for pair, both in pairs.items()}
     adjusted = holm({pair: one.p_value for pair, one in plain.items()})
     comparisons: dict[str, dict[str, Comparison]] = {}
     for (first, second), one in plain.items():
         p, known = adjusted[first, second], pairs[first, second].known
         if p is not None and known is not None and one.p_value is not None:
-            interval = _interval(known, table.metric, one.p_value / p)
-            graded = grade(1.0 - p / 2.0, one.n)
+            interval = _interval(known, table.metric, terms.level, one.p_value / p)
+            graded = grade(p, one.n)
             one = replace(one, adjusted_p=p, grade=graded, interval=interval)
         comparisons.setdefault(first, {})[second] = one
     return comparisons
 
 
-def _compare(table: Runs, both: Differences) -> Comparison:
+def _compare(table: Runs, both: Differences, terms: Terms) -> Comparison:
     """Return a pair without what depends on the number of pairs: interval and grade."""
     higher_is_better = find_metric(table.metric).higher_is_better
     tied = np.abs(both.gains) <= SAME
-    known, n, few = both.known, both.orders, both.orders < LEAST_ORDERS
+    known, n, few = both.known, both.orders, both.orders < LEAST_RUNS
     plain = Comparison(
         n,
         float(both.gains.mean() if known is None else known.mean),
@@ -404,9 +410,10 @@ def _compare(table: Runs, both: Differences) -> Comparison:
             table, both.design, known.shared_seeds if known else 0, both.choice
         ),
         paired=both.paired,
+        level=terms.level,
     )
     if known is None:
-        reason = f"requires at least {LEAST_ORDERS} orders; got {n}" if few else "not random"
+        reason = f"requires at least {LEAST_RUNS} orders; got {n}" if few else "not random"
         return replace(plain, reason=reason)
     above, below = float(known.above("mean", 0.0)), float(known.cdf("mean", 0.0))
     following = float(known.above("next", 0.0))
@@ -420,16 +427,20 @@ def _compare(table: Runs, both: Differences) -> Comparison:
     )
 
 
-def _interval(known: Posterior | Combination, metric: str, share: float = 1.0) -> Interval:
+def _interval(
+    known: Posterior | Combination, metric: str, level: float, share: float = 1.0
+) -> Interval:
     """Return the interval of a mean difference, as far as the metric's bounds allow one.
 
-    `share` is p over adjusted p: the interval excludes 0 where adjusted p is below 10 %.
+    `share` is p over adjusted p: the interval excludes 0 where adjusted p is below 1 - level.
     """
     low, high = find_metric(metric).bounds
-    return cut(known.interval("mean", 1.0 - share * (1.0 - LEVEL)), (low - high, high - low))
+    return cut(known.interval("mean", 1.0 - share * (1.0 - level)), (low - high, high - low))
 
 
-def compare_over_datasets(tables: Sequence[Runs], methods: Sequence[str]) -> tuple[Overall, ...]:
+def compare_over_datasets(
+    tables: Sequence[Runs], methods: Sequence[str], terms: Terms = DEFAULT_TERMS
+) -> tuple[Overall, ...]:
     """Return every pair of methods over the datasets on which both have an interval."""
     if len(tables) < 2:
         return ()
@@ -445,16 +456,20 @@ def compare_over_datasets(tables: Sequence[Runs], methods: Sequence[str]) -> tup
         if len(known) < 2:
             continue
         over = combine(list(known.values()), [1.0 / len(known)] * len(known))
-        above, interval = over.above("mean", 0.0), _interval(over, tables[0].metric)
+        above = over.above("mean", 0.0)
+        interval = _interval(over, tables[0].metric, terms.level)
         sure = above if higher_is_better else 1.0 - above
-        graded = grade(sure, LEAST_ORDERS)
+        graded = grade(2.0 * min(sure, 1.0 - sure), LEAST_RUNS)
         opposite = tuple(name for name, it in known.items() if it.mean * over.mean < 0.0)
-        made.append(Overall(*pair, tuple(known), over.mean, interval, sure, graded, opposite))
+        datasets = tuple(known)
+        made.append(
+            Overall(*pair, datasets, over.mean, interval, sure, graded, opposite, terms.level)
+        )
     return tuple(made)
 
 
 def profile_methods(
-    tables: Sequence[Runs], methods: Sequence[str]
+    tables: Sequence[Runs], methods: Sequence[str], terms: Terms = DEFAULT_TERMS
 ) -> dict[str, PerformanceProfile]:
     """Return performance profiles of the methods that ran every dataset."""
     shared = [name for name in methods if all(name in table.methods for table in tables)]
@@ -466,11 +481,13 @@ def profile_methods(
     }
     values = np.concatenate([own for some in runs.values() for own in some])
     scores = np.linspace(values.min(), values.max(), _POINTS)
-    return {name: performance_profile(some, scores) for name, some in runs.items()}
+    return {name: performance_profile(some, scores, terms.level) for name, some in runs.items()}
 
 
-def performance_profile(runs: Sequence[Floats], scores: Floats) -> PerformanceProfile:
-    """Return the share of runs above each score, a mean over datasets, with 90 % bands.
+def performance_profile(
+    runs: Sequence[Floats], scores: Floats, level: float = LEVEL
+) -> PerformanceProfile:
+    """Return the share of runs above each score, a mean over datasets, with bands.
 
     The bands are stratified bootstrap percentiles: orders are drawn again within each dataset
     (Agarwal et al. 2021, Deep Reinforcement Learning at the Edge of the Statistical Precipice).
@@ -482,8 +499,8 @@ def performance_profile(runs: Sequence[Floats], scores: Floats) -> PerformancePr
         drawn = rng.multinomial(count, np.full(count, 1.0 / count), _DRAWS) / count
         share += above.mean(axis=0) / len(runs)
         samples += drawn @ above / len(runs)
-    low, high = np.quantile(samples, [(1.0 - LEVEL) / 2.0, (1.0 + LEVEL) / 2.0], axis=0)
-    return PerformanceProfile(scores, share, low, high)
+    low, high = np.quantile(samples, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0)
+    return PerformanceProfile(scores, share, low, high, level)
 
 
 def holm(p_values: Mapping[_Key, float | None]) -> dict[_Key, float | None]:

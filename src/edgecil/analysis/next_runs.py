@@ -19,8 +19,10 @@ from edgecil.analysis.claims import Claims, make_claims
 from edgecil.analysis.comparison import judge_pairs, pair_methods
 from edgecil.analysis.samples import find_truth, know_orders, representative_orders
 from edgecil.analysis.sources import DatasetRuns, Reading, Source, gather
+from edgecil.analysis.terms import Terms
 from edgecil.errors import UsageError, warn
 from edgecil.experiments.experiment import Experiment
+from edgecil.hints import Level
 from edgecil.io.files import check_new, replace_file
 from edgecil.io.notebook import show_printed
 from edgecil.options import checked
@@ -28,8 +30,9 @@ from edgecil.runs.run_table import Runs
 from edgecil.runs.training_seeds import FROM_LOGS, SEEDS
 from edgecil.sequences.protocols import CONTINUED, find_protocol
 from edgecil.sequences.sequence import ClassSequence
-from edgecil.statistics.posterior import LEAST_ORDERS, Grade, Posterior
+from edgecil.statistics.posterior import Posterior
 from edgecil.statistics.sequential import excludes_zero
+from edgecil.statistics.verdicts import LEAST_RUNS, LEVEL, Grade
 from edgecil.wording.populations import unit_of
 from edgecil.wording.sentences import MOST_ORDERS, count, describe_next
 
@@ -56,7 +59,7 @@ class NextStep:
         sure_count: how many reach it with probability 95 %; None without a target.
         repeats: how many orders to train once more, if order and training are to be separated; 0
             if that was done.
-        half_width: of the mean's 90 % interval now; None if there is none.
+        half_width: of the mean's interval now; None if there is none.
         target: the half-width aimed at; None if there is none.
         seconds: expected duration of the step, one training after the other; None if the durations
             of the runs are not recorded.
@@ -102,15 +105,18 @@ def advise(
     if claims.mean.validity == "measured":
         step = NextStep("repeats" if again else "nothing", repeats=again)
     elif known is None:
-        more = LEAST_ORDERS - (0 if replaces else claims.order_count)
+        more = LEAST_RUNS - (0 if replaces else claims.order_count)
         step = NextStep("orders", min(max(more, 1), left), replaces=replaces, unit=unit)
     else:
-        width = float(known.half_width())
+        level = claims.level
+        width = float(known.half_width(level))
         goal = _NARROWER * width if target is None else target
         step = NextStep("nothing", repeats=again, half_width=width, target=goal, unit=unit)
         if width > goal and left:
             most = min(left, _MOST_ORDERS)
-            likely, sure = (orders_for(known, goal, it, most=most) for it in ASSURANCES)
+            likely, sure = (
+                orders_for(known, goal, it, most=most, level=level) for it in ASSURANCES
+            )
             step = replace(step, step="orders", order_count=likely or most, sure_count=sure)
     if seconds is None:
         return step
@@ -118,7 +124,12 @@ def advise(
 
 
 def orders_for(
-    known: Posterior, target: float, assurance: float, *, most: int = 1_000_000
+    known: Posterior,
+    target: float,
+    assurance: float,
+    *,
+    most: int = 1_000_000,
+    level: float = LEVEL,
 ) -> int | None:
     """Return how many more orders bring the mean's interval to a half-width with an assurance.
 
@@ -132,16 +143,16 @@ def orders_for(
     def probability(more: int) -> float:
         """Half-widths grow with the sum of squares; find the largest that is allowed."""
         squares = more * float(weights @ variance) * factors
-        below = known.after(more, squares[:-1:_STRIDE]).half_width() <= target
+        below = known.after(more, squares[:-1:_STRIDE]).half_width(level) <= target
         if not below[0]:
             return 0.0
         start = _STRIDE * (int(below.sum()) - 1)
         near = squares[start : start + _STRIDE + 1]
-        widths = known.after(more, near).half_width()
+        widths = known.after(more, near).half_width(level)
         largest = np.exp(np.interp(target, widths, np.log(near)))
         return float(weights @ chdtr(more, largest / variance))
 
-    width = float(known.half_width())
+    width = float(known.half_width(level))
     if width <= target:
         return 0
     # The half-width falls with the root of the number of orders.
@@ -158,7 +169,12 @@ def orders_for(
 
 
 def orders_to_decide(
-    known: Posterior, values: ArrayLike, assurance: float, *, most: int = 200
+    known: Posterior,
+    values: ArrayLike,
+    assurance: float,
+    *,
+    most: int = 200,
+    level: float = LEVEL,
 ) -> int | None:
     """Return after how many more orders a difference is decided with an assurance.
 
@@ -176,7 +192,7 @@ def orders_to_decide(
     mean = known.centre[0, column] + width * rng.standard_normal(_FUTURES)
     future = mean[:, None] + std[:, None] * rng.standard_normal((_FUTURES, most))
     series = np.concatenate([np.broadcast_to(seen, (_FUTURES, len(seen))), future], axis=1)
-    decided = excludes_zero(series)[:, len(seen) - 1 :].cumsum(axis=1) > 0
+    decided = excludes_zero(series, level)[:, len(seen) - 1 :].cumsum(axis=1) > 0
     enough = np.flatnonzero(decided.mean(axis=0) >= assurance)
     return int(enough[0]) if enough.size else None
 
@@ -247,6 +263,7 @@ def next_runs(
     target: float | None = None,
     metric: str | None = None,
     classifier: str | None = None,
+    level: Level | None = None,
     order_seed: int = 0,
     out: str | Path | None = None,
     overwrite: bool = False,
@@ -257,11 +274,12 @@ def next_runs(
     Args:
         source: experiment directories and CSV files. In Python also experiments, DataFrames and
             accuracy tables.
-        target: wanted half-width of the mean's 90 % interval, in points; by default half of the
+        target: wanted half-width of the mean's interval, in points; by default half of the
             current one.
         metric: metric to which the interval refers; by default the experiment's.
         classifier: the classifier of the methods, such as `nme`; each method's main one by
             default.
+        level: probability with which the interval contains the mean; 0.95 by default.
         order_seed: seed for choosing class orders.
         out: JSON file to write the orders to, which `run` accepts as `sequences`; requires runs on
             one dataset. Nothing is written if no further orders are suggested. A file of an
@@ -275,11 +293,12 @@ def next_runs(
         raise UsageError(f"`order_seed` must be at least 0. Got {order_seed} instead.")
     if target is not None and not 0.0 < target < math.inf:
         raise UsageError(f"`target` must be a positive number of points. Got {target:g} instead.")
+    terms = Terms.of(level=level)
     runs = gather(source, metric=metric, classifier=classifier, **reading).datasets
     if out is not None and len(runs) > 1:
         names = ", ".join(part.table.dataset for part in runs)
         raise UsageError(f"`out` requires runs on one dataset. Got {names}.")
-    advice = [replace(_next(it, target, order_seed), notes=it.notes) for it in runs]
+    advice = [replace(_next(it, target, order_seed, terms), notes=it.notes) for it in runs]
     if out is not None:
         if advice[0].orders:
             advice[0].save(out)
@@ -304,22 +323,24 @@ def run_seconds(runs: DatasetRuns, method: str) -> float | None:
     return fmean(seconds) if seconds else None
 
 
-def _next(runs: DatasetRuns, target: float | None, order_seed: int) -> NextRuns:
+def _next(runs: DatasetRuns, target: float | None, order_seed: int, terms: Terms) -> NextRuns:
     table = runs.table
     steps = {}
     for name in table.methods:
         if len(table.orders(name)):
-            claims = make_claims(table, name, find_truth(table, name))
+            claims = make_claims(table, name, find_truth(table, name), terms)
             seconds = run_seconds(runs, name)
             steps[name] = advise(table, name, claims, target=target, seconds=seconds)
     most = min(table.space.size - len(table.sequences), MOST_ORDERS)
     pairs = pair_methods(table, list(steps))
-    compared = judge_pairs(table, pairs)
+    compared = judge_pairs(table, pairs, terms)
     decisions: dict[str, dict[str, int | None]] = {}
     grades: dict[str, dict[str, Grade]] = {}
     for (first, second), both in pairs.items():
         if isinstance(both.known, Posterior):
-            needed = orders_to_decide(both.known, both.gains, ASSURANCES[0], most=most)
+            needed = orders_to_decide(
+                both.known, both.gains, ASSURANCES[0], most=most, level=terms.level
+            )
             decisions.setdefault(first, {})[second] = needed
             grades.setdefault(first, {})[second] = compared[first][second].grade
     more = min(max((step.order_count for step in steps.values()), default=0), MOST_ORDERS)

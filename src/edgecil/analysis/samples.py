@@ -16,13 +16,13 @@ from edgecil.sequences.protocols import ENUMERATE, Protocol, find_protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.statistics.posterior import (
-    LEAST_ORDERS,
     Posterior,
     evidence,
     independent_variance,
     measured_prior,
     posterior,
 )
+from edgecil.statistics.verdicts import LEAST_RUNS
 from edgecil.wording.populations import Chosen, population_words
 
 _FEWEST = 2
@@ -226,7 +226,7 @@ def know(
         metric: what they are values of.
         class_variance: see :func:`~edgecil.statistics.posterior.independent_variance`.
     """
-    if len(values) < LEAST_ORDERS:
+    if len(values) < LEAST_RUNS:
         return None
     given = ~np.isnan(values)
     means = np.nanmean(values, axis=1)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from edgecil.classes import ClassChoice
 from edgecil.errors import UsageError, format_value
-from edgecil.hints import Count, Range, Whole
+from edgecil.hints import Count, Level, Range, Whole
 from edgecil.io.device import Precision
 from edgecil.options import Options, option
 from edgecil.runs.training_seeds import training_seed
@@ -17,6 +17,7 @@ from edgecil.sequences.protocols import RECOMMENDED, find_protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace, TaskSizes
 from edgecil.similarity.build import SimilaritySource
+from edgecil.statistics.verdicts import LEVEL
 
 Preparation: TypeAlias = Literal["plain", "centre-crop"]
 Normalisation: TypeAlias = Literal["model", "dataset", "none"]
@@ -163,6 +164,11 @@ class Execution(Options):
         "`icarl > 60`, `icarl ± 0.5`, or `mean ± 0.5` for every method; at most `budget` orders, "
         "30 by default",
         metavar="GOAL",
+    )
+    level: Level = option(
+        "probability with which the intervals of `until`, and of the new trainings of a search, "
+        "contain the mean",
+        LEVEL,
     )
     repeats_on: Count | None = option(
         "number of orders of the experiment's first protocol to train once more with another "

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from edgecil.io.numbers import per_cent
+from edgecil.statistics.verdicts import LEVEL
+
 
 @dataclass(frozen=True)
 class GoalStatus:
@@ -12,11 +15,12 @@ class GoalStatus:
     Attributes:
         order_count: number of different class orders.
         intervals: by method, or by `first - second`: the interval that holds the mean at all times
-            with probability 90 %; None while it is infinite.
+            with probability `level`; None while it is infinite.
         answer: True or False as soon as the goal is decided; None until then.
         means: by the same names; empty without orders.
         one_seed: whether all orders were trained with the same seed, so that the answer is about
             this seed.
+        level: probability with which all intervals hold their means.
     """
 
     order_count: int
@@ -24,6 +28,7 @@ class GoalStatus:
     answer: bool | None
     means: dict[str, float] = field(default_factory=dict)
     one_seed: bool = False
+    level: float = LEVEL
 
     def __str__(self) -> str:
         """Return what is known in the words of `analyze` and `compare`, and whether it suffices."""
@@ -38,7 +43,9 @@ class GoalStatus:
             between = "no interval yet"
             if interval is not None:
                 low, high = (f"{end:.1f}".replace("-", "−") for end in interval)
-                between = f"90 % interval {low} to {high}, valid after every order"
+                between = (
+                    f"{per_cent(self.level)} interval {low} to {high}, valid after every order"
+                )
             lines.append(
                 f"{name.replace(' - ', ' − ')}: {reached.replace('-', '−')}on average over {over} "
                 f"({between}), {self.order_count} orders."

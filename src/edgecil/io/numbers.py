@@ -91,3 +91,12 @@ def _plain(text: str) -> str:
     if "_" in text or not (text.isascii() or text.strip().isascii()):
         raise ValueError
     return text
+
+
+def per_cent(level: float) -> str:
+    """A level in words.
+
+    >>> per_cent(0.95), per_cent(0.995)
+    ('95 %', '99.5 %')
+    """
+    return f"{100.0 * level:g} %"

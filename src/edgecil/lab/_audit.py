@@ -32,7 +32,8 @@ from edgecil.options import checked
 from edgecil.runs.run_table import Runs
 from edgecil.sequences.protocols import RANDOM, find_protocol
 from edgecil.statistics.distributions import SAME
-from edgecil.statistics.posterior import LEVEL, Interval
+from edgecil.statistics.posterior import Interval
+from edgecil.statistics.verdicts import LEVEL
 
 # Name and version of the JSON form of an audit; a changed field is a new version.
 SCHEMA = "edgecil.lab-audit/1"

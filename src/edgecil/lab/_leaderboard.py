@@ -22,7 +22,8 @@ from edgecil.lab.truth_tables import TruthSource, TruthTable, truths, varies
 from edgecil.runs.metrics import DEFAULT_METRIC, METRICS
 from edgecil.sequences.protocols import PROTOCOLS, RANDOM, Protocol
 from edgecil.sequences.sequence import ClassSequence
-from edgecil.statistics.posterior import LEVEL, independent_variance
+from edgecil.statistics.posterior import independent_variance
+from edgecil.statistics.verdicts import LEVEL
 
 if TYPE_CHECKING:
     from edgecil.report.table import Table

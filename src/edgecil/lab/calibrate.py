@@ -18,18 +18,25 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgecil.analysis.calibration import FILE, LEAST, SCHEMA, TOLERATED, Calibration, Figure
+from edgecil.analysis.calibration import (
+    FILE,
+    SCHEMA,
+    TOLERATED,
+    Calibration,
+    Figure,
+    least_of,
+)
 from edgecil.analysis.next_runs import orders_for
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Floats, Ints
 from edgecil.io.json import to_json
+from edgecil.io.numbers import per_cent
 from edgecil.lab.truth_tables import TruthTable, truths, varies
 from edgecil.sequences.protocols import LATIN, RANDOM, Protocol
 from edgecil.sequences.protocols.latin import latin
 from edgecil.statistics.distributions import accuracy_step
 from edgecil.statistics.posterior import (
     FILE as PRIORS,
-    LEVEL,
     SCHEMA as PRIORS_SCHEMA,
     TAIL,
     Posterior,
@@ -40,8 +47,10 @@ from edgecil.statistics.posterior import (
     posterior,
 )
 from edgecil.statistics.sequential import excludes_zero
+from edgecil.statistics.verdicts import LEVEL
 
 ORDERS = (3, 5, 10, 20, 30)
+LEVELS = (LEVEL, 0.9, 0.99)
 _FURTHER = 10  # runs by which a prediction is judged
 _NARROWER = 0.5
 _MOST_DESIGNS = 60
@@ -77,22 +86,26 @@ class Learner:
 
 
 def format_calibration(measured: Calibration) -> Iterator[str]:
-    """Yield a table: average [least to greatest learner], quarter of smallest spreads."""
-    counts = {n for by in measured.figures.values() for own in by.values() for n in own}
-    orders = sorted(counts, key=int)
+    """Yield a table per level: average [least to greatest learner], smallest spreads."""
     drawn = f"{measured.truths} truths, {measured.draws} draws of each."
     yield f"{drawn} Average [least to greatest learner], and the quarter of smallest spreads.\n"
-    yield f"| claim | protocol | {' | '.join(orders)} |\n|---|---|{'---|' * len(orders)}"
-    for claim, by in measured.figures.items():
-        for protocol, own in by.items():
-            cells = (
-                f"{it.average:.3f} [{it.least:.2f} to {it.greatest:.2f}] {it.small:.2f}"
-                if it
-                else "–"
-                for it in map(own.get, orders)
-            )
-            yield f"| {claim} | {protocol} | {' | '.join(cells)} |"
-    yield ""
+    for level, figures in measured.figures.items():
+        counts = {n for by in figures.values() for own in by.values() for n in own}
+        orders = sorted(counts, key=int)
+        yield f"At a level of {per_cent(float(level))}:\n"
+        yield f"| claim | protocol | {' | '.join(orders)} |\n|---|---|{'---|' * len(orders)}"
+        for claim, by in figures.items():
+            for protocol, own in by.items():
+                cells = (_format_figure(own.get(count)) for count in orders)
+                yield f"| {claim} | {protocol} | {' | '.join(cells)} |"
+        yield ""
+
+
+def _format_figure(figure: Figure | None) -> str:
+    if figure is None:
+        return "–"
+    learners = f"{figure.least:.3f} to {figure.greatest:.3f}"
+    return f"{figure.average:.3f} [{learners}] {figure.small:.3f}"
 
 
 def learners(tables: Iterable[TruthTable]) -> list[Learner]:
@@ -145,27 +158,31 @@ def calibrate(
     small = spreads <= np.quantile(spreads, 0.25)
     names = [truth.name for truth in truths]
     chosen = priors or (measured_prior(), measured_prior())
-    result = Calibration(command, len(truths), draws, {})
+    result = Calibration(command, len(truths), draws, {f"{level:g}": {} for level in LEVELS})
 
-    def note(claim: str, count: int, values: Sequence[float], design: Protocol = RANDOM) -> None:
-        array = np.array(values)
-        means = _by_learner(names, array)
-        parts = np.nanmean(array), min(means), max(means), np.nanmean(array[small])
-        figure = Figure(*(round(float(part), 3) for part in parts))
-        result.figures.setdefault(claim, {}).setdefault(design.name, {})[str(count)] = figure
+    def note(
+        claim: str, count: int, values: Sequence[ArrayLike], design: Protocol = RANDOM
+    ) -> None:
+        """Add the figures of one claim, whose values are (T, levels) or, of one level, (T,)."""
+        by_level = np.array(values).reshape(len(truths), -1).T
+        for figures, rates in zip(result.figures.values(), by_level, strict=False):
+            means = _by_learner(names, rates)
+            parts = np.nanmean(rates), min(means), max(means), np.nanmean(rates[small])
+            figure = Figure(*(round(float(part), 3) for part in parts))
+            figures.setdefault(claim, {}).setdefault(design.name, {})[str(count)] = figure
 
     for count in orders:
         rng = np.random.default_rng([seed, count])
         for design in (RANDOM, LATIN):
             balanced = design is LATIN
-            rows: list[dict[str, float]] = [{} for _ in truths]
+            rows: list[dict[str, Floats]] = [{} for _ in truths]
             for row, truth in zip(rows, truths, strict=True):
                 if not balanced or truth.table.kind == "enumerated":
                     own = chosen[truth.half]
                     drawn = _draw(truth, count, draws, rng, own, balanced=balanced)
                     row |= _judge(truth, drawn, rng)
             for claim in max(rows, key=len):
-                note(claim, count, [row.get(claim, math.nan) for row in rows], design)
+                note(claim, count, [row.get(claim, _UNKNOWN) for row in rows], design)
         pairs = [_pairs(it, truths, count, draws, rng, chosen[it.half]) for it in truths]
         note("difference", count, pairs)
         shared = [_one_seed(it, count, draws, rng, chosen[it.half]) for it in truths]
@@ -219,7 +236,8 @@ def _latin(table: TruthTable, count: int, draws: int) -> Ints:
     return np.resize(orders, (draws, count))
 
 
-def _judge(truth: Learner, drawn: _Draw, rng: np.random.Generator) -> dict[str, float]:
+def _judge(truth: Learner, drawn: _Draw, rng: np.random.Generator) -> dict[str, Floats]:
+    """Return, by claim, how often it is right at each level."""
     known, held = drawn.known, drawn.held
     draws, repeats, size = held.shape
     unseen = np.nanmean(held, axis=1)  # of each order, its trainings that were not taken
@@ -231,19 +249,22 @@ def _judge(truth: Learner, drawn: _Draw, rng: np.random.Generator) -> dict[str, 
     std = truth.values.std(ddof=1)
     against = truth.values[(drawn.repeats + 1) % repeats, drawn.orders]
     itself = posterior(evidence(drawn.values - against), prior=known.prior)
+    following = [_inside(known.cdf("next", values)) for values in future.T]
     return {
         "mean": _inside(known.cdf("mean", unseen.mean(axis=1))),
-        "next run": float(np.mean([_inside(known.cdf("next", values)) for values in future.T])),
+        "next run": np.mean(following, axis=0),
         "tail": _holds_tail(known, drawn.bad),
         "std": _inside(known.cdf("std", np.full(draws, std))),
-        "estimated std / true std": float((known.std / std).mean()),
+        "estimated std / true std": np.full(len(LEVELS), (known.std / std).mean()),
         "a learner against itself": 1.0 - _inside(itself.cdf("mean", np.zeros(draws))),
     }
 
 
-def _holds_tail(known: Posterior, bad: tuple[Floats, Floats]) -> float:
+def _holds_tail(known: Posterior, bad: tuple[Floats, Floats]) -> Floats:
+    """Return the share of draws whose interval holds the tail, (levels,)."""
     low, high = (known.cdf("tail", end) for end in bad)
-    return float(np.mean((high >= (1.0 - LEVEL) / 2.0) & (low <= (1.0 + LEVEL) / 2.0)))
+    inside = [(high >= (1.0 - level) / 2.0) & (low <= (1.0 + level) / 2.0) for level in LEVELS]
+    return np.asarray(np.mean(inside, axis=1))
 
 
 def _by_learner(names: Sequence[str], values: ArrayLike) -> list[float]:
@@ -253,8 +274,9 @@ def _by_learner(names: Sequence[str], values: ArrayLike) -> list[float]:
     return [float(np.nanmean(own)) for own in rows if not np.isnan(own).all()]
 
 
-def _inside(below: Floats) -> float:
-    return float((np.abs(below - 0.5) <= LEVEL / 2.0).mean())
+def _inside(below: Floats) -> Floats:
+    """Return the share of (B,) probabilities that lie in the central interval, (levels,)."""
+    return np.array([(np.abs(below - 0.5) <= level / 2.0).mean() for level in LEVELS])
 
 
 def _pairs(
@@ -264,7 +286,7 @@ def _pairs(
     draws: int,
     rng: np.random.Generator,
     prior: Prior,
-) -> float:
+) -> Floats:
     """How often the interval of a difference holds that of the runs that were not taken."""
     rates = []
     for other in truths:
@@ -275,12 +297,12 @@ def _pairs(
         drawn = _draw(replace(truth, values=gain, class_accuracies=None), count, few, rng, prior)
         exact = np.nanmean(drawn.held, axis=1).mean(axis=1)
         rates.append(_inside(drawn.known.cdf("mean", exact)))
-    return float(np.mean(rates)) if rates else float("nan")
+    return np.mean(rates, axis=0) if rates else _UNKNOWN
 
 
 def _one_seed(
     truth: Learner, count: int, draws: int, rng: np.random.Generator, prior: Prior
-) -> float:
+) -> Floats:
     """How often the interval from one seed holds the mean over orders of another seed."""
     repeats, size = truth.values.shape
     orders = np.argsort(rng.random((draws, size)), axis=1)[:, :count]
@@ -289,14 +311,19 @@ def _one_seed(
     return _inside(known.cdf("mean", truth.values[(seed + 1) % repeats].mean(axis=1)))
 
 
-def _until(truth: Learner, most: int, draws: int, rng: np.random.Generator) -> tuple[float, float]:
+def _until(
+    truth: Learner, most: int, draws: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
     """How often some look excludes a zero difference with itself, or the true mean."""
     repeats, size = truth.values.shape
     orders = np.argsort(rng.random((draws, size)), axis=1)[:, :most]
     seeds = rng.integers(0, repeats, (draws, most))
     first, second = truth.values[seeds, orders], truth.values[(seeds + 1) % repeats, orders]
-    apart, off = excludes_zero(first - second), excludes_zero(first - truth.values.mean())
-    return float(apart.any(axis=1).mean()), float(off.any(axis=1).mean())
+    apart, off = [], []
+    for level in LEVELS:
+        apart.append(excludes_zero(first - second, level).any(axis=1).mean())
+        off.append(excludes_zero(first - truth.values.mean(), level).any(axis=1).mean())
+    return np.array(apart), np.array(off)
 
 
 def _kept(truth: Learner, count: int, draws: int, rng: np.random.Generator, prior: Prior) -> float:
@@ -385,9 +412,10 @@ def _suit_every_learner(truths: Sequence[Learner], prior: Prior) -> Prior:
         """Return the squares of what labels miss, 1 is as much as is tolerated, summed."""
         off = 0.0
         for draws in drawn.values():
-            rates = [_holds_tail(replace(known, prior=own), bad) for known, bad in draws]
+            judged = [_holds_tail(replace(known, prior=own), bad) for known, bad in draws]
+            rates = [rate[0] for rate in judged]
             off += ((float(np.mean(rates)) - LEVEL) / TOLERATED) ** 2
-            off += ((LEVEL - min(_by_learner(families, rates))) / (LEVEL - LEAST)) ** 2
+            off += ((LEVEL - min(_by_learner(families, rates))) / (LEVEL - least_of(LEVEL))) ** 2
         return off
 
     # The middle values first, then one after the other.
@@ -397,6 +425,7 @@ def _suit_every_learner(truths: Sequence[Learner], prior: Prior) -> Prior:
     return min((replace(prior, tail_weight=weight) for weight in _WEIGHTS), key=off_tail)
 
 
+_UNKNOWN: Floats = np.full(len(LEVELS), np.nan)
 _FIT_DRAWS = 100
 _SAME_STD = 1.25  # a standard deviation that is off by less counts as right
 _SCALES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 1.0, 1.2, 1.4, 1.7, 2.0)

@@ -17,8 +17,9 @@ from edgecil.io.arrays import Floats
 from edgecil.lab.truth_tables import TruthTable, membership, truths
 from edgecil.sequences.objective import applicable_objectives
 from edgecil.similarity.images import class_means
-from edgecil.statistics.posterior import LEVEL, Interval
+from edgecil.statistics.posterior import Interval
 from edgecil.statistics.variance import split_variance
+from edgecil.statistics.verdicts import LEVEL
 
 Row: TypeAlias = dict[str, Any]
 

@@ -10,6 +10,7 @@ from edgecil.analysis.analysis import Analysis, DatasetAnalysis
 from edgecil.analysis.comparison import Comparison, PerformanceProfile
 from edgecil.analysis.details import TaskCurve
 from edgecil.io.arrays import Floats, Ints
+from edgecil.io.numbers import per_cent
 from edgecil.report.drawing import (
     NARROW,
     WIDE,
@@ -86,10 +87,11 @@ def draw_curves(curves: Mapping[str, TaskCurve], words: MetricWords, width: floa
 
 
 def build_profiles(profiles: Mapping[str, PerformanceProfile], words: MetricWords) -> ReportFigure:
-    """The share of each method's runs above each score, with its 90 % band."""
+    """The share of each method's runs above each score, with its band."""
+    level = per_cent(next(iter(profiles.values())).level)
     caption = (
-        "Share of each method's runs above a score, a mean over the datasets, with its 90 % band: "
-        "a higher line is better."
+        f"Share of each method's runs above a score, a mean over the datasets, with its {level} "
+        "band: a higher line is better."
     )
     lines = {
         name: (one.scores, 100.0 * one.share, 100.0 * one.low, 100.0 * one.high)
@@ -173,8 +175,9 @@ def build_pairs(
     if not pairs:
         return None
     caption = (
-        "Mean difference of each pair of methods on the orders that both ran, with its 90 % "
-        "interval and how sure it is; an interval that does not touch 0 is coloured."
+        "Mean difference of each pair of methods on the orders that both ran, with its "
+        f"{per_cent(pairs[0][2].level)} interval and how sure it is; an interval that does not "
+        "touch 0 is coloured."
         + ("" if higher_is_better else " Lower is better: a negative difference is a gain.")
     )
     rows = [
@@ -390,6 +393,6 @@ def build_over_datasets(analysis: Analysis) -> ReportFigure | None:
         return None
     caption = (
         "Mean difference of each pair over all datasets, which weigh the same, and on each of "
-        "them, with its 90 % interval and how sure it is."
+        f"them, with its {per_cent(analysis.options.terms.level)} interval and how sure it is."
     )
     return ReportFigure.of("datasets", caption, lambda width: draw_intervals(rows, width))

@@ -15,7 +15,7 @@ from edgecil.analysis.analysis import (
     pooled_notes,
 )
 from edgecil.analysis.similarities import NO_CLASS_NAMES
-from edgecil.io.numbers import rounded, rounded_limit
+from edgecil.io.numbers import per_cent, rounded, rounded_limit
 from edgecil.report.order_table import compare_pair
 from edgecil.runs.identity import inside, listed, training_facts
 from edgecil.runs.run_table import FINISHED
@@ -167,7 +167,7 @@ def _furthest(dataset: DatasetAnalysis, names: Sequence[str], words: MetricWords
         for meaning, value in claims.probes.items():
             text = (
                 f"A new run of {name} lies between {rounded_limit(low)} and {rounded_limit(high)} "
-                f"{words.unit} (90 %); it reaches {rounded(value)} {meaning}."
+                f"{words.unit} ({per_cent(claims.level)}); it reaches {rounded(value)} {meaning}."
             )
             distances.append((max(low - value, value - high), text))
     return [text for far, text in [max(distances, default=(0.0, ""))] if far > 0.0]
@@ -188,7 +188,7 @@ def noise_sentences(dataset: DatasetAnalysis, ranked: Sequence[str]) -> list[str
         between = ""
         if effect.order_share_interval is not None:
             low, high = (100.0 * end for end in effect.order_share_interval)
-            between = f" (90 % interval {low:.0f} to {high:.0f})"
+            between = f" ({per_cent(dataset.level)} interval {low:.0f} to {high:.0f})"
         what = "" if shares else " of the variance of single trainings"
         shares.append(f"{100.0 * effect.order_share:.0f} %{between}{what} of {name}")
     lucky = [name for name, effect in effects.items() if effect.exceeds_noise is False]

@@ -11,6 +11,7 @@ import numpy as np
 from edgecil.analysis.analysis import DatasetAnalysis
 from edgecil.analysis.claims import Claims
 from edgecil.io.arrays import Floats, Ints
+from edgecil.io.numbers import per_cent
 from edgecil.report.drawing import (
     NARROW,
     WIDE,
@@ -97,14 +98,15 @@ def build_overview(
     words = metric_words(dataset.metric)
     kind = "class order" if dataset.table.counts_orders else "run"
     rows = [_row(dataset, method, orders) for method in ranked]
+    level = per_cent(dataset.level)
     dots = "each dot is an order"
     if any(row.is_crowded for row in rows):
         dots += f" (of {_MOST_DOTS:,} and more only the {_ENDS} lowest and highest)"
     caption = (
         f"{words.title[0].upper()}{words.title[1:]} over class orders: "
         f"{'each row is a method; ' if len(rows) > 1 else ''}{dots}, the "
-        "diamond is the mean with its 90 % interval, the thin bar holds a new run with "
-        "probability 90 %, and grey is the distribution over orders."
+        f"diamond is the mean with its {level} interval, the thin bar holds a new run with "
+        f"probability {level}, and grey is the distribution over orders."
     )
     return ReportFigure.of(name, caption, lambda width: draw_overview(rows, words, width, kind))
 
@@ -323,6 +325,7 @@ def _scale(rows: Sequence[OverviewRow], start: float, end: float) -> Scale:
 def _entries(rows: Sequence[OverviewRow], kind: str) -> list[Entry]:
     """The legend: what is drawn and nothing else."""
     entries = []
+    level = per_cent(rows[0].claims.level)
     protocols = sorted({name for row in rows for name in row.protocols} - {""})
     for place, protocol in enumerate(protocols):
         label = protocol if place else f"{kind} of {protocol}"
@@ -332,12 +335,12 @@ def _entries(rows: Sequence[OverviewRow], kind: str) -> list[Entry]:
         label = "other order" if protocols else "order"
         entries.append(Entry(label, *protocol_style(""), opacity=0.55))
     if any(row.claims.mean.interval for row in rows):
-        entries.append(Entry("mean, 90 % interval", "ink", "interval"))
+        entries.append(Entry(f"mean, {level} interval", "ink", "interval"))
     else:
         entries.append(Entry("mean", "ink", "diamond"))
     measured = [row.is_measured for row in rows if row.has_shape]
     if any(row.claims.next_run.interval for row in rows):
-        text = "90 % of orders" if any(measured) else "new run, 90 %"
+        text = f"{level} of orders" if any(measured) else f"new run, {level}"
         entries.append(Entry(text, "ink", "whisker"))
     if measured:
         entries.append(Entry("all orders" if all(measured) else "distribution", "truth"))
@@ -351,7 +354,7 @@ def explain(dataset: DatasetAnalysis) -> str:
     if any(one.claims.order_count >= _LEAST_SHAPE for one in methods):
         sentences.append(
             "Grey: the distribution over orders and trainings. The thin bar holds a new run with "
-            "probability 90 % and counts how uncertain that distribution is."
+            f"probability {per_cent(dataset.level)} and counts how uncertain that distribution is."
         )
     if any(one.order_effect.order_share is not None for one in methods):
         sentences.append("Order: how much of the variance of runs is due to the class order.")

@@ -8,9 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from edgecil.io.csv_files import Cell
+from edgecil.io.numbers import per_cent
 from edgecil.report.order_table import compare_pair, named_orders, rank
 from edgecil.report.page_text import class_names, describe_sequence, shorten
 from edgecil.report.table import Column, Table, make_table
+from edgecil.statistics.verdicts import LEVEL
 from edgecil.wording.metric_words import metric_words
 
 if TYPE_CHECKING:
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
 
 _SHOWN = 50  # tasks of a sequence, and classes of a task
 _BOLD = (
-    "Bold: the best mean, and every method whose difference from it, on the orders of both, has a "
-    "90 % interval that includes 0."
+    "Bold: the best mean, and every method whose difference from it, on the orders of both, has an "
+    "interval that includes 0."
 )
 
 
@@ -38,7 +40,8 @@ def summary_table(
 
     The rows are `ranked`, best mean first; `about` is a sentence for the caption in LaTeX.
     """
-    words = metric_words(dataset.metric)
+    words, level = metric_words(dataset.metric), per_cent(dataset.level)
+    ends_of_run = [f"{50.0 * share:g} %" for share in (1.0 - dataset.level, 1.0 + dataset.level)]
     over = "class orders" if dataset.table.counts_orders else "runs"
     counts = Column(over.removeprefix("class "), 0)
     shown = rank(dataset) if ranked is None else ranked
@@ -63,8 +66,8 @@ def summary_table(
                 Column("from", 1): low,
                 Column("to", 1): high,
                 Column("tail", 1): claims.tail.value,
-                Column("5 %", 1): least,
-                Column("95 %", 1): most,
+                Column(ends_of_run[0], 1): least,
+                Column(ends_of_run[1], 1): most,
                 **{Column(label, 1): own.get(label) for label in labels},
                 **ends,
                 Column("order, %", 0): None if share is None else 100.0 * share,
@@ -85,9 +88,11 @@ def summary_table(
             }
         )
     explained = {
-        "from": "'From' and 'to' are the 90 % interval of the mean.",
+        "from": f"'From' and 'to' are the {level} interval of the mean.",
         "tail": "95 % of runs exceed the tail.",
-        "5 %": "A new run lies between '5 %' and '95 %' with probability 90 %.",
+        ends_of_run[0]: "A new run lies between '{}' and '{}' with probability {}.".format(
+            *ends_of_run, level
+        ),
         "order, %": "'Order' is the share of the variance of runs that is due to the order.",
     }
     if dataset.predictor is not None:
@@ -102,7 +107,7 @@ def summary_table(
         notes.append("Constructed orders do not count for mean, worst and best.")
     extremes = f"the {' and '.join(words.ends)} {over[:-1]}"
     caption = (
-        "Mean with its 90 % interval, the value that 95 % of runs exceed, and "
+        f"Mean with its {level} interval, the value that 95 % of runs exceed, and "
         f"{'grouped and spread similar classes' if probes else extremes}"
         f"{f', in {words.unit}' if words.unit else ''}. {about}"
     ).rstrip()
@@ -186,6 +191,7 @@ def _pairs_table(
     rows: list[tuple[Cell, ...]] = []
     bold: set[tuple[int, int]] = set()
     several = any(dataset for dataset, *_ in pairs)
+    level = next((pair.level for *_, pair in pairs), LEVEL)
     for dataset, first, second, pair in pairs:
         low, high = pair.interval or (None, None)
         if low is not None and high is not None and not low <= 0.0 <= high:
@@ -197,9 +203,10 @@ def _pairs_table(
     return Table(
         name,
         "Pairs of methods",
-        "Mean difference in points with its 90 % interval over the n orders (or runs, if orders "
-        "are unknown) of both, the share of them that the first method wins (ties count half), the "
-        "probability that it wins in a new run, and p, two-sided, of no mean difference"
+        f"Mean difference in points with its {per_cent(level)} interval over the n orders (or "
+        "runs, if orders are unknown) of both, the share of them that the first method wins (ties "
+        "count half), the probability that it wins in a new run, and p, two-sided, of no mean "
+        "difference"
         f"{'; interval and p are adjusted for the number of pairs (Holm)' if len(rows) > 1 else ''}"
         ".",
         (

@@ -16,6 +16,7 @@ from edgecil.analysis.similarities import SimilarityLike
 from edgecil.analysis.sources import Reading, Source
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.experiments.experiment import Experiment
+from edgecil.hints import Level
 from edgecil.io.directory import check_owner, claim
 from edgecil.io.files import replace_files
 from edgecil.io.json import checked_json
@@ -57,6 +58,7 @@ def write_report(
     classifier: str | None = None,
     similarity: SimilarityLike | None = None,
     predictor: str | None = None,
+    level: Level | None = None,
     live: bool = False,
     open: bool = False,
     **reading: Unpack[Reading],
@@ -76,6 +78,7 @@ def write_report(
         classifier: as for :func:`edgecil.analyze`.
         similarity: as for :func:`edgecil.analyze`.
         predictor: as for :func:`edgecil.analyze`.
+        level: as for :func:`edgecil.analyze`.
         live: write the page alone, without its files; it loads itself again every ten seconds.
         open: open the pages in the web browser.
         reading: see :class:`~edgecil.analysis.sources.Reading`.
@@ -87,7 +90,11 @@ def write_report(
     if not isinstance(source, Analysis) and not is_saved_analysis(source):
         source = runs = list_sources(source)  # all metrics are of one moment
     options = dict[str, Any](
-        reading, classifier=classifier, similarity=similarity, predictor=predictor
+        reading,
+        classifier=classifier,
+        similarity=similarity,
+        predictor=predictor,
+        level=level,
     )
     analysis = as_analysis(source, metric=metric, **options)
     available = {*(() if runs is None or live else available_metrics(runs))}

@@ -10,15 +10,16 @@ from scipy.special import stdtrit
 
 from edgecil.experiments.experiment import Experiment
 from edgecil.io.notebook import show_printed
+from edgecil.io.numbers import per_cent
 from edgecil.runs.metrics import METRICS
 from edgecil.search.strategy import Goal
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.statistics.distributions import SAME
 from edgecil.statistics.posterior import cut
+from edgecil.statistics.verdicts import LEVEL
 
 _OBJECTS = ("sequence", "experiment")
-_LEVEL = 0.9
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class SearchResult:
         predictors: what entered the surrogate beside the learner's own results: `similarity`.
         experiment: with all results.
         budget: full runs that the search was allowed.
+        level: probability with which the interval of the mean contains it.
     """
 
     method: str
@@ -67,6 +69,7 @@ class SearchResult:
     predictors: tuple[str, ...]
     experiment: Experiment
     budget: int
+    level: float = LEVEL
 
     @property
     def complete(self) -> bool:
@@ -106,12 +109,12 @@ class SearchResult:
 
     @property
     def half_width(self) -> float | None:
-        """Half of Student's 90 % interval of the mean; None with fewer than two new trainings."""
+        """Half of Student's interval of the mean; None with fewer than two new trainings."""
         count = len(self.confirmations)
         if count < 2:
             return None
         error = float(np.std(self.confirmations, ddof=1)) / np.sqrt(count)
-        return float(stdtrit(count - 1, (1.0 + _LEVEL) / 2.0) * error)
+        return float(stdtrit(count - 1, (1.0 + self.level) / 2.0) * error)
 
     def summary(self) -> dict[str, Any]:
         """Return the answer as plain data."""
@@ -138,7 +141,7 @@ class SearchResult:
         if self.half_width is not None:
             ends = self.mean - self.half_width, self.mean + self.half_width
             low, high = cut(ends, METRICS[self.metric].bounds)
-            interval = f"90 % interval {low:.1f} to {high:.1f}, "
+            interval = f"{per_cent(self.level)} interval {low:.1f} to {high:.1f}, "
         if count:
             source = f"on average over trainings ({interval}{count} new)"
         side, other = ("better", "worse") if self.goal == "worst" else ("worse", "better")

@@ -33,6 +33,7 @@ from edgecil.sequences.protocols.extremes import PROBES
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.similarity.build import SimilaritySource
 from edgecil.statistics.distributions import SAME
+from edgecil.statistics.verdicts import LEVEL
 from edgecil.training.run import DatasetLike, Methods, find_directory, resolve_options, run
 
 _BUDGET = 20
@@ -214,6 +215,7 @@ def search_orders(
         tuple(predictors),
         trainer.experiment,
         budget,
+        options["execution"].get("level", LEVEL),
     )
 
 

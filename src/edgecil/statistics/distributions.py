@@ -16,6 +16,7 @@ from scipy.special import gammaln, ndtr, ndtri
 
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Floats
+from edgecil.statistics.verdicts import LEVEL
 
 # Accuracies that differ by less are equal: means over seeds have rounding errors.
 SAME = 1e-9
@@ -103,7 +104,7 @@ class Distribution:
             return np.clip(self.quantile(probability), low, high)
         return invert(self._cdf_and_density, probability, low, high)
 
-    def interval(self, level: float = 0.9) -> tuple[float, float]:
+    def interval(self, level: float = LEVEL) -> tuple[float, float]:
         """Return the central interval that holds an accuracy with this probability."""
         ends = self.quantile(np.array([(1.0 - level) / 2.0, (1.0 + level) / 2.0]))
         return float(ends[0]), float(ends[1])

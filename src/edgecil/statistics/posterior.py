@@ -27,13 +27,12 @@ from scipy.special import ndtr, ndtri
 from edgecil.io.arrays import Floats, Ints
 from edgecil.io.json import read_json
 from edgecil.statistics.distributions import invert
+from edgecil.statistics.verdicts import LEVEL
 
 Interval = tuple[float, float]
 Quantity = Literal["mean", "std", "next", "tail"]
 
-LEVEL = 0.9
 TAIL = 0.05
-LEAST_ORDERS = 3
 SCHEMA = "edgecil.priors/3"
 FILE = Path(__file__).with_name("priors.json")
 
@@ -376,25 +375,6 @@ def _log_prior(log_std: Floats, prior: Prior, class_variance: Floats | None) -> 
 
 def _sum(parts: Floats) -> Floats:
     return np.asarray(parts.sum(axis=(-1, -2)))
-
-
-Grade = Literal["clear", "likely", "cannot tell", "too few"]
-CLEAR, LIKELY = 0.99, 0.95
-
-
-def grade(probability: float, orders: int) -> Grade:
-    """Return how sure it is which of two methods is better, over orders and trainings.
-
-    *Likely* says that the 90 % interval of the mean difference excludes 0, *clear* that the 98 %
-    interval does. Below three orders there is no verdict.
-
-    >>> grade(0.97, 5), grade(0.97, 2)
-    ('likely', 'too few')
-    """
-    if orders < LEAST_ORDERS:
-        return "too few"
-    sure = max(probability, 1.0 - probability)
-    return "clear" if sure >= CLEAR else "likely" if sure >= LIKELY else "cannot tell"
 
 
 def cut(interval: Interval, bounds: Interval) -> Interval:

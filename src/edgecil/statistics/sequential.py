@@ -16,6 +16,7 @@ import numpy as np
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Bools, Floats
 from edgecil.statistics.arguments import open_probability
+from edgecil.statistics.verdicts import LEVEL
 
 # Variance of the prior of (mean - value)/std; intervals of 5 to 50 values are near their narrowest.
 _PRIOR = 1.5
@@ -27,7 +28,7 @@ _EQUAL = 1e-6  # values that differ by less show no spread
 
 
 def confidence_interval(
-    values: Sequence[float], level: float = 0.9, *, least: int = _LEAST
+    values: Sequence[float], level: float = LEVEL, *, least: int = _LEAST
 ) -> tuple[float, float] | None:
     """Return the interval of the mean after n values, valid for all n at the same time.
 
@@ -56,7 +57,7 @@ def confidence_interval(
 
     >>> low, high = confidence_interval([50.0, 52.0, 51.0, 53.0, 51.5, 52.5])
     >>> round(low, 2), round(high, 2)
-    (49.6, 53.73)
+    (49.16, 54.17)
     """
     if not all(math.isfinite(value) for value in values):
         raise UsageError("`values` must have finite numbers only.")
@@ -72,24 +73,24 @@ def confidence_interval(
     return mean - half, mean + half
 
 
-def excludes_zero(series: Floats) -> Bools:
+def excludes_zero(series: Floats, level: float = LEVEL) -> Bools:
     """Return whether :func:`confidence_interval` excludes 0 after each value of series (B, n)."""
     counts = np.arange(1, series.shape[1] + 1)
     shifted = series - series[:, :1]
     sums, squares = shifted.cumsum(axis=1), (shifted**2).cumsum(axis=1)
     spread = np.sqrt(np.maximum(squares - sums**2 / counts, 0.0) / np.maximum(counts - 1, 1))
-    reaches = np.array([reach(count) or np.inf for count in counts.tolist()])
+    reaches = np.array([reach(count, level) or np.inf for count in counts.tolist()])
     far = reaches * np.where(spread > _EQUAL, spread, np.inf)
     return np.asarray(np.abs(sums / counts + series[:, :1]) > far)
 
 
-def reach(count: int, level: float = 0.9, *, least: int = _LEAST) -> float | None:
+def reach(count: int, level: float = LEVEL, *, least: int = _LEAST) -> float | None:
     """Return the half-width of :func:`confidence_interval`, in sample standard deviations.
 
     None where there is no interval yet.
 
     >>> round(reach(10), 3)
-    1.245
+    1.4
     """
     alpha = 1.0 - float(open_probability("level", level))
     if count < max(2, least):

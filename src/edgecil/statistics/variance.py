@@ -11,7 +11,8 @@ from scipy.special import fdtrc, fdtri
 
 from edgecil.io.arrays import Floats
 from edgecil.statistics.distributions import SAME
-from edgecil.statistics.posterior import LEVEL, Interval
+from edgecil.statistics.posterior import Interval
+from edgecil.statistics.verdicts import LEVEL
 
 _NUMBERS = 2_000_000
 _DRAWS = 4_000
@@ -31,12 +32,12 @@ class OrderEffect:
             repeats, and so are the following fields.
         noise_std: standard deviation between trainings of one order.
         order_share: of the variance of single trainings, in [0, 1]; None if nothing varies.
-        order_share_interval: 90 % interval, exact if accuracies are normal; wider where orders
-            differ less than noise would make them.
+        order_share_interval: its interval at the level that was asked for, exact if accuracies are
+            normal; wider where orders differ less than noise would make them.
         p_value: of the F test that orders do not differ.
         noise_range: mean range of as many orders if they differed by training noise only.
-        noise_range_limit: exceeded by noise alone with probability 10 %; noise_std is uncertain,
-            and that is taken into account.
+        noise_range_limit: exceeded by noise alone with probability 1 - level; noise_std is
+            uncertain, and that is taken into account.
         reason: why something is None.
     """
 
@@ -59,7 +60,7 @@ class OrderEffect:
         return None if self.noise_range_limit is None else self.range > self.noise_range_limit
 
 
-def split_variance(groups: Sequence[ArrayLike]) -> OrderEffect:
+def split_variance(groups: Sequence[ArrayLike], level: float = LEVEL) -> OrderEffect:
     """Return the order's part and the noise's part of the variance, for groups of any sizes.
 
     The mean squares between and within orders give the components; a negative one counts as 0
@@ -72,6 +73,7 @@ def split_variance(groups: Sequence[ArrayLike]) -> OrderEffect:
 
     Args:
         groups: the accuracies of each order, one per training.
+        level: probability with which the interval contains the order's share.
     """
     arrays = [np.asarray(group, dtype=np.float64) for group in groups]
     sizes = np.array([len(group) for group in arrays], dtype=np.float64)
@@ -96,24 +98,26 @@ def split_variance(groups: Sequence[ArrayLike]) -> OrderEffect:
     whole = order + within
     if whole <= SAME**2:
         return OrderEffect(*about, 0.0, noise, reason="no accuracy differs")
-    usual, limit = _noise_range(noise / np.sqrt(sizes), freedom)
+    usual, limit = _noise_range(noise / np.sqrt(sizes), freedom, level)
     return OrderEffect(
         *about,
         float(np.sqrt(order)),
         noise,
         order / whole,
-        _share_interval(means, sizes, within, freedom),
+        _share_interval(means, sizes, within, freedom, level),
         float(fdtrc(count - 1, freedom, between / within)) if within > 0.0 else 0.0,
         usual,
         limit,
     )
 
 
-def _share_interval(means: Floats, sizes: Floats, within: float, freedom: int) -> Interval:
+def _share_interval(
+    means: Floats, sizes: Floats, within: float, freedom: int, level: float
+) -> Interval:
     """Wald's interval of τ/(1 + τ), the order's share of the variance of a single training."""
     if within <= 0.0:
         return (1.0, 1.0)
-    count, tail = len(means), (1.0 - LEVEL) / 2.0
+    count, tail = len(means), (1.0 - level) / 2.0
 
     def statistic(share: float) -> float:
         noise = max(1.0 - share, 1e-12)
@@ -137,10 +141,10 @@ def _share_interval(means: Floats, sizes: Floats, within: float, freedom: int) -
     return low, solve(constrained, most)
 
 
-def _noise_range(deviations: Floats, freedom: int) -> tuple[float, float]:
-    """Simulate the mean range of noise of these standard deviations, and its 90 % limit."""
+def _noise_range(deviations: Floats, freedom: int, level: float) -> tuple[float, float]:
+    """Simulate the mean range of noise of these standard deviations, and its limit."""
     rng = np.random.default_rng(0)
     draws = max(200, min(_DRAWS, _NUMBERS // len(deviations)))
     ranges = np.ptp(rng.standard_normal((draws, len(deviations))) * deviations, axis=1)
     uncertain = ranges / np.sqrt(rng.chisquare(freedom, draws) / freedom)
-    return float(ranges.mean()), float(np.quantile(uncertain, LEVEL))
+    return float(ranges.mean()), float(np.quantile(uncertain, level))

@@ -266,7 +266,9 @@ def _run_until(goal: Goal, request: RunRequest, train: Callable[..., Experiment]
             name: table.orders(name, config.protocol_names[0]).by_sequence()
             for name in table.methods
         }
-        status = check_goal(goal, accuracies, one_seed=table.shares_seeds)
+        status = check_goal(
+            goal, accuracies, one_seed=table.shares_seeds, level=request.execution.level
+        )
         done = replace(done, goal=status)
         if status.answer is not None or budget >= table.space.size:
             break

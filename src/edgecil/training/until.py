@@ -12,8 +12,8 @@ from edgecil.errors import UsageError, format_value
 from edgecil.experiments.goal_status import GoalStatus
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.statistics import confidence_interval
+from edgecil.statistics.verdicts import LEVEL
 
-LEVEL = 0.9
 FIRST_LOOK = 5
 _FORM = re.compile(
     r"^\s*(?P<first>\S+)(?:\s+[-−]\s+(?P<second>\S+))?\s*(?P<relation>>|<|±|\+-|\+/-)\s*"
@@ -71,7 +71,11 @@ def parse_goal(text: str) -> Goal:
 
 
 def check_goal(
-    goal: Goal, accuracies: Mapping[str, Mapping[ClassSequence, float]], *, one_seed: bool = False
+    goal: Goal,
+    accuracies: Mapping[str, Mapping[ClassSequence, float]],
+    *,
+    one_seed: bool = False,
+    level: float = LEVEL,
 ) -> GoalStatus:
     """Return whether accuracies, in the order in which orders were run, decide a goal."""
     series: dict[str, Sequence[float]]
@@ -84,7 +88,7 @@ def check_goal(
         names = accuracies if goal.first is None else (goal.first,)
         series = {name: list(accuracies[name].values()) for name in names}
     intervals = {
-        name: confidence_interval(values, LEVEL, least=FIRST_LOOK)
+        name: confidence_interval(values, level, least=FIRST_LOOK)
         for name, values in series.items()
     }
     orders = min((len(values) for values in series.values()), default=0)
@@ -98,4 +102,4 @@ def check_goal(
             answer = goal.relation == ">"
         elif all(high < goal.value for _, high in finite):
             answer = goal.relation == "<"
-    return GoalStatus(orders, intervals, answer, means, one_seed)
+    return GoalStatus(orders, intervals, answer, means, one_seed, level)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from edgecil.io.numbers import format_duration, rounded, rounded_limit
+from edgecil.io.numbers import format_duration, per_cent, rounded, rounded_limit
 from edgecil.runs.metrics import DEFAULT_METRIC, find_metric
 from edgecil.sequences.protocols import find_protocol
-from edgecil.statistics.posterior import LEAST_ORDERS, Grade, Interval
+from edgecil.statistics.posterior import Interval
+from edgecil.statistics.verdicts import LEAST_RUNS, Grade
 from edgecil.wording.populations import unit_of
 
 if TYPE_CHECKING:
@@ -42,9 +43,9 @@ def describe_claims(claims: Claims, name: str = "", metric: str = DEFAULT_METRIC
     probes = "".join(f"; {rounded(value)} {clause}" for clause, value in claims.probes.items())
     if claims.mean.validity == "none":
         verb = f"{name} ran" if name else "ran"
-        few = claims.order_count < LEAST_ORDERS
+        few = claims.order_count < LEAST_RUNS
         missing = (
-            f"a claim about other {kind}s requires {LEAST_ORDERS}"
+            f"a claim about other {kind}s requires {LEAST_RUNS}"
             if few
             else "these were not chosen at random, so no interval is given for a new order"
         )
@@ -57,19 +58,25 @@ def describe_claims(claims: Claims, name: str = "", metric: str = DEFAULT_METRIC
     if claims.mean.validity == "measured":
         low, high = claims.next_run.interval or (claims.lowest, claims.highest)
         return (
-            f"{mean}{beside}, measured on all {claims.order_count:,} orders. 90 % of them lie "
+            f"{mean}{beside}, measured on all {claims.order_count:,} orders. "
+            f"{per_cent(claims.level)} of them lie "
             f"between {rounded(low)} and {rounded(high)}, all {between}{probes}."
         )
     following = ""
     if claims.next_run.interval is not None:
         ends = map(rounded_limit, claims.next_run.interval)
-        following = "A new run lies between {} and {} (90 %); the ".format(*ends)
-    claim = f"{mean}{_bracket(claims.mean.interval, guess)}"
+        following = "A new run lies between {} and {} ({}); the ".format(
+            *ends, per_cent(claims.level)
+        )
+    claim = f"{mean}{_bracket(claims.mean.interval, claims.level, guess)}"
     return f"{claim}. {following or 'The '}{orders} lie {between}{unit}{probes}."
 
 
-def _bracket(interval: Interval | None, more: str = "") -> str:
-    ends = [] if interval is None else ["90 % interval {} to {}".format(*map(_signed, interval))]
+def _bracket(interval: Interval | None, level: float, more: str = "") -> str:
+    ends = []
+    if interval is not None:
+        low, high = map(_signed, interval)
+        ends.append(f"{per_cent(level)} interval {low} to {high}")
     inside = "; ".join([*ends, *([more] if more else [])])
     return f" ({inside})" if inside else ""
 
@@ -100,7 +107,7 @@ def describe_overall(pairs: Sequence[Overall], metric: str) -> Iterator[str]:
             better, other = other, better
         sign = -1.0 if pair.difference < 0.0 else 1.0
         low, high = sorted(sign * end for end in pair.interval)
-        by = f"by {_points(sign * pair.difference)} on average{_bracket((low, high))}"
+        by = f"by {_points(sign * pair.difference)} on average{_bracket((low, high), pair.level)}"
         if pair.opposite:
             by += f", but behind on {', '.join(pair.opposite)}"
         start = f"Over {len(pair.datasets)} datasets"
@@ -139,7 +146,7 @@ def describe_pair(better: str, other: str, pair: Comparison, metric: str, title:
         runs = f"One {unit} of both is" if pair.n == 1 else f"Two {unit}s of both are"
         return (
             f"{runs} too few to compare {better} and {other} ({better} is {_points(gain)} "
-            f"ahead{of_metric} so far). Train {count(LEAST_ORDERS - pair.n, f'more {unit}')}."
+            f"ahead{of_metric} so far). Train {count(LEAST_RUNS - pair.n, f'more {unit}')}."
         )
     if pair.interval is None:
         return (
@@ -154,9 +161,9 @@ def describe_pair(better: str, other: str, pair: Comparison, metric: str, title:
         ahead = " ahead"
     assert pair.new_run_probability is not None
     return (
-        f"{start} {_points(gain)}{ahead} on average over {pair.population}{_bracket((low, high))}, "
-        f"{_wins(pair)}, and better in a new run with probability "
-        f"{describe_probability(pair.new_run_probability)}."
+        f"{start} {_points(gain)}{ahead} on average over {pair.population}"
+        f"{_bracket((low, high), pair.level)}, {_wins(pair)}, and better in a new run with "
+        f"probability {describe_probability(pair.new_run_probability)}."
     )
 
 
@@ -270,7 +277,7 @@ def describe_step(step: NextStep) -> str:
     if step.replaces:
         return f"run {more} at random; those run so far were constructed{duration}."
     if step.target is None:
-        return f"run {more}; a claim requires {LEAST_ORDERS}{duration}."
+        return f"run {more}; a claim requires {LEAST_RUNS}{duration}."
     sure = "" if step.sure_count is None else f", {step.sure_count:,} in 95 %"
     bring = "brings" if step.order_count == 1 else "bring"
     return (
