@@ -132,13 +132,17 @@ def _choose_split(frame: Frame, name: str) -> None:
 
 def finished_runs(frame: Frame, metric: str, declared: Declarations) -> RunRows:
     """Return the runs of a frame with their value of a metric, one of its columns."""
+    if frame.question is not None:
+        raise frame.question
     _resolve_unknown(frame, metric, declared)
     identity = frame.with_role(*IDENTITY)
     groups = groups_of(frame, identity)
     steps = [name for name in frame.with_role(*STEP_LIKE) if not is_constant(frame.columns[name])]
     if not steps:
         cells = {name: frame.columns[name] for name in identity}
-        return RunRows(frame, cells, frame.columns[metric], list(range(len(frame))))
+        whole = RunRows(frame, cells, frame.columns[metric], list(range(len(frame))))
+        whole.notes += frame.parts
+        return whole
     rows_of_group: dict[int, list[int]] = {}
     for row, group in enumerate(groups):
         rows_of_group.setdefault(group, []).append(row)
@@ -209,7 +213,7 @@ def _last_steps(
     declared: Declarations,
 ) -> RunRows:
     """Return the value of every run at its last step, or at the step that is declared."""
-    number_of = {name: _step_numbers(frame.columns[name]) for name in steps}
+    number_of = {name: step_numbers(frame.columns[name]) for name in steps}
     main = next(
         (name for role in STEP_LIKE for name in steps if frame.roles[name] == role), steps[0]
     )
@@ -257,7 +261,7 @@ def _value(cell: Cell) -> float:
     return -np.inf if number is None else number.value
 
 
-def _step_numbers(cells: Sequence[Cell]) -> list[float]:
+def step_numbers(cells: Sequence[Cell]) -> list[float]:
     """Return steps as numbers: those in the cells, or their order of appearance."""
     numbers: dict[Cell, float] = {}
     digits = re.compile(r"\d+(?:\.\d+)?")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from edgecil.errors import DataError, short_name
 from edgecil.runs.cells.cell_table import Cell, CellTable
 from edgecil.runs.cells.marked_numbers import MarkedNumber, parse_marked_number
+from edgecil.runs.reading.questions import ReadingQuestion
 
 _TEXT_FORMS = ("CSV", "TSV", "CSV with semicolons", "text in columns")
 _ABSENT = ("", "nan", "none", "null", "n/a", "na", "-", "–", "—", "/")
@@ -27,6 +28,8 @@ class Frame:
         row_numbers: for each row its number in the file.
         notes: what was chosen, in sentences.
         undecided: what may also be otherwise, in sentences.
+        parts: what the reading line says of the frame, such as `last of 10 tasks`.
+        question: what must be known before its runs are read; None if nothing.
         is_log: whether a toolbox wrote it, so that two runs with the same settings are one that
             was started again.
     """
@@ -38,6 +41,8 @@ class Frame:
     row_numbers: list[int]
     notes: list[str] = field(default_factory=list)
     undecided: list[str] = field(default_factory=list)
+    parts: list[str] = field(default_factory=list)
+    question: ReadingQuestion | None = None
     is_log: bool = False
 
     def __len__(self) -> int:

@@ -30,6 +30,7 @@ from edgecil.runs.reading.path_names import path_names
 from edgecil.runs.reading.reading_options import Declarations
 from edgecil.runs.reading.run_tables import RunList, parse_values, tables_of_runs
 from edgecil.runs.reading.settings import keep_settings_apart, keep_sources_apart
+from edgecil.runs.reading.task_results import summarise_tasks
 from edgecil.runs.reading.units import in_per_cent
 from edgecil.runs.reading.wide_tables import make_long
 from edgecil.runs.run_table import SEED_MEANINGS, Runs
@@ -67,6 +68,8 @@ def join_runs(
     for frame in frames:
         keep_only(frame, declared)
         drop_aggregates(frame)
+        if len(frame):
+            summarise_tasks(frame, declared)
     filled = [frame for frame in frames if len(frame)]
     if not filled:
         raise DataError(f"{frames[0].origin} contains no runs; write a line for each.")

@@ -179,6 +179,8 @@ def _melt(frame: Frame, parts: dict[str, _Part], declared: Declarations) -> Fram
         frame.row_numbers * len(by_place),
         frame.notes,
         frame.undecided,
+        frame.parts,
+        frame.question,
         frame.is_log,
     )
     is_numbered = not long.with_role("seed", "run", "order", "sequence", "step", "task")

@@ -1,0 +1,405 @@
+"""Results after tasks: matrices and curves of a run become metrics of the run.
+
+A matrix has the accuracy on every task after every step, a curve one value after every step. Their
+metrics are those of :mod:`edgecil.runs.metrics`; what is no accuracy, such as a loss, is averaged
+over the tasks of the last step. A run that ended early has failed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+
+import numpy as np
+
+from edgecil.errors import name_some
+from edgecil.io.arrays import Floats
+from edgecil.runs.cells.cell_table import Cell
+from edgecil.runs.metric_names import metric_name, words_of
+from edgecil.runs.metrics import DEFAULT_METRIC, METRICS, Counts, find_metric
+from edgecil.runs.reading.finished_runs import IDENTITY, SEED_LIKE, step_numbers
+from edgecil.runs.reading.frames import (
+    Frame,
+    groups_of,
+    is_constant,
+    number_in,
+    text_of,
+    texts_of,
+)
+from edgecil.runs.reading.metric_choice import metric_of_column
+from edgecil.runs.reading.questions import ReadingQuestion
+from edgecil.runs.reading.reading_options import BEST, LAST, Declarations
+
+_MATRIX = {"matrix", "mat", "r"}
+_TRAINING = {"train", "training"}
+_MEASURED = {"eval", "evaluated", "evaluation", "test", "tested"}
+_CURVE = {"curve", "curves", "history", "incremental", "trajectory"}
+_PER_TASK = {"task", "tasks"}
+_STEP_CELL = re.compile(
+    r"(?:after|train(?:ed)?|tr|step|session|stage|phase)[\s_-]*(?:on[\s_-]*)?"
+    r"(?:t|task|exp|experience)?[\s_-]*#?(\d{1,4})",
+    re.IGNORECASE,
+)
+_CURVE_PLACE = -1.0  # where the value of a curve stands among tasks
+
+
+@dataclass
+class _Run:
+    """The rows of one run, and its values by metric, step and task."""
+
+    rows: list[int] = field(default_factory=list)
+    values: dict[str, dict[float, dict[float, float]]] = field(default_factory=dict)
+
+    @property
+    def steps(self) -> list[float]:
+        """The steps with a value, in ascending order."""
+        return sorted({step for by_step in self.values.values() for step in by_step})
+
+
+def summarise_tasks(frame: Frame, declared: Declarations) -> None:
+    """Make one row of the values of every run after its tasks; other frames are left alone."""
+    _leave_facts(frame)
+    _name_matrix(frame)
+    _name_steps(frame)
+    _decide_lone_tasks(frame, declared)
+    if frame.question is not None:
+        return
+    steps = [name for name in frame.with_role("step") if not is_constant(frame.columns[name])]
+    tasks = [name for name in frame.with_role("task") if not is_constant(frame.columns[name])]
+    columns = frame.with_role("metric", "curve")
+    if steps:
+        _number_repeats(frame, [*steps, *tasks])
+    if not columns or not (tasks or frame.with_role("curve")):
+        return
+    runs = _runs_of(frame, steps[:1], tasks[:1], columns)
+    count = max(len(run.steps) for run in runs)
+    results = [_metrics_of(frame, run, columns, declared) for run in runs]
+    for run, result in zip(runs, results, strict=True):
+        if _is_unfinished(frame, run):
+            result.update(dict.fromkeys(result, np.nan))
+            place = frame.place_of(run.rows[-1])
+            frame.notes.append(f"The run that ends with {place} did not finish; it has failed.")
+    _replace(frame, runs, results)
+    if steps:
+        unit = "tasks" if len(frame.with_role("task")) or count < 100 else "steps"
+        named = {LAST: f"last of {count} {unit}", BEST: f"best of {count} {unit}"}
+        frame.parts.append(named.get(str(declared.at), f"{steps[0]} {declared.at}"))
+    else:
+        frame.parts.append("mean over tasks")
+
+
+def _leave_facts(frame: Frame) -> None:
+    """Take the role of a metric from what stands beside a matrix, such as its own summary."""
+    facts = {name for table in frame.tables for name in table.facts}
+    if frame.with_role("step", "task", "index"):
+        for name in frame.with_role("metric", "curve"):
+            if name in facts:
+                frame.roles[name] = "label"
+
+
+def _name_matrix(frame: Frame) -> None:
+    """Find the axes of a square array that is called a matrix."""
+    axes = frame.with_role("index")
+    values = [
+        name
+        for name in frame.columns
+        if name not in frame.roles or frame.roles[name] in ("metric", "value")
+    ]
+    facts = {name for table in frame.tables for name in table.facts}
+    values = [name for name in values if name not in facts]
+    if len(values) != 1:
+        return
+    name = values[0]
+    words = set(words_of(name))
+    stems = {PurePath(table.source).name.partition(".")[0] for table in frame.tables}
+    is_matrix = bool(_MATRIX & words)
+    is_unnamed = words <= {"value", "index", *_MATRIX}
+    if is_unnamed:
+        is_matrix = is_matrix or all(_MATRIX & set(words_of(stem)) for stem in stems)
+    if is_matrix and len(axes) in (2, 3) and not frame.with_role("step", "task"):
+        *run_axes, step, task = axes
+        lengths = {len(set(frame.columns[axis])) for axis in (step, task)}
+        if len(lengths) == 1:
+            if _is_transposed(frame, step, task, name):
+                step, task = task, step
+            frame.roles |= {step: "step", task: "task"} | dict.fromkeys(run_axes, "seed")
+    if not (frame.with_role("step", "task") and (is_matrix or is_unnamed)):
+        return
+    left = [word for word in words_of(name) if word not in _MATRIX]
+    if is_unnamed:
+        found = {metric_of_stem(stem) for stem in stems}
+        left = [found.pop()] if len(found) == 1 else []
+    metric = metric_of_column(" ".join(left)) or name
+    if metric_name(metric) is not None or metric in METRICS:
+        frame.columns[metric] = frame.columns.pop(name)
+        frame.roles.pop(name, None)
+        frame.roles[metric] = "metric"
+
+
+def metric_of_stem(stem: str) -> str:
+    """Return the metric that the name of a file names; an empty text if it names none.
+
+    >>> metric_of_stem("er_seed0_acc_matrix"), metric_of_stem("SCR_Loss"), metric_of_stem("er_0")
+    ('accuracy', 'Loss', '')
+    """
+    words = [word for word in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", stem) if word]
+    for word in reversed(words):
+        if metric_name(word) is not None and word.lower() not in _MATRIX:
+            return metric_of_column(word)
+    return ""
+
+
+def _is_transposed(frame: Frame, step: str, task: str, name: str) -> bool:
+    """Return whether the first axis of a matrix counts tasks: its zeros are below the diagonal."""
+    upper, lower = [], []
+    for first, second, cell in zip(
+        frame.columns[step], frame.columns[task], frame.columns[name], strict=True
+    ):
+        number = number_in(cell)
+        value = 0.0 if number is None else number.value
+        if int(str(first)) < int(str(second)):
+            upper.append(value)
+        elif int(str(first)) > int(str(second)):
+            lower.append(value)
+    return not any(lower) and any(upper)
+
+
+def _name_steps(frame: Frame) -> None:
+    """Find a column of texts that count steps: `after_0`, `Train_T1`."""
+    if frame.with_role("step"):
+        return
+    for name in frame.columns:
+        if frame.roles.get(name) not in (None, "method", "text", "label"):
+            continue
+        texts = texts_of(frame.columns[name])
+        numbers = [_STEP_CELL.fullmatch(text) for text in texts]
+        if len(set(texts)) > 1 and all(numbers):
+            frame.columns[name] = [match[1] for match in numbers if match]
+            frame.roles[name] = "step"
+            return
+
+
+def _decide_lone_tasks(frame: Frame, declared: Declarations) -> None:
+    """Find out whether tasks without steps are those learned or those measured.
+
+    In a log of training, which has epochs or metrics of training, and beside columns of methods,
+    as in the data of a plot, they are those learned.
+    """
+    names = [
+        name for name in frame.with_role("task", "index") if not is_constant(frame.columns[name])
+    ]
+    metrics = frame.with_role("metric")
+    if len(names) != 1 or not metrics or frame.with_role("step") or frame.with_role("curve"):
+        return
+    name = names[0]
+    if name.lower() in {column.lower() for column in declared.roles}:
+        return
+    words = set(words_of(name))
+    value_words = {word for metric in metrics for word in words_of(metric)}
+    has_epochs = any(not is_constant(frame.columns[epoch]) for epoch in frame.with_role("epoch"))
+    headers = {column for table in frame.tables for column in table.header}
+    are_methods_columns = any(method not in headers for method in frame.with_role("method"))
+    is_fact = any(
+        method in table.facts for table in frame.tables for method in frame.with_role("method")
+    )
+    if has_epochs or value_words & _TRAINING or (are_methods_columns and not is_fact):
+        frame.roles[name] = "step"
+    elif words & _MEASURED or (frame.roles[name] == "index" and value_words & _PER_TASK):
+        frame.roles[name] = "task"
+    elif frame.roles[name] == "index" and value_words & _CURVE:
+        frame.roles[name] = "step"
+    else:
+        frame.question = ReadingQuestion(
+            f"{name!r} of {frame.origin} may count the tasks after which {metrics[0]!r} was "
+            f"measured, or those on which it was measured in the end; say which by `columns`: "
+            f"step={name} or task={name}.",
+            {"columns": [f"step={name}", f"task={name}"]},
+        )
+
+
+def _number_repeats(frame: Frame, axes: Sequence[str]) -> None:
+    """Number runs that have no seed: the first values of every step, the second ones, and so on."""
+    if frame.is_log or frame.with_role(*SEED_LIKE):
+        return
+    known = [*frame.with_role(*IDENTITY), *axes, *frame.with_role("epoch")]
+    counts: Counter[int] = Counter()
+    numbers: list[Cell] = []
+    for group in groups_of(frame, known):
+        numbers.append(counts[group])
+        counts[group] += 1
+    if len(set(counts.values())) == 1 and max(counts.values()) > 1:
+        frame.add("run", numbers, "seed")
+        frame.notes.append(
+            f"{frame.origin} has {max(counts.values())} values of each step; the first ones count "
+            "as the first run, and so on."
+        )
+
+
+def _runs_of(
+    frame: Frame, steps: Sequence[str], tasks: Sequence[str], columns: Sequence[str]
+) -> list[_Run]:
+    """Return the runs of a frame; of a run that was started again in one log, the last one."""
+    count = len(frame)
+    groups = groups_of(frame, frame.with_role(*IDENTITY))
+    step_of_row = step_numbers(frame.columns[steps[0]]) if steps else [0.0] * count
+    task_of_row = step_numbers(frame.columns[tasks[0]]) if tasks else [0.0] * count
+    epochs = [step_numbers(frame.columns[name]) for name in frame.with_role("epoch")]
+    order = sorted(range(count), key=lambda row: [numbers[row] for numbers in epochs])
+    runs: dict[tuple[int, int], _Run] = {}
+    for row in order:
+        table = frame.table_of_row[row]
+        run = runs.setdefault((groups[row], table if frame.is_log else 0), _Run())
+        run.rows.append(row)
+        for column in columns:
+            number = number_in(frame.columns[column][row])
+            if number is None:
+                continue
+            is_curve = frame.roles[column] == "curve"
+            place = _CURVE_PLACE if is_curve else task_of_row[row]
+            by_step = run.values.setdefault(column, {})
+            by_step.setdefault(step_of_row[row], {})[place] = number.value
+    for run in runs.values():
+        run.rows.sort()
+    return _without_restarted(frame, runs)
+
+
+def _without_restarted(frame: Frame, runs: dict[tuple[int, int], _Run]) -> list[_Run]:
+    """Return runs without those that were started again later in the same log."""
+    kept: dict[tuple[int, str], _Run] = {}
+    for (group, table), run in sorted(runs.items()):
+        source = frame.tables[table].source if frame.is_log else ""
+        earlier = kept.get((group, source))
+        if earlier is None:
+            kept[group, source] = run
+            continue
+        is_finished = len(run.steps) >= len(earlier.steps)
+        if is_finished:
+            kept[group, source] = run
+        which = "the later one counts" if is_finished else "the longer one counts"
+        frame.notes.append(f"{source} has two runs with the same settings; {which}.")
+    return list(kept.values())
+
+
+def _metrics_of(
+    frame: Frame, run: _Run, columns: Sequence[str], declared: Declarations
+) -> dict[str, float]:
+    """Return the metrics of a run."""
+    ends = _ends(run, declared)
+    results: dict[str, float] = {}
+    for column in columns:
+        by_step = run.values.get(column, {})
+        steps = [step for step in run.steps if step in by_step]
+        if not steps:
+            continue
+        name = metric_of_column(column)
+        if frame.roles[column] == "curve":
+            curve = [by_step[step][_CURVE_PLACE] for step in steps]
+            results |= _curve_metrics(curve, ends)
+        elif name == DEFAULT_METRIC and frame.with_role("task"):
+            values = _matrix_metrics(_matrix(by_step, steps), _task_sizes(frame, run), ends)
+            results = {**values, **results}
+        else:
+            means = [float(np.mean(list(by_step[step].values()))) for step in steps]
+            higher = find_metric(name).higher_is_better
+            results[name] = _at_end(means, ends, higher_is_better=higher)
+    if "last" in results and DEFAULT_METRIC not in results and _is_balanced(frame, run):
+        results[DEFAULT_METRIC] = results["last"]
+    return results
+
+
+def _ends(run: _Run, declared: Declarations) -> list[int]:
+    """Return how many steps count: all, as many as are declared, or each number of them."""
+    steps = run.steps
+    if declared.at == BEST:
+        return list(range(1, len(steps) + 1))
+    if declared.at == LAST:
+        return [len(steps)]
+    return [number for number, step in enumerate(steps, start=1) if step == declared.at]
+
+
+def _matrix(by_step: dict[float, dict[float, float]], steps: Sequence[float]) -> Floats:
+    """Return accuracies by step and task; NaN before a task was learned, if that is known."""
+    tasks = sorted({task for step in steps for task in by_step[step]})
+    matrix = np.array([[by_step[step].get(task, np.nan) for task in tasks] for step in steps])
+    if matrix.shape[0] == matrix.shape[1]:
+        matrix[np.triu_indices(len(tasks), k=1)] = np.nan
+    return matrix
+
+
+def _matrix_metrics(
+    matrix: Floats, sizes: Sequence[float], ends: Sequence[int]
+) -> dict[str, float]:
+    """Return the metrics of a matrix of accuracies."""
+    count = matrix.shape[1]
+    images = np.array(sizes if len(sizes) == count else np.ones(count), dtype=np.float64)
+    results: dict[str, list[float]] = {name: [] for name in METRICS}
+    for end in ends:
+        counts = Counts.of(matrix[:end] / 100.0 * images, images)
+        for name in results:
+            results[name].append(float(METRICS[name].compute(counts)))
+    best = int(np.argmax(results[DEFAULT_METRIC])) if len(ends) > 1 else 0
+    return {name: values[best] for name, values in results.items() if values}
+
+
+def _curve_metrics(curve: Sequence[float], ends: Sequence[int]) -> dict[str, float]:
+    """Return the metrics of a curve of accuracies over everything learned."""
+    if not ends:
+        return {}
+    end = max(ends, key=lambda number: curve[number - 1])
+    return {"last": curve[end - 1], "average": float(np.mean(curve[:end]))}
+
+
+def _at_end(values: Sequence[float], ends: Sequence[int], *, higher_is_better: bool) -> float:
+    chosen = [values[end - 1] for end in ends if end <= len(values)]
+    if not chosen:
+        return np.nan
+    return max(chosen) if higher_is_better else min(chosen)
+
+
+def _task_sizes(frame: Frame, run: _Run) -> list[float]:
+    """Return the sizes of the tasks of a run; empty if they are unknown."""
+    for name in frame.with_role("task sizes"):
+        text = text_of(frame.columns[name][run.rows[0]])
+        if text.replace(" ", "").isdigit():
+            return [float(size) for size in text.split()]
+    return []
+
+
+def _is_balanced(frame: Frame, run: _Run) -> bool:
+    """Return whether all tasks have as many classes, so that means over tasks are over classes."""
+    return len(set(_task_sizes(frame, run))) == 1
+
+
+def _is_unfinished(frame: Frame, run: _Run) -> bool:
+    """Return whether a run has fewer steps than its number of tasks, but more than one."""
+    for name in frame.with_role("task count"):
+        number = number_in(frame.columns[name][run.rows[0]])
+        tasks = {
+            task
+            for by_step in run.values.values()
+            for values in by_step.values()
+            for task in values
+        }
+        is_joint = len(run.steps) == 1 and number is not None and len(tasks) == number.value
+        return number is not None and len(run.steps) < number.value and not is_joint
+    return False
+
+
+def _replace(frame: Frame, runs: Sequence[_Run], results: Sequence[dict[str, float]]) -> None:
+    """Leave one row for each run, with its metrics in place of the values after tasks."""
+    gone = frame.with_role("metric", "curve", "step", "task", "epoch", "index")
+    rows = [run.rows[-1] for run in runs]
+    frame.take(rows)
+    for name in gone:
+        del frame.columns[name]
+        del frame.roles[name]
+    for name in dict.fromkeys(name for result in results for name in result):
+        frame.add(name, [result.get(name) for result in results], "metric")
+
+
+def describe_metrics(frame: Frame) -> str:
+    """Return the metrics of a frame for a sentence."""
+    return name_some(frame.with_role("metric"), 12)
