@@ -10,7 +10,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from edgecil.similarity import ClipEncoder
-from edgecil.similarity.text_models import locate
+from edgecil.similarity.text_models import locate_encoder
 from tests.backbones.tiny_models import ClipBlock
 
 WORDS = ("a", "photo", "of", "cat", "dog", ".")
@@ -75,4 +75,4 @@ def save_open_clip(folder: Path, tower: PlainClip, prefix: str = "", **changes: 
 
 
 def load_clip(weights: Path, **options: bool) -> ClipEncoder:
-    return ClipEncoder("clip", locate("clip", weights, ""), **options)
+    return ClipEncoder("clip", locate_encoder("clip", weights, ""), **options)

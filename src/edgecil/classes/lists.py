@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # listing class names must not wait for NumPy
     import numpy as np
     from numpy.typing import NDArray
 
-LEAST = 2  # classes of an experiment
+LEAST_CLASSES = 2  # of an experiment
 _DATA = Path(__file__).parent / "data"
 _TABLE = read_toml(_DATA / "lists.toml")
 BUNDLED: tuple[str, ...] = tuple(_TABLE["bundled"])
@@ -33,7 +33,7 @@ class ClassList:
 
     Attributes:
         name: the dataset's name.
-        labels: N raw labels, as the dataset spells them; no two alike, none blank.
+        labels: N raw labels, as the dataset spells them; unique and not blank.
         folders: N folder or file codes that the dataset's images are filed under, if it has them.
     """
 
@@ -56,11 +56,11 @@ class ClassList:
                     f"Class list {self.name!r} has a blank name at label {index} ({label!r}); "
                     "every class needs a name."
                 )
-        twice = [label for label, count in Counter(self.labels).items() if count > 1]
-        if twice:
+        repeated = [label for label, count in Counter(self.labels).items() if count > 1]
+        if repeated:
             raise UsageError(
-                f"Class list {self.name!r} names {twice[0]!r} more than once "
-                f"({len(twice)} duplicate name(s)); class names must be unique."
+                f"Class list {self.name!r} names {repeated[0]!r} more than once "
+                f"({len(repeated)} duplicate name(s)); class names must be unique."
             )
 
     def __len__(self) -> int:
@@ -70,13 +70,13 @@ class ClassList:
     def words(self) -> tuple[str, ...]:
         """N phrases for a text encoder, each class's first synonym.
 
-        Where two classes would read the same ("crane" the bird, "crane" the machine), all of them.
+        Classes that would read the same ("crane" the bird, "crane" the machine) have all synonyms.
         """
         words = [words_of(label) for label in self.labels]
-        for longer in (_clean, str):
+        for longer_phrase in (_clean, str):
             count = Counter(words)
             words = [
-                longer(label) if count[phrase] > 1 else phrase
+                longer_phrase(label) if count[phrase] > 1 else phrase
                 for phrase, label in zip(words, self.labels, strict=True)
             ]
         return tuple(words)
@@ -178,13 +178,15 @@ def _read_column(path: Path) -> list[str]:
     rows = read_rows(path)
     header = [cell.strip().lower() for cell in rows[0]] if rows else []
     check_header(header, str(path))
-    headed = [header.index(word) for word in ("name", "label", "class") if word in header]
-    if not headed and len(header) > 1:
+    name_columns = [header.index(word) for word in ("name", "label", "class") if word in header]
+    if not name_columns and len(header) > 1:
         raise UsageError(
             f"{path} has {len(header)} columns and none is headed 'name'; "
             "add a header line that says which column holds the class names."
         )
-    column, rows = (headed[0], rows[1:]) if headed else (0, rows)
+    column = 0
+    if name_columns:
+        column, rows = name_columns[0], rows[1:]
     if any(len(row) <= column for row in rows):
         raise UsageError(f"{path} has rows with no class name in column {column + 1}.")
     return [row[column] for row in rows]
@@ -218,23 +220,26 @@ def select_classes(
     if ids is not None:
         if count is not None or seed is not None:
             raise UsageError("Give either `class_ids` or `classes` and `classes_seed`, not both.")
-        given = np.asarray(ids)
-        if given.ndim != 1 or len(given) < LEAST or given.dtype.kind not in "iu":
-            raise UsageError(f"Class ids must be a list of at least {LEAST} integers. Got {ids}.")
-        outside = given[(given < 0) | (given >= total)]
+        class_ids = np.asarray(ids)
+        is_list = class_ids.ndim == 1 and class_ids.dtype.kind in "iu"
+        if not is_list or len(class_ids) < LEAST_CLASSES:
+            raise UsageError(
+                f"Class ids must be a list of at least {LEAST_CLASSES} integers. Got {ids}."
+            )
+        outside = class_ids[(class_ids < 0) | (class_ids >= total)]
         if len(outside):
             raise UsageError(f"Class ids must be in [0, {total - 1}]. Got {outside[0]} among them.")
-        values, times = np.unique(given, return_counts=True)
-        if len(values) < len(given):
-            twice = values[times > 1][0]
-            raise UsageError(f"Class ids must be unique. Got {twice} more than once.")
-        return given.astype(np.int64)
+        unique_ids, counts = np.unique(class_ids, return_counts=True)
+        if len(unique_ids) < len(class_ids):
+            repeated = unique_ids[counts > 1][0]
+            raise UsageError(f"Class ids must be unique. Got {repeated} more than once.")
+        return class_ids.astype(np.int64)
     if count is None:
         if seed is not None:
             raise UsageError("`classes_seed` draws a number of classes; give `classes` as well.")
         return np.arange(total, dtype=np.int64)
-    if not LEAST <= count <= total:
-        raise UsageError(f"`classes` must be in [{LEAST}, {total}]. Got {count} instead.")
+    if not LEAST_CLASSES <= count <= total:
+        raise UsageError(f"`classes` must be in [{LEAST_CLASSES}, {total}]. Got {count} instead.")
     if seed is None:
         return np.arange(count, dtype=np.int64)
     if seed < 0:

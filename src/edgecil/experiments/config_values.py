@@ -20,7 +20,7 @@ from edgecil.registry import installed
 from edgecil.sequences.space import TaskSizes
 from edgecil.sequences.task_orders import task_text
 from edgecil.sequences.user_sequences import sequence_texts
-from edgecil.similarity.build import FILES, TEXTS
+from edgecil.similarity.build import FILE_OPTIONS, TEXT_OPTIONS
 
 Config: TypeAlias = str | Path | Mapping[str, Any] | ExperimentConfig | None
 
@@ -106,10 +106,10 @@ def _replaced(group: str, given: Mapping[str, Any]) -> set[str]:
     """Return the options of a group that lose their meaning beside those that are given."""
     if group == "data" and not given.keys().isdisjoint(("classes", "class_ids")):
         return {*_CLASS_CHOICE}
-    if group == "similarity" and not given.keys().isdisjoint(FILES):
-        return {*FILES, *TEXTS}
-    if group == "similarity" and not given.keys().isdisjoint(TEXTS):
-        return {*FILES}
+    if group == "similarity" and not given.keys().isdisjoint(FILE_OPTIONS):
+        return {*FILE_OPTIONS, *TEXT_OPTIONS}
+    if group == "similarity" and not given.keys().isdisjoint(TEXT_OPTIONS):
+        return {*FILE_OPTIONS}
     return set()
 
 

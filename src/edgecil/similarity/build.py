@@ -24,8 +24,8 @@ Names = str | Path | Sequence[str] | ClassList
 Captions = str | Path | Mapping[str, str] | Sequence[str]
 
 BUNDLED_CAPTIONS = "bundled"
-FILES = ("file", "embeddings")
-TEXTS = ("names", "encoder", "template", "captions", "weights", "encoder_half")
+FILE_OPTIONS = ("file", "embeddings")
+TEXT_OPTIONS = ("names", "encoder", "template", "captions", "weights", "encoder_half")
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class SimilaritySource(Options):
 
     @classmethod
     def options_in(cls, value: Any) -> dict[str, Any]:
-        """Return the options that were given; a path alone is that of the file."""
+        """Return the options in a value; a path alone is the option `file`."""
         is_path = isinstance(value, (str, os.PathLike))
         return super().options_in({"file": value} if is_path else value)
 
@@ -75,12 +75,12 @@ class SimilaritySource(Options):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given = self.changed()
-        sources = [name for name in FILES if name in given]
+        changed = self.changed()
+        sources = [name for name in FILE_OPTIONS if name in changed]
         if len(sources) > 1:
             raise UsageError("Give either a similarity `file` or `embeddings`, not both.")
-        for name in TEXTS:
-            if sources and name in given:
+        for name in TEXT_OPTIONS:
+            if sources and name in changed:
                 raise UsageError(
                     f"`{name}` cannot be combined with a similarity from a file (`{sources[0]}`); "
                     "leave one of them out."
@@ -113,8 +113,8 @@ def build_similarity(
     Args:
         dataset: a dataset's name, a folder of images or an .npz file.
         names: class names, in place of the dataset's: a .txt, .csv or .json file, or the name of a
-            class list (`ham10000-paper` and `eyepacs-paper` are those of the paper). In Python also
-            a list.
+            class list (`ham10000-paper` and `eyepacs-paper` are the paper's). In Python also a
+            list.
         encoder: name of a text encoder, `minilm-bundled` by default. In Python also an encoder.
         template: the text around a name; "a photo of a {name}." by default. `{label}` stands for
             the raw label, as the paper's authors encode it.
@@ -140,46 +140,53 @@ def build_similarity(
     """
     if out is not None:
         check_new(files.check_similarity_path(out), overwrite=overwrite)
-    chosen: dict[str, Any] = {"count": classes, "seed": classes_seed, "ids": class_ids}
-    text = {"encoder": encoder, "template": template, "captions": captions, "weights": weights}
-    on_images = {"root": root, "image_size": image_size, "threads": threads}
+    choice: dict[str, Any] = {"count": classes, "seed": classes_seed, "ids": class_ids}
+    text_options = {
+        "encoder": encoder,
+        "template": template,
+        "captions": captions,
+        "weights": weights,
+        "names": names,
+    }
+    image_options = {"root": root, "image_size": image_size, "threads": threads}
     if images is not None:
-        for name, value in {**text, "names": names}.items():
-            if value is not None:
-                raise UsageError(f"`{name}` cannot be combined with `images`; leave one out.")
+        _refuse_options(text_options, "cannot be combined with `images`; leave one out")
         if dataset is None:
             raise UsageError("`images` requires a `dataset`.")
         if threads is not None and threads < 1:
             raise UsageError(f"`threads` must be at least 1. Got {threads} instead.")
         from edgecil.data import load_dataset
 
-        images_of_classes = load_dataset(dataset, root=root, size=image_size, **chosen)
+        loaded = load_dataset(dataset, root=root, size=image_size, **choice)
         with Progress("classes", shown=progress) as bar:
-            matrix = image_similarity(
-                images_of_classes, images, threads=threads or 1, on_progress=bar.update
-            )
-        chosen = {}  # already taken
-    elif given := [name for name, value in on_images.items() if value is not None]:
-        raise UsageError(f"`{given[0]}` is used with images only; give `images` as well.")
+            matrix = image_similarity(loaded, images, threads=threads or 1, on_progress=bar.update)
     else:
-        listed_classes = find_classes(dataset, names)
-        if len(listed_classes) < 2:
+        _refuse_options(image_options, "is used with images only; give `images` as well")
+        class_list = find_classes(dataset, names)
+        if len(class_list) < 2:
             raise UsageError(
-                f"A similarity requires at least 2 classes. {listed_classes.name!r} has 1."
+                f"A similarity requires at least 2 classes. {class_list.name!r} has 1."
             )
         matrix = text_similarity(
-            listed_classes,
+            class_list,
             encoder=DEFAULT_ENCODER if encoder is None else encoder,
             template=TEMPLATE if template is None else template,
-            captions=None if captions is None else find_captions(listed_classes, captions),
+            captions=None if captions is None else find_captions(class_list, captions),
             weights=weights,
             half=encoder_half,
         )
-    if any(value is not None for value in chosen.values()):
-        matrix = matrix.take(select_classes(len(matrix), **chosen))
+        if any(value is not None for value in choice.values()):
+            matrix = matrix.take(select_classes(len(matrix), **choice))
     if out is not None:
         files.save_similarity(matrix, out)
     return matrix
+
+
+def _refuse_options(options: Mapping[str, Any], reason: str) -> None:
+    """Raise an error about the first of these options that the user set."""
+    for name, value in options.items():
+        if value is not None:
+            raise UsageError(f"`{name}` {reason}.")
 
 
 def choose_similarity(
@@ -189,42 +196,46 @@ def choose_similarity(
     classes: int | None = None,
     classes_seed: int | None = None,
 ) -> Similarity:
-    """Return a similarity as it is, from a file, from class vectors, or from names and an encoder.
+    """Return the similarity that a user chose: an object, a file, or names and an encoder.
 
     Args:
         similarity: a similarity, a file, or options of :class:`SimilaritySource`.
-        dataset: name of the dataset whose classes are compared; those of a given similarity are
-            matched to them by name, or by position where it has no names.
+        dataset: name of the dataset whose classes are compared. Classes of a similarity or a file
+            are matched to them by name, or by position where they have no names.
         classes: see :class:`edgecil.classes.ClassChoice`.
         classes_seed: see :class:`edgecil.classes.ClassChoice`.
     """
-    whole = similarity if isinstance(similarity, SimilarityMatrix) else None
-    source = "The similarity"
-    if whole is None:
-        asked = SimilaritySource.from_value(similarity)
-        whole = asked.read()
-        source = asked.file or asked.embeddings or source
-    if whole is None:
-        texts = {name: getattr(asked, name) for name in TEXTS}
-        return build_similarity(
-            dataset=dataset, classes=classes, classes_seed=classes_seed, **texts
-        )
-    chosen: dict[str, Any] = {"count": classes, "seed": classes_seed}
+    name_in_errors = "The similarity"
+    if isinstance(similarity, SimilarityMatrix):
+        matrix = similarity
+    else:
+        source = SimilaritySource.from_value(similarity)
+        matrix_of_file = source.read()
+        if matrix_of_file is None:
+            text_options = {name: getattr(source, name) for name in TEXT_OPTIONS}
+            return build_similarity(
+                dataset=dataset, classes=classes, classes_seed=classes_seed, **text_options
+            )
+        matrix = matrix_of_file
+        name_in_errors = source.file or source.embeddings or name_in_errors
+    choice: dict[str, Any] = {"count": classes, "seed": classes_seed}
     if dataset is not None:
-        return _of_dataset(whole, dataset, source, **chosen)
+        return _match_to_dataset(matrix, dataset, name_in_errors, **choice)
     if classes is None and classes_seed is None:
-        return whole
-    return whole.take(select_classes(len(whole), **chosen))
+        return matrix
+    return matrix.take(select_classes(len(matrix), **choice))
 
 
-def _of_dataset(similarity: Similarity, dataset: str, source: str, **chosen: Any) -> Similarity:
-    """Return a given similarity of a dataset's classes, in label order, matched by their names."""
+def _match_to_dataset(
+    similarity: Similarity, dataset: str, name_in_errors: str, **choice: Any
+) -> Similarity:
+    """Return the similarity of the chosen classes of a dataset, in label order."""
     labels = find_classes(dataset).labels
-    ids = select_classes(len(labels), **chosen)
+    ids = select_classes(len(labels), **choice)
     has_names = similarity.names != numbered_names(len(similarity))
     if not has_names and len(similarity) == len(labels):
-        return align(similarity, labels, source).take(ids)
-    return align(similarity, [labels[id_] for id_ in ids], source)
+        return align(similarity, labels, name_in_errors).take(ids)
+    return align(similarity, [labels[id_] for id_ in ids], name_in_errors)
 
 
 def find_classes(dataset: str | None = None, names: Names | None = None) -> ClassList:
@@ -241,29 +252,31 @@ def find_classes(dataset: str | None = None, names: Names | None = None) -> Clas
             raise UsageError("The classes are not specified; give `dataset` or `names`.")
         return dataset_classes(dataset)
     if isinstance(names, ClassList):
-        listed = names
+        class_list = names
     elif isinstance(names, str) and names in CLASS_LISTS and not Path(names).exists():
-        listed = get_classes(names)
+        class_list = get_classes(names)
     elif isinstance(names, (str, Path)):
-        listed = read_classes(names)
+        class_list = read_classes(names)
     else:
-        listed = ClassList("names", names)  # type: ignore[arg-type]
+        class_list = ClassList("names", names)  # type: ignore[arg-type]
     if dataset is not None:
-        own = dataset_classes(dataset)
-        check_same_order(listed.labels, own.labels, str(names))
-        if len(listed) != len(own):
+        expected = dataset_classes(dataset)
+        check_same_order(class_list.labels, expected.labels, str(names))
+        if len(class_list) != len(expected):
             raise UsageError(
-                f"Class list {listed.name!r} has {len(listed)} names but {len(own)} classes were "
-                "expected."
+                f"Class list {class_list.name!r} has {len(class_list)} names but {len(expected)} "
+                "classes were expected."
             )
-    return listed
+    return class_list
 
 
 def check_same_order(names: Sequence[str], labels: Sequence[str], what: str) -> None:
     """Refuse other names of classes that are the same names in another order."""
-    spelt, own = ([words_of(name) for name in some] for some in (names, labels))
-    if spelt != own and sorted(spelt) == sorted(own):
-        place = next(index for index in range(len(own)) if spelt[index] != own[index])
+    words = list(map(words_of, names))
+    expected_words = list(map(words_of, labels))
+    if words != expected_words and sorted(words) == sorted(expected_words):
+        places = range(len(expected_words))
+        place = next(index for index in places if words[index] != expected_words[index])
         raise UsageError(
             f"{what} has the names of the classes in another order: {names[place]!r} at place "
             f"{place}, which is {labels[place]!r} in the dataset; write them in label order."
@@ -271,7 +284,7 @@ def check_same_order(names: Sequence[str], labels: Sequence[str], what: str) -> 
 
 
 def find_captions(classes: ClassList, captions: Captions) -> Mapping[str, str] | Sequence[str]:
-    """Return captions of the classes: the bundled ones, those of a file, or the given ones."""
+    """Return the captions of classes that are bundled, in a file, or in an object of Python."""
     if captions == BUNDLED_CAPTIONS:
         return bundled_captions(classes.name)
     if isinstance(captions, (str, Path)):

@@ -27,10 +27,10 @@ def check_captions(
     if isinstance(captions, Mapping):
         captions = _in_label_order(classes, captions.items())
     if isinstance(captions, str) or len(captions) != len(classes):
-        given = "a single text" if isinstance(captions, str) else f"{len(captions)}"
+        number = "a single text" if isinstance(captions, str) else f"{len(captions)}"
         raise UsageError(
             f"Dataset {classes.name!r} needs {len(classes)} captions, one per class in label "
-            f"order. Got {given}."
+            f"order. Got {number}."
         )
     for label, caption in zip(classes.labels, captions, strict=True):
         if not isinstance(caption, str) or not caption.strip():
@@ -120,9 +120,9 @@ def _csv_pairs(path: Path) -> list[tuple[str, str]]:
     check_header(header, str(path))
     if not {"name", "caption"} <= set(header):
         raise UsageError("captions need a header line with the columns name and caption.")
-    name, caption = header.index("name"), header.index("caption")
+    name_column, caption_column = header.index("name"), header.index("caption")
     if any(len(row) != len(header) for row in rows):
         raise UsageError(
             f"a row does not have {len(header)} columns; put captions with commas in quotes."
         )
-    return [(row[name].strip(), row[caption]) for row in rows[1:]]
+    return [(row[name_column].strip(), row[caption_column]) for row in rows[1:]]

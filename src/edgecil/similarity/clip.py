@@ -2,8 +2,8 @@
 
 All of OpenAI's CLIP models share one text architecture at different widths, so one loader serves
 them; sizes come from the weights. Hugging Face and open_clip (OpenAI's own names) store the same
-transformer under different names, with the attention's three input projections apart or stacked,
-and the output projection one way or transposed.
+transformer under different names. In open_clip's files the attention's three input projections are
+stacked and the output projection is transposed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class ClipEncoder(PretrainedEncoder):
     """A CLIP text tower.
 
     Attributes:
-        half: whether numbers have half precision, which the version says, too.
+        half: whether numbers have half precision, which its version includes.
     """
 
     def __init__(
@@ -57,12 +57,14 @@ class ClipEncoder(PretrainedEncoder):
             half: use half precision on a GPU, as OpenAI's package does; it does not on processors.
         """
         super().__init__(name, files)
-        self._sizes, self._activation = sizes, activation
+        self._sizes = sizes
+        self._activation = activation
         if half:
             import torch
 
             half = torch.cuda.is_available()
-        self.half, self._device = half, "cuda" if half else "cpu"
+        self.half = half
+        self._device = "cuda" if half else "cpu"
         if half:
             self.version += ", half precision"
 
@@ -74,7 +76,7 @@ class ClipEncoder(PretrainedEncoder):
         end = tokens.attention_mask.sum(dim=1) - 1
         last = hidden.last_hidden_state[torch.arange(len(end)), end]
         vectors = model.text_projection(last)
-        if self.half:  # where OpenAI's users divide by the length
+        if self.half:  # OpenAI's users divide by the length in half precision
             vectors = vectors / vectors.norm(dim=-1, keepdim=True)
         return vectors.cpu()
 
@@ -82,9 +84,10 @@ class ClipEncoder(PretrainedEncoder):
         import torch
         from transformers import CLIPTextConfig, CLIPTextModelWithProjection
 
-        own = self._tensors()
-        is_open_clip = not any(name.startswith("text_model.") for name in own)
-        tensors = _hugging_face_names(own) if is_open_clip else own
+        tensors = self._tensors()
+        is_open_clip = not any(name.startswith("text_model.") for name in tensors)
+        if is_open_clip:
+            tensors = _hugging_face_names(tensors)
         settings = self._settings(tensors, is_open_clip=is_open_clip)
         tokenizer = self._tokenizer(settings["vocab_size"])
         model = CLIPTextModelWithProjection(CLIPTextConfig(**settings))
@@ -97,15 +100,15 @@ class ClipEncoder(PretrainedEncoder):
 
         Heads have a width of 64 in every tower of CLIP; the activation is OpenAI's by default.
         """
-        sized = (_TOKENS, _POSITIONS, _PROJECTION, _FIRST_MLP)
-        self._refuse_without(name for name in sized if name not in tensors)
-        activation, stated = _read_config(self._files.folder, is_open_clip=is_open_clip)
+        needed = (_TOKENS, _POSITIONS, _PROJECTION, _FIRST_MLP)
+        self._refuse_without(name for name in needed if name not in tensors)
+        activation, stated_layers = _read_config(self._files.folder, is_open_clip=is_open_clip)
         blocks = [re.match(r"text_model\.encoder\.layers\.(\d+)\.", name) for name in tensors]
         layers = 1 + max(int(block[1]) for block in blocks if block)
-        if stated not in (None, layers):
+        if stated_layers not in (None, layers):
             raise DataError(
-                f"The configuration in {self._files.folder} states {stated} transformer blocks, "
-                f"but {self._files.weights} has {layers}; give files that belong together."
+                f"The configuration in {self._files.folder} states {stated_layers} transformer "
+                f"blocks, but {self._files.weights} has {layers}; give files that belong together."
             )
         vocabulary, width = tensors[_TOKENS].shape
         sizes = (width, tensors[_PROJECTION].shape[0])
@@ -148,15 +151,15 @@ class ClipEncoder(PretrainedEncoder):
 
 def _hugging_face_names(tensors: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tensors of an open_clip file by their Hugging Face names, in that layout."""
-    parts = read_toml(Path(__file__).parent / "data" / "clip_names.toml")
+    replacements = read_toml(Path(__file__).parent / "data" / "clip_names.toml")
     renamed = {}
-    for name, tensor in tensors.items():
-        name = name.removeprefix("text.")
-        for ours, theirs in parts.items():
-            name = name.replace(ours, theirs)
+    for open_clip_name, tensor in tensors.items():
+        name = open_clip_name.removeprefix("text.")
+        for old_part, new_part in replacements.items():
+            name = name.replace(old_part, new_part)
         if ".in_proj_" in name:
-            for letter, part in zip("qkv", tensor.chunk(3), strict=True):
-                renamed[name.replace(".in_proj_", f".{letter}_proj.")] = part
+            for letter, projection in zip("qkv", tensor.chunk(3), strict=True):
+                renamed[name.replace(".in_proj_", f".{letter}_proj.")] = projection
         else:
             renamed[name] = tensor.T.contiguous() if name == _PROJECTION else tensor
     return renamed
@@ -198,10 +201,11 @@ def packaged_tokenizer() -> Path | None:
     tokens += ["<|startoftext|>", "<|endoftext|>"]
     folder = writable_cache() / "tokenizers" / "clip"
     vocabulary = {token: number for number, token in enumerate(tokens)}
-    for name, text in (
-        ("vocab.json", json.dumps(vocabulary)),
-        ("merges.txt", "\n".join(["#version: 0.2", *merges, ""])),
-    ):
+    contents = {
+        "vocab.json": json.dumps(vocabulary),
+        "merges.txt": "\n".join(["#version: 0.2", *merges, ""]),
+    }
+    for name, text in contents.items():
         with replace_file(folder / name) as file:
             file.write(text.encode())
     return folder

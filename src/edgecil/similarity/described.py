@@ -19,7 +19,7 @@ _TASK_SIZES = ("tasks", "base", "increment", "sizes")
 
 @dataclass(frozen=True)
 class DescribedSimilarities:
-    """Similarities to compare, each given by options of :func:`build_similarity`.
+    """Similarities to compare, each described by options of :func:`build_similarity`.
 
     Attributes:
         dataset: whose classes they cover.
@@ -33,18 +33,20 @@ class DescribedSimilarities:
 
     def build(self, root: str | Path | None = None) -> dict[str, SimilarityMatrix]:
         """Return the similarities by name; `root` is the directory of the dataset's images."""
-        return {name: self._build_one(options, root) for name, options in self.options.items()}
+        return {name: self._build(options, root) for name, options in self.options.items()}
 
-    def _build_one(self, options: Mapping[str, Any], root: str | Path | None) -> SimilarityMatrix:
-        given = dict(options)
+    def _build(self, options: Mapping[str, Any], root: str | Path | None) -> SimilarityMatrix:
+        keywords = dict(options)
         if root is not None and "images" in options:
-            given["root"] = root
-        matrix = build_similarity(dataset=self.dataset, **given)
+            keywords["root"] = root
+        matrix = build_similarity(dataset=self.dataset, **keywords)
         if "names" not in options:
             return matrix
-        labels = find_classes(self.dataset).labels  # the options have other words for these classes
-        chosen = {"count": options.get("classes"), "seed": options.get("classes_seed")}
-        ids = select_classes(len(labels), **chosen)
+        # The options have other words for the classes: give them the names of the dataset.
+        labels = find_classes(self.dataset).labels
+        ids = select_classes(
+            len(labels), count=options.get("classes"), seed=options.get("classes_seed")
+        )
         return replace(matrix, names=tuple(labels[id_] for id_ in ids))
 
 
@@ -52,12 +54,14 @@ def read_described(source: str | Path) -> DescribedSimilarities:
     """Return the similarities that a TOML file or a recipe describes."""
     facts, settings = read_experiment_file(source)
     require_verb(source, facts, COMPARE_SIMILARITIES)
-    dataset, options = settings.pop("dataset", None), settings.pop("similarities", None)
+    dataset = settings.pop("dataset", None)
+    options = settings.pop("similarities", None)
     if not isinstance(dataset, str) or not isinstance(options, dict):
         raise UsageError(f"{source} must have a 'dataset' and a table 'similarities'.")
     allowed = inspect.signature(build_similarity).parameters.keys() - {"dataset", "out"}
-    for stated in options.values():
-        for option in stated if isinstance(stated, dict) else [stated]:
+    for options_of_similarity in options.values():
+        is_table = isinstance(options_of_similarity, dict)
+        for option in options_of_similarity if is_table else [options_of_similarity]:
             if option not in allowed:
                 raise unknown_name_error(
                     f"option of a similarity in {source}", str(option), allowed

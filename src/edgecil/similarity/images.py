@@ -39,7 +39,8 @@ def image_similarity(
         on_progress: called with the number of classes done, and N.
     """
     network = None if model == PIXELS else _frozen_features(model, threads)
-    labels, means = images.train.labels, []
+    labels = images.train.labels
+    means = []
     for label in range(len(images)):
         inputs = images.train.inputs[labels == label]
         features = inputs.reshape(len(inputs), -1) if network is None else network(inputs)
@@ -53,7 +54,7 @@ def image_similarity(
 
 
 def class_means(dataset: Any, **chosen: Any) -> SimilarityMatrix | None:
-    """Return the similarity of class means of a dataset's vectors; None where inputs are images."""
+    """Return the similarity of class means of a dataset's vectors; None if it has images."""
     from edgecil.data.load import has_vectors, load_dataset
 
     if not has_vectors(dataset):
@@ -77,6 +78,8 @@ def _frozen_features(model: str, threads: int) -> Callable[[Inputs], Any]:
     torch.set_num_threads(threads)
     device = choose_device("auto")
 
-    return lambda pixels: (
-        frozen_features(model, torch.from_numpy(pixels), device, keep=True).cpu().numpy()
-    )
+    def compute_features(pixels: Inputs) -> Any:
+        features = frozen_features(model, torch.from_numpy(pixels), device, keep=True)
+        return features.cpu().numpy()
+
+    return compute_features

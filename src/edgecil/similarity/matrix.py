@@ -20,23 +20,24 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-_NAMED = 20  # classes up to which a figure names them
+_MOST_NAMED = 20  # classes that a figure names
 _FIGURE = (4.2, 3.6)  # inches
-_DRAWN = 300  # classes up to which a notebook shows the figure
+_MOST_DRAWN = 300  # classes of a figure in a notebook
 
 
 def check_similarity(similarity: object) -> None:
-    """Refuse what is no similarity, such as the name of a dataset."""
+    """Refuse an object that is not a similarity, such as the name of a dataset."""
     if not isinstance(similarity, SimilarityMatrix):
-        given, call = type(similarity).__name__, "edgecil.SimilarityMatrix.of(…)"
+        value = type(similarity).__name__
+        call = "edgecil.SimilarityMatrix.of(…)"
         if isinstance(similarity, str):
-            given = f"{similarity!r}, a str"
+            value = f"{similarity!r}, a str"
             call = f"edgecil.build_similarity(dataset={similarity!r})"
-        raise UsageError(f"`similarity` must be a similarity of classes. Got {given}; use {call}.")
+        raise UsageError(f"`similarity` must be a similarity of classes. Got {value}; use {call}.")
 
 
 def numbered_names(count: int) -> tuple[str, ...]:
-    """Return names for classes that came without: class 0, class 1 and so on."""
+    """Return names for classes without names: class 0, class 1 and so on."""
     return tuple(f"class {index}" for index in range(count))
 
 
@@ -57,7 +58,7 @@ class SimilaritySummary:
         source: encoder, template and the like.
         mean: over all pairs of classes.
         std: population standard deviation over all pairs.
-        out: the file in which it was saved; None if it was not.
+        out: the file in which it was saved; None if it was not saved.
         most_similar: pairs in descending order.
         least_similar: pairs in ascending order.
     """
@@ -127,8 +128,8 @@ class SimilarityMatrix:
                 f"Class vectors must not be zero, but that of class {int(norms.argmin())} is."
             )
         rows /= norms
-        listed = numbered_names(len(rows)) if names is None else tuple(names)
-        return cls(listed, np.clip(rows @ rows.T, -1.0, 1.0), source or {})
+        class_names = numbered_names(len(rows)) if names is None else tuple(names)
+        return cls(class_names, np.clip(rows @ rows.T, -1.0, 1.0), source or {})
 
     def __len__(self) -> int:
         return len(self.names)
@@ -139,11 +140,16 @@ class SimilarityMatrix:
         return SimilarityMatrix(names, self.submatrix(ids), self.source)
 
     def submatrix(self, ids: Ints) -> Floats:
-        """values[ids, ids], shape (n, n)."""
+        """Return the similarities among the classes `ids`, shape (n, n)."""
         return self.values[np.ix_(ids, ids)]
 
     def to_groups(self, group: Ints, count: int) -> Floats:
-        """Return the summed similarity of classes to groups, (N,) in [0, count): (N, count)."""
+        """Return the summed similarity of classes to groups, (N, count).
+
+        Args:
+            group: (N,) of each class, in [0, count).
+            count: number of groups.
+        """
         return self.values @ np.eye(count)[group]
 
     def row_sums(self) -> Floats:
@@ -152,7 +158,7 @@ class SimilarityMatrix:
         return sums
 
     def deviation_sum(self) -> float:
-        """Sum over ordered pairs of the squared deviation from the mean similarity."""
+        """Return the sum over ordered pairs of the squared deviation from the mean similarity."""
         pairs = self.pairs()
         total = 2.0 * float(np.sum((pairs - pairs.mean()) ** 2))
         rounding = 4.0 * np.finfo(np.float64).eps * float(np.abs(pairs).max())
@@ -167,9 +173,12 @@ class SimilarityMatrix:
         return np.linalg.eigvalsh(centred - below_all / count)[1:]
 
     def sort_keys(self, colours: Ints) -> Floats:
-        """(N, N) similarities of each class to the others, sorted within the others' colours."""
-        others = np.broadcast_to(colours, self.values.shape)
-        order = np.lexsort((self.values, others)) if colours.any() else self.values.argsort(axis=1)
+        """Return similarities of each class to the others, sorted within their colours, (N, N)."""
+        if colours.any():
+            colours_of_others = np.broadcast_to(colours, self.values.shape)
+            order = np.lexsort((self.values, colours_of_others))
+        else:
+            order = self.values.argsort(axis=1)
         return np.take_along_axis(self.values, order, axis=1)
 
     def twins(self, ids: Ints) -> Ints:
@@ -194,12 +203,14 @@ class SimilarityMatrix:
             pairs: number of pairs of each kind.
             path: where the matrix was saved, for the summary.
         """
-        values, (rows, columns) = self.pairs(), np.triu_indices(len(self), 1)
-        ordered = [
-            ClassPair((self.names[rows[pair]], self.names[columns[pair]]), float(values[pair]))
-            for pair in np.argsort(-values, kind="stable")
-        ]
-        most = min(pairs, (len(ordered) + 1) // 2)  # with few classes the lists share no pair
+        values = self.pairs()
+        rows, columns = np.triu_indices(len(self), 1)
+        ordered = []
+        for pair in np.argsort(-values, kind="stable"):
+            classes = self.names[rows[pair]], self.names[columns[pair]]
+            ordered.append(ClassPair(classes, float(values[pair])))
+        # With few classes the two lists must not share a pair.
+        most = min(pairs, (len(ordered) + 1) // 2)
         least = min(pairs, len(ordered) - most)
         return SimilaritySummary(
             classes=len(self),
@@ -221,7 +232,7 @@ class SimilarityMatrix:
         for pair in (*summary.most_similar, *reversed(summary.least_similar)):
             rows.append((" – ".join(pair.classes), f"{pair.similarity:.3f}"))
         page = f"<p>{html.escape(repr(self)[1:-1])}</p>{html_table(rows)}"
-        if len(self) <= _DRAWN:
+        if len(self) <= _MOST_DRAWN:
             page += html_figure(lambda axes: self.plot(ax=axes), "similarity of classes", _FIGURE)
         return page
 
@@ -242,7 +253,7 @@ class SimilarityMatrix:
         np.fill_diagonal(values, np.nan)
         image = axes.imshow(values, cmap="Blues")
         axes.figure.colorbar(image, ax=axes, label="similarity")
-        if len(self) <= _NAMED:
+        if len(self) <= _MOST_NAMED:
             axes.set_xticks(range(len(self)), self.names, rotation=90)
             axes.set_yticks(range(len(self)), self.names)
         else:
@@ -298,10 +309,10 @@ def align(similarity: Similarity, labels: Sequence[str], what: str) -> Similarit
     """Return the similarity of classes in label order, matched by their names.
 
     Args:
-        similarity: that covers these classes, or more. Without names it must cover them alone, and
-            its rows are taken in label order, which its source says.
+        similarity: of these classes, perhaps among others. Without names it must have no others;
+            its rows are then taken in label order, and its source says so.
         labels: of the classes.
-        what: names the similarity in errors.
+        what: the similarity in an error message.
     """
     if tuple(similarity.names) == tuple(labels):
         return similarity
@@ -313,15 +324,16 @@ def align(similarity: Similarity, labels: Sequence[str], what: str) -> Similarit
             )
         source = {**similarity.source, "classes": "by position"}
         return replace(similarity, names=tuple(labels), source=source)
-    places = {words_of(name): place for place, name in enumerate(similarity.names)}
-    if len(places) < len(similarity):
+    row_of_name = {words_of(name): row for row, name in enumerate(similarity.names)}
+    if len(row_of_name) < len(similarity):
         names = [words_of(name) for name in similarity.names]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise UsageError(f"{what} has more than one class {twice!r}; names must differ.")
-    missing = [label for label in labels if words_of(label) not in places]
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise UsageError(f"{what} has more than one class {repeated!r}; names must differ.")
+    missing = [label for label in labels if words_of(label) not in row_of_name]
     if missing:
         raise UsageError(
             f"{what} has no class {missing[0]!r}, but {name_some(list(similarity.names))}; its "
             "names must be those of the classes."
         )
-    return similarity.take(np.array([places[words_of(label)] for label in labels]))
+    rows = [row_of_name[words_of(label)] for label in labels]
+    return similarity.take(np.array(rows))

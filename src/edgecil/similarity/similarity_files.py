@@ -16,7 +16,7 @@ from edgecil.io.files import replace_file
 from edgecil.io.numbers import is_number, parse_float
 from edgecil.similarity.matrix import SimilarityMatrix
 
-# The arrays that are read; others in a file are not unpacked.
+# The arrays that are read from an archive.
 _ARRAYS = ("values", "vectors", "names", "source")
 _LARGEST = 1e100  # sums of products of larger numbers overflow
 
@@ -69,9 +69,8 @@ def read_embeddings(path: str | Path) -> SimilarityMatrix:
 
 def _read_arrays(path: Path, endings: tuple[str, ...]) -> dict[str, Any]:
     if path.suffix.lower() not in endings:
-        *others, last = endings
-        listed = f"{', '.join(others)} or {last}"
-        raise UsageError(f"Arrays are read from {listed} files. Got {path} instead.")
+        kinds = f"{', '.join(endings[:-1])} or {endings[-1]}"
+        raise UsageError(f"Arrays are read from {kinds} files. Got {path} instead.")
     if path.suffix.lower() == ".csv":
         return _read_csv(path)
     if path.suffix.lower() == ".npy":
@@ -81,11 +80,11 @@ def _read_arrays(path: Path, endings: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _numbers(arrays: dict[str, Any], names: Sequence[str], kind: str, path: Path) -> Floats:
-    """Return the first array that is there as real numbers; extreme values are refused."""
+    """Return the first array of these names, as real numbers; extreme values are refused."""
     array = next((arrays[name] for name in names if name in arrays), None)
     if array is None:
-        listed = name_some(list(arrays)) or "nothing"
-        raise DataError(f"{path} contains no array called {names[0]!r} (it has: {listed}).")
+        present = name_some(list(arrays)) or "nothing"
+        raise DataError(f"{path} contains no array called {names[0]!r} (it has: {present}).")
     if array.dtype.kind not in "biuf":
         raise DataError(f"The {kind} in {path} must be real numbers. Got {array.dtype} instead.")
     numbers: Floats = array.astype(np.float64)
@@ -95,14 +94,16 @@ def _numbers(arrays: dict[str, Any], names: Sequence[str], kind: str, path: Path
 
 
 def _refuse_distances(values: Floats, path: Path) -> None:
-    """Raise an error if the diagonal says that larger values mean less similar classes."""
-    others = values[~np.eye(len(values), dtype=bool)]
-    own = np.diag(values)
-    if np.isfinite(values).all() and own.max() <= others.min() and own.max() < others.max():
+    """Raise an error if the diagonal shows that larger values mean less similar classes."""
+    if not np.isfinite(values).all():
+        return
+    off_diagonal = values[~np.eye(len(values), dtype=bool)]
+    on_diagonal = np.diag(values).max()
+    if on_diagonal <= off_diagonal.min() and on_diagonal < off_diagonal.max():
         raise DataError(
-            f"{path} has distances, or similarities without a diagonal: {own.max():.3g} on the "
-            f"diagonal, {others.min():.3g} and more elsewhere. Write similarities (such as 1 - "
-            "distance) with their largest value, or nan, on the diagonal."
+            f"{path} has distances, or similarities without a diagonal: {on_diagonal:.3g} on the "
+            f"diagonal, {off_diagonal.min():.3g} and more elsewhere. Write similarities (such as "
+            "1 - distance) with their largest value, or nan, on the diagonal."
         )
 
 
@@ -130,17 +131,22 @@ def _source(arrays: dict[str, Any], path: Path) -> dict[str, str]:
 
 
 def _in_column_order(names: list[str], rows: list[list[str]], path: Path) -> list[list[str]]:
-    """Return rows without their names, in the order of the columns; numbers count the rows."""
-    firsts = [row[0].strip() if row else "" for row in rows]
-    if all(is_number(first) for first in firsts) and not any(is_number(name) for name in names):
+    """Return rows without their names, in the order of the columns.
+
+    Rows that are numbered instead of named stay in their order.
+    """
+    row_names = [row[0].strip() if row else "" for row in rows]
+    are_numbered = all(map(is_number, row_names)) and not any(map(is_number, names))
+    if are_numbered:
         return [row[1:] for row in rows]
-    if missing := [first for first in firsts if first not in names]:
-        raise DataError(f"{path} has a row {missing[0]!r}, but no such column; name both alike.")
-    if len(set(firsts)) < len(firsts):
-        twice = next(first for first in firsts if firsts.count(first) > 1)
-        raise DataError(f"{path} has more than one row {twice!r}; names must differ.")
-    by_name = dict(zip(firsts, rows, strict=True))
-    return [by_name[name][1:] for name in names]
+    strangers = [name for name in row_names if name not in names]
+    if strangers:
+        raise DataError(f"{path} has a row {strangers[0]!r}, but no such column; name both alike.")
+    if len(set(row_names)) < len(row_names):
+        repeated = next(name for name in row_names if row_names.count(name) > 1)
+        raise DataError(f"{path} has more than one row {repeated!r}; names must differ.")
+    row_of_name = dict(zip(row_names, rows, strict=True))
+    return [row_of_name[name][1:] for name in names]
 
 
 def _read_csv(path: Path) -> dict[str, Any]:
@@ -149,13 +155,15 @@ def _read_csv(path: Path) -> dict[str, Any]:
         raise DataError(f"{path} is empty.")
     names = None
     if not all(is_number(cell) for cell in rows[0]):
-        names, rows = [name.strip() for name in rows[0]], rows[1:]
+        names = [name.strip() for name in rows[0]]
+        rows = rows[1:]
         check_header(names, str(path))
-        if rows and (not is_number(rows[0][0]) or not names[0]):
+        has_row_names = rows and (not is_number(rows[0][0]) or not names[0])
+        if has_row_names:
             names = names[-len(rows) :]
             rows = _in_column_order(names, rows, path)
     try:
-        values = [[parse_float(cell) for cell in row] for row in rows]
+        values = [list(map(parse_float, row)) for row in rows]
     except ValueError as error:
         raise DataError(f"{path} contains something that is not a number: {error}.") from error
     if any(len(row) != len(values[0]) for row in values):

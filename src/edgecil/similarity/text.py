@@ -24,10 +24,17 @@ from edgecil.io.hub import cached_snapshot
 from edgecil.io.packages import missing_packages
 from edgecil.io.weights import WEIGHTS
 from edgecil.registry import Registry
-from edgecil.similarity import text_models as pretrained
 from edgecil.similarity.captions import check_captions
 from edgecil.similarity.clip import ClipEncoder
 from edgecil.similarity.matrix import SimilarityMatrix
+from edgecil.similarity.text_models import (
+    INSTALL,
+    PACKAGES,
+    MiniLMEncoder,
+    check_texts,
+    installed_minilm,
+    locate_encoder,
+)
 
 TEMPLATE = "a photo of a {name}."
 DEFAULT_ENCODER = "minilm-bundled"
@@ -41,7 +48,7 @@ class Encoder(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called in a matrix's source and in the cache."""
+        """Its name in a matrix's source and in the cache."""
 
     @property
     def version(self) -> str:
@@ -59,17 +66,17 @@ class BundledEncoder:
         self.version, self._rows, self._vectors = _table()
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Table rows, shape (n, 384); a text that is not in the table is an error."""
-        asked = pretrained.check_texts(texts)
-        absent = [text for text in asked if text not in self._rows]
+        """Return table rows, shape (n, 384); a text that is not in the table is an error."""
+        texts = check_texts(texts)
+        absent = [text for text in texts if text not in self._rows]
         if absent:
-            others = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
+            more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
             raise PrerequisiteError(
-                f"The bundled MiniLM table lacks {absent[0]!r}{others}; the encoder 'minilm' "
-                f"encodes any text (install it with {pretrained.INSTALL})."
+                f"The bundled MiniLM table lacks {absent[0]!r}{more}; the encoder 'minilm' "
+                f"encodes any text (install it with {INSTALL})."
             )
-        rows = self._vectors[[self._rows[text] for text in asked]]
-        return rows.astype(np.float64)
+        rows = [self._rows[text] for text in texts]
+        return self._vectors[rows].astype(np.float64)
 
 
 @cache
@@ -106,8 +113,8 @@ def get_encoder(name: str, weights: str | Path | None = None, *, half: bool = Fa
     Args:
         name: one of :func:`encoder_names`.
         weights: a folder, weight file or hub id in place of the catalogue's. A CLIP encoder
-            refuses weights whose width or projection are not those of its name; RN101, ViT-B/32
-            and ViT-B/16 have equal sizes and cannot be distinguished.
+            refuses weights whose width or projection do not fit its name; RN101, ViT-B/32 and
+            ViT-B/16 have equal sizes and cannot be distinguished.
         half: let CLIP use half precision on a GPU, as OpenAI's package does.
     """
     name = ENCODERS.resolve(name)
@@ -120,25 +127,27 @@ def get_encoder(name: str, weights: str | Path | None = None, *, half: bool = Fa
             )
         return BundledEncoder(name)
     place = weights or cached_weights(entry) or entry.hub_id
-    located = pretrained.locate(name, place, _remedy(entry))
+    files = locate_encoder(name, place, _remedy(entry))
     if entry.kind == "minilm":
-        return pretrained.MiniLMEncoder(name, located)
-    openai = "quick_gelu" if weights is None else None
-    return ClipEncoder(name, located, sizes=entry.sizes, activation=openai, half=half)
+        return MiniLMEncoder(name, files)
+    activation = "quick_gelu" if weights is None else None  # as in OpenAI's models
+    return ClipEncoder(name, files, sizes=entry.sizes, activation=activation, half=half)
 
 
 def encoder_status(name: str) -> tuple[bool, str]:
-    """Return whether an encoder can run here without a network, and what it is or what is missing.
+    """Return whether an encoder can run here without a network, and a note about it.
 
     Torch is not imported and no connection is made.
     """
     entry = ENCODERS[name]
     if entry.kind == "bundled":
         return True, f"{entry.about}; comes with edgecil."
-    if missing := missing_packages(pretrained.PACKAGES):
+    missing = missing_packages(PACKAGES)
+    if missing:
         requires = f"{entry.about}; requires {' and '.join(missing)}"
         return False, f"{requires}: run pip install 'edgecil[clip]'."
-    if folder := cached_weights(entry):
+    folder = cached_weights(entry)
+    if folder is not None:
         return True, f"{entry.about}; weights in {folder}."
     missing_weights = PrerequisiteError(
         f"{entry.about}; its weights are not here: with a network the first use downloads them, "
@@ -148,11 +157,15 @@ def encoder_status(name: str) -> tuple[bool, str]:
 
 
 def cached_weights(entry: EncoderEntry) -> Path | None:
-    """Return weights in MiniLM's package, the cache of the hub, or that of OpenAI's package."""
-    if entry.kind == "minilm" and (package := pretrained.installed_minilm()):
+    """Return weights in MiniLM's package, in the cache of the hub, or of OpenAI's package."""
+    package = installed_minilm() if entry.kind == "minilm" else None
+    if package is not None:
         return package
-    own = home_directory() / ".cache" / "clip" / entry.file
-    return cached_snapshot(entry.hub_id, WEIGHTS) or (own if own.is_file() else None)
+    snapshot = cached_snapshot(entry.hub_id, WEIGHTS)
+    if snapshot is not None:
+        return snapshot
+    openai_file = home_directory() / ".cache" / "clip" / entry.file
+    return openai_file if openai_file.is_file() else None
 
 
 def _remedy(entry: EncoderEntry) -> str:
@@ -160,7 +173,7 @@ def _remedy(entry: EncoderEntry) -> str:
         f"run hf download {entry.hub_id} where there is a network and give the folder it prints "
         "as `weights`"
     )
-    return f"run {pretrained.INSTALL}, or {download}" if entry.kind == "minilm" else download
+    return f"run {INSTALL}, or {download}" if entry.kind == "minilm" else download
 
 
 def text_similarity(
@@ -181,7 +194,7 @@ def text_similarity(
             dataset spells it) once; "{name}" alone is the bare name.
         captions: one per class (see :func:`check_captions`); they replace template and name.
         weights: where the named encoder's weights are (see :func:`get_encoder`).
-        half: let CLIP use half precision on a GPU; the similarities then have it, too.
+        half: let CLIP use half precision on a GPU; the similarities then have half precision, too.
     """
     if captions is None:
         texts = fill_template(template, classes)
@@ -193,10 +206,10 @@ def text_similarity(
         raise UsageError(
             "`weights` are used with the name of an encoder; the given encoder has its own."
         )
-    # CLIP's tokenizer does so as well; here it holds for every encoder.
+    # As CLIP's tokenizer does; here for every encoder.
     texts = tuple(straighten_apostrophes(text) for text in texts)
-    bundled = isinstance(encoder, BundledEncoder)
-    vectors = encoder.encode(texts) if bundled else encode_cached(encoder, texts)
+    is_table = isinstance(encoder, BundledEncoder)
+    vectors = encoder.encode(texts) if is_table else encode_cached(encoder, texts)
     source = {
         "encoder": encoder.name,
         "template": template if captions is None else "captions",
@@ -218,9 +231,10 @@ def fill_template(template: str, classes: ClassList) -> tuple[str, ...]:
     ('house_cat, Felis catus', 'dog')
     """
     for field, texts in (("{name}", classes.words), ("{label}", classes.labels)):
-        around = template.split(field)
-        if len(around) == 2 and not any(brace in part for part in around for brace in "{}"):
-            return tuple(text.join(around) for text in texts)
+        before_and_after = template.split(field)
+        has_braces = not {"{", "}"}.isdisjoint("".join(before_and_after))
+        if len(before_and_after) == 2 and not has_braces:
+            return tuple(text.join(before_and_after) for text in texts)
     raise UsageError(
         "A template must contain {name} or {label} exactly once and no other braces, like "
         f"{TEMPLATE!r}. Got {format_value(template)} instead."
@@ -228,12 +242,12 @@ def fill_template(template: str, classes: ClassList) -> tuple[str, ...]:
 
 
 def encode_cached(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float64]:
-    """`encoder.encode(texts)`, shape (n, d), computed once for these weights and texts.
+    """Return `encoder.encode(texts)`, shape (n, d), computed once for these weights and texts.
 
     A damaged file in the cache is computed again; a cache that cannot be written gives a warning.
     """
-    asked = json.dumps([encoder.name, encoder.version, list(texts)])
-    key = hashlib.sha256(asked.encode("utf-8")).hexdigest()
+    description = json.dumps([encoder.name, encoder.version, list(texts)])
+    key = hashlib.sha256(description.encode("utf-8")).hexdigest()
     path = cache_directory() / "embeddings" / f"{key}.npz"
     try:
         arrays, _ = read_npz(path, ("vectors",))

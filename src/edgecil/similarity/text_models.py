@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,22 +41,23 @@ _BATCH = 64
 _VISION = ("visual.", "vision_model.", "visual_projection.")
 
 
-def locate(encoder: str, given: str | Path, remedy: str) -> WeightFiles:
+def locate_encoder(encoder: str, place: str | Path, remedy: str) -> WeightFiles:
     """Locate a model's files in a folder, a weight file or a hub id; download if necessary.
 
-    An error says what to install, if a pre-trained encoder cannot run here.
+    If a pre-trained encoder cannot run here, the error says what to install.
     """
-    if missing := missing_packages(PACKAGES):
+    missing = missing_packages(PACKAGES)
+    if missing:
         raise PrerequisiteError(
             f"Encoder {encoder!r} requires {', '.join(missing)}, which this Python does not have; "
             f"run pip install 'edgecil[clip]' ({BUNDLED_SERVES})."
         )
     remedy = f"{remedy} ({BUNDLED_SERVES})"
-    return locate_weights(given, SETTINGS, needed_by=f"Encoder {encoder!r}", remedy=remedy)
+    return locate_weights(place, SETTINGS, needed_by=f"Encoder {encoder!r}", remedy=remedy)
 
 
 def check_texts(texts: Sequence[str]) -> list[str]:
-    """Return texts to encode; none, or one text in place of a list, is an error."""
+    """Return texts to encode; an empty list, or a text in place of a list, is an error."""
     if isinstance(texts, str) or not len(texts):
         raise UsageError(
             f"Texts to encode must be a non-empty list. Got {format_value(texts)} instead."
@@ -73,7 +74,9 @@ class PretrainedEncoder(ABC):
     """
 
     def __init__(self, name: str, files: WeightFiles) -> None:
-        self.name, self.version, self._files = name, files.version, files
+        self.name = name
+        self.version = files.version
+        self._files = files
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Return vectors of n texts, shape (n, d), not normalised."""
@@ -122,7 +125,7 @@ class PretrainedEncoder(ABC):
             ) from error
 
     def _fill(self, model: Any, state: Mapping[str, Any]) -> None:
-        """Give a model its weights; one that is missing or has another shape is an error."""
+        """Give a model its weights; a missing tensor, or one of another shape, is an error."""
         try:
             missing = model.load_state_dict(state, strict=False).missing_keys
         except RuntimeError as error:
@@ -132,11 +135,12 @@ class PretrainedEncoder(ABC):
             ) from error
         self._refuse_without(name for name in missing if not name.startswith("pooler."))
 
-    def _refuse_without(self, missing: Any) -> None:
-        if missing := list(missing):
+    def _refuse_without(self, missing: Iterable[str]) -> None:
+        missing_names = list(missing)
+        if missing_names:
             raise DataError(
                 f"{self._files.weights} is not a complete text model of {self.name!r}: it lacks "
-                f"{name_some(missing)}."
+                f"{name_some(missing_names)}."
             )
 
 
@@ -146,11 +150,13 @@ class MiniLMEncoder(PretrainedEncoder):
     def _load(self) -> tuple[Any, Any]:
         from transformers import AutoConfig, AutoModel, AutoTokenizer
 
-        tensors, folder = self._tensors(), self._files.folder
-        config, tokenizer = (self._read(it, folder) for it in (AutoConfig, AutoTokenizer))
+        tensors = self._tensors()
+        config = self._read(AutoConfig, self._files.folder)
+        tokenizer = self._read(AutoTokenizer, self._files.folder)
         model = AutoModel.from_config(config, trust_remote_code=False)
         prefix = f"{model.base_model_prefix}."
-        self._fill(model, {name.removeprefix(prefix): it for name, it in tensors.items()})
+        state = {name.removeprefix(prefix): tensor for name, tensor in tensors.items()}
+        self._fill(model, state)
         return model.eval(), tokenizer
 
     def _pool(self, model: Any, tokens: Any) -> Any:

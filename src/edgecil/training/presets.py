@@ -11,7 +11,7 @@ from edgecil.experiments.config import GROUPS, Data, Training
 from edgecil.io.files import read_toml
 from edgecil.methods import get_method
 from edgecil.methods.setups import NAMED, Setup, find_setup
-from edgecil.similarity.build import FILES
+from edgecil.similarity.build import FILE_OPTIONS
 
 READINGS = read_toml(Path(__file__).with_name("presets.toml"))
 
@@ -38,7 +38,7 @@ def _fill(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, A
             filled[name] = default if given is None else given
             continue
         own = GROUPS[name].options_in(given)
-        from_file = name == "similarity" and not own.keys().isdisjoint(FILES)
+        from_file = name == "similarity" and not own.keys().isdisjoint(FILE_OPTIONS)
         filled[name] = own if from_file else {**default, **own}
     return filled
 
