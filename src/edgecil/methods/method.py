@@ -61,6 +61,11 @@ class Environment:
         height, width = self.shape[1:]
         return Pipeline(steps, self.mean, self.std, (height, width))
 
+    @property
+    def is_mixed(self) -> bool:
+        """Whether the precision is mixed."""
+        return self.precision in ("bfloat16", "float16")
+
     def autocast(self) -> torch.autocast:
         """Return mixed precision for a `with` block, if it is on."""
         return autocast(self.precision, self.device)

@@ -14,6 +14,7 @@ from torch import Tensor
 from edgecil.data.stored_pixels import StoredPixels
 from edgecil.errors import EdgecilError
 from edgecil.io.device import room_on
+from edgecil.methods.adam import Adam
 from edgecil.methods.method import Environment
 from edgecil.methods.settings import Schedule
 from edgecil.methods.task import Task, derive_generator
@@ -56,15 +57,22 @@ def fit(
     prepare = environment.pipeline(schedule.augment)
     with Feed(inputs, task.device) as source:
 
+        def repeated(batch: Tensor) -> Tensor:
+            return batch if views == 1 else batch.repeat(views)
+
         def announce(batches: Sequence[Tensor], _: torch.Generator) -> None:
-            parts = (part for batch in batches for part in _parts(batch, schedule))
-            source.begin([part.repeat(views) for part in parts])
+            if source.streamed:
+                parts = [part for batch in batches for part in _parts(batch, schedule)]
+                source.begin([repeated(part) for part in parts])
 
         def batch_loss(batch: Tensor, generator: torch.Generator) -> Tensor:
-            again = batch.repeat(views)
-            images = prepare(source.take(again), generator)
+            rows = repeated(batch)
+            images = prepare(source.take(rows), generator)
+            labels_and_more = [other[rows] for other in others]
+            if not environment.is_mixed:  # entering autocast takes as long as a small layer
+                return loss(images, *labels_and_more)
             with environment.autocast():
-                return loss(images, *(other[again] for other in others))
+                return loss(images, *labels_and_more)
 
         minimise(
             parameters,
@@ -121,7 +129,7 @@ def minimise(
             for part in parts:
                 value = loss(part, generator)
                 if part is parts[0]:
-                    optimizer.zero_grad()
+                    _clear_gradients(trained)
                 share = len(part) / len(batch)
                 scaler.scale(value if len(parts) == 1 else share * value).backward()
             if schedule.clip is not None:
@@ -137,7 +145,7 @@ def minimise(
                 f"in epoch {epoch + 1} of {schedule.epochs} ({stage})",
                 loss=None if scaler.is_enabled() else value,
             )
-    optimizer.zero_grad()  # otherwise the gradients stay in memory as long as the network
+    _clear_gradients(trained)  # otherwise they stay in memory as long as the network
 
 
 def shuffle(count: int, task: Task, *purpose: object) -> tuple[Tensor, torch.Generator]:
@@ -152,6 +160,8 @@ def shuffle(count: int, task: Task, *purpose: object) -> tuple[Tensor, torch.Gen
 
 def _parts(batch: Tensor, schedule: Schedule) -> tuple[Tensor, ...]:
     """Split a batch for the accumulation of gradients; no part is empty."""
+    if schedule.accumulate == 1:
+        return (batch,)
     parts: tuple[Tensor, ...] = batch.tensor_split(min(schedule.accumulate, len(batch)))
     return parts
 
@@ -187,11 +197,18 @@ def check_finite(tensors: Iterable[Tensor], where: str, *, loss: Tensor | None =
 
 
 def _optimizer(parameters: list[dict[str, Any]], schedule: Schedule) -> torch.optim.Optimizer:
-    rates = {"lr": schedule.learning_rate, "weight_decay": schedule.weight_decay, "foreach": True}
+    rates = {"lr": schedule.learning_rate, "weight_decay": schedule.weight_decay}
+    if schedule.optimizer == "adam":
+        return Adam(parameters, **rates)
     if schedule.optimizer == "sgd":
-        return torch.optim.SGD(parameters, momentum=schedule.momentum, **rates)
-    kind = torch.optim.Adam if schedule.optimizer == "adam" else torch.optim.AdamW
-    return kind(parameters, **rates)
+        return torch.optim.SGD(parameters, momentum=schedule.momentum, foreach=True, **rates)
+    return torch.optim.AdamW(parameters, foreach=True, **rates)
+
+
+def _clear_gradients(parameters: Iterable[torch.nn.Parameter]) -> None:
+    """Release the gradients, without the bookkeeping of `Optimizer.zero_grad`."""
+    for parameter in parameters:
+        parameter.grad = None
 
 
 def in_batches(
