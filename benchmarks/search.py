@@ -23,8 +23,8 @@ from edgecil import lab
 from edgecil.lab._leaderboard import Score, set_score
 from edgecil.lab.truth_tables import TruthTable
 from edgecil.search.strategy import (
-    GOALS,
-    Goal,
+    SEARCH_GOALS,
+    SearchGoal,
     Strategy,
     first_sequences,
     objective_predictors,
@@ -43,7 +43,7 @@ Line = tuple[int, float, float, float]
 
 
 def random_search(
-    table: TruthTable, values: np.ndarray, goal: Goal, limit: int, rng: np.random.Generator
+    table: TruthTable, values: np.ndarray, goal: SearchGoal, limit: int, rng: np.random.Generator
 ) -> int:
     """The most extreme of as many random orders as the limit allows."""
     trained, seen = set(), []
@@ -74,7 +74,7 @@ def surrogate_search(
     return chosen, strategy.share_beyond(sequences, seen, float(fresh[chosen]), noise)
 
 
-def measure(fresh: np.ndarray, goal: Goal, place: int) -> tuple[float, float]:
+def measure(fresh: np.ndarray, goal: SearchGoal, place: int) -> tuple[float, float]:
     """Standard deviations beyond the mean, and the share of orders beaten, in a fresh training."""
     sign = -1.0 if goal == "worst" else 1.0
     beaten = (sign * fresh < sign * fresh[place]).mean() + 0.5 * (fresh == fresh[place]).mean()
@@ -116,7 +116,7 @@ def main() -> None:
                 continue
             for repeat, values in enumerate(repeats):
                 fresh = repeats[repeat - 1]
-                for goal in GOALS:
+                for goal in SEARCH_GOALS:
                     extreme = int(values.argmin() if goal == "worst" else values.argmax())
                     limit_line = average(number, [(*measure(fresh, goal, extreme), np.nan)])
                     for budget in options.budgets:

@@ -12,7 +12,7 @@ from edgecil.experiments.experiment import Experiment
 from edgecil.io.notebook import show_printed
 from edgecil.io.numbers import per_cent
 from edgecil.runs.metrics import METRICS
-from edgecil.search.strategy import Goal
+from edgecil.search.strategy import SearchGoal
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.statistics.distributions import SAME
@@ -37,20 +37,20 @@ class Trial:
 
 @dataclass(frozen=True, repr=False)
 class SearchResult:
-    """The most extreme order that a search came upon.
+    """The most extreme order that a search trained.
 
     Attributes:
         method: the method's name.
         goal: `worst` or `best`.
         metric: the metric that was searched.
         sequence: the order.
-        value: its value in the search, which flatters the search.
+        value: its value in the search, which is partly luck.
         confirmations: its values in new trainings, with other training seeds.
         share: the expected share of random orders that are better (goal `worst`) or worse (goal
             `best`) in a single training than this order is on average. If all orders were trained,
             the share of them that was better (or worse) than this order in the search.
         trials: every sequence that was trained, in order.
-        trainings: task trainings, those of the confirmation included.
+        trainings: number of task trainings, including the confirmation.
         predictors: what entered the surrogate beside the learner's own results: `similarity`.
         experiment: with all results.
         budget: full runs that the search was allowed.
@@ -58,7 +58,7 @@ class SearchResult:
     """
 
     method: str
-    goal: Goal
+    goal: SearchGoal
     metric: str
     sequence: ClassSequence
     value: float
@@ -90,17 +90,18 @@ class SearchResult:
     def confirmed(self) -> bool | None:
         """Whether the new trainings are worse (or better) than an average order.
 
-        If all orders were trained, there must be more of them beyond the mean of the new trainings
-        than short of it; else `share` must exceed one half. None without new trainings.
+        If all orders were trained, most of them must be better (or worse) than the mean of the new
+        trainings; else `share` must exceed one half. None without new trainings.
         """
         if not self.confirmations:
             return None
         if not self.complete:
             return self.share > 0.5
-        inner = (self.goal == "worst") == METRICS[self.metric].higher_is_better
-        gains = np.array([trial.value for trial in self.trials]) - self.mean
-        above, below = int((gains > SAME).sum()), int((gains < -SAME).sum())
-        return above > below if inner else below > above
+        seeks_low = (self.goal == "worst") == METRICS[self.metric].higher_is_better
+        differences = np.array([trial.value for trial in self.trials]) - self.mean
+        above = int((differences > SAME).sum())
+        below = int((differences < -SAME).sum())
+        return above > below if seeks_low else below > above
 
     @property
     def mean(self) -> float:
@@ -119,12 +120,14 @@ class SearchResult:
     def summary(self) -> dict[str, Any]:
         """Return the answer as plain data."""
         derived = ("mean", "half_width", "complete", "tied", "confirmed")
-        plain = {name: it for name, it in vars(self).items() if name not in _OBJECTS}
+        plain = {name: value for name, value in vars(self).items() if name not in _OBJECTS}
         return {
             **plain,
             **{name: getattr(self, name) for name in derived},
             "tasks": self.sequence.tasks,
-            "trials": [{"tasks": it.sequence.tasks, "value": it.value} for it in self.trials],
+            "trials": [
+                {"tasks": trial.sequence.tasks, "value": trial.value} for trial in self.trials
+            ],
             "directory": str(self.experiment.directory),
             "sentence": str(self),
         }
@@ -147,9 +150,9 @@ class SearchResult:
         side, other = ("better", "worse") if self.goal == "worst" else ("worse", "better")
         start = f"{self.method}, {self.goal} order {self.sequence}: {self.mean:.1f} {source}"
         share = f"{100.0 * self.share:.0f} %"
-        doubt = self.confirmed is False
+        is_doubtful = self.confirmed is False
         if not self.complete:
-            if doubt:
+            if is_doubtful:
                 start = (
                     f"{self.method}: no order was found that is {other} than average; the one that "
                     f"seemed {self.goal}, {self.sequence}, has {self.mean:.1f} {source}"
@@ -157,11 +160,12 @@ class SearchResult:
             return f"{start}; about {share} of random orders are {side}"
         size = self.order_count
         budget = f", fewer than the budget of {self.budget} runs" if self.budget > size else ""
-        extreme = round(self.share * size) + self.tied == size
-        what = f"{f'{self.goal} ' if extreme else ''}{self.metric} {self.value:.1f}"
-        same = f"{self.tied} share the {what}, " if self.tied > 1 else ""
-        end = f" in the search; the new trainings do not confirm it as {other} than average"
-        return (
-            f"{start}; all {size} orders were trained{budget}; {same}{share} are {side}"
-            f"{end if doubt else ''}"
-        )
+        is_extreme = round(self.share * size) + self.tied == size
+        value = f"{self.metric} {self.value:.1f}"
+        if is_extreme:
+            value = f"{self.goal} {value}"
+        tied = f"{self.tied} share the {value}, " if self.tied > 1 else ""
+        doubt = ""
+        if is_doubtful:
+            doubt = f" in the search; the new trainings do not confirm it as {other} than average"
+        return f"{start}; all {size} orders were trained{budget}; {tied}{share} are {side}{doubt}"

@@ -17,9 +17,9 @@ from edgecil.sequences.sequence import ClassSequence, Tasks
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity import Similarity
 
-Goal = Literal["worst", "best"]
-GOALS: tuple[Goal, ...] = ("worst", "best")
-BATCH = 4
+SearchGoal = Literal["worst", "best"]
+SEARCH_GOALS: tuple[SearchGoal, ...] = ("worst", "best")
+ORDERS_AT_A_TIME = 4
 _MOST_FIRST = 6
 _LISTED = 3_000
 _SAMPLED = 2_000
@@ -44,7 +44,7 @@ class Strategy:
         space: N classes in K tasks.
         goal: `worst` for the lowest value, `best` for the highest.
         limit: task trainings that it may use.
-        seed: of the Latin sequences and of the candidates in large spaces.
+        seed: for the Latin sequences, and for the candidates in large spaces.
         batch: number of sequences that are proposed at a time.
         per_training: divide the expected improvement of a sequence by the task trainings that it
             requires, so that sequences that share trained tasks are preferred.
@@ -52,10 +52,10 @@ class Strategy:
     """
 
     space: SequenceSpace
-    goal: Goal
+    goal: SearchGoal
     limit: int
     seed: int = 0
-    batch: int = BATCH
+    batch: int = ORDERS_AT_A_TIME
     per_training: bool = True
     predictors: Predictors | None = field(default=None, compare=False)
 
@@ -64,27 +64,29 @@ class Strategy:
     ) -> list[ClassSequence]:
         """Propose the sequences to train next; none when the limit is reached.
 
-        In a batch, every sequence after the first is chosen as if those before it had the values
-        that the surrogate expects.
+        In a batch, every sequence after the first is chosen as if the sequences before it had the
+        values that the surrogate expects.
         """
         trained = trainings(*sequences)
         rng = np.random.default_rng([self.seed, len(sequences)])
         pool = self._candidates(sequences, values, rng)
-        observed, orders = list(values), _orders(sequences)
+        observed = list(values)
+        orders = _orders(sequences)
         chosen: list[ClassSequence] = []
         taken = set(sequences)
         while pool and len(chosen) < self.batch:
             costs = np.array([len(trainings(sequence) - trained) for sequence in pool])
-            affordable = costs <= self.limit - len(trained)
-            open_ = np.array([sequence not in taken for sequence in pool]) & affordable
-            if not open_.any():
+            is_affordable = costs <= self.limit - len(trained)
+            is_new = np.array([sequence not in taken for sequence in pool])
+            is_open = is_new & is_affordable
+            if not is_open.any():
                 break
             candidates = _orders(pool)
             prediction = self.predict(orders, observed, np.concatenate([orders, candidates]))
             gain = self._improvement(prediction, len(orders))
             if self.per_training:
                 gain = gain / costs.clip(1)
-            index = int(np.where(open_, gain, -np.inf).argmax())
+            index = int(np.where(is_open, gain, -np.inf).argmax())
             sequence = pool[index]
             chosen.append(sequence)
             taken.add(sequence)
@@ -94,21 +96,22 @@ class Strategy:
         return chosen
 
     def choose(self, sequences: Sequence[ClassSequence], values: Sequence[float]) -> int:
-        """Index of the most extreme sequence, by the surrogate's mean, which discounts luck."""
+        """Return the index of the most extreme sequence by the surrogate, which discounts luck."""
         orders = _orders(sequences)
         mean = self.predict(orders, values, orders).mean
         return int(mean.argmin() if self.goal == "worst" else mean.argmax())
 
     def predict(self, orders: Ints, values: Sequence[float], candidates: Ints) -> Prediction:
         """Return what the surrogate expects of candidate orders."""
+        predictor_values = None
+        if self.predictors is not None:
+            predictor_values = self.predictors(orders), self.predictors(candidates)
         return predict(
             self.space,
             place_classes(orders, self.space),
             values,
             place_classes(candidates, self.space),
-            predictors=None
-            if self.predictors is None
-            else (self.predictors(orders), self.predictors(candidates)),
+            predictors=predictor_values,
         )
 
     def noise(self, sequences: Sequence[ClassSequence], values: Sequence[float]) -> float:
@@ -119,7 +122,7 @@ class Strategy:
     def share_beyond(
         self, sequences: Sequence[ClassSequence], values: Sequence[float], mean: float, error: float
     ) -> float:
-        """Return the share of random orders that the surrogate expects on the inner side of a mean.
+        """Return the expected share of random orders that are less extreme than a mean accuracy.
 
         That is the probability that a single training of a random order is better (for the goal
         `worst`; worse for `best`) than an order with this mean accuracy, known up to an error.
@@ -154,18 +157,18 @@ class Strategy:
 
 
 def objective_predictors(similarity: Similarity, space: SequenceSpace) -> Predictors:
-    """S and the other objectives of a similarity, standardised over Ω."""
+    """Return a function for S and the other objectives of orders, standardised over Ω."""
     objectives = [get_objective(name, space) for name in _OBJECTIVES]
-    scales = [moments(similarity, space, objective) for objective in objectives]
+    moments_of_objectives = [moments(similarity, space, objective) for objective in objectives]
 
-    def values(orders: Ints) -> Floats:
-        columns = [
-            (score_orders(similarity, space, orders, objective) - exact.mean) / (exact.std or 1.0)
-            for objective, exact in zip(objectives, scales, strict=True)
-        ]
+    def standardised_objectives(orders: Ints) -> Floats:
+        columns = []
+        for objective, exact in zip(objectives, moments_of_objectives, strict=True):
+            scores = score_orders(similarity, space, orders, objective)
+            columns.append((scores - exact.mean) / (exact.std or 1.0))
         return np.stack(columns, axis=1)
 
-    return values
+    return standardised_objectives
 
 
 def first_sequences(runs: int) -> int:
@@ -175,7 +178,10 @@ def first_sequences(runs: int) -> int:
 
 def trainings(*sequences: ClassSequence) -> set[Tasks]:
     """Return the task trainings of sequences, by all tasks so far; some sequences share them."""
-    return {one.tasks[:end] for one in sequences for end in range(1, len(one) + 1)}
+    prefixes: set[Tasks] = set()
+    for sequence in sequences:
+        prefixes |= {sequence.tasks[:end] for end in range(1, len(sequence) + 1)}
+    return prefixes
 
 
 def _orders(sequences: Sequence[ClassSequence]) -> Ints:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +57,7 @@ def predict(
     *,
     predictors: tuple[Floats, Floats] | None = None,
 ) -> Prediction:
-    """Return the expected accuracies of candidates, given those of n observed sequences.
+    """Return the expected accuracies of candidates, given n observed sequences.
 
     Args:
         space: N classes in K tasks.
@@ -66,96 +67,118 @@ def predict(
         predictors: (n, p) and (m, p) standardised values of p predictors.
     """
     y = np.asarray(values, dtype=np.float64)
-    centre, scale = float(y.mean()), float(y.std()) or 1.0
+    centre = float(y.mean())
+    scale = float(y.std()) or 1.0
     y = (y - centre) / scale
-    among, across = _kernels(space, places, places), _kernels(space, places, candidates)
-    own_predictors = np.zeros(len(candidates))
+    among = _kernels(space, places, places)
+    across = _kernels(space, places, candidates)
+    predictor_variance = np.zeros(len(candidates))
     if predictors is not None and predictors[0].shape[1]:
-        seen, asked = predictors
-        count = seen.shape[1]
-        among[4], across[4] = seen @ seen.T / count, seen @ asked.T / count
-        own_predictors = (asked**2).sum(axis=1) / count
+        of_observed, of_candidates = predictors
+        count = of_observed.shape[1]
+        among[4] = of_observed @ of_observed.T / count
+        across[4] = of_observed @ of_candidates.T / count
+        predictor_variance = (of_candidates**2).sum(axis=1) / count
     fits = []
     for weights in _MIXTURES:
         if weights[4] == 1.0 and predictors is None:
             continue
         inside = np.tensordot(weights, among, axes=1)
         outside = np.tensordot(weights, across, axes=1)
-        prior = weights[:4].sum() + weights[4] * own_predictors
-        fits += [_condition(inside, outside, prior, y, share) for share in _NOISE]
-    logs, means, variances, noises = (np.array(part) for part in zip(*fits, strict=True))
-    probability = np.exp(logs - logs.max())
+        prior = weights[:4].sum() + weights[4] * predictor_variance
+        fits += [_fit(inside, outside, prior, y, noise_share) for noise_share in _NOISE]
+    likelihoods = np.array([fit.log_likelihood for fit in fits])
+    means = np.array([fit.mean for fit in fits])  # (fits, m)
+    variances = np.array([fit.variance for fit in fits])
+    noise_variances = np.array([fit.noise_variance for fit in fits])
+    probability = np.exp(likelihoods - likelihoods.max())
     probability /= probability.sum()
     mean = probability @ means
-    second = probability @ (variances + means**2)
+    second_moment = probability @ (variances + means**2)
     return Prediction(
         centre + scale * mean,
-        scale * np.sqrt(np.maximum(second - mean**2, 1e-12)),
-        float(scale * np.sqrt(probability @ noises)),
+        scale * np.sqrt(np.maximum(second_moment - mean**2, 1e-12)),
+        float(scale * np.sqrt(probability @ noise_variances)),
     )
 
 
-def _condition(
-    inside: Floats, outside: Floats, prior: Floats, y: Floats, share: float
-) -> tuple[float, Floats, Floats, float]:
-    """Log marginal likelihood, posterior mean and variance, and the variance of the noise.
+class _Fit(NamedTuple):
+    """A Gaussian process with fixed weights of the kernels and a fixed share of noise."""
 
-    The total variance is the one that maximises the likelihood, kept near that of y.
+    log_likelihood: float
+    mean: Floats  # (m,) of the candidates
+    variance: Floats  # (m,) of the candidates
+    noise_variance: float
+
+
+def _fit(inside: Floats, outside: Floats, prior: Floats, y: Floats, noise_share: float) -> _Fit:
+    """Condition the Gaussian process on the observed values.
+
+    The total variance is the one that maximises the likelihood, kept near the variance of y.
     """
     count = len(y)
-    signal = 1.0 - share
-    covariance = signal * inside + _FLAT + share * np.eye(count)
+    signal = 1.0 - noise_share
+    covariance = signal * inside + _FLAT + noise_share * np.eye(count)
     cross = signal * outside + _FLAT
     factor = np.linalg.cholesky(covariance + 1e-9 * np.eye(count))
     white = np.linalg.solve(factor, y)
-    total = float((white @ white + 2.0) / (count + 2.0))
-    log = -0.5 * (count + 2.0) * np.log(total) - float(np.log(np.diag(factor)).sum())
+    total_variance = float((white @ white + 2.0) / (count + 2.0))
+    log_determinant = float(np.log(np.diag(factor)).sum())
+    log_likelihood = -0.5 * (count + 2.0) * np.log(total_variance) - log_determinant
     mapped = np.linalg.solve(factor, cross)
     variance = signal * prior + _FLAT - (mapped**2).sum(axis=0)
-    return log, mapped.T @ white, total * np.maximum(variance, 0.0), total * share
+    return _Fit(
+        log_likelihood,
+        mapped.T @ white,
+        total_variance * np.maximum(variance, 0.0),
+        total_variance * noise_share,
+    )
 
 
-def _kernels(space: SequenceSpace, places: Ints, others: Ints) -> NDArray[np.float64]:
-    """Five kernels between n and m sequences, shape (5, n, m), each of variance 1 over Ω."""
-    rows = max(1, _CELLS // max(1, len(places) * space.tasks**2))
-    parts = [
-        _few_kernels(space, places, others[start : start + rows])
-        for start in range(0, max(len(others), 1), rows)
+def _kernels(space: SequenceSpace, places: Ints, other_places: Ints) -> NDArray[np.float64]:
+    """Return five kernels between n and m sequences, (5, n, m), each of variance 1 over Ω."""
+    batch_size = max(1, _CELLS // max(1, len(places) * space.tasks**2))
+    batches = [
+        _kernels_of_batch(space, places, other_places[start : start + batch_size])
+        for start in range(0, max(len(other_places), 1), batch_size)
     ]
-    return np.concatenate(parts, axis=2)
+    return np.concatenate(batches, axis=2)
 
 
-def _few_kernels(space: SequenceSpace, places: Ints, others: Ints) -> NDArray[np.float64]:
+def _kernels_of_batch(
+    space: SequenceSpace, places: Ints, other_places: Ints
+) -> NDArray[np.float64]:
     tasks = np.arange(space.tasks)
-    one, two = places[:, :, None] == tasks, others[:, :, None] == tasks
+    in_task = (places[:, :, None] == tasks).astype(np.float64)  # (n, N, K)
+    other_in_task = (other_places[:, :, None] == tasks).astype(np.float64)  # (m, N, K)
     # Classes in task i of one sequence and task j of the other, (n, m, K, K).
-    shared = np.einsum("nci,mcj->nmij", one.astype(np.float64), two.astype(np.float64))
+    shared = np.einsum("nci,mcj->nmij", in_task, other_in_task)
     same = np.diagonal(shared, axis1=2, axis2=3)
     pairs = (shared * (shared - 1.0)).sum(axis=(2, 3)) / 2.0
     same_pairs = (same * (same - 1.0)).sum(axis=2) / 2.0
-    raw = np.stack(
-        [same.sum(axis=2), 0.5 * (same[:, :, 0] + 2.0 * same[:, :, -1]), pairs, same_pairs]
-    )
+    ends = 0.5 * (same[:, :, 0] + 2.0 * same[:, :, -1])
+    raw = np.stack([same.sum(axis=2), ends, pairs, same_pairs])
     mean, spread = _moments(space)
     scaled = (raw - mean[:, None, None]) / spread[:, None, None]
-    return np.concatenate([scaled, np.zeros((1, len(places), len(others)))])
+    return np.concatenate([scaled, np.zeros((1, len(places), len(other_places)))])
 
 
 def _moments(space: SequenceSpace) -> tuple[Floats, Floats]:
-    """Return the mean of each raw kernel over Ω, and its diagonal minus that mean."""
-    sizes, N = np.array(space.sizes, dtype=np.float64), space.classes
+    """Return the mean of each raw kernel over Ω, and its diagonal minus the mean."""
+    N = space.classes
+    sizes = np.array(space.sizes, dtype=np.float64)
     overlap = sizes**2 / N
-    two = max(N * (N - 1.0), 1.0)
-    falling = sizes * (sizes - 1.0)
+    ordered_pairs = max(N * (N - 1.0), 1.0)
+    pairs_of_task = sizes * (sizes - 1.0)  # ordered
     mean = np.array(
         [
             overlap.sum(),
             0.5 * (overlap[0] + 2.0 * overlap[-1]),
-            falling.sum() ** 2 / (2.0 * two),
-            (falling**2).sum() / (2.0 * two),
+            pairs_of_task.sum() ** 2 / (2.0 * ordered_pairs),
+            (pairs_of_task**2).sum() / (2.0 * ordered_pairs),
         ]
     )
-    whole = np.array(
-        [N, 0.5 * (sizes[0] + 2.0 * sizes[-1]), falling.sum() / 2.0, falling.sum() / 2.0]
-    )
-    return mean, np.maximum(whole - mean, 1e-9)
+    ends = 0.5 * (sizes[0] + 2.0 * sizes[-1])
+    pairs = pairs_of_task.sum() / 2.0
+    diagonal = np.array([N, ends, pairs, pairs])
+    return mean, np.maximum(diagonal - mean, 1e-9)
