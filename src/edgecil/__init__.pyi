@@ -34,7 +34,7 @@ from .experiments import (
 )
 from .methods import Method as Method, register_method as register_method
 from .report import write_report as write_report
-from .runs.reading import Reading as Reading, ReadingQuestion as ReadingQuestion, read as read
+from .runs.reading import read as read
 from .search import search_orders as search_orders
 from .sequences import (
     ClassSequence as ClassSequence,

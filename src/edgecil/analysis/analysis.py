@@ -42,7 +42,6 @@ from edgecil.analysis.similarities import (
 from edgecil.analysis.sources import (
     POOLED,
     DatasetRuns,
-    Reading,
     Source,
     class_names,
     gather,
@@ -57,6 +56,7 @@ from edgecil.io.json import checked_json, read_json
 from edgecil.io.notebook import html_figure, html_table, new_axes, show_printed
 from edgecil.options import checked
 from edgecil.runs.identity import ExperimentRecord
+from edgecil.runs.reading.reading_options import ReadingOptions
 from edgecil.runs.run_table import Runs
 from edgecil.sequences.objective import OBJECTIVES, applicable_objectives
 from edgecil.sequences.protocols import find_protocol
@@ -213,6 +213,16 @@ class AnalysisOptions:
     seeds_are: str | None = None
     orders_from: str | None = None
     tasks: int | tuple[int, ...] | None = None
+    columns: Any = None
+    higher_is_better: bool | None = None
+    lower_is_better: bool | None = None
+    at: str | int | None = None
+    by: Any = None
+    only: Any = None
+    baseline: str | None = None
+    n: int | None = None
+    std_ddof: int | None = None
+    reading: str | None = None
     level: float | None = None
 
     @property
@@ -232,6 +242,7 @@ class Analysis:
         version: of edgecil.
         over_datasets: pairs of methods over all datasets; empty with one dataset.
         profiles: performance profiles by method; empty with one dataset.
+        reading: how the sources were understood, in one line.
     """
 
     sources: tuple[str, ...]
@@ -240,6 +251,7 @@ class Analysis:
     version: str = ""
     over_datasets: tuple[Overall, ...] = ()
     profiles: dict[str, PerformanceProfile] = field(default_factory=dict)
+    reading: str = ""
 
     @property
     def source(self) -> str:
@@ -303,7 +315,8 @@ class Analysis:
 
     def __str__(self) -> str:
         """Return the claims, the comparisons and all warnings; over all datasets first."""
-        lines = list(describe_overall(self.over_datasets, self.options.metric))
+        lines = [self.reading] if self.reading else []
+        lines += describe_overall(self.over_datasets, self.options.metric)
         warnings: list[str] = []
         for dataset in self.datasets:
             lines += [f"{dataset.dataset or 'your data'}:"] if len(self.datasets) > 1 else []
@@ -401,7 +414,7 @@ def analyze(
     similarity: SimilarityLike | None = None,
     predictor: str | None = None,
     level: Level | None = None,
-    **reading: Unpack[Reading],
+    **reading: Unpack[ReadingOptions],
 ) -> Analysis:
     """Say how accuracy depends on the class order: what may be claimed, and what to run next.
 
@@ -420,7 +433,7 @@ def analyze(
         predictor: objective to show beside the orders as a predictor of accuracy; by default
             `adjacent`, the paper's S.
         level: probability with which an interval contains what it is about; 0.95 by default.
-        reading: see :class:`~edgecil.analysis.sources.Reading`.
+        reading: see :class:`~edgecil.runs.reading.reading_options.ReadingOptions`.
     """
     asked: dict[str, Any] = {
         **reading,
@@ -445,6 +458,7 @@ def analyze(
         version("edgecil"),
         compare_over_datasets(tables, methods, options.terms),
         profile_methods(tables, methods, options.terms),
+        gathered.reading.line,
     )
 
 

@@ -21,7 +21,7 @@ from edgecil.analysis.samples import (
     random_protocols,
     representative_orders,
 )
-from edgecil.analysis.sources import Reading, Source, gather
+from edgecil.analysis.sources import Source, gather
 from edgecil.analysis.terms import DEFAULT_TERMS, Terms
 from edgecil.errors import UsageError, unknown_name_error
 from edgecil.hints import Level
@@ -30,6 +30,7 @@ from edgecil.io.notebook import show_printed
 from edgecil.options import checked
 from edgecil.runs.design import Design
 from edgecil.runs.metrics import find_metric
+from edgecil.runs.reading.reading_options import ReadingOptions
 from edgecil.runs.run_table import Runs
 from edgecil.sequences.protocols import find_protocol
 from edgecil.statistics.distributions import SAME
@@ -230,7 +231,7 @@ def compare(
     metric: str | None = None,
     classifier: str | None = None,
     level: Level | None = None,
-    **reading: Unpack[Reading],
+    **reading: Unpack[ReadingOptions],
 ) -> MethodComparison:
     """Compare methods on the class orders, and the training seeds, that they share.
 
@@ -242,7 +243,7 @@ def compare(
         metric: metric to compare; by default the experiment's.
         classifier: classifier of the methods, such as `nme`; each method's main one by default.
         level: probability with which an interval contains the mean difference; 0.95 by default.
-        reading: see :class:`~edgecil.analysis.sources.Reading`.
+        reading: see :class:`~edgecil.runs.reading.reading_options.ReadingOptions`.
     """
     terms = Terms.of(level=level)
     gathered = gather(source, metric=metric, classifier=classifier, **reading)

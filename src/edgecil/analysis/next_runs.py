@@ -18,7 +18,7 @@ from typing_extensions import Unpack
 from edgecil.analysis.claims import Claims, make_claims
 from edgecil.analysis.comparison import judge_pairs, pair_methods
 from edgecil.analysis.samples import find_truth, know_orders, representative_orders
-from edgecil.analysis.sources import DatasetRuns, Reading, Source, gather
+from edgecil.analysis.sources import DatasetRuns, Source, gather
 from edgecil.analysis.terms import Terms
 from edgecil.errors import UsageError, warn
 from edgecil.experiments.experiment import Experiment
@@ -26,6 +26,7 @@ from edgecil.hints import Level
 from edgecil.io.files import check_new, replace_file
 from edgecil.io.notebook import show_printed
 from edgecil.options import checked
+from edgecil.runs.reading.reading_options import ReadingOptions
 from edgecil.runs.run_table import Runs
 from edgecil.runs.training_seeds import FROM_LOGS, SEEDS
 from edgecil.sequences.protocols import CONTINUED, find_protocol
@@ -267,7 +268,7 @@ def next_runs(
     order_seed: int = 0,
     out: str | Path | None = None,
     overwrite: bool = False,
-    **reading: Unpack[Reading],
+    **reading: Unpack[ReadingOptions],
 ) -> list[NextRuns]:
     """Return which class orders to run next, for each dataset.
 
@@ -285,7 +286,7 @@ def next_runs(
             one dataset. Nothing is written if no further orders are suggested. A file of an
             earlier call is replaced.
         overwrite: replace the file if it exists, whatever it contains.
-        reading: see :class:`~edgecil.analysis.sources.Reading`.
+        reading: see :class:`~edgecil.runs.reading.reading_options.ReadingOptions`.
     """
     if out is not None:
         check_new(out, overwrite=overwrite, is_ours=_is_saved)

@@ -12,7 +12,7 @@ import numpy as np
 from edgecil.analysis.samples import Truth
 from edgecil.errors import DataError
 from edgecil.runs.metrics import find_metric
-from edgecil.runs.run_files import are_fractions, note_fractions
+from edgecil.runs.reading.units import are_fractions, note_fractions
 from edgecil.runs.run_table import PENDING, Runs
 from edgecil.sequences.protocols import LabelledSequence, describe_duplicates, find_protocol
 from edgecil.sequences.sequence import ClassSequence

@@ -6,17 +6,16 @@ are never averaged: they are kept apart under names that say what differs.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
 from typing_extensions import Unpack
 
-from edgecil.analysis.plain_numbers import Numbers, is_numbers, numbers_frame
-from edgecil.analysis.plausibility import check_runs, in_per_cent
-from edgecil.classes import get_classes
+from edgecil.analysis.plausibility import check_runs
 from edgecil.errors import (
     DataError,
     EdgecilError,
@@ -26,44 +25,52 @@ from edgecil.errors import (
     warn,
     wrong_value_error,
 )
-from edgecil.experiments.experiment import Experiment
 from edgecil.io.data_frames import DataFrameLike
 from edgecil.io.directory import check_path
 from edgecil.io.files import check_new
 from edgecil.options import checked
-from edgecil.runs.grid import NAME, DataFrame, is_tensorboard, name_of, read_grid
 from edgecil.runs.identity import MACHINE, remarks
 from edgecil.runs.metrics import DEFAULT_METRIC, METRICS
 from edgecil.runs.published import PublishedResult
-from edgecil.runs.run_files import read_runs, write_runs
+from edgecil.runs.reading.memory_tables import Numbers, is_data_frame, is_numbers
+from edgecil.runs.reading.reading import Reading, TableSource, combine_readings, read_sources
+from edgecil.runs.reading.reading_options import ReadingOptions
 from edgecil.runs.run_table import Runs, join_tables
 from edgecil.runs.training_seeds import SEEDS, SHARED
 from edgecil.sequences.protocols import find_protocol
 from edgecil.sequences.sequence import ClassSequence
 
+if TYPE_CHECKING:
+    from edgecil.experiments.experiment import Experiment
+
 POOLED = " are averaged: "
 """In the note on every method whose runs are averaged though their settings differ."""
 
-One: TypeAlias = str | Path | Experiment | Runs | DataFrameLike
-Source: TypeAlias = One | Numbers | Mapping[str, DataFrameLike | Numbers]
+_EXPERIMENT_FILES = ("results.sqlite", ".edgecil")
+_SCHEMA = b"edgecil.analysis/"
+_HEAD = 200
 
 
-class Reading(TypedDict, total=False):
-    """How sources are read; the same for every function that takes them.
+class ExperimentLike(Protocol):
+    """An :class:`~edgecil.experiments.experiment.Experiment`."""
 
-    Attributes:
-        pool: reason to average runs of a method whose settings differ between sources. By default
-            they are kept apart, under names that say what differs.
-        seeds_are: what a seed varies in a file without sequences: `orders`, `trainings` or `both`.
-        orders_from: protocol that drew the class orders of such a file from its column
-            `order_seed`, or else `seed`: `random-legacy` for PyCIL and PILOT; requires 'tasks'.
-        tasks: number of tasks of these orders, or the sizes of the tasks.
-    """
+    @property
+    def directory(self) -> Path:
+        """Where its results are."""
 
-    pool: str | None
-    seeds_are: str | None
-    orders_from: str | None
-    tasks: Sequence[int] | int | None
+    def snapshot(self) -> Any:
+        """Return the experiment as it is now."""
+
+
+Source: TypeAlias = (
+    str
+    | Path
+    | ExperimentLike
+    | Runs
+    | DataFrameLike
+    | Numbers
+    | Mapping[str, DataFrameLike | Numbers]
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,132 +89,194 @@ class DatasetRuns:
 
 
 @dataclass(frozen=True, eq=False)
-class Gathered:
-    """The runs of all sources, each with its name, by one metric, for each dataset."""
+class Sources:
+    """What a user gives, by kind: experiments as of one moment, tables of runs, and all else."""
 
-    sources: list[One]
+    experiments: list[Experiment]
+    tables: list[Runs]
+    others: list[TableSource]
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """The runs of all sources, each with its name, by one metric, for each dataset.
+
+    Attributes:
+        sources: what was given.
+        words: the name of each source.
+        metric: of all runs.
+        datasets: the runs on each dataset.
+        reading: how they were understood.
+    """
+
+    sources: Sources
     words: tuple[str, ...]
     metric: str
     datasets: list[DatasetRuns]
+    reading: Reading
 
 
 def is_saved_analysis(source: object) -> bool:
     """Return whether a source is the JSON file of a saved analysis."""
     if isinstance(source, (list, tuple)) and len(source) == 1:
         source = source[0]
-    return (
-        isinstance(source, (str, Path))
-        and Path(source).suffix == ".json"
-        and not Path(source).is_dir()
-    )
+    if not isinstance(source, (str, Path)) or Path(source).suffix != ".json":
+        return False
+    path = Path(source)
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return _SCHEMA in file.read(_HEAD)
 
 
-def list_sources(source: Source | Sequence[Source]) -> list[One]:
-    """Return one source or several as a list; experiments are read as they are now."""
+def list_sources(source: Source | Sequence[Source] | Sources) -> Sources:
+    """Return one source or several by kind; experiments are read as they are now."""
+    if isinstance(source, Sources):
+        return source
+    sources = Sources([], [], [], ())
+    words = tuple(_add_source(source, sources))
+    return replace(sources, words=words)
+
+
+def _add_source(source: Any, sources: Sources) -> Iterator[str]:
+    """Add a source to those of its kind, and yield its name in a few words."""
     if isinstance(source, (list, tuple, Mapping)) and not source:
         raise UsageError("`source` must have at least one entry. Got none.")
-    if is_numbers(source):
-        return [numbers_frame(source)]
-    if isinstance(source, (list, tuple)):
-        return [one for entry in source for one in list_sources(entry)]
-    if isinstance(source, Mapping):
-        return [_named(str(name), content) for name, content in source.items()]
-    if isinstance(source, (str, Path)):
+    if isinstance(source, (list, tuple)) and not is_numbers(source):
+        for entry in source:
+            yield from _add_source(entry, sources)
+    elif isinstance(source, (str, Path)):
         check_path(source)
-        if is_saved_analysis(source) and Path(source).exists():
+        if is_saved_analysis(source):
             raise UsageError(
                 f"{source} is a saved analysis, without the runs; give what it was made from."
             )
-        return [Experiment.open(source).snapshot() if Path(source).is_dir() else source]
-    if isinstance(source, Experiment):
-        return [source.snapshot()]
-    if isinstance(source, Runs):
-        return [source]
-    if _is_frame(source):
-        return [cast(DataFrameLike, source)]
-    raise wrong_value_error(
-        "source",
-        "an experiment, the path of one or of a file, a DataFrame, a list of accuracies, a list of "
-        "these, or a dict of DataFrames or accuracies by the name of the method",
-        source,
-    )
+        if _is_directory_of_experiment(Path(source)):
+            from edgecil.experiments.experiment import Experiment
 
-
-def _is_frame(source: object) -> bool:
-    is_table = hasattr(source, "iloc") or hasattr(source, "to_pandas")
-    return hasattr(source, "columns") and is_table
-
-
-def _named(name: str, source: Any) -> DataFrame:
-    """Return a DataFrame that has a name, which stands for its method if it has none."""
-    if is_numbers(source):
-        source = numbers_frame(source)
-    if not _is_frame(source):
-        raise wrong_value_error(
-            "source", "a DataFrame or accuracies for each name of a dict", source
-        )
-    frame = source.to_pandas() if hasattr(source, "to_pandas") else source.copy(deep=False)
-    frame.attrs = {**frame.attrs, NAME: name}
-    return frame
-
-
-def _describe(source: One) -> str:
-    """Return a source in a few words: its path, if it has one."""
-    if isinstance(source, Runs):
-        return f"a table of {source.dataset}"
-    path = source.directory if isinstance(source, Experiment) else source
-    return str(path) if isinstance(path, (str, Path)) else name_of(path) or "a DataFrame"
-
-
-def default_metric(sources: Sequence[One]) -> str:
-    """Return the metric that all sources name; A(O) if they name none or several."""
-    named = set()
-    for source in sources:
-        if isinstance(source, Experiment):
-            config = source.config
-            named.add(DEFAULT_METRIC if config is None else METRICS.resolve(config.metric))
+            sources.experiments.append(Experiment.open(source).snapshot())
         else:
-            named.add(source.metric if isinstance(source, Runs) else DEFAULT_METRIC)
+            sources.others.append(source)
+        yield str(source)
+    elif is_experiment(source):
+        sources.experiments.append(source.snapshot())
+        yield str(source.directory)
+    elif isinstance(source, Runs):
+        sources.tables.append(source)
+        yield f"a table of {source.dataset}"
+    elif isinstance(source, Mapping):
+        sources.others.append(source)
+        yield from map(str, source)
+    elif is_numbers(source) or is_data_frame(source):
+        sources.others.append(source)
+        yield "a DataFrame"
+    else:
+        raise wrong_value_error(
+            "source",
+            "an experiment, the path of one or of a file, a DataFrame, a list of accuracies, a "
+            "list of these, or a dict of DataFrames or accuracies by the name of the method",
+            source,
+        )
+
+
+def is_experiment(source: object) -> TypeGuard[Experiment]:
+    """Return whether a source is an experiment; the room of experiments is not loaded for it."""
+    module = sys.modules.get("edgecil.experiments.experiment")
+    return module is not None and isinstance(source, module.Experiment)
+
+
+def _is_directory_of_experiment(path: Path) -> bool:
+    """Return whether a folder is that of an experiment, or has no files that could be results."""
+    if not path.is_dir():
+        return False
+    is_marked = any((path / name).exists() for name in _EXPERIMENT_FILES)
+    return is_marked or not any(file.is_file() for file in path.rglob("*"))
+
+
+def default_metric(sources: Sources) -> str | None:
+    """Return the metric that experiments and tables name; A(O) if they name several."""
+    named = {table.metric for table in sources.tables}
+    for experiment in sources.experiments:
+        config = experiment.config
+        named.add(DEFAULT_METRIC if config is None else METRICS.resolve(config.metric))
+    if not named:
+        return None
     return named.pop() if len(named) == 1 else DEFAULT_METRIC
 
 
-def available_metrics(sources: Sequence[One]) -> list[str]:
+def available_metrics(sources: Sources) -> list[str]:
     """Return the metrics of edgecil that every source has; files have them as columns."""
-    available = list(METRICS)
-    for source in sources:
-        if isinstance(source, Runs):
-            own = [source.metric]
-        elif isinstance(source, Experiment):
-            tables = {name: source.table(name) for name in METRICS}
-            own = [name for name, table in tables.items() if table.missing < len(table)]
-        else:
-            own = list(read_grid(source).columns)
-        available = [name for name in available if name in own]
-    return available
+    available = set(METRICS)
+    for table in sources.tables:
+        available &= {table.metric}
+    for experiment in sources.experiments:
+        tables = {name: experiment.table(name) for name in METRICS}
+        available &= {name for name, table in tables.items() if table.missing < len(table)}
+    if sources.others:
+        available &= set(read_sources(sources.others).metrics)
+    return [name for name in METRICS if name in available]
 
 
 def gather(
-    source: Source | Sequence[Source],
+    source: Source | Sequence[Source] | Sources,
     *,
     metric: str | None = None,
     classifier: str | None = None,
-    **reading: Unpack[Reading],
+    **reading: Unpack[ReadingOptions],
 ) -> Gathered:
     """Read the runs of all sources, join those on the same dataset, and check them."""
     sources = list_sources(source)
-    metric = default_metric(sources) if metric is None else metric
     pool = reading.get("pool")
     if pool is not None and not pool.strip():
         raise UsageError("`pool` must be the reason to average runs with different settings.")
-    options = {name: it for name, it in reading.items() if name != "pool" and it is not None}
-    tracked = [one for one in sources if is_tensorboard(one)]  # each file has one run
-    units = [one for one in sources if not is_tensorboard(one)]
+    parts: list[DatasetRuns] = []
+    metric = default_metric(sources) if metric is None else metric
+    read = None
+    if sources.others:
+        if classifier is not None:
+            raise UsageError(
+                f"`classifier` requires experiment directories. Got {format_value(classifier)} "
+                f"for {sources.words[-1]}; give the column of that classifier as `metric`."
+            )
+        read = read_sources(sources.others, metric=metric, **reading)
+        metric = read.runs[0].metric if read.runs else read.metric
+        parts += _parts_of_reading(read, sources)
+    metric = DEFAULT_METRIC if metric is None else metric
+    for experiment in sources.experiments:
+        table = experiment.table(metric, classifier)
+        parts.append(DatasetRuns(table, (experiment,), where=str(experiment.directory)))
+    for number, table in enumerate(sources.tables, 1):
+        if table.metric != metric:
+            raise UsageError(
+                f"`metric` must be the table's {table.metric!r}. Got {format_value(metric)}."
+            )
+        parts.append(DatasetRuns(table, where=f"table {number}"))
     groups: dict[str, list[DatasetRuns]] = {}
-    for number, one in enumerate([*units, *([tracked] if tracked else [])], 1):
-        for part in _read(one, metric, classifier, options, number):
-            groups.setdefault(part.table.dataset, []).append(part)
+    for part in parts:
+        groups.setdefault(part.table.dataset, []).append(part)
     joined = [_join(group, pool) for group in groups.values()]
-    return Gathered(sources, tuple(map(_describe, sources)), metric, joined)
+    whole = combine_readings(read, [part.table for part in joined], metric)
+    return Gathered(sources, sources.words, metric, joined, whole)
+
+
+def _parts_of_reading(read: Reading, sources: Sources) -> Iterator[DatasetRuns]:
+    """Yield the runs of files on each dataset, with what was published about it."""
+    where = ", ".join(sources.words)
+    datasets = {table.dataset for table in read.runs}
+    if not read.runs:
+        raise DataError(
+            f"{where} has published means alone; give your own runs beside it, as a second source."
+        )
+    for table in read.runs:
+        published = tuple(
+            result
+            for result in read.published
+            if result.dataset == table.dataset
+            or (len(read.runs) == 1 and result.dataset not in datasets)
+        )
+        notes = tuple(f"Not read: {path}: {why}" for path, why in read.left_out.items())
+        yield DatasetRuns(table, notes=notes, where=where, published=published)
 
 
 @checked
@@ -218,7 +287,7 @@ def export_runs(
     metric: str | None = None,
     classifier: str | None = None,
     overwrite: bool = False,
-    **reading: Unpack[Reading],
+    **reading: Unpack[ReadingOptions],
 ) -> Path:
     """Write runs to a CSV file, with the ids that their classes have in the dataset.
 
@@ -231,7 +300,7 @@ def export_runs(
         classifier: the classifier of the methods, such as `nme`; each method's main one by
             default.
         overwrite: replace the file if it exists.
-        reading: see :class:`Reading`.
+        reading: see :class:`~edgecil.runs.reading.reading_options.ReadingOptions`.
 
     Returns:
         The file.
@@ -241,6 +310,8 @@ def export_runs(
     for part in gather(source, metric=metric, classifier=classifier, **reading).datasets:
         table = part.table
         if table.names is not None:
+            from edgecil.classes import get_classes
+
             try:
                 table = table.numbered_by(get_classes(table.dataset).labels)
             except EdgecilError:
@@ -249,6 +320,8 @@ def export_runs(
                     f"{len(table.classes) - 1}, because those of {table.dataset!r} are unknown."
                 )
         tables.append(_without_failures(table))
+    from edgecil.runs.run_files import write_runs
+
     write_runs(tables, out)
     return Path(out)
 
@@ -263,38 +336,14 @@ def _without_failures(table: Runs) -> Runs:
     return table if all(kept) else table.take(np.array(kept))
 
 
-def _read(
-    source: One | list[One],
-    metric: str,
-    classifier: str | None,
-    options: Mapping[str, Any],
-    number: int,
-) -> Iterator[DatasetRuns]:
-    if isinstance(source, Experiment):
-        where = str(source.directory)
-        yield DatasetRuns(source.table(metric, classifier), (source,), where=where)
-        return
-    where = str(source) if isinstance(source, (str, Path)) else name_of(source) or f"table {number}"
-    if classifier is not None:
-        raise UsageError(
-            f"`classifier` requires experiment directories. Got {format_value(classifier)} "
-            f"for {where}; give the column of that classifier as `metric`."
-        )
-    if isinstance(source, Runs) and source.metric != metric:
-        raise UsageError(
-            f"`metric` must be the table's {source.metric!r}. Got {format_value(metric)}."
-        )
-    tables = [source] if isinstance(source, Runs) else read_runs(source, metric=metric, **options)
-    yield from (DatasetRuns(table, where=where) for table in tables)
-
-
 def _join(group: Sequence[DatasetRuns], pool: str | None) -> DatasetRuns:
     """Return the runs of several sources on one dataset as one table, and check them."""
     parts, notes = _keep_apart(group, pool)
-    table, scaled = in_per_cent(_joined([part.table for part in parts]))
+    table = _joined([part.table for part in parts])
     experiments = tuple(one for part in parts for one in part.experiments)
     published = tuple(result for part in parts for result in part.published)
-    notes += [*table.notes, *scaled, *_note_seeds(table, experiments), *_note_machines(experiments)]
+    notes += [note for part in parts for note in part.notes]
+    notes += [*table.notes, *_note_seeds(table, experiments), *_note_machines(experiments)]
     notes += [sentence for one in experiments for sentence in remarks(one.identity)]
     notes += check_runs(table)
     return DatasetRuns(table, experiments, tuple(dict.fromkeys(notes)), published=published)
@@ -457,6 +506,8 @@ def class_names(table: Runs) -> tuple[str, ...] | None:
     """Return the names of a table's classes by their ids; None if they are not registered."""
     if table.names is not None or not table.has_orders:
         return table.names
+    from edgecil.classes import get_classes
+
     try:
         labels = get_classes(table.dataset).labels
     except EdgecilError:

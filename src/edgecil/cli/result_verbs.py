@@ -26,6 +26,8 @@ def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
     from edgecil.sequences.protocols import origin_sentences
     from edgecil.wording.sentences import describe_overall
 
+    if answer.reading:
+        yield f"{answer.reading}\n"
     overall = list(describe_overall(answer.over_datasets, answer.options.metric))
     if overall:
         yield "".join(f"{sentence}\n" for sentence in overall)

@@ -197,7 +197,7 @@ def options_of(function: Callable[..., Any], arguments: Iterable[str] = ()) -> I
         if group is not None:
             yield from _group_options(name, group, arguments)
             continue
-        default = parameters[name].default if name in parameters else None
+        default = _default_of(name, hint, parameters)
         kind = _kind(hint, default)
         if kind is None:
             continue
@@ -219,6 +219,14 @@ def options_of(function: Callable[..., Any], arguments: Iterable[str] = ()) -> I
             required=required,
             count=count,
         )
+
+
+def _default_of(name: str, hint: Any, parameters: Mapping[str, Parameter]) -> Any:
+    """Return the default of a parameter; options of a shared group have none but False."""
+    parameter = parameters.get(name)
+    if parameter is None or parameter.kind is Parameter.VAR_KEYWORD:
+        return False if alternatives(hint)[0] is bool else None
+    return parameter.default
 
 
 def parameter_meanings(function: Callable[..., Any]) -> dict[str, str]:

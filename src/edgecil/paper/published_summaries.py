@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from scipy.stats import rankdata
@@ -22,7 +22,11 @@ from scipy.stats import rankdata
 from edgecil.errors import DataError, UsageError, unknown_name_error
 from edgecil.io.data_frames import DataFrameLike
 from edgecil.io.numbers import parse_cell
-from edgecil.runs.grid import DataFrame, read_grid
+from edgecil.runs.reading.frames import frames_of, texts_of
+from edgecil.runs.reading.reading import table_of_source
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 TRUTH = "truth"
 PUBLISHED = ("paper-enumerable", "paper-rankings", "paper-classic", "paper-baselines")
@@ -124,15 +128,16 @@ def read_published(source: str | Path | DataFrameLike) -> DataFrame:
         if str(source) not in PUBLISHED:
             raise unknown_name_error("published table", str(source), PUBLISHED)
         source = Path(str(files("edgecil.paper") / "published_tables" / f"{source}.csv"))
-    grid = read_grid(source)
-    rows = [f"Row {number} of {grid.origin}" for number in grid.numbers]
+    frame = frames_of([table_of_source(source)])[0]
+    rows = [frame.place_of(row) for row in range(len(frame))]
+    columns = {name: texts_of(cells) for name, cells in frame.columns.items()}
     table = pandas.DataFrame(index=rows)
     for name in _KEYS:
-        table[name] = [text.strip() for text in grid.columns.get(name, [""] * len(rows))]
+        table[name] = [text.strip() for text in columns.get(name, [""] * len(rows))]
         for row in table.index[table[name] == ""]:
             raise DataError(f"{row} has no {name}; the table requires {', '.join(_KEYS)}.")
     for name in (*_ENDS, "mean", "std", *_RANKS):
-        texts = grid.columns.get(name, [""] * len(rows))
+        texts = columns.get(name, [""] * len(rows))
         cells = [_number(text, name, row) for row, text in zip(rows, texts, strict=True)]
         table[name] = np.array(cells, dtype=np.float64)
     stated = table.notna()

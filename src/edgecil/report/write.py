@@ -13,7 +13,7 @@ from typing_extensions import Unpack
 
 from edgecil.analysis.analysis import SCHEMA, Analysis
 from edgecil.analysis.similarities import SimilarityLike
-from edgecil.analysis.sources import Reading, Source
+from edgecil.analysis.sources import Source
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.experiments.experiment import Experiment
 from edgecil.hints import Level
@@ -25,6 +25,7 @@ from edgecil.report.page import Origin, Page, compose_page
 from edgecil.report.page_text import slug
 from edgecil.report.sections import datasets_section
 from edgecil.report.table import files_of
+from edgecil.runs.reading.reading_options import ReadingOptions
 from edgecil.wording.metric_words import OFFERED
 
 _ANALYSIS_FILE = "analysis.json"
@@ -61,7 +62,7 @@ def write_report(
     level: Level | None = None,
     live: bool = False,
     open: bool = False,
-    **reading: Unpack[Reading],
+    **reading: Unpack[ReadingOptions],
 ) -> Report:
     """Write one HTML page per dataset, with its figures (SVG, PNG, PDF) and tables (CSV, …).
 
@@ -81,7 +82,7 @@ def write_report(
         level: as for :func:`edgecil.analyze`.
         live: write the page alone, without its files; it loads itself again every ten seconds.
         open: open the pages in the web browser.
-        reading: see :class:`~edgecil.analysis.sources.Reading`.
+        reading: see :class:`~edgecil.runs.reading.reading_options.ReadingOptions`.
     """
     from edgecil.analysis.analysis import as_analysis
     from edgecil.analysis.sources import available_metrics, is_saved_analysis, list_sources

@@ -49,7 +49,7 @@ def metric_name(name: str) -> MetricName | None:
     """Return what is known about a metric by its name; None if nothing is.
 
     >>> metric_name("test_err"), metric_name("avg_accuracy").higher_is_better
-    (MetricName(higher_is_better=False, unit='share'), True)
+    (MetricName(higher_is_better=False, unit='own'), True)
     >>> metric_name("score2"), metric_name("score2 ↓").higher_is_better
     (None, False)
     """

@@ -77,6 +77,7 @@ def assign_roles(frame: Frame, declared: Declarations) -> None:
             role = column_name(name).role
             if role:
                 frame.roles[name] = role
+    _find_sequences(frame)
     _find_statistics(frame)
     _check_values(frame)
     _find_by_values(frame)
@@ -118,8 +119,8 @@ def check_declared(frames: Sequence[Frame], declared: Declarations) -> None:
             hint = f"Did you mean {present[near[0]]!r}?" if near else ""
             listed = hint or f"It has {describe_columns(list(present.values()))}."
             raise UsageError(
-                f"`{option}` must name columns of {frames[0].origin}. Got {format_value(column)}. "
-                f"{listed}"
+                f"`{option}` must name columns of {frames[0].origin}. "
+                f"Got {format_value(column)}. {listed}"
             )
 
 
@@ -134,6 +135,16 @@ def _fact_role(frame: Frame, name: str) -> str:
         is_taken = any(role in table.facts for table in frame.tables)
         return "setting" if is_taken else role
     return "metric" if role == "metric" and not frame.is_log else "setting"
+
+
+def _find_sequences(frame: Frame) -> None:
+    """Take columns of orders whose cells are class orders by task, `0 1|2 3`, as sequences."""
+    if frame.with_role("sequence"):
+        return
+    for name in frame.with_role("order"):
+        if any("|" in text for text in texts_of(frame.columns[name][:1])):
+            frame.roles[name] = "sequence"
+            return
 
 
 def _find_statistics(frame: Frame) -> None:
@@ -174,7 +185,9 @@ def _check_values(frame: Frame) -> None:
         cells = frame.columns[name]
         if role in ("metric", "mean", "std", "stderr", "value") and not is_numeric(cells):
             has_value = any(not is_absent(cell) for cell in cells)
-            if has_value and _share_of_numbers(cells) < 0.5:
+            others = [other for other in frame.with_role("metric", "mean") if other != name]
+            has_other = any(is_numeric(frame.columns[other]) for other in others)
+            if has_value and has_other and _share_of_numbers(cells) < 0.5:
                 del frame.roles[name]
         elif role == "split" and not _are_splits(cells):
             frame.roles[name] = "setting"

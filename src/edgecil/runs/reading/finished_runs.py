@@ -76,6 +76,8 @@ class RunRows:
 
 def drop_aggregates(frame: Frame) -> None:
     """Leave out rows with means or spreads over other rows of the table."""
+    if frame.with_role("sequence"):
+        return
     names = []
     for column in frame.with_role("seed", "method", "dataset", "task", "step", "run", "label"):
         texts = texts_of(frame.columns[column])
@@ -134,6 +136,9 @@ def finished_runs(frame: Frame, metric: str, declared: Declarations) -> RunRows:
     """Return the runs of a frame with their value of a metric, one of its columns."""
     if frame.question is not None:
         raise frame.question
+    if frame.is_split:
+        cells = frame.columns[metric]
+        frame.take([row for row, cell in enumerate(cells) if cell is not None])
     _resolve_unknown(frame, metric, declared)
     identity = frame.with_role(*IDENTITY)
     groups = groups_of(frame, identity)

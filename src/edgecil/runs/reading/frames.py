@@ -32,6 +32,8 @@ class Frame:
         question: what must be known before its runs are read; None if nothing.
         is_log: whether a toolbox wrote it, so that two runs with the same settings are one that
             was started again.
+        metric_hint: what the names of the files call their values; empty if they do not.
+        is_split: whether each row has the value of one metric, so that an empty one is of another.
     """
 
     columns: dict[str, list[Cell]]
@@ -44,6 +46,8 @@ class Frame:
     parts: list[str] = field(default_factory=list)
     question: ReadingQuestion | None = None
     is_log: bool = False
+    metric_hint: str = ""
+    is_split: bool = False
 
     def __len__(self) -> int:
         return len(self.table_of_row)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +27,7 @@ from edgecil.runs.reading.metric_choice import (
     directed_metric,
     offered_metrics,
 )
+from edgecil.runs.reading.named_values import name_values
 from edgecil.runs.reading.path_names import path_names
 from edgecil.runs.reading.reading_options import Declarations
 from edgecil.runs.reading.run_tables import RunList, parse_values, tables_of_runs
@@ -84,6 +86,7 @@ def join_runs(
         draw_orders(runs, declared, with_metric[0].origin)
     if pool is None:
         keep_sources_apart(runs, [table for table in tables if table.form != DATA_FRAME])
+    runs.notes = [*(note for frame in with_metric for note in frame.notes), *runs.notes]
     joined = JoinedRuns(
         tables_of_runs(runs, name, declared),
         [],
@@ -91,7 +94,7 @@ def join_runs(
         tuple(dict.fromkeys(name for frame in filled for name in offered_metrics(frame))),
         parts,
     )
-    joined.notes = [*(note for frame in with_metric for note in frame.notes)]
+    joined.notes = runs.notes
     joined.undecided = [sentence for frame in with_metric for sentence in frame.undecided]
     return joined
 
@@ -104,6 +107,7 @@ def _add_path_names(frames: Sequence[Frame]) -> None:
     names = path_names(sources)
     for frame in frames:
         said = [names.get(table.source) for table in frame.tables]
+        name_values(frame, [name for name in said if name is not None])
         if not any(said):
             continue
         for role in ("seed", "dataset"):
@@ -128,6 +132,7 @@ def _run_list(
     }
     columns["identity"] = []
     order_name = ""
+    present: dict[str, int] = {}  # how many frames have a column
     settings: list[dict[str, str]] = []
     scenarios: list[dict[str, str]] = []
     origins: list[str] = []
@@ -141,6 +146,8 @@ def _run_list(
             names = [name for name in frame.columns if frame.roles.get(name) == role]
             names = names if role != "label" else [name for name in names if name == "label"]
             column = frame.columns[names[0]] if names else None
+            if names:
+                present[role] = present.get(role, 0) + 1
             cells += [None] * len(one) if column is None else [column[row] for row in one.rows]
             if role == "order" and names:
                 order_name = order_name or names[0]
@@ -165,8 +172,14 @@ def _run_list(
     )
     for role in ("seed", "order", "run", "sequence", "protocol", "label", "identity"):
         cells = columns[role]
-        if any(cell is not None for cell in cells):
+        if role in present:
             setattr(runs, role, cells)
+    for role in ("order", "sequence"):
+        if 0 < present.get(role, 0) < len(rows):
+            raise DataError(
+                "Some sources have class orders (a column 'order_seed' or 'sequence') and others "
+                "have not, so their runs cannot be joined; analyse them one by one."
+            )
     parts = [*keep_settings_apart(runs, settings, scenarios, declared), *dict.fromkeys(parts)]
     return runs, parts
 
@@ -195,7 +208,8 @@ def _methods(one: RunRows) -> list[str]:
 def _stem(table: CellTable) -> str:
     """Return the name of a table's file, which stands for its method."""
     if table.form == DATA_FRAME:
-        return "method" if table.source == "DataFrame" else table.source
+        is_unnamed = table.source == DATA_FRAME or re.fullmatch(r"table \d+", table.source)
+        return "method" if is_unnamed else table.source
     name = path_names([table.source])[table.source]
     return name.method or Path(table.source).name.partition(".")[0] or "method"
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -13,8 +13,13 @@ from edgecil.errors import DataError, UsageError, short_name, wrong_value_error
 from edgecil.runs.cells.cell_table import Cell, CellTable
 from edgecil.runs.reading.column_names import column_name
 
+Numbers: TypeAlias = Sequence[float] | np.ndarray[Any, Any]
+
 DATA_FRAME = "DataFrame"
 """The form of a table in memory."""
+
+NAME = "edgecil name"
+"""The attribute of a DataFrame that has a name, which stands for its method if it has none."""
 
 
 def is_numbers(source: object) -> bool:
@@ -85,7 +90,7 @@ def _plain(value: Any) -> Cell:
     return None if str(value) in ("<NA>", "NaT", "nan") else str(value)
 
 
-def tables_in_memory(source: Any, name: str) -> CellTable:
+def table_in_memory(source: Any, name: str) -> CellTable:
     """Return the table of a DataFrame or of plain numbers."""
     return numbers_table(source, name) if is_numbers(source) else frame_table(source, name)
 
@@ -98,5 +103,5 @@ def named_tables(source: Mapping[Any, Any]) -> list[CellTable]:
             raise wrong_value_error(
                 "source", "a DataFrame or accuracies for each name of a dict", content
             )
-        tables.append(tables_in_memory(content, short_name(str(name))))
+        tables.append(table_in_memory(content, short_name(str(name))))
     return tables

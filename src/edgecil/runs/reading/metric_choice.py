@@ -91,7 +91,7 @@ def _same_metric(asked: str, name: str) -> bool:
         return False
     words = set(words_of(name)) - {"acc", "accuracy", "test", "top1"}
     synonyms = {
-        "accuracy": (set(), {"avg"}, {"average"}, {"mean"}, {"final", "avg"}, {"aa"}),
+        "accuracy": (set(), {"final", "avg"}, {"final", "average"}, {"aa"}),
         "last": ({"last"}, {"final"}, {"a", "last"}, {"alast"}),
         "average": ({"average", "incremental"}, {"avg", "inc"}, {"a", "avg"}, {"aia"}, {"aavg"}),
         "forgetting": ({"avg", "forgetting"}, {"average", "forgetting"}, {"forget"}, {"fm"}),

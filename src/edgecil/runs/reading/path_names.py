@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from edgecil.runs.metric_names import metric_name
 from edgecil.runs.reading.dataset_names import is_dataset
 
 _SEED = re.compile(
@@ -27,6 +28,8 @@ _COMMON = (
     "train", "stdout", "console", "eval_results", "results_matrix", "r", "csv", "all",
 )  # fmt: skip
 _EDGES = " _-./="
+_METRIC_WORDS = ("avg", "average", "final", "mean", "last", "test", "inc", "incremental", "matrix")
+_TENSORBOARD = re.compile(r"(?:(?<=/)|^)run-(.*?)-tag-(.*)$")
 
 
 @dataclass(frozen=True)
@@ -37,11 +40,13 @@ class PathName:
         method: what is left of the path without the other parts; empty if nothing is.
         seed: a number that is called a seed, a run or a trial, or that counts files.
         dataset: the part that is the name of a dataset.
+        metric: words that name a metric.
     """
 
     method: str = ""
     seed: str = ""
     dataset: str = ""
+    metric: str = ""
 
 
 def path_names(sources: Sequence[str]) -> dict[str, PathName]:
@@ -49,7 +54,7 @@ def path_names(sources: Sequence[str]) -> dict[str, PathName]:
 
     >>> names = path_names(["out/er_seed0.csv", "out/er_seed1.csv"])
     >>> names["out/er_seed1.csv"]
-    PathName(method='er', seed='1', dataset='')
+    PathName(method='er', seed='1', dataset='', metric='')
     """
     different = list(dict.fromkeys(sources))
     if not different:
@@ -61,12 +66,15 @@ def path_names(sources: Sequence[str]) -> dict[str, PathName]:
     shortest = min(map(len, parts.values()))
     while shared < shortest - 1 and len({tuple(own[: shared + 1]) for own in parts.values()}) == 1:
         shared += 1
-    names = {source: _parse("/".join(own[shared:])) for source, own in parts.items()}
+    names = {source: parse_name("/".join(own[shared:])) for source, own in parts.items()}
     return _number_files(names)
 
 
-def _parse(text: str) -> PathName:
+def parse_name(text: str) -> PathName:
     """Return what a path says by itself."""
+    tensorboard = _TENSORBOARD.search(text)
+    if tensorboard is not None:
+        text = text[: tensorboard.start()] + tensorboard[1] + "/" + tensorboard[2]
     text = _TIME.sub("", text)
     seed = _SEED.search(text) or _SHORT_SEED.search(text)
     if seed is not None:
@@ -77,9 +85,29 @@ def _parse(text: str) -> PathName:
             dataset = match[0].strip(_EDGES)
             text = f"{text[: match.start()]}/{text[match.end() :]}"
             break
-    pieces = [piece.strip(_EDGES) for piece in text.split("/")]
+    pieces = [piece.strip(_EDGES) for piece in text.split("/") if piece.strip(_EDGES)]
+    metric = ""
+    if pieces:
+        pieces[-1], metric = _split_metric(pieces[-1])
     left = [piece for piece in pieces if piece and piece.lower() not in _COMMON]
-    return PathName(" ".join(left), "" if seed is None else seed[1], dataset)
+    return PathName(" ".join(left), "" if seed is None else seed[1], dataset, metric)
+
+
+def _split_metric(piece: str) -> tuple[str, str]:
+    """Return the last part of a path without the name of a metric at its end, and that name."""
+    words = [word for word in re.split(r"[\s_-]+", piece) if word]
+    count = 0
+    while count < len(words) and _is_metric_word(words[-1 - count]):
+        count += 1
+    named = " ".join(words[len(words) - count :])
+    if count == 0 or metric_name(named) is None:
+        return piece, ""
+    start = piece.rfind(words[len(words) - count])
+    return piece[:start].strip(_EDGES), named
+
+
+def _is_metric_word(word: str) -> bool:
+    return metric_name(word) is not None or word.lower() in _METRIC_WORDS
 
 
 def _number_files(names: dict[str, PathName]) -> dict[str, PathName]:
@@ -104,7 +132,7 @@ def _number_files(names: dict[str, PathName]) -> dict[str, PathName]:
     if all(len(counted) < 2 for counted in numbers.values()):
         return names
     return {
-        source: PathName(stems[source][0], match[1], stems[source][1])
+        source: PathName(stems[source][0], match[1], stems[source][1], names[source].metric)
         for source, match in ends.items()
         if match is not None
     }

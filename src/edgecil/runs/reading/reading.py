@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from typing_extensions import Unpack
 
-from edgecil.errors import DataError, UsageError, name_some, wrong_value_error
+from edgecil.errors import DataError, UsageError, wrong_value_error
+from edgecil.io.data_frames import DataFrameLike
 from edgecil.io.directory import check_path
 from edgecil.io.notebook import show_printed
 from edgecil.options import checked
@@ -19,14 +20,22 @@ from edgecil.runs.cells.forms import read_files
 from edgecil.runs.metric_names import without_direction
 from edgecil.runs.metrics import find_metric
 from edgecil.runs.published import PublishedResult
+from edgecil.runs.reading.joined_runs import join_runs
 from edgecil.runs.reading.memory_tables import (
+    DATA_FRAME,
+    NAME,
+    Numbers,
     is_data_frame,
     is_numbers,
     named_tables,
-    tables_in_memory,
+    table_in_memory,
 )
 from edgecil.runs.reading.reading_options import ReadingOptions, declarations
 from edgecil.runs.run_table import Runs
+
+TableSource: TypeAlias = (
+    str | Path | DataFrameLike | Numbers | Mapping[str, DataFrameLike | Numbers]
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,7 +112,12 @@ class Reading:
 
 
 @checked
-def read(source: Any, *, metric: str | None = None, **reading: Unpack[ReadingOptions]) -> Reading:
+def read(
+    source: TableSource | Sequence[TableSource],
+    *,
+    metric: str | None = None,
+    **reading: Unpack[ReadingOptions],
+) -> Reading:
     """Read results, whatever form they have, and say how they were understood.
 
     Args:
@@ -113,15 +127,23 @@ def read(source: Any, *, metric: str | None = None, **reading: Unpack[ReadingOpt
             `bwt` of a log or a matrix. By default an accuracy, if there is one.
         reading: see :class:`~edgecil.runs.reading.reading_options.ReadingOptions`.
     """
+    several = isinstance(source, (list, tuple)) and not is_numbers(source)
+    return read_sources(source if several else [source], metric=metric, **reading)
+
+
+def read_sources(
+    sources: Sequence[Any], *, metric: str | None = None, **reading: Unpack[ReadingOptions]
+) -> Reading:
+    """Return the reading of one source or several together."""
     options: dict[str, Any] = {name: value for name, value in reading.items() if value is not None}
     saved = options.pop("reading", None)
     if saved is not None:
         from edgecil.runs.reading.saved_reading import load_reading
 
-        options = {**load_reading(Path(saved)), **options}
-        metric = metric or options.pop("metric", None)
-        options.pop("metric", None)
-    tables, left_out = _tables_of(source)
+        stored = load_reading(Path(saved))
+        metric = metric or stored.pop("metric", None)
+        options = {**stored, **options}
+    tables, left_out = _tables_of(sources)
     return read_cells(tables, metric=metric, left_out=left_out, **options)
 
 
@@ -133,11 +155,9 @@ def read_cells(
     **options: Any,
 ) -> Reading:
     """Return the reading of tables of cells."""
-    from edgecil.runs.reading.joined_runs import join_runs
-
     declared = declarations(metric, options)
     if not tables:
-        reasons = "; ".join((left_out or {}).values()) or "it has no files"
+        reasons = "; ".join((left_out or {}).values()) or "it has no files with results."
         raise DataError(f"Nothing was read: {reasons}")
     joined = join_runs(tables, declared, options.get("pool"))
     name = joined.metric
@@ -155,40 +175,73 @@ def read_cells(
     )
 
 
-def _tables_of(source: Any) -> tuple[list[CellTable], dict[str, str]]:
-    """Return the tables in a source, and why files of folders were not read."""
-    if isinstance(source, (list, tuple, Mapping)) and not source:
+def combine_readings(reading: Reading | None, tables: list[Runs], metric: str) -> Reading:
+    """Return the reading of tables of runs, some of which were read before."""
+    if reading is not None:
+        return replace(reading, runs=tables)
+    name = without_direction(metric)
+    return Reading(tables, [], name, find_metric(metric).higher_is_better, (name,))
+
+
+def _tables_of(sources: Sequence[Any]) -> tuple[list[CellTable], dict[str, str]]:
+    """Return the tables in sources, and why files of folders were not read."""
+    if not sources:
         raise UsageError("`source` must have at least one entry. Got none.")
-    if is_numbers(source):
-        return [tables_in_memory(source, "method")], {}
-    if isinstance(source, Mapping):
-        return named_tables(source), {}
-    if isinstance(source, (list, tuple)):
-        tables: list[CellTable] = []
-        left_out: dict[str, str] = {}
-        for entry in source:
-            more, reasons = _tables_of(entry)
+    tables: list[CellTable] = []
+    left_out: dict[str, str] = {}
+    flat = _without_copies(_flatten(sources))
+    for number, source in enumerate(flat, start=1):
+        if isinstance(source, (str, Path)):
+            more, reasons = _tables_of_path(source)
             tables += more
             left_out |= reasons
-        return tables, left_out
-    if isinstance(source, (str, Path)):
-        check_path(source)
-        if not Path(source).exists():
-            raise DataError(f"There is no file {source}; give a file or a folder of results.")
-        result = read_files([source])
-        return result.tables, {str(path): reason for path, reason in result.left_out.items()}
-    if is_data_frame(source):
-        name = getattr(source, "attrs", {}).get("edgecil name") or "DataFrame"
-        return [tables_in_memory(source, name)], {}
-    raise wrong_value_error(
-        "source",
-        "the path of a file or a folder, a DataFrame, a list of accuracies, a list of these, or a "
-        "dict of DataFrames or accuracies by the name of the method",
-        source,
-    )
+        elif isinstance(source, Mapping) and source:
+            tables += named_tables(source)
+        elif is_numbers(source) or is_data_frame(source):
+            own_name = getattr(source, "attrs", {}).get(NAME)
+            name = own_name or (DATA_FRAME if len(flat) == 1 else f"table {number}")
+            tables.append(table_in_memory(source, name))
+        else:
+            raise wrong_value_error(
+                "source",
+                "the path of a file or a folder, a DataFrame, a list of accuracies, a list of "
+                "these, or a dict of DataFrames or accuracies by the name of the method",
+                source,
+            )
+    return tables, left_out
 
 
-def describe_left_out(left_out: Mapping[str, str]) -> str:
-    """Return how many files were not read, and the first reason."""
-    paths = list(left_out)
-    return f"{len(paths)} files were not read: {name_some(paths)}"
+def table_of_source(source: Any) -> CellTable:
+    """Return the cells of a source that has one table."""
+    tables, _ = _tables_of([source])
+    if len(tables) != 1:
+        raise DataError(f"{tables[0].source} has {len(tables)} tables; give a file with one.")
+    return tables[0]
+
+
+def _flatten(sources: Sequence[Any]) -> Iterator[Any]:
+    for source in sources:
+        if isinstance(source, (list, tuple)) and not is_numbers(source):
+            yield from _flatten(source)
+        else:
+            yield source
+
+
+def _without_copies(sources: Iterator[Any]) -> list[Any]:
+    """Return sources, a path that is given twice once."""
+    kept: list[Any] = []
+    paths: set[str] = set()
+    for source in sources:
+        is_path = isinstance(source, (str, Path))
+        if not is_path or str(source) not in paths:
+            kept.append(source)
+        paths |= {str(source)} if is_path else set()
+    return kept
+
+
+def _tables_of_path(path: str | Path) -> tuple[list[CellTable], dict[str, str]]:
+    check_path(path)
+    if not Path(path).exists():
+        raise DataError(f"There is no file {path}; give a file or a folder of results.")
+    result = read_files([path])
+    return result.tables, {str(file): reason for file, reason in result.left_out.items()}

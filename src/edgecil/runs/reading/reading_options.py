@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypedDict
+from typing import Any, TypedDict
 
 from edgecil.errors import UsageError, format_value, name_some, nearest, wrong_value_error
 from edgecil.runs.reading.column_names import ROLES
@@ -47,7 +47,7 @@ class ReadingOptions(TypedDict, total=False):
     only: Sequence[str] | Mapping[str, str | Sequence[str]] | str | None
     baseline: str | None
     n: int | None
-    std_ddof: Literal[0, 1] | None
+    std_ddof: int | None
     reading: str | None
     pool: str | None
     seeds_are: str | None
@@ -89,6 +89,10 @@ class Declarations:
 def declarations(metric: str | None, options: Mapping[str, Any]) -> Declarations:
     """Return the options of a reading in one form; an error for a wrong one."""
     given = {name: value for name, value in options.items() if value is not None}
+    if given.get("std_ddof", 0) not in (0, 1):
+        raise wrong_value_error("std_ddof", "0 or 1", given["std_ddof"])
+    if given.get("n", 1) < 1:
+        raise wrong_value_error("n", "at least 1", given["n"])
     return Declarations(
         metric or "",
         _roles(given.get("columns")),
@@ -111,8 +115,8 @@ def _roles(value: Any) -> dict[str, str]:
             near = nearest(role, ROLES)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise UsageError(
-                f"`columns` must have roles such as 'seed' or 'method'. Got "
-                f"{format_value(role)}.{hint}"
+                "`columns` must have roles such as 'seed' or 'method'. "
+                f"Got {format_value(role)}.{hint}"
             )
         roles |= dict.fromkeys(columns, role)
     return roles

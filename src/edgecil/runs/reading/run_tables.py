@@ -53,7 +53,7 @@ class RunList:
     def __len__(self) -> int:
         return len(self.method)
 
-    def parsed(self, name: str, cells: list[Cell], parse: Callable[[str], _T]) -> list[_T]:
+    def parsed(self, cells: Sequence[Cell], parse: Callable[[str], _T]) -> list[_T]:
         """Parse the cells of a column, equal ones once; an error names the row."""
         values: dict[Cell, _T] = {}
         for row, cell in enumerate(cells):
@@ -68,75 +68,107 @@ class RunList:
 
 def tables_of_runs(runs: RunList, metric: str, declared: Declarations) -> list[Runs]:
     """Return a table of runs for each dataset, in order of appearance."""
-    count = len(runs)
-    seeds_are = declared.seeds_are or ""
-    has_orders = runs.sequence is not None
-    named_orders = None if has_orders else runs.order
-    has_seeds = runs.seed is not None
-    is_drawn = runs.order_name.endswith("seed") or seeds_are in ("orders", "both")
-    protocols = ["random" if is_drawn and not has_orders else OWN_ORDERS] * count
-    if runs.protocol is not None:
-        protocols = runs.parsed("protocol", runs.protocol, _required("protocol"))
-    seeds = _count_equal(list(zip(runs.method, runs.dataset, strict=True)))
-    if runs.seed is not None:
-        seeds = _seeds_of(runs, runs.seed)
-    orders_named: list[str] = []
-    if named_orders is not None:
-        orders_named = runs.parsed("order", named_orders, _required(runs.order_name or "order"))
-        groups = list(zip(runs.dataset, runs.method, orders_named, strict=True))
-        # Seeds tell trainings of an order apart: all differ, or some orders have two.
-        pairs = set(zip(orders_named, seeds, strict=True))
-        has_two = len(pairs) > len(set(orders_named))
-        has_seeds = has_seeds and (has_two or len(set(groups)) == count)
-        if not has_seeds:
-            seeds = [  # the same in every source
-                zlib.crc32(group[2].encode()) << 20 | number
-                for group, number in zip(groups, _count_equal(groups), strict=True)
-            ]
-        seeds_are = "both"
-        runs.notes.append(
-            f"Runs with the same {runs.order_name!r} count as trainings of one class order."
-        )
-    if runs.sequence is not None:
-        orders = runs.parsed("sequence", runs.sequence, _parse_sequence)
-        labels = list(map(str, orders))
-        if runs.label is not None:
-            labels = runs.parsed("label", runs.label, str)
-    else:
-        labels = [f"{'seed' if has_seeds else 'run'} {seed}" for seed in seeds]
-        if named_orders is not None:
-            labels = [f"order {name}" for name in orders_named]
-        keys: list[Hashable] = list(labels)
-        if named_orders is None and not has_seeds:
-            keys = list(zip(runs.method, seeds, strict=True))
-        stand_ins = {key: ClassSequence([[place]]) for place, key in enumerate(dict.fromkeys(keys))}
-        orders = [stand_ins[key] for key in keys]  # each a task with a class of its own
-        seeds = [0] * count if seeds_are == "orders" else seeds
-    identities = None
-    if runs.identity is not None:
-        identities = [text_of(cell) for cell in runs.identity]
-    tables = []
+    placed = _placed_by_sequence(runs) if runs.sequence else _placed_by_seed(runs, declared)
     rows_of_dataset: dict[str, list[int]] = {}
     for row, dataset in enumerate(runs.dataset):
         rows_of_dataset.setdefault(dataset, []).append(row)
+    identities = [text_of(cell) for cell in runs.identity or ()]
+    tables = []
     for dataset, rows in rows_of_dataset.items():
         table = Runs.of(
             [runs.method[row] for row in rows],
-            [orders[row] for row in rows],
+            [placed.orders[row] for row in rows],
             runs.values[rows],
-            protocol=[protocols[row] for row in rows],
-            label=[labels[row] for row in rows],
-            seed=[seeds[row] for row in rows] if has_seeds or not has_orders else None,
-            identity=None if identities is None else [identities[row] for row in rows],
+            protocol=[placed.protocols[row] for row in rows],
+            label=[placed.labels[row] for row in rows],
+            seed=None if placed.seeds is None else [placed.seeds[row] for row in rows],
+            identity=[identities[row] for row in rows] if identities else None,
             dataset=dataset,
             metric=metric,
-            has_orders=has_orders,
-            seeds_are=seeds_are,
-            notes=tuple(runs.notes),
+            has_orders=runs.sequence is not None,
+            seeds_are=placed.seeds_are,
+            notes=tuple(dict.fromkeys(runs.notes)),
         )
-        _check_repeats(table, runs, rows, has_seeds=has_seeds)
+        _check_repeats(table, runs, rows, has_seeds=placed.has_seeds)
         tables.append(table)
     return tables
+
+
+@dataclass
+class _Placed:
+    """Class orders, or their stand-ins, with protocols, labels and seeds: an entry for each run."""
+
+    orders: list[ClassSequence]
+    protocols: list[str]
+    labels: list[str]
+    seeds: list[int] | None
+    has_seeds: bool
+    seeds_are: str = ""
+
+
+def _placed_by_sequence(runs: RunList) -> _Placed:
+    """Place runs by the class orders in the file."""
+    orders = runs.parsed(runs.sequence or [], _parse_sequence)
+    labels = [str(order) for order in orders]
+    if runs.label is not None:
+        labels = runs.parsed(runs.label, str)
+    seeds = None if runs.seed is None else runs.parsed(runs.seed, parse_seed)
+    return _Placed(orders, _protocols(runs, OWN_ORDERS), labels, seeds, seeds is not None)
+
+
+def _placed_by_seed(runs: RunList, declared: Declarations) -> _Placed:
+    """Place runs whose class orders are unknown by their seeds, or by the names of orders."""
+    seeds_are = declared.seeds_are or ""
+    is_drawn = runs.order_name.lower().endswith("seed") or seeds_are in ("orders", "both")
+    protocols = _protocols(runs, "random" if is_drawn else OWN_ORDERS)
+    seeds, is_seed = _seeds_of(runs)
+    has_seeds = any(is_seed)
+    if runs.order is not None:
+        names = runs.parsed(runs.order, _required(runs.order_name or "order"))
+        seeds, has_seeds = _seeds_within_orders(runs, names, seeds, has_seeds=has_seeds)
+        seeds_are = "both"
+        labels = [f"order {name}" for name in names]
+        keys: list[Hashable] = list(labels)
+        runs.notes.append(
+            f"Runs with the same {runs.order_name!r} count as trainings of one class order."
+        )
+    else:
+        labels = [
+            f"{'seed' if known else 'run'} {seed}"
+            for known, seed in zip(is_seed, seeds, strict=True)
+        ]
+        keys = [
+            label if known else (method, label)
+            for known, label, method in zip(is_seed, labels, runs.method, strict=True)
+        ]
+    stand_ins = {key: ClassSequence([[place]]) for place, key in enumerate(dict.fromkeys(keys))}
+    orders = [stand_ins[key] for key in keys]  # each a task with a class of its own
+    seeds = [0] * len(runs) if seeds_are == "orders" else seeds
+    return _Placed(orders, protocols, labels, seeds, has_seeds, seeds_are)
+
+
+def _seeds_within_orders(
+    runs: RunList, names: list[str], seeds: list[int], *, has_seeds: bool
+) -> tuple[list[int], bool]:
+    """Return seeds that tell the trainings of an order apart, and whether they are the file's.
+
+    Seeds of a file do so if all runs of an order differ in them, or some order has two.
+    """
+    groups = list(zip(runs.dataset, runs.method, names, strict=True))
+    has_two = len(set(zip(names, seeds, strict=True))) > len(set(names))
+    if has_seeds and (has_two or len(set(groups)) == len(runs)):
+        return seeds, True
+    numbers = _count_equal(groups)
+    return [  # the same in every source
+        zlib.crc32(name.encode()) << 20 | number
+        for name, number in zip(names, numbers, strict=True)
+    ], False
+
+
+def _protocols(runs: RunList, default: str) -> list[str]:
+    if runs.protocol is None:
+        return [default] * len(runs)
+    return runs.parsed(runs.protocol, _required("protocol"))
 
 
 def _required(name: str) -> Callable[[str], str]:
@@ -148,17 +180,35 @@ def _required(name: str) -> Callable[[str], str]:
     return parse
 
 
-def _seeds_of(runs: RunList, cells: list[Cell]) -> list[int]:
-    """Return seeds as integers; names of runs without numbers are counted."""
-    numbers = [number_in(cell) for cell in dict.fromkeys(cells)]
-    if any(number is not None for number in numbers) or any(is_absent(cell) for cell in cells):
-        return runs.parsed("seed", cells, parse_seed)
-    texts = [text_of(cell) for cell in cells]
+def _seeds_of(runs: RunList) -> tuple[list[int], list[bool]]:
+    """Return a seed for every run, and whether it is one of the file; runs without are counted.
+
+    Seeds that are names, such as `trial_a`, are counted.
+    """
+    keys = list(zip(runs.method, runs.dataset, strict=True))
+    counted = _count_equal(keys)
+    if runs.seed is None:
+        return counted, [False] * len(runs)
+    is_seed = [not is_absent(cell) for cell in runs.seed]
+    texts = {text_of(cell) for cell in runs.seed} - {""}
     ends = {text: text[len(text.rstrip("0123456789")) :] for text in texts}
-    if all(ends.values()) and len(set(ends.values())) == len(ends):
-        return [parse_seed(ends[text]) for text in texts]
-    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    return [places[text] for text in texts]
+    numbers: dict[str, int] = {}
+    if not any(number_in(text) is not None for text in texts):
+        places = {text: str(place) for place, text in enumerate(sorted(texts))}
+        has_numbers = all(ends.values()) and len(set(ends.values())) == len(ends)
+        numbers = {text: int((ends if has_numbers else places)[text][:18]) for text in texts}
+
+    def parse(text: str) -> int:
+        if not text:
+            return -1
+        return numbers[text] if numbers else parse_seed(text)
+
+    parsed = runs.parsed(runs.seed, parse)
+    seeds = [
+        seed if known else number
+        for seed, known, number in zip(parsed, is_seed, counted, strict=True)
+    ]
+    return seeds, is_seed
 
 
 def _count_equal(values: Sequence[Hashable]) -> list[int]:

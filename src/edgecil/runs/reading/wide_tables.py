@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from edgecil.errors import name_some
+from edgecil.errors import name_some, nearest
 from edgecil.runs.cells.cell_table import Cell
 from edgecil.runs.cells.marked_numbers import parse_marked_name
 from edgecil.runs.cells.text_cells import LEVELS
@@ -20,6 +20,7 @@ from edgecil.runs.reading.column_names import column_name
 from edgecil.runs.reading.column_roles import unknown_numbers
 from edgecil.runs.reading.dataset_names import is_dataset
 from edgecil.runs.reading.frames import Frame, is_numeric
+from edgecil.runs.reading.path_names import parse_name
 from edgecil.runs.reading.reading_options import Declarations
 
 _UNIT = r"(?:task|exp|experience|context|domain|t|d|session|stage|phase|step|increment|batch)"
@@ -43,6 +44,7 @@ _SEED = re.compile(
     r"[ _=#-]*(?P<seed>\d{1,10})(?P<after>.*)",
     re.IGNORECASE,
 )
+_KEYS = ("method", "dataset", "seed", "order", "order_seed", "epoch", "step", "task", "fold")
 _EDGES = " _-./:()[]"
 
 
@@ -59,9 +61,9 @@ def make_long(frame: Frame, declared: Declarations) -> Frame:
     free = unknown_numbers(frame)
     metrics = frame.with_role("metric")
     candidates = [*free, *(name for name in metrics if not _is_declared(name, declared))]
-    for find in (_pairs, _steps, _tasks, _seeds, _datasets):
+    for find in (_charts, _pairs, _steps, _tasks, _seeds, _datasets):
         parts = find(frame, candidates)
-        if len(parts) > 1 or (parts and find is _pairs):
+        if len(parts) > 1 or (parts and find in (_charts, _pairs)):
             return _melt(frame, parts, declared)
     if not metrics and not frame.with_role("mean", "value", "curve"):
         parts = _methods(frame, free)
@@ -90,6 +92,20 @@ def _matches(
         if rest and metric_name(rest) is None and column_name(rest).role != "metric":
             continue
         parts[name] = _Part({role: str(int(match[role])) for role in roles}, rest)
+    return parts
+
+
+def _charts(frame: Frame, names: Sequence[str]) -> dict[str, _Part]:
+    """Return columns of runs, `NAME - METRIC`, as a chart of Weights & Biases has them."""
+    if not frame.with_role("step", "epoch"):
+        return {}
+    parts: dict[str, _Part] = {}
+    for name in names:
+        run, dash, metric = name.rpartition(" - ")
+        if dash and not metric.endswith(("__MIN", "__MAX")) and metric_name(metric) is not None:
+            own = parse_name(run)
+            roles = {"method": own.method or run}
+            parts[name] = _Part({**roles, "seed": own.seed} if own.seed else roles, metric)
     return parts
 
 
@@ -144,7 +160,15 @@ def _methods(frame: Frame, names: Sequence[str]) -> dict[str, _Part]:
     """Return columns of methods: all columns of numbers of a table without method and metric."""
     if frame.with_role("method") or any(frame.roles.get(it) == "text" for it in frame.columns):
         return {}
-    return {name: _Part({"method": name}, "") for name in names}
+    chosen = []
+    for name in names:
+        near = nearest(name.lower(), _KEYS, 0.8)
+        if near:
+            frame.undecided.append(f"The column {name!r} is not used; is it the {near[0]!r}?")
+            frame.roles[name] = "ignore"
+        else:
+            chosen.append(name)
+    return {name: _Part({"method": name}, "") for name in chosen}
 
 
 def _melt(frame: Frame, parts: dict[str, _Part], declared: Declarations) -> Frame:
@@ -182,6 +206,7 @@ def _melt(frame: Frame, parts: dict[str, _Part], declared: Declarations) -> Fram
         frame.parts,
         frame.question,
         frame.is_log,
+        frame.metric_hint,
     )
     is_numbered = not long.with_role("seed", "run", "order", "sequence", "step", "task")
     if wide_roles == ["method"] and is_numbered:
@@ -191,12 +216,15 @@ def _melt(frame: Frame, parts: dict[str, _Part], declared: Declarations) -> Fram
 
 
 def _metric_of(part: _Part, frame: Frame) -> str:
-    metric = part.metric or DEFAULT_METRIC
-    return metric if column_name(metric).role in ("", "metric") else DEFAULT_METRIC
+    default = frame.metric_hint or DEFAULT_METRIC
+    metric = part.metric or default
+    return metric if column_name(metric).role in ("", "metric") else default
 
 
 def _is_left_out(frame: Frame, name: str) -> bool:
     """Return whether a column is the mean of the wide ones beside it."""
+    if name.endswith(("__MIN", "__MAX")):
+        return True
     words = words_of(name)
     is_mean = (
         bool(words) and words[0] in ("avg", "average", "mean") and is_numeric(frame.columns[name])
