@@ -336,7 +336,7 @@ def test_columns_that_are_not_used_are_named(tmp_path) -> None:
         "The column 'sed' is not used; is it the 'seed'?",
     )
     twice = "method,seed,lr,accuracy\nx,0,0.1,61\nx,0,0.1,63\n"
-    with pytest.raises(DataError, match="repeats row 2.*: the same method, seed"):
+    with pytest.raises(DataError, match=r"repeats row 2.*: the same method, seed"):
         read_text(tmp_path, twice)
 
 

@@ -22,7 +22,6 @@ from scipy.special import stdtrit
 from edgecil.analysis.samples import LEAST_SAMPLE, Truth, find_truth
 from edgecil.analysis.sources import Source, gather
 from edgecil.errors import DataError, EdgecilError
-from edgecil.experiments.experiment import Experiment
 from edgecil.io.arrays import Floats, Ints
 from edgecil.io.files import replace_file
 from edgecil.io.json import checked_json, read_json
@@ -204,8 +203,8 @@ def audit(
         datasets.append(made)
     own = version("edgecil")
     finished = Audit(gathered.words, classifier, draws, draw_seed, tuple(datasets), own)
-    if len(sources) == 1 and isinstance(sources[0], Experiment):
-        path = audit_file(sources[0].directory, metric, classifier)
+    if len(gathered.words) == len(sources.experiments) == 1:
+        path = audit_file(sources.experiments[0].directory, metric, classifier)
         with suppress(EdgecilError), replace_file(path) as file:  # it may be read-only
             file.write(checked_json(finished, SCHEMA))
     return finished

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from typing_extensions import Unpack
 
@@ -89,7 +89,8 @@ def write_report(
 
     runs = None
     if not isinstance(source, Analysis) and not is_saved_analysis(source):
-        source = runs = list_sources(source)  # all metrics are of one moment
+        runs = list_sources(source)  # all metrics are of one moment
+        source = cast(Any, runs)
     options = dict[str, Any](
         reading,
         classifier=classifier,

@@ -137,8 +137,8 @@ def finished_runs(frame: Frame, metric: str, declared: Declarations) -> RunRows:
     if frame.question is not None:
         raise frame.question
     if frame.is_split:
-        cells = frame.columns[metric]
-        frame.take([row for row, cell in enumerate(cells) if cell is not None])
+        values = frame.columns[metric]
+        frame.take([row for row, cell in enumerate(values) if cell is not None])
     _resolve_unknown(frame, metric, declared)
     identity = frame.with_role(*IDENTITY)
     groups = groups_of(frame, identity)

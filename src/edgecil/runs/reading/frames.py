@@ -95,6 +95,8 @@ def frames_of(tables: Sequence[CellTable]) -> list[Frame]:
     """Return tables as frames; tables with the same header and roles are one."""
     groups: dict[tuple[object, ...], list[CellTable]] = {}
     for table in tables:
+        if not table.rows:
+            continue
         key = (table.form, table.header, tuple(sorted(table.roles.items())))
         groups.setdefault(key, []).append(table)
     return [_frame(group) for group in groups.values()]
@@ -110,8 +112,8 @@ def _frame(tables: Sequence[CellTable]) -> Frame:
     row_numbers: list[int] = []
     for number, table in enumerate(tables):
         count = len(table.rows)
-        for name, cells in zip(header, zip(*table.rows, strict=True), strict=True):
-            columns[name].extend(cells)
+        for name, own_cells in zip(header, zip(*table.rows, strict=True), strict=True):
+            columns[name].extend(own_cells)
         for name, cells in facts.items():
             cells.extend([table.facts.get(name)] * count)
         table_of_row.extend([number] * count)

@@ -127,8 +127,7 @@ def read(
             `bwt` of a log or a matrix. By default an accuracy, if there is one.
         reading: see :class:`~edgecil.runs.reading.reading_options.ReadingOptions`.
     """
-    several = isinstance(source, (list, tuple)) and not is_numbers(source)
-    return read_sources(source if several else [source], metric=metric, **reading)
+    return read_sources([source], metric=metric, **reading)
 
 
 def read_sources(
