@@ -82,9 +82,11 @@ benchmark: $(VENV)/.dev
 	$(BIN)/python benchmarks/light_core.py
 	$(BIN)/python benchmarks/training.py
 
-# Measures what the docs quote from the bundled truth tables again, and writes it into the docs.
+# Measures what the docs quote from the bundled truth tables again, and writes it into the docs;
+# then runs the twins of the paper's experiments, an hour of two cores.
 evidence: $(VENV)/.dev
 	$(BIN)/python tools/evidence.py
+	$(BIN)/python tools/twins.py runs/twins
 
 # Our learners beside those of your own checkout of PyCIL, PILOT, FeCAM, ACIL or Mammoth: make parity TOOLBOX=~/PyCIL
 parity: $(VENV)/.dev

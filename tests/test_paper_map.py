@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from tools import twins
 
 from edgecil.cli.main import all_verbs, verb_parser
 from edgecil.recipes import recipe_names
@@ -134,3 +135,31 @@ def test_another_toolbox_gets_files(
     command = re.findall(r"`(edgecil export [^`]+)`", TYPED[5][1])[0]
     words = shlex.split(command.replace("~", str(tmp_path)))[1:]
     assert len(cli(*words, "--json").json["runs"]) == 3
+
+
+def test_twins_that_train_are_run_by_make_evidence() -> None:
+    """Each command of a twin can be parsed, and no recipe of a twin is left out."""
+    commands = twins.twin_commands(TEXT)
+    assert "tools/twins.py" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    for _, words in commands:
+        count = 1 if words[0] in all_verbs() else 2
+        parser = verb_parser(" ".join(words[:count]))
+        parser.check_options(words[count:])
+        assert parser.parse_known_args(words[count:])[1] == []
+    run = {recipe for recipe, _ in commands}
+    compared = {word for _, words in commands for word in words if word.startswith("recipe:")}
+    every = {name for name in recipe_names() if name.endswith("-quickdraw")} - {"demo-quickdraw"}
+    assert run | {word.removeprefix("recipe:") for word in compared} >= every
+
+
+QUICK = [
+    span
+    for span in SPANS
+    if re.match(r"edgecil (sequences quickdraw|paper rank paper|paper space --classes 6)", span)
+]
+
+
+@pytest.mark.parametrize("command", QUICK)
+def test_commands_that_need_no_data_run(command: str, cli: Cli) -> None:  # noqa: F811
+    assert len(QUICK) >= 6
+    assert cli(*shlex.split(command)[1:]).out.strip()

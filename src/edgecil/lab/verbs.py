@@ -60,5 +60,16 @@ GROUP = VerbGroup(
             "edgecil.lab.order_effects:format_order_effects",
             without=("tables",),
         ),
+        Verb(
+            "runs",
+            "write the runs of a bundled truth table to a CSV file, with the orders of RS and EDGE",
+            (
+                "edgecil lab runs quickdraw-6-first --out runs.csv",
+                "edgecil lab runs caltech101-100 --out random.csv",
+            ),
+            "edgecil.lab.truth_runs:export_truth",
+            lambda answer: (f"Runs: {answer}",),
+            arguments=("table",),
+        ),
     ),
 )

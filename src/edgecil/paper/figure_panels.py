@@ -16,7 +16,7 @@ from edgecil.analysis.correlation import correlate
 from edgecil.analysis.samples import Truth, find_truth
 from edgecil.errors import DataError
 from edgecil.io.arrays import Floats
-from edgecil.sequences.protocols.extremes import EDGE, GOALS
+from edgecil.sequences.protocols.draw import protocol as draw_protocol
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity.matrix import Similarity
 from edgecil.statistics.distances import Target
@@ -125,7 +125,7 @@ class EncoderPanel:
 
     Attributes:
         panel: truth and RS.
-        estimates: by encoder, the accuracies of EDGE's orders: hard, easy and the median sequence.
+        estimates: by encoder, the accuracies of EDGE's orders: hard, median and easy.
     """
 
     panel: Panel
@@ -135,11 +135,7 @@ class EncoderPanel:
 def collect_encoders(
     analysis: Analysis, panels: Iterable[Panel], similarities: Mapping[str, Similarity]
 ) -> list[EncoderPanel]:
-    """Return what EDGE would have found with each similarity, looked up among all orders.
-
-    The median sequence is a random one and the same for all encoders: the first of the table that
-    is neither hard nor easy for any of them.
-    """
+    """Return what EDGE would have found with each similarity, looked up among all orders."""
     tables = {dataset.dataset: dataset.table for dataset in analysis.datasets}
     encoders = []
     for panel in panels:
@@ -148,16 +144,10 @@ def collect_encoders(
         table = tables[panel.dataset]
         accuracy_of = table.orders(panel.method).by_sequence()
         space = SequenceSpace(table.sequences[0].sizes)
-        rng = np.random.default_rng(0)  # EDGE leaves nothing to chance
-        extremes = {
-            name: [EDGE.construct(similarity, space, goal, rng) for goal in GOALS]
-            for name, similarity in similarities.items()
-        }
-        taken = {sequence for sequences in extremes.values() for sequence in sequences}
-        median = next(sequence for sequence in accuracy_of if sequence not in taken)
         estimates = {}
-        for name, sequences in extremes.items():
-            values = [accuracy_of.get(sequence) for sequence in (*sequences, median)]
+        for name, similarity in similarities.items():
+            runs = draw_protocol("edge", space, similarity=similarity)
+            values = [accuracy_of.get(run.sequence) for run in runs]
             if None in values:
                 raise DataError(
                     f"An order that EDGE chooses with {name} failed for {panel.method}; run the "

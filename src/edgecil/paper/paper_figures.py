@@ -61,7 +61,7 @@ _THINNEST_BAR = 0.05  # points, so that equal accuracies are visible
 _LEAST_SPREAD = 0.1  # points, of a learner whose accuracy is the same on every order
 _PANEL_INCHES = 2.6, 2.2
 _TRUTH, _RANDOM, _EDGE, _BEST = "black", "#1f77b4", "#d62728", "#2ca02c"
-_HATCHES = {"rs": "..", "edge": "//"}
+_NAMES = {"rs": "RS", "random": "random orders", "edge": "EDGE", "edge-released": "released EDGE"}
 _FIXED_METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
@@ -150,7 +150,7 @@ def draw_figures(
             [panel for panel in with_both if panel.is_enumerated],
             lambda axes, panel: _draw_estimates(axes, panel, protocols, title),
         ),
-        "samples": _samples(_measure_all(analysis, with_both, constructed)),
+        "samples": _grid(_measure_all(analysis, with_both, constructed), _draw_samples),
         "histogram": _grid(
             [panel for panel in panels if panel.is_sampled and constructed in panel.accuracies],
             lambda axes, panel: _draw_histogram(axes, panel, constructed, title),
@@ -280,19 +280,24 @@ def _draw_sampling(axes: Axes, panel: Panel, random: str, title: str) -> None:
     )
 
 
+def _name(protocol: str) -> str:
+    """Return the name of a protocol in a legend."""
+    return _NAMES.get(protocol, protocol)
+
+
 def _draw_estimates(axes: Axes, panel: Panel, protocols: Sequence[str], title: str) -> None:
     """Draw the truth beside the normal distribution that each protocol's runs give."""
     _draw_truth(axes, panel, title)
     assert panel.truth is not None
     truth = panel.truth.accuracies
     for protocol, colour in zip(protocols, (_RANDOM, _EDGE), strict=True):
-        _draw_density(axes, panel.estimate(protocol), truth, protocol, colour)
+        _draw_density(axes, panel.estimate(protocol), truth, _name(protocol), colour)
 
 
 def _draw_scatter(axes: Axes, panel: ScatterPanel, title: str) -> None:
     """Draw accuracy against S, with Pearson's correlation and the least-squares line."""
     axes.scatter(panel.scores, panel.accuracies, s=5, color=_RANDOM)
-    correlation = "not defined" if panel.pearson is None else f"{panel.pearson:.2f}"
+    correlation = "not defined" if panel.pearson is None else _signed(panel.pearson)
     if panel.pearson is not None:
         slope, start = np.polyfit(panel.scores, panel.accuracies, 1)
         ends = np.array([panel.scores.min(), panel.scores.max()])
@@ -303,6 +308,12 @@ def _draw_scatter(axes: Axes, panel: ScatterPanel, title: str) -> None:
     axes.tick_params(labelsize=7)
 
 
+def _signed(number: float) -> str:
+    """Return a number with two decimals and a minus sign; zero has none."""
+    rounded = round(number, 2) + 0.0
+    return f"{rounded:.2f}".replace("-", "−")
+
+
 def _draw_encoders(axes: Axes, panel: EncoderPanel, random: str, title: str) -> None:
     """Draw the truth, RS's estimate, and EDGE's estimate with each encoder."""
     import matplotlib
@@ -310,7 +321,7 @@ def _draw_encoders(axes: Axes, panel: EncoderPanel, random: str, title: str) -> 
     _draw_truth(axes, panel.panel, title)
     assert panel.panel.truth is not None
     truth = panel.panel.truth.accuracies
-    _draw_density(axes, panel.panel.estimate(random), truth, random, _RANDOM)
+    _draw_density(axes, panel.panel.estimate(random), truth, _name(random), _RANDOM)
     shades = matplotlib.colormaps["autumn"](np.linspace(0.0, 0.8, len(panel.estimates)))
     for (name, accuracies), shade in zip(panel.estimates.items(), shades, strict=True):
         normal = Distribution.normal(float(accuracies.mean()), float(accuracies.std()))
@@ -322,8 +333,8 @@ def _draw_histogram(axes: Axes, panel: Panel, constructed: str, title: str) -> N
     assert panel.truth is not None
     axes.hist(panel.truth.accuracies, bins="fd", color=_RANDOM, label="random orders")
     for place, accuracy in enumerate(panel.accuracies[constructed]):
-        label = constructed if place == 0 else None
-        axes.axvline(accuracy, color=_TRUTH, linewidth=1.2, label=label)
+        label = _name(constructed) if place == 0 else None
+        axes.axvline(accuracy, color=_EDGE, linewidth=1.2, label=label)
     axes.set_title(f"{panel.method}, {panel.dataset}: {len(panel.truth)} orders", fontsize=8)
     axes.set_xlabel(f"{title} (%)", fontsize=7)
     axes.tick_params(labelsize=7)
@@ -344,12 +355,21 @@ def _ranges(panels: Sequence[Panel], random: str, title: str) -> Figure | None:
             assert panel.truth is not None
             accuracies = panel.accuracies[random]
             lowest, highest = panel.truth.accuracies.min(), panel.truth.accuracies.max()
-            axes.plot([place - 0.3, place + 0.3], [highest] * 2, color=_BEST, linewidth=2.0)
-            axes.plot([place - 0.3, place + 0.3], [lowest] * 2, color=_EDGE, linewidth=2.0)
-            axes.errorbar(
-                place, accuracies.mean(), accuracies.std(), color=_RANDOM, fmt="o", capsize=3
+            ends = [place - 0.3, place + 0.3]
+            (best,) = axes.plot(ends, [highest] * 2, color=_BEST, linewidth=2.0)
+            (worst,) = axes.plot(ends, [lowest] * 2, color=_EDGE, linewidth=2.0)
+            sample = axes.errorbar(
+                place,
+                accuracies.mean(),
+                accuracies.std(),
+                color=_RANDOM,
+                fmt="o",
+                markersize=4,
+                capsize=3,
             )
         _label_methods(axes, dataset_panels, title)
+        labels = ["highest of all orders", f"{_name(random)}: mean ± std", "lowest of all orders"]
+        axes.legend([best, sample, worst], labels, fontsize=7)
 
     return _wide_grid(list(_by_dataset(panels).values()), draw)
 
@@ -359,18 +379,16 @@ def _bounds(panels: Sequence[Panel], protocols: Sequence[str], title: str) -> Fi
 
     def draw(axes: Axes, dataset_panels: list[Panel]) -> None:
         for place, panel in enumerate(dataset_panels):
-            styles = zip(protocols, (_RANDOM, _EDGE), _HATCHES.values(), (-0.2, 0.2), strict=True)
-            for protocol, colour, hatch, offset in styles:
+            styles = zip(protocols, (_RANDOM, _EDGE), (-0.2, 0.2), strict=True)
+            for protocol, colour, offset in styles:
                 accuracies = panel.accuracies[protocol]
                 axes.bar(
                     place + offset,
                     max(float(np.ptp(accuracies)), _THINNEST_BAR),
                     bottom=accuracies.min(),
                     width=0.36,
-                    color="white",
-                    edgecolor=colour,
-                    hatch=hatch,
-                    label=protocol if place == 0 else None,
+                    color=colour,
+                    label=_name(protocol) if place == 0 else None,
                 )
         _label_methods(axes, dataset_panels, title)
         axes.legend(fontsize=7)
@@ -399,38 +417,27 @@ def _wide_grid(panels: Sequence[Any], draw: Callable[[Axes, Any], None]) -> Figu
     return figure
 
 
-def _samples(panels: Sequence[SamplesPanel]) -> Figure | None:
-    """Return distances from the truth by number of orders: circles for RS, triangles for EDGE."""
-    import matplotlib
+def _draw_samples(axes: Axes, samples: SamplesPanel) -> None:
+    """Draw the distance from the truth by number of orders, with EDGE's extremes and without."""
     from matplotlib.ticker import MaxNLocator
 
-    if not panels:
-        return None
-    datasets = list(dict.fromkeys(samples.panel.dataset for samples in panels))
-    figure, every_axes = _new_figure(1, len(datasets), (4.5, 3.2))
-    axes_of = dict(zip(datasets, every_axes, strict=True))
-    colours = matplotlib.colormaps["tab20"](np.linspace(0.0, 1.0, 20))
-    methods = list(dict.fromkeys(samples.panel.method for samples in panels))
-    for samples in panels:
-        axes = axes_of[samples.panel.dataset]
-        colour = colours[methods.index(samples.panel.method) % len(colours)]
-        axes.plot(
-            samples.counts, samples.random, marker="o", markersize=3, color=colour, linewidth=0.8
-        )
+    lines = (
+        (samples.random, "o", _RANDOM, "random orders"),
+        (samples.edge, "^", _EDGE, "EDGE's hard and easy order, and random ones"),
+    )
+    for distances, marker, colour, label in lines:
         axes.plot(
             samples.counts,
-            samples.edge,
-            marker="^",
-            markersize=3,
+            distances,
+            marker=marker,
+            markersize=2.5,
             color=colour,
             linewidth=0.8,
-            label=samples.panel.method,
+            label=label,
         )
-    for dataset, axes in axes_of.items():
-        axes.set_title(f"{dataset} (circles: random, triangles: EDGE and random)", fontsize=8)
-        axes.set_xlabel("number of orders", fontsize=7)
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.set_ylabel("W₁ from the truth (points)", fontsize=7)
-        axes.tick_params(labelsize=7)
-        axes.legend(fontsize=6, ncols=2)
-    return figure
+    axes.set_ylim(bottom=0.0)
+    axes.set_title(f"{samples.panel.method}, {samples.panel.dataset}", fontsize=8)
+    axes.set_xlabel("number of orders", fontsize=7)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_ylabel("W₁ from the truth (points)", fontsize=7)
+    axes.tick_params(labelsize=7)
