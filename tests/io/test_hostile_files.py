@@ -18,7 +18,7 @@ from edgecil.io.directory import locked, waiting_lock
 from edgecil.io.files import read_json, read_text, read_toml, replace_file
 from edgecil.io.limits import ARRAYS
 from edgecil.io.numbers import parse_int
-from edgecil.io.terminal import printable
+from edgecil.io.terminal import without_control_characters
 
 READERS: list[Callable[[Path], object]] = [
     read_text,
@@ -97,7 +97,7 @@ def test_numbers_are_read_as_people_write_them(text) -> None:
     ],
 )
 def test_control_characters_do_not_reach_the_terminal(text, shown) -> None:
-    assert printable(text) == shown
+    assert without_control_characters(text) == shown
 
 
 @pytest.mark.parametrize("hold", [locked, lambda path: waiting_lock(path / "lock")])

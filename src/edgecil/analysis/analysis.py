@@ -52,7 +52,7 @@ from edgecil.errors import UsageError, format_value, unknown_name_error
 from edgecil.hints import Level
 from edgecil.io.arrays import Floats
 from edgecil.io.files import replace_file
-from edgecil.io.json import checked_json, read_json
+from edgecil.io.json import checked_json, read_typed_json
 from edgecil.io.notebook import html_figure, html_table, new_axes, show_printed
 from edgecil.options import checked
 from edgecil.runs.identity import ExperimentRecord
@@ -270,7 +270,7 @@ class Analysis:
     @classmethod
     def load(cls, path: str | Path) -> Analysis:
         """Return the analysis in a JSON file that :meth:`save` wrote."""
-        return read_json(path, cls, SCHEMA)
+        return read_typed_json(path, cls, SCHEMA)
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a row for each dataset and method."""

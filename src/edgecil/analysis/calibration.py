@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from edgecil.io.json import read_json
+from edgecil.io.json import read_typed_json
 from edgecil.statistics.verdicts import LEVEL
 
 SCHEMA = "edgecil.calibration/3"
@@ -59,7 +59,7 @@ class Calibration:
 @lru_cache(maxsize=1)
 def calibration() -> Calibration:
     """Return the stored result."""
-    return read_json(FILE, Calibration, SCHEMA)
+    return read_typed_json(FILE, Calibration, SCHEMA)
 
 
 def reached_coverage(

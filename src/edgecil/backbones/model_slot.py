@@ -47,7 +47,7 @@ class SlotModel:
     """A model that other processes can build: from its text, its code, or the network itself."""
 
     text: str
-    source: code.Source | None = None
+    source: code.CodeSource | None = None
     module: nn.Module | None = field(default=None, repr=False)
 
     @property
@@ -253,7 +253,7 @@ def _transformers_config(name: str) -> tuple[Normalise | None, int | None]:
     return (Normalise(tuple(mean), tuple(std)) if mean and std else None), side
 
 
-def _source_of(kind: type) -> code.Source | None:
+def _source_of(kind: type) -> code.CodeSource | None:
     """Return the code of a class; None if it cannot be found."""
     try:
         path = "" if kind.__module__ == "__main__" else inspect.getsourcefile(kind) or ""

@@ -26,14 +26,15 @@ _KIND = "file of plain numbers and texts"
 def read_npz(path: Path, wanted: Collection[str]) -> tuple[dict[str, NDArray[Any]], list[str]]:
     """Return some arrays of an .npz file, without pickles, and the names of all.
 
-    `X` may stand for `x`. Others are not unpacked; the size of each wanted one is checked first.
+    Case does not matter: `X` may stand for `x`. Only the wanted arrays are unpacked, after their
+    size was checked.
     """
     with readable(path, f"a {path.suffix} {_KIND}"), zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
             archive.open(info).close()  # an error if its two names differ: it is damaged
         members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-        spelt = {name.lower(): info for name, info in members.items()} | members
-        chosen = {name: spelt[name] for name in wanted if name in spelt}
+        member_of_name = {name.lower(): info for name, info in members.items()} | members
+        chosen = {name: member_of_name[name] for name in wanted if name in member_of_name}
         size = sum(info.file_size for info in chosen.values())
         packed = sum(info.compress_size for info in chosen.values())
         if size > packed + 2**16:  # they take more space in memory than in the file

@@ -30,7 +30,7 @@ from edgecil.errors import (
 )
 from edgecil.io.file_reads import FileUse, recording
 
-_file_uses: dict[tuple[str, str], FileUse] = {}  # by source and its content
+_file_uses: dict[tuple[str, str], FileUse] = {}  # by spec and digest of a source
 
 _SCRIPT = ("__main__", "__mp_main__")  # the latter while a worker process imports it
 
@@ -40,7 +40,7 @@ class WorkerExit(SystemExit):
 
 
 class ForeignExitError(EdgecilError):
-    """Code of the user called `sys.exit`, which would end edgecil without a word."""
+    """Code of the user called `sys.exit`, which would end edgecil without a message."""
 
 
 @contextmanager
@@ -55,7 +55,7 @@ def refusing_exit(what: str) -> Iterator[None]:
 
 
 def exit_sentence(what: str, error: SystemExit) -> str:
-    """Return what to say of code that called `sys.exit`."""
+    """Return a sentence about code that called `sys.exit`."""
     return (
         f"{what} called sys.exit({format_value(error.code)}); let it return, or raise an error "
         "that says what is wrong."
@@ -63,8 +63,8 @@ def exit_sentence(what: str, error: SystemExit) -> str:
 
 
 @dataclass(frozen=True)
-class Source:
-    """The code of a class or function, the `attribute` of a file (`path`) or of a `module`.
+class CodeSource:
+    """The code of a class or function: an `attribute` of a file (`path`) or of a `module`.
 
     `files` are the texts of the module and of the local modules that it imports, by relative path;
     they travel to machines that do not have the files.
@@ -105,7 +105,7 @@ class Source:
 
     @property
     def paths(self) -> list[Path]:
-        """Where the files are on the machine on which the source was located."""
+        """The files on the machine where the source was located."""
         is_package = self.module is not None and any("/" in name for name in self.files)
         root = self.folder.parent if is_package else self.folder
         return [root / name for name in self.files]
@@ -127,33 +127,36 @@ class Source:
         return ""
 
 
-def locate_file(path: Path, attribute: str) -> Source:
+def locate_file(path: Path, attribute: str) -> CodeSource:
     """Return the source of a class in a Python file."""
     path = path.expanduser().absolute()
     if not path.is_file():
         raise DataError(f"There is no file {path}; give your code as path/to/file.py:name.")
-    return Source(attribute, path=path, files=local_files(path, path.parent))
+    return CodeSource(attribute, path=path, files=local_files(path, path.parent))
 
 
-def locate_cell(method: Callable[..., Any]) -> Source:
+def locate_cell(method: Callable[..., Any]) -> CodeSource:
     """Return the source of a class or function that a cell of a notebook defines.
 
     The modules and other cells that it uses are not part of it.
     """
-    functions = [method, *vars(method).values()]  # a class itself has no code
-    code = next((it.__code__ for it in functions if inspect.isfunction(it)), None)
-    text = "" if code is None else "".join(linecache.getlines(code.co_filename))
+    text = ""
+    for member in (method, *vars(method).values()):  # a class itself has no code
+        if inspect.isfunction(member):
+            text = "".join(linecache.getlines(member.__code__.co_filename))
+            break
     for node in ast.parse(text).body:
-        own = isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == method.__name__
-        if own and (segment := ast.get_source_segment(text, node)):
-            return Source(method.__name__, files={"(interactive)": segment})
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == method.__name__:
+            segment = ast.get_source_segment(text, node)
+            if segment:
+                return CodeSource(method.__name__, files={"(interactive)": segment})
     raise UsageError(
         f"The source code of {method.__name__} is not available, so changes to it could not be "
         "detected; define it in a file or in a notebook."
     )
 
 
-def locate_module(name: str, attribute: str) -> Source:
+def locate_module(name: str, attribute: str) -> CodeSource:
     """Return the source of a class in a module that can be imported."""
     try:
         spec = importlib.util.find_spec(name)
@@ -166,10 +169,10 @@ def locate_module(name: str, attribute: str) -> Source:
         )
     path = Path(spec.origin)
     root = path.parents[name.count(".") + (path.name == "__init__.py")]
-    return Source(attribute, module=name, files=local_files(path, root))
+    return CodeSource(attribute, module=name, files=local_files(path, root))
 
 
-def locate_code(spec: str) -> Source:
+def locate_code(spec: str) -> CodeSource:
     """Return the source of `path/to/file.py:name` or `package.module:name`."""
     target, _, attribute = spec.rpartition(":")
     if attribute.endswith(".py"):
@@ -188,14 +191,15 @@ def names_code(text: str) -> bool:
     return (len(target) > 1 and attribute.isidentifier()) or attribute.endswith(".py")
 
 
-def call_factory(given: Callable[..., Any], what: str) -> Any:
+def call_factory(factory: Callable[..., Any], what: str) -> Any:
     """Return what the user's function without parameters makes; an error names the function."""
-    for parameter in inspect.signature(given).parameters.values():
-        if parameter.default is parameter.empty and parameter.kind not in (2, 4):
+    for parameter in inspect.signature(factory).parameters.values():
+        is_variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        if parameter.default is parameter.empty and not is_variadic:
             raise UsageError(f"{what} must be a function without required parameters.")
     try:
         with refusing_exit(what):
-            return given()
+            return factory()
     except EdgecilError:
         raise
     except Exception as error:
@@ -203,18 +207,18 @@ def call_factory(given: Callable[..., Any], what: str) -> Any:
         raise PrerequisiteError(f"{what} cannot be loaded ({cause}).") from error
 
 
-def locate_object(given: Callable[..., Any]) -> Source:
+def locate_object(member: Callable[..., Any]) -> CodeSource:
     """Return the source of a class or function of a module, a script or a notebook."""
-    module = sys.modules.get(given.__module__)
+    module = sys.modules.get(member.__module__)
     path = getattr(module, "__file__", None)
     if path is None:
-        return locate_cell(given)
-    if given.__module__ not in _SCRIPT:
-        return locate_module(given.__module__, given.__qualname__)
-    source = locate_file(Path(path), given.__qualname__)
-    if _is_guarded(source.files[Path(path).name], given.__qualname__):
+        return locate_cell(member)
+    if member.__module__ not in _SCRIPT:
+        return locate_module(member.__module__, member.__qualname__)
+    source = locate_file(Path(path), member.__qualname__)
+    if _is_guarded(source.files[Path(path).name], member.__qualname__):
         raise UsageError(
-            f'{given.__qualname__} is defined below `if __name__ == "__main__":`, which worker '
+            f'{member.__qualname__} is defined below `if __name__ == "__main__":`, which worker '
             f"processes do not run; define it above that line of {path}."
         )
     return source
@@ -222,13 +226,16 @@ def locate_object(given: Callable[..., Any]) -> Source:
 
 def _is_guarded(text: str, name: str) -> bool:
     """Return whether a script defines a name only where it is run, not where it is imported."""
-    conditions = (node for node in ast.parse(text).body if isinstance(node, ast.If))
-    guards = [node for node in conditions if "__name__" in ast.unparse(node.test)]
-    return any(getattr(it, "name", None) == name for guard in guards for it in ast.walk(guard))
+    for statement in ast.parse(text).body:
+        if isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test):
+            names = {getattr(node, "name", None) for node in ast.walk(statement)}
+            if name in names:
+                return True
+    return False
 
 
-def load_code(source: Source) -> Callable[..., Any]:
-    """Return the class or function of a source; files that do not exist here are written first."""
+def load_code(source: CodeSource) -> Callable[..., Any]:
+    """Return the class or function of a source; missing files are written first."""
     if source.is_interactive:
         raise UsageError(
             f"{source.attribute} is defined in a notebook or an interactive session, which other "
@@ -241,13 +248,15 @@ def load_code(source: Source) -> Callable[..., Any]:
         module = _import_file(source) if source.module is None else _import_module(source)
     member = getattr(module, source.attribute, None)
     if not callable(member):
-        names = [name for name, it in vars(module).items() if isinstance(it, (type, FunctionType))]
+        names = [
+            name for name, value in vars(module).items() if isinstance(value, (type, FunctionType))
+        ]
         kind = f"class or function of {source.module or source.path}"
         raise unknown_name_error(kind, source.attribute, names)
     return cast(Callable[..., Any], member)
 
 
-def file_use(source: Source) -> FileUse:
+def file_use(source: CodeSource) -> FileUse:
     """Return the files that a source's code has opened in this process."""
     key = source.spec, source.digest
     if key not in _file_uses:
@@ -255,9 +264,10 @@ def file_use(source: Source) -> FileUse:
     return _file_uses[key]
 
 
-def _import_file(source: Source) -> ModuleType:
+def _import_file(source: CodeSource) -> ModuleType:
     assert source.path is not None
-    place = _digest(f"{source.path}\0{source.digest}")  # a copy elsewhere has other files beside it
+    # The path counts, too: a copy elsewhere may read other files beside it.
+    place = _digest(f"{source.path}\0{source.digest}")
     name = f"edgecil_code_{place[:16]}"
     if name in sys.modules:
         return sys.modules[name]
@@ -279,7 +289,7 @@ def _import_file(source: Source) -> ModuleType:
     return module
 
 
-def _import_module(source: Source) -> ModuleType:
+def _import_module(source: CodeSource) -> ModuleType:
     assert source.module is not None
     try:
         return importlib.import_module(source.module)
@@ -291,7 +301,7 @@ def _import_module(source: Source) -> ModuleType:
         return importlib.import_module(source.module)
 
 
-def _write(source: Source) -> Path:
+def _write(source: CodeSource) -> Path:
     """Return a new directory with the source's files, for a machine that does not have them."""
     directory = Path(tempfile.mkdtemp(prefix="edgecil-"))
     for name, text in source.files.items():
@@ -302,7 +312,7 @@ def _write(source: Source) -> Path:
 
 
 def local_files(path: Path, root: Path) -> dict[str, str]:
-    """Return the text of a module and of those under `root` that it imports, by relative path.
+    """Return the text of a module and of the modules under `root` that it imports, by path.
 
     Imports are read from the source without running it. For an installed package, only modules of
     the same package count.

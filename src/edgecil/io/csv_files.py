@@ -1,4 +1,4 @@
-"""CSV files: one reader, and one writer whose cells no spreadsheet runs as a formula."""
+"""CSV files: one reader, and one writer of cells that no spreadsheet runs as a formula."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from edgecil.errors import DataError
 from edgecil.io.files import read_text, replace_file
 from edgecil.io.numbers import is_number
 
-Cell = str | int | float | None
+CsvCell = str | int | float | None
 
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -33,13 +33,13 @@ def parse_rows(text: str, source: str, delimiter: str = ",") -> Iterator[list[st
 
 
 def check_header(header: Sequence[str], source: str) -> None:
-    """Raise an error if two columns have the same name; columns without a name do not count."""
+    """Raise an error if two columns have the same name, except for columns without a name."""
     repeated = [name for name, count in Counter(header).items() if name and count > 1]
     if repeated:
         raise DataError(f"{source} has more than one column named {repeated[0]!r}; keep one.")
 
 
-def format_csv(rows: Iterable[Sequence[Cell]]) -> str:
+def format_csv(rows: Iterable[Sequence[CsvCell]]) -> str:
     r"""Return rows as CSV: numbers with all digits, empty cells for None.
 
     >>> format_csv([("name", "value"), ("=cmd()", -0.5), (None, "-0.5")])
@@ -47,11 +47,11 @@ def format_csv(rows: Iterable[Sequence[Cell]]) -> str:
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerows([_escape(cell) for cell in row] for row in rows)
+    writer.writerows(list(map(_escape, row)) for row in rows)
     return text.getvalue()
 
 
-def write_csv(path: Path, rows: Iterable[Sequence[Cell]]) -> None:
+def write_csv(path: Path, rows: Iterable[Sequence[CsvCell]]) -> None:
     """Write rows to a CSV file; it is compressed if its name ends in `.gz`."""
     content = format_csv(rows).encode()
     with replace_file(path) as file:
@@ -67,10 +67,10 @@ def unescape(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _is_formula(cell) else cell
 
 
-def _escape(cell: Cell) -> Cell:
+def _escape(cell: CsvCell) -> CsvCell:
     """Return a cell that spreadsheets do not run as a formula."""
-    is_risk = isinstance(cell, str) and _is_formula(cell) and not is_number(cell)
-    return f"'{cell}" if is_risk else cell
+    is_dangerous = isinstance(cell, str) and _is_formula(cell) and not is_number(cell)
+    return f"'{cell}" if is_dangerous else cell
 
 
 def _is_formula(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a data frame of pandas, Polars or another library has in common."""
+"""The interface that data frames of pandas, Polars and other libraries share."""
 
 from __future__ import annotations
 

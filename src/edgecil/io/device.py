@@ -117,7 +117,7 @@ def expected_capability() -> str:
 
 
 def choose_device(name: str) -> str:
-    """Return the device of that name; `auto` is CUDA if available, then MPS, then the CPU."""
+    """Return the device of a name; `auto` is CUDA if available, then MPS, then the CPU."""
     import torch
 
     if name == "auto":
@@ -151,15 +151,17 @@ def room_on(device: torch.device) -> int:
 
 def free_memory() -> int:
     """Return the bytes of memory that are available, within the limit of a control group."""
-    limits, home = [_available()], Path("/sys/fs/cgroup")
-    for names in (
+    free_sizes = [_available()]
+    control_group = Path("/sys/fs/cgroup")
+    for limit_name, usage_name in (
         ("memory.max", "memory.current"),
         ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),  # of version 1
     ):
         with suppress(OSError, ValueError):  # there is no such file, or it says "max"
-            most, used = (int((home / name).read_text("utf-8")) for name in names)
-            limits.append(most - used)
-    return max(0, min(limits))
+            limit = int((control_group / limit_name).read_text("utf-8"))
+            usage = int((control_group / usage_name).read_text("utf-8"))
+            free_sizes.append(limit - usage)
+    return max(0, min(free_sizes))
 
 
 def _available() -> int:

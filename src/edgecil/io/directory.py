@@ -1,4 +1,4 @@
-"""Directories that edgecil writes, which it recognises by a marker file, and locks on them.
+"""Directories that edgecil writes, with a marker file by which it knows them, and locks on them.
 
 A directory belongs to edgecil if it contains the marker file `.edgecil`. A directory with other
 files and no marker is refused, so that edgecil never overwrites or deletes other people's files.
@@ -25,7 +25,7 @@ _UNCLAIMED = re.compile(rf"{LOCK}|\.{re.escape(MARKER)}\.\w+|ray-[a-z0-9_]{{8}}"
 
 
 def check_path(path: Any) -> None:
-    """Raise an error if no file system can have a path."""
+    """Raise an error if a path is possible on no file system."""
     try:
         Path(path).stat()
     except OSError as error:
@@ -57,12 +57,14 @@ def check_owner(directory: str | Path, kind: str) -> None:
                     "`out`."
                 )
             return
-        others = [it.name for it in path.iterdir() if not _UNCLAIMED.fullmatch(it.name)]
+        names = [file.name for file in path.iterdir()]
+        foreign_names = [name for name in names if not _UNCLAIMED.fullmatch(name)]
     except OSError as error:
         raise EdgecilError(f"Cannot use {path}: {reason(error)}.") from error
-    if others:
+    if foreign_names:
         raise UsageError(
-            f"{path} contains files that edgecil did not write, such as {sorted(others)[0]!r}; "
+            f"{path} contains files that edgecil did not write, such as "
+            f"{sorted(foreign_names)[0]!r}; "
             "give a new or empty directory as `out`."
         )
 

@@ -1,6 +1,6 @@
 """The files that code of the user reads from its own folder, as Python's audit events show them.
 
-Files that code in C opens by itself, and those that other processes read, are not seen.
+Files that are opened by code in C or by other processes are not seen.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
 
-MOST_FILES = 200  # whose content is part of an identity
+MOST_FILES = 200  # files whose content is part of an identity
 MISSING = "missing"
 
 _WRITING_FLAGS = os.O_WRONLY | os.O_RDWR
@@ -28,7 +28,7 @@ class ReadFiles:
 
     Attributes:
         digests: content of the files that determine what the program does.
-        unrecorded: files that changed meanwhile, and those beyond the first 200.
+        unrecorded: files that changed meanwhile, and files beyond the first 200.
     """
 
     digests: Mapping[str, str] = field(default_factory=dict)
@@ -48,7 +48,8 @@ class FileUse:
         """Add a file, if it is below the folder."""
         path = _absolute(path)
         if path.startswith(self._starts):
-            (self._written if is_written else self._read).add(path)
+            files = self._written if is_written else self._read
+            files.add(path)
 
     def files(
         self, *, besides: Iterable[Path] = (), outside: Iterable[Path] = (), since: float
@@ -56,30 +57,30 @@ class FileUse:
         """Return the files that were read, with their contents.
 
         Args:
-            besides: files that are known already.
-            outside: folders that do not count.
-            since: time; what was changed later is not recorded.
+            besides: files to leave out.
+            outside: folders to leave out.
+            since: time after which a change of a file keeps it from being recorded.
         """
-        known = {_absolute(path) for path in besides}
-        ignored = [*_library_folders(self.folder), *map(_absolute, outside)]
+        ignored_files = {_absolute(path) for path in besides}
+        ignored_folders = [*_library_folders(self.folder), *map(_absolute, outside)]
         digests: dict[str, str] = {}
         unrecorded: list[str] = []
         for path in sorted({_source_of(path) for path in self._read}):
             name = self._relative(path)
-            is_known = path in known or any(_is_below(path, each) for each in ignored)
-            if name is None or is_known:
+            is_ignored = path in ignored_files or _is_below_any(path, ignored_folders)
+            if name is None or is_ignored:
                 continue
             with suppress(OSError):
                 status = Path(path).stat()
-                changes = path in self._written or status.st_mtime > since
-                if changes or len(digests) == MOST_FILES:
+                has_changed = path in self._written or status.st_mtime > since
+                if has_changed or len(digests) == MOST_FILES:
                     unrecorded.append(name)
                 else:
                     digests[name] = _digest(path, status.st_size, status.st_mtime_ns)
         return ReadFiles(digests, tuple(unrecorded))
 
     def _relative(self, path: str) -> str | None:
-        """Return a path relative to the folder, which may be behind links; None if outside."""
+        """Return a path relative to the folder, also through links; None if outside."""
         for start in self._starts:
             if path != start and _is_below(path, start):
                 return Path(path).relative_to(start).as_posix()
@@ -112,7 +113,7 @@ def digest_files(folder: Path, names: Iterable[str]) -> dict[str, str]:
 
 @cache
 def _install() -> None:
-    """Install the hook, which stays for as long as the process lives."""
+    """Install the audit hook, which cannot be removed."""
     sys.addaudithook(_notice)
 
 
@@ -136,7 +137,7 @@ def _absolute(path: str | Path) -> str:
 
 
 def _source_of(path: str) -> str:
-    """Return the module of a file with its bytecode; other files are themselves."""
+    """Return the source file of bytecode; any other path unchanged."""
     if path.endswith(".pyc"):
         with suppress(ValueError):
             return importlib.util.source_from_cache(path)
@@ -146,8 +147,12 @@ def _source_of(path: str) -> str:
 def _library_folders(folder: Path) -> list[str]:
     """Return the folders of Python and its libraries, unless the folder is in them itself."""
     package = str(Path(__file__).parents[1])
-    prefixes = {_absolute(each) for each in (sys.prefix, sys.base_prefix, package)}
-    return [each for each in prefixes if not _is_below(str(folder), each)]
+    libraries = {_absolute(path) for path in (sys.prefix, sys.base_prefix, package)}
+    return [library for library in libraries if not _is_below(str(folder), library)]
+
+
+def _is_below_any(path: str, folders: Iterable[str]) -> bool:
+    return any(_is_below(path, folder) for folder in folders)
 
 
 def _is_below(path: str, folder: str) -> bool:
@@ -156,7 +161,7 @@ def _is_below(path: str, folder: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _digest(path: str, size: int, changed: int) -> str:
-    """Return a digest of a file; size and time of its last change are in the key of the cache."""
+    """Return a digest of a file; size and time of its last change make the cache notice changes."""
     digest = hashlib.sha256()
     with Path(path).open("rb") as file:
         while block := file.read(2**20):

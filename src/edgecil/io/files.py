@@ -37,7 +37,8 @@ def check_file(path: Path, limit: Limit | None = None) -> int:
         status = path.stat()
     except (OSError, ValueError) as error:
         raise DataError(f"Cannot read {path}: {reason(error)}.") from error
-    if (kind := _kind(status.st_mode)) is not None:
+    kind = _kind_unless_file(status.st_mode)
+    if kind is not None:
         raise DataError(f"Cannot read {path}: it is {kind}; give a file.")
     if limit is not None:
         limit.check(str(path), status.st_size)
@@ -46,7 +47,7 @@ def check_file(path: Path, limit: Limit | None = None) -> int:
 
 @contextmanager
 def readable(path: Path, kind: str) -> Iterator[None]:
-    """Check that a path is a file, and make one sentence of whatever is raised while it is read."""
+    """Check that a path is a file, and turn any error of the reader into one sentence."""
     check_file(path)
     try:
         yield
@@ -112,10 +113,11 @@ def read_toml(path: str | Path) -> dict[str, Any]:
 
 
 def _unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the members of a JSON object; an error if two have the same name."""
+    """Return the members of a JSON object; two of the same name are an error."""
     content = dict(members)
     if len(content) != len(members):
-        repeated = next(name for name, count in Counter(n for n, _ in members).items() if count > 1)
+        counts = Counter(name for name, _ in members)
+        repeated = next(name for name, count in counts.items() if count > 1)
         raise ValueError(f"it has the name {repeated[:80]!r} twice in one object")
     return content
 
@@ -146,19 +148,20 @@ def check_new(
 
 def _check_regular(path: Path) -> None:
     """Raise an error if a path exists and is a folder, a pipe, a socket or a device."""
-    if (kind := other_kind(path)) is not None:
+    kind = other_kind(path)
+    if kind is not None:
         raise EdgecilError(f"Cannot write {path}: it is {kind}; give a file.")
 
 
 def other_kind(path: Path) -> str | None:
-    """Return what a path is, such as "a folder", if it exists and is no regular file."""
+    """Return what a path is, such as "a folder", if it exists and is not a regular file."""
     try:
-        return _kind(path.stat().st_mode)
+        return _kind_unless_file(path.stat().st_mode)
     except (OSError, ValueError):
-        return None  # reading or writing will say why
+        return None  # reading or writing will give the reason
 
 
-def _kind(mode: int) -> str | None:
+def _kind_unless_file(mode: int) -> str | None:
     if stat.S_ISREG(mode):
         return None
     return "a folder" if stat.S_ISDIR(mode) else "a pipe, a socket or a device"
@@ -169,7 +172,7 @@ def replace_file(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     """Write to a temporary neighbour and rename it to `path` at the end.
 
     After any failure (full disk, missing permission, Ctrl-C) an older file is unchanged and no
-    partial one remains. What a killed process left is removed when the file is next written.
+    partial one remains. The temporary file of a killed process is removed at the next writing.
     """
     temporary: Path | None = None
     try:
@@ -191,7 +194,7 @@ def replace_file(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
 
 
 def replace_files(files: Iterable[tuple[Path, bytes]]) -> None:
-    """Write files that belong together: all, or after a failure none.
+    """Write files that belong together: either all of them, or after a failure none.
 
     No older file is replaced before the last new one is complete. A kill during the renaming leaves
     each file complete, old or new. No other process may write the same files at the same time.

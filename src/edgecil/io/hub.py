@@ -1,7 +1,7 @@
 """Models of the Hugging Face hub, by `owner/name` or `owner/name@revision`, in its own cache.
 
-What was downloaded once is used again without asking the hub; an experiment records the digest of
-its weights, so that other weights under the same name are refused.
+A download is used again without asking the hub. An experiment records the digest of its weights, so
+that other weights under the same name are refused.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from edgecil.errors import PrerequisiteError
 
 def hub_folder(hub_id: str, wanted: Sequence[str], *, needed_by: str, remedy: str) -> Path:
     """Return the folder of a hub repository with one of the files `wanted`, or download it."""
-    if cached := cached_snapshot(hub_id, wanted):
+    cached = cached_snapshot(hub_id, wanted)
+    if cached is not None:
         return cached
     cause = None
     if not is_hub_id(hub_id):
@@ -26,7 +27,8 @@ def hub_folder(hub_id: str, wanted: Sequence[str], *, needed_by: str, remedy: st
         except ImportError:
             problem = "huggingface_hub is not installed (pip install 'edgecil[hf]')"
         except Exception as error:  # of the network, the hub or the disk
-            problem, cause = f"downloading it failed ({type(error).__name__})", error
+            problem = f"downloading it failed ({type(error).__name__})"
+            cause = error
     raise PrerequisiteError(
         f"{needed_by} requires {hub_id}, which is neither a folder or file here nor in the hub's "
         f"cache, and {problem}; {remedy}."
@@ -49,7 +51,9 @@ def cached_snapshot(hub_id: str, wanted: Sequence[str]) -> Path | None:
     except ImportError:
         return None
     repository, _, revision = hub_id.partition("@")
-    for name in wanted if is_hub_id(hub_id) else ():
+    if not is_hub_id(hub_id):
+        return None
+    for name in wanted:
         path = try_to_load_from_cache(repository, name, revision=revision or None)
         if isinstance(path, str):
             return Path(path).parent

@@ -35,7 +35,7 @@ def to_json(value: Any, schema: str) -> bytes:
 
 
 def checked_json(value: Any, schema: str) -> bytes:
-    """Return what :func:`to_json` writes, with a checksum."""
+    """Return the JSON text of :func:`to_json` with a checksum."""
     return with_checksum(to_json(value, schema))
 
 
@@ -53,7 +53,7 @@ def _checksum(data: bytes) -> str:
 
 
 def check_checksum(data: bytes, origin: str) -> None:
-    """Raise an error if a text ends with a checksum that is not its own; others have none."""
+    """Raise an error if a text ends with a checksum that does not fit its content."""
     match = _TAIL.search(data)
     if match and _checksum(data[: match.start()] + b"}") != match[1].decode():
         raise DataError(f"{origin} is damaged: it differs from its checksum; write it again.")
@@ -70,17 +70,18 @@ def from_json(data: bytes, kind: type[_T], schema: str, *, origin: str = "The JS
         check_checksum(data, origin)
         plain = msgspec.json.decode(data)
         if not isinstance(plain, Mapping) or plain.get("schema") != schema:
-            given = plain.get("schema") if isinstance(plain, Mapping) else None
+            other_schema = plain.get("schema") if isinstance(plain, Mapping) else None
             raise DataError(
-                f"{origin} must have the schema {schema!r}. Got {format_value(given)} instead."
+                f"{origin} must have the schema {schema!r}. Got {format_value(other_schema)} "
+                "instead."
             )
         return msgspec.json.decode(data, type=kind, dec_hook=_decode)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"{origin} does not have the schema {schema!r}: {error}.") from error
 
 
-def read_json(path: str | Path, kind: type[_T], schema: str) -> _T:
-    """Return the object in a JSON file."""
+def read_typed_json(path: str | Path, kind: type[_T], schema: str) -> _T:
+    """Return the object of a class in a JSON file."""
     return from_json(read_text(Path(path)).encode(), kind, schema, origin=str(path))
 
 

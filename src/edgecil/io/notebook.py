@@ -1,4 +1,4 @@
-"""How notebooks show objects: text, tables and figures."""
+"""Text, tables and figures that notebooks show."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def show_printed(self: object, printer: Any, cycle: bool) -> None:
-    """As `_repr_pretty_` of a class: IPython shows what `print` shows, also inside lists."""
+    """Show what `print` shows in IPython, also inside lists, as `_repr_pretty_` of a class."""
     printer.text(str(self))
 
 

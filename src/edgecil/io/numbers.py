@@ -27,7 +27,7 @@ def parse_float(text: str, *, finite: bool = False) -> float:
 
 
 def parse_cell(text: str) -> float | None:
-    """Parse a cell of a table: None if it is empty or `nan`, NaN if it is no number.
+    """Parse a cell of a table: None if it is empty or `nan`, NaN if it is not a number.
 
     >>> parse_cell("61.2"), parse_cell("NaN"), parse_cell("61,2")
     (61.2, None, nan)
@@ -63,7 +63,7 @@ def rounded(value: float, digits: int = 1) -> str:
 
 
 def rounded_limit(value: float, digits: int = 1) -> str:
-    """Return an end of an interval; more decimals if it would wrongly look like zero.
+    """Return an end of an interval, with more decimals if it would look like zero.
 
     >>> rounded_limit(-0.02), rounded_limit(2.35), rounded_limit(0.0)
     ('-0.02', '2.4', '0.0')
@@ -74,20 +74,21 @@ def rounded_limit(value: float, digits: int = 1) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """A duration in a few characters.
+    """Return a duration in a few characters.
 
     >>> format_duration(7.6), format_duration(200.0), format_duration(90000.0)
     ('8 s', '3 min 20 s', '25 h 0 min')
     """
-    whole = max(0, round(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    minutes, seconds_left = divmod(max(0, round(seconds)), 60)
+    if minutes == 0:
+        return f"{seconds_left} s"
+    if minutes < 60:
+        return f"{minutes} min {seconds_left} s"
+    return f"{minutes // 60} h {minutes % 60} min"
 
 
 def _plain(text: str) -> str:
+    """Return a text without underscores and digits of other scripts; else raise ValueError."""
     if "_" in text or not (text.isascii() or text.strip().isascii()):
         raise ValueError
     return text

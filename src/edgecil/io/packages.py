@@ -18,8 +18,9 @@ def missing_packages(packages: Sequence[str]) -> list[str]:
 
 
 def require_training() -> None:
-    """An error that says how to install the training packages, if one of them is missing."""
-    if missing := missing_packages(TRAINING):
+    """Raise an error with the way to install the training packages if one of them is missing."""
+    missing = missing_packages(TRAINING)
+    if missing:
         raise PrerequisiteError(
             f"Training requires {' and '.join(missing)}, which this Python does not have; run "
             "pip install 'edgecil[train]', or pip install '.[train]' in a clone."

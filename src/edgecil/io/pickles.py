@@ -39,16 +39,20 @@ def read_torchscript(archive: zipfile.ZipFile) -> dict[str, Any]:
 
 
 class _Unpickler(pickle.Unpickler):
-    """Finds nothing but the names in `allowed`."""
+    """Unpickler that refuses every name that is not in `allowed`."""
 
     allowed: ClassVar[dict[str, Any]]
 
     def find_class(self, module_name: str, global_name: str) -> Any:
-        """Return what stands for a name."""
+        """Return the object that stands for a name."""
         try:
             return self.allowed[f"{module_name}.{global_name}"]
         except KeyError:
             raise pickle.UnpicklingError(f"it asks for {module_name}.{global_name}") from None
+
+
+def _make_dtype(code: str, align: int, copy: int) -> np.dtype[Any]:
+    return np.dtype(code, align=bool(align), copy=bool(copy))
 
 
 class _ArrayUnpickler(_Unpickler):
@@ -56,8 +60,8 @@ class _ArrayUnpickler(_Unpickler):
 
     allowed: ClassVar[dict[str, Any]] = {
         "numpy.ndarray": object,  # named, but not called
-        "numpy.dtype": lambda code, align, copy: np.dtype(code, align=bool(align), copy=bool(copy)),
-        "numpy.core.multiarray._reconstruct": lambda *_: np.empty(0),  # filled by what follows
+        "numpy.dtype": _make_dtype,
+        "numpy.core.multiarray._reconstruct": lambda *_: np.empty(0),  # filled afterwards
         "numpy._core.multiarray._reconstruct": lambda *_: np.empty(0),
         "_codecs.encode": lambda text, _: text.encode("latin1"),  # bytes, written for Python 2
     }
@@ -91,7 +95,7 @@ class _ModuleUnpickler(_Unpickler):
         super().__init__(io.BytesIO(archive.read(f"{self._root}/data.pkl")))
 
     def find_class(self, module_name: str, global_name: str) -> Any:
-        """Return a class of modules that does nothing for any that the archive defines."""
+        """Return a class without behaviour for every class that the archive defines."""
         if module_name.split(".")[0] == "__torch__":
             return _Module
         return super().find_class(module_name, global_name)
@@ -109,7 +113,7 @@ def _tensors(module: Any, prefix: str, visited: set[int]) -> Iterator[tuple[str,
     """Yield every tensor below a module, with its dotted name."""
     import torch
 
-    visited.add(id(module))  # modules that contain one another would have no end
+    visited.add(id(module))  # modules may contain one another
     for name, item in vars(module).items():
         if isinstance(item, torch.Tensor):
             yield f"{prefix}{name}", item

@@ -13,7 +13,10 @@ _REFRESH = 1.0  # seconds between two estimates on a terminal
 
 
 class Progress:
-    """Counts what is done, and shows an `estimate` of the seconds left, else by the mean so far."""
+    """A counter that shows how much is done, and an `estimate` of the seconds left.
+
+    Without an estimate the time left follows from the mean duration so far.
+    """
 
     def __init__(
         self,
@@ -23,7 +26,9 @@ class Progress:
         shown: bool = True,
         estimate: Callable[[], float | None] | None = None,
     ) -> None:
-        self._unit, self._clock, self.shown = unit, clock, shown
+        self._unit = unit
+        self._clock = clock
+        self.shown = shown
         self._estimate = estimate or self._by_mean
         self._noted: set[str] = set()
         self._bar: Any = None
@@ -38,7 +43,7 @@ class Progress:
             self._bar.stop()
 
     def start(self, total: int, done: int = 0) -> None:
-        """Begin to count to `total`, again if need be; `done` of them were finished before."""
+        """Begin to count to `total`, or begin again; `done` of them were finished before."""
         self.__exit__()
         self._bar = None
         self._total, self._done, self._before = total, done, done
@@ -59,16 +64,18 @@ class Progress:
             self._bar.start()
 
     def advance(self, note: str = "") -> None:
-        """Count one more; the note is a few words on the last one."""
+        """Count one more; the note is a few words about it."""
         self._done += 1
-        shown = {"note": note}
-        if self._clock() - self._printed >= (_PERIOD if self._bar is None else _REFRESH):
-            self._printed, seconds = self._clock(), self._estimate()
-            shown["left"] = "" if seconds is None else f"{timedelta(seconds=round(seconds))} left"
+        fields = {"note": note}
+        period = _PERIOD if self._bar is None else _REFRESH
+        if self._clock() - self._printed >= period:
+            self._printed = self._clock()
+            seconds = self._estimate()
+            fields["left"] = "" if seconds is None else f"{timedelta(seconds=round(seconds))} left"
         if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], completed=self._done, **shown)
-        elif self.shown and "left" in shown:
-            parts = (f"{self._done} of {self._total} {self._unit}", shown["left"], note)
+            self._bar.update(self._bar.task_ids[0], completed=self._done, **fields)
+        elif self.shown and "left" in fields:
+            parts = (f"{self._done} of {self._total} {self._unit}", fields["left"], note)
             sys.stderr.write(", ".join(filter(None, parts)) + "\n")
 
     def _by_mean(self) -> float:
@@ -76,7 +83,7 @@ class Progress:
         return mean * (self._total - self._done)
 
     def note(self, sentence: str, *, once: str) -> None:
-        """Write a remark, if anything is shown; only the first one under a name."""
+        """Write a remark if progress is shown, the first one with this value of `once` only."""
         if self.shown and once not in self._noted:
             self._noted.add(once)
             sys.stderr.write(f"{sentence}\n")

@@ -22,7 +22,7 @@ WEIGHTS = (
     "model.safetensors",
     "pytorch_model.bin",
 )
-# A name that ends so means a file, though it may have the form of a hub id.
+# A name with such an ending is a file, even if it has the form of a hub id.
 _SUFFIXES = (".safetensors", ".bin", ".pt", ".pth", ".ckpt")
 # Tensors may be this many times as large as their file: names of tied weights share their data.
 _MOST = 8
@@ -34,21 +34,22 @@ _KIND = "a weight file"
 
 @dataclass(frozen=True)
 class WeightFiles:
-    """A model's weights, and names of the files beside them that say how to use them, if any."""
+    """A model's weights, and the names of settings files that may stand beside them."""
 
     weights: Path
     settings: tuple[str, ...]
 
     @property
     def folder(self) -> Path:
-        """Where all of them are."""
+        """The folder of all these files."""
         return self.weights.parent
 
     @cached_property
     def version(self) -> str:
-        """Identifies the weights and settings by their content."""
+        """A digest of the content of weights and settings."""
         digest = hashlib.sha256()
-        for path in (self.weights, *(self.folder / name for name in sorted(self.settings))):
+        settings = [self.folder / name for name in sorted(self.settings)]
+        for path in (self.weights, *settings):
             if path.is_file():
                 digest.update(path.name.encode())
                 with path.open("rb") as file:
@@ -58,14 +59,14 @@ class WeightFiles:
 
 
 def locate_weights(
-    given: str | Path, settings: Sequence[str], *, needed_by: str, remedy: str
+    place: str | Path, settings: Sequence[str], *, needed_by: str, remedy: str
 ) -> WeightFiles:
     """Return a model's files, from a folder, a weight file or a hub id (owner/name)."""
-    path = Path(given).expanduser()
+    path = Path(place).expanduser()
     if not path.exists() and path.suffix in _SUFFIXES:
-        raise DataError(f"{needed_by} needs the weights in {given}, but there is no such file.")
+        raise DataError(f"{needed_by} needs the weights in {place}, but there is no such file.")
     if not path.exists():
-        path = hub_folder(str(given), WEIGHTS, needed_by=needed_by, remedy=remedy)
+        path = hub_folder(str(place), WEIGHTS, needed_by=needed_by, remedy=remedy)
     weights: Path | None = path
     if path.is_dir():
         weights = next((path / name for name in WEIGHTS if (path / name).is_file()), None)
@@ -89,12 +90,14 @@ def read_tensors(path: Path, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
             tensors = _read_torch(path)
         tensors = {name.removeprefix("module."): tensor for name, tensor in tensors.items()}
         return {
-            name: held.float() for name, held in tensors.items() if not name.startswith(leave_out)
+            name: tensor.float()
+            for name, tensor in tensors.items()
+            if not name.startswith(leave_out)
         }
 
 
 def tensor_names(path: Path) -> tuple[str, ...]:
-    """Read the names of the tensors in a weight file; of .safetensors only the header is read."""
+    """Return the names of the tensors in a weight file; of .safetensors only the header is read."""
     if path.suffix != ".safetensors":
         return tuple(read_tensors(path))
     from safetensors import safe_open
@@ -126,7 +129,9 @@ def _read_torch(path: Path) -> dict[str, Any]:
         warnings.simplefilter("ignore")  # torch's remarks on the pickle protocol
         loaded = torch.load(path, map_location="cpu", weights_only=True)
     state = loaded if isinstance(loaded, dict) else {}
-    state = next((state[name] for name in _NESTED if isinstance(state.get(name), dict)), state)
+    for name in _NESTED:
+        if isinstance(state.get(name), dict):
+            return _checked(state[name], size)
     return _checked(state, size)
 
 
@@ -134,13 +139,14 @@ def _checked(state: dict[Any, Any], size: int) -> dict[str, Any]:
     """Return the named tensors of a state dict, which must not be much larger than their file."""
     import torch
 
-    def plain(held: Any) -> bool:
-        dense = isinstance(held, torch.Tensor) and held.layout == torch.strided
-        return dense and held.is_cpu and not held.is_nested
+    def is_plain(value: Any) -> bool:
+        is_dense = isinstance(value, torch.Tensor) and value.layout == torch.strided
+        return is_dense and value.is_cpu and not value.is_nested
 
-    named = all(isinstance(name, str) for name in state)
-    if not state or not named or not all(map(plain, state.values())):
+    has_names = all(isinstance(name, str) for name in state)
+    if not state or not has_names or not all(map(is_plain, state.values())):
         raise ValueError("it contains no state dict of named tensors")
-    if sum(tensor.numel() * tensor.element_size() for tensor in state.values()) > _MOST * size:
+    unpacked_size = sum(tensor.numel() * tensor.element_size() for tensor in state.values())
+    if unpacked_size > _MOST * size:
         raise ValueError("its tensors are larger than what is stored of them")
     return dict(state)

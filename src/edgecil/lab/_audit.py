@@ -24,7 +24,7 @@ from edgecil.analysis.sources import Source, gather
 from edgecil.errors import DataError, EdgecilError
 from edgecil.io.arrays import Floats, Ints
 from edgecil.io.files import replace_file
-from edgecil.io.json import checked_json, read_json
+from edgecil.io.json import checked_json, read_typed_json
 from edgecil.lab.draws import Closeness, average, check_draws, draw_protocol, draw_runs, measure
 from edgecil.lab.estimators import ESTIMATORS, Observations
 from edgecil.options import checked
@@ -159,7 +159,7 @@ class Audit:
     @classmethod
     def load(cls, path: str | Path) -> Audit:
         """Return the audit that :func:`audit` stored, or that `edgecil lab audit --json` wrote."""
-        return read_json(path, cls, SCHEMA)
+        return read_typed_json(path, cls, SCHEMA)
 
     def __repr__(self) -> str:
         methods = {name: None for dataset in self.datasets for name in dataset.methods}

@@ -11,7 +11,7 @@ import numpy as np
 
 from edgecil.analysis.analysis import DatasetAnalysis
 from edgecil.errors import DataError
-from edgecil.io.csv_files import Cell
+from edgecil.io.csv_files import CsvCell
 from edgecil.lab._audit import MEASURES, Audit, DatasetAudit, audit_file, runs_digest
 from edgecil.report.sections import Part, Section
 from edgecil.report.table import Column, Table, make_table
@@ -74,15 +74,15 @@ def show_audit(audit: Audit) -> Iterator[Table | str]:
 
 def audit_tables(audit: DatasetAudit) -> list[Table]:
     """Protocols beside random orders, distances from the truth, budgets; empty ones left out."""
-    beside: list[tuple[Cell, ...]] = []
+    beside: list[tuple[CsvCell, ...]] = []
     for protocol, by_measure in audit.beside_random.items():
         for measure, title in MEASURES.items():
             one = by_measure[measure]
             low, high = one.interval or (None, None)
             own = one.ratio, low, high, *one.placebo, len(one.methods), _SIGNS[one.outcome]
             beside.append((protocol, title, *own))
-    closeness: list[tuple[Cell, ...]] = []
-    budgets: list[tuple[Cell, ...]] = []
+    closeness: list[tuple[CsvCell, ...]] = []
+    budgets: list[tuple[CsvCell, ...]] = []
     for name, method in audit.methods.items():
         for protocol, by_estimator in method.averages.items():
             for estimator, mean in by_estimator.items():

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from edgecil.errors import UsageError, format_value, unknown_name_error
 from edgecil.hints import MismatchError, alternatives, choices_of, class_types, convert
-from edgecil.io.code import Source
+from edgecil.io.code import CodeSource
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.method import Environment, Method, Need
 from edgecil.methods.settings import PAPER, Schedule
@@ -40,7 +40,7 @@ class MethodEntry:
     summary: str
     fast_settings: Mapping[str, Any] = field(default_factory=dict)
     published_settings: Mapping[str, Any] = field(default_factory=dict)
-    source: Source | None = None
+    source: CodeSource | None = None
 
     @property
     def identity(self) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from edgecil.errors import UsageError, format_value, unknown_name_error
 from edgecil.io.code import (
-    Source,
+    CodeSource,
     load_code,
     locate_code,
     locate_module,
@@ -90,14 +90,14 @@ def _from_object(method: Callable[..., Any]) -> MethodEntry:
     return _from_source(source, lambda: method)
 
 
-def _from_source(source: Source, load: Callable[[], Any] | None = None) -> MethodEntry:
+def _from_source(source: CodeSource, load: Callable[[], Any] | None = None) -> MethodEntry:
     key = source.spec, source.digest
     if key not in _entries:
         _entries[key] = _entry(source, load_code(source) if load is None else load())
     return _entries[key]
 
 
-def _entry(source: Source, method: Callable[..., Any]) -> MethodEntry:
+def _entry(source: CodeSource, method: Callable[..., Any]) -> MethodEntry:
     """Return the entry of a class or function with its source; its objects can be pickled."""
     registered = next((entry for entry in METHODS.values() if entry.build is method), None)
     if registered is not None:

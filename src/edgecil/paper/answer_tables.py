@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple
 from typing import TYPE_CHECKING
 
-from edgecil.io.csv_files import Cell
+from edgecil.io.csv_files import CsvCell
 from edgecil.paper._space import SpaceSummary
 from edgecil.paper.similarity_error import Theorem3
 from edgecil.report.table import Column, Table, make_table
@@ -24,7 +24,7 @@ def ranking_tables(rankings: Sequence[PublishedRanking]) -> Iterator[Table]:
     """Ranks of the methods by each protocol, and what each protocol's orders reach."""
     for ranking in rankings:
         protocols = tuple(ranking.rankings)
-        rows: list[tuple[Cell, ...]] = []
+        rows: list[tuple[CsvCell, ...]] = []
         for criterion, title in _CRITERIA.items():
             by = [own[criterion] for own in ranking.rankings.values()]
             rows += [(title, method, *(own[method] for own in by)) for method in by[0]]
@@ -50,7 +50,7 @@ def space_tables(summary: SpaceSummary) -> Iterator[Table]:
     """The size of a space, bounds on the sample size, and what a few random runs miss."""
     size, runs = summary.size, f"{summary.budget} random runs"
     digits = f"about 10^{summary.log10_size:.2f} ({len(size)} digits)"
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CsvCell, ...]] = []
     for bound in summary.bounds:
         title = bound.title
         if bound.extreme_runs:
@@ -108,7 +108,7 @@ _GREEDY = {
 def _theorem_3_table(checked: Theorem3) -> Table:
     """What Theorem 3 and its proof state, and what holds."""
     first, second = checked.expected_stated
-    rows: list[tuple[Cell, ...]] = [
+    rows: list[tuple[CsvCell, ...]] = [
         ("E[S(O_r)]", f"{first:.3f}, then {second:.3f}", f"{checked.expected:.3f}"),
         (
             "largest change of S by a swap of two tasks",
@@ -166,7 +166,7 @@ def agreement_tables(agreements: Sequence[Agreement]) -> Iterator[Table]:
 
 def profile_tables(profile: Profile) -> Iterator[Table]:
     """S and every other objective."""
-    rows: list[tuple[Cell, ...]] = [("S", profile.score, profile.z)]
+    rows: list[tuple[CsvCell, ...]] = [("S", profile.score, profile.z)]
     for name, value in profile.objectives.items():
         if name != "adjacent":
             rows.append((f"objective {name}", value["value"], value["z"]))

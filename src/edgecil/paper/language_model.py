@@ -20,7 +20,7 @@ from edgecil.io.cache import cache_directory
 from edgecil.io.files import replace_file
 from edgecil.io.json import check_checksum, with_checksum
 from edgecil.io.packages import import_package
-from edgecil.io.terminal import printable
+from edgecil.io.terminal import without_control_characters
 
 _OPENAI = "https://api.openai.com/v1"
 _INCOMPLETE = {
@@ -113,7 +113,7 @@ class LanguageModel:
                 text = text.replace(secret, "***")
         status = getattr(error, "status_code", None)
         cause = f"HTTP {status}" if status else type(error).__name__
-        return f"{cause}: {printable(text)[:200].rstrip('.')}"
+        return f"{cause}: {without_control_characters(text)[:200].rstrip('.')}"
 
     def __str__(self) -> str:
         return f"Language model {self.name!r} at {self.address}"

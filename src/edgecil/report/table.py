@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
 
-from edgecil.io.csv_files import Cell, format_csv
+from edgecil.io.csv_files import CsvCell, format_csv
 
 _ABSENT = "–"
 _GAP = "  "  # between columns of text
@@ -55,7 +55,7 @@ class Column:
         """Whether the cells are numbers, which are aligned to the right."""
         return self.digits is not None
 
-    def format(self, cell: Cell) -> str:
+    def format(self, cell: CsvCell) -> str:
         """A cell as readers see it."""
         if cell is None:
             return _ABSENT
@@ -87,7 +87,7 @@ class Table:
     title: str
     caption: str
     columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[CsvCell, ...], ...]
     bold: frozenset[tuple[int, int]] = frozenset()
     bold_note: str = ""
     paper: Table | None = None
@@ -112,7 +112,7 @@ class Table:
 
 def make_table(
     columns: Iterable[Column | str],
-    rows: Iterable[Sequence[Cell]],
+    rows: Iterable[Sequence[CsvCell]],
     *,
     title: str = "",
     caption: str = "",

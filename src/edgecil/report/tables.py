@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from edgecil.io.csv_files import Cell
+from edgecil.io.csv_files import CsvCell
 from edgecil.io.numbers import per_cent
 from edgecil.report.order_table import compare_pair, named_orders, rank
 from edgecil.report.page_text import class_names, describe_sequence, shorten
@@ -48,8 +48,8 @@ def summary_table(
     named = {name: named_orders(dataset, name) for name in shown}
     labels = dict.fromkeys(f"{it.protocol} {it.label}" for own in named.values() for it in own)
     probes = dict.fromkeys(it.label for own in named.values() for it in own if it.meaning)
-    rows: list[dict[Column, Cell]] = []
-    paper: list[dict[Column, Cell]] = []
+    rows: list[dict[Column, CsvCell]] = []
+    paper: list[dict[Column, CsvCell]] = []
     for name in shown:
         method = dataset.methods[name]
         claims, share, relation = method.claims, method.order_effect.order_share, method.correlation
@@ -127,8 +127,8 @@ def summary_table(
 
 
 def _filled(
-    rows: Sequence[Mapping[Column, Cell]],
-) -> tuple[tuple[Column, ...], tuple[tuple[Cell, ...], ...]]:
+    rows: Sequence[Mapping[Column, CsvCell]],
+) -> tuple[tuple[Column, ...], tuple[tuple[CsvCell, ...], ...]]:
     """Columns that have a value, and their cells."""
     kept = [one for one in rows[0] if any(row[one] is not None for row in rows)] if rows else []
     return tuple(kept), tuple(tuple(row[one] for one in kept) for row in rows)
@@ -188,7 +188,7 @@ def comparison_tables(comparison: MethodComparison) -> Iterator[Table | str]:
 def _pairs_table(
     name: str, pairs: Sequence[tuple[str, str, str, Comparison]], higher_is_better: bool
 ) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CsvCell, ...]] = []
     bold: set[tuple[int, int]] = set()
     several = any(dataset for dataset, *_ in pairs)
     level = next((pair.level for *_, pair in pairs), LEVEL)
@@ -234,7 +234,7 @@ def boundary_table(dataset: DatasetAnalysis) -> Table:
     ran = [name for name in dataset.table.protocols if name]
     extreme = {name for name in ran if {*GOALS} <= {*(find_protocol(name).constructed or ())}}
     random = {name for name in ran if find_protocol(name).constructed == ()}
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[CsvCell, ...]] = []
     for method in dataset.methods if extreme and random else ():
         for name in ran:
             values = dataset.table.orders(method, name).accuracies
@@ -307,7 +307,7 @@ def _brief(text: str, room: int) -> str:
     return next(short, shorten(text, room))
 
 
-def _cell(value: Any) -> Cell:
+def _cell(value: Any) -> CsvCell:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from edgecil.io.csv_files import Cell, write_csv
+from edgecil.io.csv_files import CsvCell, write_csv
 from edgecil.runs.run_table import Runs
 
 KEYS = ("method", "dataset", "protocol", "label", "sequence", "seed")
@@ -39,7 +39,7 @@ def write_runs(tables: Iterable[Runs], path: str | Path) -> None:
     }[kind]
     header = [name for name in (*KEYS, "class_order") if name not in left_out] + [first.metric]
     header += ["identity"] if any(any(table.identities) for table in parts) else []
-    rows: list[list[Cell]] = []
+    rows: list[list[CsvCell]] = []
     for table in parts:
         frame = table.to_pandas()
         if kind:  # the label has the seed, or the order, as it was read

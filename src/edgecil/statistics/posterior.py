@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from edgecil.io.arrays import Floats, Ints
-from edgecil.io.json import read_json
+from edgecil.io.json import read_typed_json
 from edgecil.statistics.distributions import invert
 from edgecil.statistics.verdicts import LEVEL
 
@@ -80,7 +80,7 @@ class Prior:
 @lru_cache(maxsize=1)
 def measured_prior() -> Prior:
     """Return the prior that comes with the package, for accuracies in per cent."""
-    return read_json(FILE, Prior, SCHEMA)
+    return read_typed_json(FILE, Prior, SCHEMA)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from typing import Any
 from edgecil.errors import name_some, warn
 from edgecil.experiments.plan import Node
 from edgecil.experiments.store import NoExperimentError, Store, StoreReader
-from edgecil.io.code import Source
+from edgecil.io.code import CodeSource
 from edgecil.io.file_reads import ReadFiles, digest_files
 from edgecil.methods import MethodEntry
 from edgecil.runs.identity import FILES, remark_name
@@ -40,7 +40,7 @@ class LearnerRecords:
 
     def __init__(self, store: Store, methods: Mapping[str, MethodEntry]) -> None:
         self._store = store
-        self._sources: dict[str, Source] = {
+        self._sources: dict[str, CodeSource] = {
             name: entry.source for name, entry in methods.items() if entry.source is not None
         }
         self._recorded: dict[str, set[str]] = {name: set() for name in self._sources}
