@@ -66,6 +66,9 @@ STATISTICS = {
     "q1": "other",
     "q3": "other",
     "rank": "other",
+    "means": "mean",
+    "stds": "std",
+    "stdevs": "std",
     "count": "n",
     "n": "n",
 }

@@ -20,6 +20,7 @@ from edgecil.runs.reading.frames import (
     is_constant,
     is_numeric,
     number_in,
+    numbers_in,
     texts_of,
 )
 from edgecil.runs.reading.reading_options import Declarations, describe_columns
@@ -59,6 +60,10 @@ _CONTRACT = {
 }
 """Roles of the facts that forms agree on; three of them are no role of a column."""
 
+_PATH = re.compile(r".*[/\\].*|.*\.(?:json|ya?ml|toml|py|pth?|log|txt|csv)", re.IGNORECASE)
+_MEAN_AT_END = re.compile(r"(?:^|[\s_.\-/]+)(?:means?|avg|average)$", re.IGNORECASE)
+_MEAN_AT_START = re.compile(r"^(?:means?|avg|average)(?:[\s_.\-/]+|$)", re.IGNORECASE)
+
 FACT_ROLES = ("class order", "task sizes", "task count", "unit")
 
 
@@ -79,6 +84,7 @@ def assign_roles(frame: Frame, declared: Declarations) -> None:
                 frame.roles[name] = role
     _find_sequences(frame)
     _find_statistics(frame)
+    _find_named_cells(frame)
     _check_values(frame)
     _find_by_values(frame)
     for role in SINGLE:
@@ -129,12 +135,18 @@ def _fact_role(frame: Frame, name: str) -> str:
     if name in _CONTRACT:
         return _CONTRACT[name]
     role = column_name(name).role
-    if role in ("label", "ignore", "status"):
-        return role
+    if role in ("label", "ignore", "status") or _are_paths(frame.columns[name]):
+        return role if role in ("ignore", "status") else "label"
     if role in ("method", "dataset", "seed", "run"):
         is_taken = any(role in table.facts for table in frame.tables)
         return "setting" if is_taken else role
     return "metric" if role == "metric" and not frame.is_log else "setting"
+
+
+def _are_paths(cells: Sequence[Cell]) -> bool:
+    """Return whether cells are paths of files, which name runs but are no settings."""
+    texts = set(texts_of(cells)) - {""}
+    return bool(texts) and all(_PATH.fullmatch(text) for text in texts)
 
 
 def _find_sequences(frame: Frame) -> None:
@@ -153,25 +165,82 @@ def _find_statistics(frame: Frame) -> None:
     for name in frame.columns:
         statistic = statistic_name(name)
         if statistic is not None and frame.roles.get(name) in (None, "metric"):
-            bases.setdefault(statistic.base, {})[statistic.statistic] = name
+            bases.setdefault(statistic.base, {}).setdefault(statistic.statistic, name)
+    seeds = [name for name in frame.with_role("seed") if not is_constant(frame.columns[name])]
     plain = {" ".join(_words(name)): name for name in frame.columns}
     for base, columns in bases.items():
-        spread = next((columns[kind] for kind in ("std", "stderr", "ci") if kind in columns), None)
         mean = columns.get("mean") or plain.get(base)
         for kind, name in columns.items():
-            if kind in ("std", "stderr", "other", "ci") and (mean or kind != "other"):
-                frame.roles[name] = "label" if kind in ("other", "ci") else kind
-        if spread is not None and mean is not None and is_numeric(frame.columns[mean]):
-            frame.roles[mean] = "mean"
-    # A column that is called `std` alone is the spread of the only metric.
-    alone = frame.with_role("std", "stderr")
-    named = [name for name in frame.with_role("mean") if column_name(name).role == "mean"]
-    metrics = frame.with_role("metric")
-    if alone and not frame.with_role("mean") and len(metrics) == 1:
-        frame.roles[metrics[0]] = "mean"
-    elif named and not alone:
-        for name in named:
+            if kind == "other" and mean is None:
+                continue  # the best or the median value of every run
+            if kind != "mean" and mean is not None:
+                frame.roles[name] = kind if kind in ("std", "stderr") else "label"
+        spread = next((columns[kind] for kind in ("std", "stderr") if kind in columns), None)
+        if spread is None or mean is None or seeds or not is_numeric(frame.columns[mean]):
+            continue
+        _add_mean(frame, mean, spread, _base_name(mean) if mean in columns.values() else mean)
+        if "n" in columns and not frame.with_role("n"):
+            frame.roles[columns["n"]] = "n"
+    _find_lone_spread(frame)
+    if frame.spreads and not frame.with_role("n"):
+        for name in frame.with_role("seed"):
+            texts = set(texts_of(frame.columns[name]))
+            if all(text.isascii() and text.isdigit() and int(text) > 1 for text in texts):
+                frame.roles[name] = "n"
+
+
+def _find_named_cells(frame: Frame) -> None:
+    """Take columns whose cells name a metric, `ACC=0.88`, as that metric."""
+    for name, cells in frame.columns.items():
+        if name in frame.roles or not is_numeric(cells):
+            continue
+        names = {number.name for number in numbers_in(cells).values() if number is not None}
+        if len(names) == 1 and metric_name(own := names.pop()) is not None:
             frame.roles[name] = "metric"
+            frame.metric_names[name] = "accuracy" if own.lower() == "acc" else own
+
+
+def _add_mean(frame: Frame, mean: str, spread: str, name: str) -> None:
+    """Note that a column has means, and another one their spreads."""
+    kind = "stderr" if frame.roles.get(spread) == "stderr" else "std"
+    frame.roles[mean] = "mean"
+    frame.roles[spread] = kind
+    frame.spreads[mean] = spread, kind
+    frame.metric_names[mean] = "accuracy" if name.lower() in ("acc", "accuracy") else name
+
+
+def _base_name(name: str) -> str:
+    """Return the name of a column of means without the word for it.
+
+    >>> _base_name("avg_accuracy_mean"), _base_name("Mean Acc"), _base_name("mean")
+    ('avg_accuracy', 'Acc', 'mean')
+    """
+    plain = parse_marked_name(name).name
+    return _MEAN_AT_END.sub("", plain) or _MEAN_AT_START.sub("", plain) or plain
+
+
+def _find_lone_spread(frame: Frame) -> None:
+    """Recognise a column that is called `std` alone: the spread of the only metric, or of `mean`.
+
+    A column that is called `mean` without a spread has a metric.
+    """
+    spreads = frame.with_role("std", "stderr")
+    alone = [name for name in spreads if column_name(name).role in ("std", "stderr")]
+    named = [name for name in frame.with_role("mean") if name not in frame.spreads]
+    metrics = frame.with_role("metric")
+    values = named or metrics
+    if len(alone) == 1 and len(values) == 1:
+        _add_mean(frame, values[0], alone[0], metric_hint(frame, values[0]))
+        return
+    for name in named:
+        frame.roles[name] = "metric"
+
+
+def metric_hint(frame: Frame, column: str) -> str:
+    """Return what the values of a column of means are: its name, or what the file's name says."""
+    if column_name(column).role == "mean":
+        return frame.metric_hint or column
+    return parse_marked_name(column).name
 
 
 def _words(name: str) -> tuple[str, ...]:
@@ -247,12 +316,19 @@ def _is_unknown_text(frame: Frame, name: str) -> bool:
 def _find_method(frame: Frame, texts: list[str]) -> None:
     """Find the column of methods among texts, if no name tells it; the others are labels."""
     has_method = bool(frame.with_role("method"))
-    varying = [name for name in texts if not is_constant(frame.columns[name])]
+    runs = frame.with_role("run")
+    varying = [
+        name
+        for name in texts
+        if not is_constant(frame.columns[name]) and (not runs or depends_on(frame, name, runs))
+    ]
     if not has_method and varying:
-        repeated = [
-            name for name in varying if len(set(texts_of(frame.columns[name]))) < len(frame)
-        ]
+        distinct = {name: len(set(texts_of(frame.columns[name]))) for name in varying}
+        repeated = [name for name in varying if distinct[name] < len(frame)]
         chosen = (repeated or varying)[0]
+        for name in repeated:  # a finer column of the same kind: type and subtype
+            if distinct[name] > distinct[chosen] and depends_on(frame, chosen, [name]):
+                chosen = name
         frame.roles[chosen] = "method"
         frame.notes.append(f"The column {chosen!r} has the names of the methods.")
     for name in texts:

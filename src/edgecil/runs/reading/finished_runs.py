@@ -15,7 +15,8 @@ import numpy as np
 
 from edgecil.errors import DataError, name_some
 from edgecil.runs.cells.cell_table import Cell
-from edgecil.runs.metrics import Counts, find_metric
+from edgecil.runs.cells.run_log import CLASS_INCREMENTAL
+from edgecil.runs.metrics import find_metric
 from edgecil.runs.reading.column_roles import counts_up, unknown_numbers
 from edgecil.runs.reading.frames import (
     Frame,
@@ -52,7 +53,6 @@ _AGGREGATE = re.compile(
     r"\.?(?: ?(?:±|\+/-|\+-) ?(?:std|sd|se|sem))?(?: (?:over|of|across) .*)?",
     re.IGNORECASE,
 )
-_MATRIX_METRICS = ("accuracy", "last", "average", "forgetting", "bwt")
 
 
 @dataclass
@@ -60,13 +60,14 @@ class RunRows:
     """Finished runs of a frame, by column; each list has an entry for every run.
 
     `cells` have the identity of the runs by the name of the column, `rows` the row of the frame
-    that a value stands in.
+    that a value stands in, `column` is that of the values.
     """
 
     frame: Frame
     cells: dict[str, list[Cell]]
     values: list[Cell]
     rows: list[int]
+    column: str = ""
     steps: int = 0
     notes: list[str] = field(default_factory=list)
 
@@ -106,9 +107,26 @@ def keep_only(frame: Frame, declared: Declarations) -> None:
                 f"No row of {frame.origin} has {name!r} {' or '.join(values)}; it has {present}."
             )
         frame.take(rows)
+    _choose_scenario(frame, declared)
     for name in frame.with_role("split"):
         if name.lower() not in {column.lower() for column in declared.only}:
             _choose_split(frame, name)
+
+
+def _choose_scenario(frame: Frame, declared: Declarations) -> None:
+    """Keep the class-incremental results of logs that test each run in several scenarios."""
+    facts = {name for table in frame.tables for name in table.facts}
+    for name in frame.with_role("scenario"):
+        if name not in facts or name.lower() in {column.lower() for column in declared.only}:
+            continue
+        texts = texts_of(frame.columns[name])
+        others = sorted(set(texts) - {CLASS_INCREMENTAL, ""})
+        if CLASS_INCREMENTAL in texts and others:
+            frame.take([row for row, text in enumerate(texts) if text == CLASS_INCREMENTAL])
+            frame.notes.append(
+                f"Class-incremental results are read; those that are {' and '.join(others)} are "
+                f"read by `only` {name}={others[0]}."
+            )
 
 
 def _choose_split(frame: Frame, name: str) -> None:
@@ -139,13 +157,13 @@ def finished_runs(frame: Frame, metric: str, declared: Declarations) -> RunRows:
     if frame.is_split:
         values = frame.columns[metric]
         frame.take([row for row, cell in enumerate(values) if cell is not None])
-    _resolve_unknown(frame, metric, declared)
+    resolve_unknown(frame, declared, metric)
     identity = frame.with_role(*IDENTITY)
     groups = groups_of(frame, identity)
     steps = [name for name in frame.with_role(*STEP_LIKE) if not is_constant(frame.columns[name])]
     if not steps:
         cells = {name: frame.columns[name] for name in identity}
-        whole = RunRows(frame, cells, frame.columns[metric], list(range(len(frame))))
+        whole = RunRows(frame, cells, frame.columns[metric], list(range(len(frame))), metric)
         whole.notes += frame.parts
         return whole
     rows_of_group: dict[int, list[int]] = {}
@@ -154,7 +172,7 @@ def finished_runs(frame: Frame, metric: str, declared: Declarations) -> RunRows:
     return _last_steps(frame, metric, steps, identity, list(rows_of_group.values()), declared)
 
 
-def _resolve_unknown(frame: Frame, metric: str, declared: Declarations) -> None:
+def resolve_unknown(frame: Frame, declared: Declarations, metric: str = "") -> None:
     """Find out what the columns are that differ between rows which are alike otherwise."""
     unknown = [name for name in unknown_numbers(frame) if name != metric]
     unknown += frame.with_role("text")
@@ -179,7 +197,9 @@ def _decide(frame: Frame, name: str, known: Sequence[str]) -> None:
     distinct = len(set(texts))
     is_repeated = 2 * distinct <= len(texts)
     if not is_numeric(frame.columns[name]):
-        frame.roles[name] = "setting" if is_repeated else "label"
+        identity = frame.with_role(*IDENTITY)
+        is_of_step = frame.with_role(*STEP_LIKE) and not depends_on(frame, name, identity)
+        frame.roles[name] = "setting" if is_repeated and not is_of_step else "label"
         return
     keys = frame.with_role("method", "dataset", "scenario", "setting", "order", "seed", "run")
     is_counter = counts_up(frame, name, keys) or _are_evenly_spaced(texts)
@@ -245,7 +265,7 @@ def _last_steps(
             f"{name_some([f'{number:g}' for number in listed], 12)}."
         )
     cells = {name: [frame.columns[name][row] for row in chosen] for name in identity}
-    run_rows = RunRows(frame, cells, [values[row] for row in chosen], chosen)
+    run_rows = RunRows(frame, cells, [values[row] for row in chosen], chosen, metric)
     run_rows.steps = len({place[0] for place in places})
     word = frame.roles[main]
     run_rows.notes.append(_step_note(word, main, run_rows.steps, declared))
@@ -278,12 +298,3 @@ def step_numbers(cells: Sequence[Cell]) -> list[float]:
         parts = digits.findall(str(cell)) if cell is not None else []
         numbers[cell] = float(parts[0]) if len(parts) == 1 else float(len(numbers))
     return [numbers[cell] for cell in cells]
-
-
-def matrix_metrics(matrix: np.ndarray, name: str) -> float:
-    """Return a metric of a run from its accuracies after each task (row) on each task (column)."""
-    size = matrix.shape[-1]
-    images = np.ones(size)
-    lower = np.tril(np.ones(matrix.shape, dtype=bool))
-    counts = Counts.of(np.where(lower, matrix, np.nan) / 100.0, images)
-    return float(find_metric(name).compute(counts))

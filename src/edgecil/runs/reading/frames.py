@@ -33,6 +33,9 @@ class Frame:
         is_log: whether a toolbox wrote it, so that two runs with the same settings are one that
             was started again.
         metric_hint: what the names of the files call their values; empty if they do not.
+        metric_names: what the metrics in columns of means are called, where that is not the name
+            of the column.
+        spreads: by column of means the column of its spreads and their kind, `std` or `stderr`.
         is_split: whether each row has the value of one metric, so that an empty one is of another.
     """
 
@@ -47,6 +50,8 @@ class Frame:
     question: ReadingQuestion | None = None
     is_log: bool = False
     metric_hint: str = ""
+    metric_names: dict[str, str] = field(default_factory=dict)
+    spreads: dict[str, tuple[str, str]] = field(default_factory=dict)
     is_split: bool = False
 
     def __len__(self) -> int:

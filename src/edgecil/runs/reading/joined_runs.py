@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from edgecil.errors import DataError, UsageError
+from edgecil.errors import DataError, UsageError, short_name
 from edgecil.io.arrays import Floats
 from edgecil.runs.cells.cell_table import Cell, CellTable
 from edgecil.runs.published import PublishedResult
@@ -19,6 +19,7 @@ from edgecil.runs.reading.finished_runs import (
     drop_aggregates,
     finished_runs,
     keep_only,
+    resolve_unknown,
 )
 from edgecil.runs.reading.frames import Frame, frames_of, text_of, texts_of
 from edgecil.runs.reading.memory_tables import DATA_FRAME
@@ -29,11 +30,17 @@ from edgecil.runs.reading.metric_choice import (
 )
 from edgecil.runs.reading.named_values import name_values
 from edgecil.runs.reading.path_names import path_names
+from edgecil.runs.reading.published_rows import (
+    PUBLISHED_FORMS,
+    is_published,
+    published_results,
+)
 from edgecil.runs.reading.reading_options import Declarations
 from edgecil.runs.reading.run_tables import RunList, parse_values, tables_of_runs
 from edgecil.runs.reading.settings import keep_settings_apart, keep_sources_apart
 from edgecil.runs.reading.task_results import summarise_tasks
 from edgecil.runs.reading.units import in_per_cent
+from edgecil.runs.reading.wide_statistics import melt_methods_with_spreads
 from edgecil.runs.reading.wide_tables import make_long
 from edgecil.runs.run_table import SEED_MEANINGS, Runs
 
@@ -63,14 +70,20 @@ def join_runs(
     refuse_metric(declared.metric)
     frames = frames_of(tables)
     check_declared(frames, declared)
+    _add_metric_hints(frames)
     for frame in frames:
         assign_roles(frame, declared)
+    _add_headings(frames)
     _add_path_names(frames)
+    for frame in frames:
+        melt_methods_with_spreads(frame)
     frames = [make_long(frame, declared) for frame in frames]
     for frame in frames:
         keep_only(frame, declared)
         drop_aggregates(frame)
         if len(frame):
+            if frame.with_role("metric", "curve"):
+                resolve_unknown(frame, declared)
             summarise_tasks(frame, declared)
     filled = [frame for frame in frames if len(frame)]
     if not filled:
@@ -78,25 +91,93 @@ def join_runs(
     metric = choose_metric(filled, declared.metric)
     with_metric = [frame for frame in filled if metric in offered_metrics(frame)]
     name = directed_metric(metric, with_metric, declared)
-    rows = [finished_runs(frame, offered_metrics(frame)[metric], declared) for frame in with_metric]
+    rows: list[RunRows] = []
+    published: list[RunRows] = []
+    for frame in with_metric:
+        column = offered_metrics(frame)[metric]
+        kind = published if is_published(frame, column) else rows
+        kind.append(finished_runs(frame, column, declared))
+    joined = JoinedRuns([], [], name, _all_metrics(filled))
+    if published:
+        _add_published(joined, published, metric, declared)
+    if rows:
+        _add_runs(joined, rows, metric, declared, pool)
+    frame_notes = [note for frame in with_metric for note in frame.notes]
+    joined.notes = list(dict.fromkeys([*frame_notes, *joined.notes]))
+    joined.parts = list(dict.fromkeys(joined.parts))
+    joined.undecided = [sentence for frame in with_metric for sentence in frame.undecided]
+    return joined
+
+
+def _all_metrics(frames: Sequence[Frame]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for frame in frames for name in offered_metrics(frame)))
+
+
+def _add_published(
+    joined: JoinedRuns, published: Sequence[RunRows], metric: str, declared: Declarations
+) -> None:
+    """Add the published results in some frames."""
+    for rows in published:
+        runs, parts = _run_list([rows], metric, declared)
+        joined.published += published_results(rows, runs, joined.metric, declared)
+        joined.parts += parts
+        joined.notes += runs.notes
+
+
+def _add_runs(
+    joined: JoinedRuns,
+    rows: Sequence[RunRows],
+    metric: str,
+    declared: Declarations,
+    pool: str | None,
+) -> None:
+    """Add the runs in some frames."""
     runs, parts = _run_list(rows, metric, declared)
+    origin = rows[0].frame.origin
     if declared.orders_from or declared.seeds_are:
         from edgecil.runs.reading.drawn_orders import draw_orders
 
-        draw_orders(runs, declared, with_metric[0].origin)
+        draw_orders(runs, declared, origin)
     if pool is None:
-        keep_sources_apart(runs, [table for table in tables if table.form != DATA_FRAME])
-    runs.notes = [*(note for frame in with_metric for note in frame.notes), *runs.notes]
-    joined = JoinedRuns(
-        tables_of_runs(runs, name, declared),
-        [],
-        name,
-        tuple(dict.fromkeys(name for frame in filled for name in offered_metrics(frame))),
-        parts,
-    )
-    joined.notes = runs.notes
-    joined.undecided = [sentence for frame in with_metric for sentence in frame.undecided]
-    return joined
+        keep_sources_apart(runs)
+    runs.notes = [*(note for one in rows for note in one.frame.notes), *runs.notes]
+    joined.tables = tables_of_runs(runs, joined.metric, declared)
+    joined.parts += parts
+    joined.notes += runs.notes
+
+
+def _add_metric_hints(frames: Sequence[Frame]) -> None:
+    """Note what the names of the files call their values."""
+    for frame in frames:
+        sources = [table.source for table in frame.tables if table.form != DATA_FRAME]
+        metrics = {name.metric for name in path_names(sources).values()}
+        if len(metrics) == 1:
+            frame.metric_hint = metrics.pop()
+
+
+def _add_headings(frames: Sequence[Frame]) -> None:
+    """Take headings as datasets where a file has a table for each of them."""
+    tables = [table for frame in frames for table in frame.tables]
+    captions: dict[str, list[str]] = {}
+    for table in tables:
+        if table.form in PUBLISHED_FORMS:
+            captions.setdefault(table.source, []).append(table.caption)
+    for frame in frames:
+        is_apart = [len(set(captions.get(table.source, ""))) > 1 for table in frame.tables]
+        if not all(is_apart) or frame.with_role("dataset"):
+            continue
+        headings = [_heading(table.caption, captions[table.source]) for table in frame.tables]
+        frame.add("heading", [headings[number] for number in frame.table_of_row], "dataset")
+
+
+def _heading(caption: str, captions: Sequence[str]) -> str:
+    """Return the part of a caption in which it differs from the others of its file."""
+    parts = caption.split(". ")
+    for place, part in enumerate(parts):
+        others = [other.split(". ") for other in captions]
+        if len({tuple(other[: place + 1]) for other in others}) > 1:
+            return short_name(part)
+    return short_name(caption)
 
 
 def _add_path_names(frames: Sequence[Frame]) -> None:
@@ -107,7 +188,7 @@ def _add_path_names(frames: Sequence[Frame]) -> None:
     names = path_names(sources)
     for frame in frames:
         said = [names.get(table.source) for table in frame.tables]
-        name_values(frame, [name for name in said if name is not None])
+        name_values(frame)
         if not any(said):
             continue
         for role in ("seed", "dataset"):

@@ -14,6 +14,8 @@ from edgecil.runs.reading.questions import ReadingQuestion
 from edgecil.runs.reading.reading_options import Declarations, describe_columns
 
 _PLAIN = (("acc",), ("accuracy",), ("test", "acc"), ("test", "accuracy"))
+_FIRST = ("accuracy", "last", "average")
+_ACC = {"aa", "aia", "alast", "aavg", "top1", "ā"}
 _NO_TEST = {"train", "training", "val", "valid", "validation", "dev", "zero", "initial", "random"}
 _TOLD_TASKS = {"til", "taw", "task-il", "taskil", "tilacc"}
 
@@ -22,7 +24,8 @@ def offered_metrics(frame: Frame) -> dict[str, str]:
     """Return the columns of metrics in a frame by the names of the metrics."""
     columns: dict[str, str] = {}
     for column in frame.with_role("metric", "mean", "curve"):
-        columns.setdefault(metric_of_column(column), column)
+        name = frame.metric_names.get(column) or metric_of_column(column)
+        columns.setdefault(name, column)
     return columns
 
 
@@ -106,11 +109,11 @@ def _rank(name: str) -> tuple[int, ...]:
     meaning = metric_name(name)
     if name == DEFAULT_METRIC:
         kind = 0
-    elif name in METRICS:
-        kind = list(METRICS).index(name) + 1
+    elif name in _FIRST:
+        kind = _FIRST.index(name)
     elif meaning is None:
         kind = 40
-    elif meaning.unit == "share" and any("acc" in word for word in words):
+    elif meaning.unit == "share" and any("acc" in word or word in _ACC for word in words):
         kind = 1 if words in _PLAIN else 2
     elif meaning.unit == "share":
         kind = 10 if meaning.higher_is_better else 11

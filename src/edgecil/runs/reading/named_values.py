@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from edgecil.runs.cells.cell_table import Cell
 from edgecil.runs.metrics import DEFAULT_METRIC
+from edgecil.runs.reading.column_names import column_name
 from edgecil.runs.reading.column_roles import unknown_numbers
 from edgecil.runs.reading.frames import Frame, texts_of
-from edgecil.runs.reading.path_names import PathName
 
 
-def name_values(frame: Frame, paths: Sequence[PathName]) -> None:
-    """Give every column of values the name of its metric.
-
-    Args:
-        frame: whose columns are renamed.
-        paths: what the names of its files say.
-    """
-    metrics = {path.metric for path in paths}
-    if len(metrics) == 1:
-        frame.metric_hint = metrics.pop()
+def name_values(frame: Frame) -> None:
+    """Give every column of values the name of its metric."""
     names = frame.with_role("metric name")
     values = frame.with_role("value") or unknown_numbers(frame)
+    means = [name for name in frame.with_role("mean") if name in frame.spreads]
+    if names and len(means) == 1 and column_name(means[0]).role == "mean":
+        _split_means_by_name(frame, names[0], means[0])
+        return
     if names and len(values) == 1:
         _split_by_name(frame, names[0], values[0])
         return
@@ -45,3 +39,21 @@ def _split_by_name(frame: Frame, name: str, value: str) -> None:
         ]
         frame.add(metric, own, "metric")
         frame.is_split = True
+
+
+def _split_means_by_name(frame: Frame, name: str, mean: str) -> None:
+    """Replace columns of metric names, means and spreads by two columns for each metric."""
+    spread, kind = frame.spreads.pop(mean)
+    frame.metric_names.pop(mean, None)
+    spreads = frame.columns.pop(spread)
+    frame.roles.pop(spread, None)
+    texts = texts_of(frame.columns[name])
+    _split_by_name(frame, name, mean)
+    for metric in dict.fromkeys(text for text in texts if text):
+        own: list[Cell] = [
+            cell if text == metric else None for cell, text in zip(spreads, texts, strict=True)
+        ]
+        frame.add(f"{metric} {kind}", own, kind)
+        frame.roles[metric] = "mean"
+        frame.spreads[metric] = f"{metric} {kind}", kind
+        frame.metric_names[metric] = metric

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from edgecil.errors import short_name
-from edgecil.runs.cells.cell_table import CellTable
 from edgecil.runs.reading.reading_options import Declarations
 from edgecil.runs.reading.run_tables import RunList
 
@@ -95,12 +94,12 @@ def _plain(name: str) -> str:
     return name.replace("_", " ")
 
 
-def keep_sources_apart(runs: RunList, tables: Sequence[CellTable]) -> None:
+def keep_sources_apart(runs: RunList) -> None:
     """Name methods by their files where several files have runs of one method.
 
     Files with one run each of different seeds belong together, as do files that name the seed.
     """
-    if len({table.source for table in tables}) < 2 and len(set(runs.origins)) < 2:
+    if len(set(runs.origins)) < 2:
         return
     keys = list(zip(runs.method, runs.dataset, strict=True))
     rows_of_key: dict[tuple[str, str], list[int]] = {}

@@ -20,7 +20,7 @@ from edgecil.io.arrays import Floats
 from edgecil.runs.cells.cell_table import Cell
 from edgecil.runs.metric_names import metric_name, words_of
 from edgecil.runs.metrics import DEFAULT_METRIC, METRICS, Counts, find_metric
-from edgecil.runs.reading.finished_runs import IDENTITY, SEED_LIKE, step_numbers
+from edgecil.runs.reading.finished_runs import IDENTITY, step_numbers
 from edgecil.runs.reading.frames import (
     Frame,
     groups_of,
@@ -221,8 +221,11 @@ def _decide_lone_tasks(frame: Frame, declared: Declarations) -> None:
 
 
 def _number_repeats(frame: Frame, axes: Sequence[str]) -> None:
-    """Number runs that have no seed: the first values of every step, the second ones, and so on."""
-    if frame.is_log or frame.with_role(*SEED_LIKE):
+    """Number runs that have no seed: the first values of every step, the second ones, and so on.
+
+    A name that several runs share does not tell them apart.
+    """
+    if frame.is_log or frame.with_role("seed", "order", "sequence"):
         return
     known = [*frame.with_role(*IDENTITY), *axes, *frame.with_role("epoch")]
     counts: Counter[int] = Counter()
@@ -230,8 +233,13 @@ def _number_repeats(frame: Frame, axes: Sequence[str]) -> None:
     for group in groups_of(frame, known):
         numbers.append(counts[group])
         counts[group] += 1
-    if len(set(counts.values())) == 1 and max(counts.values()) > 1:
-        frame.add("run", numbers, "seed")
+    identity = groups_of(frame, frame.with_role(*IDENTITY))
+    lengths: dict[int, set[int]] = {}
+    for whole, group in zip(identity, groups_of(frame, known), strict=True):
+        lengths.setdefault(whole, set()).add(counts[group])
+    if all(len(own) == 1 for own in lengths.values()) and max(counts.values()) > 1:
+        role = "run" if frame.with_role("run") else "seed"
+        frame.add("run", numbers, role)
         frame.notes.append(
             f"{frame.origin} has {max(counts.values())} values of each step; the first ones count "
             "as the first run, and so on."
