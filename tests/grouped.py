@@ -7,7 +7,7 @@ from typing import Any
 
 import edgecil
 from edgecil.experiments.config import GROUPS
-from edgecil.interop.asked_orders import Orders
+from edgecil.interop.order_options import OrderOptions
 from edgecil.search import SearchOptions
 
 _GROUP = {
@@ -17,7 +17,7 @@ _GROUP = {
 }
 
 
-_ORDERS = {entry.name for entry in fields(Orders)}
+_ORDERS = {entry.name for entry in fields(OrderOptions)}
 
 
 def ordered(**options: Any) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from edgecil.backbones.pretrained import PRETRAINED as OUR_PRETRAINED
 from edgecil.errors import DataError, EdgecilWarning, UsageError
 from edgecil.experiments import ExperimentConfig, build_config, read_config
 from edgecil.interop.toolbox_configs import (
-    KEYS,
+    TOOLBOX_KEYS,
     cut_tasks,
     read_toolbox_config,
     toolbox_sizes,
@@ -122,16 +122,16 @@ def test_a_key_becomes_an_option(tmp_path, changes, option, value) -> None:
 
 
 def test_the_tables_name_settings_that_exist() -> None:
-    assert set(KEYS["training"]) <= {field.name for field in fields(Schedule)}
-    for schedule in KEYS["schedules"].values():
+    assert set(TOOLBOX_KEYS["training"]) <= {field.name for field in fields(Schedule)}
+    for schedule in TOOLBOX_KEYS["schedules"].values():
         Schedule(schedule=schedule)
-    assert set(KEYS["backbones"].values()) <= set(backbone_names())
-    assert set(KEYS["pretrained"].values()) <= set(OUR_PRETRAINED)
+    assert set(TOOLBOX_KEYS["backbones"].values()) <= set(backbone_names())
+    assert set(TOOLBOX_KEYS["pretrained"].values()) <= set(OUR_PRETRAINED)
     ours = {it for it in method_names() if "edgecil" in get_method(it).config.__module__}
-    assert set(KEYS["own"]) | {"coda-prompt"} == ours - WITHOUT_KEYS - {"der"}
+    assert set(TOOLBOX_KEYS["own"]) | {"coda-prompt"} == ours - WITHOUT_KEYS - {"der"}
     tested = {name.replace("_", "-") for name in DATA["own_keys"]}
-    assert {KEYS["methods"].get(name, name) for name in tested} | WITHOUT_KEYS == ours
-    for name, table in KEYS["own"].items():
+    assert {TOOLBOX_KEYS["methods"].get(name, name) for name in tested} | WITHOUT_KEYS == ours
+    for name, table in TOOLBOX_KEYS["own"].items():
         for path in table.values():
             value = get_method(name).config()
             for part in path.split("."):

@@ -2,7 +2,7 @@
 
 The order file is JSON: `{"order": [3, 0, …], "tasks": [[3, 0], …], "seed": 0}` with the dataset's
 own class ids, in each task as the source of the order has them. The result file is JSON as well and
-holds one of these, the first preferred:
+has one of these, the first preferred:
 
 - `{"correct": [[8], [5, 9]], "totals": [10, 10]}`: right answers on each task's test images after
   each task, and how many images there are;
@@ -53,7 +53,9 @@ class _Result(msgspec.Struct, forbid_unknown_fields=True):
 
 def write_order(path: Path, sequence: ClassSequence, ids: Sequence[int], seed: int) -> list[int]:
     """Write the order file, and return the order in it, in the dataset's own ids of classes."""
-    tasks = [[ids[class_] for class_ in task] for task in sequence.arranged]
+    tasks = []
+    for task in sequence.arranged:
+        tasks.append([ids[class_] for class_ in task])
     order = own_order(sequence, ids)
     with replace_file(path) as file:
         file.write(json.dumps({"order": order, "tasks": tasks, "seed": seed}).encode())
@@ -61,7 +63,7 @@ def write_order(path: Path, sequence: ClassSequence, ids: Sequence[int], seed: i
 
 
 def own_order(sequence: ClassSequence, ids: Sequence[int]) -> list[int]:
-    """Return the order of the classes in the dataset's own ids, as a program is given it."""
+    """Return the order of the classes in the dataset's own ids, as an order file has it."""
     return [ids[class_] for class_ in sequence.order]
 
 
@@ -91,32 +93,29 @@ def _counted(result: _Result, tasks: int) -> WholeRun:
     correct = _by_classifier(result.correct)
     for name, rows in correct.items():
         _check_triangle(rows, tasks, f"'correct' ({name})")
-        for right, total in (pair for row in rows for pair in zip(row, totals, strict=False)):
-            if right > total:
-                raise ValueError(f"'correct' ({name}) is {right} of {total} test images")
-    nodes = [
-        NodeResult(
-            {name: tuple(rows[task]) for name, rows in correct.items()},
-            tuple(totals[: task + 1]),
-            0.0,
-            0,
-        )
-        for task in range(tasks)
-    ]
+        for row in rows:
+            for right, total in zip(row, totals, strict=False):
+                if right > total:
+                    raise ValueError(f"'correct' ({name}) is {right} of {total} test images")
+    nodes = []
+    for task in range(tasks):
+        correct_after_task = {name: tuple(rows[task]) for name, rows in correct.items()}
+        nodes.append(NodeResult(correct_after_task, tuple(totals[: task + 1]), 0.0, 0))
     return WholeRun(tuple(nodes))
 
 
 def _reported(result: _Result, tasks: int) -> dict[str, Reported]:
-    given = result.accuracy if result.matrix is None else result.matrix
-    if given is None:
+    accuracies = result.accuracy if result.matrix is None else result.matrix
+    if accuracies is None:
         raise ValueError("it must contain one of 'correct', 'matrix' and 'accuracy'")
-    main = _by_classifier(given)
+    main = _by_classifier(accuracies)
     last, average = _by_classifier(result.last), _by_classifier(result.average)
     if not {*last, *average} <= main.keys():
         raise ValueError(
             f"'last' and 'average' must be given by classifier, as one of {', '.join(main)}"
         )
     reported = {}
+    best = 0.0
     for name, value in main.items():
         rows: tuple[tuple[float, ...], ...] = ()
         if result.matrix is not None:
@@ -129,14 +128,14 @@ def _reported(result: _Result, tasks: int) -> dict[str, Reported]:
             average=average.get(name),
             rows=rows,
         )
-    best = max(max((one.accuracy, *(max(row) for row in one.rows))) for one in reported.values())
+        best = max(best, reported[name].accuracy, *map(max, rows))
     if 0.0 < best <= 1.0:
         raise ValueError(f"accuracies must be in per cent, not in [0, 1]. The best is {best:g}")
     return reported
 
 
 def _by_classifier(value: Any) -> dict[str, Any]:
-    """Return a value for each classifier; a bare one is that of the only classifier."""
+    """Return a value for each classifier; a bare value belongs to the only classifier."""
     if value is None:
         return {}
     return value if isinstance(value, dict) and value else {MAIN: value}

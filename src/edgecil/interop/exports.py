@@ -11,7 +11,7 @@ import json
 import re
 import shlex
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import dropwhile
 from pathlib import Path
@@ -24,9 +24,9 @@ from edgecil.experiments.experiment_files import writing
 from edgecil.experiments.plan import Node
 from edgecil.experiments.results import NodeResult, WholeRun
 from edgecil.interop import mammoth_driver, toolbox_driver
-from edgecil.interop.asked_orders import Orders, choose_orders, short_labels
 from edgecil.interop.exchange_files import own_order, read_result, write_order
 from edgecil.interop.external import ExternalPlan
+from edgecil.interop.order_options import OrderOptions, choose_orders, short_labels
 from edgecil.interop.toolbox import check_checkout, find_interpreter, plan_toolbox, read_settings
 from edgecil.io.files import read_json
 from edgecil.options import checked
@@ -36,8 +36,8 @@ from edgecil.similarity import SimilaritySource, save_similarity
 
 Tool: TypeAlias = Literal["pycil", "pilot", "mammoth", "avalanche", "continuum"]
 MANIFEST = "export.json"
-_LIBRARIES = ("avalanche", "continuum")  # their orders are Python modules
-_NETWORKS = {"pycil": "convs", "pilot": "backbone"}  # folders that only one of them has
+_LIBRARIES = ("avalanche", "continuum")  # orders for these are Python modules
+_NETWORKS = {"pycil": "convs", "pilot": "backbone"}  # folders that only one tool has
 _TEMPLATES = Path(__file__).parent
 _VARIABLE = r"\$(run|CHECKOUT)\b"
 
@@ -93,7 +93,7 @@ def export(
     repeats: int = 1,
     overwrite: bool = False,
     similarity: SimilaritySource | Mapping[str, Any] | str | Path | None = None,
-    orders: Orders | Mapping[str, Any] | None = None,
+    orders: OrderOptions | Mapping[str, Any] | None = None,
 ) -> Exported:
     """Write files that make a tool train class orders, one for each order and training seed.
 
@@ -111,101 +111,175 @@ def export(
         repeats: number of trainings of each order, each with its own training seed.
         overwrite: replace the folder if it exists.
         similarity: where the similarity of the classes comes from.
-        orders: which class orders to train. The dataset and the task sizes of PyCIL and PILOT are
-            those of the config unless given.
+        orders: which class orders to train. By default the dataset and the task sizes of PyCIL and
+            PILOT are taken from the config.
     """
     folder = Path(out).absolute()
-    if folder.exists() and any(folder.iterdir()):
-        if not overwrite or not (folder / MANIFEST).exists():  # nothing of somebody else's
-            way = ", or `overwrite` the export" if (folder / MANIFEST).exists() else ""
-            raise UsageError(f"{out} is not empty; give another `out`{way}.")
-        shutil.rmtree(folder)
-    asked, source = Orders.from_value(orders), SimilaritySource.from_value(similarity)
+    _empty_folder(folder, out, overwrite=overwrite)
+    options = OrderOptions.from_value(orders)
+    source = SimilaritySource.from_value(similarity)
     if tool in ("pycil", "pilot"):
-        root = check_checkout(checkout, tool)
-        for other, part in _NETWORKS.items():
-            if (root / part).is_dir() and not (root / _NETWORKS[tool]).is_dir():
-                raise UsageError(f"{root} is not a checkout of {tool}, but of {other}.")
-        if config is None:
-            raise UsageError(
-                f"`config` is required for {tool}: give one of the JSON files in {root / 'exps'}, "
-                "which names the learner."
-            )
-        own = read_settings(config, set or {})
-        plan = plan_toolbox(root, own, folder, asked, source, repeats=repeats)
-        words = ["launch.py", "$CHECKOUT", "data", json.dumps(plan.identity["settings"])]
-        words += ["orders/$run.json", "results/$run.json"]
-        files = {"launch.py": Path(toolbox_driver.__file__).read_text("utf-8")}
-    else:
-        if command is None:
-            what = "its python main.py …" if tool == "mammoth" else "the program that trains"
-            raise UsageError(f"`command` is required for {tool}: give {what}.")
-        options = shlex.split(command)
-        if tool == "mammoth":  # without `python main.py`
-            options = list(dropwhile(lambda word: not word.startswith("-"), options))
-        model = re.search(r"--model[ =](\S+)", command)
-        plan = ExternalPlan(
-            method=method or (tool if model is None else model[1]),
-            command=(),
-            dataset=asked.dataset or "",
-            orders=choose_orders(asked, source, out=folder),
-            repeats=repeats,
-            identity={"tool": tool, "command": command},
-            cwd=folder,
+        launch = _launch_toolbox(
+            tool, checkout, config, set or {}, folder, options, source, repeats
         )
-        if tool == "mammoth":
-            parts = ("main.py", "datasets/utils/continual_dataset.py")
-            root = check_checkout(checkout, tool, parts)
-            words = ["launch.py", "$CHECKOUT", "orders/$run.json", "results/$run.json", *options]
-            files = {"launch.py": Path(mammoth_driver.__file__).read_text("utf-8")}
-        else:
-            words, files = [*options, "orders/$run.py", "results/$run.json"], {}
+    else:
+        launch = _launch_command(tool, checkout, command, method, folder, options, source, repeats)
+    plan = launch.plan
     runs = _write_orders(folder, plan, tool)
-    variables = (
-        {} if tool in _LIBRARIES else {"PYTHON": find_interpreter(python), "CHECKOUT": str(root)}
-    )
-    quoted = (f'"{it}"' if re.search(_VARIABLE, it) else shlex.quote(it) for it in words)
-    start = '"$PYTHON" ' if variables else ""
-    settings = variables | {f"export {name}": it for name, it in plan.environment.items()}
-    script = (_TEMPLATES / "run_script.txt").read_text("utf-8")
-    files["run.sh"] = script.format(
-        settings="".join(f"{name}={shlex.quote(it)}\n" for name, it in settings.items()),
-        runs=shlex.join(runs),
-        command=start + " ".join(quoted),
-    )
-    manifest = {
-        "identity": plan.full_identity(),
-        "method": plan.method,
-        "sequences": {
-            protocol: [
-                {"label": it.label, "tasks": it.sequence.arranged, "source": it.source}
-                for it in members
-            ]
-            for protocol, members in plan.orders.sequences.items()
-        },
-        "runs": {
-            name: {"seed": node.seed, "tasks": plan.sequence_of(node).arranged}
-            for name, node in runs.items()
-        },
+    variables = {}
+    if launch.checkout is not None:
+        variables = {"PYTHON": find_interpreter(python), "CHECKOUT": str(launch.checkout)}
+    files = {
+        "run.sh": _run_script(launch, runs, variables),
+        MANIFEST: json.dumps(_manifest(plan, runs)),
     }
-    files[MANIFEST] = json.dumps(manifest)
+    if launch.driver is not None:
+        files["launch.py"] = Path(launch.driver).read_text("utf-8")
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
     if plan.orders.similarity is not None:
         save_similarity(plan.orders.similarity, folder / SIMILARITY_FILE)
-    back = f"edgecil import-logs {shlex.quote(str(out))} --out {shlex.quote(str(out))}-results"
-    edits = f"On another machine, edit {' and '.join(variables)} at the top of run.sh."
+    notes = list(plan.orders.notes)
+    if variables:
+        notes.append(f"On another machine, edit {' and '.join(variables)} at the top of run.sh.")
     return Exported(
         tool,
         Path(out),
         tuple(runs),
         f"sh {shlex.quote(f'{out}/run.sh')}",
-        back,
+        f"edgecil import-logs {shlex.quote(str(out))} --out {shlex.quote(str(out))}-results",
         plan.method,
         plan.dataset,
         str(plan.orders),
-        (*plan.orders.notes, *([edits] if variables else [])),
+        tuple(notes),
     )
+
+
+def _empty_folder(folder: Path, out: str | Path, *, overwrite: bool) -> None:
+    """Delete an earlier export on request; a folder with other files is an error."""
+    if not folder.exists() or not any(folder.iterdir()):
+        return
+    is_export = (folder / MANIFEST).exists()
+    if not overwrite or not is_export:
+        way = ", or `overwrite` the export" if is_export else ""
+        raise UsageError(f"{out} is not empty; give another `out`{way}.")
+    shutil.rmtree(folder)
+
+
+@dataclass(frozen=True)
+class _Launch:
+    """How a tool trains the runs of a plan.
+
+    Attributes:
+        plan: the runs.
+        words: the command of a run, with `$run` and `$CHECKOUT` in it.
+        checkout: folder of the tool; None for a library.
+        driver: the program that starts the tool; None if the words do.
+    """
+
+    plan: ExternalPlan
+    words: Sequence[str]
+    checkout: Path | None = None
+    driver: str | None = None
+
+
+def _launch_toolbox(
+    tool: str,
+    checkout: str | Path | None,
+    config: str | Path | None,
+    changes: Mapping[str, Any],
+    folder: Path,
+    options: OrderOptions,
+    source: SimilaritySource,
+    repeats: int,
+) -> _Launch:
+    """Return how PyCIL or PILOT trains the orders."""
+    root = check_checkout(checkout, tool)
+    for other_tool, networks in _NETWORKS.items():
+        if (root / networks).is_dir() and not (root / _NETWORKS[tool]).is_dir():
+            raise UsageError(f"{root} is not a checkout of {tool}, but of {other_tool}.")
+    if config is None:
+        raise UsageError(
+            f"`config` is required for {tool}: give one of the JSON files in {root / 'exps'}, "
+            "which names the learner."
+        )
+    settings = read_settings(config, changes)
+    plan = plan_toolbox(root, settings, folder, options, source, repeats=repeats)
+    words = [
+        *("launch.py", "$CHECKOUT", "data", json.dumps(plan.identity["settings"])),
+        *("orders/$run.json", "results/$run.json"),
+    ]
+    return _Launch(plan, words, root, toolbox_driver.__file__)
+
+
+def _launch_command(
+    tool: str,
+    checkout: str | Path | None,
+    command: str | None,
+    method: str | None,
+    folder: Path,
+    options: OrderOptions,
+    source: SimilaritySource,
+    repeats: int,
+) -> _Launch:
+    """Return how Mammoth, or a program that uses a library, trains the orders."""
+    if command is None:
+        what = "its python main.py …" if tool == "mammoth" else "the program that trains"
+        raise UsageError(f"`command` is required for {tool}: give {what}.")
+    words = shlex.split(command)
+    model = re.search(r"--model[ =](\S+)", command)
+    plan = ExternalPlan(
+        method=method or (tool if model is None else model[1]),
+        command=(),
+        dataset=options.dataset or "",
+        orders=choose_orders(options, source, out=folder),
+        repeats=repeats,
+        identity={"tool": tool, "command": command},
+        cwd=folder,
+    )
+    if tool != "mammoth":
+        return _Launch(plan, [*words, "orders/$run.py", "results/$run.json"])
+    root = check_checkout(checkout, tool, ("main.py", "datasets/utils/continual_dataset.py"))
+    arguments = dropwhile(lambda word: not word.startswith("-"), words)  # without python main.py
+    words = ["launch.py", "$CHECKOUT", "orders/$run.json", "results/$run.json", *arguments]
+    return _Launch(plan, words, root, mammoth_driver.__file__)
+
+
+def _run_script(launch: _Launch, runs: Mapping[str, Node], variables: Mapping[str, str]) -> str:
+    """Return a shell script that trains the runs; its variables stand at the top."""
+    words = ['"$PYTHON"'] if variables else []
+    for word in launch.words:
+        has_variable = re.search(_VARIABLE, word) is not None
+        words.append(f'"{word}"' if has_variable else shlex.quote(word))
+    settings = dict(variables)
+    for name, value in launch.plan.environment.items():
+        settings[f"export {name}"] = value
+    lines = [f"{name}={shlex.quote(value)}\n" for name, value in settings.items()]
+    template = (_TEMPLATES / "run_script.txt").read_text("utf-8")
+    return template.format(settings="".join(lines), runs=shlex.join(runs), command=" ".join(words))
+
+
+def _manifest(plan: ExternalPlan, runs: Mapping[str, Node]) -> dict[str, Any]:
+    """Return what :func:`import_results` reads about exported runs."""
+    sequences = {}
+    for protocol, members in plan.orders.sequences.items():
+        sequences[protocol] = [
+            {
+                "label": labelled.label,
+                "tasks": labelled.sequence.arranged,
+                "source": labelled.source,
+            }
+            for labelled in members
+        ]
+    return {
+        "identity": plan.full_identity(),
+        "method": plan.method,
+        "sequences": sequences,
+        "runs": {
+            name: {"seed": node.seed, "tasks": plan.sequence_of(node).arranged}
+            for name, node in runs.items()
+        },
+    }
 
 
 def _write_orders(folder: Path, plan: ExternalPlan, tool: str) -> dict[str, Node]:
@@ -252,10 +326,11 @@ def import_results(folder: str | Path, *, out: str | Path, overwrite: bool = Fal
     with writing(out, overwrite=overwrite) as store:
         store.check_identity(manifest["identity"])
         for protocol, members in manifest["sequences"].items():
-            labelled = [
-                LabelledSequence(it["label"], ClassSequence(it["tasks"]), source=it.get("source"))
-                for it in members
-            ]
+            labelled = []
+            for member in members:
+                sequence = ClassSequence(member["tasks"])
+                source = member.get("source")
+                labelled.append(LabelledSequence(member["label"], sequence, source=source))
             store.add_sequences(protocol, labelled)
         store.record_all(finished)
         if (folder / SIMILARITY_FILE).exists() and not (Path(out) / SIMILARITY_FILE).exists():

@@ -27,8 +27,8 @@ from edgecil.experiments.plan import Node
 from edgecil.experiments.results import Summary, WholeRun
 from edgecil.experiments.store import Store
 from edgecil.interop import guard
-from edgecil.interop.asked_orders import ChosenOrders, Orders, choose_orders
 from edgecil.interop.exchange_files import read_result, with_cost, write_order
+from edgecil.interop.order_options import ChosenOrders, OrderOptions, choose_orders
 from edgecil.io.progress_bar import Progress
 from edgecil.options import checked
 from edgecil.runs.training_seeds import PER_ORDER, SEEDS, training_seed
@@ -46,11 +46,17 @@ _PLACES = r"\{(order_file|result_file|seed)\}"
 
 @dataclass(frozen=True)
 class ExternalPlan:
-    """Everything that another program is to train.
+    """Everything that another program will train.
 
-    `command` has the words that train a run, with `{order_file}`, `{result_file}` and `{seed}` in
-    place of its own; `identity` is what else decides the results; `environment` is added to that of
-    this process.
+    Attributes:
+        method: name under which the results are stored.
+        command: the words that train a run, with `{order_file}`, `{result_file}` and `{seed}`.
+        dataset: its name.
+        orders: the class orders.
+        repeats: number of trainings of each order.
+        identity: what else decides the results.
+        cwd: the folder in which the program runs.
+        environment: variables that are added to the environment of this process.
     """
 
     method: str
@@ -64,26 +70,39 @@ class ExternalPlan:
 
     def nodes(self) -> list[Node]:
         """Return every sequence with every training seed, each once."""
-        every = (run.sequence for runs in self.orders.sequences.values() for run in runs)
-        return [
-            Node(self.method, training_seed(sequence.tasks, repeat), sequence.tasks)
-            for sequence in dict.fromkeys(every)
-            for repeat in range(self.repeats)
-        ]
+        nodes = []
+        for sequence in dict.fromkeys(self._all_sequences()):
+            for repeat in range(self.repeats):
+                seed = training_seed(sequence.tasks, repeat)
+                nodes.append(Node(self.method, seed, sequence.tasks))
+        return nodes
 
     def sequence_of(self, node: Node) -> ClassSequence:
-        """Return the sequence of a run, arranged as the first protocol that has it arranges it."""
+        """Return the sequence of a run, as the first protocol that has it arranges it."""
         return self._sequences[node.prefix]
 
     @cached_property
     def _sequences(self) -> dict[Tasks, ClassSequence]:
-        every = [run.sequence for runs in self.orders.sequences.values() for run in runs]
-        return {sequence.tasks: sequence for sequence in reversed(every)}
+        return {sequence.tasks: sequence for sequence in reversed(self._all_sequences())}
+
+    def _all_sequences(self) -> list[ClassSequence]:
+        sequences = []
+        for runs in self.orders.sequences.values():
+            sequences += [run.sequence for run in runs]
+        return sequences
 
     def words(self, folder: Path, seed: int) -> list[str]:
         """Return the command of a run."""
-        own = {"order_file": folder / ORDER_FILE, "result_file": folder / RESULT_FILE, "seed": seed}
-        return [re.sub(_PLACES, lambda place: str(own[place[1]]), word) for word in self.command]
+        values = {
+            "order_file": str(folder / ORDER_FILE),
+            "result_file": str(folder / RESULT_FILE),
+            "seed": str(seed),
+        }
+
+        def fill_in(place: re.Match[str]) -> str:
+            return values[place[1]]
+
+        return [re.sub(_PLACES, fill_in, word) for word in self.command]
 
     def full_identity(self) -> dict[str, Any]:
         """Return what decides the results, as the store keeps it."""
@@ -110,7 +129,7 @@ def run_external(
     overwrite: bool = False,
     progress: bool = True,
     similarity: SimilaritySource | Mapping[str, Any] | str | Path | None = None,
-    orders: Orders | Mapping[str, Any] | None = None,
+    orders: OrderOptions | Mapping[str, Any] | None = None,
 ) -> Experiment:
     """Have a program train class orders, or resume; changes to the program cannot be detected.
 
@@ -139,22 +158,23 @@ def run_external(
             raise UsageError(
                 f"`command` must contain {needed}. Got {format_value(' '.join(words))}."
             )
-    asked, source = Orders.from_value(orders), SimilaritySource.from_value(similarity)
+    options = OrderOptions.from_value(orders)
+    source = SimilaritySource.from_value(similarity)
     plan = ExternalPlan(
         method=method,
         command=words,
-        dataset=asked.dataset or "",
-        orders=choose_orders(asked, source, out=out, overwrite=overwrite),
+        dataset=options.dataset or "",
+        orders=choose_orders(options, source, out=out, overwrite=overwrite),
         repeats=repeats,
         identity={"command": shlex.join(words)},
         cwd=Path.cwd(),
     )
-    return train(
+    return train_missing_runs(
         plan, out, workers=workers, timeout=timeout, overwrite=overwrite, progress=progress
     )
 
 
-def train(
+def train_missing_runs(
     plan: ExternalPlan,
     out: str | Path,
     *,
@@ -164,7 +184,7 @@ def train(
     progress: bool,
 ) -> Experiment:
     """Train every run that the directory lacks; a failed one is recorded, and raised at the end."""
-    if sys.platform == "win32":  # where a program cannot be stopped together with its children
+    if sys.platform == "win32":  # a program cannot be stopped together with its children
         raise PrerequisiteError(
             "Training with another program requires Linux or macOS. Got Windows; train in WSL or "
             "on another machine, and analyse the results here."
@@ -178,7 +198,7 @@ def train(
     with writing(out, overwrite=overwrite) as store:
         store.check_identity(plan.full_identity())
         for name, runs in plan.orders.sequences.items():
-            # Orders that no protocol draws add to those of earlier calls.
+            # Orders that no protocol draws are added to the orders of earlier calls.
             store.add_sequences(name, runs, keep="finished" if name in PROTOCOLS else "all")
         if plan.orders.similarity is not None:
             save_similarity(plan.orders.similarity, out / SIMILARITY_FILE)
@@ -196,15 +216,16 @@ def train(
 def _train_missing(
     plan: ExternalPlan, store: Store, workers: int, timeout: float | None, bar: Progress
 ) -> Summary:
-    done, nodes = store.whole_runs(), plan.nodes()
+    done = store.whole_runs()
+    nodes = plan.nodes()
     missing = [node for node in nodes if node not in done]
     bar.start(len(nodes), len(nodes) - len(missing))
     failed: list[Node] = []
     results = [result for node, result in done.items() if node.method == plan.method]
-    read, write = os.pipe()  # the programs run as long as the latter is open
+    read, write = os.pipe()  # the programs run as long as `write` is open
     with (
         os.fdopen(read) as lifeline,
-        os.fdopen(write, "w") as held,
+        os.fdopen(write, "w") as open_end,
         ThreadPoolExecutor(workers) as pool,
     ):
         futures: dict[Future[WholeRun], Node] = {
@@ -226,7 +247,7 @@ def _train_missing(
                 bar.advance()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            held.close()
+            open_end.close()
             raise
     return Summary(len(missing) - len(failed), len(nodes) - len(missing), tuple(failed))
 
@@ -244,8 +265,8 @@ def _train_run(
 ) -> WholeRun:
     """Train one run, from order file to result file, below :mod:`edgecil.interop.guard`.
 
-    The guard stops the program with its children after the timeout, and once the pipe ends that
-    `lifeline` reads: when this process dies, too.
+    The guard stops the program with its children after the timeout, or when the pipe that
+    `lifeline` reads is closed, also because this process died.
     """
     folder.mkdir(parents=True)
     sequence = plan.sequence_of(node)

@@ -1,9 +1,9 @@
 """Runs a command, and stops it with all its children once the process that started this one ends.
 
 Started as `python guard.py SECONDS GRACE WORD …` as the leader of a process group of its own, with
-a pipe as its standard input that the starting process keeps open. It ends as the command ended. If
-the pipe is closed, or after so many seconds unless they are 0, it stops the command and its
-children, kills what is left after the grace, and is killed itself.
+a pipe as its standard input that the starting process keeps open. It ends with the exit code of the
+command. If the pipe is closed, or after SECONDS unless they are 0, it stops the command and its
+children, and kills the whole group, also itself, after GRACE seconds.
 """
 
 from __future__ import annotations

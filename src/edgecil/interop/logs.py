@@ -9,12 +9,12 @@ log of the forks holds three runs, on the orders of their setting `eval`: random
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,13 +39,13 @@ from edgecil.sequences.sequence import ClassSequence, format_tasks
 from edgecil.sequences.space import SequenceSpace
 from edgecil.similarity import SimilaritySource, choose_similarity
 
-PROTOCOL = "logs"
+LOGS = "logs"
 # The forks' setting `eval`: the protocol that it stands for, and the labels of its three orders.
 FORK_PROTOCOLS = {
     "random": ("rs", ("seed-0", "seed-42", "seed-1993")),
     "edge": ("edge-released", ("hard", "easy", "median")),
 }
-CLASSIFIERS = {"CNN": "head", "NME": "nme"}
+LOG_CLASSIFIERS = {"CNN": "head", "NME": "nme"}
 
 _DIGITS = 18  # of a setting
 # Settings that do not decide the result of one order and training seed.
@@ -63,22 +63,22 @@ class LoggedRun(LogRun):
     @property
     def sequence(self) -> ClassSequence:
         """The order, cut into tasks as the toolboxes do."""
-        first, increment = (self._whole(key, 1) for key in ("init_cls", "increment"))
+        first, increment = self._whole("init_cls", 1), self._whole("increment", 1)
         sizes = toolbox_sizes(first, increment, len(self.order))
         return ClassSequence.from_order(self.order, sizes)
 
     @property
     def choice(self) -> tuple[str, str]:
         """The protocol that chose the order, where the log proves it, else `logs`; and a label."""
-        protocol, labels = FORK_PROTOCOLS.get(self.settings.get("eval", ""), (PROTOCOL, ()))
+        protocol, labels = FORK_PROTOCOLS.get(self.settings.get("eval", ""), (LOGS, ()))
         if labels:
             return protocol, labels[self.place % len(labels)]
         if self.settings.get("shuffle") != "True":
-            return PROTOCOL, f"order-{self.order_hash}"
+            return LOGS, f"order-{self.order_hash}"
         seed = self._whole("seed")
         generator = np.random.RandomState(seed % 2**32)
         is_drawn = seed < 2**32 and generator.permutation(len(self.order)).tolist() == self.order
-        return RANDOM_LEGACY.name if is_drawn else PROTOCOL, f"seed-{seed}"
+        return RANDOM_LEGACY.name if is_drawn else LOGS, f"seed-{seed}"
 
     @property
     def label(self) -> str:
@@ -115,15 +115,15 @@ class LoggedRun(LogRun):
             by_task(groups, sequence.sizes[: task + 1], balanced=balanced)
             for task, groups in enumerate(self.groups[classifier])
         ]
-        given = tuple(tuple(row) for row in rows if row is not None)
-        complete = given if len(given) == len(rows) else ()
+        known_rows = tuple(tuple(row) for row in rows if row is not None)
+        complete = known_rows if len(known_rows) == len(rows) else ()
         if not complete and not (balanced and len(set(sequence.sizes)) == 1):
             raise NoResultError(
                 f"{self.path}: its groups of classes are not the tasks of sizes "
                 f"{list(sequence.sizes)}, so the mean over tasks is unknown; train with "
                 "edgecil.interop.run_toolbox, which counts the right answers of each task."
             )
-        # With as many test images in each task, the mean over tasks is that over all images.
+        # With as many test images in each task, the mean over tasks is the mean over images.
         accuracy = float(np.mean(complete[-1])) if complete else totals[-1]
         average = float(np.mean(totals))
         return Reported(len(sequence), accuracy, totals[-1], average, complete, tuple(totals))
@@ -145,10 +145,11 @@ def read_log(path: str | Path) -> list[LoggedRun]:
     parsed = [run for run in parse_log(path, read_file_text(path)) if run.order]
     runs = [_with_our_classifiers(run) for run in parsed]
     for run in runs:
-        asked = run.settings.get("class_order")
-        if asked is not None and asked != str(run.order):
+        order_of_config = run.settings.get("class_order")
+        if order_of_config is not None and order_of_config != str(run.order):
             raise DataError(
-                f"{path}: its config asks for the class order {asked[:40]}…, and the toolbox "
+                f"{path}: its config asks for the class order {order_of_config[:40]}…, and the "
+                f"toolbox "
                 f"trained {str(run.order)[:40]}…: it ignores that key. Write files that it follows "
                 "by edgecil export."
             )
@@ -158,8 +159,8 @@ def read_log(path: str | Path) -> list[LoggedRun]:
 
 
 def _with_our_classifiers(run: LogRun) -> LoggedRun:
-    totals = {CLASSIFIERS[name]: values for name, values in run.totals.items()}
-    groups = {CLASSIFIERS[name]: values for name, values in run.groups.items()}
+    totals = {LOG_CLASSIFIERS[name]: values for name, values in run.totals.items()}
+    groups = {LOG_CLASSIFIERS[name]: values for name, values in run.groups.items()}
     return LoggedRun(run.path, run.settings, run.order, run.place, totals, groups)
 
 
@@ -171,34 +172,36 @@ def import_logs(
     protocol: str | None = None,
     overwrite: bool = False,
 ) -> Experiment:
-    """Make an experiment of log files, or of what :func:`edgecil.interop.export` wrote.
+    """Make an experiment of log files, or of results of :func:`edgecil.interop.export`.
 
-    All logs must have the same classes and task sizes. A run's training seed is that of its log; a
-    method's further runs on one order count as repeats. Incomplete runs, copies of a run, and files
-    in a folder that are no logs, are left out; each is an :class:`~edgecil.errors.EdgecilWarning`.
+    All logs must have the same classes and task sizes. A run's training seed is taken from its log;
+    a method's further runs on one order count as repeats. Incomplete runs, copies of a run, and
+    files in a folder that are not logs are left out; each is an
+    :class:`~edgecil.errors.EdgecilWarning`.
 
     Args:
         paths: log files, folders with such files (`*.log`), or the folder of exported runs.
         out: the experiment directory.
         protocol: the protocol that chose the orders. By default the one that the logs prove:
             `random-legacy` for orders that the toolbox drew with its seed, `edge` for hard and easy
-            orders, or what the EDGE authors' forks name. Else `logs`: how they were chosen is
-            unknown.
+            orders, or the name in logs of the EDGE authors' forks. Else `logs`: the choice of the
+            orders is unknown.
         overwrite: delete existing results and start over.
     """
-    given = [Path(path) for path in paths]
-    if len(given) == 1 and (given[0] / MANIFEST).exists():
-        return import_results(given[0], out=out, overwrite=overwrite)
-    if protocol is not None and protocol != PROTOCOL:
+    places = [Path(path) for path in paths]
+    if len(places) == 1 and (places[0] / MANIFEST).exists():
+        return import_results(places[0], out=out, overwrite=overwrite)
+    if protocol is not None and protocol != LOGS:
         protocol = PROTOCOLS.resolve(protocol)
-    results = _complete_runs(given)
+    results = _complete_runs(places)
     runs = [run for run, _ in results]
-    identities, choices = _check_alike(runs), _choices(runs, protocol)
+    identities = _check_alike(runs)
+    choices = _choices(runs, protocol)
     with writing(out, overwrite=overwrite) as store:
         for identity in identities:
             store.check_identity(identity)
-        for name in dict.fromkeys(name for _, name, _ in choices):
-            members = [(run, labelled) for run, own, labelled in choices if own == name]
+        for name in dict.fromkeys(choice.protocol for choice in choices):
+            members = [choice for choice in choices if choice.protocol == name]
             store.add_sequences(name, _label_orders(store.sequences().get(name, []), members))
         _record(store, results)
     return Experiment.open(out)
@@ -224,51 +227,71 @@ def _read_all(paths: Iterable[Path]) -> Iterator[LoggedRun]:
 
 def _check_alike(runs: Sequence[LoggedRun]) -> list[dict[str, Any]]:
     """Return what decides the results; an error names two logs that differ in it."""
-    seen: dict[str, tuple[Any, Path]] = {}
-    identities = {repr(own): (own, run.path) for run in runs for own in [_identity(run)]}
-    for identity, path in identities.values():
+    identities: dict[str, dict[str, Any]] = {}
+    first_values: dict[str, tuple[Any, Path]] = {}
+    for run in runs:
+        identity = _identity(run)
+        if repr(identity) in identities:
+            continue
+        identities[repr(identity)] = identity
         for name, value in identity.items():
-            other, origin = seen.setdefault(name, (value, path))
-            if other != value:
-                first, second = (it if isinstance(it, dict) else {"": it} for it in (other, value))
-                differences = []
-                for key in {**first, **second}:
-                    values = format_value(first.get(key)), format_value(second.get(key))
-                    if first.get(key) != second.get(key):
-                        differences.append(f"{key} {values[0]} against {values[1]}".lstrip())
+            first_value, first_path = first_values.setdefault(name, (value, run.path))
+            if first_value != value:
                 raise UsageError(
-                    f"{origin} and {path} cannot be in one experiment: {name}: "
-                    f"{', '.join(differences)}. Import each kind into a directory of its own."
+                    f"{first_path} and {run.path} cannot be in one experiment: {name}: "
+                    f"{', '.join(_differences(first_value, value))}. Import each kind into a "
+                    "directory of its own."
                 )
-    return [identity for identity, _ in identities.values()]
+    return list(identities.values())
 
 
-def _choices(
-    runs: Sequence[LoggedRun], given: str | None
-) -> list[tuple[LoggedRun, str, LabelledSequence]]:
-    """Return the protocol and the label of every run's order; a given protocol must fit them."""
-    asked = None if given in (None, PROTOCOL) else find_protocol(given or "")
-    constructed = _constructed(runs[0], {EDGE.name, given or EDGE.name})
+def _differences(first: Any, second: Any) -> Iterator[str]:
+    """Yield what differs between two values, or between the entries of two mappings."""
+    first = first if isinstance(first, dict) else {"": first}
+    second = second if isinstance(second, dict) else {"": second}
+    for key in {**first, **second}:
+        values = first.get(key), second.get(key)
+        if values[0] != values[1]:
+            yield f"{key} {format_value(values[0])} against {format_value(values[1])}".lstrip()
+
+
+class _Choice(NamedTuple):
+    """A run with the protocol that chose its order, and its label."""
+
+    run: LoggedRun
+    protocol: str
+    labelled: LabelledSequence
+
+
+def _choices(runs: Sequence[LoggedRun], user_protocol: str | None) -> list[_Choice]:
+    """Return the protocol and the label of every run's order.
+
+    A protocol that the user names must fit what the logs prove.
+    """
+    stated = None if user_protocol in (None, LOGS) else find_protocol(user_protocol or "")
+    constructed = _constructed(runs[0], {EDGE.name, user_protocol or EDGE.name})
     choices = []
     for run in runs:
         name, label = run.choice
         labelled = LabelledSequence(label, run.sequence)
-        if name == PROTOCOL:
+        if name == LOGS:
             name, labelled = constructed.get(run.sequence, (name, labelled))
         proven = find_protocol(name)
         is_constructed = proven.role(labelled.label) == "constructed"
-        if asked is not None and not proven.unknown and is_constructed == asked.random:
+        if stated is not None and not proven.unknown and is_constructed == stated.random:
             how = "was constructed" if is_constructed else "was drawn at random"
             raise UsageError(
                 f"{run.path}: its class order {how} ({name} {labelled.label}), so the protocol "
-                f"{given!r} did not choose it. Leave out `protocol`."
+                f"{user_protocol!r} did not choose it. Leave out `protocol`."
             )
-        choices.append((run, given or name, labelled))
-    objection = None if asked is None else asked.objection([it for *_, it in choices])
+        choices.append(_Choice(run, user_protocol or name, labelled))
+    objection = None
+    if stated is not None:
+        objection = stated.objection([choice.labelled for choice in choices])
     if objection is not None:
         raise UsageError(
-            f"The orders of these logs are not what the protocol {given!r} chooses: {objection}. "
-            "Leave out `protocol`."
+            f"The orders of these logs are not what the protocol {user_protocol!r} chooses: "
+            f"{objection}. Leave out `protocol`."
         )
     return choices
 
@@ -278,17 +301,19 @@ def _constructed(
 ) -> dict[ClassSequence, tuple[str, LabelledSequence]]:
     """Return the orders that protocols construct from the names of a run's classes."""
     orders: dict[ClassSequence, tuple[str, LabelledSequence]] = {}
-    dataset, space = toolbox_dataset(run.settings["dataset"]), SequenceSpace(run.sequence.sizes)
-    chosen = [it for name in sorted(protocols) if (it := find_protocol(name)).needs_similarity]
+    dataset = toolbox_dataset(run.settings["dataset"])
+    space = SequenceSpace(run.sequence.sizes)
     if dataset is None or len(get_classes(dataset)) != space.classes:
         return orders
     with suppress(EdgecilError):  # the vectors are not here, or the tasks are too few
         similarity = choose_similarity(SimilaritySource(), dataset=dataset)
-        for protocol in chosen:
-            if not (protocol.asks_model or protocol.by_inputs):
-                for labelled in protocol.draw(space, similarity=similarity):
-                    if labelled.label in (protocol.constructed or ()):
-                        orders[labelled.sequence] = protocol.name, labelled
+        for protocol in map(find_protocol, sorted(protocols)):
+            needs_more = protocol.asks_model or protocol.by_inputs
+            if needs_more or not protocol.needs_similarity:
+                continue
+            for labelled in protocol.draw(space, similarity=similarity):
+                if labelled.label in (protocol.constructed or ()):
+                    orders[labelled.sequence] = protocol.name, labelled
     return orders
 
 
@@ -300,8 +325,8 @@ def _complete_runs(paths: Iterable[Path]) -> list[tuple[LoggedRun, dict[str, Rep
     for run in _read_all(paths):
         content = repr((run.settings, run.order, run.totals, run.groups))
         if content in first_path:
-            same = first_path[content]
-            warn(f"Left out: {run.path}: the run {run.label} is a copy of the one in {same}.")
+            original = first_path[content]
+            warn(f"Left out: {run.path}: the run {run.label} is a copy of the one in {original}.")
             continue
         first_path[content] = run.path
         try:
@@ -314,15 +339,14 @@ def _complete_runs(paths: Iterable[Path]) -> list[tuple[LoggedRun, dict[str, Rep
     return complete
 
 
-def _record(store: Store, runs: Iterable[tuple[LoggedRun, dict[str, Reported]]]) -> None:
+def _record(store: Store, runs: Sequence[tuple[LoggedRun, dict[str, Reported]]]) -> None:
     """Record the runs, unless the experiment holds others in their place."""
     stored = store.whole_runs()
     results: dict[Node, NodeResult | WholeRun] = {}
-    own = [Node(it.settings["model_name"], it.training_seed, it.sequence.tasks) for it, _ in runs]
-    for node, (_, reported) in zip(own, runs, strict=True):
-        while node in results:  # trained again with one seed, which a GPU need not repeat
-            later = (replace(node, seed=node.seed + n) for n in count(1))
-            node = next(it for it in later if it not in own)
+    logged_nodes = [_node(run) for run, _ in runs]
+    for node, (_, reported) in zip(logged_nodes, runs, strict=True):
+        if node in results:  # trained again with the same seed, which a GPU need not repeat
+            node = _with_free_seed(node, {*logged_nodes, *results})
         result = WholeRun((NodeResult({}, (), 0.0, 0),), reported)
         if stored.get(node, result) != result:
             raise UsageError(
@@ -333,19 +357,32 @@ def _record(store: Store, runs: Iterable[tuple[LoggedRun, dict[str, Reported]]])
     store.record_all(list(results.items()))
 
 
+def _node(run: LoggedRun) -> Node:
+    return Node(run.settings["model_name"], run.training_seed, run.sequence.tasks)
+
+
+def _with_free_seed(node: Node, taken: Collection[Node]) -> Node:
+    """Return a node with the next training seed that no other node has."""
+    for step in count(1):
+        later = replace(node, seed=node.seed + step)
+        if later not in taken:
+            break
+    return later
+
+
 def _label_orders(
-    stored: Iterable[LabelledSequence], runs: Iterable[tuple[LoggedRun, LabelledSequence]]
+    stored: Iterable[LabelledSequence], choices: Iterable[_Choice]
 ) -> list[LabelledSequence]:
-    """Return every order once: the stored ones, then those of the runs, no two with one label.
+    """Return every order once, the stored ones first, with different labels.
 
     Other versions of the toolboxes, or of NumPy, may draw another order from the same seed.
     """
     orders = {labelled.sequence: labelled for labelled in stored}
-    for run, labelled in runs:
+    for run, _, labelled in choices:
         if labelled.sequence not in orders:
-            taken = labelled.label in {it.label for it in orders.values()}
-            again = f"-{run.order_hash}" if taken else ""
-            orders[labelled.sequence] = replace(labelled, label=f"{labelled.label}{again}")
+            labels = {order.label for order in orders.values()}
+            suffix = f"-{run.order_hash}" if labelled.label in labels else ""
+            orders[labelled.sequence] = replace(labelled, label=f"{labelled.label}{suffix}")
     return list(orders.values())
 
 
@@ -356,12 +393,13 @@ def _identity(run: LoggedRun) -> dict[str, Any]:
             raise DataError(f"{run.path} must give the setting {key!r}. Got nothing.")
     name = toolbox_dataset(run.settings["dataset"])
     labels = get_classes(name).labels if name is not None else ()
-    same = len(labels) == len(run.order)
+    has_all_classes = len(labels) == len(run.order)
+    class_ids = [str(id_) for id_ in sorted(run.order)]
     return {
         "edgecil": edgecil.__version__,
         "dataset": {
             "name": run.settings["dataset"],
-            "classes": list(labels) if same else [str(id_) for id_ in sorted(run.order)],
+            "classes": list(labels) if has_all_classes else class_ids,
         },
         "sizes": list(run.sequence.sizes),
         SEEDS: FROM_LOGS,

@@ -33,7 +33,7 @@ def main(root: str, order_file: str, result_file: str, *options: str) -> None:
 
 
 def follow(order: dict[str, Any]) -> dict[int, list[float]]:
-    """Make datasets follow the order, and return where accuracies of each test will be."""
+    """Make datasets follow the order, and return rows that each test will fill."""
     import numpy
 
     dataset_class = importlib.import_module("datasets.utils.continual_dataset").ContinualDataset
@@ -54,12 +54,18 @@ def follow(order: dict[str, Any]) -> dict[int, list[float]]:
     rows: dict[int, list[float]] = {}
 
     def start(self: Any, args: Any, *more: Any, **named: Any) -> None:
-        args.custom_class_order, args.permute_classes, args.class_order = None, True, new_label
+        args.custom_class_order = None
+        args.permute_classes = True
+        args.class_order = new_label
         begin(self, args, *more, **named)
-        given = self.N_CLASSES_PER_TASK
-        own = [given] * self.N_TASKS if isinstance(given, int) else list(given)
-        if own != sizes:
-            sys.exit(f"The order has tasks of {sizes} classes, but Mammoth's dataset has {own}.")
+        dataset_sizes = self.N_CLASSES_PER_TASK
+        if isinstance(dataset_sizes, int):
+            dataset_sizes = [dataset_sizes] * self.N_TASKS
+        if list(dataset_sizes) != sizes:
+            sys.exit(
+                f"The order has tasks of {sizes} classes, but Mammoth's dataset has "
+                f"{list(dataset_sizes)}."
+            )
 
     def test(model: Any, dataset: Any, last: bool = False, **named: Any) -> Any:
         if dataset.args.class_order is not new_label or not dataset.args.permute_classes:

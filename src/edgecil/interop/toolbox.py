@@ -26,14 +26,14 @@ from edgecil.experiments.experiment import Experiment
 from edgecil.experiments.plan import Node
 from edgecil.experiments.store import DATABASE, StoreReader
 from edgecil.interop import toolbox_driver
-from edgecil.interop.asked_orders import Orders, choose_orders
-from edgecil.interop.external import ExternalPlan, train
+from edgecil.interop.external import ExternalPlan, train_missing_runs
+from edgecil.interop.order_options import OrderOptions, choose_orders
 from edgecil.interop.toolbox_configs import read_flat_config, toolbox_dataset, toolbox_sizes
 from edgecil.options import checked
 from edgecil.similarity import SimilaritySource
 
 _CLASS_SOURCES = ("names", "file", "embeddings")
-PARTS = ("trainer.py", "utils/data_manager.py", "utils/factory.py", "models/base.py")
+CHECKOUT_PARTS = ("trainer.py", "utils/data_manager.py", "utils/factory.py", "models/base.py")
 _NOT_CODE = ("data", "logs")
 _LIBRARIES = ("torch", "torchvision", "timm")
 # Prints which modules are missing, and the number of GPUs.
@@ -44,7 +44,7 @@ missing = [name for name in names if importlib.util.find_spec(name) is None]
 counted = gpus != "0" and importlib.util.find_spec("torch") is not None
 print(json.dumps([missing, __import__("torch").cuda.device_count() if counted else None]))
 """
-_PROBING = 120.0  # seconds that it may take
+_PROBE_SECONDS = 120.0  # that the probe may take
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def run_toolbox(
     dry_run: bool = False,
     progress: bool = True,
     similarity: SimilaritySource | Mapping[str, Any] | str | Path | None = None,
-    orders: Orders | Mapping[str, Any] | None = None,
+    orders: OrderOptions | Mapping[str, Any] | None = None,
 ) -> Experiment | ToolboxPlan:
     """Have an unmodified checkout of PyCIL or PILOT train class orders, or resume.
 
@@ -105,15 +105,15 @@ def run_toolbox(
         dry_run: say what would be trained, and what it lacks; train nothing.
         progress: show progress on stderr.
         similarity: where the similarity of the classes comes from.
-        orders: which class orders to train. The dataset and the task sizes are those of the config
-            unless given.
+        orders: which class orders to train. By default the dataset and the task sizes are taken
+            from the config.
     """
     root = check_checkout(checkout, "PyCIL or PILOT")
     plan = plan_toolbox(
         root,
         read_settings(config, set or {}),
         Path(out).absolute(),
-        Orders.from_value(orders),
+        OrderOptions.from_value(orders),
         SimilaritySource.from_value(similarity),
         python=python,
         threads=threads,
@@ -125,7 +125,7 @@ def run_toolbox(
         return _missing_runs(plan, root, lacking, overwrite=overwrite)
     if lacking is not None:
         raise lacking
-    return train(
+    return train_missing_runs(
         plan, out, workers=workers, timeout=timeout, overwrite=overwrite, progress=progress
     )
 
@@ -138,18 +138,24 @@ def read_settings(config: str | Path, changes: Mapping[str, Any]) -> dict[str, A
                 f"Setting {key!r} has no effect: the protocol chooses the class orders "
                 "(`protocol`, `order_seed`), and `repeats` says how often each is trained."
             )
-    given = read_flat_config(config)
+    values = read_flat_config(config)
     for key in changes:
-        if key not in given and (near := nearest(key, given, 0.85)):
-            warn(f"{config} has no {key!r} that `set` could change. Did you mean {near[0]!r}?")
-    settings = {"prefix": "edgecil", **given, **changes}
-    device = settings.get("device", -1)
-    devices = device if isinstance(device, list) else [device]
-    settings["device"] = [-1 if str(one) in ("-1", "cpu") else one for one in devices]
+        suggestions = [] if key in values else nearest(key, values, 0.85)
+        if suggestions:
+            warn(
+                f"{config} has no {key!r} that `set` could change. Did you mean {suggestions[0]!r}?"
+            )
+    settings = {"prefix": "edgecil", **values, **changes}
+    devices = settings.get("device", -1)
+    if not isinstance(devices, list):
+        devices = [devices]
+    settings["device"] = [-1 if str(device) in ("-1", "cpu") else device for device in devices]
     return settings
 
 
-def check_checkout(checkout: str | Path | None, tool: str, parts: Sequence[str] = PARTS) -> Path:
+def check_checkout(
+    checkout: str | Path | None, tool: str, parts: Sequence[str] = CHECKOUT_PARTS
+) -> Path:
     """Return the folder of a tool, which must have these files."""
     if checkout is None or not Path(checkout).expanduser().is_dir():
         raise wrong_value_error("checkout", f"the folder of {tool}", checkout and str(checkout))
@@ -164,7 +170,7 @@ def plan_toolbox(
     root: Path,
     settings: Mapping[str, Any],
     out: Path,
-    asked: Orders,
+    options: OrderOptions,
     source: SimilaritySource,
     *,
     python: str | None = None,
@@ -172,21 +178,20 @@ def plan_toolbox(
     repeats: int = 1,
     overwrite: bool = False,
 ) -> ExternalPlan:
-    """Return what a toolbox is to train; dataset and task sizes are the config's unless given."""
-    if asked.dataset is None and source.changed().keys().isdisjoint(_CLASS_SOURCES):
+    """Return what a toolbox will train; the config has the default dataset and task sizes."""
+    if options.dataset is None and source.changed().keys().isdisjoint(_CLASS_SOURCES):
         name = str(settings["dataset"])
-        asked = replace(asked, dataset=toolbox_dataset(name))
-        if asked.dataset is None and asked.classes is None:
+        options = replace(options, dataset=toolbox_dataset(name))
+        if options.dataset is None and options.classes is None:
             raise UsageError(f"Unknown dataset {name!r}; give `dataset`, `names` or `classes`.")
     factory = (root / "utils/factory.py").read_text("utf-8", "replace")
     learners = re.findall(r"[\"']([\w-]+)[\"']", factory)
     learner = str(settings["model_name"])
     if learner.lower() not in learners and nearest(learner, learners):
         raise unknown_name_error("model_name", learner, learners)
-    sizes = None if asked.are_given else _first_and_increment(settings)
-    orders = choose_orders(asked, source, out=out, overwrite=overwrite, toolbox_tasks=sizes)
+    sizes = None if options.are_given else _first_and_increment(settings)
+    orders = choose_orders(options, source, out=out, overwrite=overwrite, toolbox_tasks=sizes)
     settings = {**settings, **pycil_tasks(orders.sizes)}
-
     words = [find_interpreter(python), toolbox_driver.__file__, str(root), str(out / "data")]
     return ExternalPlan(
         method=learner,
@@ -194,7 +199,7 @@ def plan_toolbox(
         dataset=str(settings["dataset"]),
         orders=orders,
         repeats=repeats,
-        identity={"toolbox": fingerprint(root), "settings": settings, "threads": threads},
+        identity={"toolbox": digest_checkout(root), "settings": settings, "threads": threads},
         cwd=out,
         environment={
             "PYTHONHASHSEED": "0",
@@ -208,8 +213,10 @@ def plan_toolbox(
 
 def find_interpreter(python: str | None) -> str:
     """Return a Python by its absolute path, or by a name alone; the current one by default."""
-    given = python or sys.executable
-    return str(Path(given).expanduser().absolute()) if "/" in given else given
+    interpreter = python or sys.executable
+    if "/" not in interpreter:
+        return interpreter
+    return str(Path(interpreter).expanduser().absolute())
 
 
 def _missing_runs(
@@ -225,31 +232,33 @@ def _missing_runs(
     commands = tuple(shlex.join(plan.words(out / "…", node.seed)) for node in missing)
     data = str(root / "data")
     if not Path(data).exists():
-        own = out / "data"
-        data = f"the toolbox downloads into {own}; put what it does not download into {data}"
+        downloads = out / "data"
+        data = f"the toolbox downloads into {downloads}; put what it does not download into {data}"
     notes = (f"Orders: {plan.orders}.", *plan.orders.notes, f"Data: {data}.")
     problems = () if lacking is None else (str(lacking),)
     return ToolboxPlan(plan.method, len(nodes) - len(missing), commands, notes, problems)
 
 
 def _find_missing(root: Path, plan: ExternalPlan) -> UsageError | None:
-    """Return an error for what the toolbox lacks, as far as can be said without training."""
+    """Return an error if the toolbox lacks something, as far as can be known without training."""
     python = plan.command[0]
     if shutil.which(python) is None:
         return UsageError(
             f"There is no program {python}; give `python` of the toolbox's environment."
         )
-    gpus = [int(one) for one in plan.identity["settings"]["device"] if str(one).isdecimal()]
+    devices = plan.identity["settings"]["device"]
+    gpus = [int(device) for device in devices if str(device).isdecimal()]
     code = "\n".join(path.read_text("utf-8", "replace") for path in _code_files(root))
-    used = [it for it in _LIBRARIES if re.search(rf"^\s*(import|from) {it}\b", code, re.MULTILINE)]
+    imports = set(re.findall(r"^\s*(?:import|from) (\w+)", code, re.MULTILINE))
+    libraries = [name for name in _LIBRARIES if name in imports]
     try:
-        done = subprocess.run(
-            [python, "-c", _PROBE, str(len(gpus)), *used],
+        probe = subprocess.run(
+            [python, "-c", _PROBE, str(len(gpus)), *libraries],
             capture_output=True,
             text=True,
-            timeout=_PROBING,
+            timeout=_PROBE_SECONDS,
         )
-        lacking, gpu_count = json.loads(done.stdout)
+        lacking, gpu_count = json.loads(probe.stdout)
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return None  # the training fails with its own message
     if lacking:
@@ -267,7 +276,7 @@ def _find_missing(root: Path, plan: ExternalPlan) -> UsageError | None:
 
 def _first_and_increment(settings: Mapping[str, Any]) -> tuple[int, int]:
     """Return the sizes of the first and of each further task in the config."""
-    first, increment = (settings.get(key) for key in ("init_cls", "increment"))
+    first, increment = settings.get("init_cls"), settings.get("increment")
     if type(first) is not int or type(increment) is not int or min(first, increment) < 1:
         raise UsageError(
             "The toolbox's config must give init_cls and increment, integers of at least 1. "
@@ -276,8 +285,8 @@ def _first_and_increment(settings: Mapping[str, Any]) -> tuple[int, int]:
     return first, increment
 
 
-def fingerprint(root: Path) -> str:
-    """SHA-256 over the Python files of a checkout, with their names."""
+def digest_checkout(root: Path) -> str:
+    """Return the SHA-256 of the Python files of a checkout, with their names."""
     digest = hashlib.sha256()
     for path in _code_files(root):
         digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes() + b"\0")
@@ -285,8 +294,12 @@ def fingerprint(root: Path) -> str:
 
 
 def _code_files(root: Path) -> list[Path]:
-    parts = [it for it in root.iterdir() if it.name[0] != "." and it.name not in _NOT_CODE]
-    files = [it for part in parts for it in ([part] if part.is_file() else part.rglob("*.py"))]
+    """Return the Python files of a checkout, without data, logs and hidden folders."""
+    files: list[Path] = []
+    for part in root.iterdir():
+        if part.name.startswith(".") or part.name in _NOT_CODE:
+            continue
+        files += [part] if part.is_file() else part.rglob("*.py")
     return sorted(path for path in files if path.suffix == ".py")
 
 

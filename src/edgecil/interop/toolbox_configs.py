@@ -15,7 +15,7 @@ from edgecil.errors import DataError, UsageError, format_value, unknown_name_err
 from edgecil.experiments.config import Data, Training
 from edgecil.io.files import read_json, read_toml
 
-KEYS = read_toml(Path(__file__).with_name("toolbox_keys.toml"))
+TOOLBOX_KEYS = read_toml(Path(__file__).with_name("toolbox_keys.toml"))
 # Keys whose values are checked here; the configuration checks all others.
 _KINDS: dict[str, type] = {
     "init_cls": int,
@@ -50,16 +50,18 @@ def read_toolbox_config(
 
     Args:
         path: a flat JSON file.
-        options: the options that are given to `edgecil.run` beside it; they may change the number
-            of classes or the tasks.
+        options: the arguments of `edgecil.run` beside it; they may change the number of classes or
+            the tasks.
     """
-    given = {name: value for name, value in (options or {}).items() if value is not None}
-    values, remarks = translate_config(path, options=given)
-    if "method" not in given:
-        _check_here(path, read_flat_config(path), Training.options_in(given.get("training")))
-    if given.keys().isdisjoint(("tasks", "base", "increment", "sizes")):
-        dataset, data = given.get("dataset", values["dataset"]), Data.options_in(given.get("data"))
-        values = cut_tasks(values, _class_count(dataset, data))
+    arguments = {name: value for name, value in (options or {}).items() if value is not None}
+    values, remarks = translate_config(path, options=arguments)
+    if "method" not in arguments:
+        training_options = Training.options_in(arguments.get("training"))
+        _check_learner_exists(path, read_flat_config(path), training_options)
+    if arguments.keys().isdisjoint(("tasks", "base", "increment", "sizes")):
+        dataset = arguments.get("dataset", values["dataset"])
+        data_options = Data.options_in(arguments.get("data"))
+        values = cut_tasks(values, _class_count(dataset, data_options))
     for remark in remarks:
         warn(f"{path}: {remark}")
     return values
@@ -69,83 +71,114 @@ def translate_config(
     path: str | Path, *, options: Mapping[str, Any] | None = None
 ) -> tuple[dict[str, Any], list[str]]:
     """Return options of `edgecil.run`, a published setup with a config's changes, and remarks."""
-    given = options or {}
     config = read_flat_config(path)
     for key, kind in _KINDS.items():
         if not isinstance(config.get(key, kind()), kind):
             got = format_value(config[key])
             raise UsageError(f"{path}: {key!r} must be of type {kind.__name__}. Got {got}.")
     method = _method(config)
-    training, first = _keys_in(config, "training"), _keys_in(config, "first_task")
-    first = {name: key for name, key in first.items() if name in training}
-    own, settings = _own_settings(method, config)
-    network, vit = _network(config)
+    method_keys, settings = _method_settings(method, config)
+    network, is_vit = _network(config)
     dataset = toolbox_dataset(config["dataset"]) or config["dataset"]
-    setup, source, untrained = _setup(method, dataset, vit=vit)
-    changes, at_first = (
-        _training({name: config[key] for name, key in keys.items()}, method)
-        for keys in (training, first)
-    )
-    at_first = {name: value for name, value in at_first.items() if changes.get(name) != value}
-    changes |= {"first": at_first} if at_first else {}
-    memory = None
-    if config.get("fixed_memory"):
-        memory = {"total": None, "per_class": config.get("memory_per_class")}
-    elif "memory_size" in config:  # shared by all classes seen
-        memory = {"total": config["memory_size"], "per_class": None}
-    changed: dict[str, Any] = {
-        "memory": memory,
+    setup, source, trains = _setup(method, dataset, is_vit=is_vit)
+    schedule_keys, schedule = _schedule(config, method)
+    training: dict[str, Any] = {
+        "memory": _memory(config),
         "backbone": network,
         "device": _device(config.get("device")),
         "setup": setup,
-        "schedule": None if untrained else changes,
+        "schedule": schedule if trains else None,
         "set": {method: settings} if settings else None,
     }
-    # PILOT scales images to 256 pixels and crops 224; those of CIFAR-100 to 224 for CODA-Prompt.
-    plain = method == "coda-prompt" and config["dataset"] == "cifar224"
-    images = {"preparation": "plain" if plain else "centre-crop", "normalisation": "none"}
     values: dict[str, Any] = {
         "method": [method],
         "dataset": dataset,
         "base": config.get("init_cls"),
         "increment": config.get("increment"),
-        "data": images if vit else None,
-        "training": {name: value for name, value in changed.items() if value is not None},
+        "data": _image_options(config, method) if is_vit else None,
+        "training": _without_none(training),
     }
+    meaningless = [key for key in TOOLBOX_KEYS["meaningless"] if key in config]
+    fixed_keys = [
+        key for key, value in TOOLBOX_KEYS["fixed_keys"].items() if config.get(key) == value
+    ]
+    used_keys = {*TOOLBOX_KEYS["shared"], *meaningless, *method_keys, *fixed_keys}
+    if trains:
+        used_keys |= schedule_keys
     remarks = []
-    meaningless = [key for key in KEYS["meaningless"] if key in config]
     if meaningless:
         remarks.append(
             f"{', '.join(meaningless)} have no effect; the protocol chooses the class orders "
             "(the toolbox's own are those of 'random-legacy' with its seed as `order_seed`)."
         )
-    scheduled = () if untrained else (*training.values(), *first.values())
-    same = (key for key, value in KEYS["fixed_keys"].items() if config.get(key) == value)
-    used = {*KEYS["shared"], *meaningless, *scheduled, *own, *same}
-    if ignored := [key for key in config if key not in used]:
+    ignored = [key for key in config if key not in used_keys]
+    if ignored:
         remarks.append(
             f"these keys are ignored, as they have no setting in edgecil: {', '.join(ignored)}."
         )
-    for name, value in KEYS["fixed"].get(method, {}).items():
+    for name, value in TOOLBOX_KEYS["fixed"].get(method, {}).items():
         remarks.append(f"{method}.{name} = {value}, as in PILOT's code.")
-    if given.get("method") is None and "setup" not in Training.options_in(given.get("training")):
+    arguments = options or {}
+    has_setup = "setup" in Training.options_in(arguments.get("training"))
+    if arguments.get("method") is None and not has_setup:
         remarks.append(f"values that the file lacks are those of the setup {setup!r}{source}.")
-    return {name: value for name, value in values.items() if value is not None}, remarks
+    return _without_none(values), remarks
 
 
-def _check_here(path: str | Path, config: Mapping[str, Any], training: Mapping[str, Any]) -> None:
+def _without_none(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _schedule(config: Mapping[str, Any], method: str) -> tuple[set[str], dict[str, Any]]:
+    """Return the keys of a config's schedule, and its changes to the setup's schedule."""
+    keys = _keys_in(config, "training")
+    first_task_keys = {
+        name: key for name, key in _keys_in(config, "first_task").items() if name in keys
+    }
+    changes = _training({name: config[key] for name, key in keys.items()}, method)
+    first_task = _training({name: config[key] for name, key in first_task_keys.items()}, method)
+    first_task = {name: value for name, value in first_task.items() if changes.get(name) != value}
+    if first_task:
+        changes["first"] = first_task
+    return {*keys.values(), *first_task_keys.values()}, changes
+
+
+def _memory(config: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the memory of exemplars: per class, or shared by all classes seen."""
+    if config.get("fixed_memory"):
+        return {"total": None, "per_class": config.get("memory_per_class")}
+    if "memory_size" in config:
+        return {"total": config["memory_size"], "per_class": None}
+    return None
+
+
+def _image_options(config: Mapping[str, Any], method: str) -> dict[str, str]:
+    """Return how PILOT prepares images.
+
+    It scales them to 256 pixels and crops 224; images of CIFAR-100 for CODA-Prompt to 224.
+    """
+    is_plain = method == "coda-prompt" and config["dataset"] == "cifar224"
+    return {"preparation": "plain" if is_plain else "centre-crop", "normalisation": "none"}
+
+
+def _check_learner_exists(
+    path: str | Path, config: Mapping[str, Any], training: Mapping[str, Any]
+) -> None:
     """Raise an error if edgecil lacks the learner of a config, or its network."""
     from edgecil.methods import METHODS  # it imports torch
 
-    method, given = _method(config), config.get("convnet_type", config.get("backbone_type"))
-    vit = _network(config)[1]
-    divides, frozen = method in KEYS["residual"], method in KEYS["frozen"]
+    method = _method(config)
+    backbone = config.get("convnet_type", config.get("backbone_type"))
+    is_vit = _network(config)[1]
+    is_unsupported = (
+        backbone in TOOLBOX_KEYS["elsewhere"]
+        or (method in TOOLBOX_KEYS["residual"] and is_vit)
+        or (method in TOOLBOX_KEYS["frozen"] and not is_vit)
+    )
     if method not in METHODS:
         reason = f"the learner {config['model_name']!r} does not exist in edgecil"
-    elif "backbone" not in training and (
-        given in KEYS["elsewhere"] or (divides and vit) or (frozen and not vit)
-    ):
-        reason = f"{method!r} does not work on {given!r} in edgecil; give another `backbone`"
+    elif "backbone" not in training and is_unsupported:
+        reason = f"{method!r} does not work on {backbone!r} in edgecil; give another `backbone`"
     else:
         return
     raise UsageError(
@@ -155,7 +188,7 @@ def _check_here(path: str | Path, config: Mapping[str, Any], training: Mapping[s
 
 
 def toolbox_sizes(first: int, increment: int, classes: int) -> tuple[int, ...]:
-    """Task sizes as the toolboxes cut them: the last task takes what is left.
+    """Return task sizes as the toolboxes cut them: the last task takes what is left.
 
     >>> toolbox_sizes(4, 3, 12)
     (4, 3, 3, 2)
@@ -167,11 +200,15 @@ def toolbox_sizes(first: int, increment: int, classes: int) -> tuple[int, ...]:
 
 def cut_tasks(values: Mapping[str, Any], classes: int | None) -> dict[str, Any]:
     """Return the values with `sizes` for `base` and `increment`, if the classes are known."""
-    others = dict(values)
-    first, increment = (others.pop(name, None) for name in ("base", "increment"))
-    if classes is None or any(type(it) is not int or it < 1 for it in (first, increment)):
+    first, increment = values.get("base"), values.get("increment")
+    if type(first) is not int or type(increment) is not int or min(first, increment) < 1:
         return dict(values)
-    return {**others, "sizes": toolbox_sizes(first, increment, classes)}
+    if classes is None:
+        return dict(values)
+    other_values = {
+        name: value for name, value in values.items() if name not in ("base", "increment")
+    }
+    return {**other_values, "sizes": toolbox_sizes(first, increment, classes)}
 
 
 def _class_count(dataset: Any, data: Mapping[str, Any]) -> int | None:
@@ -199,41 +236,46 @@ def toolbox_dataset(name: str) -> str | None:
 
 def _method(config: Mapping[str, Any]) -> str:
     name = str(config["model_name"]).lower().replace("_", "-")
-    return str(KEYS["methods"].get(name, name))
+    return str(TOOLBOX_KEYS["methods"].get(name, name))
 
 
 def _keys_in(config: Mapping[str, Any], table: str) -> dict[str, str]:
     """Return for each field of a schedule the first of its keys that a config has."""
-    listed = {name: [key for key in keys if key in config] for name, keys in KEYS[table].items()}
-    return {name: keys[0] for name, keys in listed.items() if keys}
+    key_of_field = {}
+    for name, keys in TOOLBOX_KEYS[table].items():
+        present = [key for key in keys if key in config]
+        if present:
+            key_of_field[name] = present[0]
+    return key_of_field
 
 
-def _setup(method: str, dataset: str, *, vit: bool) -> tuple[str, str, bool]:
-    """Return the setup that a config changes, its source, and whether the method trains nothing."""
+def _setup(method: str, dataset: str, *, is_vit: bool) -> tuple[str, str, bool]:
+    """Return the setup that a config changes, its source, and whether the method trains."""
     from edgecil.methods import METHODS  # it imports torch
     from edgecil.methods.setups import PUBLISHED
 
     entry = METHODS.get(method)
-    if vit and entry is not None and not entry.pretrained:  # there are PILOT's, on any dataset
+    if is_vit and entry is not None and not entry.pretrained:  # PILOT has one for any dataset
         dataset = "imagenet-r"
     setup = PUBLISHED.get(method, {}).get(dataset)
-    untrained = entry is not None and "schedule" not in {it.name for it in fields(entry.config)}
-    name, source = ("published", "") if setup is None else (setup.name, f" ({setup.source})")
-    return name, source, untrained
+    trains = entry is None or "schedule" in {field.name for field in fields(entry.config)}
+    if setup is None:
+        return "published", "", trains
+    return setup.name, f" ({setup.source})", trains
 
 
 def _network(config: Mapping[str, Any]) -> tuple[str | None, bool]:
     """Return the network, and whether it is a ViT, which learners freeze or train further."""
     name = config.get("convnet_type", config.get("backbone_type"))
-    if name is None or name in KEYS["elsewhere"]:
+    if name is None or name in TOOLBOX_KEYS["elsewhere"]:
         return None, False
-    if name in KEYS["backbones"]:
-        return KEYS["backbones"][name], False
-    for prefix, model in KEYS["pretrained"].items():
+    if name in TOOLBOX_KEYS["backbones"]:
+        return TOOLBOX_KEYS["backbones"][name], False
+    for prefix, model in TOOLBOX_KEYS["pretrained"].items():
         if name.startswith(prefix):
             return model, True
-    known = (*KEYS["backbones"], *KEYS["pretrained"])
-    raise unknown_name_error("backbone in a toolbox's config", name, known)
+    names = (*TOOLBOX_KEYS["backbones"], *TOOLBOX_KEYS["pretrained"])
+    raise unknown_name_error("backbone in a toolbox's config", name, names)
 
 
 def _device(device: Any) -> str | None:
@@ -253,9 +295,11 @@ def _training(values: Mapping[str, Any], method: str) -> dict[str, Any]:
         changes["milestones"] = tuple(changes["milestones"])
     if "schedule" in changes:
         schedule = changes["schedule"]
-        if schedule not in KEYS["schedules"]:
-            raise unknown_name_error("scheduler in a toolbox's config", schedule, KEYS["schedules"])
-        changes["schedule"] = KEYS["schedules"][schedule]
+        if schedule not in TOOLBOX_KEYS["schedules"]:
+            raise unknown_name_error(
+                "scheduler in a toolbox's config", schedule, TOOLBOX_KEYS["schedules"]
+            )
+        changes["schedule"] = TOOLBOX_KEYS["schedules"][schedule]
         if (method, schedule) == ("coda-prompt", "cosine"):
             changes["schedule"] = "quarter-cosine"
         if schedule == "constant":
@@ -263,15 +307,15 @@ def _training(values: Mapping[str, Any], method: str) -> dict[str, Any]:
     return changes
 
 
-def _own_settings(method: str, config: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
+def _method_settings(method: str, config: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
     """Return the keys of a method's own settings, and the settings by name."""
     used: list[str] = []
-    settings: dict[str, Any] = dict(KEYS["fixed"].get(method, {}))
-    for key, path in KEYS["own"].get(method, {}).items():
+    settings: dict[str, Any] = dict(TOOLBOX_KEYS["fixed"].get(method, {}))
+    for key, path in TOOLBOX_KEYS["own"].get(method, {}).items():
         if key in config:
             group, _, name = path.rpartition(".")
-            inside = settings.setdefault(group, {}) if group else settings
-            inside[name] = config[key]
+            table = settings.setdefault(group, {}) if group else settings
+            table[name] = config[key]
             used.append(key)
     if "compression" in settings:
         settings["compression"] = _compression(config)
@@ -282,8 +326,8 @@ def _own_settings(method: str, config: Mapping[str, Any]) -> tuple[list[str], di
     if method == "ease" and "use_init_ptm" in config:
         settings["unmodified"] = config.get("beta", 0) if config["use_init_ptm"] else 0
         used += ["use_init_ptm", "beta"]
-    if method == "mos" and config.get("ca_storage_efficient_method") in KEYS["covariances"]:
-        settings["covariance"] = KEYS["covariances"][config["ca_storage_efficient_method"]]
+    if method == "mos" and config.get("ca_storage_efficient_method") in TOOLBOX_KEYS["covariances"]:
+        settings["covariance"] = TOOLBOX_KEYS["covariances"][config["ca_storage_efficient_method"]]
         used.append("ca_storage_efficient_method")
     alignment: dict[str, Any] = {}
     if method == "mos":  # its alignment has five times the batch and the same weight decay
@@ -302,29 +346,33 @@ def _own_settings(method: str, config: Mapping[str, Any]) -> tuple[list[str], di
 
 
 def _compression(config: Mapping[str, Any]) -> float:
-    """FOSTER's epochs of compression as a share of those of boosting."""
-    part, whole = (config.get(key) for key in ("compression_epochs", "boosting_epochs"))
-    if type(part) is not int or type(whole) is not int or min(part, whole) < 1:
+    """Return FOSTER's epochs of compression as a share of its epochs of boosting."""
+    compression, boosting = config.get("compression_epochs"), config.get("boosting_epochs")
+    if type(compression) is not int or type(boosting) is not int or min(compression, boosting) < 1:
         raise UsageError(
             "A toolbox's config must give 'compression_epochs' and 'boosting_epochs' as whole "
-            f"numbers of at least 1. Got {format_value(part)} and {format_value(whole)}."
+            f"numbers of at least 1. Got {format_value(compression)} and {format_value(boosting)}."
         )
-    return part / whole
+    return compression / boosting
 
 
 def _prompt_settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """CODA-Prompt's components per task, length and orthogonality; empty without task sizes."""
-    given = config["prompt_param"]
-    if not isinstance(given, list) or [type(n) in (int, float) for n in given] != [True] * 3:
+    """Return CODA-Prompt's components per task, length and orthogonality.
+
+    Without task sizes the answer is empty.
+    """
+    numbers = config["prompt_param"]
+    kinds = [type(number) for number in numbers] if isinstance(numbers, list) else []
+    if len(kinds) != 3 or not set(kinds) <= {int, float}:
         raise UsageError(
             "A toolbox's config must give 'prompt_param' as three numbers: components in all, "
-            f"length, orthogonality. Got {format_value(given)}."
+            f"length, orthogonality. Got {format_value(numbers)}."
         )
     tasks = {"base": config.get("init_cls"), "increment": config.get("increment")}
     sizes = cut_tasks(tasks, _class_count(config["dataset"], {})).get("sizes")
     if sizes is None:
         return {}
-    components, length, orthogonality = given
+    components, length, orthogonality = numbers
     return {
         "components": int(components / len(sizes)),
         "length": int(length),

@@ -27,7 +27,7 @@ CLASSIFIERS = ("head", "nme")  # what the toolboxes call CNN and NME, in the ord
 
 def main(root: str, data: str, settings: str, *files: str) -> None:
     """Train the order, and write the counts to the result file."""
-    order_file, result_file = (Path(file).resolve() for file in files)
+    order_file, result_file = map(Path.resolve, map(Path, files))
     place = result_file.with_suffix("")
     mirror(Path(root), place, Path(data).absolute())
     os.chdir(place)
@@ -35,11 +35,11 @@ def main(root: str, data: str, settings: str, *files: str) -> None:
     sys.path[0] = root
     order = json.loads(order_file.read_text(encoding="utf-8"))
     sizes = [len(task) for task in order["tasks"]]
-    counter, labels = Counter(sizes), Labels(order["order"], sizes)
+    counter, labels = Counter(sizes), ExpectedLabels(order["order"], sizes)
     replace_sequence_choice(Path(root))
-    trainer = load("trainer", "train", "DataManager")
-    manager = load("utils.data_manager", "_get_idata")
-    factory = load("utils.factory", "get_model")
+    trainer = load_module("trainer", "train", "DataManager")
+    manager = load_module("utils.data_manager", "_get_idata")
+    factory = load_module("utils.factory", "get_model")
     # The EDGE authors' fork gives its trainer the order, which comes on top of the dataset's own.
     forked = takes_order(trainer)
     manager._get_idata = wrap_dataset(manager._get_idata, labels, in_order=not forked)
@@ -78,8 +78,8 @@ def mirror(root: Path, place: Path, data: Path) -> None:
         (place / name).symlink_to(part)
 
 
-def load(name: str, *needed: str) -> Any:
-    """Return a module of the toolbox that has what is needed of it."""
+def load_module(name: str, *needed: str) -> Any:
+    """Return a module of the toolbox; one without the needed parts ends the program."""
     module = importlib.import_module(name)
     for part in needed:
         if not hasattr(module, part):
@@ -94,7 +94,7 @@ def takes_order(trainer: Any) -> bool:
 
 
 def replace_sequence_choice(root: Path) -> None:
-    """Keep the fork's `utils.edge` out: it needs CLIP to be imported, and edgecil has the order."""
+    """Replace the fork's `utils.edge`, whose import needs CLIP; edgecil has the order already."""
     if (root / "utils" / "edge.py").is_file():
         stand_in = types.ModuleType("utils.edge")
         for name in ("get_edge_sequences", "_get_class_names_or_raise"):
@@ -102,11 +102,12 @@ def replace_sequence_choice(root: Path) -> None:
         sys.modules["utils.edge"] = stand_in
 
 
-class Labels:
-    """The labels that the toolbox must train with, known from the order and the dataset alone."""
+class ExpectedLabels:
+    """The labels that the toolbox must train with, computed from the order and the dataset."""
 
     def __init__(self, order: list[int], sizes: list[int]) -> None:
-        self.order, self.sizes = order, sizes
+        self.order = order
+        self.sizes = sizes
         self.expected: dict[str, Any] = {}
 
     def places(self) -> list[int]:
@@ -124,14 +125,15 @@ class Labels:
         if missing:
             sys.exit(f"The toolbox's {part} data has no images of class {missing[0]}.")
         chosen = numpy.isin(targets, self.order)
-        as_array = isinstance(images, numpy.ndarray)
-        kept = images[chosen] if as_array else list(itertools.compress(images, chosen))
-        setattr(dataset, f"{part}_data", kept)
+        is_array = isinstance(images, numpy.ndarray)
+        chosen_images = images[chosen] if is_array else list(itertools.compress(images, chosen))
+        setattr(dataset, f"{part}_data", chosen_images)
         setattr(dataset, f"{part}_targets", targets[chosen])
-        self.expected[part] = numpy.array([self.order.index(one) for one in targets[chosen]])
+        new_labels = [self.order.index(target) for target in targets[chosen]]
+        self.expected[part] = numpy.array(new_labels)
 
     def check(self, manager: Any) -> None:
-        """End the run unless the data manager cuts and labels the images as the order asks."""
+        """End the run unless the data manager divides and labels the images by the order."""
         import numpy
 
         increments = [int(size) for size in manager._increments]
@@ -147,7 +149,7 @@ class Labels:
 
 
 def wrap_dataset(
-    get_dataset: Callable[..., Any], labels: Labels, *, in_order: bool
+    get_dataset: Callable[..., Any], labels: ExpectedLabels, *, in_order: bool
 ) -> Callable[..., Any]:
     """Return datasets with the classes of the order, sorted by it unless the trainer does so."""
 
@@ -168,7 +170,7 @@ def wrap_dataset(
 
 
 def watch_model(
-    get_model: Callable[..., Any], counter: Counter, labels: Labels, seed: int
+    get_model: Callable[..., Any], counter: Counter, labels: ExpectedLabels, seed: int
 ) -> Callable[..., Any]:
     """Return models that are seeded, checked before each task and counted at each test."""
     built: list[Any] = []
@@ -254,7 +256,7 @@ class Counter:
 
     @property
     def complete(self) -> bool:
-        """Whether each classifier that there is was tested after every task."""
+        """Whether every classifier was tested after every task."""
         tested = [sorted(rows) for rows in self.correct.values() if rows]
         return bool(tested) and all(tasks == list(range(len(self.ends))) for tasks in tested)
 
@@ -264,9 +266,10 @@ class Counter:
         if not self.complete:
             tested = {name: sorted(rows) for name, rows in self.correct.items()}
             sys.exit(f"The toolbox did not test after each of {len(tasks)} tasks, only: {tested}.")
-        correct = {
-            name: [rows[task] for task in tasks] for name, rows in self.correct.items() if rows
-        }
+        correct = {}
+        for name, rows in self.correct.items():
+            if rows:
+                correct[name] = [rows[task] for task in tasks]
         return {"correct": correct, "totals": self.totals[len(tasks) - 1]}
 
 

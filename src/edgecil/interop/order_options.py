@@ -1,4 +1,4 @@
-"""The class orders that another program is to train: which classes, which protocols."""
+"""Options for the class orders that another program trains, and the orders that they choose."""
 
 from __future__ import annotations
 
@@ -25,9 +25,11 @@ from edgecil.sequences.user_sequences import parse_sequences, sequence_texts
 from edgecil.similarity import Similarity, SimilaritySource, choose_similarity, find_classes
 from edgecil.similarity.images import class_means
 
+_LONGEST_LABEL = 40  # characters
+
 
 @dataclass(frozen=True)
-class Orders(ClassChoice, TaskSizes):
+class OrderOptions(ClassChoice, TaskSizes):
     """Which class orders another program trains: classes, tasks and protocols."""
 
     dataset: str | None = option("name of the dataset whose classes are arranged")
@@ -47,9 +49,14 @@ class Orders(ClassChoice, TaskSizes):
 
 @dataclass(frozen=True)
 class ChosenOrders:
-    """Class orders and the N classes that they arrange, with the dataset's own ids of these.
+    """Class orders and the N classes that they arrange.
 
-    The similarity is None if no protocol needs it and no option describes it.
+    Attributes:
+        names: of the N classes.
+        ids: of the N classes in the dataset.
+        similarity: of the classes; None if no protocol needs it and no option describes it.
+        space: of the class orders.
+        sequences: the orders by protocol.
     """
 
     names: tuple[str, ...]
@@ -65,7 +72,7 @@ class ChosenOrders:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on orders that occur twice, and on what constructed ones come from."""
+        """Sentences about orders that occur twice, and about the similarity of constructed ones."""
         return tuple(note_sequences(self.sequences).values())
 
     def __str__(self) -> str:
@@ -76,15 +83,15 @@ class ChosenOrders:
 
 
 def short_labels(orders: Sequence[LabelledSequence]) -> list[str]:
-    """Return labels of at most 40 characters; an order whose label is longer has its number."""
+    """Return labels of at most 40 characters; a longer label is replaced by the order's number."""
     return [
-        it.label if len(it.label) <= 40 else f"order-{number}"
-        for number, it in enumerate(orders, start=1)
+        labelled.label if len(labelled.label) <= _LONGEST_LABEL else f"order-{number}"
+        for number, labelled in enumerate(orders, start=1)
     ]
 
 
 def choose_orders(
-    asked: Orders,
+    options: OrderOptions,
     source: SimilaritySource,
     *,
     out: str | Path,
@@ -93,20 +100,28 @@ def choose_orders(
 ) -> ChosenOrders:
     """Return the sequences that the options ask for.
 
-    Orders that a language model chose in the directory `out` are kept unless it is overwritten.
-    `toolbox_tasks` are those of the first and of further tasks, in place of the options'.
+    Args:
+        options: which classes, tasks and protocols.
+        source: where the similarity of the classes comes from.
+        out: the experiment directory; orders that a language model chose there are kept.
+        overwrite: ask the language model again.
+        toolbox_tasks: sizes of the first and of further tasks, in place of the task sizes in the
+            options.
     """
-    given = {} if asked.sequences is None else sequence_texts(asked.sequences)
-    protocols = parse_protocols(asked.protocol or (() if given else (DEFAULT_PROTOCOL,)))
-    similarity, labels = _classes(asked, source, tuple(protocols))
-    ids = asked.select(len(labels))
+    texts_by_name = {} if options.sequences is None else sequence_texts(options.sequences)
+    default_protocol = () if texts_by_name else (DEFAULT_PROTOCOL,)
+    protocols = parse_protocols(options.protocol or default_protocol)
+    similarity, labels = _classes(options, source, tuple(protocols))
+    ids = options.select(len(labels))
+    names = tuple(labels[id_] for id_ in ids)
     similarity = None if similarity is None else similarity.take(ids)
     means = None
-    by_inputs = any(PROTOCOLS[name].by_inputs for name in protocols)
-    if by_inputs and asked.dataset is not None and not (source.file or source.embeddings):
-        means = class_means(asked.dataset, ids=ids)
+    prefers_inputs = any(PROTOCOLS[name].by_inputs for name in protocols)
+    has_file = source.file or source.embeddings
+    if prefers_inputs and options.dataset is not None and not has_file:
+        means = class_means(options.dataset, ids=ids)
     if toolbox_tasks is None:
-        space = asked.space([labels[id_] for id_ in ids])
+        space = options.space(names)
     else:
         space = SequenceSpace(toolbox_sizes(*toolbox_tasks, len(ids)))
     sequences = draw_protocols(
@@ -114,30 +129,30 @@ def choose_orders(
         space,
         similarity=similarity,
         class_means=means,
-        budget=asked.budget,
-        order_seed=asked.order_seed,
-        objective=asked.objective,
+        budget=options.budget,
+        order_seed=options.order_seed,
+        objective=options.objective,
         answered={} if overwrite else stored_answers(out),
     )
-    names = tuple(labels[id_] for id_ in ids)
-    sequences |= {name: parse_sequences(texts, space, names) for name, texts in given.items()}
+    for name, texts in texts_by_name.items():
+        sequences[name] = parse_sequences(texts, space, names)
     return ChosenOrders(names, tuple(ids.tolist()), similarity, space, sequences)
 
 
 def _classes(
-    asked: Orders, source: SimilaritySource, protocols: Sequence[str]
+    options: OrderOptions, source: SimilaritySource, protocols: Sequence[str]
 ) -> tuple[Similarity | None, Sequence[str]]:
-    """Return the similarity of all classes, if one is needed or given, and their names."""
+    """Return the similarity of all classes, if one is needed or described, and their names."""
     described = source.changed().keys() - {"names"}
     if described or any(PROTOCOLS[name].needs_similarity for name in protocols):
-        similarity = choose_similarity(source, dataset=asked.dataset)
+        similarity = choose_similarity(source, dataset=options.dataset)
         return similarity, similarity.names
-    if asked.dataset is not None or source.names is not None:
-        return None, find_classes(asked.dataset, source.names).labels
-    if asked.given_tasks is not None:
-        return None, name_task_classes(read_given_tasks(asked.given_tasks))
-    if asked.classes is not None:
-        return None, [str(id_) for id_ in range(asked.classes)]
+    if options.dataset is not None or source.names is not None:
+        return None, find_classes(options.dataset, source.names).labels
+    if options.given_tasks is not None:
+        return None, name_task_classes(read_given_tasks(options.given_tasks))
+    if options.classes is not None:
+        return None, [str(id_) for id_ in range(options.classes)]
     raise UsageError(
         "The classes are not specified; give one of `dataset`, `names`, `similarity`, "
         "`embeddings`, `classes` and `given_tasks`."
