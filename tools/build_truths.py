@@ -5,7 +5,7 @@
     python tools/build_truths.py check RUNS      train a sample of each packed learner again
 
 Drawings take about half an hour of two cores for each set of six classes and repeat over all
-twelve learners; photographs, which are vectors, take two hours of one core for all tables. Training
+twelve learners; photographs, which are vectors, take an hour of one core for all tables. Training
 is resumable: every task training is stored below RUNS at once, one directory `SET-METHOD` for each
 set of classes and learner, and the same command continues. Learners that the bundled file has are
 neither trained again nor lost when other directories are packed. `check` trains the first order of
@@ -48,7 +48,7 @@ DRAWING_LEARNERS = (
 ON_VECTORS = {"backbone": "linear", "memory_per_class": 3}
 # Distillation does nothing to a linear head, whose features never change.
 ON_TRAINED = {"backbone": "mlp", "memory_per_class": 3}
-PHOTO_LEARNERS: dict[str, dict[str, Any]] = {
+SIX_PHOTO_LEARNERS: dict[str, dict[str, Any]] = {
     "simplecil": ON_VECTORS,
     "acil": ON_VECTORS,
     "ranpac": {**ON_VECTORS, "set": {"ranpac": {"bottleneck": 0}}},
@@ -58,6 +58,8 @@ PHOTO_LEARNERS: dict[str, dict[str, Any]] = {
     "lwf": ON_TRAINED,
     "er": ON_TRAINED,
 }
+# Of six classes in three tasks it answers every time with the last task: a third is right.
+PHOTO_LEARNERS = {**SIX_PHOTO_LEARNERS, "naive": ON_TRAINED}
 PHOTOGRAPHS = "caltech101"
 # Points by which another processor changes a prediction in closed form, and standard deviations
 # between training seeds by which it changes a training.
@@ -106,7 +108,7 @@ def drawings(classes: int, seed: int | None, tasks: int, protocol: str, repeats:
 
 def photographs(classes: int, seed: int, tasks: int, orders: int) -> Any:
     """Options of `edgecil.run`; every order has its own training seeds."""
-    made = drawings(classes, seed, tasks, f"random:{orders}", 3)
+    made = drawings(classes, seed, tasks, f"random:{orders}", 2)
     return {**made, "dataset": PHOTOGRAPHS}
 
 
@@ -122,16 +124,16 @@ SETS = (
         ClassSet(
             f"photos-{seed}",
             f"caltech101-6-seed-{seed}",
-            photographs(6, seed, 3, 90),
-            PHOTO_LEARNERS,
+            photographs(6, seed, 3, 60),
+            SIX_PHOTO_LEARNERS,
         )
         for seed in range(10)
     ),
-    ClassSet("photos-20", "caltech101-20-seed-1", photographs(20, 1, 10, 300), PHOTO_LEARNERS),
+    ClassSet("photos-20", "caltech101-20-seed-1", photographs(20, 1, 10, 80), PHOTO_LEARNERS),
     ClassSet(
         "photos-100",
         "caltech101-100",
-        {"dataset": PHOTOGRAPHS, "tasks": 10, "protocol": "random:1000", "repeats": 2},
+        {"dataset": PHOTOGRAPHS, "tasks": 10, "protocol": "random:120", "repeats": 2},
         PHOTO_LEARNERS,
         structured=True,
     ),

@@ -39,12 +39,23 @@ def test_the_loss_by_its_parts(name: str, share: float | None) -> None:
         assert method.loss(images, labels, task).item() == pytest.approx(expected.item())
 
 
-def test_wa_aligns_the_norms_of_new_classes() -> None:
-    method = after_one("wa")
-    learn(method, SCENARIO, TASKS[:2])
-    norms = method.network.head.weight.norm(dim=1)
-    assert norms[2:].mean().item() == pytest.approx(norms[:2].mean().item(), rel=1e-5)
-    assert method.teacher is None
+def test_wa_shortens_the_weights_of_new_classes_and_enlarges_them_only_as_published() -> None:
+    for enlarge in (False, True):
+        method = build("wa", DATASET, settings={"enlarge": enlarge})
+        with SCENARIO.task(TASKS[:2], 0) as task:
+            method.seen = task.seen
+            method.network.grow(4, torch.Generator().manual_seed(0))
+            for factor in (4.0, 0.25):
+                with torch.no_grad():
+                    method.network.head.weight[2:] *= factor
+                before = method.network.head.weight.norm(dim=1)
+                method.end(task)
+                after = method.network.head.weight.norm(dim=1)
+                aligned = enlarge or factor > 1.0
+                expected = before[:2].mean() if aligned else before[2:].mean()
+                assert after[2:].mean().item() == pytest.approx(expected.item(), rel=1e-5)
+                assert torch.equal(after[:2], before[:2])
+        assert method.teacher is None
 
 
 def test_bic_corrects_only_the_newest_classes_and_keeps_earlier_corrections() -> None:

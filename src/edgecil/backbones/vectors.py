@@ -53,7 +53,7 @@ class Linear(Backbone):
 
 
 class MLP(Backbone):
-    """Two hidden layers of 256 units with layer norms."""
+    """Two hidden layers of 256 units, each with a layer norm."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         super().__init__()
@@ -61,7 +61,6 @@ class MLP(Backbone):
         self.feature_size = _WIDTH
         self.scale = InputScale()
         self.layers = nn.Sequential(
-            nn.LayerNorm(width),
             nn.Linear(width, _WIDTH),
             nn.LayerNorm(_WIDTH),
             nn.ReLU(),
