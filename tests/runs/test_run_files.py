@@ -281,7 +281,7 @@ def test_orders_without_a_seed_of_theirs_do_not_count_as_random(tmp_path) -> Non
     table = read_text(tmp_path, ORDERED.replace("order_seed", "order"))
     assert (table.protocols, table.orders("x").counts.tolist()) == (("given",), [3, 1, 1])
     (claims,) = edgecil.analyze(tmp_path / "a.csv").datasets
-    assert claims.methods["x"].claims.population == "class orders and trainings like these"
+    assert claims.methods["x"].claims.population == "orders and trainings like these"
     whole = "method,order,accuracy\nx,0 1|2 3,60\nx,2 3|0 1,61\n"
     assert read_text(tmp_path, whole).sequences[1] == ClassSequence([[2, 3], [0, 1]])
 

@@ -223,6 +223,7 @@ class AnalysisOptions:
     n: int | None = None
     std_ddof: int | None = None
     reading: str | None = None
+    given_tasks: Any = None
     level: float | None = None
 
     @property
@@ -302,7 +303,9 @@ class Analysis:
             labels.append(f"{name}\n{dataset.dataset}" if len(self.datasets) > 1 else name)
         ax.set_yticks(range(len(labels)), labels)
         ax.set_ylim(len(entries), -0.5)
-        ax.set_xlabel(f"{self.options.metric} (%): class orders, and 90 % of runs")
+        names = {f"{dataset.table.order_name}s" for dataset in self.datasets}
+        orders = names.pop() if len(names) == 1 else "orders"
+        ax.set_xlabel(f"{self.options.metric} (%): {orders}, and 90 % of runs")
         return ax
 
     def __repr__(self) -> str:

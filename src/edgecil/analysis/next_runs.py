@@ -219,6 +219,7 @@ class NextRuns:
         directories: of the experiments; empty for files.
         tool: the verb that made the experiments: `run`, `toolbox`, `external`, `export` or
             `import-logs`; `run` if several did.
+        task_names: names of the tasks that the orders arrange; empty if they arrange classes.
         notes: how the runs were read and joined, and what is odd about them.
     """
 
@@ -233,6 +234,7 @@ class NextRuns:
     directories: tuple[str, ...] = ()
     most: int = MOST_ORDERS
     tool: str = "run"
+    task_names: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         most = max(self.steps.values(), key=lambda step: step.order_count)
@@ -361,6 +363,7 @@ def _next(runs: DatasetRuns, target: float | None, order_seed: int, terms: Terms
         directories=tuple(str(experiment.directory) for experiment in runs.experiments),
         most=most,
         tool=tools.pop() if len(tools) == 1 else "run",
+        task_names=table.names or () if table.arranges == "tasks" else (),
     )
 
 

@@ -18,7 +18,7 @@ from edgecil.analysis.similarities import NO_CLASS_NAMES
 from edgecil.io.numbers import per_cent, rounded, rounded_limit
 from edgecil.report.order_table import compare_pair
 from edgecil.runs.identity import inside, listed, training_facts
-from edgecil.runs.run_table import FINISHED
+from edgecil.runs.run_table import FINISHED, Runs
 from edgecil.sequences.protocols import PROTOCOLS, describe_origins, find_protocol
 from edgecil.sequences.space import count_text
 from edgecil.sequences.user_sequences import USER_SEQUENCES as GIVEN
@@ -33,11 +33,17 @@ def headline(dataset: DatasetAnalysis) -> str:
     return f"{count(len(dataset.methods), 'method')} on {' '.join(_what(dataset))}"
 
 
+def _scenario(table: Runs) -> str:
+    """Return what its orders arrange: classes in tasks, or given tasks."""
+    tasks = f"{table.space.tasks} tasks"
+    return tasks if table.arranges == "tasks" else f"{len(table.classes)} classes in {tasks}"
+
+
 def _what(dataset: DatasetAnalysis) -> Iterator[str]:
     table = dataset.table
     yield table.dataset or "your data"
     if table.has_orders:
-        yield f"({len(table.classes)} classes in {table.space.tasks} tasks)"
+        yield f"({_scenario(table)})"
 
 
 def about(dataset: DatasetAnalysis, orders: int) -> list[str]:
@@ -45,7 +51,7 @@ def about(dataset: DatasetAnalysis, orders: int) -> list[str]:
     table = dataset.table
     what = [table.dataset or "your data"]
     if table.has_orders:
-        what.append(f"{len(table.classes)} classes in {table.space.tasks} tasks")
+        what.append(_scenario(table))
         base, _, power = count_text(table.space.size).partition("^")
         what.append(f"{orders:,} of {base}{power.translate(_RAISED)} orders run")
     else:
@@ -110,7 +116,8 @@ def about_training(dataset: DatasetAnalysis) -> str:
     facts = [f"{name} {value}" for name, value in setup_facts(dataset).items()]
     if dataset.table.counts_orders:
         all_claims = [method.claims for method in dataset.methods.values()]
-        facts.append(f"mean over {span((it.order_count for it in all_claims), 'class order')}")
+        order_name = dataset.table.order_name
+        facts.append(f"mean over {span((it.order_count for it in all_claims), order_name)}")
         if any(it.trainings > it.order_count for it in all_claims):
             facts[-1] += f", {span((it.trainings for it in all_claims), 'training')}"
         elif len(own := {it.shared_seeds == 0 for it in all_claims}) == 1:

@@ -96,14 +96,15 @@ def build_overview(
 ) -> ReportFigure:
     """The first figure of a report: methods by rank, and their values on the page's orders."""
     words = metric_words(dataset.metric)
-    kind = "class order" if dataset.table.counts_orders else "run"
+    order_name = dataset.table.order_name
+    kind = order_name if dataset.table.counts_orders else "run"
     rows = [_row(dataset, method, orders) for method in ranked]
     level = per_cent(dataset.level)
     dots = "each dot is an order"
     if any(row.is_crowded for row in rows):
         dots += f" (of {_MOST_DOTS:,} and more only the {_ENDS} lowest and highest)"
     caption = (
-        f"{words.title[0].upper()}{words.title[1:]} over class orders: "
+        f"{words.title[0].upper()}{words.title[1:]} over {order_name}s: "
         f"{'each row is a method; ' if len(rows) > 1 else ''}{dots}, the "
         f"diamond is the mean with its {level} interval, the thin bar holds a new run with "
         f"probability {level}, and grey is the distribution over orders."
@@ -357,7 +358,8 @@ def explain(dataset: DatasetAnalysis) -> str:
             f"probability {per_cent(dataset.level)} and counts how uncertain that distribution is."
         )
     if any(one.order_effect.order_share is not None for one in methods):
-        sentences.append("Order: how much of the variance of runs is due to the class order.")
+        name = dataset.table.order_name
+        sentences.append(f"Order: how much of the variance of runs is due to the {name}.")
     if any(one.claims.probes for one in methods):
         sentences.append(
             "Constructed orders are drawn beside the random ones and belong to no mean; nothing "

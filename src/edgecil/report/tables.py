@@ -42,8 +42,8 @@ def summary_table(
     """
     words, level = metric_words(dataset.metric), per_cent(dataset.level)
     ends_of_run = [f"{50.0 * share:g} %" for share in (1.0 - dataset.level, 1.0 + dataset.level)]
-    over = "class orders" if dataset.table.counts_orders else "runs"
-    counts = Column(over.removeprefix("class "), 0)
+    over = f"{dataset.table.order_name}s" if dataset.table.counts_orders else "runs"
+    counts = Column(over.split()[-1], 0)
     shown = rank(dataset) if ranked is None else ranked
     named = {name: named_orders(dataset, name) for name in shown}
     labels = dict.fromkeys(f"{it.protocol} {it.label}" for own in named.values() for it in own)
@@ -102,7 +102,7 @@ def summary_table(
     notes = [f"In {words.unit}."] if words.unit else []
     notes += (text for key, text in explained.items() if key in titles)
     if any(one.claims.trainings > one.claims.order_count for one in dataset.methods.values()):
-        notes.append("Worst and best are class orders, each the mean of its trainings.")
+        notes.append(f"Worst and best are {over}, each the mean of its trainings.")
     if labels and any(one.claims.mean.validity != "measured" for one in dataset.methods.values()):
         notes.append("Constructed orders do not count for mean, worst and best.")
     extremes = f"the {' and '.join(words.ends)} {over[:-1]}"
@@ -258,7 +258,8 @@ def boundary_table(dataset: DatasetAnalysis) -> Table:
 
 
 def orders_table(dataset: DatasetAnalysis, orders: OrderTable) -> Table:
-    """Every class order that was run, with the value of every method; never cut."""
+    """Every order that was run, with the value of every method; never cut."""
+    table = dataset.table
     z = orders.z
     columns = {Column(name, 1): orders.values[name].tolist() for name in dataset.methods}
     if z is not None:
@@ -266,15 +267,15 @@ def orders_table(dataset: DatasetAnalysis, orders: OrderTable) -> Table:
     if (orders.repeats > 1).any():
         columns[Column("repeats", 0)] = orders.repeats.tolist()
     numbers = ([None if math.isnan(it) else it for it in column] for column in columns.values())
-    names = class_names(dataset.table)
-    texts = {Column("chosen by" if dataset.table.counts_orders else "run"): orders.chosen_by}
+    names = class_names(table)
+    texts = {Column("chosen by" if table.counts_orders else "run"): orders.chosen_by}
     if names:
         texts[Column("classes")] = [describe_sequence(names, it) for it in orders.sequences]
     label = "" if dataset.predictor is None else dataset.predictor.label
     explained = "" if z is None else f"; z is {label} in standard deviations from its mean"
     return Table(
         "orders",
-        "All class orders that were run" if dataset.table.counts_orders else "All runs",
+        f"All {table.order_name}s that were run" if table.counts_orders else "All runs",
         f"Accuracy of each method in %, lowest mean first{explained}."
         f"{' Tasks are separated by |.' if names else ''}",
         (*columns, *texts),

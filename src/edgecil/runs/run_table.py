@@ -27,7 +27,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -46,6 +46,13 @@ STATUSES = ("finished", "failed", "pending")
 FINISHED, FAILED, PENDING = range(len(STATUSES))
 SEED_MEANINGS = ("orders", "trainings", "both")
 _UNKNOWN_SPACE = SequenceSpace((1,) * 100)  # more orders than anybody runs
+
+Arranged: TypeAlias = Literal["classes", "tasks", "unknown"]
+ORDER_NAMES: dict[Arranged, str] = {
+    "classes": "class order",
+    "tasks": "task order",
+    "unknown": "order",
+}
 
 _T = TypeVar("_T")
 
@@ -130,8 +137,8 @@ class Runs:
         seeds_draw_data: whether a seed also draws the data, such as the fold of a cross-validation,
             so that methods with one seed share more than the number.
         notes: what was chosen when the runs were read, in sentences.
-        arranges: what an order arranges: classes, or given tasks, each of which is one class of the
-            sequences then.
+        arranges: what an order arranges: classes, given tasks, each of which is one class of the
+            sequences then, or unknown things where orders have names alone.
     """
 
     dataset: str
@@ -157,7 +164,7 @@ class Runs:
     seeds_are: str = ""
     notes: tuple[str, ...] = ()
     seeds_draw_data: bool = False
-    arranges: Literal["classes", "tasks"] = "classes"
+    arranges: Arranged = "classes"
 
     def __post_init__(self) -> None:
         if not len(self):
@@ -200,7 +207,7 @@ class Runs:
         seeds_are: str = "",
         notes: Sequence[str] = (),
         seeds_draw_data: bool = False,
-        arranges: Literal["classes", "tasks"] = "classes",
+        arranges: Arranged = "classes",
     ) -> Runs:
         """Return a table from its columns, each with an entry for every run; see :class:`Runs`.
 
@@ -266,8 +273,8 @@ class Runs:
 
     @property
     def order_name(self) -> str:
-        """What people call one of its orders: a class order or a task order."""
-        return "task order" if self.arranges == "tasks" else "class order"
+        """What people call one of its orders: a class order, a task order, or an order."""
+        return ORDER_NAMES[self.arranges]
 
     @property
     def stand_in(self) -> str:

@@ -226,19 +226,21 @@ def describe_next(dataset: NextRuns) -> Iterator[str]:
             yield f"{first} − {second}: {_decision(more, unit, dataset.most, grade)}"
     if dataset.orders:
         yield "Next orders:"
-        yield from (f"  {_shorten(order)}" for order in dataset.orders[:_SHOWN])
+        for order in dataset.orders[:_SHOWN]:
+            yield f"  {_describe_order(order, dataset.task_names)}"
         if dataset.orders[_SHOWN:]:
             yield f"  and {len(dataset.orders) - _SHOWN} more"
         wanted = max(step.order_count for step in dataset.steps.values())
         if wanted > len(dataset.orders):
             yield f"These are the first {len(dataset.orders)} of {wanted:,}; ask again then."
     if dataset.repeat:
-        again = "; ".join(map(_shorten, dataset.repeat))
+        again = "; ".join(_describe_order(order, dataset.task_names) for order in dataset.repeat)
         yield f"To separate order from training, train once more: {again}"
 
 
-def _shorten(order: ClassSequence) -> str:
-    text = str(order)
+def _describe_order(order: ClassSequence, task_names: Sequence[str]) -> str:
+    """Return an order of classes by their ids, or of given tasks by their names, cut if long."""
+    text = ", ".join(task_names[number] for number in order.order) if task_names else str(order)
     return text if len(text) <= _WIDTH else f"{text[:_WIDTH].rpartition(' ')[0]} …"
 
 

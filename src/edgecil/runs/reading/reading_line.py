@@ -42,7 +42,8 @@ def _runs_of(tables: Sequence[Runs]) -> str:
     if kind == "order":
         orders = [len(table.orders(name)) for table in tables for name in table.methods]
         fewest, widest = min(orders), max(orders)
-        text = _span(fewest, widest, "class order")
+        names = {table.order_name for table in tables}
+        text = _span(fewest, widest, names.pop() if len(names) == 1 else "order")
         return text if most <= widest else f"{text}, {_span(least, most, 'run')}"
     return _span(least, most, kind)
 

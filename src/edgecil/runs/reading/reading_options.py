@@ -8,6 +8,7 @@ from typing import Any, TypedDict
 
 from edgecil.errors import UsageError, format_value, name_some, nearest, wrong_value_error
 from edgecil.runs.reading.column_names import ROLES
+from edgecil.sequences.task_orders import read_given_tasks
 
 LAST, BEST = "last", "best"
 
@@ -37,6 +38,8 @@ class ReadingOptions(TypedDict, total=False):
         orders_from: protocol that drew the class orders of such a file from its column
             `order_seed`, or else `seed`: `random-legacy` for PyCIL and PILOT; requires 'tasks'.
         tasks: number of tasks of these orders, or the sizes of the tasks.
+        given_tasks: names of the tasks whose order varied, or a file with them: a column of orders
+            then has task orders.
     """
 
     columns: Sequence[str] | Mapping[str, str | Sequence[str]] | str | None
@@ -53,6 +56,7 @@ class ReadingOptions(TypedDict, total=False):
     seeds_are: str | None
     orders_from: str | None
     tasks: Sequence[int] | int | None
+    given_tasks: str | Sequence[str] | None
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,7 @@ class Declarations:
         seeds_are: what a seed varies.
         orders_from: the protocol that draws orders from seeds.
         tasks: number or sizes of the tasks of these orders.
+        given_tasks: names of the tasks that the orders of a column arrange; empty if unknown.
     """
 
     metric: str = ""
@@ -84,6 +89,7 @@ class Declarations:
     seeds_are: str | None = None
     orders_from: str | None = None
     tasks: Sequence[int] | int | None = None
+    given_tasks: tuple[str, ...] = ()
 
 
 def declarations(metric: str | None, options: Mapping[str, Any]) -> Declarations:
@@ -105,6 +111,7 @@ def declarations(metric: str | None, options: Mapping[str, Any]) -> Declarations
         given.get("seeds_are"),
         given.get("orders_from"),
         given.get("tasks"),
+        _task_names(given.get("given_tasks")),
     )
 
 
@@ -143,6 +150,11 @@ def _names(value: Any) -> tuple[str, ...]:
     if isinstance(value, (list, tuple)):
         return tuple(str(part).strip() for part in value)
     return (str(value),)
+
+
+def _task_names(source: str | Sequence[str] | None) -> tuple[str, ...]:
+    tasks = () if source is None else read_given_tasks(source)
+    return tuple(task.name for task in tasks)
 
 
 def _direction(higher: bool | None, lower: bool | None) -> bool | None:

@@ -18,8 +18,9 @@ from edgecil.io.numbers import parse_int
 from edgecil.runs.cells.cell_table import Cell
 from edgecil.runs.metrics import DEFAULT_METRIC
 from edgecil.runs.reading.frames import is_absent, number_in, text_of
+from edgecil.runs.reading.named_tasks import parse_task_order, what_orders_arrange
 from edgecil.runs.reading.reading_options import Declarations
-from edgecil.runs.run_table import Runs
+from edgecil.runs.run_table import ORDER_NAMES, Arranged, Runs
 from edgecil.sequences.sequence import ClassSequence
 
 _T = TypeVar("_T")
@@ -68,7 +69,11 @@ class RunList:
 
 def tables_of_runs(runs: RunList, metric: str, declared: Declarations) -> list[Runs]:
     """Return a table of runs for each dataset, in order of appearance."""
-    placed = _placed_by_sequence(runs) if runs.sequence else _placed_by_seed(runs, declared)
+    placed = _placed_by_task_names(runs, declared.given_tasks)
+    if placed is None and runs.sequence:
+        placed = _placed_by_sequence(runs)
+    elif placed is None:
+        placed = _placed_by_seed(runs, declared)
     rows_of_dataset: dict[str, list[int]] = {}
     for row, dataset in enumerate(runs.dataset):
         rows_of_dataset.setdefault(dataset, []).append(row)
@@ -85,7 +90,9 @@ def tables_of_runs(runs: RunList, metric: str, declared: Declarations) -> list[R
             identity=[identities[row] for row in rows] if identities else None,
             dataset=dataset,
             metric=metric,
-            has_orders=runs.sequence is not None,
+            has_orders=placed.has_orders,
+            names=placed.names,
+            arranges=placed.arranges,
             seeds_are=placed.seeds_are,
             notes=tuple(dict.fromkeys(runs.notes)),
         )
@@ -104,6 +111,39 @@ class _Placed:
     seeds: list[int] | None
     has_seeds: bool
     seeds_are: str = ""
+    has_orders: bool = False
+    names: tuple[str, ...] | None = None
+    arranges: Arranged = "classes"
+
+
+def _placed_by_task_names(runs: RunList, names: tuple[str, ...]) -> _Placed | None:
+    """Place runs by orders that name the given tasks; None if the file has other orders."""
+    column = runs.sequence if runs.sequence is not None else runs.order
+    if not names or column is None:
+        return None
+    orders = []
+    for cell in column:
+        order = parse_task_order(text_of(cell), names)
+        if order is None:
+            return None
+        orders.append(order)
+    labels = (
+        [str(order) for order in orders] if runs.label is None else runs.parsed(runs.label, str)
+    )
+    seeds = None if runs.seed is None else runs.parsed(runs.seed, parse_seed)
+    protocols = _protocols(runs, OWN_ORDERS)
+    has_seeds = seeds is not None
+    return _Placed(
+        orders,
+        protocols,
+        labels,
+        seeds,
+        has_seeds,
+        "",
+        has_orders=True,
+        names=names,
+        arranges="tasks",
+    )
 
 
 def _placed_by_sequence(runs: RunList) -> _Placed:
@@ -113,7 +153,8 @@ def _placed_by_sequence(runs: RunList) -> _Placed:
     if runs.label is not None:
         labels = runs.parsed(runs.label, str)
     seeds = None if runs.seed is None else runs.parsed(runs.seed, parse_seed)
-    return _Placed(orders, _protocols(runs, OWN_ORDERS), labels, seeds, seeds is not None)
+    protocols = _protocols(runs, OWN_ORDERS)
+    return _Placed(orders, protocols, labels, seeds, seeds is not None, has_orders=True)
 
 
 def _placed_by_seed(runs: RunList, declared: Declarations) -> _Placed:
@@ -123,14 +164,17 @@ def _placed_by_seed(runs: RunList, declared: Declarations) -> _Placed:
     protocols = _protocols(runs, "random" if is_drawn else OWN_ORDERS)
     seeds, is_seed = _seeds_of(runs)
     has_seeds = any(is_seed)
+    arranges: Arranged = "classes"
     if runs.order is not None:
+        arranges = what_orders_arrange(runs.order_name, declared.given_tasks)
         names = runs.parsed(runs.order, _required(runs.order_name or "order"))
         seeds, has_seeds = _seeds_within_orders(runs, names, seeds, has_seeds=has_seeds)
         seeds_are = "both"
         labels = [f"order {name}" for name in names]
         keys: list[Hashable] = list(labels)
         runs.notes.append(
-            f"Runs with the same {runs.order_name!r} count as trainings of one class order."
+            f"Runs with the same {runs.order_name!r} count as trainings of one "
+            f"{ORDER_NAMES[arranges]}."
         )
     else:
         labels = [
@@ -144,7 +188,7 @@ def _placed_by_seed(runs: RunList, declared: Declarations) -> _Placed:
     stand_ins = {key: ClassSequence([[place]]) for place, key in enumerate(dict.fromkeys(keys))}
     orders = [stand_ins[key] for key in keys]  # each a task with a class of its own
     seeds = [0] * len(runs) if seeds_are == "orders" else seeds
-    return _Placed(orders, protocols, labels, seeds, has_seeds, seeds_are)
+    return _Placed(orders, protocols, labels, seeds, has_seeds, seeds_are, arranges=arranges)
 
 
 def _seeds_within_orders(

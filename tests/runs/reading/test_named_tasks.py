@@ -1,0 +1,89 @@
+"""Columns of orders: of classes, of given tasks, or of what is unknown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from edgecil import analyze, compare, next_runs
+from edgecil.analysis.sources import gather
+from edgecil.runs.reading.named_tasks import parse_task_order
+from edgecil.sequences import ClassSequence
+
+TASKS = ["dbpedia", "amazon reviews", "yahoo"]
+NAMED = """method,order,accuracy
+a,dbpedia > amazon reviews > yahoo,60
+a,yahoo > dbpedia > amazon reviews,62
+a,amazon reviews > yahoo > dbpedia,64
+b,dbpedia > amazon reviews > yahoo,70
+b,yahoo > dbpedia > amazon reviews,71
+b,amazon reviews > yahoo > dbpedia,72
+"""
+NUMBERED = """method,order,accuracy
+a,Order-1,60
+a,Order-2,62
+a,Order-3,64
+b,Order-1,70
+b,Order-2,71
+b,Order-3,72
+"""
+
+
+@pytest.fixture
+def write(tmp_path: Path):
+    def write_table(text: str) -> Path:
+        path = tmp_path / "published.csv"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write_table
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "yahoo > dbpedia > amazon reviews",
+        "Yahoo -> DBpedia -> Amazon Reviews",
+        "yahoo→dbpedia→amazon reviews",
+        "['yahoo', 'dbpedia', 'amazon reviews']",
+        "yahoo;dbpedia;amazon reviews",
+    ],
+)
+def test_an_order_of_tasks_is_read_by_their_names(text: str) -> None:
+    assert parse_task_order(text, TASKS) == ClassSequence([[2], [0], [1]])
+
+
+@pytest.mark.parametrize("text", ["yahoo > dbpedia", "yahoo > dbpedia > dbpedia", "Order-1", ""])
+def test_other_texts_are_no_order_of_the_tasks(text: str) -> None:
+    assert parse_task_order(text, TASKS) is None
+
+
+def test_named_orders_of_given_tasks_are_sequences_in_the_space_of_their_permutations(
+    write,
+) -> None:
+    path = write(NAMED)
+    [dataset] = gather(path, given_tasks=TASKS).datasets
+    table = dataset.table
+    assert (table.arranges, table.names, table.space.size) == ("tasks", tuple(TASKS), 6)
+    assert ClassSequence([[2], [0], [1]]) in table.sequences
+    text = str(compare(path, given_tasks=TASKS))
+    assert "task orders" in text
+    assert "class order" not in text
+    following = str(*next_runs(path, given_tasks=TASKS))
+    assert "amazon reviews, dbpedia, yahoo" in following
+
+
+@pytest.mark.parametrize(
+    ("column", "options", "expected"),
+    [
+        ("order", {}, "orders and trainings like these"),
+        ("order", {"given_tasks": TASKS}, "task orders and trainings like these"),
+        ("task order", {}, "task orders and trainings like these"),
+        ("class_order", {}, "class orders and trainings like these"),
+    ],
+)
+def test_a_claim_is_about_what_the_orders_arrange(column, options, expected, write) -> None:
+    path = write(NUMBERED.replace("order", column, 1))
+    methods = analyze(path, **options).datasets[0].methods
+    assert {method.claims.population for method in methods.values()} == {expected}
