@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from edgecil.analysis import Analysis
     from edgecil.analysis.next_runs import NextRuns
     from edgecil.report.table import Table
+    from edgecil.runs.reading.reading import Reading
 
 
 def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
@@ -43,6 +44,19 @@ def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
         tables = terminal_tables(dataset)
         yield from tables
         yield "\n".join(["The first table in LaTeX:", *latex_lines(tables[0]), ""])
+
+
+def _read(*, source: Any, save: str | None = None, **options: Any) -> Reading:
+    from edgecil.runs.reading.reading import read
+
+    reading = read(source, **options)
+    if save is not None:
+        reading.save(save)
+    return reading
+
+
+def _show_reading(reading: Reading) -> Iterator[str]:
+    yield f"{reading}\n"
 
 
 def _notes(analysis: Analysis) -> Iterator[str]:
@@ -120,6 +134,21 @@ def _report(*, source: Any, watch: bool = False, **options: Any) -> Any:
     return watch_report(source[0], **options)
 
 
+_READING = (
+    "metric",
+    "columns",
+    "higher_is_better",
+    "lower_is_better",
+    "at",
+    "by",
+    "only",
+    "baseline",
+    "n",
+    "reading",
+)
+"""The options of a reading that --help shows."""
+
+
 FRONT_VERBS = (
     Verb(
         "analyze",
@@ -128,6 +157,7 @@ FRONT_VERBS = (
         "edgecil.analysis.analysis:analyze",
         _show_analysis,
         arguments=("source",),
+        front=("level", "classifier", "similarity", *_READING),
         notes=_notes,
     ),
     Verb(
@@ -137,6 +167,7 @@ FRONT_VERBS = (
         "edgecil.analysis.comparison:compare",
         "edgecil.report.tables:comparison_tables",
         arguments=("source",),
+        front=("method", "level", "classifier", *_READING),
     ),
     Verb(
         "next",
@@ -145,6 +176,7 @@ FRONT_VERBS = (
         "edgecil.analysis.next_runs:next_runs",
         _show_next,
         arguments=("source",),
+        front=("target", "out", "level", "order_seed", *_READING),
         call=_next,
         notes=_next_notes,
     ),
@@ -155,6 +187,7 @@ FRONT_VERBS = (
         "edgecil.report.write:write_report",
         lambda answer: (f"Report: {page}" for page in answer.pages),
         arguments=("source",),
+        front=("out", "open", "watch", "level", *_READING),
         without=("live",),
         further=(Option("watch", "keep the page current while the experiment runs", "bool"),),
         call=_report,
@@ -163,6 +196,20 @@ FRONT_VERBS = (
     ),
 )
 RESULT_VERBS = (
+    Verb(
+        "read",
+        "say how results are understood: methods, datasets, runs, the metric and its direction",
+        (
+            "edgecil read results.csv",
+            "edgecil read logs/ --columns seed=trial --save reading.toml",
+        ),
+        "edgecil.runs.reading.reading:read",
+        _show_reading,
+        arguments=("source",),
+        further=(Option("save", "file to write, which --reading takes for other sources", "str"),),
+        call=_read,
+        plain=lambda reading: reading.summary(),
+    ),
     Verb(
         "export-runs",
         "write the runs of experiments to a CSV file, which 'edgecil analyze' reads",
@@ -173,6 +220,7 @@ RESULT_VERBS = (
         "edgecil.analysis.sources:export_runs",
         lambda answer: (f"Runs: {answer}",),
         arguments=("source",),
+        front=("out", "overwrite", "classifier", *_READING),
         plain=lambda answer: {"out": answer},
     ),
 )

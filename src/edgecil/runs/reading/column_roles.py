@@ -140,7 +140,9 @@ def _fact_role(frame: Frame, name: str) -> str:
     if role in ("method", "dataset", "seed", "run"):
         is_taken = any(role in table.facts for table in frame.tables)
         return "setting" if is_taken else role
-    return "metric" if role == "metric" and not frame.is_log else "setting"
+    if role == "metric":
+        return "label" if frame.is_log else "metric"
+    return "setting"
 
 
 def _are_paths(cells: Sequence[Cell]) -> bool:

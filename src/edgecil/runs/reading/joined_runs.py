@@ -22,6 +22,7 @@ from edgecil.runs.reading.finished_runs import (
     resolve_unknown,
 )
 from edgecil.runs.reading.frames import Frame, frames_of, text_of, texts_of
+from edgecil.runs.reading.logged_orders import place_logged_orders
 from edgecil.runs.reading.memory_tables import DATA_FRAME
 from edgecil.runs.reading.metric_choice import (
     choose_metric,
@@ -35,14 +36,18 @@ from edgecil.runs.reading.published_rows import (
     is_published,
     published_results,
 )
+from edgecil.runs.reading.questions import ReadingQuestion
 from edgecil.runs.reading.reading_options import Declarations
 from edgecil.runs.reading.run_tables import RunList, parse_values, tables_of_runs
-from edgecil.runs.reading.settings import keep_settings_apart, keep_sources_apart
+from edgecil.runs.reading.settings import drop_copies, keep_settings_apart, keep_sources_apart
 from edgecil.runs.reading.task_results import summarise_tasks
 from edgecil.runs.reading.units import in_per_cent
 from edgecil.runs.reading.wide_statistics import melt_methods_with_spreads
 from edgecil.runs.reading.wide_tables import make_long
 from edgecil.runs.run_table import SEED_MEANINGS, Runs
+
+KEY_ROLES = ("dataset", "seed", "order", "run", "sequence", "protocol")
+"""Roles of the columns that say which run a row is, beside its method and settings."""
 
 
 @dataclass
@@ -82,8 +87,12 @@ def join_runs(
         keep_only(frame, declared)
         drop_aggregates(frame)
         if len(frame):
-            if frame.with_role("metric", "curve"):
-                resolve_unknown(frame, declared)
+            try:
+                if frame.with_role("metric", "curve"):
+                    resolve_unknown(frame, declared)
+            except ReadingQuestion as question:  # raised if the frame has the metric
+                frame.question = question
+                continue
             summarise_tasks(frame, declared)
     filled = [frame for frame in frames if len(frame)]
     if not filled:
@@ -138,6 +147,7 @@ def _add_runs(
         from edgecil.runs.reading.drawn_orders import draw_orders
 
         draw_orders(runs, declared, origin)
+    drop_copies(runs)
     if pool is None:
         keep_sources_apart(runs)
     runs.notes = [*(note for one in rows for note in one.frame.notes), *runs.notes]
@@ -211,12 +221,13 @@ def _run_list(
     columns: dict[str, list[Cell]] = {
         name: [] for name in ("dataset", "seed", "order", "run", "sequence", "protocol", "label")
     }
-    columns["identity"] = []
+    columns |= {name: [] for name in ("identity", "class order", "task sizes")}
     order_name = ""
     present: dict[str, int] = {}  # how many frames have a column
     settings: list[dict[str, str]] = []
     scenarios: list[dict[str, str]] = []
     origins: list[str] = []
+    are_logs: list[bool] = []
     places: list[str] = []
     values = []
     key_names: list[str] = []
@@ -232,11 +243,12 @@ def _run_list(
             cells += [None] * len(one) if column is None else [column[row] for row in one.rows]
             if role == "order" and names:
                 order_name = order_name or names[0]
-            key_names += names[:1] if role != "identity" else []
+            key_names += names[:1] if role in KEY_ROLES else []
         settings += _named_cells(one, "setting")
         scenarios += _named_cells(one, "scenario")
         own_places = [frame.place_of(row) for row in one.rows]
         places += own_places
+        are_logs += [frame.is_log] * len(one)
         origins += [frame.tables[frame.table_of_row[row]].source for row in one.rows]
         numbers = parse_values(one.values, own_places, metric)
         numbers = _without_unfinished(one, numbers)
@@ -249,6 +261,7 @@ def _run_list(
         origins,
         places,
         order_name=order_name,
+        is_log=are_logs,
         key_names=tuple(dict.fromkeys(["method", *key_names])),
     )
     for role in ("seed", "order", "run", "sequence", "protocol", "label", "identity"):
@@ -261,6 +274,7 @@ def _run_list(
                 "Some sources have class orders (a column 'order_seed' or 'sequence') and others "
                 "have not, so their runs cannot be joined; analyse them one by one."
             )
+    place_logged_orders(runs, columns["class order"], columns["task sizes"], settings, scenarios)
     parts = [*keep_settings_apart(runs, settings, scenarios, declared), *dict.fromkeys(parts)]
     return runs, parts
 
