@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from edgecil.runs.reading.metric_choice import (
     offered_metrics,
 )
 from edgecil.runs.reading.named_values import name_values
-from edgecil.runs.reading.path_names import path_names
+from edgecil.runs.reading.path_names import PathName, path_names
 from edgecil.runs.reading.published_rows import (
     PUBLISHED_FORMS,
     is_published,
@@ -75,15 +75,17 @@ def join_runs(
     refuse_metric(declared.metric)
     frames = frames_of(tables)
     check_declared(frames, declared)
-    _add_metric_hints(frames)
+    names = path_names([table.source for table in tables if table.form != DATA_FRAME])
+    _add_metric_hints(frames, names)
     for frame in frames:
         assign_roles(frame, declared)
     _add_headings(frames)
-    _add_path_names(frames)
+    _add_path_names(frames, names)
     for frame in frames:
         melt_methods_with_spreads(frame)
     frames = [make_long(frame, declared) for frame in frames]
     for frame in frames:
+        _add_methods(frame, names)
         keep_only(frame, declared)
         drop_aggregates(frame)
         if len(frame):
@@ -156,11 +158,10 @@ def _add_runs(
     joined.notes += runs.notes
 
 
-def _add_metric_hints(frames: Sequence[Frame]) -> None:
+def _add_metric_hints(frames: Sequence[Frame], names: Mapping[str, PathName]) -> None:
     """Note what the names of the files call their values."""
     for frame in frames:
-        sources = [table.source for table in frame.tables if table.form != DATA_FRAME]
-        metrics = {name.metric for name in path_names(sources).values()}
+        metrics = {names[table.source].metric for table in frame.tables if table.source in names}
         if len(metrics) == 1:
             frame.metric_hint = metrics.pop()
 
@@ -190,12 +191,8 @@ def _heading(caption: str, captions: Sequence[str]) -> str:
     return short_name(caption)
 
 
-def _add_path_names(frames: Sequence[Frame]) -> None:
+def _add_path_names(frames: Sequence[Frame], names: Mapping[str, PathName]) -> None:
     """Add what the names of files say, where the files themselves do not say it."""
-    sources = [
-        table.source for frame in frames for table in frame.tables if table.form != DATA_FRAME
-    ]
-    names = path_names(sources)
     for frame in frames:
         said = [names.get(table.source) for table in frame.tables]
         name_values(frame)
@@ -210,6 +207,22 @@ def _add_path_names(frames: Sequence[Frame]) -> None:
             is_single = role == "dataset" and len(set(cells)) < 2
             if not is_known and None not in cells and not is_single:
                 frame.add(f"{role} of file", cells, role)
+
+
+def _add_methods(frame: Frame, names: Mapping[str, PathName]) -> None:
+    """Name the method by the file where no column has it."""
+    if frame.with_role("method"):
+        return
+    methods = [_method_of(table, names) for table in frame.tables]
+    frame.add("method of file", [methods[number] for number in frame.table_of_row], "method")
+
+
+def _method_of(table: CellTable, names: Mapping[str, PathName]) -> str:
+    """Return the name of a table's file, which stands for its method."""
+    if table.form == DATA_FRAME:
+        is_unnamed = table.source == DATA_FRAME or re.fullmatch(r"table \d+", table.source)
+        return "method" if is_unnamed else table.source
+    return names[table.source].method or Path(table.source).name.partition(".")[0] or "method"
 
 
 def _run_list(
@@ -289,24 +302,11 @@ def _named_cells(one: RunRows, role: str) -> list[dict[str, str]]:
 def _methods(one: RunRows) -> list[str]:
     """Return the method of every run; the name of the file where no column has it."""
     frame = one.frame
-    names = frame.with_role("method")
-    if names:
-        texts = texts_of(frame.columns[names[0]])
-        for row in one.rows:
-            if not texts[row]:
-                raise DataError(f"{frame.place_of(row)} has no method; fill it in.")
-        return [texts[row] for row in one.rows]
-    stems = [_stem(table) for table in frame.tables]
-    return [stems[frame.table_of_row[row]] for row in one.rows]
-
-
-def _stem(table: CellTable) -> str:
-    """Return the name of a table's file, which stands for its method."""
-    if table.form == DATA_FRAME:
-        is_unnamed = table.source == DATA_FRAME or re.fullmatch(r"table \d+", table.source)
-        return "method" if is_unnamed else table.source
-    name = path_names([table.source])[table.source]
-    return name.method or Path(table.source).name.partition(".")[0] or "method"
+    texts = texts_of(frame.columns[frame.with_role("method")[0]])
+    for row in one.rows:
+        if not texts[row]:
+            raise DataError(f"{frame.place_of(row)} has no method; fill it in.")
+    return [texts[row] for row in one.rows]
 
 
 def _without_unfinished(one: RunRows, values: Floats) -> Floats:
