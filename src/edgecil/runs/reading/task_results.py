@@ -121,10 +121,8 @@ def _name_matrix(frame: Frame) -> None:
     name = values[0]
     words = set(words_of(name))
     stems = {PurePath(table.source).name.partition(".")[0] for table in frame.tables}
-    is_matrix = bool(_MATRIX & words)
     is_unnamed = words <= {"value", "index", *_MATRIX}
-    if is_unnamed:
-        is_matrix = is_matrix or all(_MATRIX & set(words_of(stem)) for stem in stems)
+    is_matrix = bool(_MATRIX & words) or all(_MATRIX & set(words_of(stem)) for stem in stems)
     if is_matrix and len(axes) in (2, 3) and not frame.with_role("step", "task"):
         *run_axes, step, task = axes
         lengths = {len(set(frame.columns[axis])) for axis in (step, task)}

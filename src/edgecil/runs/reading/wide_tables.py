@@ -20,6 +20,7 @@ from edgecil.runs.reading.column_names import column_name
 from edgecil.runs.reading.column_roles import unknown_numbers
 from edgecil.runs.reading.dataset_names import is_dataset
 from edgecil.runs.reading.frames import Frame, is_numeric
+from edgecil.runs.reading.memory_tables import DATA_FRAME
 from edgecil.runs.reading.metric_choice import metric_of_column
 from edgecil.runs.reading.path_names import METRIC_WORDS, parse_name
 from edgecil.runs.reading.reading_options import Declarations
@@ -221,11 +222,16 @@ def _melt(frame: Frame, parts: dict[str, _Part], declared: Declarations) -> Fram
 
 
 def _metric_of(part: _Part, frame: Frame) -> str:
-    """Return the metric of a wide column: by its name, else by the file's, or its caption's."""
+    """Return the metric of a wide column: by its name, else by the file's, or its caption's.
+
+    Wide DataFrames have accuracies if they do not say otherwise, as lists of numbers have.
+    """
     if part.metric and column_name(part.metric).role in ("", "metric"):
         return part.metric
     if frame.metric_hint:
         return frame.metric_hint
+    if all(table.form == DATA_FRAME for table in frame.tables):
+        return DEFAULT_METRIC
     captions = {_metric_of_caption(table.caption) for table in frame.tables}
     return (captions.pop() if len(captions) == 1 else "") or UNNAMED
 
