@@ -213,10 +213,8 @@ def test_analysing_a_csv_loads_neither_torch_nor_images(tmp_path: Path) -> None:
 
 def test_an_analysis_is_shown_in_a_notebook(tmp_path: Path) -> None:
     analysis = quick(table_of({"m<": noisy(0), "n": noisy(1)}, ("random", "edge")))
-    axes = analysis.plot()
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["m<", "n"]
-    assert analysis.plot(ax=axes) is axes
-    assert repr(analysis) == "<Analysis of a table of made-up: made-up: m<, n on 6 orders>"
+    first = str(analysis).splitlines()[0]
+    assert repr(analysis) == f"<Analysis of a table of made-up: {first}>"
     from IPython.lib.pretty import pretty
 
     assert pretty(analysis) == str(analysis), "with the numbers"

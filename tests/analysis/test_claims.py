@@ -7,14 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from edgecil.analysis import compare_pairs
 from edgecil.analysis.calibration import reached_coverage
 from edgecil.analysis.claims import Claims, make_claims, representative_orders
 from edgecil.analysis.next_runs import NextStep, advise
 from edgecil.analysis.terms import Terms
 from edgecil.runs.run_table import Runs
 from edgecil.sequences.sequence import ClassSequence
-from tests.analysis.tables import Run, analysed, build, noisy, rows, runs_of, table_of
+from tests.analysis.tables import Run, analysed, build, compare_two, noisy, rows, runs_of, table_of
 
 RANDOM = {"accuracy": noisy(0)}
 
@@ -116,13 +115,13 @@ def test_a_part_of_an_enumeration_does_not_count_as_random() -> None:
     part, whole = first(25), first(90)
     claims = make_claims(part, "m")
     assert (claims.protocols, claims.order_count, claims.blind) == (("latin",), 3, True)
-    assert compare_pairs(part, ("m", "n"))["m"]["n"].n == 3
-    assert compare_pairs(whole, ("m", "n"))["m"]["n"].n == 90
+    assert compare_two(part, "m", "n").n == 3
+    assert compare_two(whole, "m", "n").n == 90
     listed = build(run for run in rows(part) if run.protocol == "enumerate")
     alone = make_claims(listed, "m")
     assert (alone.blind, alone.order_count, alone.worse.value) == (False, 25, None)
-    pair = compare_pairs(listed, ("m", "n"))["m"]["n"]
-    assert (pair.blind, pair.protocols) == (False, ("enumerate",))
+    pair = compare_two(listed, "m", "n")
+    assert (pair.random_orders, pair.chosen_by) == (False, ("enumerate",))
     warnings = analysed(part).methods["m"].warnings
     assert any(warning.startswith("enumerate: 65 orders") for warning in warnings)
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from edgecil.analysis import compare_pairs
 from edgecil.analysis.claims import make_claims, representative_orders
 from edgecil.analysis.samples import Choice, find_truth, random_protocols
 from edgecil.analysis.terms import Terms
@@ -14,7 +13,7 @@ from edgecil.sequences import PROTOCOLS, LabelledSequence, Protocol
 from edgecil.sequences.protocols import register_protocol
 from edgecil.sequences.protocols.protocol import Request
 from edgecil.sequences.protocols.random import Random
-from tests.analysis.tables import SPACE, Run, build, noisy, table_of
+from tests.analysis.tables import SPACE, Run, build, compare_two, noisy, table_of
 
 CLAIMS = ("mean", "std", "next_run", "tail", "worse", "not_worse")
 
@@ -84,10 +83,10 @@ def test_orders_of_a_design_beside_independent_ones_are_not_exact() -> None:
 
 def test_comparisons_give_intervals_for_random_orders_only() -> None:
     pairs = {
-        name: compare_pairs(table_of({"a": noisy(0), "b": noisy(1)}, (name,)), ("a", "b"))["a"]["b"]
+        name: compare_two(table_of({"a": noisy(0), "b": noisy(1)}, (name,)), "a", "b")
         for name in ("random", "latin", "edge", "optimal", "adversarial", "same-three")
     }
-    assert [name for name, pair in pairs.items() if pair.blind] == ["random", "latin"]
+    assert [name for name, pair in pairs.items() if pair.random_orders] == ["random", "latin"]
     assert [name for name, pair in pairs.items() if pair.interval] == ["random", "latin"]
 
 

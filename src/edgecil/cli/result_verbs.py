@@ -13,28 +13,30 @@ from edgecil.errors import UsageError
 
 if TYPE_CHECKING:
     from edgecil.analysis import Analysis
-    from edgecil.analysis.next_runs import NextRuns
+    from edgecil.analysis.next_runs import DatasetNextRuns
     from edgecil.report.table import Table
     from edgecil.runs.reading.reading import Reading
 
 
 def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
-    from edgecil.analysis.analysis import describe_dataset
     from edgecil.report.narrative import headline, noise_sentences
     from edgecil.report.order_table import rank
     from edgecil.report.table import latex_lines
     from edgecil.report.tables import terminal_tables
     from edgecil.sequences.protocols import origin_sentences
-    from edgecil.wording.sentences import describe_overall
+    from edgecil.wording.analysis_sentences import describe_dataset, describe_methods
+    from edgecil.wording.comparison_sentences import describe_comparisons
 
     if answer.reading:
         yield f"{answer.reading}\n"
-    overall = list(describe_overall(answer.over_datasets, answer.options.metric))
-    if overall:
-        yield "".join(f"{sentence}\n" for sentence in overall)
+    several = len(answer.datasets) > 1
+    comparisons = list(describe_comparisons(answer.compared_groups))
+    if several and comparisons:
+        yield "".join(f"{sentence}\n" for sentence in comparisons)
     for dataset in answer.datasets:
         yield f"{headline(dataset)}\n"
-        yield "".join(f"{sentence}\n" for sentence in describe_dataset(dataset))
+        sentences = describe_methods(dataset) if several else describe_dataset(dataset)
+        yield "".join(f"{sentence}\n" for sentence in sentences)
         noise = noise_sentences(dataset, rank(dataset))
         if noise:
             yield f"{' '.join(noise)}\n"
@@ -69,7 +71,7 @@ def _notes(analysis: Analysis) -> Iterator[str]:
 def _next(*, out: str | None = None, **options: Any) -> dict[str, Any]:
     from edgecil.analysis.next_runs import next_runs
 
-    datasets = next_runs(**options, out=out)
+    datasets = next_runs(**options, out=out).datasets
     return {"datasets": datasets, "out": out if datasets[0].orders else None}
 
 
@@ -82,8 +84,8 @@ def _show_next(answer: dict[str, Any]) -> Iterator[str]:
     return explain_next(answer["datasets"], answer["out"])
 
 
-def explain_next(datasets: Sequence[NextRuns], out: str | None = None) -> Iterator[str]:
-    """Yield sentences that say what to run next, the orders, and how to run them."""
+def explain_next(datasets: Sequence[DatasetNextRuns], out: str | None = None) -> Iterator[str]:
+    """What to run next, as sentences, the orders, and how to run them."""
     from edgecil.wording.sentences import describe_next
 
     for dataset in datasets:
@@ -93,10 +95,9 @@ def explain_next(datasets: Sequence[NextRuns], out: str | None = None) -> Iterat
         yield from _how_to_run(dataset, out)
 
 
-def _how_to_run(dataset: NextRuns, out: str | None) -> Iterator[str]:
-    """Yield the commands, if the experiment has a directory; else what to add to the file."""
-    tool = dataset.tool
-    directories = [shlex.quote(directory) for directory in dataset.directories]
+def _how_to_run(dataset: DatasetNextRuns, out: str | None) -> Iterator[str]:
+    """The commands, if the experiment is recorded; else what to add to the file."""
+    directories, tool = [shlex.quote(one) for one in dataset.directories], dataset.tool
     file = shlex.quote(out or "next.json")
     how = "train them with your program, and add a row for each."
     again = "train these orders again with another seed, and add rows with a column 'seed'."

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from edgecil.analysis.analysis import Analysis, as_analysis
+from edgecil.analysis.analysis import as_analysis
+from edgecil.analysis.answers import Analysis
 from edgecil.analysis.sources import Source
 from edgecil.classes import ClassList
 from edgecil.errors import DataError, UsageError

@@ -427,14 +427,23 @@ def combine(known: Sequence[Posterior | Combination], weights: Sequence[float]) 
     for quantity in quantities:
         total = np.zeros(_DRAWS)
         for one, weight in zip(known, weights, strict=True):
-            places = rng.permutation((np.arange(_DRAWS) + 0.5) / _DRAWS)
-            table = np.array([float(one.quantile(quantity, p)) for p in _POINTS])
-            total += weight * np.interp(places, _POINTS, table)
+            values = _quantiles(one, quantity, (np.arange(_DRAWS) + 0.5) / _DRAWS)
+            total += weight * rng.permutation(values)
         draws[quantity] = np.sort(total)
     mean = sum(w * float(one.mean) for one, w in zip(known, weights, strict=True))
     return Combination(mean, draws, min(one.shared_seeds for one in known))
 
 
+def _quantiles(part: Posterior | Combination, quantity: Quantity, probabilities: Floats) -> Floats:
+    """Return the values below which a quantity is with (n,) probabilities."""
+    if isinstance(part, Combination):
+        return np.asarray(np.quantile(part.draws[quantity], probabilities))
+    middle, quarter = (float(part.quantile(quantity, p)) for p in (0.5, 0.25))
+    farthest = (middle - float(part.quantile(quantity, 0.5 / _DRAWS))) / (middle - quarter)
+    reach = np.arcsinh(max(farthest, 1.0)) * np.linspace(-1.0, 1.0, _POINTS)
+    values = middle + (middle - quarter) * np.sinh(reach)
+    return np.asarray(np.interp(probabilities, part.cdf(quantity, values), values))
+
+
 _DRAWS = 20_000
-_POINTS = np.concatenate([[0.0005, 0.002, 0.005, 0.01, 0.02], np.arange(0.03, 0.98, 0.02)])
-_POINTS = np.unique(np.concatenate([_POINTS, 1.0 - _POINTS]))
+_POINTS = 501
