@@ -85,7 +85,7 @@ def _show_next(answer: dict[str, Any]) -> Iterator[str]:
 
 
 def explain_next(datasets: Sequence[DatasetNextRuns], out: str | None = None) -> Iterator[str]:
-    """What to run next, as sentences, the orders, and how to run them."""
+    """Yield sentences that say what to run next, the orders, and how to run them."""
     from edgecil.wording.sentences import describe_next
 
     for dataset in datasets:
@@ -96,8 +96,9 @@ def explain_next(datasets: Sequence[DatasetNextRuns], out: str | None = None) ->
 
 
 def _how_to_run(dataset: DatasetNextRuns, out: str | None) -> Iterator[str]:
-    """The commands, if the experiment is recorded; else what to add to the file."""
-    directories, tool = [shlex.quote(one) for one in dataset.directories], dataset.tool
+    """Yield the commands, if the experiment has a directory; else what to add to the file."""
+    tool = dataset.tool
+    directories = [shlex.quote(directory) for directory in dataset.directories]
     file = shlex.quote(out or "next.json")
     how = "train them with your program, and add a row for each."
     again = "train these orders again with another seed, and add rows with a column 'seed'."
