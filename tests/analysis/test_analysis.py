@@ -213,7 +213,8 @@ def test_analysing_a_csv_loads_neither_torch_nor_images(tmp_path: Path) -> None:
 
 def test_an_analysis_is_shown_in_a_notebook(tmp_path: Path) -> None:
     analysis = quick(table_of({"m<": noisy(0), "n": noisy(1)}, ("random", "edge")))
-    first = str(analysis).splitlines()[0]
+    reading, first, *_ = str(analysis).splitlines()
+    assert reading == analysis.reading
     assert repr(analysis) == f"<Analysis of a table of made-up: {first}>"
     from IPython.lib.pretty import pretty
 

@@ -179,12 +179,13 @@ def test_methods_of_several_files_are_compared(tmp_path: Path) -> None:
 def test_printing_a_comparison_and_advice_gives_their_sentences() -> None:
     table = table_of({"a": noisy(0), "b": noisy(0, mean=70.0), "c": noisy(2)}, ("latin",))
     result = edgecil.compare(table)
-    first, *others = str(result).splitlines()
+    reading, first, *others = str(result).splitlines()
+    assert reading == result.reading
     assert first.startswith("b leads: it is ")
     assert repr(result) == f"<Comparison of a table of made-up: {first}>"
     assert len(others) >= 3
     two = edgecil.compare(table, method=["a", "b"])
-    assert str(two) == str(two["a", "b"])
+    assert str(two) == f"{two.reading}\n{two['a', 'b']}"
     advice = edgecil.next_runs(table)
     for shown in (str(advice), pretty(advice)):
         assert all(str(order) in shown for order in advice.repeat)
@@ -271,7 +272,7 @@ def test_every_dataset_weighs_the_same_over_all(tmp_path: Path) -> None:
     assert {one.adjusted_for for one in (over, *singles)} == {3}
     assert result["a", "b"] is over
     assert result["d1", "b", "a"] is singles[1]
-    assert str(result).startswith("Over 2 datasets, b ")
+    assert str(result).splitlines()[1].startswith("Over 2 datasets, b ")
     profile = result.profiles["a"]
     assert (np.diff(profile.share) <= 0.0).all()
     assert (profile.low <= profile.share).all()

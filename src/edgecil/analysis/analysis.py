@@ -49,6 +49,7 @@ from edgecil.errors import UsageError, format_value, unknown_name_error
 from edgecil.hints import Level
 from edgecil.io.arrays import Floats
 from edgecil.options import checked
+from edgecil.runs.reading.reading_options import ReadingOptions
 from edgecil.runs.run_table import Runs
 from edgecil.sequences.objective import OBJECTIVES, applicable_objectives
 from edgecil.sequences.protocols import find_protocol

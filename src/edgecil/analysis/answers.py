@@ -368,8 +368,9 @@ class Analysis(Entries[Any]):
         return f"<Analysis of {self.source}: {first}>"
 
     def __str__(self) -> str:
-        """Return who is better, what may be claimed about each method, and all warnings."""
-        return "\n".join(describe_analysis(self))
+        """Return the reading, who is better, the claims about each method, and all warnings."""
+        reading = [self.reading] if self.reading else []
+        return "\n".join([*reading, *describe_analysis(self)])
 
     _repr_pretty_ = show_printed
 

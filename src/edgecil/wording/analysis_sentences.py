@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 
 def describe_analysis(analysis: Analysis) -> Iterator[str]:
-    """Yield how the sources were read, who is better, each dataset, then each warning once."""
-    if analysis.reading:
-        yield analysis.reading
+    """Yield who is better over all datasets, then each dataset, then each warning once."""
     several = len(analysis.datasets) > 1
     yield from describe_comparisons(analysis.compared_groups)
     warnings: list[str] = []
