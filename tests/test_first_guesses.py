@@ -112,7 +112,7 @@ def test_methods_are_compared_as_a_dict_of_plain_numbers() -> None:
     comparison = edgecil.compare(ACCURACIES)
     frame = {"ours": pandas.DataFrame({"accuracy": ACCURACIES["ours"]}), "base": ACCURACIES["base"]}
     assert str(edgecil.compare(frame)) == str(comparison)
-    assert [(pair.first, pair.second) for pair in comparison.pairs] == [("ours", "base")]
+    assert [(pair.ahead, pair.behind) for pair in comparison] == [("ours", "base")]
     for wrong in ({"ours": [[1.0]], "base": [2.0]}, {"ours": ["a"], "base": [2.0]}):
         with pytest.raises(UsageError, match="accuracies for each name"):
             edgecil.compare(wrong)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from edgecil.analysis import DatasetAnalysis, analyze
+from edgecil.analysis import Comparison, DatasetAnalysis, analyze, compare_tables
 from edgecil.runs.run_files import write_runs
 from edgecil.runs.run_table import FAILED, FINISHED, PENDING, Runs
 from edgecil.sequences import ClassSequence, SequenceSpace, profile, protocol
@@ -125,6 +125,12 @@ def analysed(table: Runs, **options: Any) -> DatasetAnalysis:
     """Analyse the runs on one dataset."""
     (dataset,) = analyze(table, **options).datasets
     return dataset
+
+
+def compare_two(table: Runs, first: str, second: str) -> Comparison:
+    """Return the only comparison of two methods of a table."""
+    ((comparison,),) = compare_tables([table], (first, second)).by_table
+    return comparison
 
 
 def two_hard_orders(table: Runs, method: str) -> Runs:

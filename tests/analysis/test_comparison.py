@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 import edgecil
-from edgecil.analysis import Comparison, compare, compare_pairs
-from edgecil.analysis.comparison import performance_profile
+from edgecil.analysis import Comparison, compare, compare_tables
+from edgecil.analysis.profiles import performance_profile
 from edgecil.analysis.samples import know
 from edgecil.errors import UsageError
-from tests.analysis.tables import build, noisy, runs_of, table_of, write
+from tests.analysis.tables import build, compare_two, noisy, runs_of, table_of, write
 
 RNG = np.random.default_rng(0)
 
@@ -35,11 +35,12 @@ def compared(a: ArrayLike, b: ArrayLike) -> Comparison:
 
 
 def test_with_many_orders_interval_and_test_are_scipys_paired_ones() -> None:
-    result, oracle = compared(A, B), stats.ttest_rel(A, B)
+    result, oracle = compared(A, B), stats.ttest_rel(B, A)
     interval = oracle.confidence_interval(0.95)
     assert result.interval == pytest.approx((interval.low, interval.high), abs=0.03)
-    assert result.p_value == pytest.approx(oracle.pvalue, rel=0.3, abs=1e-4)
-    assert result.difference == pytest.approx((A - B).mean())
+    assert result.p == pytest.approx(oracle.pvalue, rel=0.3, abs=1e-4)
+    assert (result.ahead, result.behind) == ("b", "a")
+    assert result.difference == pytest.approx((B - A).mean())
 
 
 def test_a_seed_that_all_orders_share_widens_the_interval() -> None:
@@ -49,7 +50,7 @@ def test_a_seed_that_all_orders_share_widens_the_interval() -> None:
             for method, place in (("a", 0), ("b", 1))
             for number, run in enumerate(runs_of(method, "enumerate", noisy(place)))
         ]
-        pair = compare_pairs(build(runs), ("a", "b"))["a"]["b"]
+        pair = compare_two(build(runs), "a", "b")
         assert ("one training seed" in pair.population) != own
         return pair.interval
 
@@ -62,9 +63,9 @@ def test_the_difference_over_all_orders_is_that_of_the_means_though_some_are_rep
     again = [replace(run, seed=1, accuracy=90.0) for run in runs[:10]]
     table = build([*runs, *again])
     first, second = (table.orders(name).accuracies.mean() for name in "ab")
-    pair = compare_pairs(table, ("a", "b"))["a"]["b"]
-    assert pair.difference == pytest.approx(first - second)
-    assert sum(pair.interval) / 2 == pytest.approx(first - second, abs=0.01)
+    pair = compare_two(table, "a", "b")
+    assert pair.difference == pytest.approx(abs(first - second))
+    assert sum(pair.interval) / 2 == pytest.approx(abs(first - second), abs=0.01)
 
 
 @pytest.mark.parametrize(
@@ -83,17 +84,20 @@ def test_verdicts_have_grades(gap: float, spread: float, orders: int, expected: 
     assert (result.interval is None) == (expected == "too few")
 
 
-def test_ties_count_half() -> None:
-    result = compared([1.0, 2.0, 3.0, 4.0], [0.0, 2.0, 3.0 + 1e-13, 5.0])
-    assert result.won == pytest.approx((1 + 0.5 + 0.5 + 0) / 4)
-    assert (result.wins, result.tied, result.n) == (1, 2, 4)
-    assert (result.swapped().wins, result.swapped().tied) == (1, 2)
+def test_wins_ties_and_losses_are_those_of_the_method_that_is_ahead() -> None:
+    result = compared([1.0, 2.0, 3.0, 4.0], [0.0, 2.0, 3.0 + 1e-13, 4.5])
+    assert (result.ahead, result.wins, result.ties, result.losses, result.n) == ("a", 1, 2, 1, 4)
+    assert (result.better, result.worse, result.grade) == (None, None, "cannot tell")
 
 
-def test_the_other_way_round_is_the_complement() -> None:
-    swapped, other = compared(A, B).swapped(), compared(B, A)
-    for name in ("difference", "interval", "won", "new_run_probability"):
-        assert getattr(swapped, name) == pytest.approx(getattr(other, name))
+def test_a_comparison_is_the_same_whichever_method_comes_first() -> None:
+    one, other = compared(A, B), compared(B, A)
+    assert (one.better, one.worse) == (other.worse, other.better) == ("b", "a")
+    names = ("difference", "low", "high", "probability", "new_run_probability", "p", "wins")
+    for name in names:
+        assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-12)
+    assert one.low > 0.0
+    assert one.probability > 0.97
 
 
 def test_over_learners_of_all_kinds_the_probability_on_a_new_order_is_right() -> None:
@@ -108,14 +112,14 @@ def test_over_learners_of_all_kinds_the_probability_on_a_new_order_is_right() ->
 
 def test_pairs_are_compared_on_the_orders_of_blind_protocols() -> None:
     table = table_of({"low": noisy(0), "high": noisy(1, mean=60.0)}, ("latin", "edge"))
-    result = compare_pairs(table, ("low", "high"))["low"]["high"]
-    assert (result.n, result.blind) == (3, True)
+    result = compare_two(table, "low", "high")
+    assert (result.n, result.random_orders) == (3, True)
     assert result.interval is not None
-    assert result.adjusted_p == result.p_value
+    assert (result.adjusted_for, result.p) == (1, result.unadjusted_p)
     chosen = table_of({"a": noisy(0), "b": noisy(1)}, ("edge",))
-    only = compare_pairs(chosen, ("a", "b"))["a"]["b"]
-    assert (only.n, only.blind) == (3, False)
-    assert (only.protocols, result.protocols) == (("edge",), ())
+    only = compare_two(chosen, "a", "b")
+    assert (only.n, only.random_orders) == (3, False)
+    assert (only.chosen_by, result.chosen_by) == (("edge",), ())
     assert only.interval is None, "orders chosen by similarity say nothing about others"
 
 
@@ -126,26 +130,25 @@ def test_repeats_count_only_if_both_methods_have_their_seed() -> None:
         *runs_of("a", "random", lambda sequence: a(sequence) + 9.0, seed=1),
         *runs_of("b", "random", b),
     ]
-    result = compare_pairs(build(runs), ("a", "b"))["a"]["b"]
+    result = compare_two(build(runs), "a", "b")
     orders = {run.sequence for run in runs}
-    assert result.difference == pytest.approx(np.mean([a(one) - b(one) for one in orders]))
+    assert result.difference == pytest.approx(abs(np.mean([a(one) - b(one) for one in orders])))
 
 
 def test_a_verdict_and_its_interval_follow_one_rule_whatever_the_number_of_pairs() -> None:
     verdicts = set()
     for seed in range(4):
         rng = np.random.default_rng(seed)
-        values = {name: noisy(place, mean=50.0 + 1.5 * place) for place, name in enumerate("abcd")}
+        values = {name: noisy(place, mean=50.0 + 2.0 * place) for place, name in enumerate("abcd")}
         runs = [
             replace(run, seed=number, accuracy=(run.accuracy or 0.0) + rng.normal(0.0, 1.0))
             for name, accuracy in values.items()
             for number, run in enumerate(runs_of(name, "random", accuracy))
         ]
-        for others in compare_pairs(build(runs), "abcd").values():
-            for pair in others.values():
-                low, high = pair.interval
-                assert (low <= 0.0 <= high) == (pair.grade == "cannot tell")
-                verdicts.add(pair.grade)
+        for pair in compare_tables([build(runs)], "abcd").by_table[0]:
+            assert (pair.low <= 0.0 <= pair.high) == (pair.grade == "cannot tell")
+            assert (pair.better is None) == (pair.grade == "cannot tell")
+            verdicts.add(pair.grade)
     assert len(verdicts) > 1
 
 
@@ -167,31 +170,33 @@ def test_methods_of_several_files_are_compared(tmp_path: Path) -> None:
     write(a, tmp_path / "a.csv")
     write(b, tmp_path / "b.csv.gz")
     result = edgecil.compare([tmp_path / "a.csv", tmp_path / "b.csv.gz"])
-    (pair,) = result.pairs
-    assert (pair.first, pair.second, pair.comparison.n) == ("a", "b", 3)
-    assert result["b", "a"].difference == -pair.comparison.difference
-    assert result.to_pandas().loc[0, ["first", "n"]].tolist() == ["a", 3]
+    (pair,) = result
+    assert (pair.ahead, pair.behind, pair.n) == ("b", "a", 3)
+    assert result["b", "a"] is result["a", "b"] is pair
+    assert result.to_pandas().loc[0, ["ahead", "n"]].tolist() == ["b", 3]
 
 
 def test_printing_a_comparison_and_advice_gives_their_sentences() -> None:
     table = table_of({"a": noisy(0), "b": noisy(0, mean=70.0), "c": noisy(2)}, ("latin",))
     result = edgecil.compare(table)
-    assert "3 pairs" in repr(result)
-    assert "1 pair " in repr(edgecil.compare(table, method=["a", "b"]))
-    assert str(result).startswith("b is ")
-    assert len(str(result).splitlines()) >= 3
+    reading, first, *others = str(result).splitlines()
+    assert reading == result.reading
+    assert first.startswith("b leads: it is ")
+    assert repr(result) == f"<Comparison of a table of made-up: {first}>"
+    assert len(others) >= 3
+    two = edgecil.compare(table, method=["a", "b"])
+    assert str(two) == f"{two.reading}\n{two['a', 'b']}"
     advice = edgecil.next_runs(table)
-    assert f"{len(advice[0].repeat)} to train once more" in repr(advice)
-    for shown in (str(advice[0]), pretty(advice)):
-        assert all(str(order) in shown for order in advice[0].repeat)
+    for shown in (str(advice), pretty(advice)):
+        assert all(str(order) in shown for order in advice.repeat)
         assert all(f"{name}: " in shown for name in "abc")
     assert pretty(result) == str(result)
 
 
 def test_chosen_methods_only_and_unknown_ones_are_refused() -> None:
     table = table_of({"a": noisy(0), "b": noisy(1), "c": noisy(2)}, ("latin",))
-    assert len(edgecil.compare(table).pairs) == 3
-    assert len(edgecil.compare(table, method=["a", "c"]).pairs) == 1
+    assert len(edgecil.compare(table)) == 3
+    assert len(edgecil.compare(table, method=["a", "c"])) == 1
     with pytest.raises(UsageError, match="'d'"):
         edgecil.compare(table, method=["a", "d"])
 
@@ -203,10 +208,10 @@ def test_methods_without_a_common_order_are_refused() -> None:
 
 
 def test_less_forgetting_wins() -> None:
-    runs = [*runs_of("a", "latin", noisy(0)), *runs_of("b", "latin", noisy(1, mean=70.0))]
+    runs = [*runs_of("a", "latin", noisy(0)), *runs_of("b", "latin", noisy(0, mean=70.0))]
     table = build(tuple(runs), metric="forgetting")
     result = edgecil.compare(table, metric="forgetting")["a", "b"]
-    assert (result.won, result.difference < 0.0) == (1.0, True)
+    assert (result.ahead, result.wins, result.difference > 0.0) == ("a", result.n, True)
     assert result.new_run_probability > 0.9
 
 
@@ -218,16 +223,18 @@ def test_what_compare_says_already_stands_in_the_advice(lead: float, grade: str)
         [(name, seed, it) for name, own in runs.items() for seed, it in enumerate(own)],
         columns=["method", "seed", "accuracy"],
     )
-    (advice,) = edgecil.next_runs(frame)
-    assert edgecil.compare(frame)["a", "b"].grade == advice.grades["b"]["a"] == grade
-    [sentence] = [line for line in str(advice).splitlines() if line.startswith("b − a: ")]
-    assert sentence.startswith("b − a: clear already") == (grade == "clear")
-    assert sentence.startswith("b − a: likely already") == (grade == "likely")
+    (advice,) = edgecil.next_runs(frame).datasets
+    pair = edgecil.compare(frame)["a", "b"]
+    assert pair.grade == advice.grades[pair.ahead][pair.behind] == grade
+    start = f"{pair.ahead} − {pair.behind}: "
+    [sentence] = [line for line in str(advice).splitlines() if line.startswith(start)]
+    assert sentence.startswith(f"{start}clear already") == (grade == "clear")
+    assert sentence.startswith(f"{start}likely already") == (grade == "likely")
 
 
-@pytest.mark.parametrize(("count", "blind"), [(90, True), (89, False)])
+@pytest.mark.parametrize(("count", "is_random"), [(90, True), (89, False)])
 def test_all_orders_count_as_random_whatever_their_protocol_is_called(
-    count: int, blind: bool
+    count: int, is_random: bool
 ) -> None:
     runs = [
         replace(run, protocol="given")
@@ -235,8 +242,8 @@ def test_all_orders_count_as_random_whatever_their_protocol_is_called(
         for run in runs_of(name, "enumerate", noisy(seed))[:count]
     ]
     table = build(runs)
-    assert edgecil.compare(table)["a", "b"].blind == blind
-    assert any("'given'" in note for note in edgecil.analyze(table).datasets[0].notes) != blind
+    assert edgecil.compare(table)["a", "b"].random_orders == is_random
+    assert any("'given'" in note for note in edgecil.analyze(table).datasets[0].notes) != is_random
 
 
 def test_a_single_blind_order_does_not_replace_several_others_in_a_comparison() -> None:
@@ -257,12 +264,15 @@ def test_every_dataset_weighs_the_same_over_all(tmp_path: Path) -> None:
         write(runs, files[-1])
     result = edgecil.compare(files)
     (over,) = result.over_datasets
-    singles = [pair.comparison for pair in result.pairs]
+    singles = result.pairs
     assert over.datasets == ("d0", "d1")
     assert over.difference == pytest.approx(np.mean([one.difference for one in singles]))
-    widths = [one.interval[1] - one.interval[0] for one in singles if one.interval is not None]
-    assert over.interval[1] - over.interval[0] < max(widths)
-    assert str(result).startswith("Over 2 datasets, b ")
+    alone = edgecil.compare(files[0])["a", "b"]
+    assert alone.p == alone.unadjusted_p == singles[0].unadjusted_p <= singles[0].p
+    assert {one.adjusted_for for one in (over, *singles)} == {3}
+    assert result["a", "b"] is over
+    assert result["d1", "b", "a"] is singles[1]
+    assert str(result).splitlines()[1].startswith("Over 2 datasets, b ")
     profile = result.profiles["a"]
     assert (np.diff(profile.share) <= 0.0).all()
     assert (profile.low <= profile.share).all()
@@ -287,7 +297,7 @@ def test_runs_without_orders_are_paired_by_seed_or_compared_as_samples(
     assert (one.n, one.paired, one.population) == (4, seeds, "runs like these")
     assert one.difference == pytest.approx(1.1)
     assert (one.interval[1] - one.interval[0] < 1.5) == seeds
-    (advice,) = edgecil.next_runs(path, target=0.5)
+    (advice,) = edgecil.next_runs(path, target=0.5).datasets
     assert (advice.orders, advice.steps["a"].unit) == ((), "run")
     assert advice.steps["a"].order_count > 4
     assert str(edgecil.analyze(path)["a"]).startswith("a reaches ")
@@ -318,13 +328,12 @@ def test_a_file_that_is_given_twice_is_named(tmp_path: Path) -> None:
 def test_what_was_run_is_called_what_it_is() -> None:
     frame = pandas.DataFrame({"seed": range(3), "a": (50.0, 51.0, 52.0), "b": (40.0, 41.0, 43.0)})
     said = str(edgecil.compare(frame, seeds_are="trainings"))
-    assert "from 3 unpaired trainings" in said
+    assert "all 3 trainings" in said
     assert "orders" not in said
-    (advice,) = edgecil.next_runs(frame)
-    most = max(step.order_count for step in advice.steps.values())
-    assert f"{most} more runs" in repr(advice)
+    advice = edgecil.next_runs(frame)
+    assert f"{advice['a'].order_count} more runs" in repr(advice)
     once = frame.assign(sequence="0 1|2 3").melt(["seed", "sequence"], ["a", "b"], "method", "top1")
-    assert "over trainings of this class order" in str(edgecil.compare(once, metric="top1"))
+    assert "One training" in str(edgecil.compare(once, metric="top1"))
 
 
 def test_a_dataset_that_disagrees_with_the_mean_over_datasets_is_named(tmp_path: Path) -> None:
@@ -336,5 +345,6 @@ def test_a_dataset_that_disagrees_with_the_mean_over_datasets_is_named(tmp_path:
         ]
         write((replace(run, dataset=dataset) for run in runs), tmp_path / f"{dataset}.csv")
     (over,) = edgecil.compare([tmp_path / "x.csv", tmp_path / "y.csv"]).over_datasets
-    assert over.difference > 0.0
-    assert over.opposite == ("y",)
+    assert (over.ahead, over.behind_on) == ("a", ("y",))
+    assert over.differences["x"] > over.difference > 0.0 > over.differences["y"]
+    assert "ahead on 1 of 2 (behind on y), by −" in str(over)

@@ -22,7 +22,7 @@ PRIOR = measured_prior()
 def test_the_next_orders_are_new(tmp_path: Path) -> None:
     latin = runs_of("m", "latin", noisy(0))
     repeated = [replace(run, seed=1, accuracy=noisy(1)(run.sequence)) for run in latin]
-    (result,) = edgecil.next_runs(build((*latin, *repeated)), target=2.0)
+    (result,) = edgecil.next_runs(build((*latin, *repeated)), target=2.0).datasets
     step = result.steps["m"]
     assert (step.step, len(result.orders)) == ("orders", step.order_count)
     orders = [run.sequence for run in latin]
@@ -33,7 +33,7 @@ def test_the_next_orders_are_new(tmp_path: Path) -> None:
 
 def test_the_orders_of_next_continue_a_latin_design() -> None:
     runs = runs_of("m", "latin", noisy(0))
-    (more,) = edgecil.next_runs(build(runs[:2]))
+    (more,) = edgecil.next_runs(build(runs[:2])).datasets
     new = [
         replace(runs[0], protocol="next", label=str(order), sequence=order, accuracy=51.0)
         for order in more.orders
@@ -43,7 +43,7 @@ def test_the_orders_of_next_continue_a_latin_design() -> None:
 
 
 def test_an_exhausted_space_has_no_further_orders() -> None:
-    (result,) = edgecil.next_runs(table_of({"m": noisy(0)}, ("enumerate",)))
+    (result,) = edgecil.next_runs(table_of({"m": noisy(0)}, ("enumerate",))).datasets
     assert (result.orders, len(result.repeat)) == ((), 2)
     assert SPACE.size == 90
     with pytest.raises(UsageError, match="no further orders"):
@@ -57,7 +57,7 @@ def test_a_hundred_orders_are_suggested_at_a_time() -> None:
         Run("m", "d", "random", str(order), order, 0, float(rng.normal(50.0, 2.0)))
         for order in space.sample(5, rng)
     ]
-    (result,) = edgecil.next_runs(build(runs), target=0.001)
+    (result,) = edgecil.next_runs(build(runs), target=0.001).datasets
     assert result.steps["m"].order_count > 50_000
     assert len(set(result.orders)) == MOST_ORDERS
     assert not {run.sequence for run in runs} & set(result.orders)
@@ -66,19 +66,19 @@ def test_a_hundred_orders_are_suggested_at_a_time() -> None:
 def test_a_pair_without_an_interval_has_no_decision() -> None:
     """One order says nothing about how many are needed; it does not say that all are too few."""
     runs = [runs_of(name, "random", noisy(seed))[0] for seed, name in enumerate("ab")]
-    assert edgecil.next_runs(build(runs))[0].decisions == {}
+    assert edgecil.next_runs(build(runs)).datasets[0].decisions == {}
 
 
 @pytest.mark.parametrize("protocol", ["given", "mine"])
 def test_further_orders_continue_orders_chosen_in_an_unknown_way(protocol: str) -> None:
     runs = [replace(run, protocol=protocol) for run in runs_of("m", "latin", noisy(0))]
-    (advice,) = edgecil.next_runs(build(runs))
+    (advice,) = edgecil.next_runs(build(runs)).datasets
     assert not advice.steps["m"].replaces
 
 
 def test_orders_that_were_not_chosen_blindly_do_not_count_beside_further_ones() -> None:
     runs = runs_of("m", "edge", noisy(0))
-    (advice,) = edgecil.next_runs(build(runs))
+    (advice,) = edgecil.next_runs(build(runs)).datasets
     step = advice.steps["m"]
     assert (step.step, step.order_count, step.replaces) == ("orders", 3, True)
     assert edgecil.analyze(build(runs)).datasets[0].methods["m"].next_step == step
@@ -95,14 +95,14 @@ def test_orders_that_were_not_chosen_blindly_do_not_count_beside_further_ones() 
 def test_more_assurance_requires_more_orders() -> None:
     every = runs_of("m", "enumerate", noisy(0))[::15]
     runs = [replace(run, protocol="random", seed=seed) for seed, run in enumerate(every)]
-    (advice,) = edgecil.next_runs(build(runs), target=2.0)
+    (advice,) = edgecil.next_runs(build(runs), target=2.0).datasets
     step = advice.steps["m"]
     assert 0 < step.order_count < step.sure_count
 
 
 def test_advice_looks_no_further_than_the_orders_that_are_left() -> None:
     table = table_of({"a": noisy(0), "b": noisy(0, mean=50.01)}, ("random",))
-    (advice,) = edgecil.next_runs(table)
+    (advice,) = edgecil.next_runs(table).datasets
     assert advice.most == SPACE.size - len(table.sequences)
 
 

@@ -94,7 +94,7 @@ def test_a_metric_of_a_file_is_in_one_unit_over_all_sources() -> None:
 def test_tables_are_given_as_a_list_or_by_name() -> None:
     one, other = scores(), scores(lambda it: it - 3)
     named = edgecil.compare({"ours": one, "theirs": other}, metric="f1")
-    assert [(pair.first, pair.second) for pair in named.pairs] == [("ours", "theirs")]
+    assert [pair.methods for pair in named] == [{"ours", "theirs"}]
     assert named.source == "ours, theirs"
     both = {name: it.assign(method="m") for name, it in (("ours", one), ("theirs", other))}
     assert edgecil.analyze(both, metric="f1").datasets[0].table.methods == (

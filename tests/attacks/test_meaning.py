@@ -16,7 +16,6 @@ import pandas
 import pytest
 
 import edgecil
-from edgecil.analysis.analysis import describe_dataset
 from edgecil.analysis.sources import export_runs
 from edgecil.classes import get_classes
 from edgecil.errors import EdgecilError
@@ -25,6 +24,7 @@ from edgecil.report.narrative import about_training
 from edgecil.report.tables import summary_table
 from edgecil.runs.training_seeds import SEEDS, SHARED
 from edgecil.sequences import ClassSequence, SequenceSpace, protocol
+from edgecil.wording.analysis_sentences import describe_dataset
 from tests.analysis.experiments import write_experiment
 from tests.analysis.tables import noisy
 from tests.attacks.conftest import strength
@@ -349,13 +349,14 @@ def test_a_directory_with_one_seed_says_what_to_do(tmp_path: Path) -> None:
     shared = experiment(tmp_path / "shared", more={SEEDS: SHARED})
     own = experiment(tmp_path / "own")
     for directory, is_shared in ((shared, True), (own, False)):
-        for answer in (edgecil.analyze(directory).datasets[0], edgecil.next_runs(directory)[0]):
+        analysis, advice = edgecil.analyze(directory), edgecil.next_runs(directory)
+        for answer in (analysis.datasets[0], advice.datasets[0]):
             assert any("'one_seed'" in note for note in answer.notes) == is_shared
 
 
 def test_advice_on_several_directories_names_them(tmp_path: Path) -> None:
     both = [experiment(tmp_path / "first"), experiment(tmp_path / "second", settings={"a": 1})]
-    (advice,) = edgecil.next_runs(both)
+    (advice,) = edgecil.next_runs(both).datasets
     assert advice.directories == tuple(map(str, both))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from edgecil import Analysis, analyze, write_report
-from edgecil.analysis.analysis import DatasetAnalysis
+from edgecil.analysis.answers import DatasetAnalysis
 from edgecil.errors import EdgecilError
 from edgecil.report import write
 from tests.analysis.tables import noisy, table_of

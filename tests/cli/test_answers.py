@@ -9,7 +9,7 @@ from typing import get_args
 
 import pytest
 
-from edgecil.analysis.analysis import SCHEMA
+from edgecil.analysis.answers import SCHEMA
 from edgecil.catalogue import EntryKind
 from edgecil.cli.output import schema_name
 from tests.cli.conftest import Cli

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from edgecil.analysis.next_runs import NextRuns, NextStep
+from edgecil.analysis.next_runs import DatasetNextRuns, NextStep
 from edgecil.cli.result_verbs import explain_next
 from edgecil.sequences.sequence import ClassSequence
 from tests.analysis.tables import noisy, runs_of, write
@@ -35,7 +35,7 @@ def test_orders_without_a_result_are_named_in_a_comparison(cli, tmp_path) -> Non
         file.write("\n".join([*rows, ""]))
         csv.writer(file).writerow(cells)
     answer = cli("compare", one, two, "--json").json
-    assert answer["pairs"][0]["comparison"]["n"] == 2
+    assert answer["pairs"][0]["n"] == 2
     *_, sentence = answer["notes"]
     assert sentence.startswith("a, latin: ")
     assert sentence in cli("compare", one, two).out.splitlines()
@@ -81,7 +81,10 @@ def test_a_tie_is_no_win(cli, tmp_path) -> None:
     [counts] = re.findall("better on .*orders", cli("compare", file).out)
     assert re.findall(r"\d+", counts) == ["1", "1", "1", "3"]
     (pair,) = cli("compare", file, "--json").json["pairs"]
-    assert (pair["comparison"]["tied"], pair["comparison"]["won"]) == (1, 0.5)
+    assert (pair["ties"], pair["wins"], pair["n"]) == (1, 1, 3)
+    ends = pair["low"], pair["high"]
+    assert ends[0] < 0.0 < pair["difference"] < ends[1]
+    assert pair["better"] is None
     same = write_runs(tmp_path / "same.csv", "random", X=[60, 58, 62], Y=[60, 58, 62])
     assert "equal on all 3 orders" in cli("compare", same).out
 
@@ -106,7 +109,7 @@ def test_next_for_an_experiment_prints_a_command_that_trains_the_orders(cli) -> 
     assert answer["reused"] > 0
     order = ClassSequence([[0, 1], [2, 3]])
     step = {"instant": NextStep("orders", 1)}
-    advice = NextRuns("toy", step, (), (order,), directories=("a run",))
+    advice = DatasetNextRuns("toy", step, (), (order,), directories=("a run",))
     *_, again = explain_next([advice])
     assert again.endswith("edgecil run --config 'a run' --out 'a run' --repeats-on 1")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from edgecil.analysis import analyze
+from edgecil.analysis import Comparison, analyze
 from edgecil.io.json import to_plain
 from edgecil.lab import audit
 from edgecil.paper import normality
@@ -35,12 +35,20 @@ def measure() -> Any:
             "shapiro_p": tests[name].shapiro_p,
             "averages": to_plain(audited[name].averages),
             "comparisons": {
-                other: [one.difference, one.won, one.p_value]
-                for other, one in analysis.datasets[0].comparisons.get(name, {}).items()
+                other: of_first(analysis.datasets[0].compare(name, other), name)
+                for other in list(methods)[list(methods).index(name) + 1 :]
             },
         }
         for name, method in methods.items()
     }
+
+
+def of_first(comparison: Comparison, name: str) -> list[float]:
+    """Return the difference, the share of wins and p, as the first method sees them."""
+    won = (comparison.wins + comparison.ties / 2.0) / comparison.n
+    if comparison.ahead == name:
+        return [comparison.difference, won, comparison.unadjusted_p]
+    return [-comparison.difference, 1.0 - won, comparison.unadjusted_p]
 
 
 def test_every_number_is_the_stored_one() -> None:

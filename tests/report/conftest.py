@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from edgecil.analysis.analysis import Analysis, DatasetAnalysis, analyze
+from edgecil.analysis.analysis import analyze
+from edgecil.analysis.answers import Analysis, DatasetAnalysis
 from edgecil.report.page import Origin, Page, compose_page
 from tests.analysis.tables import six_classes
 from tests.report.made_up import steady, varied, write_run

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgecil.analysis.analysis import DatasetAnalysis, analyze
+from edgecil.analysis.analysis import analyze
+from edgecil.analysis.answers import DatasetAnalysis
 from edgecil.report.order_table import OrderTable
 from edgecil.report.page import Origin, compose_page
 from edgecil.sequences import ClassSequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from edgecil.report.order_table import OrderTable, compare_pair, named_orders
+from edgecil.report.order_table import OrderTable, named_orders
 from tests.analysis.tables import analysed, noisy, six_classes, table_of
 
 MODELS = {"low": noisy(0), "high": noisy(1, mean=60.0)}
@@ -22,11 +22,11 @@ def few():
     return analysed(table, similarity=six_classes())
 
 
-def test_a_comparison_can_be_turned_around(enumerated) -> None:
-    forth = compare_pair(enumerated, "low", "high")
-    back = compare_pair(enumerated, "high", "low")
-    assert back.difference == -forth.difference > 0.0
-    assert compare_pair(enumerated, "low", "other") is None
+def test_a_comparison_is_found_in_both_directions(enumerated) -> None:
+    forth = enumerated.compare("low", "high")
+    assert forth is enumerated.compare("high", "low")
+    assert (forth.ahead, forth.better) == ("high", "high")
+    assert enumerated.compare("low", "other") is None
 
 
 def test_constructed_orders_are_named_and_random_ones_are_not(few) -> None:

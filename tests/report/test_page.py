@@ -13,13 +13,14 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from edgecil.analysis.analysis import AnalysisOptions, analyze
+from edgecil.analysis.analysis import analyze
+from edgecil.analysis.answers import AnalysisOptions
 from edgecil.cli.main import verb_parser
 from edgecil.experiments.experiment import Experiment
 from edgecil.io.numbers import format_duration
 from edgecil.report.drawing import Text
 from edgecil.report.figure import svg_file
-from edgecil.report.narrative import answer
+from edgecil.report.narrative import describe_answer
 from edgecil.report.order_table import OrderTable, rank
 from edgecil.report.page import Origin, compose_page
 from edgecil.report.page_text import printable, signed
@@ -215,7 +216,7 @@ def test_a_constructed_order_far_from_the_random_ones_is_in_the_answer(dataset) 
     claims = replace(varied.claims, probes={"when grouped": 95.0, "when spread": 70.0})
     methods = {**dataset.methods, "varied": replace(varied, claims=claims)}
     own = replace(dataset, methods=methods)
-    sentences = answer(own, rank(own), metric_words("accuracy"))
+    sentences = describe_answer(own, rank(own), metric_words("accuracy"))
     assert any("reaches 95.0 when grouped" in text for text in sentences)
 
 

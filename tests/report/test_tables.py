@@ -91,7 +91,7 @@ def test_the_summary_has_the_interval_of_the_mean_and_the_best_in_bold() -> None
     dataset = made_of(low=50.0, high=60.0, equal=60.0)
     table = summary_table(dataset)
     for row in rows_of(table):
-        assert (row["from"], row["to"]) == dataset.methods[row["method"]].claims.mean.interval
+        assert (row["low"], row["high"]) == dataset.methods[row["method"]].claims.mean.interval
     bold = bold_cells(table)
     assert {title: sorted(names) for title, names in bold.items()} == {"mean": ["equal", "high"]}
     text = as_latex(table)

@@ -13,7 +13,8 @@ from pathlib import Path
 import matplotlib
 import pytest
 
-from edgecil.analysis.analysis import Analysis, analyze
+from edgecil.analysis.analysis import analyze
+from edgecil.analysis.answers import Analysis
 from edgecil.errors import UsageError
 from edgecil.report import Report, write as module, write_report
 from tests.analysis.tables import rows, six_classes, write

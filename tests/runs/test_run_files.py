@@ -189,7 +189,7 @@ LONG = "method,seed,accuracy\nx,0,61\nx,1,63\ny,0,55\ny,1,58\n"
     ids=["long", "wide", "wide without seeds", "units", "names", "wandb", "mlflow", "wandb chart"],
 )
 def test_any_table_without_orders_is_read_and_paired_by_seed(tmp_path, text) -> None:
-    table = read_text(tmp_path, text)
+    table = read_text(tmp_path, text, "accuracy.csv")  # which a wide table does not say itself
     assert (table.has_orders, table.classes, table.names) == (False, (), None)
     assert values_of(table) == {"x": [61.0, 63.0], "y": pytest.approx([55.0, 58.0])}
     x, y = table.orders("x"), table.orders("y")
@@ -317,7 +317,7 @@ def test_metrics_are_no_methods_and_seeds_no_metrics(tmp_path) -> None:
             read_text(tmp_path, METRICS_ONLY, metric=name)
     table = read_text(tmp_path, METRICS_ONLY.replace(",avg_acc", ",epoch"), "icarl.csv")
     assert values_of(table) == {"icarl": [61.0, 62.0]}
-    wide = read_text(tmp_path, "sed,epoch,x,y\n0,71,61,55\n1,72,63,58\n")
+    wide = read_text(tmp_path, "sed,epoch,x,y\n0,71,61,55\n1,72,63,58\n", "accuracy.csv")
     assert wide.methods == ("x", "y")
 
 
@@ -331,8 +331,8 @@ def test_a_method_may_be_called_otherwise(tmp_path, name) -> None:
 
 def test_columns_that_are_not_used_are_named(tmp_path) -> None:
     text = "sed,x,y\n0,61,55\n1,63,58\n"
-    (tmp_path / "a.csv").write_text(text, encoding="utf-8")
-    assert edgecil.read(tmp_path / "a.csv").undecided == (
+    (tmp_path / "accuracy.csv").write_text(text, encoding="utf-8")
+    assert edgecil.read(tmp_path / "accuracy.csv").undecided == (
         "The column 'sed' is not used; is it the 'seed'?",
     )
     twice = "method,seed,lr,accuracy\nx,0,0.1,61\nx,0,0.1,63\n"

@@ -106,7 +106,7 @@ def test_another_classifier_may_be_searched_and_planned_for(toy, tmp_path) -> No
     assert any(run.accuracy != run.metric("accuracy", "head") for run in runs.values())
     means = set()
     for name in ("nme", "head"):
-        assert edgecil.next_runs(result.experiment, classifier=name)[0].steps["icarl"]
+        assert edgecil.next_runs(result.experiment, classifier=name).datasets[0].steps["icarl"]
         means.add(edgecil.analyze(result.experiment, classifier=name)["icarl"].claims.mean.value)
     assert len(means) == 2
     with pytest.raises(UsageError, match="classifier of 'instant'"):

@@ -114,10 +114,10 @@ def test_two_orders_are_repeated_and_the_others_are_not_missing(options) -> None
 
 
 def test_repeats_are_those_that_next_announces_and_count_in_the_results(toy) -> None:
-    announced = edgecil.next_runs(train(protocol="random", budget=3, **toy))[0].repeat
+    announced = edgecil.next_runs(train(protocol="random", budget=3, **toy)).datasets[0].repeat
     train(sequences={"next": ["1 3|0 2"]}, **toy)
     train(protocol="random", budget=4, **toy)
-    found = [edgecil.next_runs(toy["out"])[0].repeat]
+    found = [edgecil.next_runs(toy["out"]).datasets[0].repeat]
     continued = edgecil.run(config=toy["out"], out=toy["out"], execution={"repeats_on": 2})
     found.append(tuple(it.sequence for it in continued.sequences()["repeats"]))
     assert found == [announced] * 2

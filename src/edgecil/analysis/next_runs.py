@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,16 +17,17 @@ from scipy.special import chdtr
 from typing_extensions import Unpack
 
 from edgecil.analysis.claims import Claims, make_claims
-from edgecil.analysis.comparison import judge_pairs
-from edgecil.analysis.differences import pair_methods
-from edgecil.analysis.samples import design_of, find_truth, know_orders, representative_orders
+from edgecil.analysis.pair_verdicts import Comparison, judge_pairs
+from edgecil.analysis.pairs import Pairs, pair_methods
+from edgecil.analysis.samples import find_truth, know_orders, representative_orders
 from edgecil.analysis.sources import DatasetRuns, Source, gather
-from edgecil.analysis.terms import DEFAULT_TERMS, Terms
+from edgecil.analysis.terms import Terms
+from edgecil.entries import Entries
 from edgecil.errors import UsageError, warn
 from edgecil.experiments.experiment import Experiment
 from edgecil.hints import Level
 from edgecil.io.files import check_new, replace_file
-from edgecil.io.notebook import show_printed
+from edgecil.io.notebook import html_table, show_printed
 from edgecil.options import checked
 from edgecil.runs.reading.reading_options import ReadingOptions
 from edgecil.runs.run_table import Runs
@@ -36,7 +38,10 @@ from edgecil.statistics.posterior import Posterior
 from edgecil.statistics.sequential import excludes_zero
 from edgecil.statistics.verdicts import LEAST_RUNS, LEVEL, Grade
 from edgecil.wording.populations import unit_of
-from edgecil.wording.sentences import MOST_ORDERS, count, describe_next
+from edgecil.wording.sentences import MOST_ORDERS, describe_next
+
+if TYPE_CHECKING:
+    import pandas
 
 REPEATED_ORDERS = 2
 ASSURANCES = (0.8, 0.95)
@@ -88,7 +93,6 @@ def advise(
     *,
     target: float | None = None,
     seconds: float | None = None,
-    terms: Terms = DEFAULT_TERMS,
 ) -> NextStep:
     """Return what to run next for a method.
 
@@ -99,19 +103,16 @@ def advise(
     orders = table.orders(method)
     repeated = not table.has_orders or bool((orders.counts > 1).any())
     again = 0 if repeated else min(REPEATED_ORDERS, claims.order_count)
-    unit = unit_of(claims.population)
-    left = table.space.size - claims.order_count if unit == "order" else _MOST_ORDERS
+    left, unit = table.space.size - claims.order_count, unit_of(claims.population)
     # Further orders of a file whose orders were chosen in an unknown way are like those in it.
-    is_unknown = all(find_protocol(name).unknown for name in claims.protocols)
-    replaces = unit == "order" and not claims.blind and not is_unknown
+    replaces = not claims.blind and not all(find_protocol(it).unknown for it in claims.protocols)
     known = None
     if not replaces:
-        _, chosen = representative_orders(table, method)
-        known = know_orders(table, chosen, design_of(table, method, chosen), terms)
+        known = know_orders(table, representative_orders(table, method)[1])
     if claims.mean.validity == "measured":
         step = NextStep("repeats" if again else "nothing", repeats=again)
     elif known is None:
-        more = LEAST_RUNS - (0 if replaces else claims.run_count)
+        more = LEAST_RUNS - (0 if replaces else claims.order_count)
         step = NextStep("orders", min(max(more, 1), left), replaces=replaces, unit=unit)
     else:
         level = claims.level
@@ -203,9 +204,9 @@ def orders_to_decide(
     return int(enough[0]) if enough.size else None
 
 
-@dataclass(frozen=True, repr=False)
-class NextRuns:
-    """What to run next on one dataset.
+@dataclass(frozen=True, eq=False, repr=False)
+class DatasetNextRuns(Entries[NextStep]):
+    """What to run next on one dataset, by method: `advice["icarl"].order_count`.
 
     Attributes:
         dataset: its name.
@@ -241,16 +242,30 @@ class NextRuns:
     tool: str = "run"
     task_names: tuple[str, ...] = ()
 
+    _kind = "method"
+
+    def _entries(self) -> Mapping[str, NextStep]:
+        return self.steps
+
     def __repr__(self) -> str:
-        most = max(self.steps.values(), key=lambda step: step.order_count)
-        more, again = count(most.order_count, f"more {most.unit}"), len(self.repeat)
-        return f"<NextRuns on {self.dataset or 'your data'}: {more}, {again} to train once more>"
+        first, *_ = describe_next(self)
+        return f"<DatasetNextRuns of {self.dataset or 'your data'}: {first}>"
 
     def __str__(self) -> str:
         """Return the advice in sentences, and the orders."""
         return "\n".join(describe_next(self))
 
     _repr_pretty_ = show_printed
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return one row for each method."""
+        import pandas
+
+        rows = [
+            {"dataset": self.dataset, "method": method, **vars(step)}
+            for method, step in self.steps.items()
+        ]
+        return pandas.DataFrame(rows)
 
     def save(self, path: str | Path) -> None:
         """Write the orders as a JSON file that `run` takes as `sequences`.
@@ -262,6 +277,75 @@ class NextRuns:
         text = json.dumps({CONTINUED: [str(order) for order in self.orders]}, indent=1)
         with replace_file(Path(path)) as file:
             file.write(text.encode())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NextRuns(Entries[Any]):
+    """What to run next: by method, or with several datasets by dataset.
+
+    `advice["icarl"].order_count` is how many more orders iCaRL should run.
+
+    Attributes:
+        datasets: one entry per dataset.
+    """
+
+    datasets: tuple[DatasetNextRuns, ...]
+
+    _kind = "method"
+
+    def _entries(self) -> Mapping[str, Any]:
+        if len(self.datasets) == 1:
+            return self.datasets[0].steps
+        return {dataset.dataset: dataset for dataset in self.datasets}
+
+    @property
+    def orders(self) -> tuple[ClassSequence, ...]:
+        """The class orders to run next, if there is one dataset."""
+        return self._single("orders").orders
+
+    @property
+    def repeat(self) -> tuple[ClassSequence, ...]:
+        """The orders to train once more, if there is one dataset."""
+        return self._single("repeat").repeat
+
+    def _single(self, attribute: str) -> DatasetNextRuns:
+        if len(self.datasets) > 1:
+            names = ", ".join(dataset.dataset for dataset in self.datasets)
+            raise UsageError(
+                f"`{attribute}` requires runs on one dataset. Got {names}; choose one first, as in "
+                f"advice[{self.datasets[0].dataset!r}]."
+            )
+        return self.datasets[0]
+
+    def save(self, path: str | Path) -> None:
+        """Write the orders as a JSON file that `run` takes as `sequences`, of one dataset."""
+        self._single("save").save(path)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return one row for each method of each dataset."""
+        import pandas
+
+        return pandas.concat([dataset.to_pandas() for dataset in self.datasets], ignore_index=True)
+
+    def __repr__(self) -> str:
+        return f"<NextRuns: {str(self).partition(chr(10))[0]}>"
+
+    def __str__(self) -> str:
+        """Return the advice in sentences, and the orders."""
+        if len(self.datasets) == 1:
+            return str(self.datasets[0])
+        lines = []
+        for dataset in self.datasets:
+            lines += [f"{dataset.dataset or 'your data'}:", str(dataset)]
+        return "\n".join(lines)
+
+    _repr_pretty_ = show_printed
+
+    def _repr_html_(self) -> str:
+        text = "".join(f"<p>{html.escape(line)}</p>" for line in str(self).splitlines())
+        frame = self.to_pandas()[["dataset", "method", "step", "order_count", "target"]]
+        rows = [["" if value is None else str(value) for value in row] for row in frame.to_numpy()]
+        return text + html_table([tuple(frame.columns), *rows])
 
 
 @checked
@@ -276,7 +360,7 @@ def next_runs(
     out: str | Path | None = None,
     overwrite: bool = False,
     **reading: Unpack[ReadingOptions],
-) -> list[NextRuns]:
+) -> NextRuns:
     """Return which class orders to run next, for each dataset.
 
     Args:
@@ -306,13 +390,20 @@ def next_runs(
     if out is not None and len(runs) > 1:
         names = ", ".join(part.table.dataset for part in runs)
         raise UsageError(f"`out` requires runs on one dataset. Got {names}.")
-    advice = [replace(_next(it, target, order_seed, terms), notes=it.notes) for it in runs]
+    tables = [part.table for part in runs]
+    methods = tuple(dict.fromkeys(name for table in tables for name in table.methods))
+    pairs_of_table = [pair_methods(table, table.methods) for table in tables]
+    judged = judge_pairs(tables, pairs_of_table, methods, terms)
+    advice = []
+    for part, pairs, comparisons in zip(runs, pairs_of_table, judged.by_table, strict=True):
+        dataset = _next(part, pairs, comparisons, target, order_seed, terms)
+        advice.append(replace(dataset, notes=part.notes))
     if out is not None:
         if advice[0].orders:
             advice[0].save(out)
         else:
             warn(f"{out} was not written: no further class orders are suggested.")
-    return advice
+    return NextRuns(tuple(advice))
 
 
 def _is_saved(start: bytes) -> bool:
@@ -331,33 +422,41 @@ def run_seconds(runs: DatasetRuns, method: str) -> float | None:
     return fmean(seconds) if seconds else None
 
 
-def _next(runs: DatasetRuns, target: float | None, order_seed: int, terms: Terms) -> NextRuns:
+def _next(
+    runs: DatasetRuns,
+    pairs: Pairs,
+    comparisons: Sequence[Comparison],
+    target: float | None,
+    order_seed: int,
+    terms: Terms,
+) -> DatasetNextRuns:
     table = runs.table
     steps = {}
     for name in table.methods:
         if len(table.orders(name)):
             claims = make_claims(table, name, find_truth(table, name), terms)
             seconds = run_seconds(runs, name)
-            steps[name] = advise(table, name, claims, target=target, seconds=seconds, terms=terms)
+            steps[name] = advise(table, name, claims, target=target, seconds=seconds)
     most = min(table.space.size - len(table.sequences), MOST_ORDERS)
-    pairs = pair_methods(table, list(steps))
-    compared = judge_pairs(table, pairs, terms)
+    comparison_of = {comparison.methods: comparison for comparison in comparisons}
     decisions: dict[str, dict[str, int | None]] = {}
     grades: dict[str, dict[str, Grade]] = {}
-    for (first, second), both in pairs.items():
-        if isinstance(both.known, Posterior):
+    for (first, second), pair in pairs.items():
+        if isinstance(pair.posterior, Posterior):
+            comparison = comparison_of[frozenset((first, second))]
+            ahead, behind = comparison.ahead, comparison.behind
             needed = orders_to_decide(
-                both.known, both.gains, ASSURANCES[0], most=most, level=terms.level
+                pair.posterior, pair.values, ASSURANCES[0], most=most, level=terms.level
             )
-            decisions.setdefault(first, {})[second] = needed
-            grades.setdefault(first, {})[second] = compared[first][second].grade
+            decisions.setdefault(ahead, {})[behind] = needed
+            grades.setdefault(ahead, {})[behind] = comparison.grade
     more = min(max((step.order_count for step in steps.values()), default=0), MOST_ORDERS)
     again = max((step.repeats for step in steps.values()), default=0)
     tools = {_tool(experiment) for experiment in runs.experiments}
     repeat = table.sequences[:again]
     if len(runs.experiments) == 1 and runs.experiments[0].configs:
         repeat = runs.experiments[0].first_orders(again)  # those that `repeats_on` trains
-    return NextRuns(
+    return DatasetNextRuns(
         table.dataset,
         steps,
         continue_design(table, more, order_seed=order_seed) if table.has_orders else (),

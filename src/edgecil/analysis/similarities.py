@@ -14,7 +14,7 @@ from edgecil.errors import EdgecilError, UsageError, wrong_value_error
 from edgecil.runs.run_table import Runs
 from edgecil.similarity import align, read_similarity, text_similarity
 from edgecil.similarity.matrix import Similarity, numbered_names
-from edgecil.wording.sentences import describe_unknown_choice
+from edgecil.wording.comparison_sentences import describe_unknown_choice
 
 NO_CLASS_NAMES = (
     "The class names are missing: add a column 'dataset' with a dataset of edgecil, or give a "

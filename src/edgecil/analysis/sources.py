@@ -39,12 +39,10 @@ from edgecil.runs.run_table import Runs, join_tables
 from edgecil.runs.training_seeds import SEEDS, SHARED
 from edgecil.sequences.protocols import find_protocol
 from edgecil.sequences.sequence import ClassSequence
+from edgecil.wording.phrases import POOLED
 
 if TYPE_CHECKING:
     from edgecil.experiments.experiment import Experiment
-
-POOLED = " are averaged: "
-"""In the note on every method whose runs are averaged though their settings differ."""
 
 _EXPERIMENT_FILES = ("results.sqlite", ".edgecil")
 _SCHEMA = b"edgecil.analysis/"

@@ -13,27 +13,30 @@ from edgecil.errors import UsageError
 
 if TYPE_CHECKING:
     from edgecil.analysis import Analysis
-    from edgecil.analysis.next_runs import NextRuns
+    from edgecil.analysis.next_runs import DatasetNextRuns
     from edgecil.report.table import Table
+    from edgecil.runs.reading.reading import Reading
 
 
 def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
-    from edgecil.analysis.analysis import describe_dataset
     from edgecil.report.narrative import headline, noise_sentences
     from edgecil.report.order_table import rank
     from edgecil.report.table import latex_lines
     from edgecil.report.tables import terminal_tables
     from edgecil.sequences.protocols import origin_sentences
-    from edgecil.wording.sentences import describe_overall
+    from edgecil.wording.analysis_sentences import describe_dataset, describe_methods
+    from edgecil.wording.comparison_sentences import describe_comparisons
 
     if answer.reading:
         yield f"{answer.reading}\n"
-    overall = list(describe_overall(answer.over_datasets, answer.options.metric))
-    if overall:
-        yield "".join(f"{sentence}\n" for sentence in overall)
+    several = len(answer.datasets) > 1
+    comparisons = list(describe_comparisons(answer.compared_groups))
+    if several and comparisons:
+        yield "".join(f"{sentence}\n" for sentence in comparisons)
     for dataset in answer.datasets:
         yield f"{headline(dataset)}\n"
-        yield "".join(f"{sentence}\n" for sentence in describe_dataset(dataset))
+        sentences = describe_methods(dataset) if several else describe_dataset(dataset)
+        yield "".join(f"{sentence}\n" for sentence in sentences)
         noise = noise_sentences(dataset, rank(dataset))
         if noise:
             yield f"{' '.join(noise)}\n"
@@ -43,6 +46,19 @@ def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
         tables = terminal_tables(dataset)
         yield from tables
         yield "\n".join(["The first table in LaTeX:", *latex_lines(tables[0]), ""])
+
+
+def _read(*, source: Any, save: str | None = None, **options: Any) -> Reading:
+    from edgecil.runs.reading.reading import read
+
+    reading = read(source, **options)
+    if save is not None:
+        reading.save(save)
+    return reading
+
+
+def _show_reading(reading: Reading) -> Iterator[str]:
+    yield f"{reading}\n"
 
 
 def _notes(analysis: Analysis) -> Iterator[str]:
@@ -55,7 +71,7 @@ def _notes(analysis: Analysis) -> Iterator[str]:
 def _next(*, out: str | None = None, **options: Any) -> dict[str, Any]:
     from edgecil.analysis.next_runs import next_runs
 
-    datasets = next_runs(**options, out=out)
+    datasets = next_runs(**options, out=out).datasets
     return {"datasets": datasets, "out": out if datasets[0].orders else None}
 
 
@@ -68,7 +84,7 @@ def _show_next(answer: dict[str, Any]) -> Iterator[str]:
     return explain_next(answer["datasets"], answer["out"])
 
 
-def explain_next(datasets: Sequence[NextRuns], out: str | None = None) -> Iterator[str]:
+def explain_next(datasets: Sequence[DatasetNextRuns], out: str | None = None) -> Iterator[str]:
     """Yield sentences that say what to run next, the orders, and how to run them."""
     from edgecil.wording.sentences import describe_next
 
@@ -79,7 +95,7 @@ def explain_next(datasets: Sequence[NextRuns], out: str | None = None) -> Iterat
         yield from _how_to_run(dataset, out)
 
 
-def _how_to_run(dataset: NextRuns, out: str | None) -> Iterator[str]:
+def _how_to_run(dataset: DatasetNextRuns, out: str | None) -> Iterator[str]:
     """Yield the commands, if the experiment has a directory; else what to add to the file."""
     tool = dataset.tool
     directories = [shlex.quote(directory) for directory in dataset.directories]
@@ -120,6 +136,21 @@ def _report(*, source: Any, watch: bool = False, **options: Any) -> Any:
     return watch_report(source[0], **options)
 
 
+_READING = (
+    "metric",
+    "columns",
+    "higher_is_better",
+    "lower_is_better",
+    "at",
+    "by",
+    "only",
+    "baseline",
+    "n",
+    "reading",
+)
+"""The options of a reading that --help shows."""
+
+
 FRONT_VERBS = (
     Verb(
         "analyze",
@@ -128,6 +159,7 @@ FRONT_VERBS = (
         "edgecil.analysis.analysis:analyze",
         _show_analysis,
         arguments=("source",),
+        front=("level", "classifier", "similarity", *_READING),
         notes=_notes,
     ),
     Verb(
@@ -137,6 +169,7 @@ FRONT_VERBS = (
         "edgecil.analysis.comparison:compare",
         "edgecil.report.tables:comparison_tables",
         arguments=("source",),
+        front=("method", "level", "classifier", *_READING),
     ),
     Verb(
         "next",
@@ -145,6 +178,7 @@ FRONT_VERBS = (
         "edgecil.analysis.next_runs:next_runs",
         _show_next,
         arguments=("source",),
+        front=("target", "out", "level", "order_seed", *_READING),
         call=_next,
         notes=_next_notes,
     ),
@@ -155,6 +189,7 @@ FRONT_VERBS = (
         "edgecil.report.write:write_report",
         lambda answer: (f"Report: {page}" for page in answer.pages),
         arguments=("source",),
+        front=("out", "open", "watch", "level", *_READING),
         without=("live",),
         further=(Option("watch", "keep the page current while the experiment runs", "bool"),),
         call=_report,
@@ -163,6 +198,20 @@ FRONT_VERBS = (
     ),
 )
 RESULT_VERBS = (
+    Verb(
+        "read",
+        "say how results are understood: methods, datasets, runs, the metric and its direction",
+        (
+            "edgecil read results.csv",
+            "edgecil read logs/ --columns seed=trial --save reading.toml",
+        ),
+        "edgecil.runs.reading.reading:read",
+        _show_reading,
+        arguments=("source",),
+        further=(Option("save", "file to write, which --reading takes for other sources", "str"),),
+        call=_read,
+        plain=lambda reading: reading.summary(),
+    ),
     Verb(
         "export-runs",
         "write the runs of experiments to a CSV file, which 'edgecil analyze' reads",
@@ -173,6 +222,7 @@ RESULT_VERBS = (
         "edgecil.analysis.sources:export_runs",
         lambda answer: (f"Runs: {answer}",),
         arguments=("source",),
+        front=("out", "overwrite", "classifier", *_READING),
         plain=lambda answer: {"out": answer},
     ),
 )

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-    from edgecil.analysis.analysis import Analysis
+    from edgecil.analysis.answers import Analysis
 
 
 MOST_READ = 1_000

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from edgecil.analysis.analysis import DatasetAnalysis
+from edgecil.analysis.answers import DatasetAnalysis
 from edgecil.errors import DataError
 from edgecil.io.csv_files import CsvCell
 from edgecil.lab._audit import MEASURES, Audit, DatasetAudit, audit_file, runs_digest

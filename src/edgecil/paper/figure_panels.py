@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgecil.analysis.analysis import Analysis, DatasetAnalysis
+from edgecil.analysis.answers import Analysis, DatasetAnalysis
 from edgecil.analysis.correlation import correlate
 from edgecil.analysis.samples import Truth, find_truth
 from edgecil.errors import DataError

@@ -2,7 +2,7 @@
 
 | name | figure of the paper | what it requires |
 |---|---|---|
-| `sampling` | 1, A1, A2: where RS's orders lie in the truth | all orders, or 30 random ones |
+| `sampling` | 1, A1, A2: where RS's orders lie in the truth | all orders |
 | `ranges` | 2 (a, b): lowest and highest of all orders, RS as error bars | all orders |
 | `correlation` | 2 (c): accuracy against S | a similarity of the classes |
 | `encoders` | 4: EDGE's estimate with several text encoders | all orders, `encoder` |
@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from edgecil.analysis.analysis import Analysis, as_analysis
+from edgecil.analysis.analysis import as_analysis
+from edgecil.analysis.answers import Analysis
 from edgecil.analysis.sources import Source
 from edgecil.classes import ClassList
 from edgecil.errors import DataError, UsageError
@@ -138,7 +139,7 @@ def draw_figures(
     enumerated = [panel for panel in with_random if panel.is_enumerated]
     figures: dict[str, Figure | None] = {
         "sampling": _grid(
-            [panel for panel in with_random if panel.truth is not None],
+            [panel for panel in with_random if panel.truth is not None and not panel.is_sampled],
             lambda axes, panel: _draw_sampling(axes, panel, random, title),
         ),
         "ranges": _ranges(enumerated, random, title),

@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgecil.analysis.analysis import Analysis, as_analysis
+from edgecil.analysis.analysis import as_analysis
+from edgecil.analysis.answers import Analysis
 from edgecil.analysis.samples import Truth, find_truth
 from edgecil.analysis.sources import Source
 from edgecil.errors import DataError, UsageError, format_value

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from edgecil.analysis.analysis import Analysis, DatasetAnalysis
-from edgecil.analysis.comparison import Comparison, PerformanceProfile
+from edgecil.analysis.answers import Analysis, DatasetAnalysis
 from edgecil.analysis.details import TaskCurve
+from edgecil.analysis.pair_verdicts import Comparison
+from edgecil.analysis.profiles import PerformanceProfile
 from edgecil.io.arrays import Floats, Ints
 from edgecil.io.numbers import per_cent
 from edgecil.report.drawing import (
@@ -35,11 +36,11 @@ from edgecil.report.drawing import (
     y_axis,
 )
 from edgecil.report.figure import ReportFigure
-from edgecil.report.narrative import span
-from edgecil.report.order_table import OrderTable, compare_pair
+from edgecil.report.order_table import OrderTable
 from edgecil.report.page_text import class_names, signed, slug
 from edgecil.report.theme import DARK_SHADES, SHADES, category, shade_of
 from edgecil.wording.metric_words import MetricWords, metric_words
+from edgecil.wording.phrases import count_range
 
 _MOST_BANDS = 6
 _LEAST_DOTS = 10  # orders for a chart of a predictor
@@ -64,7 +65,8 @@ def build_curves(dataset: DatasetAnalysis, words: MetricWords, suffix: str) -> R
         return None
     all_claims = (dataset.methods[method].claims for method in curves)
     protocols = " and ".join(dict.fromkeys(" + ".join(claims.protocols) for claims in all_claims))
-    orders = span((curve.order_count for curve in curves.values()), "order")
+    counts = [curve.order_count for curve in curves.values()]
+    orders = count_range(min(counts), max(counts), "order")
     band = " The bands hold 90 % of these orders." if len(curves) <= _MOST_BANDS else ""
     caption = (
         f"{words.step[0].upper()}{words.step[1:]}, after each task: mean over the {orders} "
@@ -168,21 +170,18 @@ def draw_intervals(
     return Scene(width, bottom + 44.0, tuple(marks))
 
 
-def build_pairs(
-    pairs: Sequence[tuple[str, str, Comparison]], *, name: str, higher_is_better: bool = True
-) -> ReportFigure | None:
+def build_pairs(pairs: Sequence[Comparison], *, name: str) -> ReportFigure | None:
     """The interval plot of all pairs; None without pairs."""
     if not pairs:
         return None
     caption = (
-        "Mean difference of each pair of methods on the orders that both ran, with its "
-        f"{per_cent(pairs[0][2].level)} interval and how sure it is; an interval that does not "
-        "touch 0 is coloured."
-        + ("" if higher_is_better else " Lower is better: a negative difference is a gain.")
+        "By how much the first method of each pair is ahead on average, on the orders that both "
+        f"ran, with its {per_cent(pairs[0].level)} interval and how sure it is; an interval that "
+        "does not touch 0 is coloured."
     )
     rows = [
-        (f"{first} − {second}", pair.difference, pair.interval, pair.grade)
-        for first, second, pair in pairs
+        (f"{pair.ahead} − {pair.behind}", pair.difference, pair.interval, pair.grade)
+        for pair in pairs
     ]
     return ReportFigure.of(name, caption, lambda width: draw_intervals(rows, width))
 
@@ -382,13 +381,19 @@ def draw_prediction(
 def build_over_datasets(analysis: Analysis) -> ReportFigure | None:
     """Differences of each pair over all datasets and on each; None with one dataset."""
     rows: list[tuple[str, float, tuple[float, float] | None, str]] = []
-    for pair in analysis.over_datasets:
-        both = f"{pair.first} − {pair.second}"
-        rows.append((f"{both}, all datasets", pair.difference, pair.interval, pair.grade))
+    for overall in analysis.over_datasets:
+        both = f"{overall.ahead} − {overall.behind}"
+        rows.append((f"{both}, all datasets", overall.difference, overall.interval, overall.grade))
         for dataset in analysis.datasets:
-            one = compare_pair(dataset, pair.first, pair.second)
-            if one is not None:
-                rows.append((f"… on {dataset.dataset}", one.difference, one.interval, one.grade))
+            pair = dataset.compare(overall.ahead, overall.behind)
+            if pair is not None:
+                sign = 1.0 if pair.ahead == overall.ahead else -1.0
+                ends = None
+                if pair.interval is not None:
+                    low, high = sorted(sign * end for end in pair.interval)
+                    ends = (low, high)
+                label = f"… on {dataset.dataset}"
+                rows.append((label, sign * pair.difference, ends, pair.grade))
     if not rows:
         return None
     caption = (

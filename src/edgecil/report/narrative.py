@@ -7,23 +7,20 @@ from datetime import datetime, timezone
 
 import numpy as np
 
-from edgecil.analysis.analysis import (
-    MOST_NAMED,
-    DatasetAnalysis,
-    list_methods,
-    method_warnings,
-    pooled_notes,
-)
+from edgecil.analysis.answers import DatasetAnalysis
+from edgecil.analysis.pair_verdicts import Comparison
 from edgecil.analysis.similarities import NO_CLASS_NAMES
 from edgecil.io.numbers import per_cent, rounded, rounded_limit
-from edgecil.report.order_table import compare_pair
 from edgecil.runs.identity import inside, listed, training_facts
 from edgecil.runs.run_table import FINISHED, Runs
 from edgecil.sequences.protocols import PROTOCOLS, describe_origins, find_protocol
 from edgecil.sequences.space import count_text
 from edgecil.sequences.user_sequences import USER_SEQUENCES as GIVEN
+from edgecil.wording.analysis_sentences import method_warnings, pooled_notes
+from edgecil.wording.comparison_sentences import describe_leader, describe_pair
 from edgecil.wording.metric_words import MetricWords
-from edgecil.wording.sentences import count, describe_claims, describe_pair, describe_step
+from edgecil.wording.phrases import MOST_NAMED, count, count_range, list_methods
+from edgecil.wording.sentences import describe_claims, describe_step
 
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -46,7 +43,7 @@ def _what(dataset: DatasetAnalysis) -> Iterator[str]:
         yield f"({_scenario(table)})"
 
 
-def about(dataset: DatasetAnalysis, orders: int) -> list[str]:
+def describe_setting(dataset: DatasetAnalysis, orders: int) -> list[str]:
     """The lines above the answer: dataset, classes, methods, orders, what was trained and how."""
     table = dataset.table
     what = [table.dataset or "your data"]
@@ -74,7 +71,7 @@ def describe_runs(dataset: DatasetAnalysis) -> str:
     return f"{min(finished.values()):,} to {max(finished.values()):,} runs of each method"
 
 
-def moment(dataset: DatasetAnalysis, *, live: bool = False) -> str:
+def describe_moment(dataset: DatasetAnalysis, *, live: bool = False) -> str:
     """That the page shows one moment, if planned runs have no result yet; empty otherwise."""
     finished, planned = (sum(counts.values()) for counts in _count_runs(dataset))
     if finished == planned:
@@ -116,10 +113,10 @@ def about_training(dataset: DatasetAnalysis) -> str:
     facts = [f"{name} {value}" for name, value in setup_facts(dataset).items()]
     if dataset.table.counts_orders:
         all_claims = [method.claims for method in dataset.methods.values()]
-        order_name = dataset.table.order_name
-        facts.append(f"mean over {span((it.order_count for it in all_claims), order_name)}")
+        counts = [claims.order_count for claims in all_claims]
+        facts.append(f"mean over {_count_range(counts, dataset.table.order_name)}")
         if any(it.trainings > it.order_count for it in all_claims):
-            facts[-1] += f", {span((it.trainings for it in all_claims), 'training')}"
+            facts[-1] += f", {_count_range((it.trainings for it in all_claims), 'training')}"
         elif len(own := {it.shared_seeds == 0 for it in all_claims}) == 1:
             seeds = "each with its own training seed" if own.pop() else "one training seed for all"
             facts[-1] += f", {seeds}"
@@ -127,25 +124,32 @@ def about_training(dataset: DatasetAnalysis) -> str:
     return " ".join([*setting, *pooled_notes(dataset)])
 
 
-def span(numbers: Iterable[int], noun: str) -> str:
-    """The least and the greatest number with a noun, one of them if they are equal."""
+def _count_range(numbers: Iterable[int], noun: str) -> str:
     ordered = sorted(numbers)
-    start = f"{ordered[0]:,} to " if ordered[0] < ordered[-1] else ""
-    return start + count(ordered[-1], noun)
+    return count_range(ordered[0], ordered[-1], noun)
 
 
-def answer(dataset: DatasetAnalysis, ranked: Sequence[str], words: MetricWords) -> list[str]:
+def describe_answer(
+    dataset: DatasetAnalysis, ranked: Sequence[str], words: MetricWords
+) -> list[str]:
     """The answer in one sentence, then sentences on what it rests on."""
     best, *others = ranked
+    metric = "" if words.name == "accuracy" else words.title
     sentences = []
-    if others:
-        pair = compare_pair(dataset, best, second := others[0])
-        metric = "" if words.name == "accuracy" else words.title
+    if len(others) == 1:
+        pair = dataset.compare(best, others[0])
         sentences.append(
-            f"{best} has the best mean {words.title}, but no order in common with {second}."
+            f"{best} has the best mean {words.title}, but no order in common with {others[0]}."
             if pair is None
-            else describe_pair(best, second, pair, words.name, metric)
+            else describe_pair(pair, metric)
         )
+    elif groups := dataset.compared_groups:
+        sentences.append(describe_leader(groups[0].leader))
+        sentences += [
+            describe_pair(pair, metric)
+            for pair in groups[0].leader.against[:1]
+            if isinstance(pair, Comparison)
+        ]
     sentences.append(describe_claims(dataset.methods[best].claims, best, words.name))
     sentences += _furthest(dataset, others, words)
     table = dataset.table

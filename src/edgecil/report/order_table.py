@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -15,8 +16,8 @@ from edgecil.sequences.sequence import ClassSequence
 from edgecil.wording.metric_words import metric_words
 
 if TYPE_CHECKING:
-    from edgecil.analysis.analysis import DatasetAnalysis
-    from edgecil.analysis.comparison import Comparison
+    from edgecil.analysis.answers import DatasetAnalysis
+    from edgecil.analysis.pair_verdicts import Comparison
 
 _MOST_NAMED = 6  # constructed orders of a method that are shown one by one
 
@@ -129,16 +130,7 @@ def rank(dataset: DatasetAnalysis) -> list[str]:
     return sorted(means, key=means.__getitem__)
 
 
-def compare_pair(dataset: DatasetAnalysis, first: str, second: str) -> Comparison | None:
-    """The comparison of `first` with `second`; None without common orders."""
-    comparison = dataset.comparisons.get(first, {}).get(second)
-    if comparison is not None:
-        return comparison
-    swapped = dataset.comparisons.get(second, {}).get(first)
-    return None if swapped is None else swapped.swapped()
-
-
-def list_pairs(dataset: DatasetAnalysis, ranked: list[str]) -> list[tuple[str, str, Comparison]]:
-    """Every pair of methods with common orders, the better mean first."""
-    pairs = ((*two, compare_pair(dataset, *two)) for two in combinations(ranked, 2))
-    return [(first, second, pair) for first, second, pair in pairs if pair is not None]
+def list_pairs(dataset: DatasetAnalysis, ranked: Sequence[str]) -> list[Comparison]:
+    """Every pair of methods with common orders, in the order of their ranks."""
+    pairs = [dataset.compare(first, second) for first, second in combinations(ranked, 2)]
+    return [pair for pair in pairs if pair is not None]

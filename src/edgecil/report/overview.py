@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from edgecil.analysis.analysis import DatasetAnalysis
+from edgecil.analysis.answers import DatasetAnalysis
 from edgecil.analysis.claims import Claims
 from edgecil.io.arrays import Floats, Ints
 from edgecil.io.numbers import per_cent

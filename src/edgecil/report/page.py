@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from edgecil.analysis.analysis import AnalysisOptions, DatasetAnalysis
+from edgecil.analysis.answers import AnalysisOptions, DatasetAnalysis
 from edgecil.experiments.config_values import build_config, config_text
 from edgecil.io.arrays import Floats
 from edgecil.io.json import to_plain
@@ -100,12 +100,12 @@ def compose_page(
     html = _template().render(
         kinds=kinds,
         live=origin.live,
-        moment=narrative.moment(dataset, live=origin.live),
+        moment=narrative.describe_moment(dataset, live=origin.live),
         theme=Markup(theme_css()),
         style=Markup(_resource("style.css")),
         script=Markup("\n".join(_resource(f"script/{name}.js") for name in _SCRIPTS)),
         title=narrative.headline(dataset),
-        about=narrative.about(dataset, len(orders)),
+        about=narrative.describe_setting(dataset, len(orders)),
         views=views,
         added=added,
         glossary=narrative.glossary(dataset),

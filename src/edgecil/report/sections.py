@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 
-from edgecil.analysis.analysis import Analysis, DatasetAnalysis
+from edgecil.analysis.answers import Analysis, DatasetAnalysis
 from edgecil.report import charts, narrative, tables
 from edgecil.report.figure import ReportFigure
 from edgecil.report.order_table import OrderTable, list_pairs, rank
 from edgecil.report.overview import build_overview, explain
 from edgecil.report.table import Table
+from edgecil.wording.comparison_sentences import describe_comparisons
 from edgecil.wording.metric_words import MetricWords, metric_words
-from edgecil.wording.sentences import describe_overall
 
 ENTRY_POINTS = "edgecil.sections"
 _MOST_PAIRS = 15  # drawn without a fold
@@ -97,13 +97,13 @@ def build_view(dataset: DatasetAnalysis, orders: OrderTable, *, suffix: str = ""
         sections.insert(0, Section("details", "Details", "", (part,)))
     return MetricView(
         words,
-        narrative.answer(dataset, ranked, words),
+        narrative.describe_answer(dataset, ranked, words),
         narrative.next_step(dataset, ranked),
         narrative.warnings(dataset),
         build_overview(dataset, ranked, orders, name=f"overview{suffix}"),
         explain(dataset),
         charts.build_curves(dataset, words, suffix),
-        charts.build_pairs(pairs, name=f"pairs{suffix}", higher_is_better=words.higher_is_better),
+        charts.build_pairs(pairs, name=f"pairs{suffix}"),
         len(pairs) if len(pairs) > _MOST_PAIRS else 0,
         {name: one for name, one in maps.items() if one is not None},
         {
@@ -123,5 +123,6 @@ def datasets_section(analysis: Analysis) -> Section | None:
     parts = [Part(figure=differences)]
     if analysis.profiles:
         parts.append(Part(figure=charts.build_profiles(analysis.profiles, words)))
-    lede = " ".join(describe_overall(analysis.over_datasets, words.name))
+    overall = [group for group in analysis.compared_groups if group.dataset is None]
+    lede = " ".join(describe_comparisons(overall))
     return Section("datasets", "All datasets", lede, tuple(parts))

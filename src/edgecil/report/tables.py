@@ -9,20 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 from edgecil.io.csv_files import CsvCell
 from edgecil.io.numbers import per_cent
-from edgecil.report.order_table import compare_pair, named_orders, rank
+from edgecil.report.order_table import named_orders, rank
 from edgecil.report.page_text import class_names, describe_sequence, shorten
 from edgecil.report.table import Column, Table, make_table
 from edgecil.statistics.verdicts import LEVEL
 from edgecil.wording.metric_words import metric_words
 
 if TYPE_CHECKING:
-    from edgecil.analysis.analysis import DatasetAnalysis, MethodAnalysis
-    from edgecil.analysis.comparison import Comparison, MethodComparison
+    from edgecil.analysis.answers import DatasetAnalysis, MethodAnalysis
+    from edgecil.analysis.comparison import MethodComparison
+    from edgecil.analysis.pair_verdicts import Comparison
+    from edgecil.analysis.standings import ComparedGroup
     from edgecil.experiments.protocol_results import ExperimentResults, ProtocolResults
     from edgecil.experiments.status import ProtocolStatus
     from edgecil.report.order_table import OrderTable
     from edgecil.similarity.matrix import SimilaritySummary
 
+_MOST_PAIRS = 21  # in a terminal; of more, those with the leader
 _SHOWN = 50  # tasks of a sequence, and classes of a task
 _BOLD = (
     "Bold: the best mean, and every method whose difference from it, on the orders of both, has an "
@@ -41,7 +44,6 @@ def summary_table(
     The rows are `ranked`, best mean first; `about` is a sentence for the caption in LaTeX.
     """
     words, level = metric_words(dataset.metric), per_cent(dataset.level)
-    ends_of_run = [f"{50.0 * share:g} %" for share in (1.0 - dataset.level, 1.0 + dataset.level)]
     over = f"{dataset.table.order_name}s" if dataset.table.counts_orders else "runs"
     counts = Column(over.split()[-1], 0)
     shown = rank(dataset) if ranked is None else ranked
@@ -63,11 +65,11 @@ def summary_table(
             {
                 Column("method"): name,
                 Column("mean", 1): claims.mean.value,
-                Column("from", 1): low,
-                Column("to", 1): high,
+                Column("low", 1): low,
+                Column("high", 1): high,
                 Column("tail", 1): claims.tail.value,
-                Column(ends_of_run[0], 1): least,
-                Column(ends_of_run[1], 1): most,
+                Column("run low", 1): least,
+                Column("run high", 1): most,
                 **{Column(label, 1): own.get(label) for label in labels},
                 **ends,
                 Column("order, %", 0): None if share is None else 100.0 * share,
@@ -88,11 +90,9 @@ def summary_table(
             }
         )
     explained = {
-        "from": f"'From' and 'to' are the {level} interval of the mean.",
+        "low": f"Low and high are the ends of the {level} interval of the mean.",
         "tail": "95 % of runs exceed the tail.",
-        ends_of_run[0]: "A new run lies between '{}' and '{}' with probability {}.".format(
-            *ends_of_run, level
-        ),
+        "run low": f"A new run lies between 'run low' and 'run high' with probability {level}.",
         "order, %": "'Order' is the share of the variance of runs that is due to the order.",
     }
     if dataset.predictor is not None:
@@ -142,17 +142,17 @@ def _best_means(
     place = [column.title for column in columns].index("mean")
     rows = set()
     for row, name in enumerate(shown if len(shown) > 1 else ()):
-        pair = compare_pair(dataset, leader, name)
-        low, high = (1.0, 1.0) if pair is None or pair.interval is None else pair.interval
-        if name == leader or low <= 0.0 <= high:
+        pair = dataset.compare(leader, name)
+        may_be_equal = pair is not None and pair.interval is not None and pair.better is None
+        if name == leader or may_be_equal:
             rows.add((row, place))
     return frozenset(rows)
 
 
 def _basis(method: MethodAnalysis) -> str:
     from edgecil.sequences.user_sequences import USER_SEQUENCES as GIVEN
+    from edgecil.wording.phrases import count
     from edgecil.wording.populations import unit_of
-    from edgecil.wording.sentences import count
 
     claims = method.claims
     orders = count(claims.order_count, unit_of(claims.population))
@@ -164,66 +164,79 @@ def _basis(method: MethodAnalysis) -> str:
 
 def comparisons_table(dataset: DatasetAnalysis) -> Table:
     """Pairs of methods on the orders that both ran."""
-    pairs = [
-        ("", first, second, pair)
-        for first, others in dataset.comparisons.items()
-        for second, pair in others.items()
-    ]
-    return _pairs_table("comparisons", pairs, metric_words(dataset.metric).higher_is_better)
+    return _pairs_table("comparisons", dataset.comparisons)
 
 
 def comparison_tables(comparison: MethodComparison) -> Iterator[Table | str]:
     """The verdicts, and a row per pair of methods and dataset."""
-    from edgecil.wording.sentences import describe_comparison
+    from edgecil.wording.comparison_sentences import describe_comparisons
 
-    yield "".join(f"{sentence}\n" for sentence in describe_comparison(comparison))
-    several = len({pair.dataset for pair in comparison.pairs}) > 1
-    pairs = [
-        (it.dataset if several else "", it.first, it.second, it.comparison)
-        for it in comparison.pairs
-    ]
-    yield _pairs_table("differences", pairs, metric_words(comparison.metric).higher_is_better)
+    groups = comparison.compared_groups
+    reading = [comparison.reading] if comparison.reading else []
+    sentences = dict.fromkeys([*reading, *describe_comparisons(groups), *comparison.notes])
+    yield "".join(f"{sentence}\n" for sentence in sentences)
+    pairs, note = _shown_pairs(comparison.pairs, groups)
+    yield _pairs_table("differences", pairs, note)
 
 
-def _pairs_table(
-    name: str, pairs: Sequence[tuple[str, str, str, Comparison]], higher_is_better: bool
-) -> Table:
+def _shown_pairs(
+    pairs: Sequence[Comparison], groups: Sequence[ComparedGroup]
+) -> tuple[Sequence[Comparison], str]:
+    """Return the pairs that a terminal shows: all, or of many those with the leader or baseline."""
+    if len(pairs) <= _MOST_PAIRS:
+        return pairs, ""
+    references = {
+        group.dataset: (group.against or group.leader).reference
+        for group in groups
+        if group.dataset is not None
+    }
+    shown = [pair for pair in pairs if references[pair.dataset] in pair.methods]
+    return shown, f" {len(shown)} of {len(pairs)} pairs; --json has all."
+
+
+def _pairs_table(name: str, pairs: Sequence[Comparison], note: str = "") -> Table:
     rows: list[tuple[CsvCell, ...]] = []
     bold: set[tuple[int, int]] = set()
-    several = any(dataset for dataset, *_ in pairs)
-    level = next((pair.level for *_, pair in pairs), LEVEL)
-    for dataset, first, second, pair in pairs:
-        low, high = pair.interval or (None, None)
-        if low is not None and high is not None and not low <= 0.0 <= high:
-            bold.add((len(rows), several + (0 if (low > 0.0) == higher_is_better else 1)))
-        chance = pair.new_run_probability
-        numbers = (pair.n, pair.difference, low, high, 100.0 * pair.won)
-        surely = (None if chance is None else 100.0 * chance, pair.adjusted_p)
-        rows.append((*((dataset,) if several else ()), first, second, *numbers, *surely))
+    several = len({pair.dataset for pair in pairs}) > 1
+    for pair in pairs:
+        if pair.better is not None:
+            bold.add((len(rows), int(several)))
+        new_run = pair.new_run_probability
+        won = 100.0 * (pair.wins + pair.ties / 2.0) / pair.n
+        rows.append(
+            (
+                *((pair.dataset,) if several else ()),
+                *(pair.ahead, pair.behind, pair.n, pair.difference, pair.low, pair.high, won),
+                *(None if new_run is None else 100.0 * new_run, pair.p),
+            )
+        )
+    level = next((pair.level for pair in pairs), LEVEL)
+    family = max((pair.adjusted_for for pair in pairs), default=1)
+    adjusted = f"; interval and p are adjusted for {family:,} comparisons (Holm)"
     return Table(
         name,
         "Pairs of methods",
-        f"Mean difference in points with its {per_cent(level)} interval over the n orders (or "
-        "runs, if orders are unknown) of both, the share of them that the first method wins (ties "
-        "count half), the probability that it wins in a new run, and p, two-sided, of no mean "
-        "difference"
-        f"{'; interval and p are adjusted for the number of pairs (Holm)' if len(rows) > 1 else ''}"
-        ".",
+        f"Mean difference by which a method is ahead, with low and high of its {per_cent(level)} "
+        "interval, over the n orders (or runs, if orders are unknown) of both, the share of them "
+        "on which it is better (ties count half), the probability that it is better in a new run, "
+        f"and p, two-sided, of no mean difference{adjusted if family > 1 else ''}.{note}",
         (
-            *map(Column, ("dataset", "first", "second")[not several :]),
+            *map(Column, ("dataset", "ahead", "behind")[not several :]),
             Column("n", 0),
-            *(Column(title, 2, signed=True) for title in ("difference", "from", "to")),
+            *(Column(title, 2, signed=True) for title in ("difference", "low", "high")),
             *(Column("won, %", 0), Column("new run, %", 0), Column("p", 4)),
         ),
         tuple(rows),
         frozenset(bold),
-        "Bold: the better method, if the interval excludes 0.",
+        "Bold: the better method, if the two can be told apart.",
     )
 
 
 def terminal_tables(dataset: DatasetAnalysis) -> list[Table]:
     """The tables that `edgecil analyze` prints, empty ones left out."""
-    tables = [summary_table(dataset), boundary_table(dataset), comparisons_table(dataset)]
+    pairs, note = _shown_pairs(dataset.comparisons, dataset.compared_groups)
+    comparisons = _pairs_table("comparisons", pairs, note)
+    tables = [summary_table(dataset), boundary_table(dataset), comparisons]
     return [table for table in tables if table.rows]
 
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from typing_extensions import Unpack
 
-from edgecil.analysis.analysis import SCHEMA, Analysis
+from edgecil.analysis.answers import SCHEMA, Analysis
 from edgecil.analysis.similarities import SimilarityLike
 from edgecil.analysis.sources import Source
 from edgecil.errors import DataError, EdgecilError, UsageError

@@ -500,6 +500,7 @@ def join_tables(tables: Sequence[Runs], rows: Sequence[Ints] | None = None) -> R
         seeds_are=first.seeds_are,
         notes=tuple(dict.fromkeys(note for table in tables for note in table.notes)),
         seeds_draw_data=all(table.seeds_draw_data for table in tables),
+        arranges=first.arranges if len({table.arranges for table in tables}) == 1 else "unknown",
     )
 
 

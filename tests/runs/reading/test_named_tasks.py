@@ -87,3 +87,14 @@ def test_a_claim_is_about_what_the_orders_arrange(column, options, expected, wri
     path = write(NUMBERED.replace("order", column, 1))
     methods = analyze(path, **options).datasets[0].methods
     assert {method.claims.population for method in methods.values()} == {expected}
+
+
+def test_two_files_of_task_orders_are_compared_as_task_orders(tmp_path: Path) -> None:
+    header, *rows = NAMED.splitlines()
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for path, name in zip(paths, "ab", strict=True):
+        path.write_text("\n".join([header, *(row for row in rows if row[0] == name)]))
+    comparison = compare(paths, given_tasks=TASKS)["a", "b"]
+    assert comparison.population == "task orders like these, for one training seed"
+    [dataset] = gather(paths, given_tasks=TASKS).datasets
+    assert (dataset.table.arranges, dataset.table.chance) == ("tasks", None)

@@ -83,6 +83,7 @@ def assign_roles(frame: Frame, declared: Declarations) -> None:
             if role:
                 frame.roles[name] = role
     _find_sequences(frame)
+    _leave_index(frame)
     _find_statistics(frame)
     _find_named_cells(frame)
     _check_values(frame)
@@ -91,6 +92,19 @@ def assign_roles(frame: Frame, declared: Declarations) -> None:
         _choose_one(frame, role, declared)
     if declared.metric and not frame.with_role("metric", "mean"):
         _promote_metric(frame, declared.metric)
+
+
+def _leave_index(frame: Frame) -> None:
+    """Leave out an unnamed first column that numbers the rows, as pandas writes its index."""
+    first = next(iter(frame.columns), "")
+    is_unnamed = all(table.header[:1] in (("",), ("Unnamed: 0",)) for table in frame.tables)
+    if first in frame.roles or not is_unnamed or len(frame.columns) < 3:
+        return
+    texts = texts_of(frame.columns[first])
+    if all(text.isascii() and text.isdigit() for text in texts):
+        is_counter = counts_up(frame, first, []) and len(set(texts)) == len(texts)
+        if is_counter or set(texts) == {"0"}:
+            frame.roles[first] = "ignore"
 
 
 def metric_is(asked: str, name: str) -> bool:
@@ -140,7 +154,9 @@ def _fact_role(frame: Frame, name: str) -> str:
     if role in ("method", "dataset", "seed", "run"):
         is_taken = any(role in table.facts for table in frame.tables)
         return "setting" if is_taken else role
-    return "metric" if role == "metric" and not frame.is_log else "setting"
+    if role == "metric":
+        return "label" if frame.is_log else "metric"
+    return "setting"
 
 
 def _are_paths(cells: Sequence[Cell]) -> bool:

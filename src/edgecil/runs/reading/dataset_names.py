@@ -21,13 +21,22 @@ _LETTERS = re.compile(r"[a-z]+")
 def is_dataset(name: str) -> bool:
     """Return whether a text is the name of a dataset.
 
-    >>> is_dataset("Split CIFAR-100"), is_dataset("seq-tinyimg"), is_dataset("er_ace")
+    >>> is_dataset("Split CIFAR-100"), is_dataset("splitmnist"), is_dataset("er_ace")
     (True, True, False)
     """
-    words = [word for word in _LETTERS.findall(name.lower()) if word not in _PREFIXES]
+    words = [_without_prefix(word) for word in _LETTERS.findall(name.lower())]
+    words = [word for word in words if word not in _PREFIXES]
     if not words:
         return False
     return words[0] in _words() or "".join(words) in _words()
+
+
+def _without_prefix(word: str) -> str:
+    """Return a word without a prefix that is written together with it: `splitmnist`."""
+    for prefix in _PREFIXES:
+        if word.startswith(prefix) and word.removeprefix(prefix) in _words():
+            return word.removeprefix(prefix)
+    return word
 
 
 @cache

@@ -13,6 +13,7 @@ from edgecil.runs.cells.marked_numbers import MarkedNumber, parse_marked_number
 from edgecil.runs.reading.questions import ReadingQuestion
 
 _TEXT_FORMS = ("CSV", "TSV", "CSV with semicolons", "text in columns")
+_DATA_FORMS = ("JSON", "JSON Lines", "NumPy array", "DataFrame")
 _ABSENT = ("", "nan", "none", "null", "n/a", "na", "-", "–", "—", "/")
 
 
@@ -126,7 +127,7 @@ def _frame(tables: Sequence[CellTable]) -> Frame:
         row_numbers.extend(range(start, start + count))
     roles = {name: role for name, role in first.roles.items() if name in columns}
     frame = Frame({**columns, **facts}, roles, list(tables), table_of_row, row_numbers)
-    frame.is_log = bool(facts) and "step" in roles.values()
+    frame.is_log = "step" in roles.values() and first.form not in (*_TEXT_FORMS, *_DATA_FORMS)
     return frame
 
 

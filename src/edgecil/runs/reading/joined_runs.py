@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from edgecil.runs.reading.finished_runs import (
     resolve_unknown,
 )
 from edgecil.runs.reading.frames import Frame, frames_of, text_of, texts_of
+from edgecil.runs.reading.logged_orders import place_logged_orders
 from edgecil.runs.reading.memory_tables import DATA_FRAME
 from edgecil.runs.reading.metric_choice import (
     choose_metric,
@@ -29,20 +30,24 @@ from edgecil.runs.reading.metric_choice import (
     offered_metrics,
 )
 from edgecil.runs.reading.named_values import name_values
-from edgecil.runs.reading.path_names import path_names
+from edgecil.runs.reading.path_names import PathName, path_names
 from edgecil.runs.reading.published_rows import (
     PUBLISHED_FORMS,
     is_published,
     published_results,
 )
+from edgecil.runs.reading.questions import ReadingQuestion
 from edgecil.runs.reading.reading_options import Declarations
 from edgecil.runs.reading.run_tables import RunList, parse_values, tables_of_runs
-from edgecil.runs.reading.settings import keep_settings_apart, keep_sources_apart
+from edgecil.runs.reading.settings import drop_copies, keep_settings_apart, keep_sources_apart
 from edgecil.runs.reading.task_results import summarise_tasks
 from edgecil.runs.reading.units import in_per_cent
 from edgecil.runs.reading.wide_statistics import melt_methods_with_spreads
 from edgecil.runs.reading.wide_tables import make_long
 from edgecil.runs.run_table import SEED_MEANINGS, Runs
+
+KEY_ROLES = ("dataset", "seed", "order", "run", "sequence", "protocol")
+"""Roles of the columns that say which run a row is, beside its method and settings."""
 
 
 @dataclass
@@ -70,20 +75,26 @@ def join_runs(
     refuse_metric(declared.metric)
     frames = frames_of(tables)
     check_declared(frames, declared)
-    _add_metric_hints(frames)
+    names = path_names([table.source for table in tables if table.form != DATA_FRAME])
+    _add_metric_hints(frames, names)
     for frame in frames:
         assign_roles(frame, declared)
     _add_headings(frames)
-    _add_path_names(frames)
+    _add_path_names(frames, names)
     for frame in frames:
         melt_methods_with_spreads(frame)
     frames = [make_long(frame, declared) for frame in frames]
     for frame in frames:
+        _add_methods(frame, names)
         keep_only(frame, declared)
         drop_aggregates(frame)
         if len(frame):
-            if frame.with_role("metric", "curve"):
-                resolve_unknown(frame, declared)
+            try:
+                if frame.with_role("metric", "curve"):
+                    resolve_unknown(frame, declared)
+            except ReadingQuestion as question:  # raised if the frame has the metric
+                frame.question = question
+                continue
             summarise_tasks(frame, declared)
     filled = [frame for frame in frames if len(frame)]
     if not filled:
@@ -138,6 +149,7 @@ def _add_runs(
         from edgecil.runs.reading.drawn_orders import draw_orders
 
         draw_orders(runs, declared, origin)
+    drop_copies(runs)
     if pool is None:
         keep_sources_apart(runs)
     runs.notes = [*(note for one in rows for note in one.frame.notes), *runs.notes]
@@ -146,11 +158,10 @@ def _add_runs(
     joined.notes += runs.notes
 
 
-def _add_metric_hints(frames: Sequence[Frame]) -> None:
+def _add_metric_hints(frames: Sequence[Frame], names: Mapping[str, PathName]) -> None:
     """Note what the names of the files call their values."""
     for frame in frames:
-        sources = [table.source for table in frame.tables if table.form != DATA_FRAME]
-        metrics = {name.metric for name in path_names(sources).values()}
+        metrics = {names[table.source].metric for table in frame.tables if table.source in names}
         if len(metrics) == 1:
             frame.metric_hint = metrics.pop()
 
@@ -180,12 +191,8 @@ def _heading(caption: str, captions: Sequence[str]) -> str:
     return short_name(caption)
 
 
-def _add_path_names(frames: Sequence[Frame]) -> None:
+def _add_path_names(frames: Sequence[Frame], names: Mapping[str, PathName]) -> None:
     """Add what the names of files say, where the files themselves do not say it."""
-    sources = [
-        table.source for frame in frames for table in frame.tables if table.form != DATA_FRAME
-    ]
-    names = path_names(sources)
     for frame in frames:
         said = [names.get(table.source) for table in frame.tables]
         name_values(frame)
@@ -202,6 +209,22 @@ def _add_path_names(frames: Sequence[Frame]) -> None:
                 frame.add(f"{role} of file", cells, role)
 
 
+def _add_methods(frame: Frame, names: Mapping[str, PathName]) -> None:
+    """Name the method by the file where no column has it."""
+    if frame.with_role("method"):
+        return
+    methods = [_method_of(table, names) for table in frame.tables]
+    frame.add("method of file", [methods[number] for number in frame.table_of_row], "method")
+
+
+def _method_of(table: CellTable, names: Mapping[str, PathName]) -> str:
+    """Return the name of a table's file, which stands for its method."""
+    if table.form == DATA_FRAME:
+        is_unnamed = table.source == DATA_FRAME or re.fullmatch(r"table \d+", table.source)
+        return "method" if is_unnamed else table.source
+    return names[table.source].method or Path(table.source).name.partition(".")[0] or "method"
+
+
 def _run_list(
     rows: Sequence[RunRows], metric: str, declared: Declarations
 ) -> tuple[RunList, list[str]]:
@@ -211,12 +234,13 @@ def _run_list(
     columns: dict[str, list[Cell]] = {
         name: [] for name in ("dataset", "seed", "order", "run", "sequence", "protocol", "label")
     }
-    columns["identity"] = []
+    columns |= {name: [] for name in ("identity", "class order", "task sizes")}
     order_name = ""
     present: dict[str, int] = {}  # how many frames have a column
     settings: list[dict[str, str]] = []
     scenarios: list[dict[str, str]] = []
     origins: list[str] = []
+    are_logs: list[bool] = []
     places: list[str] = []
     values = []
     key_names: list[str] = []
@@ -232,11 +256,12 @@ def _run_list(
             cells += [None] * len(one) if column is None else [column[row] for row in one.rows]
             if role == "order" and names:
                 order_name = order_name or names[0]
-            key_names += names[:1] if role != "identity" else []
+            key_names += names[:1] if role in KEY_ROLES else []
         settings += _named_cells(one, "setting")
         scenarios += _named_cells(one, "scenario")
         own_places = [frame.place_of(row) for row in one.rows]
         places += own_places
+        are_logs += [frame.is_log] * len(one)
         origins += [frame.tables[frame.table_of_row[row]].source for row in one.rows]
         numbers = parse_values(one.values, own_places, metric)
         numbers = _without_unfinished(one, numbers)
@@ -249,6 +274,7 @@ def _run_list(
         origins,
         places,
         order_name=order_name,
+        is_log=are_logs,
         key_names=tuple(dict.fromkeys(["method", *key_names])),
     )
     for role in ("seed", "order", "run", "sequence", "protocol", "label", "identity"):
@@ -261,6 +287,7 @@ def _run_list(
                 "Some sources have class orders (a column 'order_seed' or 'sequence') and others "
                 "have not, so their runs cannot be joined; analyse them one by one."
             )
+    place_logged_orders(runs, columns["class order"], columns["task sizes"], settings, scenarios)
     parts = [*keep_settings_apart(runs, settings, scenarios, declared), *dict.fromkeys(parts)]
     return runs, parts
 
@@ -275,24 +302,11 @@ def _named_cells(one: RunRows, role: str) -> list[dict[str, str]]:
 def _methods(one: RunRows) -> list[str]:
     """Return the method of every run; the name of the file where no column has it."""
     frame = one.frame
-    names = frame.with_role("method")
-    if names:
-        texts = texts_of(frame.columns[names[0]])
-        for row in one.rows:
-            if not texts[row]:
-                raise DataError(f"{frame.place_of(row)} has no method; fill it in.")
-        return [texts[row] for row in one.rows]
-    stems = [_stem(table) for table in frame.tables]
-    return [stems[frame.table_of_row[row]] for row in one.rows]
-
-
-def _stem(table: CellTable) -> str:
-    """Return the name of a table's file, which stands for its method."""
-    if table.form == DATA_FRAME:
-        is_unnamed = table.source == DATA_FRAME or re.fullmatch(r"table \d+", table.source)
-        return "method" if is_unnamed else table.source
-    name = path_names([table.source])[table.source]
-    return name.method or Path(table.source).name.partition(".")[0] or "method"
+    texts = texts_of(frame.columns[frame.with_role("method")[0]])
+    for row in one.rows:
+        if not texts[row]:
+            raise DataError(f"{frame.place_of(row)} has no method; fill it in.")
+    return [texts[row] for row in one.rows]
 
 
 def _without_unfinished(one: RunRows, values: Floats) -> Floats:

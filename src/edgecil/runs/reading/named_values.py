@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from edgecil.runs.cells.cell_table import Cell
-from edgecil.runs.metrics import DEFAULT_METRIC
 from edgecil.runs.reading.column_names import column_name
 from edgecil.runs.reading.column_roles import unknown_numbers
 from edgecil.runs.reading.frames import Frame, texts_of
@@ -21,7 +20,7 @@ def name_values(frame: Frame) -> None:
         _split_by_name(frame, names[0], values[0])
         return
     for name in frame.with_role("value"):
-        hint = frame.metric_hint or DEFAULT_METRIC
+        hint = frame.metric_hint or name
         cells = frame.columns.pop(name)
         del frame.roles[name]
         frame.add(hint, cells, "metric")

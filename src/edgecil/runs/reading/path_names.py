@@ -1,35 +1,44 @@
-"""What the names of files and folders say about the runs in them: seed, dataset, method."""
+"""What the names of files and folders say about the runs in them: seed, dataset, method, metric."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from edgecil.runs.metric_names import metric_name
+from edgecil.runs.reading.column_names import column_name
 from edgecil.runs.reading.dataset_names import is_dataset
 
-_SEED = re.compile(
-    r"(?:^|[\W_])(?:seed|run|trial|rep|repeat|fold|rng)[\W_]*(\d{1,10})(?=$|[\W_])", re.IGNORECASE
-)
-_SHORT_SEED = re.compile(r"(?:^|[\W_])s(\d{1,6})(?=$|[\W_])", re.IGNORECASE)
-_LAST_NUMBER = re.compile(r"[\W_](\d{1,6})$")
+_SEED = re.compile(r"(?:seed|run|trial|repeat|repetition|rep|fold|rng)(\d{1,10})", re.IGNORECASE)
+_SEED_WORD = re.compile(r"(?:seed|run|trial|repeat|repetition|rep|fold|rng)", re.IGNORECASE)
+_SHORT_SEED = re.compile(r"s(\d{1,6})", re.IGNORECASE)
+_NUMBER = re.compile(r"\d{1,10}")
 _TIME = re.compile(r"\d{4}[-_]?\d{2}[-_]?\d{2}(?:[-_T ]?\d{2}[-_:]?\d{2}(?:[-_:]?\d{2})?)?")
-_DATASET = re.compile(
-    r"(?:(?:split|seq|permuted|rotated|tiny|mini)[-_]?)*[a-z]+[-_]?\d*(?:[-_]?[rac])?",
-    re.IGNORECASE,
-)
+_SEPARATORS = re.compile(r"([\W_]+)")
 _SUFFIXES = re.compile(r"(?:\.[A-Za-z]{1,8}\d?){1,2}$")
 _COMMON = (
-    "results", "result", "metrics", "metric", "accuracy", "accuracies", "acc", "log", "logs",
-    "output", "outputs", "out", "summary", "final", "table", "tables", "eval", "test", "data",
-    "matrix", "acc_matrix", "scores", "history", "stats", "runs", "run", "exp", "experiments",
-    "train", "stdout", "console", "eval_results", "results_matrix", "r", "csv", "all",
+    "results", "result", "metrics", "metric", "log", "logs", "output", "outputs", "out",
+    "summary", "summaries", "final", "table", "tables", "eval", "evaluation", "test", "data",
+    "matrix", "mat", "scores", "score", "history", "stats", "runs", "run", "exp", "exps",
+    "experiment", "experiments", "train", "training", "stdout", "console", "r", "csv", "csvs",
+    "json", "all", "per", "task", "tasks", "values", "value", "curve", "curves", "file", "files",
+    "graphs", "graph", "plots", "plot", "figures", "avg", "average", "mean", "overall", "class",
+    "classes",
 )  # fmt: skip
-_EDGES = " _-./="
-_METRIC_WORDS = ("avg", "average", "final", "mean", "last", "test", "inc", "incremental", "matrix")
-_TENSORBOARD = re.compile(r"(?:(?<=/)|^)run-(.*?)-tag-(.*)$")
+METRIC_WORDS = (
+    "acc", "accuracy", "accuracies", "loss", "losses", "forgetting", "forget", "error", "errors",
+    "err", "bwt", "fwt", "auc", "f1", "perplexity", "ppl", "nll", "time", "times", "timing",
+    "runtime",
+)  # fmt: skip
+"""Words of file names that name the metric of what is inside."""
+
+_METRIC_WORDS_BEFORE = ("avg", "average", "final", "mean", "last", "test", "inc", "incremental")
+_TENSORBOARD = re.compile(r"run-(.*?)-tag-(.*)")
+_EDGES = " _-./=,+()[]"
+_MOST_WORDS = 3  # of the name of a dataset
+_MOST_FOLDERS = 4  # above a file that are asked for what its name does not say
 
 
 @dataclass(frozen=True)
@@ -40,7 +49,7 @@ class PathName:
         method: what is left of the path without the other parts; empty if nothing is.
         seed: a number that is called a seed, a run or a trial, or that counts files.
         dataset: the part that is the name of a dataset.
-        metric: words that name a metric.
+        metric: the word for a metric in the name of the file.
     """
 
     method: str = ""
@@ -50,71 +59,185 @@ class PathName:
 
 
 def path_names(sources: Sequence[str]) -> dict[str, PathName]:
-    """Return what each path says, given the others: parts that all share say nothing.
+    """Return what each path says, given the others.
+
+    What the name of a file does not say, the folders above it do, the nearest first.
 
     >>> names = path_names(["out/er_seed0.csv", "out/er_seed1.csv"])
     >>> names["out/er_seed1.csv"]
     PathName(method='er', seed='1', dataset='', metric='')
+    >>> path_names(["runs/0/naive/csv/eval_results.csv"]).popitem()[1].method
+    'naive'
     """
-    different = list(dict.fromkeys(sources))
-    if not different:
-        return {}
-    parts = {source: list(PurePath(source.replace("\\", "/")).parts) for source in different}
-    for own in parts.values():
-        own[-1] = _SUFFIXES.sub("", own[-1])
-    shared = 0
-    shortest = min(map(len, parts.values()))
-    while shared < shortest - 1 and len({tuple(own[: shared + 1]) for own in parts.values()}) == 1:
-        shared += 1
-    names = {source: parse_name("/".join(own[shared:])) for source, own in parts.items()}
-    return _number_files(names)
+    pieces = {source: _pieces(source) for source in dict.fromkeys(sources)}
+    names = {source: _said(own) for source, own in pieces.items()}
+    return _number_files(_tell_apart(names, pieces))
 
 
-def parse_name(text: str) -> PathName:
-    """Return what a path says by itself."""
-    tensorboard = _TENSORBOARD.search(text)
-    if tensorboard is not None:
-        text = text[: tensorboard.start()] + tensorboard[1] + "/" + tensorboard[2]
-    text = _TIME.sub("", text)
-    seed = _SEED.search(text) or _SHORT_SEED.search(text)
-    if seed is not None:
-        text = f"{text[: seed.start()]}/{text[seed.end() :]}"
-    dataset = ""
-    for match in _DATASET.finditer(text):
-        if is_dataset(match[0]):
-            dataset = match[0].strip(_EDGES)
-            text = f"{text[: match.start()]}/{text[match.end() :]}"
+def metric_of_file(source: str) -> str:
+    """Return the metric that the name of a file names; an empty text if it names none.
+
+    >>> metric_of_file("a/SCR_Loss.csv"), metric_of_file("er_seed0_acc_matrix.npy")
+    ('Loss', 'acc')
+    """
+    return parse_name(_pieces(source)[0]).metric
+
+
+def _pieces(source: str) -> list[str]:
+    """Return the name of a file without its suffix, and those of its folders, the nearest first."""
+    pieces = list(reversed(PurePath(source.replace("\\", "/")).parts))
+    pieces[0] = _SUFFIXES.sub("", pieces[0])
+    return pieces[: 1 + _MOST_FOLDERS]
+
+
+def _said(pieces: Sequence[str]) -> PathName:
+    """Return what a path says: of each part the nearest piece that has it."""
+    said = parse_name(pieces[0])
+    for piece in pieces[1:]:
+        more = parse_name(piece, is_folder=True)
+        is_method = not said.method and re.search("[A-Za-z]", more.method) is not None
+        said = PathName(
+            more.method if is_method else said.method,
+            said.seed or more.seed,
+            said.dataset or more.dataset,
+            said.metric,
+        )
+    return said
+
+
+def parse_name(piece: str, *, is_folder: bool = False) -> PathName:
+    """Return what the name of one file or folder says."""
+    tensorboard = _TENSORBOARD.fullmatch(piece)
+    if tensorboard is not None:  # its export of one curve
+        tag = tensorboard[2].replace("_", " ").split()
+        return replace(parse_name(tensorboard[1]), metric=tag[-1] if tag else "")
+    parts = _SEPARATORS.split(_TIME.sub("", piece))
+    words = [word for word in parts[::2] if word]
+    roles = _roles_of(words)
+    if is_folder and "method" in roles:  # as in `joint_training`
+        roles = ["method" if role == "other" else role for role in roles]
+    chosen = {
+        role: _joined([place for place, own in enumerate(roles) if own == role], words, piece)
+        for role in ("method", "dataset", "seed")
+    }
+    numbers = _NUMBER.findall(chosen["seed"])
+    return PathName(
+        chosen["method"],
+        numbers[-1] if numbers else "",
+        chosen["dataset"],
+        _metric_in(words, roles),
+    )
+
+
+def _metric_in(words: Sequence[str], roles: Sequence[str]) -> str:
+    """Return the last word for a metric with the words before it that belong to it: `avg acc`."""
+    places = [place for place, role in enumerate(roles) if role == "metric"]
+    if not places:
+        return ""
+    start = places[-1]
+    while start and words[start - 1].lower() in _METRIC_WORDS_BEFORE:
+        start -= 1
+    return " ".join(words[start : places[-1] + 1])
+
+
+def _roles_of(words: Sequence[str]) -> list[str]:
+    """Return the role of each word of a name; what is left is the method."""
+    roles = [""] * len(words)
+    for place, word in enumerate(words):
+        following = words[place + 1] if place + 1 < len(words) else ""
+        if _SEED.fullmatch(word) or _SHORT_SEED.fullmatch(word):
+            roles[place] = "seed"
+        elif _SEED_WORD.fullmatch(word) and _NUMBER.fullmatch(following):
+            roles[place : place + 2] = ["common", "seed"]
+    place = 0
+    while place < len(words):
+        length = _dataset_length(words, roles, place)
+        roles[place : place + length] = ["dataset"] * length
+        place += max(1, length)
+    for place, word in enumerate(words):
+        if roles[place]:
+            continue
+        lower = word.lower()
+        key = column_name(word).role if place + 1 < len(words) else ""
+        is_key = key in ("method", "dataset") and roles[place + 1] in ("", "dataset")
+        if lower in METRIC_WORDS and metric_name(lower) is not None:
+            roles[place] = "metric"
+        elif is_key:
+            roles[place] = "common"
+            if key == "dataset" and "dataset" not in roles:
+                roles[place + 1] = "dataset"
+        elif lower in _COMMON:
+            roles[place] = "other"
+        else:
+            roles[place] = "method"
+    return roles
+
+
+def _dataset_length(words: Sequence[str], roles: Sequence[str], place: int) -> int:
+    """Return how many words from a place on are the name of a dataset; 0 if none."""
+    if "dataset" in roles:
+        return 0
+    for length in range(min(_MOST_WORDS, len(words) - place), 0, -1):
+        if any(roles[place : place + length]):
+            continue
+        own = words[place : place + length]
+        last = own[-1]
+        is_end = is_dataset(last) or len(last) == 1 or _NUMBER.fullmatch(last) is not None
+        has_letters = own[0][:1].isalpha()
+        if has_letters and is_end and is_dataset(" ".join(own)) and not _is_common(own[0]):
+            return length
+    return 0
+
+
+def _is_common(word: str) -> bool:
+    return word.lower() in _COMMON
+
+
+def _joined(places: Sequence[int], words: Sequence[str], piece: str) -> str:
+    """Return words as they stand in the piece, with its separators where they are neighbours."""
+    text = ""
+    for before, place in zip([None, *places], places, strict=False):
+        if before is not None and place == before + 1:
+            pattern = re.escape(words[before]) + r"([\W_]+)" + re.escape(words[place])
+            match = re.search(pattern, piece)
+            text += match[1] if match else "_"
+        elif text:
+            text += "_"
+        text += words[place]
+    return text.strip(_EDGES)
+
+
+def _tell_apart(names: dict[str, PathName], pieces: dict[str, list[str]]) -> dict[str, PathName]:
+    """Name files that say the same by the nearest folder in which they differ.
+
+    A folder that is a number counts runs.
+    """
+    alike: dict[PathName, list[str]] = {}
+    for source, name in names.items():
+        alike.setdefault(name, []).append(source)
+    apart = dict(names)
+    for name, sources in alike.items():
+        for level in range(1, min(len(pieces[source]) for source in sources)):
+            folders = [pieces[source][level] for source in sources]
+            if len(sources) < 2 or len(set(folders)) < len(sources):
+                continue
+            for source, folder in zip(sources, folders, strict=True):
+                if name.seed == "" and all(map(_NUMBER.fullmatch, folders)):
+                    apart[source] = replace(name, seed=folder)
+                else:
+                    method = f"{name.method} {parse_name(folder, is_folder=True).method}".strip()
+                    apart[source] = replace(name, method=method)
             break
-    pieces = [piece.strip(_EDGES) for piece in text.split("/") if piece.strip(_EDGES)]
-    metric = ""
-    if pieces:
-        pieces[-1], metric = _split_metric(pieces[-1])
-    left = [piece for piece in pieces if piece and piece.lower() not in _COMMON]
-    return PathName(" ".join(left), "" if seed is None else seed[1], dataset, metric)
-
-
-def _split_metric(piece: str) -> tuple[str, str]:
-    """Return the last part of a path without the name of a metric at its end, and that name."""
-    words = [word for word in re.split(r"[\s_-]+", piece) if word]
-    count = 0
-    while count < len(words) and _is_metric_word(words[-1 - count]):
-        count += 1
-    named = " ".join(words[len(words) - count :])
-    if count == 0 or metric_name(named) is None:
-        return piece, ""
-    start = piece.rfind(words[len(words) - count])
-    return piece[:start].strip(_EDGES), named
-
-
-def _is_metric_word(word: str) -> bool:
-    return metric_name(word) is not None or word.lower() in _METRIC_WORDS
+    return apart
 
 
 def _number_files(names: dict[str, PathName]) -> dict[str, PathName]:
     """Take numbers at the end of names as seeds where they count files of one method."""
     if any(name.seed for name in names.values()) or len(names) < 2:
         return names
-    ends = {source: _LAST_NUMBER.search(f"_{name.method}") for source, name in names.items()}
+    ends = {
+        source: re.search(r"[\W_](\d{1,6})$", f"_{name.method}") for source, name in names.items()
+    }
     if not all(ends.values()):
         return names
     numbers: dict[tuple[str, str], list[int]] = {}
@@ -132,7 +255,7 @@ def _number_files(names: dict[str, PathName]) -> dict[str, PathName]:
     if all(len(counted) < 2 for counted in numbers.values()):
         return names
     return {
-        source: PathName(stems[source][0], match[1], stems[source][1], names[source].metric)
+        source: replace(names[source], method=stems[source][0], seed=match[1])
         for source, match in ends.items()
         if match is not None
     }

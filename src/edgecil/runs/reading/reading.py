@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -84,6 +84,22 @@ class Reading:
         from edgecil.runs.reading.reading_line import reading_line
 
         return reading_line(self)
+
+    def summary(self) -> dict[str, Any]:
+        """Return the reading as plain values, without the runs."""
+        return {
+            "line": self.line,
+            "methods": list(self.methods),
+            "datasets": list(self.datasets),
+            "metric": self.metric,
+            "higher_is_better": self.higher_is_better,
+            "metrics": list(self.metrics),
+            "runs": sum(len(table) for table in self.runs),
+            "published": [asdict(result) for result in self.published],
+            "notes": list(self.notes),
+            "undecided": list(self.undecided),
+            "left_out": self.left_out,
+        }
 
     def __str__(self) -> str:
         """Return the reading line, what was chosen, what is undecided, and what was left out."""

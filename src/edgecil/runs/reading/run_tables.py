@@ -32,7 +32,8 @@ OWN_ORDERS = "given"
 class RunList:
     """Finished runs of all frames, by column; each list has an entry for every run.
 
-    Columns that are unknown are None. `origins` name the file of a run, `places` its row.
+    Columns that are unknown are None. `origins` name the file of a run, `places` its row, and
+    `is_log` says whether a toolbox wrote it.
     """
 
     method: list[str]
@@ -48,11 +49,28 @@ class RunList:
     protocol: list[Cell] | None = None
     label: list[Cell] | None = None
     identity: list[Cell] | None = None
+    is_log: list[bool] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     key_names: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.method)
+
+    def keys(self) -> list[tuple[str, ...]]:
+        """Return what tells the runs of a method and a dataset apart: seed, order and name."""
+        columns = [cells for cells in (self.seed, self.order, self.sequence, self.run) if cells]
+        texts = [[text_of(cell) for cell in cells] for cells in columns]
+        return [tuple(column[row] for column in texts) for row in range(len(self))]
+
+    def take(self, rows: Sequence[int]) -> None:
+        """Keep some runs."""
+        self.values = self.values[list(rows)]
+        for name in ("method", "dataset", "origins", "places", "is_log"):
+            setattr(self, name, [getattr(self, name)[row] for row in rows])
+        for name in ("seed", "order", "run", "sequence", "protocol", "label", "identity"):
+            cells = getattr(self, name)
+            if cells is not None:
+                setattr(self, name, [cells[row] for row in rows])
 
     def parsed(self, cells: Sequence[Cell], parse: Callable[[str], _T]) -> list[_T]:
         """Parse the cells of a column, equal ones once; an error names the row."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from edgecil.errors import short_name
@@ -123,16 +124,51 @@ def keep_sources_apart(runs: RunList) -> None:
 
 
 def _belong_together(runs: RunList, rows: Sequence[int]) -> bool:
-    """Return whether runs in several files are those of one method: one seed after another."""
+    """Return whether runs in several files are those of one method: one seed after another.
+
+    Logs of toolboxes name their settings, so that those with the same ones belong together.
+    """
     if runs.identity is not None:
         return True
-    if runs.seed is None and runs.order is None and runs.sequence is None:
+    keys = runs.keys()
+    own_keys = [keys[row] for row in rows]
+    if not own_keys[0] or len(set(own_keys)) < len(own_keys):
         return False
-    columns = [cells for cells in (runs.seed, runs.order, runs.sequence) if cells is not None]
-    keys = [tuple(str(cells[row]) for cells in columns) for row in rows]
-    if len(set(keys)) < len(keys):
-        return False
-    counts: dict[str, int] = {}
-    for row in rows:
-        counts[runs.origins[row]] = counts.get(runs.origins[row], 0) + 1
-    return all(count == 1 for count in counts.values())
+    counts = Counter(runs.origins[row] for row in rows)
+    return all(runs.is_log[row] for row in rows) or max(counts.values()) == 1
+
+
+def drop_copies(runs: RunList) -> None:
+    """Leave out files that repeat runs of others, and runs that a later log repeats."""
+    keys = runs.keys()
+    if not keys or not keys[0] or len(set(runs.origins)) < 2:
+        return
+    rows_of_run: dict[tuple[str, ...], list[int]] = {}
+    for row, key in enumerate(keys):
+        rows_of_run.setdefault((runs.method[row], runs.dataset[row], *key), []).append(row)
+    dropped: set[int] = set()
+    for rows in rows_of_run.values():
+        if len(rows) > 1 and all(runs.is_log[row] for row in rows):
+            dropped |= set(rows[:-1])
+            runs.notes.append(
+                f"{runs.origins[rows[0]]} and {runs.origins[rows[-1]]} have the same settings and "
+                "seed; the later one counts."
+            )
+    dropped |= _summaries(runs, rows_of_run)
+    runs.take([row for row in range(len(runs)) if row not in dropped])
+
+
+def _summaries(runs: RunList, rows_of_run: Mapping[tuple[str, ...], list[int]]) -> set[int]:
+    """Return the rows of files all of whose runs stand in other files with the same values."""
+    repeated: dict[str, int] = {}
+    for rows in rows_of_run.values():
+        values = {round(float(runs.values[row]), 6) for row in rows}
+        if len(rows) > 1 and len(values) == 1:
+            for origin in {runs.origins[row] for row in rows}:
+                repeated[origin] = repeated.get(origin, 0) + 1
+    counts = Counter(runs.origins)
+    whole = [origin for origin, count in counts.items() if repeated.get(origin) == count > 1]
+    if len(whole) != 1 or len(counts) < 3:
+        return set()
+    runs.notes.append(f"{whole[0]} repeats the runs of other files; it is not read.")
+    return {row for row, origin in enumerate(runs.origins) if origin == whole[0]}

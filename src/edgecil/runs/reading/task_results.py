@@ -20,7 +20,7 @@ from edgecil.io.arrays import Floats
 from edgecil.runs.cells.cell_table import Cell
 from edgecil.runs.metric_names import metric_name, words_of
 from edgecil.runs.metrics import DEFAULT_METRIC, METRICS, Counts, find_metric
-from edgecil.runs.reading.finished_runs import IDENTITY, step_numbers
+from edgecil.runs.reading.finished_runs import IDENTITY, SEED_LIKE, resolve_unknown, step_numbers
 from edgecil.runs.reading.frames import (
     Frame,
     groups_of,
@@ -30,6 +30,7 @@ from edgecil.runs.reading.frames import (
     texts_of,
 )
 from edgecil.runs.reading.metric_choice import metric_of_column
+from edgecil.runs.reading.path_names import metric_of_file
 from edgecil.runs.reading.questions import ReadingQuestion
 from edgecil.runs.reading.reading_options import BEST, LAST, Declarations
 
@@ -74,6 +75,11 @@ def summarise_tasks(frame: Frame, declared: Declarations) -> None:
         _number_repeats(frame, [*steps, *tasks])
     if not columns or not (tasks or frame.with_role("curve")):
         return
+    try:
+        resolve_unknown(frame, declared, columns[0])
+    except ReadingQuestion as question:
+        frame.question = question
+        return
     runs = _runs_of(frame, steps[:1], tasks[:1], columns)
     count = max(len(run.steps) for run in runs)
     results = [_metrics_of(frame, run, columns, declared) for run in runs]
@@ -115,10 +121,8 @@ def _name_matrix(frame: Frame) -> None:
     name = values[0]
     words = set(words_of(name))
     stems = {PurePath(table.source).name.partition(".")[0] for table in frame.tables}
-    is_matrix = bool(_MATRIX & words)
     is_unnamed = words <= {"value", "index", *_MATRIX}
-    if is_unnamed:
-        is_matrix = is_matrix or all(_MATRIX & set(words_of(stem)) for stem in stems)
+    is_matrix = bool(_MATRIX & words) or all(_MATRIX & set(words_of(stem)) for stem in stems)
     if is_matrix and len(axes) in (2, 3) and not frame.with_role("step", "task"):
         *run_axes, step, task = axes
         lengths = {len(set(frame.columns[axis])) for axis in (step, task)}
@@ -130,26 +134,13 @@ def _name_matrix(frame: Frame) -> None:
         return
     left = [word for word in words_of(name) if word not in _MATRIX]
     if is_unnamed:
-        found = {metric_of_stem(stem) for stem in stems}
-        left = [found.pop()] if len(found) == 1 else []
+        named = {metric_of_file(table.source) for table in frame.tables}
+        left = [named.pop()] if len(named) == 1 else []
     metric = metric_of_column(" ".join(left)) or name
     if metric_name(metric) is not None or metric in METRICS:
         frame.columns[metric] = frame.columns.pop(name)
         frame.roles.pop(name, None)
         frame.roles[metric] = "metric"
-
-
-def metric_of_stem(stem: str) -> str:
-    """Return the metric that the name of a file names; an empty text if it names none.
-
-    >>> metric_of_stem("er_seed0_acc_matrix"), metric_of_stem("SCR_Loss"), metric_of_stem("er_0")
-    ('accuracy', 'Loss', '')
-    """
-    words = [word for word in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", stem) if word]
-    for word in reversed(words):
-        if metric_name(word) is not None and word.lower() not in _MATRIX:
-            return metric_of_column(word)
-    return ""
 
 
 def _is_transposed(frame: Frame, step: str, task: str, name: str) -> bool:
@@ -199,6 +190,8 @@ def _decide_lone_tasks(frame: Frame, declared: Declarations) -> None:
         return
     words = set(words_of(name))
     value_words = {word for metric in metrics for word in words_of(metric)}
+    if _are_losses(metrics) and not frame.with_role("epoch", *SEED_LIKE):
+        _number_epochs(frame, name)
     has_epochs = any(not is_constant(frame.columns[epoch]) for epoch in frame.with_role("epoch"))
     headers = {column for table in frame.tables for column in table.header}
     are_methods_columns = any(method not in headers for method in frame.with_role("method"))
@@ -212,12 +205,31 @@ def _decide_lone_tasks(frame: Frame, declared: Declarations) -> None:
     elif frame.roles[name] == "index" and value_words & _CURVE:
         frame.roles[name] = "step"
     else:
+        may_be_runs = frame.roles[name] == "index" and not frame.with_role(*SEED_LIKE)
+        runs = f", the runs (seed={name})" if may_be_runs else ""
+        answers = [f"step={name}", f"task={name}", *[f"seed={name}"] * may_be_runs]
         frame.question = ReadingQuestion(
-            f"{name!r} of {frame.origin} may count the tasks after which {metrics[0]!r} was "
-            f"measured, or those on which it was measured in the end; say which by `columns`: "
-            f"step={name} or task={name}.",
-            {"columns": [f"step={name}", f"task={name}"]},
+            f"{name!r} of {frame.origin} may count{runs} the tasks after which {metrics[0]!r} was "
+            f"measured (step={name}), or those on which it was measured in the end (task={name}); "
+            f"say which by `columns`.",
+            {"columns": answers},
         )
+
+
+def _are_losses(metrics: Sequence[str]) -> bool:
+    return all("loss" in " ".join(words_of(metric)) for metric in metrics)
+
+
+def _number_epochs(frame: Frame, task: str) -> None:
+    """Take the losses of a task as those of its epochs, where nothing else tells them apart."""
+    counts: Counter[int] = Counter()
+    numbers: list[Cell] = []
+    for group in groups_of(frame, [*frame.with_role(*IDENTITY), task]):
+        numbers.append(counts[group])
+        counts[group] += 1
+    if max(counts.values()) > 1:
+        frame.add("epoch", numbers, "epoch")
+        frame.notes.append(f"The rows of {frame.origin} count as epochs; the last one counts.")
 
 
 def _number_repeats(frame: Frame, axes: Sequence[str]) -> None:
@@ -313,8 +325,6 @@ def _metrics_of(
             means = [float(np.mean(list(by_step[step].values()))) for step in steps]
             higher = find_metric(name).higher_is_better
             results[name] = _at_end(means, ends, higher_is_better=higher)
-    if "last" in results and DEFAULT_METRIC not in results and _is_balanced(frame, run):
-        results[DEFAULT_METRIC] = results["last"]
     return results
 
 
@@ -374,11 +384,6 @@ def _task_sizes(frame: Frame, run: _Run) -> list[float]:
         if text.replace(" ", "").isdigit():
             return [float(size) for size in text.split()]
     return []
-
-
-def _is_balanced(frame: Frame, run: _Run) -> bool:
-    """Return whether all tasks have as many classes, so that means over tasks are over classes."""
-    return len(set(_task_sizes(frame, run))) == 1
 
 
 def _is_unfinished(frame: Frame, run: _Run) -> bool:

@@ -20,7 +20,9 @@ from edgecil.runs.reading.column_names import column_name
 from edgecil.runs.reading.column_roles import unknown_numbers
 from edgecil.runs.reading.dataset_names import is_dataset
 from edgecil.runs.reading.frames import Frame, is_numeric
-from edgecil.runs.reading.path_names import parse_name
+from edgecil.runs.reading.memory_tables import DATA_FRAME
+from edgecil.runs.reading.metric_choice import metric_of_column
+from edgecil.runs.reading.path_names import METRIC_WORDS, parse_name
 from edgecil.runs.reading.reading_options import Declarations
 
 _UNIT = r"(?:task|exp|experience|context|domain|t|d|session|stage|phase|step|increment|batch)"
@@ -46,6 +48,8 @@ _SEED = re.compile(
 )
 _KEYS = ("method", "dataset", "seed", "order", "order_seed", "epoch", "step", "task", "fold")
 _EDGES = " _-./:()[]"
+UNNAMED = "value"
+"""The metric of a table that names none."""
 
 
 @dataclass(frozen=True)
@@ -168,6 +172,8 @@ def _methods(frame: Frame, names: Sequence[str]) -> dict[str, _Part]:
             frame.roles[name] = "ignore"
         else:
             chosen.append(name)
+    if len(chosen) < 2:
+        return {}
     return {name: _Part({"method": name}, "") for name in chosen}
 
 
@@ -216,9 +222,29 @@ def _melt(frame: Frame, parts: dict[str, _Part], declared: Declarations) -> Fram
 
 
 def _metric_of(part: _Part, frame: Frame) -> str:
-    default = frame.metric_hint or DEFAULT_METRIC
-    metric = part.metric or default
-    return metric if column_name(metric).role in ("", "metric") else default
+    """Return the metric of a wide column: by its name, else by the file's, or its caption's.
+
+    Wide DataFrames have accuracies if they do not say otherwise, as lists of numbers have.
+    """
+    if part.metric and column_name(part.metric).role in ("", "metric"):
+        return part.metric
+    if frame.metric_hint:
+        return frame.metric_hint
+    if all(table.form == DATA_FRAME for table in frame.tables):
+        return DEFAULT_METRIC
+    captions = {_metric_of_caption(table.caption) for table in frame.tables}
+    return (captions.pop() if len(captions) == 1 else "") or UNNAMED
+
+
+def _metric_of_caption(caption: str) -> str:
+    """Return the metric that a caption names; an empty text if it names none, or several.
+
+    >>> _metric_of_caption("Average accuracy (%) on CIFAR-100"), _metric_of_caption("Results")
+    ('accuracy', '')
+    """
+    words = {word for word in words_of(caption) if word in METRIC_WORDS}
+    words = {DEFAULT_METRIC if metric_of_column(word) == DEFAULT_METRIC else word for word in words}
+    return words.pop() if len(words) == 1 else ""
 
 
 def _is_left_out(frame: Frame, name: str) -> bool:
