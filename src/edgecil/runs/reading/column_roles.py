@@ -46,6 +46,11 @@ _SPLITS = re.compile(
     r"(?:[ _-]?(?:set|split|stream|phase|data))?",
     re.IGNORECASE,
 )
+_STEP_CELL = re.compile(
+    r"(?:after|train(?:ed)?|tr|step|session|stage|phase)[\s_-]*(?:on[\s_-]*)?"
+    r"(?:t|task|exp|experience)?[\s_-]*#?(\d{1,4})",
+    re.IGNORECASE,
+)
 _CONTRACT = {
     "method": "method",
     "dataset": "dataset",
@@ -63,6 +68,9 @@ _CONTRACT = {
 _PATH = re.compile(r".*[/\\].*|.*\.(?:json|ya?ml|toml|py|pth?|log|txt|csv)", re.IGNORECASE)
 _MEAN_AT_END = re.compile(r"(?:^|[\s_.\-/]+)(?:means?|avg|average)$", re.IGNORECASE)
 _MEAN_AT_START = re.compile(r"^(?:means?|avg|average)(?:[\s_.\-/]+|$)", re.IGNORECASE)
+
+LONG_COLUMNS = ("method", "dataset", "seed", "task", "step")
+"""Names of columns that were names of wide ones."""
 
 FACT_ROLES = ("class order", "task sizes", "task count", "unit")
 
@@ -84,6 +92,7 @@ def assign_roles(frame: Frame, declared: Declarations) -> None:
                 frame.roles[name] = role
     _find_sequences(frame)
     _leave_index(frame)
+    _find_steps(frame)
     _find_statistics(frame)
     _find_named_cells(frame)
     _check_values(frame)
@@ -107,6 +116,21 @@ def _leave_index(frame: Frame) -> None:
             frame.roles[first] = "ignore"
 
 
+def _find_steps(frame: Frame) -> None:
+    """Find a column of texts that count steps: `after_0`, `Train_T1`."""
+    if frame.with_role("step"):
+        return
+    for name in frame.columns:
+        if frame.roles.get(name) not in (None, "method", "run", "label"):
+            continue
+        texts = texts_of(frame.columns[name])
+        matches = [_STEP_CELL.fullmatch(text) for text in texts]
+        if len(set(texts)) > 1 and all(matches):
+            frame.columns[name] = [match[1] for match in matches if match]
+            frame.roles[name] = "step"
+            return
+
+
 def metric_is(asked: str, name: str) -> bool:
     """Return whether a column is the metric that the user asks for, by name."""
     if not asked:
@@ -124,8 +148,11 @@ def _declare(frame: Frame, declared: Declarations) -> None:
             frame.roles[name] = role
 
 
-def check_declared(frames: Sequence[Frame], declared: Declarations) -> None:
-    """Refuse a declared column that no frame has."""
+def check_declared(frames: Sequence[Frame], declared: Declarations, *, is_long: bool) -> None:
+    """Refuse a declared column that no frame has.
+
+    Columns that wide tables get when they are made long are not looked for before.
+    """
     present = {name.lower(): name for frame in frames for name in frame.columns}
     for option, columns in (
         ("columns", declared.roles),
@@ -133,7 +160,7 @@ def check_declared(frames: Sequence[Frame], declared: Declarations) -> None:
         ("by", declared.by or ()),
     ):
         for column in columns:
-            if column.lower() in present:
+            if column.lower() in present or (not is_long and column in LONG_COLUMNS):
                 continue
             near = nearest(column.lower(), present)
             hint = f"Did you mean {present[near[0]]!r}?" if near else ""

@@ -74,7 +74,7 @@ def join_runs(
         )
     refuse_metric(declared.metric)
     frames = frames_of(tables)
-    check_declared(frames, declared)
+    check_declared(frames, declared, is_long=False)
     names = path_names([table.source for table in tables if table.form != DATA_FRAME])
     _add_metric_hints(frames, names)
     for frame in frames:
@@ -84,6 +84,7 @@ def join_runs(
     for frame in frames:
         melt_methods_with_spreads(frame)
     frames = [make_long(frame, declared) for frame in frames]
+    check_declared(frames, declared, is_long=True)
     for frame in frames:
         _add_methods(frame, names)
         keep_only(frame, declared)

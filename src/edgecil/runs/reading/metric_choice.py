@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from edgecil.errors import DataError
 from edgecil.runs.cells.marked_numbers import parse_marked_name
@@ -16,6 +17,7 @@ from edgecil.runs.reading.reading_options import Declarations, describe_columns
 _PLAIN = (("acc",), ("accuracy",), ("test", "acc"), ("test", "accuracy"))
 _FIRST = ("accuracy", "last", "average")
 _ACC = {"aa", "aia", "alast", "aavg", "top1", "ā"}
+_GROUPS = ("metrics", "results", "scores")
 _NO_TEST = {"train", "training", "val", "valid", "validation", "dev", "zero", "initial", "random"}
 _TOLD_TASKS = {"til", "taw", "task-il", "taskil", "tilacc"}
 
@@ -36,7 +38,10 @@ def metric_of_column(column: str) -> str:
     ('Err', 'accuracy', 'avg_accuracy')
     """
     name = parse_marked_name(column).name
-    return DEFAULT_METRIC if words_of(name) in _PLAIN[:2] else name
+    words = words_of(name)
+    if words and words[0] in _GROUPS:  # the name of a mapping in JSON
+        words = words[1:]
+    return DEFAULT_METRIC if words in _PLAIN[:2] else name
 
 
 def choose_metric(frames: Sequence[Frame], asked: str) -> str:
@@ -147,7 +152,10 @@ def directed_metric(metric: str, frames: Sequence[Frame], declared: Declarations
         return with_direction(metric, bool(marks.pop()))
     if metric in METRICS or metric_name(metric) is not None:
         return metric
-    raise ReadingQuestion(
-        f"{metric!r} may be better high or low; say `higher_is_better` or `lower_is_better`.",
-        {"higher_is_better": [True, False]},
-    )
+    sentence = f"{metric!r} may be better high or low; say `higher_is_better` or `lower_is_better`."
+    options: dict[str, list[Any]] = {"higher_is_better": [True, False]}
+    pending = [frame.question for frame in frames if frame.question is not None]
+    for question in pending[:1]:
+        sentence = f"{sentence} {question}"
+        options |= question.options
+    raise ReadingQuestion(sentence, options)

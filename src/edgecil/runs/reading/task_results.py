@@ -7,7 +7,6 @@ over the tasks of the last step. A run that ended early has failed.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -27,7 +26,6 @@ from edgecil.runs.reading.frames import (
     is_constant,
     number_in,
     text_of,
-    texts_of,
 )
 from edgecil.runs.reading.metric_choice import metric_of_column
 from edgecil.runs.reading.path_names import metric_of_file
@@ -39,11 +37,6 @@ _TRAINING = {"train", "training"}
 _MEASURED = {"eval", "evaluated", "evaluation", "test", "tested"}
 _CURVE = {"curve", "curves", "history", "incremental", "trajectory"}
 _PER_TASK = {"task", "tasks"}
-_STEP_CELL = re.compile(
-    r"(?:after|train(?:ed)?|tr|step|session|stage|phase)[\s_-]*(?:on[\s_-]*)?"
-    r"(?:t|task|exp|experience)?[\s_-]*#?(\d{1,4})",
-    re.IGNORECASE,
-)
 _CURVE_PLACE = -1.0  # where the value of a curve stands among tasks
 
 
@@ -64,7 +57,6 @@ def summarise_tasks(frame: Frame, declared: Declarations) -> None:
     """Make one row of the values of every run after its tasks; other frames are left alone."""
     _leave_facts(frame)
     _name_matrix(frame)
-    _name_steps(frame)
     _decide_lone_tasks(frame, declared)
     if frame.question is not None:
         return
@@ -158,21 +150,6 @@ def _is_transposed(frame: Frame, step: str, task: str, name: str) -> bool:
     return not any(lower) and any(upper)
 
 
-def _name_steps(frame: Frame) -> None:
-    """Find a column of texts that count steps: `after_0`, `Train_T1`."""
-    if frame.with_role("step"):
-        return
-    for name in frame.columns:
-        if frame.roles.get(name) not in (None, "method", "text", "label"):
-            continue
-        texts = texts_of(frame.columns[name])
-        numbers = [_STEP_CELL.fullmatch(text) for text in texts]
-        if len(set(texts)) > 1 and all(numbers):
-            frame.columns[name] = [match[1] for match in numbers if match]
-            frame.roles[name] = "step"
-            return
-
-
 def _decide_lone_tasks(frame: Frame, declared: Declarations) -> None:
     """Find out whether tasks without steps are those learned or those measured.
 
@@ -193,12 +170,7 @@ def _decide_lone_tasks(frame: Frame, declared: Declarations) -> None:
     if _are_losses(metrics) and not frame.with_role("epoch", *SEED_LIKE):
         _number_epochs(frame, name)
     has_epochs = any(not is_constant(frame.columns[epoch]) for epoch in frame.with_role("epoch"))
-    headers = {column for table in frame.tables for column in table.header}
-    are_methods_columns = any(method not in headers for method in frame.with_role("method"))
-    is_fact = any(
-        method in table.facts for table in frame.tables for method in frame.with_role("method")
-    )
-    if has_epochs or value_words & _TRAINING or (are_methods_columns and not is_fact):
+    if has_epochs or value_words & _TRAINING or _has_columns_of_methods(frame):
         frame.roles[name] = "step"
     elif words & _MEASURED or (frame.roles[name] == "index" and value_words & _PER_TASK):
         frame.roles[name] = "task"
@@ -214,6 +186,12 @@ def _decide_lone_tasks(frame: Frame, declared: Declarations) -> None:
             f"say which by `columns`.",
             {"columns": answers},
         )
+
+
+def _has_columns_of_methods(frame: Frame) -> bool:
+    """Return whether the methods were columns of the file, as in the data of a plot."""
+    present = {name for table in frame.tables for name in (*table.header, *table.facts)}
+    return "method" in frame.with_role("method") and "method" not in present
 
 
 def _are_losses(metrics: Sequence[str]) -> bool:

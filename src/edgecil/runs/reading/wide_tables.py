@@ -192,7 +192,7 @@ def _melt(frame: Frame, parts: dict[str, _Part], declared: Declarations) -> Fram
     for role in wide_roles:
         cells = [dict(place).get(role) for place in by_place]
         columns[role] = [cell for cell in cells for _ in range(count)]
-        roles[role] = role
+        roles[role] = declared.roles.get(role, role)
     empty: list[Cell] = [None] * count
     for metric in metrics:
         blocks = [
