@@ -30,13 +30,21 @@ class Sentence:
 
     def __str__(self) -> str:
         text = str(self.args[0]) if self.args else ""
-        with_names = _PARAMETER.sub(_name_parameter, text)
-        return _LONG_VALUE.sub(_shorten_match, with_names)
+        return _LONG_VALUE.sub(_shorten_match, name_parameters(text))
 
 
-def _name_parameter(match: re.Match[str]) -> str:
-    name_in_interface = _NAMING[-1]
-    return name_in_interface(match[1])
+def name_parameters(text: str, name: Callable[[str], str] | None = None) -> str:
+    """Return a text whose parameters, in backticks, are named as in the interface in use.
+
+    Args:
+        text: a sentence.
+        name: returns how a parameter is named, in place of the interface in use.
+
+    >>> print(name_parameters("Give `order_seed`."))
+    Give 'order_seed'.
+    """
+    named = _NAMING[-1] if name is None else name
+    return _PARAMETER.sub(lambda match: named(match[1]), text)
 
 
 def _shorten_match(match: re.Match[str]) -> str:

@@ -95,23 +95,51 @@ def test_an_unknown_choice_of_orders_is_said_as_by_analyze(cli, tmp_path) -> Non
     assert said in cli("analyze", file).err.replace("\n", " ")
 
 
-def test_next_for_an_experiment_prints_a_command_that_trains_the_orders(cli) -> None:
+def printed_command(out: str, start: str) -> list[str]:
+    """Return the words of the command on the line with this start, without the program."""
+    (line,) = [line for line in out.splitlines() if line.startswith(start)]
+    program, *words = shlex.split(line.removeprefix(start))
+    assert program == "edgecil"
+    return words
+
+
+def test_the_commands_of_next_run_as_printed(cli) -> None:
     save_toy(Path("toy.npz"))
     options = ("--tasks", 2, "--protocol", "random", "--budget", 3, "--repeats", 2, "--workers", 1)
     cli("run", "toy.npz", "--method", "instant", *options, "--out", "a run")
-    last = cli("next", "a run", "--target", 0.1, "--out", "n.json").out.splitlines()[-1]
-    _, *words = shlex.split(last.removeprefix("To run them: "))
-    answer = cli(*words, "--workers", 1, "--json").json
+    advice = cli("next", "a run", "--target", 0.1)
+    write = printed_command(advice.out, "To write them to a file: ")
+    again = cli(*write)
+    assert again.code == 0
+    assert "To write them" not in again.out
+    run = printed_command(again.out, "To run them: ")
+    assert run == printed_command(advice.out, "To run them: ")
+    answer = cli(*run, "--workers", 1, "--json").json
     assert {part["protocol"]: part["planned"] for part in answer["results"]} == {
         "random": 3,
-        "next": len(json.loads(Path("n.json").read_text())["next"]),
+        "next": len(json.loads(Path("next.json").read_text())["next"]),
     }
     assert answer["reused"] > 0
+
+
+def test_the_command_that_repeats_orders_runs_as_printed(cli) -> None:
+    save_toy(Path("toy.npz"))
+    options = ("--tasks", 2, "--protocol", "random", "--budget", 3, "--workers", 1)
+    cli("run", "toy.npz", "--method", "instant", *options, "--out", "a run")
+    words = printed_command(cli("next", "a run").out, "To train them once more: ")
+    assert words[-2:] == ["--repeats-on", "2"]
+    answer = cli(*words, "--workers", 1, "--json").json
+    assert answer["trained"] > 0
+
+
+def test_what_edgecil_did_not_train_has_no_command(cli) -> None:
     order = ClassSequence([[0, 1], [2, 3]])
     step = {"instant": NextStep("orders", 1)}
-    advice = DatasetNextRuns("toy", step, (), (order,), directories=("a run",))
-    *_, again = explain_next([advice])
-    assert again.endswith("edgecil run --config 'a run' --out 'a run' --repeats-on 1")
+    for tool in ("toolbox", "external", "export", "import-logs"):
+        advice = DatasetNextRuns("toy", step, (order,), (order,), directories=("x",), tool=tool)
+        lines = list(explain_next([advice], "n.json"))
+        assert "--sequences n.json" in " ".join(lines)
+        assert not any(": edgecil " in line for line in lines)
 
 
 def test_one_method_alone_is_refused(cli, tmp_path) -> None:

@@ -22,7 +22,7 @@ from edgecil.analysis.profiles import PerformanceProfile, profile_methods
 from edgecil.analysis.sources import Gathered, Source, gather
 from edgecil.analysis.standings import ComparedGroup, Standing, group_comparisons
 from edgecil.analysis.terms import Terms
-from edgecil.errors import UnknownNameError, UsageError, unknown_name_error
+from edgecil.errors import UnknownNameError, UsageError, name_parameters, unknown_name_error
 from edgecil.hints import Level
 from edgecil.io.files import replace_file
 from edgecil.io.json import checked_json, read_typed_json
@@ -174,7 +174,8 @@ class MethodComparison(Sequence[Comparison]):
         """Return who is better, a line each, and what limits it."""
         sentences = describe_comparisons(self.compared_groups)
         reading = [self.reading] if self.reading else []
-        return "\n".join(dict.fromkeys([*reading, *sentences, *self.notes]))
+        notes = map(name_parameters, self.notes)
+        return "\n".join(dict.fromkeys([*reading, *sentences, *notes]))
 
     _repr_pretty_ = show_printed
 

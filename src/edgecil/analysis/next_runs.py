@@ -287,9 +287,11 @@ class NextRuns(Entries[Any]):
 
     Attributes:
         datasets: one entry per dataset.
+        reading: how the sources were understood, in one line.
     """
 
     datasets: tuple[DatasetNextRuns, ...]
+    reading: str = ""
 
     _kind = "method"
 
@@ -328,15 +330,16 @@ class NextRuns(Entries[Any]):
         return pandas.concat([dataset.to_pandas() for dataset in self.datasets], ignore_index=True)
 
     def __repr__(self) -> str:
-        return f"<NextRuns: {str(self).partition(chr(10))[0]}>"
+        first, *_ = describe_next(self.datasets[0])
+        return f"<NextRuns: {first}>"
 
     def __str__(self) -> str:
         """Return the advice in sentences, and the orders."""
-        if len(self.datasets) == 1:
-            return str(self.datasets[0])
-        lines = []
+        lines = [self.reading] if self.reading else []
         for dataset in self.datasets:
-            lines += [f"{dataset.dataset or 'your data'}:", str(dataset)]
+            if len(self.datasets) > 1:
+                lines.append(f"{dataset.dataset or 'your data'}:")
+            lines.append(str(dataset))
         return "\n".join(lines)
 
     _repr_pretty_ = show_printed
@@ -386,7 +389,8 @@ def next_runs(
     if target is not None and not 0.0 < target < math.inf:
         raise UsageError(f"`target` must be a positive number of points. Got {target:g} instead.")
     terms = Terms.of(level=level)
-    runs = gather(source, metric=metric, classifier=classifier, **reading).datasets
+    gathered = gather(source, metric=metric, classifier=classifier, **reading)
+    runs = gathered.datasets
     if out is not None and len(runs) > 1:
         names = ", ".join(part.table.dataset for part in runs)
         raise UsageError(f"`out` requires runs on one dataset. Got {names}.")
@@ -403,7 +407,7 @@ def next_runs(
             advice[0].save(out)
         else:
             warn(f"{out} was not written: no further class orders are suggested.")
-    return NextRuns(tuple(advice))
+    return NextRuns(tuple(advice), gathered.reading.line)
 
 
 def _is_saved(start: bytes) -> bool:

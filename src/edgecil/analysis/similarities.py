@@ -24,7 +24,7 @@ NO_CLASS_NAMES = (
 
 UNKNOWN_ORDERS = (
     "Whether the class order varied between these runs is unknown, so that nothing is said about "
-    "other orders; a column 'order_seed', or --seeds-are orders, trainings or both, states it."
+    "other orders; a column 'order_seed' states it, or `seeds_are`: orders, trainings or both."
 )
 
 SimilarityLike: TypeAlias = Similarity | str | Path

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from edgecil.errors import name_parameters
 from edgecil.io.terminal import printable_lines
 
 if TYPE_CHECKING:
@@ -40,9 +41,10 @@ def print_parts(parts: Iterable[Table | str]) -> None:
 
     width = shutil.get_terminal_size((100, 24)).columns
     for part in parts:
-        print(printable_lines(part if isinstance(part, str) else as_text(part, width)))
+        text = name_parameters(part) if isinstance(part, str) else as_text(part, width)
+        print(printable_lines(text))
 
 
 def note(message: str) -> None:
     """A remark beside the answer, on stderr."""
-    print(printable_lines(message), file=sys.stderr)
+    print(printable_lines(name_parameters(message)), file=sys.stderr)

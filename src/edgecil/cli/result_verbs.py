@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from edgecil.analysis.next_runs import DatasetNextRuns
     from edgecil.report.table import Table
     from edgecil.runs.reading.reading import Reading
+
+_NEXT_FILE = "next.json"
 
 
 def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
@@ -71,8 +73,27 @@ def _notes(analysis: Analysis) -> Iterator[str]:
 def _next(*, out: str | None = None, **options: Any) -> dict[str, Any]:
     from edgecil.analysis.next_runs import next_runs
 
-    datasets = next_runs(**options, out=out).datasets
-    return {"datasets": datasets, "out": out if datasets[0].orders else None}
+    advice = next_runs(**options, out=out)
+    has_orders = bool(advice.datasets[0].orders)
+    repeat = "" if out else shlex.join([*_next_words(options), "--out", _NEXT_FILE])
+    return {
+        "reading": advice.reading,
+        "datasets": advice.datasets,
+        "out": out if has_orders else None,
+        "repeat_command": repeat,
+    }
+
+
+def _next_words(options: Mapping[str, Any]) -> list[str]:
+    """Return the command that gives this advice, with the options that are plain values."""
+    words = ["edgecil", "next", *map(str, options["source"])]
+    for name, value in options.items():
+        if name != "source" and isinstance(value, (str, int, float)):
+            flag = f"--{name.replace('_', '-')}"
+            words += [flag] if value is True else [flag, str(value)]
+        elif name != "source" and isinstance(value, (list, tuple)):
+            words += [f"--{name.replace('_', '-')}", ",".join(map(str, value))]
+    return words
 
 
 def _next_notes(answer: dict[str, Any]) -> Iterator[str]:
@@ -81,47 +102,70 @@ def _next_notes(answer: dict[str, Any]) -> Iterator[str]:
 
 
 def _show_next(answer: dict[str, Any]) -> Iterator[str]:
-    return explain_next(answer["datasets"], answer["out"])
+    if answer["reading"]:
+        yield answer["reading"]
+    yield from explain_next(answer["datasets"], answer["out"], answer["repeat_command"])
 
 
-def explain_next(datasets: Sequence[DatasetNextRuns], out: str | None = None) -> Iterator[str]:
-    """Yield sentences that say what to run next, the orders, and how to run them."""
+def explain_next(
+    datasets: Sequence[DatasetNextRuns], out: str | None = None, repeat_command: str = ""
+) -> Iterator[str]:
+    """Yield sentences that say what to run next, the orders, and how to run them.
+
+    `repeat_command` writes the orders to a file, if they are in none yet.
+    """
     from edgecil.wording.sentences import describe_next
 
+    several = len(datasets) > 1
     for dataset in datasets:
-        if len(datasets) > 1:
+        if several:
             yield f"{dataset.dataset or 'your data'}:"
         yield from describe_next(dataset)
-        yield from _how_to_run(dataset, out)
+        if dataset.orders:
+            yield from _how_to_run(dataset, out, "" if several else repeat_command)
+        if dataset.repeat:
+            yield f"To train them once more: {_how_to_repeat(dataset)}"
 
 
-def _how_to_run(dataset: DatasetNextRuns, out: str | None) -> Iterator[str]:
-    """Yield the commands, if the experiment has a directory; else what to add to the file."""
+def _how_to_run(dataset: DatasetNextRuns, out: str | None, repeat_command: str) -> Iterator[str]:
+    """Yield the commands that train further orders, or what to do where another tool trains."""
     tool = dataset.tool
     directories = [shlex.quote(directory) for directory in dataset.directories]
-    file = shlex.quote(out or "next.json")
-    how = "train them with your program, and add a row for each."
-    again = "train these orders again with another seed, and add rows with a column 'seed'."
+    if not directories:
+        yield "To run them: train them with your program, and add a row for each."
+        return
+    if out is None and repeat_command:
+        yield f"To write them to a file: {repeat_command}"
+    file = shlex.quote(out or _NEXT_FILE)
     if tool in ("export", "import-logs"):  # another tool trains on its own
-        how = f"edgecil export … --out DIR --sequences {file}, then follow what it prints."
+        how = f"give --sequences {file} to 'edgecil export', and follow what it prints."
         if tool == "import-logs":
             how += " Or train your config with as many further seeds, and import all logs again."
-        again = "train these orders again with another seed, and import all results again."
     elif len(directories) > 1:
         how = f"add --sequences {file} to the command that made each of {', '.join(directories)}."
-        again = f"add --repeats-on {len(dataset.repeat)} to the same 'edgecil run' commands."
-    elif directories and tool == "run":
-        command = f"edgecil run --config {directories[0]} --out {directories[0]}"
-        how = f"{command} --repeats 1 --sequences {file}"
-        again = f"{command} --repeats-on {len(dataset.repeat)}"
-    elif directories:
-        how = f"edgecil {tool} … --out {directories[0]} --sequences {file}"
-        again = f"add --repeats 2 to the same 'edgecil {tool}' command."
-    if dataset.orders:
-        first = "" if out else f"repeat this command with --out {file}, then "
-        yield f"To run them: {first}{how}"
-    if dataset.repeat:
-        yield f"To train them once more: {again}"
+    elif tool == "run":
+        how = f"{_resume(directories[0])} --repeats 1 --sequences {file}"
+    else:
+        how = f"add --sequences {file} to the 'edgecil {tool}' command that made {directories[0]}."
+    yield f"To run them: {how}"
+
+
+def _how_to_repeat(dataset: DatasetNextRuns) -> str:
+    """Return the command that trains the first orders once more, or what to do."""
+    directories = [shlex.quote(directory) for directory in dataset.directories]
+    if not directories:
+        return "train these orders again with another seed, and add rows with a column 'seed'."
+    if dataset.tool in ("export", "import-logs"):
+        return "train these orders again with another seed, and import all results again."
+    if len(directories) > 1:
+        return f"add --repeats-on {len(dataset.repeat)} to the same 'edgecil run' commands."
+    if dataset.tool == "run":
+        return f"{_resume(directories[0])} --repeats-on {len(dataset.repeat)}"
+    return f"add --repeats 2 to the same 'edgecil {dataset.tool}' command."
+
+
+def _resume(directory: str) -> str:
+    return f"edgecil run --config {directory} --out {directory}"
 
 
 def _report(*, source: Any, watch: bool = False, **options: Any) -> Any:

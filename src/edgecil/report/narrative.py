@@ -221,7 +221,8 @@ def next_step(dataset: DatasetAnalysis, ranked: Sequence[str]) -> str:
 
 def warnings(dataset: DatasetAnalysis) -> list[str]:
     """Everything a reader should know before trusting the numbers."""
-    notes = [note for note in dataset.notes if note not in remarks(dataset)]
+    others = remarks(dataset)
+    notes = [note for note in dataset.notes if note not in others]
     return [*method_warnings(dataset), *notes]
 
 

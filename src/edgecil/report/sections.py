@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 
 from edgecil.analysis.answers import Analysis, DatasetAnalysis
+from edgecil.errors import name_parameters
 from edgecil.report import charts, narrative, tables
 from edgecil.report.figure import ReportFigure
 from edgecil.report.order_table import OrderTable, list_pairs, rank
@@ -99,7 +100,7 @@ def build_view(dataset: DatasetAnalysis, orders: OrderTable, *, suffix: str = ""
         words,
         narrative.describe_answer(dataset, ranked, words),
         narrative.next_step(dataset, ranked),
-        narrative.warnings(dataset),
+        [name_parameters(warning, repr) for warning in narrative.warnings(dataset)],
         build_overview(dataset, ranked, orders, name=f"overview{suffix}"),
         explain(dataset),
         charts.build_curves(dataset, words, suffix),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from edgecil.errors import name_parameters
 from edgecil.wording.comparison_sentences import describe_comparisons
 from edgecil.wording.phrases import POOLED, list_methods
 from edgecil.wording.sentences import describe_claims
@@ -23,7 +24,7 @@ def describe_analysis(analysis: Analysis) -> Iterator[str]:
             yield f"{dataset.dataset or 'your data'}:"
         yield from describe_methods(dataset)
         warnings += [f"Warning: {warning}" for warning in method_warnings(dataset)]
-        warnings += [f"Note: {note}" for note in dataset.notes]
+        warnings += [f"Note: {name_parameters(note)}" for note in dataset.notes]
     yield from dict.fromkeys(warnings)
 
 
