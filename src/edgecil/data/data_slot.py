@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,85 +27,120 @@ from edgecil.errors import DataError, UsageError
 from edgecil.io.code import call_factory, load_code, locate_code, locate_module, names_code
 from edgecil.registry import installed
 
-ENTRY_POINTS = "edgecil.datasets"
+DATASET_ENTRY_POINTS = "edgecil.datasets"
 FORMS = (
     "arrays (X, y) or (X_train, y_train, X_test, y_test), a dataset with a length and items by "
     "index, or a pair of them for training and testing"
 )
 
-OBJECT = "python:"  # begins the text that stands for an object of this process
+OBJECT_PREFIX = "python:"  # begins the text that stands for an object of this process
 _HUB = "hf:"
 
-_objects: dict[str, Any] = {}
+
+class ObjectText(str):
+    """The text that stands for an object of this process, which lives as long as its text.
+
+    A copy in another process is a plain text.
+    """
+
+    dataset: Any
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (str(self),)
+
+    def __deepcopy__(self, memo: Any) -> ObjectText:
+        return self
 
 
-def dataset_text(given: Any) -> str:
+_object_texts: WeakValueDictionary[str, ObjectText] = WeakValueDictionary()
+
+
+def dataset_text(dataset: Any) -> str:
     """Return the text that stands for a dataset in options: the path or name, or a new one."""
-    if isinstance(given, (str, Path)):
-        return str(given)
-    for text, known in _objects.items():
-        if known is given:
-            return text
-    text = f"{OBJECT}{_title(given)}-{uuid.uuid4().hex[:8]}"
-    _objects[text] = given
+    if isinstance(dataset, str):
+        return dataset
+    if isinstance(dataset, Path):
+        return str(dataset)
+    for existing in _object_texts.values():
+        if existing.dataset is dataset:
+            return existing
+    text = ObjectText(f"{OBJECT_PREFIX}{_title(dataset)}-{uuid.uuid4().hex[:8]}")
+    text.dataset = dataset
+    _object_texts[text] = text
     return text
 
 
 def open_slot(text: str) -> Dataset | Items | None:
-    """Return the dataset of a text of the slot, its items not read yet; None for other texts."""
-    if text.startswith(OBJECT):
-        if text not in _objects:
+    """Return the dataset that a text of the slot names, its items unread; None for other texts."""
+    if text.startswith(OBJECT_PREFIX):
+        object_text = _object_texts.get(text)
+        if object_text is None:
             raise UsageError(
                 f"The dataset {text!r} was given as an object in Python; call edgecil.run with the "
                 "object again."
             )
-        return adapt(_objects[text], text.removeprefix(OBJECT).rpartition("-")[0])
+        name = text.removeprefix(OBJECT_PREFIX).rpartition("-")[0]
+        return adapt_dataset(object_text.dataset, name)
     if text.startswith(_HUB):
         hub_id = text.removeprefix(_HUB)
-        return adapt(hugging_face.load(hub_id), hub_id.partition("?")[0].rpartition("/")[2])
-    if (point := installed(ENTRY_POINTS).get(text)) is not None:
-        return adapt(load_code(locate_module(point.module, point.attr)), text)
+        return adapt_dataset(
+            hugging_face.load_hub_dataset(hub_id), hub_id.partition("?")[0].rpartition("/")[2]
+        )
+    point = installed(DATASET_ENTRY_POINTS).get(text)
+    if point is not None:
+        return adapt_dataset(load_code(locate_module(point.module, point.attr)), text)
     if names_code(text):
         source = locate_code(text)
-        return adapt(load_code(source), source.attribute)
+        return adapt_dataset(load_code(source), source.attribute)
     return None
 
 
-def adapt(given: Any, name: str) -> Dataset | Items:
+def adapt_dataset(value: Any, name: str) -> Dataset | Items:
     """Return an object as a dataset; its items are not read yet."""
-    if isinstance(given, (Dataset, Items)):
-        return given
-    if callable(given) and not hasattr(given, "__getitem__"):
-        return adapt(call_factory(given, f"The dataset {name!r}"), name)
-    if _is_pair_of_arrays(given):
-        given = (*given[0], *given[1])
-    if isinstance(given, (tuple, list)) and given and all(_is_array(part) for part in given):
-        keys = {2: arrays.WHOLE, 4: arrays.PARTS}.get(len(given))
-        if keys is None:
-            raise UsageError(f"`dataset` must be 2 or 4 arrays. Got {len(given)}; use {FORMS}.")
-        given = dict(zip(keys, given, strict=True))
-    if isinstance(given, Mapping) and not hugging_face.is_dataset(given):
-        spelt = {str(key).lower(): value for key, value in given.items()} | dict(given)
-        if not arrays.is_complete(spelt):
-            raise _unusable(given)
-        content = {str(key): _array(value, str(key)) for key, value in spelt.items()}
+    if isinstance(value, (Dataset, Items)):
+        return value
+    if callable(value) and not hasattr(value, "__getitem__"):
+        return adapt_dataset(call_factory(value, f"The dataset {name!r}"), name)
+    arrays_by_name = _arrays_by_name(value)
+    if arrays_by_name is not None:
+        content = {key: _array(array, key) for key, array in arrays_by_name.items()}
         return arrays.arrays_dataset(name, "the given arrays", content)
-    if hugging_face.is_dataset(given):
-        given = hugging_face.choose_parts(given)
-    parts = given if isinstance(given, (tuple, list)) else (given,)
-    if len(parts) not in (1, 2) or not all(
-        hasattr(part, "__len__") and hasattr(part, "__getitem__") and not isinstance(part, str)
-        for part in parts
-    ):
-        raise _unusable(given)
-    return _list_parts([hugging_face.plain(part) for part in parts], name)
+    if hugging_face.is_hub_dataset(value):
+        value = hugging_face.choose_parts(value)
+    parts = value if isinstance(value, (tuple, list)) else (value,)
+    if len(parts) not in (1, 2) or not all(map(_has_items, parts)):
+        raise _unusable(value)
+    return _list_parts([hugging_face.without_decoding(part) for part in parts], name)
 
 
-def _is_pair_of_arrays(given: Any) -> bool:
+def _arrays_by_name(value: Any) -> dict[str, Any] | None:
+    """Return a mapping or a sequence of arrays as a mapping; None for another object."""
+    if isinstance(value, Mapping) and not hugging_face.is_hub_dataset(value):
+        # `X` may stand for `x`.
+        by_name = {str(key).lower(): array for key, array in value.items()} | dict(value)
+        if not arrays.is_complete(by_name):
+            raise _unusable(value)
+        return {str(key): array for key, array in by_name.items()}
+    if _is_pair_of_arrays(value):
+        value = (*value[0], *value[1])
+    if not isinstance(value, (tuple, list)) or not value or not all(map(_is_array, value)):
+        return None
+    names = {2: arrays.WHOLE_ARRAYS, 4: arrays.SPLIT_ARRAYS}.get(len(value))
+    if names is None:
+        raise UsageError(f"`dataset` must be 2 or 4 arrays. Got {len(value)}; use {FORMS}.")
+    return dict(zip(names, value, strict=True))
+
+
+def _has_items(part: Any) -> bool:
+    """Return whether an object has a length and items by index."""
+    return hasattr(part, "__len__") and hasattr(part, "__getitem__") and not isinstance(part, str)
+
+
+def _is_pair_of_arrays(value: Any) -> bool:
     """Return whether a dataset is `((X_train, y_train), (X_test, y_test))`."""
-    if not isinstance(given, (tuple, list)) or len(given) != 2:
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
         return False
-    for part in given:
+    for part in value:
         if not isinstance(part, (tuple, list)) or len(part) != 2:
             return False
         if not all(_is_array(content) for content in part):
@@ -113,11 +149,13 @@ def _is_pair_of_arrays(given: Any) -> bool:
 
 
 class _Item(Readable):
-    """An item of a dataset; a second reading must give the same."""
+    """An item of a dataset; all readings must give the same content."""
 
     def __init__(self, dataset: Any, index: int, columns: tuple[str, str] | None) -> None:
-        self._dataset, self._index, self._columns = dataset, index, columns
-        self._sum: int | None = None
+        self._dataset = dataset
+        self._index = index
+        self._columns = columns
+        self._checksum: int | None = None
 
     def __str__(self) -> str:
         return f"Item {self._index} of the {type(self._dataset).__name__}"
@@ -137,29 +175,29 @@ class _Item(Readable):
         """Return an encoded image, an image, or a vector (d,)."""
         content = _content(self.parts()[0], str(self))
         data = content if isinstance(content, bytes) else content.tobytes()
-        found = zlib.crc32(data)
-        if self._sum not in (None, found):
+        checksum = zlib.crc32(data)
+        if self._checksum not in (None, checksum):
             raise DataError(
                 f"{self} differs from one reading to the next; leave out random transforms, "
                 "edgecil augments by itself."
             )
-        self._sum = found
+        self._checksum = checksum
         return content
 
 
 def _list_parts(parts: Sequence[Any], name: str) -> Items:
-    """Return the items of a dataset, or of one for training and one for testing."""
+    """Return the items of one dataset, or of a dataset for training and one for testing."""
     items: list[_Item] = []
-    given: list[Any] = []
+    original_labels: list[Any] = []
     for part in parts:
         if not len(part):
             raise DataError(f"A {type(part).__name__} of the dataset has no items.")
-        columns = hugging_face.columns(part)
-        own = [_Item(part, index, columns) for index in range(len(part))]
-        items += own
-        given += _labels(part, own, columns)
-    labels, names = _numbered(given, _names(parts[0]))
-    keys = [hugging_face.key(part) for part in parts]
+        columns = hugging_face.find_columns(part)
+        items_of_part = [_Item(part, index, columns) for index in range(len(part))]
+        items += items_of_part
+        original_labels += _labels(part, items_of_part, columns)
+    labels, names = _numbered(original_labels, _names(parts[0]))
+    keys = [hugging_face.content_key(part) for part in parts]
     key = None if None in keys else repr(keys)
     if len(parts) == 2:
         testing = np.arange(len(items)) >= len(parts[0])
@@ -174,44 +212,48 @@ def _labels(part: Any, items: Sequence[_Item], columns: tuple[str, str] | None) 
     if columns is not None:
         return list(part[columns[1]])
     for name in ("targets", "labels", "_labels"):
-        listed = getattr(part, name, None)
-        if listed is None or getattr(part, "target_transform", None) is not None:
+        values = getattr(part, name, None)
+        if values is None or getattr(part, "target_transform", None) is not None:
             continue
-        values = np.asarray(listed)
-        if values.shape == (len(items),) and values.dtype.kind in "iu":
-            return list(values.tolist())
-    own = []
+        array = np.asarray(values)
+        if array.shape == (len(items),) and array.dtype.kind in "iu":
+            return list(array.tolist())
+    labels = []
     for item in items:
         label = item.parts()[1]
-        own.append(label.item() if hasattr(label, "item") else label)
-        if isinstance(own[-1], bool) or not isinstance(own[-1], (int, str)):
+        if hasattr(label, "item"):
+            label = label.item()
+        if isinstance(label, bool) or not isinstance(label, (int, str)):
             raise DataError(f"{item} must have an integer or a text as its label.")
-    return own
+        labels.append(label)
+    return labels
 
 
-def _numbered(given: Sequence[Any], names: tuple[str, ...] | None) -> tuple[Any, tuple[str, ...]]:
+def _numbered(
+    original_labels: Sequence[Any], names: tuple[str, ...] | None
+) -> tuple[Any, tuple[str, ...]]:
     """Return labels as numbers, and a name for each class."""
-    if len({isinstance(label, str) for label in given}) > 1:
+    if len({isinstance(label, str) for label in original_labels}) > 1:
         raise DataError("The labels must be all numbers or all texts.")
-    if isinstance(given[0], str):
-        texts, labels = np.unique(given, return_inverse=True)
+    if isinstance(original_labels[0], str):
+        texts, labels = np.unique(original_labels, return_inverse=True)
         return labels.astype(np.int64), tuple(texts.tolist())
-    if any(label is None or label < 0 for label in given):
+    if any(label is None or label < 0 for label in original_labels):
         raise DataError(
             "An item has no label, or one below 0; name a part that has labels, for example "
             "'hf:NAME?test=validation'."
         )
-    labels = arrays.as_labels(np.asarray(given))
-    known = None if names is None else np.array(names)
-    return labels, arrays.class_names("the dataset", known, labels)
+    labels = arrays.as_labels(np.asarray(original_labels))
+    names_as_array = None if names is None else np.array(names)
+    return labels, arrays.class_names_of_arrays("the dataset", names_as_array, labels)
 
 
 def _names(part: Any) -> tuple[str, ...] | None:
-    """Return the class names that a dataset knows, in label order."""
-    listed = hugging_face.class_names(part) or getattr(part, "classes", None)
-    if isinstance(listed, (list, tuple)) and listed and all(isinstance(it, str) for it in listed):
-        return tuple(listed)
-    return None
+    """Return the class names in a dataset, in label order; None if it has none."""
+    names = hugging_face.label_names(part) or getattr(part, "classes", None)
+    if not isinstance(names, (list, tuple)) or not names:
+        return None
+    return tuple(names) if all(isinstance(name, str) for name in names) else None
 
 
 def _content(value: Any, item: str) -> Any:
@@ -258,21 +300,22 @@ def _array(value: Any, name: str) -> NDArray[Any]:
 
 
 def _is_array(value: Any) -> bool:
-    numbers = isinstance(value, list) and value and isinstance(value[0], (int, float, list))
-    return isinstance(value, np.ndarray) or hasattr(value, "detach") or bool(numbers)
+    if isinstance(value, np.ndarray) or hasattr(value, "detach"):
+        return True
+    return isinstance(value, list) and bool(value) and isinstance(value[0], (int, float, list))
 
 
-def _title(given: Any) -> str:
+def _title(dataset: Any) -> str:
     """Return a name for an object."""
-    if isinstance(given, Dataset):
-        return given.name
-    if isinstance(given, (tuple, list)) and given and not _is_array(given[0]):
-        given = given[0]
-    if isinstance(given, (tuple, list, Mapping)) and not hugging_face.is_dataset(given):
+    if isinstance(dataset, Dataset):
+        return dataset.name
+    if isinstance(dataset, (tuple, list)) and dataset and not _is_array(dataset[0]):
+        dataset = dataset[0]
+    if isinstance(dataset, (tuple, list, Mapping)) and not hugging_face.is_hub_dataset(dataset):
         return "arrays"
-    named = getattr(given, "__name__", None) if callable(given) else None
-    return named or hugging_face.title(given) or type(given).__name__.lower()
+    function_name = getattr(dataset, "__name__", None) if callable(dataset) else None
+    return function_name or hugging_face.library_name(dataset) or type(dataset).__name__.lower()
 
 
-def _unusable(given: Any) -> UsageError:
-    return UsageError(f"`dataset` cannot be a {type(given).__name__}; use a name, a path, {FORMS}.")
+def _unusable(value: Any) -> UsageError:
+    return UsageError(f"`dataset` cannot be a {type(value).__name__}; use a name, a path, {FORMS}.")

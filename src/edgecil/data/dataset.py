@@ -57,7 +57,7 @@ class Dataset:
         names: N class names, in label order.
         train: inputs of every class.
         test: other inputs of every class, of the same shape.
-        notes: sentences about choices made on reading that a user should know of.
+        notes: sentences about choices on reading that a user should know.
     """
 
     name: str
@@ -88,7 +88,7 @@ class Dataset:
         return self.shape[0] if len(self.shape) == 3 else 0
 
     def counts(self) -> tuple[Ints, Ints]:
-        """Return how many training and how many test images each class has, shape (N,) each."""
+        """Return the numbers of training and of test images of each class, shape (N,) each."""
         return (
             np.bincount(self.train.labels, minlength=len(self)),
             np.bincount(self.test.labels, minlength=len(self)),
@@ -97,7 +97,7 @@ class Dataset:
     def take(self, ids: Sequence[int] | Ints) -> Dataset:
         """Return the classes `ids` alone, relabelled: `ids[i]` becomes class `i`.
 
-        Inputs are copied, in the order they had; all classes in label order are the dataset itself.
+        Inputs are copied in their order; for all classes in label order, the dataset is returned.
         """
         if np.array_equal(ids, np.arange(len(self))):
             return self
@@ -106,7 +106,8 @@ class Dataset:
         parts = []
         for part in (self.train, self.test):
             labels = label_of[part.labels]
-            parts.append(Examples(part.inputs[labels >= 0], labels[labels >= 0]))
+            is_taken = labels >= 0
+            parts.append(Examples(part.inputs[is_taken], labels[is_taken]))
         return Dataset(self.name, names, parts[0], parts[1], self.notes)
 
     @cached_property

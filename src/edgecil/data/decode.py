@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Readable(Protocol):
-    """An item that is no file of its own; its text says where it is, for messages."""
+    """An item that is not a file of its own; its text names its place in error messages."""
 
     def read(self) -> bytes | Image | NDArray[Any]:
         """Return an encoded image, an image, or a vector (d,)."""
@@ -51,11 +51,11 @@ _FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
 def choose_shape(
     paths: Sequence[Item], size: int | None
 ) -> tuple[tuple[int, int, int], str | None]:
-    """(channels, height, width) for a set of images, from their headers alone.
+    """Return (channels, height, width) for a set of images, from their headers alone.
 
-    One channel if all are grey, else three. Without `size`, images of one size keep it up to 256
-    pixels; others are scaled to 32, 64 or 224, whichever is next below their median size, and a
-    sentence says so.
+    There is one channel if all images are grey, else three. Without `size`, images of one size keep
+    it up to 256 pixels; others are scaled to 32, 64 or 224, whichever is next below their median
+    size, and the second value is a sentence about it.
     """
     grey = True
     shapes: list[tuple[int, int]] = []
@@ -95,8 +95,9 @@ def decode_images(paths: Sequence[Item], shape: tuple[int, ...]) -> Pixels:
             decoded = np.asarray(fitted).reshape(height, width, channels)
         pixels[index] = decoded.transpose(2, 0, 1)
 
-    files = all(isinstance(path, Path) for path in paths)  # others are read one after another
-    with ThreadPoolExecutor(os.cpu_count() if files else 1) as pool:
+    are_files = all(isinstance(path, Path) for path in paths)
+    threads = os.cpu_count() if are_files else 1  # foreign datasets may not allow more
+    with ThreadPoolExecutor(threads) as pool:
         list(pool.map(decode, range(len(paths))))
     return pixels
 

@@ -1,7 +1,8 @@
 """One store of inputs: an array in memory, or a memory map in the user's cache.
 
-A memory map grows block by block, so that decoding resumes where it was interrupted. Its name is
-what determines its content, such as the files and their times; without one it is temporary.
+A memory map grows block by block, so that decoding resumes where it was interrupted. Its name is a
+digest of a key that determines its content, such as files and their times. Without a key it is
+temporary.
 """
 
 from __future__ import annotations
@@ -45,46 +46,57 @@ def store_dataset(
 ) -> Dataset:
     """Return a dataset whose inputs are read block by block, into memory or into a file.
 
-    `read(begin, end)` returns some inputs, the training ones first, each of a `shape`: (channels,
-    height, width) as uint8, or (d,) as float32. They are written to a file if they would take more
-    than half of the free memory, or if reading `resumes` after an interruption. `key()` is what
-    determines them, so that a later process finds their file; None if nothing does.
+    The inputs are written to a file if they would take more than half of the free memory, or if
+    reading `resumes` after an interruption.
+
+    Args:
+        name: of the dataset.
+        names: of the N classes.
+        labels: of the training and of the test inputs.
+        shape: of each input: (channels, height, width) as uint8, or (d,) as float32.
+        read: returns the inputs from a begin to an end, training inputs first.
+        key: returns an object that determines the inputs, so that a later process finds their
+            file; None if nothing does.
+        notes: of the dataset.
+        resumes: whether to write a file, whatever the size.
     """
     train, test = labels
     kind: np.dtype[Any] = np.dtype(np.uint8 if len(shape) == 3 else np.float32)
-    whole = (len(train) + len(test), *shape)
+    count = len(train) + len(test)
+    whole = (count, *shape)
     size = math.prod(whole) * kind.itemsize
-    blocks = range(0, whole[0], _AT_ONCE)
+    blocks = range(0, count, _AT_ONCE)
     if not resumes and size <= free_memory() / 2:
         inputs = np.empty(whole, dtype=kind)
         for begin in blocks:
-            inputs[begin : begin + _AT_ONCE] = read(begin, min(begin + _AT_ONCE, whole[0]))
+            inputs[begin : begin + _AT_ONCE] = read(begin, min(begin + _AT_ONCE, count))
         parts = Examples(inputs[: len(train)], train), Examples(inputs[len(train) :], test)
         return Dataset(name, names, *parts, notes)
     path = _directory(key(), whole, size) / "inputs"
+    input_size = size // count
     written = path.stat().st_size if path.exists() else 0
     if written < size:
         _announce(name, whole, size, size - written, path.parent)
         with waiting_lock(path.parent / "lock"), path.open("ab") as file:
-            block_size = size // whole[0] * _AT_ONCE
-            done = file.tell() // block_size if file.tell() < size else len(blocks)
-            file.truncate(min(size, done * block_size))  # what was half written is read again
-            for begin in blocks[done:]:
-                block = read(begin, min(begin + _AT_ONCE, whole[0]))
+            block_size = input_size * _AT_ONCE
+            finished_blocks = file.tell() // block_size if file.tell() < size else len(blocks)
+            file.truncate(min(size, finished_blocks * block_size))  # without a partial block
+            for begin in blocks[finished_blocks:]:
+                block = read(begin, min(begin + _AT_ONCE, count))
                 file.write(np.ascontiguousarray(block, dtype=kind).tobytes())
                 file.flush()
-    offset = len(train) * (size // whole[0])
+    offset = len(train) * input_size
     parts = (
         Examples(np.memmap(path, kind, "r", 0, (len(train), *shape)), train),
         Examples(np.memmap(path, kind, "r", offset, (len(test), *shape)), test),
     )
     dataset = Dataset(name, names, *parts, notes)
-    _compare(path.parent, dataset)
+    _check_fingerprint(path.parent, dataset)
     return dataset
 
 
 def _directory(key: object, shape: tuple[int, ...], size: int) -> Path:
-    """Return the folder of a file of inputs; a cache that has the whole one may be read-only."""
+    """Return the folder of a file of inputs; a cache with the complete file may be read-only."""
     if key is None:
         home = writable_cache() / "inputs"
         home.mkdir(parents=True, exist_ok=True)
@@ -101,10 +113,11 @@ def _directory(key: object, shape: tuple[int, ...], size: int) -> Path:
 def _announce(name: str, shape: tuple[int, ...], size: int, needed: int, directory: Path) -> None:
     home = next(folder for folder in directory.parents if folder.is_dir())
     free = shutil.disk_usage(home).free
+    values = " x ".join(map(str, shape[1:]))
     text = (
-        f"The {shape[0]:,} inputs of {name!r} take {size / 1e9:,.1f} GB at "
-        f"{' x '.join(map(str, shape[1:]))} values. {needed / 1e9:,.1f} GB of them must be written "
-        f"to {directory}, which has {free / 1e9:,.1f} GB free"
+        f"The {shape[0]:,} inputs of {name!r} take {size / 1e9:,.1f} GB at {values} values. "
+        f"{needed / 1e9:,.1f} GB of them must be written to {directory}, which has "
+        f"{free / 1e9:,.1f} GB free"
     )
     if needed + _SPARE > free:
         raise DataError(
@@ -115,8 +128,8 @@ def _announce(name: str, shape: tuple[int, ...], size: int, needed: int, directo
         warn(f"{text}.")
 
 
-def _compare(directory: Path, dataset: Dataset) -> None:
-    """Raise an error if a dataset differs from what its file held when it was written."""
+def _check_fingerprint(directory: Path, dataset: Dataset) -> None:
+    """Raise an error if a dataset differs from the content of its file when it was written."""
     content = repr(dataset.names).encode("utf-8", "surrogatepass")
     content += dataset.train.labels.tobytes() + dataset.test.labels.tobytes()
     path = directory / f"fingerprint-{hashlib.sha256(content).hexdigest()[:32]}"
@@ -133,7 +146,7 @@ RESIZE_VERSION = 1  # increase it when the same images are resized to other pixe
 
 
 def resize_dataset(dataset: Dataset, size: int | None) -> Dataset:
-    """Return the dataset at `size` x `size` pixels; the same object if it has that size already."""
+    """Return the dataset at `size` x `size` pixels; the same object if it has this size."""
     if size is None or dataset.shape[1:] == (size, size):
         return dataset
     if not dataset.channels:
@@ -156,7 +169,7 @@ def derive_dataset(
 ) -> Dataset:
     """Return a dataset of changed inputs; see :func:`store_dataset`.
 
-    `change` takes some inputs and how many there are up to the last of them.
+    `change` takes some inputs, and the number of inputs up to the last of them.
     """
     train, test = dataset.train, dataset.test
 

@@ -1,8 +1,8 @@
-"""What in a dataset makes accuracy look better or surer than it is.
+"""Checks for defects of a dataset that make accuracy look better or more certain than it is.
 
-Test inputs that a learner was trained on, inputs under two labels, classes that are the same, and
-classes with too few test inputs. Inputs are equal if all their numbers are; files if their bytes
-are.
+These are test inputs that also occur in training, inputs with two labels, classes with the same
+inputs, and classes with too few test inputs. Inputs are equal if all their numbers are equal, files
+if their bytes are equal.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from edgecil.data.items import Items
 from edgecil.errors import DataError, name_some
 from edgecil.io.arrays import Inputs, Ints
 
-FEWEST_TESTS = 5  # of a class; with fewer, one answer moves its accuracy by 20 points or more
+FEWEST_TESTS = 5  # of a class; with fewer, one answer moves its accuracy by over 20 points
 REFUSED_SHARE = 0.5  # of the test inputs
 
 _AT_ONCE = 1024
@@ -33,7 +33,7 @@ _inspected: dict[tuple[str, str], Integrity] = {}  # by name and content
 
 @dataclass(frozen=True)
 class Integrity:
-    """What was counted in a dataset.
+    """Numbers of doubtful inputs and classes in a dataset.
 
     Attributes:
         name: the dataset's name.
@@ -59,7 +59,7 @@ class Integrity:
         return self.leaked > 0 and self.leaked >= REFUSED_SHARE * self.tests
 
     def sentences(self) -> list[str]:
-        """Return what a user should know, a sentence each."""
+        """Return a sentence about each defect."""
         sentences = []
         if self.is_same:
             sentences.append(f"Training and test inputs of {self.name} are the same.")
@@ -88,9 +88,9 @@ class Integrity:
 
 
 def doubts_about(integrity: Integrity, reason: str | None) -> tuple[str, ...]:
-    """Return the sentences on a dataset, with the reason to allow most tests to be memorised.
+    """Return the sentences about a dataset.
 
-    Without a reason that is an error.
+    If most test inputs occur in training, `reason` must say why that is allowed.
     """
     sentences = integrity.sentences()
     if integrity.is_refused:
@@ -104,7 +104,7 @@ def doubts_about(integrity: Integrity, reason: str | None) -> tuple[str, ...]:
 
 
 def inspect_dataset(dataset: Dataset) -> Integrity:
-    """Return what is doubtful in a dataset; the answer for equal content is remembered."""
+    """Return the defects of a dataset; equal content is inspected once."""
     key = dataset.name, dataset.fingerprint
     if key not in _inspected:
         groups = group_inputs((dataset.train.inputs, dataset.test.inputs))
@@ -115,7 +115,7 @@ def inspect_dataset(dataset: Dataset) -> Integrity:
 
 
 def inspect_files(items: Items, classes: Ints) -> Integrity | None:
-    """Return what is doubtful in some classes of a dataset of files; None if items are no files."""
+    """Return the defects of some classes of a dataset of files; None if items are not files."""
     chosen = np.flatnonzero(np.isin(items.labels, classes))
     paths = [items.items[index] for index in chosen.tolist()]
     files = [path for path in paths if isinstance(path, Path)]
@@ -128,16 +128,15 @@ def inspect_files(items: Items, classes: Ints) -> Integrity | None:
 def _count(
     name: str, names: Sequence[str], groups: Ints, labels: Ints, testing: NDArray[np.bool_]
 ) -> Integrity:
-    """Count what is doubtful; inputs in one group are equal. All arrays are (n,)."""
+    """Count the defects; inputs in one group are equal. All arrays are (n,)."""
     train, test = groups[~testing], groups[testing]
     leaked = int(np.isin(test, train).sum())
     is_same = leaked == len(test) and bool(np.isin(train, test).all())
     labels_of_groups = np.unique(np.stack([groups, labels]), axis=1)[0]
     labels_per_group = np.unique(labels_of_groups, return_counts=True)[1]
     counts = np.bincount(labels[testing], minlength=len(names))
-    small = [
-        names[label] for label in np.flatnonzero((counts > 0) & (counts < FEWEST_TESTS)).tolist()
-    ]
+    is_small = (counts > 0) & (counts < FEWEST_TESTS)
+    small = [names[label] for label in np.flatnonzero(is_small).tolist()]
     return Integrity(
         name,
         len(test),
@@ -164,10 +163,12 @@ def _equal_classes(groups: Ints, labels: Ints, names: Sequence[str]) -> Iterator
 def group_inputs(parts: Sequence[Inputs]) -> Ints:
     """Return the number of a group for every input (n,); equal inputs have equal numbers."""
     sums = np.concatenate([_sum_words(part) for part in parts])
-    rows = [(part, index) for part in parts for index in range(len(part))]
+    inputs: list[tuple[Inputs, int]] = []  # each a part and an index in it
+    for part in parts:
+        inputs += [(part, index) for index in range(len(part))]
 
     def digest(place: int) -> bytes:
-        part, index = rows[place]
+        part, index = inputs[place]
         return hashlib.blake2b(np.ascontiguousarray(part[index]).data, digest_size=16).digest()
 
     return _group(sums, digest)
@@ -176,11 +177,15 @@ def group_inputs(parts: Sequence[Inputs]) -> Ints:
 def group_files(paths: Sequence[Path]) -> Ints:
     """Return the number of a group for every file (n,); equal files have equal numbers."""
     sizes = np.array([path.stat().st_size for path in paths], dtype=np.uint64)
-    return _group(sizes, lambda place: hashlib.sha256(paths[place].read_bytes()).digest())
+
+    def digest(place: int) -> bytes:
+        return hashlib.sha256(paths[place].read_bytes()).digest()
+
+    return _group(sizes, digest)
 
 
 def _group(keys: Words, digest: Callable[[int], bytes]) -> Ints:
-    """Group places (n,) by their keys, and those with equal keys by the digest of their content."""
+    """Group places (n,) by their keys, and places with equal keys by a digest of their content."""
     _, groups, counts = np.unique(keys, return_inverse=True, return_counts=True)
     groups = groups.astype(np.int64)
     number_of_digest: dict[bytes, int] = {}
@@ -193,7 +198,7 @@ def _group(keys: Words, digest: Callable[[int], bytes]) -> Ints:
 def _sum_words(inputs: Inputs) -> Words:
     """Return a sum (n,) of the bytes of every input, in words with odd weights, modulo 2^64.
 
-    Equal inputs have equal sums. Different inputs seldom do; those are told apart later.
+    Equal inputs have equal sums. Different inputs seldom do; their digests differ then.
     """
     size = inputs[:1].nbytes if len(inputs) else _WORD
     words = -(-size // _WORD)

@@ -1,6 +1,6 @@
-"""A dataset as a list of items: image files, or what a dataset of another library returns.
+"""A dataset as a list of items: image files, or items of another library's dataset.
 
-Items are read when they are needed, and only those of the classes that are used.
+Items are read when they are needed, and only for the classes that are used.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Items:
         items: n image files, or other items.
         labels: (n,) int64 in [0, N).
         testing: (n,) True for test items.
-        size: pixels per side that the dataset is commonly used at; None for the images' own, or
-            a default where they differ or are large.
+        size: usual number of pixels per side; None to keep the size of the images, or to choose
+            one where they differ or are large.
         channels: 3 for a dataset in colour; None for 1 if all images are grey.
-        notes: sentences about choices that a user should know of.
-        key: what determines the content of items that are no files; None if nothing does.
+        notes: sentences about choices that a user should know.
+        key: identifies the content of items that are not files; None if nothing does.
     """
 
     name: str
@@ -59,7 +59,8 @@ class Items:
         chosen = [self.items[index] for index in (*train, *test)]
         notes = self.notes
         shape: tuple[int, ...]
-        if (vector := first_vector(chosen)) is not None:
+        vector = first_vector(chosen)
+        if vector is not None:
             shape = vector.shape
         elif size is None or self.channels is None:
             shape, note = choose_shape(chosen, size)
@@ -82,7 +83,7 @@ class Items:
         )
 
     def _key(self, chosen: Sequence[Item]) -> object:
-        """Return what determines the content of items: for files, also sizes and times."""
+        """Return an object that identifies the content of items, for files also sizes and times."""
         files = [_version(item) for item in chosen if isinstance(item, Path)]
         if len(files) == len(chosen):
             return files
@@ -99,7 +100,7 @@ def _vectors(items: Sequence[Item], shape: tuple[int, ...]) -> Inputs:
     """Return vectors (n, d)."""
     rows = np.empty((len(items), *shape), dtype=np.float32)
     for place, item in enumerate(items):
-        for _ in range(2):  # an item that differs from one time to the next is refused
+        for _ in range(2):  # an item that differs between two readings is refused
             row = None if isinstance(item, Path) else item.read()
         if not isinstance(row, np.ndarray) or row.shape != shape:
             raise DataError(f"{item} must be a vector of {shape[0]} numbers, as the first one is.")

@@ -11,11 +11,11 @@ from typing import Any
 
 from edgecil.classes import ClassList, get_classes, select_classes
 from edgecil.classes.lists import ALIASES, CLASS_LISTS
-from edgecil.data.data_slot import ENTRY_POINTS, adapt, dataset_text, open_slot
+from edgecil.data.data_slot import DATASET_ENTRY_POINTS, adapt_dataset, dataset_text, open_slot
 from edgecil.data.dataset import Dataset
 from edgecil.data.formats import array_files as arrays, bundled, cifar, folder, hugging_face
 from edgecil.data.formats.hugging_face import SHARDS, find_shards
-from edgecil.data.formats.photographs import ADVICE, LISTINGS
+from edgecil.data.formats.photographs import HOW_TO_GET, LISTINGS
 from edgecil.data.input_store import resize_dataset
 from edgecil.data.items import Items, first_vector
 from edgecil.errors import (
@@ -35,7 +35,10 @@ from edgecil.registry import Registry, installed
 class DatasetFormat:
     """How a named dataset is read from a directory in its official layout.
 
-    `advice` says how to get the images, a clause for errors; it is empty for bundled ones.
+    Attributes:
+        open: reads or lists the dataset in a directory.
+        advice: how to get the images, as a clause of an error message; "" for bundled datasets.
+        vectors: whether it has vectors in place of images.
     """
 
     open: Callable[[Path], Dataset | Items]
@@ -52,7 +55,7 @@ _FORMATS = {
     bundled.CALTECH: DatasetFormat(bundled.read_caltech101, vectors=True),
     **{
         name: DatasetFormat(partial(LISTINGS[name], name, advice=advice), advice)
-        for name, advice in ADVICE.items()
+        for name, advice in HOW_TO_GET.items()
     },
 }
 IMAGE_DATASETS: Registry[DatasetFormat] = Registry("image dataset", _FORMATS, aliases=ALIASES)
@@ -82,12 +85,13 @@ def load_dataset(
         count: only the first `count` classes, in label order.
         seed: draw the `count` classes instead.
         ids: only these classes, relabelled in this order.
-        size: scale to `size` x `size` pixels; by default photographs come at 224, and images that
-            are all stored at one small size at that size.
+        size: scale to `size` x `size` pixels; by default photographs are scaled to 224, and images
+            that all have one small size keep it.
 
     Returns:
         The chosen classes, relabelled from 0; images of other classes are not decoded. Decoded or
-        resized images that would take more than half of the free memory are in the user's cache.
+        resized images that would take more than half of the free memory are kept in the user's
+        cache.
 
     Warns:
         EdgecilWarning: about images that were held out for testing, or scaled to a default size.
@@ -128,7 +132,7 @@ def open_dataset(name: Any, *, root: str | Path | None = None) -> Dataset | Item
 
 
 def _open(name: str) -> Dataset | Items | None:
-    """Return a dataset that is no registered name, without its items; None for a name."""
+    """Return a dataset that is not a registered name, without its items; None for a name."""
     opened = open_slot(name)
     path = dataset_path(name)
     if opened is not None or path is None:
@@ -139,7 +143,7 @@ def _open(name: str) -> Dataset | Items | None:
     shards = find_shards(path)
     if shards:
         title = folder.class_name(path.resolve().stem)
-        return adapt(hugging_face.load_shards(path, shards), title)
+        return adapt_dataset(hugging_face.load_shards(path, shards), title)
     if suffix in SHARDS:
         raise PrerequisiteError(f"There is no file {path}; give a folder of shards, or one shard.")
     return folder.list_folder(path)
@@ -157,10 +161,10 @@ def has_vectors(name: Any) -> bool:
 
 
 def dataset_path(name: str | Path) -> Path | None:
-    """Return the path of a dataset that is given as one; None for a name.
+    """Return the path if a dataset is named by its path; None for a name.
 
-    A name that is registered is a name, even if there is a folder of that name here; `./name`
-    is always a path.
+    A registered name is a name, even if there is a folder of that name here; `./name` is always a
+    path.
     """
     text = os.fspath(name)
     path = Path(text).expanduser()
@@ -198,6 +202,6 @@ def _resolve(name: str) -> str:
         raise unknown_name_error(
             "image dataset",
             name,
-            (*IMAGE_DATASETS, *installed(ENTRY_POINTS), "FOLDER", "FILE.npz", "hf:ID"),
+            (*IMAGE_DATASETS, *installed(DATASET_ENTRY_POINTS), "FOLDER", "FILE.npz", "hf:ID"),
         )
     return IMAGE_DATASETS.resolve(name)

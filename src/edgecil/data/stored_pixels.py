@@ -1,8 +1,8 @@
 """Inputs that stay on disk until they are used, as a tensor.
 
 Learners select, split and join the images of a task before they compute with a batch of them. A
-:class:`StoredPixels` does these three without reading anything; small selections and every other
-operation read the pixels and give a usual tensor, so the values are always the same.
+:class:`StoredPixels` does these three without reading pixels. Small selections and every other
+operation read the pixels and return a usual tensor with the same values.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ class StoredPixels(torch.Tensor):  # type: ignore[misc]
         shape = (len(places), *sources[0].shape[1:])
         kind = torch.from_numpy(np.empty(0, sources[0].dtype)).dtype
         tensor: StoredPixels = torch.Tensor._make_wrapper_subclass(cls, shape, dtype=kind)
-        tensor._sources, tensor._places = tuple(sources), places
+        tensor._sources = tuple(sources)
+        tensor._places = places
         return tensor
 
     def read(self) -> torch.Tensor:
@@ -69,10 +70,10 @@ class StoredPixels(torch.Tensor):  # type: ignore[misc]
                 return [StoredPixels(first._sources, places) for places in chosen]
             if chosen.dim() == 1:
                 return StoredPixels(first._sources, chosen[None]).read()[0]
-            found = StoredPixels(first._sources, chosen)
-            return found if function in _SAME else _light(found)
+            selected = StoredPixels(first._sources, chosen)
+            return selected if function in _SAME else _read_if_small(selected)
         if function is _aten.cat.default and args[1:2] in ((), (0,)):
-            return _light(_joined(first))
+            return _read_if_small(_joined(first))
         if function._schema.is_mutable:
             raise DataError(_READ_ONLY)
         args, kwargs = tree_map_only(StoredPixels, StoredPixels.read, (args, kwargs or {}))
@@ -95,13 +96,14 @@ class StoredPixels(torch.Tensor):  # type: ignore[misc]
         raise DataError(_READ_ONLY)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Pickle sources in files by path, those in memory by content."""
-        sources = [
-            (str(it.filename), it.offset, it.shape, it.dtype.str)
-            if isinstance(it, np.memmap) and it.filename is not None
-            else it
-            for it in self._sources
-        ]
+        """Pickle sources in files by path, and sources in memory by content."""
+        sources: list[Any] = []
+        for source in self._sources:
+            if isinstance(source, np.memmap) and source.filename is not None:
+                place = str(source.filename), source.offset, source.shape, source.dtype.str
+                sources.append(place)
+            else:
+                sources.append(source)
         return _rebuild, (sources, self._places.numpy())
 
     def __repr__(self, **_: Any) -> str:
@@ -109,7 +111,7 @@ class StoredPixels(torch.Tensor):  # type: ignore[misc]
 
 
 def stored_tensor(pixels: Inputs) -> torch.Tensor:
-    """Return pixels as a tensor without a copy; those in a file stay there."""
+    """Return pixels as a tensor without a copy; pixels in a file stay there."""
     if not isinstance(pixels, np.memmap):
         return torch.from_numpy(pixels)
     return StoredPixels([pixels], _places(0, len(pixels)))
@@ -124,13 +126,13 @@ def _selects_images(function: Any, args: Any) -> bool:
     return axis is not None and args[axis : axis + 1] in ((), (0,))
 
 
-def _light(pixels: StoredPixels) -> torch.Tensor:
-    """Return a usual tensor if it is small."""
+def _read_if_small(pixels: StoredPixels) -> torch.Tensor:
+    """Return a usual tensor if the pixels are few, else the pixels unread."""
     return pixels.read() if pixels.nbytes <= AT_ONCE else pixels
 
 
 def _joined(tensors: Sequence[torch.Tensor]) -> StoredPixels:
-    """Chain images one after another; nothing is read."""
+    """Chain images one after another without reading them."""
     sources: list[Inputs] = []
     places = []
     for tensor in tensors:
@@ -149,11 +151,11 @@ def _places(source: int, count: int) -> torch.Tensor:
 
 
 def _rebuild(sources: list[Any], places: Ints) -> StoredPixels:
-    opened = [_opened(*it) if isinstance(it, tuple) else it for it in sources]
-    return StoredPixels(opened, torch.from_numpy(places))
+    arrays = [_open(*source) if isinstance(source, tuple) else source for source in sources]
+    return StoredPixels(arrays, torch.from_numpy(places))
 
 
-def _opened(path: str, offset: int, shape: tuple[int, ...], kind: str) -> Inputs:
+def _open(path: str, offset: int, shape: tuple[int, ...], kind: str) -> Inputs:
     if not Path(path).is_file():
         raise DataError(
             f"The decoded images {path} are not on this machine; put EDGECIL_CACHE on a directory "

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from edgecil.data.data_slot import OBJECT
+from edgecil.data.data_slot import OBJECT_PREFIX
 from edgecil.experiments.config import ExperimentConfig
 from edgecil.experiments.config_values import config_text
 from edgecil.sequences.protocols import RECOMMENDED
@@ -28,8 +28,8 @@ def default_directory(config: ExperimentConfig) -> Path:
     'runs/quickdraw-icarl-ewc-...'
     """
     dataset = config.dataset
-    if dataset.startswith(OBJECT):
-        dataset = dataset.removeprefix(OBJECT).rpartition("-")[0]
+    if dataset.startswith(OBJECT_PREFIX):
+        dataset = dataset.removeprefix(OBJECT_PREFIX).rpartition("-")[0]
     fixed = replace(
         config,
         dataset=dataset,

@@ -1,4 +1,4 @@
-"""From names in a config to what happens to a batch."""
+"""Augmentation of a batch, from the names of its steps."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ _NUMBERS: dict[str, tuple[str, type[int] | type[float]]] = {
 
 @dataclass(frozen=True)
 class Pipeline:
-    """What happens to a batch of pixels before the network sees it.
+    """The changes to a batch of pixels before the network gets it.
 
     Attributes:
         steps: names of the steps in order, some with a number: `("crop:4", "flip")`. The number
             is the crop's padding, the side of the cutout, the range of brightness or the least
             area of a resized crop.
-        mean: c channel means, for values in [0, 1] (:func:`channel_statistics`); none for vectors,
-            which stay as they are.
+        mean: c channel means, for values in [0, 1] (:func:`channel_statistics`); empty for vectors,
+            which are not changed.
         std: c standard deviations.
         size: height and width of the result; larger images are cropped at the centre, or by
             `resized-crop`. None keeps the size of the images.
@@ -81,17 +81,18 @@ class Pipeline:
         """Return the centre of images that are larger than `size`."""
         if self.size is None or images.shape[2:] == self.size:
             return images
-        (height, width), (down, across) = images.shape[2:], self.size
-        if height < down or width < across:
+        height, width = images.shape[2:]
+        new_height, new_width = self.size
+        if height < new_height or width < new_width:
             raise UsageError(
-                f"Images must have at least {down}×{across} pixels. Got {height}×{width}."
+                f"Images must have at least {new_height}×{new_width} pixels. Got {height}×{width}."
             )
-        top, left = (height - down) // 2, (width - across) // 2
-        return images[:, :, top : top + down, left : left + across]
+        top, left = (height - new_height) // 2, (width - new_width) // 2
+        return images[:, :, top : top + new_height, left : left + new_width]
 
 
 def parse_steps(text: str) -> tuple[str, ...]:
-    """Step names from a comma-separated text, each checked; none from an empty one.
+    """Return the checked step names in a comma-separated text.
 
     >>> parse_steps("crop:4, flip")
     ('crop:4', 'flip')
@@ -118,9 +119,9 @@ def _parse_step(text: str, size: tuple[int, int] | None = None) -> Apply:
         except ValueError:
             options[option] = -1
         if not 0 <= options[option] < float("inf"):
+            allowed = "an integer" if kind is int else "a number"
             raise UsageError(
-                f"The {option} of step {name!r} must be "
-                f"{'an integer' if kind is int else 'a number'}, 0 or more, as in '{name}:4'. "
+                f"The {option} of step {name!r} must be {allowed}, 0 or more, as in '{name}:4'. "
                 f"Got {format_value(text)} instead."
             )
     return partial(STEPS[name], **options)

@@ -13,8 +13,8 @@ from torch.nn import functional
 from edgecil.data.augment.steps import blend, grey, mean_grey, warp
 from edgecil.io.csv_files import read_rows
 
-FILL = 128 / 255  # what geometric operations leave outside the image
-LEVELS = 9
+_FILL = 128 / 255  # outside the image, after geometric operations
+_LEVELS = 9
 _FARTHEST = 150 / 331  # largest shift, as a share of the image
 _RANGE = 0.9  # of brightness, contrast, colour and sharpness, in 1 ± range
 
@@ -22,23 +22,23 @@ _RANGE = 0.9  # of brightness, contrast, colour and sharpness, in 1 ± range
 def auto_augment(images: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """Change each image (n, c, h, w), floats in [0, 1], by a random sub-policy."""
     n, device = len(images), images.device
-    kinds, chances, levels = _tables(device)
-    drawn = torch.randint(len(kinds), (n,), generator=generator, device=device)
-    done = torch.rand(n, 2, generator=generator, device=device) < chances[drawn]
+    operations, probabilities, levels = _tables(device)
+    drawn = torch.randint(len(operations), (n,), generator=generator, device=device)
+    applies = torch.rand(n, 2, generator=generator, device=device) < probabilities[drawn]
     signs = 2 * torch.randint(2, (n, 2), generator=generator, device=device) - 1
     strengths = levels[drawn] * signs
     images = images.clone()
-    for slot in (0, 1):
-        chosen = torch.where(done[:, slot], kinds[drawn, slot], -1)
-        for kind, name in enumerate(OPERATIONS):
-            where = (chosen == kind).nonzero().view(-1)
-            if len(where):
-                images[where] = OPERATIONS[name](images[where], strengths[where, slot])
+    for position in (0, 1):  # of the operation in its sub-policy
+        chosen = torch.where(applies[:, position], operations[drawn, position], -1)
+        for number, operation in enumerate(OPERATIONS.values()):
+            rows = (chosen == number).nonzero().view(-1)
+            if len(rows):
+                images[rows] = operation(images[rows], strengths[rows, position])
     return images
 
 
 def _solarise(images: torch.Tensor, strength: torch.Tensor) -> torch.Tensor:
-    """Invert what is at least as bright as a threshold, which falls from white with the level."""
+    """Invert pixels at least as bright as a threshold, which falls from white with the level."""
     return torch.where(images >= 1 - _each(strength.abs()), 1 - images, images)
 
 
@@ -50,9 +50,11 @@ def _posterise(images: torch.Tensor, strength: torch.Tensor) -> torch.Tensor:
 
 def _autocontrast(images: torch.Tensor, strength: torch.Tensor) -> torch.Tensor:
     """Stretch each channel to [0, 1]; a constant channel stays."""
-    low, high = images.amin(dim=(2, 3), keepdim=True), images.amax(dim=(2, 3), keepdim=True)
-    stretched = (images - low) / torch.where(high > low, high - low, 1.0)
-    return torch.where(high > low, stretched, images)
+    low = images.amin(dim=(2, 3), keepdim=True)
+    high = images.amax(dim=(2, 3), keepdim=True)
+    is_varied = high > low
+    stretched = (images - low) / torch.where(is_varied, high - low, 1.0)
+    return torch.where(is_varied, stretched, images)
 
 
 def _equalise(images: torch.Tensor, strength: torch.Tensor) -> torch.Tensor:
@@ -92,6 +94,26 @@ def _shear_y(images: torch.Tensor, strength: torch.Tensor) -> torch.Tensor:
     return _moved(images, yx=slope, y=slope)
 
 
+def _brightness(images: torch.Tensor, strength: torch.Tensor) -> torch.Tensor:
+    return blend(torch.zeros_like(images), images, 1 + _RANGE * strength)
+
+
+def _contrast(images: torch.Tensor, strength: torch.Tensor) -> torch.Tensor:
+    return blend(mean_grey(images), images, 1 + _RANGE * strength)
+
+
+def _colour(images: torch.Tensor, strength: torch.Tensor) -> torch.Tensor:
+    return blend(grey(images), images, 1 + _RANGE * strength)
+
+
+def _translate_x(images: torch.Tensor, strength: torch.Tensor) -> torch.Tensor:
+    return _moved(images, x=2 * _FARTHEST * strength)
+
+
+def _translate_y(images: torch.Tensor, strength: torch.Tensor) -> torch.Tensor:
+    return _moved(images, y=2 * _FARTHEST * strength)
+
+
 # Each takes images (k, c, h, w) and signed strengths (k,) in [-1, 1].
 OPERATIONS: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
     "invert": lambda images, _: 1 - images,
@@ -99,27 +121,30 @@ OPERATIONS: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
     "posterise": _posterise,
     "autocontrast": _autocontrast,
     "equalise": _equalise,
-    "brightness": lambda images, by: blend(torch.zeros_like(images), images, 1 + _RANGE * by),
-    "contrast": lambda images, by: blend(mean_grey(images), images, 1 + _RANGE * by),
-    "colour": lambda images, by: blend(grey(images), images, 1 + _RANGE * by),
+    "brightness": _brightness,
+    "contrast": _contrast,
+    "colour": _colour,
     "sharpness": _sharpness,
     "rotate": _rotate,
     "shear-y": _shear_y,
-    "translate-x": lambda images, by: _moved(images, x=2 * _FARTHEST * by),
-    "translate-y": lambda images, by: _moved(images, y=2 * _FARTHEST * by),
+    "translate-x": _translate_x,
+    "translate-y": _translate_y,
 }
 
 
 @cache
 def _tables(device: torch.device) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Operation numbers, probabilities and strengths in [0, 1], each (25, 2)."""
+    """Return operation numbers, probabilities and strengths in [0, 1], each (25, 2)."""
     numbers = {name: number for number, name in enumerate(OPERATIONS)}
     policy = read_rows(Path(__file__).parent / "cifar10_policy.csv")[1:]
-    kinds = [[numbers[row[0]], numbers[row[3]]] for row in policy]
-    chances = [[float(row[1]), float(row[4])] for row in policy]
-    levels = [[int(row[2]) / LEVELS, int(row[5]) / LEVELS] for row in policy]
-    made = [torch.tensor(table, device=device) for table in (kinds, chances, levels)]
-    return made[0], made[1], made[2]
+    operations = [[numbers[row[0]], numbers[row[3]]] for row in policy]
+    probabilities = [[float(row[1]), float(row[4])] for row in policy]
+    levels = [[int(row[2]) / _LEVELS, int(row[5]) / _LEVELS] for row in policy]
+    return (
+        torch.tensor(operations, device=device),
+        torch.tensor(probabilities, device=device),
+        torch.tensor(levels, device=device),
+    )
 
 
 def _moved(images: torch.Tensor, **entries: torch.Tensor) -> torch.Tensor:
@@ -127,7 +152,7 @@ def _moved(images: torch.Tensor, **entries: torch.Tensor) -> torch.Tensor:
     zero = images.new_zeros(len(images))
     identity = {"xx": zero + 1, "xy": zero, "x": zero, "yx": zero, "yy": zero + 1, "y": zero}
     theta = torch.stack(list((identity | entries).values()), dim=1).view(-1, 2, 3)
-    return warp(images, theta, mode="nearest", fill=FILL)
+    return warp(images, theta, mode="nearest", fill=_FILL)
 
 
 def _each(values: torch.Tensor) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""Crops, flips, colours, holes and warps: floats (n, c, h, w) in [0, 1], one draw per image."""
+"""Crops, flips, colours, holes and warps of images (n, c, h, w) in [0, 1], drawn per image."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ def resized_crop(
     The rectangle's area is uniform from `least` to 1 of the image's, the logarithm of its ratio of
     width to height is uniform from log 3/4 to log 4/3. A rectangle that does not fit is reduced to
     the image's width or height; torchvision draws again up to ten times and takes the centre then.
-    The result has the height and width `size`, by default those of the images.
+    The result has the height and width `size`, by default the same as the images.
     """
     n, _, height, width = images.shape
-    down, across = size or (height, width)
+    new_height, new_width = size or (height, width)
     area, ratio, top, left = torch.rand(4, n, generator=generator, device=images.device)
     area = least + (1 - least) * area
     spread = math.log(4 / 3)
     root = torch.exp((2 * ratio - 1) * spread / 2) * math.sqrt(height / width)
-    wide = (area.sqrt() * root).clamp(max=1.0)
-    high = (area.sqrt() / root).clamp(max=1.0)
+    crop_width = (area.sqrt() * root).clamp(max=1.0)  # as shares of the image
+    crop_height = (area.sqrt() / root).clamp(max=1.0)
+    x = (1 - crop_width) * (2 * left - 1)
+    y = (1 - crop_height) * (2 * top - 1)
     zero = torch.zeros_like(area)
-    theta = torch.stack(
-        [wide, zero, (1 - wide) * (2 * left - 1), zero, high, (1 - high) * (2 * top - 1)], dim=1
-    )
-    grid = functional.affine_grid(theta.view(n, 2, 3), [n, 1, down, across], align_corners=False)
+    theta = torch.stack([crop_width, zero, x, zero, crop_height, y], dim=1).view(n, 2, 3)
+    grid = functional.affine_grid(theta, [n, 1, new_height, new_width], align_corners=False)
     return functional.grid_sample(
         images, grid, mode="bilinear", padding_mode="border", align_corners=False
     )
@@ -72,9 +72,9 @@ def colour_jitter(
 ) -> torch.Tensor:
     """Change brightness by a factor uniform in 1 ± its range in [0, 1].
 
-    The default is that of class-incremental work on CIFAR.
+    The default is usual in class-incremental work on CIFAR.
     """
-    # Two rows are drawn and one is used: the draws after them are those of stored results.
+    # Two rows are drawn and one is used, so that later draws are as in stored results.
     draws = torch.rand(2, len(images), generator=generator, device=images.device)
     factors = 1 + constant((brightness,), images) * (2 * draws[0] - 1)
     return blend(torch.zeros_like(images), images, factors)
@@ -103,7 +103,7 @@ def cutout(
 def warp(
     images: torch.Tensor, theta: torch.Tensor, *, mode: str = "bilinear", fill: float = 0.0
 ) -> torch.Tensor:
-    """Read each image where an affine map says; `fill` is what is outside the image.
+    """Move each image by an affine map; `fill` is the value outside the image.
 
     The maps `theta` (n, 2, 3) lead from output to input (x, y); an image spans [-1, 1] in both.
     """
@@ -155,10 +155,9 @@ class Normalise:
             )
 
     def __call__(self, images: torch.Tensor) -> torch.Tensor:
-        """Return normalised images (n, c, h, w); the given ones stay as they are."""
-        mean, std = (
-            constant(values, images)[None, :, None, None] for values in (self.mean, self.std)
-        )
+        """Return normalised copies of images (n, c, h, w)."""
+        mean = constant(self.mean, images)[None, :, None, None]
+        std = constant(self.std, images)[None, :, None, None]
         return (images - mean).div_(std)
 
 
@@ -168,7 +167,7 @@ def _constant(values: Any, kind: torch.dtype, device: torch.device) -> torch.Ten
 
 
 def constant(values: tuple[Any, ...], like: torch.Tensor) -> torch.Tensor:
-    """Return numbers as a tensor of the type and on the device of another; made once for each."""
+    """Return numbers as a tensor of the type and on the device of another, from a cache."""
     return _constant(values, like.dtype, like.device)
 
 
@@ -195,16 +194,18 @@ def channel_statistics(pixels: torch.Tensor) -> Normalise:
         )
     channels = pixels.shape[1]
     count = pixels.numel() // channels
-    sums, squares = [0] * channels, [0] * channels
+    sums = [0] * channels
+    squares = [0] * channels
     for part in pixels.split(max(1, _CHUNK // pixels[0].numel())):
         values = part.to(torch.int32)
-        for totals, powers in ((sums, values), (squares, values * values)):
-            for channel, total in enumerate(powers.sum(dim=(0, 2, 3)).tolist()):
-                totals[channel] += total
-    spread = (
-        math.sqrt(count * square - total * total) / count
-        for total, square in zip(sums, squares, strict=True)
-    )
-    return Normalise(
-        tuple(total / count / 255 for total in sums), tuple(s / 255 or 1.0 for s in spread)
-    )
+        sums_of_part = values.sum(dim=(0, 2, 3)).tolist()
+        squares_of_part = (values * values).sum(dim=(0, 2, 3)).tolist()
+        for channel in range(channels):
+            sums[channel] += sums_of_part[channel]
+            squares[channel] += squares_of_part[channel]
+    means, deviations = [], []
+    for total, square in zip(sums, squares, strict=True):
+        means.append(total / count / 255)
+        deviation = math.sqrt(count * square - total * total) / count
+        deviations.append(deviation / 255 or 1.0)
+    return Normalise(tuple(means), tuple(deviations))

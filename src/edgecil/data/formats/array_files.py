@@ -25,8 +25,8 @@ from edgecil.io.arrays import Inputs, Ints, read_npz
 
 Values = NDArray[Any]
 
-PARTS = ("x_train", "y_train", "x_test", "y_test")
-WHOLE = ("x", "y")
+SPLIT_ARRAYS = ("x_train", "y_train", "x_test", "y_test")
+WHOLE_ARRAYS = ("x", "y")
 
 _CHANNELS = (1, 3)
 _TEST, _NAMES = "test", "names"
@@ -38,29 +38,31 @@ def read_arrays(path: Path) -> Dataset:
     """Return the dataset in an .npz file; its name is the file's stem."""
     if not path.exists():
         raise PrerequisiteError(
-            f"There is no file {path}; give an .npz file with {', '.join(PARTS)}."
+            f"There is no file {path}; give an .npz file with {', '.join(SPLIT_ARRAYS)}."
         )
-    content, names = read_npz(path, (*PARTS, *WHOLE, _TEST, _NAMES))
+    content, names = read_npz(path, (*SPLIT_ARRAYS, *WHOLE_ARRAYS, _TEST, _NAMES))
     if not is_complete(content):
-        listed = ", ".join(names[:20]) or "nothing"
-        raise DataError(f"{path} must contain {', '.join(PARTS)}, or x and y. It holds {listed}.")
+        present = ", ".join(names[:20]) or "nothing"
+        raise DataError(
+            f"{path} must contain {', '.join(SPLIT_ARRAYS)}, or x and y. It holds {present}."
+        )
     return arrays_dataset(path.stem, str(path), content)
 
 
 def is_complete(content: Mapping[str, Any]) -> bool:
     """Return whether arrays with these names are a dataset."""
-    return content.keys() >= set(PARTS) or content.keys() >= set(WHOLE)
+    return content.keys() >= set(SPLIT_ARRAYS) or content.keys() >= set(WHOLE_ARRAYS)
 
 
 def arrays_dataset(name: str, source: str, content: Mapping[str, Values]) -> Dataset:
     """Return the dataset in arrays with the names above."""
-    content = _numbered(content)
+    content = _with_numbers_for_texts(content)
     notes: tuple[str, ...] = ()
-    if content.keys() >= set(PARTS):
-        train = _inputs(source, content, *PARTS[:2])
-        test = _inputs(source, content, *PARTS[2:])
+    if content.keys() >= set(SPLIT_ARRAYS):
+        train = _inputs(source, content, *SPLIT_ARRAYS[:2])
+        test = _inputs(source, content, *SPLIT_ARRAYS[2:])
     else:
-        whole = _inputs(source, content, *WHOLE)
+        whole = _inputs(source, content, *WHOLE_ARRAYS)
         testing = content.get(_TEST)
         if testing is None:
             testing = hold_out(whole.labels)
@@ -72,18 +74,21 @@ def arrays_dataset(name: str, source: str, content: Mapping[str, Values]) -> Dat
             )
         train = Examples(whole.inputs[~testing], whole.labels[~testing])
         test = Examples(whole.inputs[testing], whole.labels[testing])
-    names = class_names(source, content.get(_NAMES), train.labels)
+    names = class_names_of_arrays(source, content.get(_NAMES), train.labels)
     return Dataset(name, names, train, test, notes)
 
 
-def _numbered(content: Mapping[str, Values]) -> Mapping[str, Values]:
-    """Return the arrays with ids for labels that are texts, which become the classes' names."""
-    texts = [y for y in ("y_train", "y_test", "y") if y in content and content[y].dtype.kind == "U"]
+def _with_numbers_for_texts(content: Mapping[str, Values]) -> Mapping[str, Values]:
+    """Return the arrays with ids in place of labels that are texts; these become class names."""
+    texts = {}
+    for name in ("y_train", "y_test", "y"):
+        if name in content and content[name].dtype.kind == "U":
+            texts[name] = content[name].ravel()
     if not texts:
         return content
-    names = np.unique(np.concatenate([content[y].ravel() for y in texts]))
-    ids = {y: np.searchsorted(names, content[y].ravel()) for y in texts}
-    return {**content, **ids, _NAMES: names}
+    class_names = np.unique(np.concatenate(list(texts.values())))
+    ids = {name: np.searchsorted(class_names, labels) for name, labels in texts.items()}
+    return {**content, **ids, _NAMES: class_names}
 
 
 def _inputs(source: str, content: Mapping[str, Values], x: str, y: str) -> Examples:
@@ -108,13 +113,14 @@ def as_inputs(values: Values) -> Inputs:
         raise DataError(
             f"Inputs must have 2 axes (vectors), 3 or 4 (images). Got the shape {values.shape}."
         )
-    first, last = values.shape[1] in _CHANNELS, values.shape[3] in _CHANNELS
-    if first == last:
+    is_first = values.shape[1] in _CHANNELS
+    is_last = values.shape[3] in _CHANNELS
+    if is_first == is_last:
         raise DataError(
             "Either the second or the last axis must contain 1 or 3 channels, not "
-            f"{'both' if first else 'neither'}. Got the shape {values.shape}."
+            f"{'both' if is_first else 'neither'}. Got the shape {values.shape}."
         )
-    return np.ascontiguousarray(values if first else values.transpose(0, 3, 1, 2))
+    return np.ascontiguousarray(values if is_first else values.transpose(0, 3, 1, 2))
 
 
 def as_labels(labels: Values) -> Ints:
@@ -127,13 +133,13 @@ def as_labels(labels: Values) -> Ints:
     return flat.astype(np.int64)
 
 
-def class_names(source: str, given: Values | None, labels: Ints) -> tuple[str, ...]:
-    """Return the classes' names in label order: those given, or `class 0`, …."""
-    if given is None:
+def class_names_of_arrays(source: str, names: Values | None, labels: Ints) -> tuple[str, ...]:
+    """Return the classes' names in label order; without names `class 0`, `class 1` and so on."""
+    if names is None:
         return tuple(f"class {label}" for label in range(int(labels.max(initial=-1)) + 1))
-    if given.dtype.kind not in "US" or given.ndim > 1:
-        raise DataError(f"The 'names' in {source} must be a list of texts. Got {given.dtype}.")
+    if names.dtype.kind not in "US" or names.ndim > 1:
+        raise DataError(f"The 'names' in {source} must be a list of texts. Got {names.dtype}.")
     return tuple(
         name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name)
-        for name in np.atleast_1d(given).tolist()
+        for name in np.atleast_1d(names).tolist()
     )

@@ -4,8 +4,8 @@ Quick, Draw! by Google (CC BY 4.0): 28 x 28 pixels of 16 levels, 60 for training
 per class. Ink is bright on a background of 0, so that padding by zeros continues the paper.
 
 Caltech-101 by Li, Andreeto, Ranzato and Perona (CC BY 4.0): features of a network that was trained
-on ImageNet, 20 images per class for training and up to 20 others for testing. The background is no
-class, and neither is `Faces_easy`, which shows the photographs of `Faces` once more, cut out.
+on ImageNet, 20 images per class for training and up to 20 others for testing. Two folders are not
+classes: the background, and `Faces_easy`, which has the photographs of `Faces` once more, cut out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 
 from edgecil.classes import get_classes
 from edgecil.data.dataset import Dataset, Examples
-from edgecil.io.arrays import Ints
+from edgecil.io.arrays import Ints, Pixels
 
 DRAWINGS = ("quickdraw", "quickdraw-pretrain")
 CALTECH = "caltech101"
@@ -29,34 +29,38 @@ _SIDE, _TRAIN, _WHITE = 28, 60, 255 // 15
 
 
 def read_quickdraw(name: str, _: Path | None = None) -> Dataset:
-    """`quickdraw` (100 classes) or `quickdraw-pretrain` (the other 245)."""
+    """Return `quickdraw` (100 classes) or `quickdraw-pretrain` (the other 245)."""
     packed = _load(f"{name}.npy.xz")  # two levels of grey in a byte, (classes, each, 392)
     levels = np.stack([packed >> 4, packed & 15], axis=-1) * np.uint8(_WHITE)
     drawings = levels.reshape(*packed.shape[:2], 1, _SIDE, _SIDE)
-    train, test = (
-        Examples(
-            part.reshape(-1, 1, _SIDE, _SIDE),
-            np.repeat(np.arange(len(part), dtype=np.int64), part.shape[1]),
-        )
-        for part in np.split(drawings, [_TRAIN], axis=1)
-    )
+    train = _with_labels(drawings[:, :_TRAIN])
+    test = _with_labels(drawings[:, _TRAIN:])
     return Dataset(name, get_classes(name).labels, train, test)
+
+
+def _with_labels(drawings: Pixels) -> Examples:
+    """Return drawings by class, (classes, each, 1, h, w), as examples."""
+    classes, each = drawings.shape[:2]
+    labels = np.repeat(np.arange(classes, dtype=np.int64), each)
+    return Examples(drawings.reshape(-1, 1, _SIDE, _SIDE), labels)
 
 
 def read_caltech101(_: Path | None = None) -> Dataset:
     """Return the features of 100 classes of photographs."""
     with _load(f"{CALTECH}.npz.xz") as stored:
         vectors = stored["components"].T.astype(np.float32) * stored["step"]
-        tested = stored["tested"]
-    labels = np.repeat(np.arange(len(tested)), CALTECH_TRAIN + tested)
-    places = [np.arange(CALTECH_TRAIN + count) >= CALTECH_TRAIN for count in tested]
-    testing = np.concatenate(places)
-    train, test = (Examples(vectors[part], labels[part]) for part in (~testing, testing))
+        test_counts = stored["tested"]
+    labels = np.repeat(np.arange(len(test_counts)), CALTECH_TRAIN + test_counts)
+    testing = np.concatenate(
+        [np.arange(CALTECH_TRAIN + count) >= CALTECH_TRAIN for count in test_counts]
+    )
+    train = Examples(vectors[~testing], labels[~testing])
+    test = Examples(vectors[testing], labels[testing])
     return Dataset(CALTECH, get_classes(CALTECH).labels, train, test)
 
 
 def split_class(label: int, count: int) -> Ints:
-    """Return which images of a class of Caltech-101, by name, are used: training ones first."""
+    """Return the indices of the used images of a class of Caltech-101, training ones first."""
     return np.random.default_rng([0, label]).permutation(count)[: CALTECH_TRAIN + CALTECH_TEST]
 
 

@@ -24,7 +24,7 @@ _SIDE = 32
 
 @dataclass(frozen=True)
 class CifarLayout:
-    """The official archive of a CIFAR dataset, its files, and the keys inside them."""
+    """The official archive of a CIFAR dataset, its files, and the keys in these."""
 
     name: str
     url: str
@@ -58,9 +58,11 @@ def read_cifar(layout: CifarLayout, root: Path) -> Dataset:
             f"order; {layout.advice}."
         )
     parts = []
-    for part in (layout.train, layout.test):
-        pixels, labels = zip(*(_read_part(layout, home / file) for file in part), strict=True)
-        parts.append(Examples(np.concatenate(pixels), np.concatenate(labels)))
+    for names in (layout.train, layout.test):
+        contents = [_read_part(layout, home / name) for name in names]
+        pixels = np.concatenate([content[0] for content in contents])
+        labels = np.concatenate([content[1] for content in contents])
+        parts.append(Examples(pixels, labels))
     return Dataset(classes.name, classes.labels, parts[0], parts[1])
 
 

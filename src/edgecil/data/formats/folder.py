@@ -21,7 +21,7 @@ from edgecil.data.split import held_out_note, hold_out
 from edgecil.errors import DataError, PrerequisiteError
 from edgecil.io.arrays import Ints
 
-ADVICE = (
+_ADVICE = (
     "give a folder with one sub-folder of images per class, or with train/ and test/ folders of "
     "that form"
 )
@@ -32,16 +32,16 @@ _IGNORED = ("__MACOSX",)
 
 
 def list_folder(root: Path) -> Items:
-    """Return the files of an image folder; classes in the alphabetical order of their sub-folders.
+    """Return the files of an image folder, with classes in alphabetical order of sub-folders.
 
     A sub-folder `train` that itself has sub-folders is a split, not a class.
     """
     if not root.is_dir():
-        raise PrerequisiteError(f"There is no directory {root}; {ADVICE}.")
+        raise PrerequisiteError(f"There is no directory {root}; {_ADVICE}.")
     train = _part(root, TRAIN)
     folders = _folders(root if train is None else train)
     if not folders:
-        raise PrerequisiteError(f"{root} has no sub-folders; {ADVICE}.")
+        raise PrerequisiteError(f"{root} has no sub-folders; {_ADVICE}.")
     names = [class_name(folder) for folder in folders]
     files = list_class_folders(class_name(root.resolve().name), root, folders, names)
     if train is not None:
@@ -53,23 +53,25 @@ def list_folder(root: Path) -> Items:
 def list_class_folders(
     name: str, root: Path, folders: Sequence[str], names: Sequence[str]
 ) -> Items:
-    """Return the files below given class folders, with or without train and test above them."""
+    """Return the files below some class folders, with or without train and test above them."""
     training = _part(root, TRAIN)
     if training is not None:
-        part = _part(root, TEST)
-        if part is None:
+        test_folder = _part(root, TEST)
+        if test_folder is None:
             raise DataError(
                 f"{root / 'test'} is missing: {training} has class folders, so the test images "
                 f"must be in class folders of {root / 'test'} or {root / 'val'}."
             )
-        if extra := sorted(set(_folders(part)) - set(folders)):
+        extra = sorted(set(_folders(test_folder)) - set(folders))
+        if extra:
             raise DataError(
-                f"{part / extra[0]} has no counterpart in {training}; both must have the same "
-                "classes."
+                f"{test_folder / extra[0]} has no counterpart in {training}; both must have the "
+                "same classes."
             )
         train, train_labels = class_files(training, folders)
-        test, test_labels = class_files(part, folders)
-        paths, labels = train + test, np.concatenate([train_labels, test_labels])
+        test, test_labels = class_files(test_folder, folders)
+        paths = train + test
+        labels = np.concatenate([train_labels, test_labels])
         testing = np.arange(len(paths)) >= len(train)
     else:
         paths, labels = class_files(root, folders)
@@ -88,10 +90,10 @@ def class_name(folder: str) -> str:
 
 def _part(root: Path, names: Sequence[str]) -> Path | None:
     """Find the first folder of one of these names that has class folders; case does not matter."""
-    by_name = {folder.lower(): folder for folder in reversed(_folders(root))}
+    folder_of_name = {folder.lower(): folder for folder in reversed(_folders(root))}
     for name in names:
-        if name in by_name and _folders(root / by_name[name]):
-            return root / by_name[name]
+        if name in folder_of_name and _folders(root / folder_of_name[name]):
+            return root / folder_of_name[name]
     return None
 
 
@@ -106,7 +108,7 @@ def _folders(path: Path) -> list[str]:
 
 
 def class_files(part: Path, folders: Sequence[str]) -> tuple[list[Path], Ints]:
-    """Image files of each class by name, and their labels, shape (n,)."""
+    """Return the image files of each class by name, and their labels, shape (n,)."""
     paths: list[Path] = []
     counts = []
     for folder in folders:
@@ -123,7 +125,7 @@ def class_files(part: Path, folders: Sequence[str]) -> tuple[list[Path], Ints]:
 
 
 def _image_paths(folder: Path) -> list[Path]:
-    """Image files in a folder and in folders below it, sorted; hidden ones are left out."""
+    """Return the image files in a folder and below it, sorted, without hidden ones."""
     paths = []
     for directory, inner, files in os.walk(folder):
         inner[:] = [name for name in inner if not name.startswith(".")]

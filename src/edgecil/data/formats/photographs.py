@@ -1,10 +1,10 @@
 """Named datasets of photographs, listed from their official layouts with their official splits.
 
-Where labels of test images are not public, the validation images are tested on (ImageNet,
+Where labels of test images are not public, the validation images are the test images (ImageNet,
 Tiny-ImageNet), or the training images are split 80/20 inside each class with seed 0 (ImageNet-R and
 -A, HAM10000, EyePACS), photographs of one lesion or patient on the same side. ImageNet-R and -A,
 CUB-200, ObjectNet, OmniBenchmark and VTAB are read as PILOT distributes them, too. Class names are
-those of the bundled lists, or of the copy (DomainNet, ObjectNet, OmniBenchmark, VTAB).
+from the bundled lists, or from the copy (DomainNet, ObjectNet, OmniBenchmark, VTAB).
 photographs.toml has the references.
 """
 
@@ -29,9 +29,10 @@ from edgecil.io.csv_files import check_header, parse_rows
 from edgecil.io.files import check_file, read_text, read_toml
 from edgecil.io.limits import PICKLE
 
-Part = tuple[Sequence[Path], Ints]  # files and labels
+_FilesWithLabels = tuple[Sequence[Path], Ints]
 
-_SIZE, _TINY_SIZE, _TINY_CLASSES = 224, 64, 200
+_SIZE = 224
+_TINY_SIZE, _TINY_CLASSES = 64, 200
 DOMAINS = ("clipart", "infograph", "painting", "quickdraw", "real", "sketch")
 DOMAINNET_CLASSES = 345
 # Number of classes, and folders of PILOT's archive that hold train and test.
@@ -52,7 +53,8 @@ def list_cub(name: str, root: Path, advice: str) -> Items:
             return _in_folders(name, copy)
     tables = ("images.txt", "train_test_split.txt")
     home = find_home(root, "CUB_200_2011", (*tables, "images"), advice)
-    images, training = (dict(_read_pairs(home / table)) for table in tables)
+    images = dict(_read_pairs(home / tables[0]))
+    training = dict(_read_pairs(home / tables[1]))
     if training.keys() != images.keys():
         raise DataError(f"{home / tables[1]} and {home / tables[0]} list different images.")
     names, folders = _bundled_classes(name)
@@ -65,12 +67,15 @@ def list_caltech101(name: str, root: Path, advice: str) -> Items:
     """Return Caltech-101 below 101_ObjectCategories, with the split of the bundled vectors."""
     names, folders = _bundled_classes("caltech101")
     home = find_home(root, "101_ObjectCategories", folders, advice)
-    chosen: list[tuple[Path, int, bool]] = []
+    paths: list[Path] = []
+    labels: list[int] = []
+    testing: list[bool] = []
     for label, folder in enumerate(folders):
         images = sorted((home / folder).glob("*.jpg"))
-        used = split_class(label, len(images))
-        chosen += [(images[it], label, place >= CALTECH_TRAIN) for place, it in enumerate(used)]
-    paths, labels, testing = zip(*chosen, strict=True)
+        chosen = [images[index] for index in split_class(label, len(images))]
+        paths += chosen
+        labels += [label] * len(chosen)
+        testing += [place >= CALTECH_TRAIN for place in range(len(chosen))]
     return _split(name, names, paths, np.array(labels), testing)
 
 
@@ -88,13 +93,14 @@ def list_tiny_imagenet(name: str, root: Path, advice: str) -> Items:
     """
     home = find_home(root, "tiny-imagenet-200", ("wnids.txt", "train", "val"), advice)
     wnids = sorted(read_text(home / "wnids.txt").split())
-    label_of = dict(zip(*reversed(_bundled_classes("imagenet")), strict=True))
-    if len(set(wnids)) != _TINY_CLASSES or not set(wnids) <= set(label_of):
+    imagenet_names, imagenet_wnids = _bundled_classes("imagenet")
+    name_of_wnid = dict(zip(imagenet_wnids, imagenet_names, strict=True))
+    if len(set(wnids)) != _TINY_CLASSES or not set(wnids) <= set(name_of_wnid):
         raise DataError(
             f"{home / 'wnids.txt'} must list {_TINY_CLASSES} different classes of ImageNet. It "
             f"lists {len(set(wnids))}; {advice}."
         )
-    parts: list[Part] = [class_files(home / "train", wnids)]
+    parts: list[_FilesWithLabels] = [class_files(home / "train", wnids)]
     annotations = home / "val" / "val_annotations.txt"
     if annotations.is_file():
         images, rest = zip(*_read_pairs(annotations, "\t"), strict=True)
@@ -102,15 +108,17 @@ def list_tiny_imagenet(name: str, root: Path, advice: str) -> Items:
         parts.append(_listed(annotations, home / "val" / "images", images, codes, wnids))
     else:
         parts.append(class_files(home / "val", wnids))
-    return replace(_joined(name, [label_of[wnid] for wnid in wnids], parts), size=_TINY_SIZE)
+    names = [name_of_wnid[wnid] for wnid in wnids]
+    return replace(_joined(name, names, parts), size=_TINY_SIZE)
 
 
 def list_imagenet_variant(name: str, root: Path, advice: str) -> Items:
     """Return ImageNet-R or -A: one folder per WordNet id, with or without train and test."""
-    split = any((home / "train").is_dir() for home in (root, root / name))
-    home = find_home(root, name, ("train",) if split else _bundled_classes(name)[1], advice)
+    has_split = (root / "train").is_dir() or (root / name / "train").is_dir()
+    folders = _bundled_classes(name)[1]
+    home = find_home(root, name, ("train",) if has_split else folders, advice)
     note = f"{home} has no official split: a fifth of each class is held out, not as PILOT does."
-    return replace(_in_folders(name, home), notes=() if split else (note,))
+    return replace(_in_folders(name, home), notes=() if has_split else (note,))
 
 
 def list_food101(name: str, root: Path, advice: str) -> Items:
@@ -118,7 +126,8 @@ def list_food101(name: str, root: Path, advice: str) -> Items:
     home = find_home(root, "food-101", ("images", "meta"), advice)
     names, folders = _bundled_classes(name)
     parts = []
-    for table in (home / "meta" / f"{it}.txt" for it in ("train", "test")):
+    for part in ("train", "test"):
+        table = home / "meta" / f"{part}.txt"
         files = [f"{image}.jpg" for image in read_text(table).split()]
         codes = [file.split("/")[0] for file in files]
         parts.append(_listed(table, home / "images", files, codes, folders))
@@ -128,8 +137,10 @@ def list_food101(name: str, root: Path, advice: str) -> Items:
 def list_aircraft(name: str, root: Path, advice: str) -> Items:
     """Return FGVC-Aircraft, listed in data/images_variant_{trainval,test}.txt."""
     home = find_home(root, "fgvc-aircraft-2013b", ("data",), advice) / "data"
-    names, parts = get_classes(name).labels, []
-    for table in (home / f"images_variant_{it}.txt" for it in ("trainval", "test")):
+    names = get_classes(name).labels
+    parts = []
+    for part in ("trainval", "test"):
+        table = home / f"images_variant_{part}.txt"
         images, variants = zip(*_read_pairs(table), strict=True)
         files = [f"{image}.jpg" for image in images]
         parts.append(_listed(table, home / "images", files, variants, names))
@@ -154,9 +165,8 @@ def list_cars(name: str, root: Path, advice: str) -> Items:
         check_file(path, PICKLE)
         try:
             table = loadmat(path, squeeze_me=True)["annotations"]
-            images, codes = (
-                [str(it) for it in np.atleast_1d(table[x])] for x in ("fname", "class")
-            )
+            images = list(map(str, np.atleast_1d(table["fname"])))
+            codes = list(map(str, np.atleast_1d(table["class"])))
         except Exception as error:  # a damaged file may raise anything
             raise DataError(f"Cannot read {path}: {error}; {advice}.") from error
         parts.append(_listed(path, folder, images, codes, numbers))
@@ -179,39 +189,54 @@ def list_subset(name: str, root: Path, advice: str) -> Items:
 
 def list_domainnet(name: str, root: Path, advice: str) -> Items:
     """Return all domains in a copy of DomainNet, with the official split and labels."""
-
-    def domains(home: Path) -> list[str]:
-        lists = {domain: (f"{domain}_train.txt", f"{domain}_test.txt") for domain in DOMAINS}
-        return [it for it in DOMAINS if all((home / table).is_file() for table in lists[it])]
-
-    home = next((it for it in (root, root / "domainnet", root / "DomainNet") if domains(it)), None)
-    if home is None:
+    for home in (root, root / "domainnet", root / "DomainNet"):
+        domains = _domains_in(home)
+        if domains:
+            break
+    else:
         raise PrerequisiteError(f"There is no list such as real_train.txt in {root}; {advice}.")
     names: dict[int, str] = {}
-    rows: list[tuple[Path, int, bool]] = []
-    for table in (home / f"{it}_{part}.txt" for it in domains(home) for part in ("train", "test")):
-        for line in read_text(table).splitlines():
-            image, _, number = line.strip().rpartition(" ")
-            where = Path(image).parts
-            is_below = len(where) == 3 and where[0] in DOMAINS and ".." not in where
-            is_row = is_below and number.isdecimal()
-            if not is_row or names.setdefault(int(number), where[1]) != where[1]:
-                raise DataError(
-                    f"Each line of {table} must contain domain/class/image and the label of that "
-                    f"class. Got {line!r}."
-                )
-            rows.append((home / image, int(number), table.stem.endswith("_test")))
+    paths: list[Path] = []
+    labels: list[int] = []
+    testing: list[bool] = []
+    for domain in domains:
+        for part in ("train", "test"):
+            table = home / f"{domain}_{part}.txt"
+            for line in read_text(table).splitlines():
+                image, _, number = line.strip().rpartition(" ")
+                folders = Path(image).parts
+                is_below = len(folders) == 3 and folders[0] in DOMAINS and ".." not in folders
+                is_row = is_below and number.isdecimal()
+                if not is_row or names.setdefault(int(number), folders[1]) != folders[1]:
+                    raise DataError(
+                        f"Each line of {table} must contain domain/class/image and the label of "
+                        f"that class. Got {line!r}."
+                    )
+                paths.append(home / image)
+                labels.append(int(number))
+                testing.append(part == "test")
     if sorted(names) != list(range(DOMAINNET_CLASSES)):
         raise DataError(
             f"The lists in {home} must have the labels 0 to {DOMAINNET_CLASSES - 1}. Got "
             f"{len(names)} labels; {advice}."
         )
-    absent = [domain for domain in DOMAINS if domain not in domains(home)]
+    class_names = [names[label] for label in range(DOMAINNET_CLASSES)]
+    items = _split(name, class_names, paths, np.array(labels), testing)
+    absent = [domain for domain in DOMAINS if domain not in domains]
+    if not absent:
+        return items
     note = f"DomainNet is used without the domains {', '.join(absent)}, which are not in {home}."
-    paths, labels, testing = zip(*rows, strict=True)
-    listed = [names[label] for label in range(DOMAINNET_CLASSES)]
-    items = _split(name, listed, paths, np.array(labels), testing)
-    return replace(items, notes=(note,) if absent else ())
+    return replace(items, notes=(note,))
+
+
+def _domains_in(home: Path) -> list[str]:
+    """Return the domains of which a folder has both lists."""
+    domains = []
+    for domain in DOMAINS:
+        lists = home / f"{domain}_train.txt", home / f"{domain}_test.txt"
+        if all(path.is_file() for path in lists):
+            domains.append(domain)
+    return domains
 
 
 def list_ham10000(name: str, root: Path, advice: str) -> Items:
@@ -222,9 +247,12 @@ def list_ham10000(name: str, root: Path, advice: str) -> Items:
         raise PrerequisiteError(f"There is no {metadata[0]} (or .tab); {advice}.")
     images, diagnoses, lesions = _read_columns(table, ("image_id", "dx", "lesion_id"))
     folders = [root, *sorted(entry for entry in root.iterdir() if entry.is_dir())]
-    files = (path for folder in folders for path in folder.iterdir())
-    there = {path.stem: path for path in files if path.suffix.lower() in SUFFIXES}
-    return _grouped(name, table, images, diagnoses, lesions, there, advice)
+    path_of_image = {}
+    for folder in folders:
+        for path in folder.iterdir():
+            if path.suffix.lower() in SUFFIXES:
+                path_of_image[path.stem] = path
+    return _grouped(name, table, images, diagnoses, lesions, path_of_image, advice)
 
 
 def list_eyepacs(name: str, root: Path, advice: str) -> Items:
@@ -232,9 +260,9 @@ def list_eyepacs(name: str, root: Path, advice: str) -> Items:
     home = find_home(root, "eyepacs", ("trainLabels.csv", "train"), advice)
     table = home / "trainLabels.csv"
     images, levels = _read_columns(table, ("image", "level"))
-    there = {path.stem: path for path in (home / "train").glob("*.jpeg")}
+    path_of_image = {path.stem: path for path in (home / "train").glob("*.jpeg")}
     patients = [image.rsplit("_", 1)[0] for image in images]
-    return _grouped(name, table, images, levels, patients, there, advice)
+    return _grouped(name, table, images, levels, patients, path_of_image, advice)
 
 
 def _grouped(
@@ -243,19 +271,20 @@ def _grouped(
     images: Sequence[str],
     codes: Sequence[str],
     groups: Sequence[str],
-    there: dict[str, Path],
+    path_of_image: dict[str, Path],
     advice: str,
 ) -> Items:
-    """Return the images that a table lists; those of one group fall on one side of the split."""
-    missing = [image for image in images if image not in there]
+    """Return the images that a table lists; a whole group falls on one side of the split."""
+    missing = [image for image in images if image not in path_of_image]
     if missing:
         raise DataError(
             f"The image {missing[0]} is missing, as are {len(missing) - 1} others of the "
             f"{len(images)} images in {table}; {advice}."
         )
-    names, known = _bundled_classes(name)
-    labels = _labels(table, codes, known)
-    return _split(name, names, [there[it] for it in images], labels, hold_out(labels, groups))
+    names, class_codes = _bundled_classes(name)
+    labels = _labels(table, codes, class_codes)
+    paths = [path_of_image[image] for image in images]
+    return _split(name, names, paths, labels, hold_out(labels, groups))
 
 
 # Each takes the dataset's name, a directory and how to get the images.
@@ -273,7 +302,7 @@ LISTINGS: dict[str, Callable[..., Items]] = {
     "ham10000": list_ham10000,
     "eyepacs": list_eyepacs,
 }
-ADVICE: dict[str, str] = read_toml(Path(__file__).parent / "photographs.toml")
+HOW_TO_GET: dict[str, str] = read_toml(Path(__file__).parent / "photographs.toml")
 
 
 def _in_folders(name: str, home: Path) -> Items:
@@ -291,46 +320,54 @@ def _split(
     return Items(name, tuple(names), tuple(paths), labels, np.array(testing), _SIZE, channels=3)
 
 
-def _joined(name: str, names: Sequence[str], parts: Iterable[Part]) -> Items:
-    train, test = parts
-    paths, labels = (*train[0], *test[0]), np.concatenate([train[1], test[1]])
-    return _split(name, names, paths, labels, np.arange(len(paths)) >= len(train[0]))
+def _joined(name: str, names: Sequence[str], parts: Iterable[_FilesWithLabels]) -> Items:
+    """Return a dataset of the training part and the test part."""
+    (train_paths, train_labels), (test_paths, test_labels) = parts
+    paths = (*train_paths, *test_paths)
+    labels = np.concatenate([train_labels, test_labels])
+    return _split(name, names, paths, labels, np.arange(len(paths)) >= len(train_paths))
 
 
 def _bundled_classes(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """N class names of a bundled class list in label order, and the N codes of its image files."""
+    """Return the N class names of a bundled class list, and the N codes of its image files."""
     classes = get_classes(name)
     return classes.labels, classes.folders or ()
 
 
 def _listed(
-    table: Path, folder: Path, files: Iterable[str], codes: Sequence[str], known: Sequence[str]
-) -> Part:
-    """Return the files of a table, none of which may lead out of a folder, and their labels."""
+    table: Path,
+    folder: Path,
+    files: Iterable[str],
+    codes: Sequence[str],
+    class_codes: Sequence[str],
+) -> _FilesWithLabels:
+    """Return the files that a table lists, all of them below a folder, and their labels."""
     paths = []
     for file in files:
         if Path(file).is_absolute() or ".." in Path(file).parts:
             raise DataError(f"{table} lists {file}, which is not below {folder}.")
         paths.append(folder / file)
-    return paths, _labels(table, codes, known)
+    return paths, _labels(table, codes, class_codes)
 
 
-def _labels(table: Path, codes: Sequence[str], known: Sequence[str]) -> Ints:
+def _labels(table: Path, codes: Sequence[str], class_codes: Sequence[str]) -> Ints:
     """Return the label of each code in a table, its position in the class list; shape (n,)."""
-    label_of = {code: label for label, code in enumerate(known)}
+    label_of = {code: label for label, code in enumerate(class_codes)}
     unexpected = [code for code in codes if code not in label_of]
     if unexpected:
         raise DataError(
-            f"{table} has the class {unexpected[0]!r}, which is none of the {len(known)} classes "
-            f"({known[0]}, …, {known[-1]})."
+            f"{table} has the class {unexpected[0]!r}, which is none of the {len(class_codes)} "
+            f"classes ({class_codes[0]}, …, {class_codes[-1]})."
         )
     return np.array([label_of[code] for code in codes], dtype=np.int64)
 
 
 def _read_pairs(path: Path, separator: str | None = None) -> list[list[str]]:
     """Return the first word and the rest of each line."""
-    lines = [line for line in read_text(path).splitlines() if line.strip()]
-    rows = [[part.strip() for part in line.split(separator, 1)] for line in lines]
+    rows = []
+    for line in read_text(path).splitlines():
+        if line.strip():
+            rows.append([part.strip() for part in line.split(separator, 1)])
     if not rows or any(len(row) != 2 for row in rows):
         raise DataError(f"Each line of {path} must contain an image and a value.")
     return rows
@@ -340,7 +377,7 @@ def _read_columns(path: Path, columns: Sequence[str]) -> list[tuple[str, ...]]:
     """Return these columns of a .csv (or tab-separated) file with a header."""
     text = read_text(path)
     delimiter = "\t" if "\t" in text.split("\n", 1)[0] else ","
-    rows = [[it.strip() for it in row] for row in parse_rows(text, str(path), delimiter)]
+    rows = [list(map(str.strip, row)) for row in parse_rows(text, str(path), delimiter)]
     header, *rows = rows or [[]]
     check_header(header, str(path))
     missing = [column for column in columns if not rows or column not in header]
@@ -350,4 +387,7 @@ def _read_columns(path: Path, columns: Sequence[str]) -> list[tuple[str, ...]]:
     for number, record in enumerate(records, start=2):
         if not all(record.get(column) for column in columns):
             raise DataError(f"Row {number} of {path} has no value for {', '.join(columns)}.")
-    return [tuple(record[column] for record in records) for column in columns]
+    values = []
+    for column in columns:
+        values.append(tuple(record[column] for record in records))
+    return values
