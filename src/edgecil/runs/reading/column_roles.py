@@ -66,6 +66,7 @@ _CONTRACT = {
 """Roles of the facts that forms agree on; three of them are no role of a column."""
 
 _PATH = re.compile(r".*[/\\].*|.*\.(?:json|ya?ml|toml|py|pth?|log|txt|csv)", re.IGNORECASE)
+_PERMUTATION = re.compile(r"[(\[]?\d{1,5}(?:[,\s]+\d{1,5}){2,}[)\]]?")
 _MEAN_AT_END = re.compile(r"(?:^|[\s_.\-/]+)(?:means?|avg|average)$", re.IGNORECASE)
 _MEAN_AT_START = re.compile(r"^(?:means?|avg|average)(?:[\s_.\-/]+|$)", re.IGNORECASE)
 
@@ -90,6 +91,7 @@ def assign_roles(frame: Frame, declared: Declarations) -> None:
             role = column_name(name).role
             if role:
                 frame.roles[name] = role
+    _find_permutations(frame)
     _find_sequences(frame)
     _leave_index(frame)
     _find_steps(frame)
@@ -111,7 +113,8 @@ def _leave_index(frame: Frame) -> None:
         return
     texts = texts_of(frame.columns[first])
     if all(text.isascii() and text.isdigit() for text in texts):
-        is_counter = counts_up(frame, first, []) and len(set(texts)) == len(texts)
+        pairs = set(zip(frame.table_of_row, texts, strict=True))
+        is_counter = counts_up(frame, first, []) and len(pairs) == len(texts)
         if is_counter or set(texts) == {"0"}:
             frame.roles[first] = "ignore"
 
@@ -186,6 +189,21 @@ def _fact_role(frame: Frame, name: str) -> str:
     return "setting"
 
 
+def _find_permutations(frame: Frame) -> None:
+    """Take columns of permutations of the same numbers, `(0, 2, 1)`, as orders."""
+    if frame.with_role("order", "sequence"):
+        return
+    for name in frame.columns:
+        if frame.roles.get(name) not in (None, "label", "text", "run"):
+            continue
+        texts = set(texts_of(frame.columns[name]))
+        if len(texts) > 1 and all(_PERMUTATION.fullmatch(text) for text in texts):
+            members = {tuple(sorted(map(int, re.findall(r"\d+", text)))) for text in texts}
+            if len(members) == 1 and len(next(iter(members))) > 2:
+                frame.roles[name] = "order"
+                return
+
+
 def _are_paths(cells: Sequence[Cell]) -> bool:
     """Return whether cells are paths of files, which name runs but are no settings."""
     texts = set(texts_of(cells)) - {""}
@@ -216,7 +234,9 @@ def _find_statistics(frame: Frame) -> None:
         for kind, name in columns.items():
             if kind == "other" and mean is None:
                 continue  # the best or the median value of every run
-            if kind != "mean" and mean is not None:
+            if kind == "n" and is_numeric(frame.columns[name]):
+                frame.roles[name] = "label"  # a count, whatever else its name says
+            elif kind != "mean" and mean is not None:
                 frame.roles[name] = kind if kind in ("std", "stderr") else "label"
         spread = next((columns[kind] for kind in ("std", "stderr") if kind in columns), None)
         if spread is None or mean is None or seeds or not is_numeric(frame.columns[mean]):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from edgecil.errors import DataError, short_name
 from edgecil.runs.cells.cell_table import Cell, CellTable
 from edgecil.runs.cells.marked_numbers import MarkedNumber, parse_marked_number
+from edgecil.runs.reading.path_names import metric_of_file
 from edgecil.runs.reading.questions import ReadingQuestion
 
 _TEXT_FORMS = ("CSV", "TSV", "CSV with semicolons", "text in columns")
@@ -37,6 +38,7 @@ class Frame:
         metric_names: what the metrics in columns of means are called, where that is not the name
             of the column.
         spreads: by column of means the column of its spreads and their kind, `std` or `stderr`.
+        has_task_axis: whether the name of the file says that its values are by task.
         is_split: whether each row has the value of one metric, so that an empty one is of another.
     """
 
@@ -53,6 +55,7 @@ class Frame:
     metric_hint: str = ""
     metric_names: dict[str, str] = field(default_factory=dict)
     spreads: dict[str, tuple[str, str]] = field(default_factory=dict)
+    has_task_axis: bool = False
     is_split: bool = False
 
     def __len__(self) -> int:
@@ -98,12 +101,16 @@ class Frame:
 
 
 def frames_of(tables: Sequence[CellTable]) -> list[Frame]:
-    """Return tables as frames; tables with the same header and roles are one."""
+    """Return tables as frames; those with the same header and roles are one.
+
+    Files that name different metrics are apart, since their values are.
+    """
     groups: dict[tuple[object, ...], list[CellTable]] = {}
     for table in tables:
         if not table.rows:
             continue
-        key = (table.form, table.header, tuple(sorted(table.roles.items())))
+        metric = "" if table.form == "DataFrame" else metric_of_file(table.source)
+        key = (table.form, table.header, tuple(sorted(table.roles.items())), metric)
         groups.setdefault(key, []).append(table)
     return [_frame(group) for group in groups.values()]
 
@@ -152,7 +159,10 @@ def is_absent(cell: Cell) -> bool:
         return True
     if isinstance(cell, float):
         return math.isnan(cell)
-    return isinstance(cell, str) and cell.strip().lower() in _ABSENT
+    if not isinstance(cell, str):
+        return False
+    text = cell.strip().lower()
+    return text in _ABSENT or not text.strip("-–—")
 
 
 def number_in(cell: Cell) -> MarkedNumber | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from edgecil.runs.reading.metric_choice import (
     offered_metrics,
 )
 from edgecil.runs.reading.named_values import name_values
-from edgecil.runs.reading.path_names import PathName, path_names
+from edgecil.runs.reading.path_names import METHOD_OF_FILE, PathName, parse_name, path_names
 from edgecil.runs.reading.published_rows import (
     PUBLISHED_FORMS,
     is_published,
@@ -45,6 +45,12 @@ from edgecil.runs.reading.units import in_per_cent
 from edgecil.runs.reading.wide_statistics import melt_methods_with_spreads
 from edgecil.runs.reading.wide_tables import make_long
 from edgecil.runs.run_table import SEED_MEANINGS, Runs
+
+_SPREAD_FILE = re.compile(r"[\W_](?:std|stdev|stddev|stderr|sem|var)$", re.IGNORECASE)
+
+_SAME_MEAN = 0.005  # relative difference of means that are printed with few digits
+
+_PER_TASK_FILE = re.compile(r"(?:^|[\W_])(?:per|by|each)[\W_]?task", re.IGNORECASE)
 
 KEY_ROLES = ("dataset", "seed", "order", "run", "sequence", "protocol")
 """Roles of the columns that say which run a row is, beside its method and settings."""
@@ -76,6 +82,7 @@ def join_runs(
     frames = frames_of(tables)
     check_declared(frames, declared, is_long=False)
     names = path_names([table.source for table in tables if table.form != DATA_FRAME])
+    _drop_spreads_of_files(frames)
     _add_metric_hints(frames, names)
     for frame in frames:
         assign_roles(frame, declared)
@@ -110,10 +117,10 @@ def join_runs(
         kind = published if is_published(frame, column) else rows
         kind.append(finished_runs(frame, column, declared))
     joined = JoinedRuns([], [], name, _all_metrics(filled))
-    if published:
-        _add_published(joined, published, metric, declared)
     if rows:
         _add_runs(joined, rows, metric, declared, pool)
+    if published:
+        _add_published(joined, published, metric, declared)
     frame_notes = [note for frame in with_metric for note in frame.notes]
     joined.notes = list(dict.fromkeys([*frame_notes, *joined.notes]))
     joined.parts = list(dict.fromkeys(joined.parts))
@@ -131,9 +138,25 @@ def _add_published(
     """Add the published results in some frames."""
     for rows in published:
         runs, parts = _run_list([rows], metric, declared)
+        if _are_means_of(runs, joined.tables):
+            joined.notes.append(f"{rows.frame.origin} has the means of these runs; it is not read.")
+            continue
         joined.published += published_results(rows, runs, joined.metric, declared)
         joined.parts += parts
         joined.notes += runs.notes
+
+
+def _are_means_of(means: RunList, tables: Sequence[Runs]) -> bool:
+    """Return whether means are those of the methods' own runs in some tables."""
+    own: dict[str, list[float]] = {}
+    for table in tables:
+        for number, method in enumerate(table.methods):
+            values = table.values[table.method == number]
+            own.setdefault(method, []).append(float(np.nanmean(values)))
+    return bool(own) and all(
+        any(abs(value - mean) <= _SAME_MEAN * abs(mean) for mean in own.get(method, ()))
+        for method, value in zip(means.method, means.values.tolist(), strict=True)
+    )
 
 
 def _add_runs(
@@ -165,6 +188,24 @@ def _add_metric_hints(frames: Sequence[Frame], names: Mapping[str, PathName]) ->
         metrics = {names[table.source].metric for table in frame.tables if table.source in names}
         if len(metrics) == 1:
             frame.metric_hint = metrics.pop()
+        stems = [PurePath(table.source).stem for table in frame.tables]
+        axes = frame.with_role("index")
+        if len(axes) == 1 and all(_PER_TASK_FILE.search(stem) for stem in stems):
+            frame.roles[axes[0]] = "task"
+            frame.has_task_axis = True
+
+
+def _drop_spreads_of_files(frames: Sequence[Frame]) -> None:
+    """Leave out files of spreads, `NAME_std.json`, beside those of the values themselves."""
+    sources = {table.source for frame in frames for table in frame.tables}
+    if all(_SPREAD_FILE.search(PurePath(source).stem) for source in sources):
+        return
+    for frame in frames:
+        is_spread = [_SPREAD_FILE.search(PurePath(table.source).stem) for table in frame.tables]
+        if any(is_spread):
+            rows = [row for row, number in enumerate(frame.table_of_row) if not is_spread[number]]
+            frame.take(rows)
+            frame.notes.append("Files of standard deviations beside those of values are not read.")
 
 
 def _add_headings(frames: Sequence[Frame]) -> None:
@@ -205,9 +246,15 @@ def _add_path_names(frames: Sequence[Frame], names: Mapping[str, PathName]) -> N
                 for number in frame.table_of_row
             ]
             is_known = any(frame.roles.get(name) == role for name in frame.columns)
-            is_single = role == "dataset" and len(set(cells)) < 2
+            is_single = role == "dataset" and len(set(cells)) < 2 and not _name_datasets(frame)
             if not is_known and None not in cells and not is_single:
                 frame.add(f"{role} of file", cells, role)
+
+
+def _name_datasets(frame: Frame) -> bool:
+    """Return whether the files themselves, not their folders, have the names of datasets."""
+    stems = [PurePath(table.source).stem for table in frame.tables]
+    return all(parse_name(stem).dataset for stem in stems)
 
 
 def _add_methods(frame: Frame, names: Mapping[str, PathName]) -> None:
@@ -215,7 +262,7 @@ def _add_methods(frame: Frame, names: Mapping[str, PathName]) -> None:
     if frame.with_role("method"):
         return
     methods = [_method_of(table, names) for table in frame.tables]
-    frame.add("method of file", [methods[number] for number in frame.table_of_row], "method")
+    frame.add(METHOD_OF_FILE, [methods[number] for number in frame.table_of_row], "method")
 
 
 def _method_of(table: CellTable, names: Mapping[str, PathName]) -> str:

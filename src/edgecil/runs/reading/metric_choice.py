@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,10 +15,11 @@ from edgecil.runs.reading.frames import Frame
 from edgecil.runs.reading.questions import ReadingQuestion
 from edgecil.runs.reading.reading_options import Declarations, describe_columns
 
+_PREFIX = re.compile(r"^(?:metrics|summary|results|final|test|params)[./](?=.)", re.IGNORECASE)
 _PLAIN = (("acc",), ("accuracy",), ("test", "acc"), ("test", "accuracy"))
 _FIRST = ("accuracy", "last", "average")
 _ACC = {"aa", "aia", "alast", "aavg", "top1", "ā"}
-_GROUPS = ("metrics", "results", "scores")
+_BESIDE = {"plasticity", "stability", "retention", "intransigence"}
 _NO_TEST = {"train", "training", "val", "valid", "validation", "dev", "zero", "initial", "random"}
 _TOLD_TASKS = {"til", "taw", "task-il", "taskil", "tilacc"}
 
@@ -37,11 +39,8 @@ def metric_of_column(column: str) -> str:
     >>> metric_of_column("Err (%) ↓"), metric_of_column("Acc"), metric_of_column("avg_accuracy")
     ('Err', 'accuracy', 'avg_accuracy')
     """
-    name = parse_marked_name(column).name
-    words = words_of(name)
-    if words and words[0] in _GROUPS:  # the name of a mapping in JSON
-        words = words[1:]
-    return DEFAULT_METRIC if words in _PLAIN[:2] else name
+    name = _PREFIX.sub("", parse_marked_name(column).name)
+    return DEFAULT_METRIC if words_of(name) in _PLAIN[:2] else name
 
 
 def choose_metric(frames: Sequence[Frame], asked: str) -> str:
@@ -123,7 +122,7 @@ def _rank(name: str) -> tuple[int, ...]:
     elif meaning.unit == "share" and any("acc" in word or word in _ACC for word in words):
         kind = 1 if words in _PLAIN else 2
     elif meaning.unit == "share":
-        kind = 10 if meaning.higher_is_better else 11
+        kind = 25 if _BESIDE & set(words) else 10
     elif meaning.unit == "points":
         kind = 20
     else:
@@ -139,6 +138,12 @@ def _is_resource(words: Sequence[str]) -> bool:
     return bool(resources & set(words))
 
 
+def _captions_say_accuracy(metric: str, frame: Frame) -> bool:
+    """Return whether captions call a metric an accuracy: "AVG: the average top-1 accuracies"."""
+    pattern = re.compile(rf"\b{re.escape(metric)}\b[^.;,\n]{{0,40}}\baccurac", re.IGNORECASE)
+    return all(pattern.search(table.caption) for table in frame.tables)
+
+
 def directed_metric(metric: str, frames: Sequence[Frame], declared: Declarations) -> str:
     """Return the name of the metric, with a mark where the name alone does not say its direction.
 
@@ -152,6 +157,8 @@ def directed_metric(metric: str, frames: Sequence[Frame], declared: Declarations
         return with_direction(metric, bool(marks.pop()))
     if metric in METRICS or metric_name(metric) is not None:
         return metric
+    if any(_captions_say_accuracy(metric, frame) for frame in frames):
+        return with_direction(metric, True)
     sentence = f"{metric!r} may be better high or low; say `higher_is_better` or `lower_is_better`."
     options: dict[str, list[Any]] = {"higher_is_better": [True, False]}
     pending = [frame.question for frame in frames if frame.question is not None]

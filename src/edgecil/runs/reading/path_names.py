@@ -11,6 +11,9 @@ from edgecil.runs.metric_names import metric_name
 from edgecil.runs.reading.column_names import column_name
 from edgecil.runs.reading.dataset_names import is_dataset
 
+METHOD_OF_FILE = "method of file"
+"""The column of methods that the names of files give."""
+
 _SEED = re.compile(r"(?:seed|run|trial|repeat|repetition|rep|fold|rng)(\d{1,10})", re.IGNORECASE)
 _SEED_WORD = re.compile(r"(?:seed|run|trial|repeat|repetition|rep|fold|rng)", re.IGNORECASE)
 _SHORT_SEED = re.compile(r"s(\d{1,6})", re.IGNORECASE)
@@ -170,7 +173,19 @@ def _roles_of(words: Sequence[str]) -> list[str]:
             roles[place] = "other"
         else:
             roles[place] = "method"
+    _extend_dataset(words, roles)
     return roles
+
+
+def _extend_dataset(words: Sequence[str], roles: list[str]) -> None:
+    """Give a dataset the words behind it where both method and dataset have their keys before."""
+    keys = [column_name(word).role for word in words[:-1]]
+    if "method" not in keys or "dataset" not in keys:
+        return
+    place = keys.index("dataset") + 1
+    while place < len(words) and roles[place] in ("dataset", "method"):
+        roles[place] = "dataset"
+        place += 1
 
 
 def _dataset_length(words: Sequence[str], roles: Sequence[str], place: int) -> int:

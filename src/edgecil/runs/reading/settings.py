@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 
-from edgecil.errors import short_name
+import numpy as np
+
+from edgecil.errors import name_some, short_name
 from edgecil.runs.reading.reading_options import Declarations
 from edgecil.runs.reading.run_tables import RunList
 
@@ -159,16 +161,16 @@ def drop_copies(runs: RunList) -> None:
 
 
 def _summaries(runs: RunList, rows_of_run: Mapping[tuple[str, ...], list[int]]) -> set[int]:
-    """Return the rows of files all of whose runs stand in other files with the same values."""
-    repeated: dict[str, int] = {}
+    """Return the rows of runs that stand in an earlier file with the same value."""
+    repeated: set[int] = set()
     for rows in rows_of_run.values():
-        values = {round(float(runs.values[row]), 6) for row in rows}
-        if len(rows) > 1 and len(values) == 1:
-            for origin in {runs.origins[row] for row in rows}:
-                repeated[origin] = repeated.get(origin, 0) + 1
-    counts = Counter(runs.origins)
-    whole = [origin for origin, count in counts.items() if repeated.get(origin) == count > 1]
-    if len(whole) != 1 or len(counts) < 3:
-        return set()
-    runs.notes.append(f"{whole[0]} repeats the runs of other files; it is not read.")
-    return {row for row, origin in enumerate(runs.origins) if origin == whole[0]}
+        is_file = all(PurePath(runs.origins[row]).suffix for row in rows)
+        values = runs.values[rows]
+        is_same = bool(np.allclose(values, values[0], rtol=1e-4, atol=0.0, equal_nan=True))
+        if len(rows) > 1 and is_file and is_same:
+            repeated |= {row for row in rows if runs.origins[row] != runs.origins[rows[0]]}
+    counts = Counter(runs.origins[row] for row in repeated)
+    whole = [origin for origin, count in counts.items() if count == runs.origins.count(origin)]
+    if whole:
+        runs.notes.append(f"{name_some(whole)} repeat the runs of other files and are not read.")
+    return {row for row in repeated if runs.origins[row] in whole}

@@ -160,7 +160,13 @@ def _decide_lone_tasks(frame: Frame, declared: Declarations) -> None:
         name for name in frame.with_role("task", "index") if not is_constant(frame.columns[name])
     ]
     metrics = frame.with_role("metric")
-    if len(names) != 1 or not metrics or frame.with_role("step") or frame.with_role("curve"):
+    if (
+        frame.has_task_axis
+        or len(names) != 1
+        or not metrics
+        or frame.with_role("step")
+        or frame.with_role("curve")
+    ):
         return
     name = names[0]
     if name.lower() in {column.lower() for column in declared.roles}:

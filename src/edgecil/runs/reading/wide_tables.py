@@ -47,6 +47,10 @@ _SEED = re.compile(
     re.IGNORECASE,
 )
 _KEYS = ("method", "dataset", "seed", "order", "order_seed", "epoch", "step", "task", "fold")
+_SEED_WORD = re.compile("seed|run|trial|rep|fold", re.IGNORECASE)
+_QUALIFIER = re.compile(
+    r"(reproduced|reported|original|paper|published|reimplemented|ours?)[\s_-]+(.+)", re.IGNORECASE
+)
 _EDGES = " _-./:()[]"
 UNNAMED = "value"
 """The metric of a table that names none."""
@@ -65,7 +69,7 @@ def make_long(frame: Frame, declared: Declarations) -> Frame:
     free = unknown_numbers(frame)
     metrics = frame.with_role("metric")
     candidates = [*free, *(name for name in metrics if not _is_declared(name, declared))]
-    for find in (_charts, _pairs, _steps, _tasks, _seeds, _datasets):
+    for find in (_charts, _pairs, _steps, _tasks, _seeds, _datasets, _qualified):
         parts = find(frame, candidates)
         if len(parts) > 1 or (parts and find in (_charts, _pairs)):
             return _melt(frame, parts, declared)
@@ -129,7 +133,11 @@ def _seeds(frame: Frame, names: Sequence[str]) -> dict[str, _Part]:
     """Return columns of seeds: `seed 0`, or numbers alone beside a column of methods."""
     if frame.with_role("seed"):
         return {}
-    parts = _matches(names, _SEED, ("seed",))
+    parts = {
+        name: part
+        for name, part in _matches(names, _SEED, ("seed",)).items()
+        if not part.metric or _SEED_WORD.search(name)
+    }
     numbered = [name for name in names if re.fullmatch(r"\d{1,10}", name)]
     if not parts and len(numbered) > 1 and frame.with_role("method"):
         parts = {name: _Part({"seed": name}, "") for name in numbered}
@@ -154,6 +162,18 @@ def _datasets(frame: Frame, names: Sequence[str]) -> dict[str, _Part]:
         if dataset and (datasets or metrics):
             parts[name] = _Part({"dataset": dataset}, " ".join(metrics))
     return parts
+
+
+def _qualified(frame: Frame, names: Sequence[str]) -> dict[str, _Part]:
+    """Return columns of one metric from several sources: `Reproduced Acc`, `Reported Acc`."""
+    parts: dict[str, _Part] = {}
+    role = "setting" if frame.with_role("method") else "method"
+    for name in names:
+        match = _QUALIFIER.fullmatch(parse_marked_name(name).name)
+        if match is not None and metric_name(match[2]) is not None:
+            parts[name] = _Part({role: match[1].lower()}, match[2])
+    is_same = len({part.metric for part in parts.values()}) == 1
+    return parts if is_same else {}
 
 
 def _names_metric(level: str) -> bool:
@@ -215,7 +235,10 @@ def _melt(frame: Frame, parts: dict[str, _Part], declared: Declarations) -> Fram
         frame.metric_hint,
     )
     is_numbered = not long.with_role("seed", "run", "order", "sequence", "step", "task")
-    if wide_roles == ["method"] and is_numbered:
+    are_methods = all(
+        part.roles.keys() == {"method"} and not part.metric for part in parts.values()
+    )
+    if are_methods and is_numbered:
         long.add("seed", [number for _ in by_place for number in range(count)], "seed")
         long.notes.append(f"Each row of {frame.origin} counts as one seed of all methods.")
     return long
