@@ -248,6 +248,10 @@ class Experiment(Entries[MethodRuns]):
         task_orders = find_task_orders(stored)
         if task_orders is not None:
             sequences = [task_orders.collapse(sequence) for sequence in sequences]
+        by_class = None
+        if METRICS[chosen].of_classes and task_orders is None:  # it is the same for every metric
+            name = f"final accuracy by class, {classifier}"
+            by_class = store.once(name, lambda: _final_by_class(rows, classifier))
         identity = stored.get("dataset", {})
         settings = {method: meaning(stored, method) for method in dict.fromkeys(methods)}
         digests = {method: digest_of(own) for method, own in settings.items()}
@@ -265,11 +269,7 @@ class Experiment(Entries[MethodRuns]):
             dataset=identity.get("name", ""),
             metric=chosen,
             names=_arranged_names(identity, task_orders),
-            by_class=(
-                _final_by_class(rows, classifier)
-                if METRICS[chosen].of_classes and task_orders is None
-                else None
-            ),
+            by_class=by_class,
             arranges="classes" if task_orders is None else "tasks",
         )
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from edgecil.errors import DataError, unknown_name_error
 from edgecil.experiments.plan import Node, Prefix
 from edgecil.io.arrays import Floats
 from edgecil.runs.metrics import DEFAULT_METRIC, METRICS, Counts
 from edgecil.sequences.sequence import ClassSequence
+
+Counted: TypeAlias = NDArray[np.int32]
 
 # One number for each class of each task.
 ClassCounts = tuple[tuple[int, ...], ...]
@@ -116,6 +121,7 @@ class RunResult:
         versions: versions of edgecil and torch.
         reported: by classifier, the accuracies that another tool reported in place of counts;
             `nodes` then holds one entry with the cost of the run.
+        matrices: counts that were computed as arrays, by what they are counts of and classifier.
     """
 
     method: str
@@ -124,6 +130,9 @@ class RunResult:
     nodes: tuple[NodeResult, ...]
     versions: Mapping[str, str] = field(default_factory=dict)
     reported: Mapping[str, Reported] = field(default_factory=dict)
+    matrices: dict[tuple[str, str], Counted] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @property
     def classifiers(self) -> tuple[str, ...]:
@@ -171,6 +180,33 @@ class RunResult:
         totals = np.concatenate(self.nodes[-1].class_totals or ())
         ids = np.argsort(self.sequence.sorted_order)
         return Counts.of(correct.T[ids, :, None], totals[ids, None])
+
+    def correct_by_task(self, classifier: str | None = None) -> Counted:
+        """Return the right answers on each task after each task, (K, K); 0 above the diagonal."""
+        chosen = self.choose(classifier)
+        if ("task", chosen) not in self.matrices:
+            tasks = len(self.nodes)
+            rows = [node.correct[chosen] for node in self.nodes]
+            correct = np.zeros((tasks, tasks), dtype=np.int32)
+            correct[np.tri(tasks, dtype=bool)] = np.concatenate(rows)
+            self.matrices["task", chosen] = correct
+        return self.matrices["task", chosen]
+
+    def correct_by_class(self, classifier: str | None = None) -> Counted:
+        """Return the right answers on each class, by id, after each task, (K, N); 0 if not seen.
+
+        Requires counts per class; see :meth:`class_correct`.
+        """
+        chosen = self.choose(classifier)
+        if ("class", chosen) not in self.matrices:
+            sizes = self.sequence.sizes
+            is_seen = np.arange(sum(sizes)) < np.cumsum(sizes)[:, None]
+            parts = chain.from_iterable(self.class_correct(chosen) or ())
+            in_order = np.zeros((len(sizes), sum(sizes)), dtype=np.int32)
+            in_order[is_seen] = np.fromiter(chain.from_iterable(parts), dtype=np.int32)
+            by_id = np.argsort(self.sequence.sorted_order)
+            self.matrices["class", chosen] = in_order[:, by_id]
+        return self.matrices["class", chosen]
 
     def class_correct(self, classifier: str | None = None) -> list[ClassCounts] | None:
         """Return the right answers on each class of each task after each task; None if unknown."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 
 import numpy as np
 
@@ -79,31 +78,23 @@ def _groups(
 
 def _task_counts(group: Sequence[RunResult], classifier: str | None) -> Counts:
     """Return the counts of runs by task: arrays (n, K, K)."""
-    tasks = len(group[0].nodes)
-    is_tested = np.tri(tasks, dtype=bool)
-    correct = np.full((len(group), tasks, tasks), np.nan)
-    for matrix, result in zip(correct, group, strict=True):
-        chosen = result.choose(classifier)
-        rows = chain.from_iterable(node.correct[chosen] for node in result.nodes)
-        matrix[is_tested] = np.fromiter(rows, dtype=np.float64)
-    return Counts.of(correct, np.array([result.nodes[-1].totals for result in group]))
+    is_tested = np.tri(len(group[0].nodes), dtype=bool)
+    correct = np.stack([result.correct_by_task(classifier) for result in group])
+    totals = np.array([result.nodes[-1].totals for result in group])
+    return Counts.of(np.where(is_tested, correct, np.nan), totals)
 
 
 def _class_counts(group: Sequence[RunResult], classifier: str | None) -> Counts:
     """Return the counts of runs by class: arrays (n, N, K, 1), classes by id."""
+    correct = np.stack([result.correct_by_class(classifier) for result in group])
     sizes = group[0].sequence.sizes
-    tasks, classes = len(sizes), sum(sizes)
-    is_tested = np.arange(classes) < np.cumsum(sizes)[:, None]  # (K, N), classes in their order
-    correct = np.full((len(group), tasks, classes), np.nan)
-    totals = np.empty((len(group), classes))
+    task_in_order = np.repeat(np.arange(len(sizes)), sizes)
+    task_of_class = np.empty((len(group), sum(sizes)), dtype=np.int64)
+    totals = np.empty(task_of_class.shape)
     for place, result in enumerate(group):
-        rows = result.class_correct(classifier)
-        assert rows is not None
         by_id = np.argsort(result.sequence.sorted_order)
-        numbers = chain.from_iterable(chain.from_iterable(row) for row in rows)
-        in_order = np.full((tasks, classes), np.nan)
-        in_order[is_tested] = np.fromiter(numbers, dtype=np.float64)
-        correct[place] = in_order[:, by_id]
-        last_totals = chain.from_iterable(result.nodes[-1].class_totals or ())
-        totals[place] = np.fromiter(last_totals, dtype=np.float64)[by_id]
-    return Counts.of(correct.transpose(0, 2, 1)[..., None], totals[..., None])
+        task_of_class[place] = task_in_order[by_id]
+        totals[place] = np.concatenate(result.nodes[-1].class_totals or ())[by_id]
+    is_tested = task_of_class[:, None, :] <= np.arange(len(sizes))[:, None]
+    counts = np.where(is_tested, correct, np.nan)
+    return Counts.of(counts.transpose(0, 2, 1)[..., None], totals[..., None])

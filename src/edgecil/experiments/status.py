@@ -214,7 +214,11 @@ LabelledRun = tuple[str, int, str, LabelledSequence, RunResult | None]
 
 
 def labelled_runs(store: StoreReader) -> list[LabelledRun]:
-    """Method and seed, protocol, sequence and result of every run that has begun."""
+    """Return method, seed, protocol, sequence and result of every run that has begun."""
+    return list(store.once("labelled runs", lambda: _label_runs(store)))
+
+
+def _label_runs(store: StoreReader) -> list[LabelledRun]:
     results, sequences = store.runs(), store.sequences()
     if store.identity().get(SEEDS) == FROM_LOGS:
         return [

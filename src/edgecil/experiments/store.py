@@ -62,6 +62,7 @@ CREATE TABLE IF NOT EXISTS configs (config TEXT PRIMARY KEY, checksum TEXT NOT N
 RunKey: TypeAlias = tuple[str, int, Prefix]  # method, seed and tasks
 _Parsed = TypeVar("_Parsed")
 _NODES = "nodes"
+_AT_ONCE = 1_000  # rows that are read together
 
 _log = logging.getLogger(__name__)
 _intact: dict[Path, tuple[int, int]] = {}  # size and time of databases whose pages are consistent
@@ -179,7 +180,7 @@ class StoreReader:
         self._read = {**read, _NODES: []}
         self._parsed = {_NODES: nodes}
 
-    def _once(self, name: str, parse: Callable[[], _Parsed]) -> _Parsed:
+    def once(self, name: str, parse: Callable[[], _Parsed]) -> _Parsed:
         """Return what `parse` returns; once all tables are read, it is called only once."""
         if not self._read:
             return parse()
@@ -194,7 +195,7 @@ class StoreReader:
 
     def identity(self) -> dict[str, Any]:
         """Return everything that determines the results, by name."""
-        return dict(self._once("identity", self._parse_identity))
+        return dict(self.once("identity", self._parse_identity))
 
     def _parse_identity(self) -> dict[str, Any]:
         rows = self._rows("identity")
@@ -279,7 +280,7 @@ class StoreReader:
 
     def sequences(self) -> dict[str, list[LabelledSequence]]:
         """Return the labelled sequences of every protocol, in the order of the protocol."""
-        return dict(self._once("sequences", self._parse_sequences))
+        return dict(self.once("sequences", self._parse_sequences))
 
     def _parse_sequences(self) -> dict[str, list[LabelledSequence]]:
         by_protocol: dict[str, list[LabelledSequence]] = {}
@@ -291,11 +292,11 @@ class StoreReader:
 
     def done(self) -> Mapping[Node, NodeResult]:
         """Return every finished task training."""
-        return self._once("results", self._parse_results).trained
+        return self.once("results", self._parse_results).trained
 
     def whole_runs(self) -> Mapping[Node, WholeRun]:
         """Return every sequence that was stored as a whole, by its last node."""
-        return self._once("results", self._parse_results).whole
+        return self.once("results", self._parse_results).whole
 
     def _parse_results(self) -> _Results:
         trained: dict[Node, NodeResult] = {}
@@ -333,13 +334,13 @@ class StoreReader:
 
     def _nodes(self) -> list[_NodeRow]:
         """Return all rows of nodes."""
-        return self._once(_NODES, self._parse_nodes)
+        return self.once(_NODES, self._parse_nodes)
 
     def _parse_nodes(self) -> list[_NodeRow]:
         decode_node = msgspec.json.Decoder(NodeResult).decode
         decode_whole = msgspec.json.Decoder(WholeRun).decode
         parsed: list[_NodeRow] = []
-        for method, seed, prefix, whole_run, text, error, trace, worker in self._rows(_NODES):
+        for method, seed, prefix, whole_run, text, error, trace, worker in self._each_row(_NODES):
             with self._parsing():
                 node = Node(method, seed, parse_tasks(prefix))
                 result = None
@@ -351,7 +352,7 @@ class StoreReader:
 
     def runs(self) -> Mapping[RunKey, RunResult]:
         """Return every finished run, by method, seed and tasks."""
-        return self._once("runs", self._join_runs)
+        return self.once("runs", self._join_runs)
 
     def _join_runs(self) -> Mapping[RunKey, RunResult]:
         done, whole_runs, identity = self.done(), self.whole_runs(), self.identity()
@@ -383,13 +384,22 @@ class StoreReader:
         """Return the rows of a table as they were written, in that order."""
         if table in self._read:
             return self._read[table]
+        return list(self._each_row(table))
+
+    def _each_row(self, table: str) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a table as they were written, some at a time."""
         query = f"SELECT {', '.join(TABLES[table])}, checksum FROM {table} ORDER BY rowid"
         with self._using():
-            rows = self._database.execute(query).fetchall()
-        for *values, checksum in rows:
-            if checksum_of(values) != checksum:
-                raise self._damaged(f"a row of {table!r} differs from its checksum")
-        return [row[:-1] for row in rows]
+            cursor = self._database.execute(query)
+        while True:
+            with self._using():
+                rows = cursor.fetchmany(_AT_ONCE)
+            if not rows:
+                return
+            for *values, checksum in rows:
+                if checksum_of(values) != checksum:
+                    raise self._damaged(f"a row of {table!r} differs from its checksum")
+                yield tuple(values)
 
     @contextmanager
     def _using(self) -> Iterator[None]:
@@ -658,12 +668,17 @@ class Store(StoreReader):
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Look for no garbage among many new objects, which would take as long as making them."""
+    """Look for no garbage among many new objects, then or later.
+
+    There are no cycles among results, and to visit them again and again would take longer than to
+    read and analyse them.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        gc.freeze()
         if was_on:
             gc.enable()
 

@@ -14,7 +14,6 @@ from torch import Tensor
 from edgecil.data.stored_pixels import StoredPixels
 from edgecil.errors import EdgecilError
 from edgecil.io.device import room_on
-from edgecil.methods.adam import Adam
 from edgecil.methods.method import Environment
 from edgecil.methods.settings import Schedule
 from edgecil.methods.task import Task, derive_generator
@@ -204,10 +203,9 @@ def _optimizer(
     parameters: list[dict[str, Any]], schedule: Schedule, *, fused: bool
 ) -> torch.optim.Optimizer:
     rates = {"lr": schedule.learning_rate, "weight_decay": schedule.weight_decay}
-    if schedule.optimizer == "adam" and fused:
-        return torch.optim.Adam(parameters, fused=True, **rates)
+    in_one_pass = {"fused": True} if fused else {"foreach": True}
     if schedule.optimizer == "adam":
-        return Adam(parameters, **rates)
+        return torch.optim.Adam(parameters, **in_one_pass, **rates)
     if schedule.optimizer == "sgd":
         return torch.optim.SGD(parameters, momentum=schedule.momentum, foreach=True, **rates)
     return torch.optim.AdamW(parameters, foreach=True, **rates)

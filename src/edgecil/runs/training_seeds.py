@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 
 from edgecil.sequences.sequence import Tasks, format_tasks
 
@@ -23,10 +24,13 @@ def training_seed(tasks: Tasks, repeat: int, *, shared: bool = False) -> int:
     >>> training_seed(((0, 1), (2, 3)), 1)
     415417001
     """
-    if shared:
-        return repeat
+    return repeat if shared else _first_seed(tasks) + repeat
+
+
+@lru_cache(maxsize=2**16)  # of each order every method, repeat and metric asks for it
+def _first_seed(tasks: Tasks) -> int:
     digest = hashlib.sha256(format_tasks(tasks).encode()).digest()
-    return REPEATS * (1 + int.from_bytes(digest[:8], "big") % _ORDERS) + repeat
+    return REPEATS * (1 + int.from_bytes(digest[:8], "big") % _ORDERS)
 
 
 def repeat_of(tasks: Tasks, seed: int) -> int:
