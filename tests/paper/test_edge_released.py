@@ -49,6 +49,29 @@ def test_the_orders_are_those_of_the_published_code(classes, tasks, seed, top, h
     assert runs[2].sequence.order == tuple(np.random.default_rng(0).permutation(classes).tolist())
 
 
+@pytest.mark.parametrize(
+    ("classes", "tasks", "expected"),
+    [
+        (6, 3, "647253f46ed4ab28"),
+        (8, 4, "d38544ea5af9ecd1"),
+        (12, 4, "816b2fa334b6c776"),
+        (20, 5, "f2490e823370535a"),
+        (100, 10, "f5128327fece47b9"),
+        pytest.param(200, 10, "03e5895db949b540", marks=pytest.mark.slow),
+    ],
+)
+def test_240_lists_are_those_of_the_published_code(classes: int, tasks: int, expected: str) -> None:
+    """The hard and the easy list of 20 matrices of each size, many with ties."""
+    lists = []
+    for seed in range(20):
+        similarity = SimilarityMatrix.of(exact_matrix(classes, seed, (2**20, 64, 8)[seed % 3]))
+        space = SequenceSpace.equal(classes, tasks)
+        for goal in ("hard", "easy"):
+            lists.append(released_sequence(similarity, space, goal).order)
+    text = "\n".join(" ".join(map(str, order)) for order in lists)
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == expected
+
+
 def test_the_increment_has_no_influence_on_its_choice() -> None:
     """B50-Inc10 is scored as two tasks of 50."""
     similarity = SimilarityMatrix.of(exact_matrix(100, 5, 2**20))
