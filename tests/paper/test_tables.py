@@ -10,11 +10,14 @@ import pytest
 
 from edgecil.analysis import Analysis, analyze
 from edgecil.errors import DataError, UsageError
+from edgecil.experiments.experiment import Experiment
+from edgecil.experiments.protocol_results import experiment_results
 from edgecil.paper.paper_tables import paper_tables, wasserstein_2
+from edgecil.sequences import seeded
 from edgecil.statistics.distances import jensen_shannon, wasserstein
 from edgecil.statistics.distributions import Distribution
 from tests.analysis.experiments import write_experiment
-from tests.analysis.tables import noisy, six_classes
+from tests.analysis.tables import SPACE, noisy, six_classes
 
 TRUTH = np.random.default_rng(0).normal(50.0, 5.0, 90)
 
@@ -141,3 +144,16 @@ def test_w2_is_the_root_of_the_mean_squared_distance_of_quantiles(estimate: Dist
 
 def test_w2_of_one_accuracy_is_the_root_mean_square() -> None:
     assert wasserstein_2([50.0], Distribution.normal(47.0, 4.0)) == pytest.approx(5.0)
+
+
+def test_rs_counts_an_order_twice_where_two_of_its_seeds_give_it(tmp_path: Path) -> None:
+    """At six classes; the paper's mean ± std, which is of three runs, and of two trainings."""
+    write_experiment(tmp_path, {"m": noisy(0)}, ("rs", "edge", "enumerate"))
+    by_seed = {seed: noisy(0)(seeded(SPACE, seed)) for seed in (0, 42, 1993)}
+    assert by_seed[0] == by_seed[42] != by_seed[1993]
+    values = np.array(list(by_seed.values()))
+    table = paper_tables(analyze(tmp_path, similarity=six_classes()))["classic"]
+    assert rf"{values.mean():.2f}$_{{\pm {values.std():.2f}}}$" in table
+    results = experiment_results(Experiment.open(tmp_path)).results
+    [of_rs] = [result for result in results if result.protocol == "rs"]
+    assert (of_rs.mean, of_rs.std) == pytest.approx((values.mean(), values.std()))
