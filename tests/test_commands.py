@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from edgecil.cli.main import find_verb, main, verb_parser
+from edgecil.cli.main import find_verb, main, split_command, verb_parser
 from edgecil.io.files import read_toml
 
 yaml = pytest.importorskip("yaml")
@@ -40,11 +40,11 @@ def commands_of(text: str, *, is_markdown: bool) -> list[str]:
     return [*SPAN.findall(FENCE.sub("", text)), *LINE.findall("\n".join(blocks))]
 
 
-def check_edgecil(words: list[str]) -> None:
+def check_edgecil(words: list[str], module: str = "") -> None:
     """Check that a verb exists and has the options; the page may leave others out."""
     if words[0].startswith("-") or words[0].isupper():
         return
-    chosen = find_verb(words)
+    chosen = find_verb(words, module)
     assert chosen is not None, "no such verb"
     parser = verb_parser(chosen[0])
     options = {option for action in parser._actions for option in action.option_strings}
@@ -61,6 +61,10 @@ def check_make(words: list[str]) -> None:
 
 def check_python(words: list[str]) -> None:
     """Check that a module can be imported, or that a script is here and knows the options."""
+    parts = split_command(["python", *words])
+    if parts is not None and parts[0]:
+        check_edgecil(parts[1], parts[0])
+        return
     if words[0] == "-m":
         assert find_spec(words[1]) or words[1] == "build", words[1]
         if words[1] == "pip":
@@ -128,10 +132,11 @@ def test_commands_of_the_light_job_run(capsys) -> None:
     """Those of the others are the suite, the site, the wheel and the container."""
     light = yaml.safe_load(WORKFLOWS[-1].read_text(encoding="utf-8"))["jobs"]["light"]
     commands = [shlex.split(step["run"]) for step in light["steps"] if "run" in step]
-    runs = [words[1:] for words in commands if words[0] == "edgecil"]
+    parts = [split_command(words) for words in commands]
+    runs = [part for part in parts if part is not None]
     assert len(runs) == 2
-    for words in runs:
-        assert main(words) == 0, capsys.readouterr().err
+    for module, words in runs:
+        assert main(words, module) == 0, capsys.readouterr().err
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)

@@ -85,7 +85,7 @@ def test_every_recipe_is_checked_by_its_verb(
 
 
 def test_a_recipe_of_another_verb_names_it(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"run: edgecil paper compare-similarities --config recip"):
+    with pytest.raises(UsageError, match=r"run: python -m edgecil\.paper compare-sim"):
         read_config("recipe:captions-quickdraw")
     with pytest.raises(UsageError, match="run: edgecil run --config recipe:demo"):
         compare_files(config="recipe:demo")

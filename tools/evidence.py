@@ -33,8 +33,8 @@ TABLES = "tables"
 # By name: the page, and the command (without `python`).
 EVIDENCE = {
     TABLES: ("evidence/leaderboard.md", "tools/evidence.py --tables"),
-    "calibration": ("evidence/calibration.md", "-m edgecil lab calibrate --draws 60"),
-    "orders": ("evidence/photographs.md", "-m edgecil lab orders --placebos 200"),
+    "calibration": ("evidence/calibration.md", "-m edgecil.lab calibrate --draws 60"),
+    "orders": ("evidence/photographs.md", "-m edgecil.lab orders --placebos 200"),
     "accuracies": ("evidence/methods.md", "tools/evidence.py --accuracies"),
     "until": ("evidence/calibration.md", "benchmarks/error_rates.py until --trials 1000"),
     "relabelling": (

@@ -185,14 +185,16 @@ def _run_console(body: str, tolerance: Tolerance) -> Iterator[str]:
 
 
 def _run_command(command: str) -> str:
-    from edgecil.cli.main import main
+    from edgecil.cli.main import main, split_command
 
     words = shlex.split(command.replace("\\\n", " "), comments=True)
-    if words[0] != "edgecil":
+    parts = split_command(words)
+    if parts is None:
         raise ValueError(f"A page may run edgecil only. Got {command!r}.")
+    module, words = parts
     out, notes = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(notes):
-        code = main(words[1:])
+        code = main(words, module)
     if code:
         raise RuntimeError(f"{command}exit code {code}\n{notes.getvalue()}")
     return _plain(out.getvalue())
@@ -211,18 +213,19 @@ def _plain(printed: str) -> str:
 
 
 def _parse_commands(body: str) -> None:
-    from edgecil.cli.main import find_verb, verb_parser
+    from edgecil.cli.main import find_verb, split_command, verb_parser
 
     for line in body.replace("\\\n", " ").splitlines():
         words = shlex.split(line, comments=True)
-        if "edgecil" not in words or words[:2] == ["docker", "build"]:
+        starts = [place for place in range(len(words)) if split_command(words[place:])]
+        if not starts or words[:2] == ["docker", "build"]:
             continue
-        words = words[words.index("edgecil") + 1 :]
-        chosen = find_verb(words)
+        module, words = split_command(words[starts[0] :])
+        chosen = find_verb(words, module)
         if chosen is None:
             raise ValueError(f"Unknown verb: {line}")
         parser = verb_parser(chosen[0])
-        given = words[len(chosen[0].split()) :]
+        given = words[1:]
         parser.check_options(given)
         _, rest = parser.parse_known_args(given)
         if rest:

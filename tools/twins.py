@@ -23,7 +23,7 @@ from edgecil.recipes import recipe_facts
 PAGE = Path(__file__).parents[1] / "docs" / "paper.md"
 _RECIPE = re.compile(r"`(?:[^`]*recipe:)?([a-z-]+-quickdraw)\b")
 _AGAIN = re.compile(r"again with `([^`]+)`")
-_COMMAND = re.compile(r"`edgecil ([^`]+)`")
+_COMMAND = re.compile(r"`((?:edgecil|python -m edgecil\.\w+) [^`]+)`")
 
 
 def rows(text: str) -> list[list[str]]:
@@ -40,16 +40,16 @@ def twin_commands(text: str) -> list[tuple[str, list[str]]]:
         recipes = _RECIPE.findall(twin)
         for recipe in recipes:
             if recipe_facts(recipe).verb == "run":
-                run = ("run", "--config", f"recipe:{recipe}", "--out", recipe)
+                run = ("edgecil", "run", "--config", f"recipe:{recipe}", "--out", recipe)
                 commands.setdefault(run, recipe)
                 for options in _AGAIN.findall(with_data):
                     commands.setdefault((*run, *options.split()), recipe)
         of_twin = [shlex.split(command) for command in _COMMAND.findall(twin)]
-        verbs = [words[:2] for words in of_twin]
+        verbs = [_verb(words) for words in of_twin]
         same = [shlex.split(command) for command in _COMMAND.findall(with_data)]
-        same = [words for words in same if "DIR" in words and words[:2] not in verbs]
+        same = [words for words in same if "DIR" in words and _verb(words) not in verbs]
         for words in (*of_twin, *same):
-            if words[0] == "run":
+            if _verb(words) == ["edgecil", "run"]:
                 continue
             for recipe in recipes or [""]:
                 commands.setdefault(_in_folder(words, recipe), recipe)
@@ -61,7 +61,13 @@ def _in_folder(words: list[str], recipe: str) -> tuple[str, ...]:
     if not recipe:
         return tuple(words)
     replaced = {"DIR": recipe, "figures": f"{recipe}-figures"}
-    return (*words[:2], *(replaced.get(word, word) for word in words[2:]))
+    verb = _verb(words)
+    return (*verb, *(replaced.get(word, word) for word in words[len(verb) :]))
+
+
+def _verb(words: list[str]) -> list[str]:
+    """Return the words of a command up to its verb, as of `python -m edgecil.lab audit DIR`."""
+    return words[:2] if words[0] == "edgecil" else words[:4]
 
 
 def main() -> None:
@@ -76,12 +82,13 @@ def main() -> None:
     for recipe, words in twin_commands(PAGE.read_text(encoding="utf-8")):
         if options.recipe and recipe not in options.recipe:
             continue
-        print("edgecil", shlex.join(words), flush=True)
+        print(shlex.join(words), flush=True)
         if not options.list:
             options.out.mkdir(parents=True, exist_ok=True)
-            if words[:2] == ["paper", "figures"]:
+            if _verb(words) == ["python", "-m", "edgecil.paper", "figures"]:
                 words.append("--overwrite")
-            program = [sys.executable, "-m", "edgecil", *words]
+            module = ["-m", "edgecil", *words[1:]] if words[0] == "edgecil" else words[1:]
+            program = [sys.executable, *module]
             subprocess.run(program, cwd=options.out, check=True, stdout=subprocess.DEVNULL)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from edgecil.cli.main import main
+from edgecil.cli.main import MODULES, main
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,14 @@ def _elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture
 def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    """Run `edgecil …` in this process."""
+    """Run `edgecil …` in this process; `cli("lab", …)` is `python -m edgecil.lab …`."""
 
     def run(*arguments: object) -> Answer:
         capsys.readouterr()
         try:
-            code = main([str(argument) for argument in arguments])
+            words = [str(argument) for argument in arguments]
+            module = words.pop(0) if words and words[0] in MODULES else ""
+            code = main(words, module)
         except SystemExit as stop:
             code = int(stop.code or 0)
         captured = capsys.readouterr()

@@ -16,16 +16,24 @@ import pytest
 
 import edgecil
 import edgecil.cli.main as main_module
-from edgecil.cli.main import _BUILT_IN, SECTIONS, all_verbs, main, verb_parser
+from edgecil.cli.main import (
+    _BUILT_IN,
+    SECTIONS,
+    all_verbs,
+    find_verb,
+    main,
+    split_command,
+    verb_parser,
+)
 from edgecil.cli.verb import Verb, flag_of
 from edgecil.errors import EdgecilWarning, UsageError, naming
 
-EDGECIL = [sys.executable, "-m", "edgecil"]
 
-
-def shell(*arguments: str, pipe: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+def shell(
+    *arguments: str, module: str = "edgecil", pipe: str = "", **environment: str
+) -> subprocess.CompletedProcess[str]:
     """Run the command in a new process, through a shell if it is piped."""
-    words = [*EDGECIL, *arguments]
+    words = [sys.executable, "-m", module, *arguments]
     if pipe and sys.platform == "win32":
         pytest.skip("needs a POSIX shell")
     return subprocess.run(
@@ -43,15 +51,26 @@ def test_help_shows_five_verbs_first_and_about_twenty(cli) -> None:
     assert answer.code == 0
     words = [line.split()[0] for line in answer.out.splitlines() if line.startswith("  ")]
     assert words[:5] == ["run", "analyze", "compare", "next", "report"]
-    assert words == [*(it.name for part in SECTIONS.values() for it in part), "lab", "paper"]
+    assert words == [verb.name for section in SECTIONS.values() for verb in section]
     assert len(words) <= 21
+    assert "'python -m edgecil.lab' has " in answer.out
 
 
-def test_help_of_a_group_names_its_verbs(cli) -> None:
+def test_help_of_a_module_names_its_verbs(cli) -> None:
     answer = cli("paper", "--help")
+    assert answer.code == 0
     words = [line.split()[0] for line in answer.out.splitlines() if line.startswith("  ")]
     assert words == [name.split()[1] for name in all_verbs() if name.startswith("paper ")]
     assert cli("paper").code == 2
+
+
+def test_a_module_is_no_verb() -> None:
+    refused = shell("lab", "orders", "--json")
+    assert refused.returncode == 2
+    assert "Run: python -m edgecil.lab orders --json." in refused.stderr
+    done = shell("space", "--classes", "6", "--tasks", "3", module="edgecil.paper")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "= 90" in done.stdout
 
 
 @pytest.mark.parametrize("verb", sorted(all_verbs()))
@@ -65,11 +84,10 @@ def test_every_verb_has_help_json_debug_and_two_examples_that_parse(cli, verb) -
         words = shlex.split(
             re.sub(r"[>|].*", "", example.replace('eval "$(', "").replace(')"', ""))
         )
-        assert words[0] == "edgecil"
-        count = 1 + len(verb.split())
-        assert words[1:count] == verb.split()
-        verb_parser(verb).check_options(words[count:])
-        verb_parser(verb).parse_args(words[count:])
+        module, rest = split_command(words)
+        assert find_verb(rest, module)[0] == verb
+        verb_parser(verb).check_options(rest[1:])
+        verb_parser(verb).parse_args(rest[1:])
 
 
 @pytest.mark.parametrize("verb", sorted(all_verbs()))
@@ -123,9 +141,9 @@ def test_the_version_is_the_installed_one(cli) -> None:
         (("--json",), "edgecil --help"),
         (("sequences", "--bogus"), "edgecil sequences --help"),
         (("sequences", "cifar100", "extra"), "edgecil sequences --help"),
-        (("paper", "rank"), "edgecil paper rank --help"),
-        (("paper", "space", "--classes", "ten"), "edgecil paper space --help"),
-        (("paper", "spaces"), "edgecil paper space --help"),
+        (("paper", "rank"), "python -m edgecil.paper rank --help"),
+        (("paper", "space", "--classes", "ten"), "python -m edgecil.paper space --help"),
+        (("paper", "spaces"), "python -m edgecil.paper space --help"),
         (("xyzzy",), "edgecil --help"),
     ],
 )
@@ -189,9 +207,8 @@ def test_a_real_process_fails_with_a_sentence_and_a_code() -> None:
 
 @pytest.mark.parametrize("json_", [(), ("--json",)])
 def test_a_reader_that_goes_away_is_no_error(json_) -> None:
-    done = shell(
-        "paper", "space", "--classes", "21841", "--tasks", "21841", *json_, pipe=" | head -c 1"
-    )
+    words = ("space", "--classes", "21841", "--tasks", "21841", *json_)
+    done = shell(*words, module="edgecil.paper", pipe=" | head -c 1")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout in "{|"
 
@@ -209,7 +226,8 @@ def test_a_full_disk_is_told() -> None:
 
 
 def test_a_terminal_without_unicode_is_served() -> None:
-    done = shell("paper", "space", "--classes", "4", "--tasks", "2", PYTHONIOENCODING="ascii")
+    words = ("space", "--classes", "4", "--tasks", "2")
+    done = shell(*words, module="edgecil.paper", PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")
     assert "|?| = 6" in done.stdout
 
@@ -230,7 +248,7 @@ def test_the_light_verbs_import_neither_torch_nor_scipy_nor_matplotlib() -> None
     program = (
         "import sys; from edgecil.cli.main import main; "
         "main(['list', 'datasets', '--json']); "
-        "main(['paper', 'space', '--classes', '100', '--tasks', '10']); "
+        "main(['space', '--classes', '100', '--tasks', '10'], 'paper'); "
         "heavy = {'torch', 'matplotlib', 'scipy'} & set(sys.modules); "
         "sys.exit(', '.join(heavy) or 0)"
     )

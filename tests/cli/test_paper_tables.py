@@ -1,4 +1,4 @@
-"""`edgecil paper tables`."""
+"""`python -m edgecil.paper tables`."""
 
 from __future__ import annotations
 

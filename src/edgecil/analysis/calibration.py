@@ -1,6 +1,6 @@
 """How often claims were right on truth tables, by kind of claim, protocol and number of orders.
 
-`edgecil lab calibrate --write` judges them and writes the figures to `calibration.json`.
+`python -m edgecil.lab calibrate --write` judges them and writes the figures to `calibration.json`.
 """
 
 from __future__ import annotations

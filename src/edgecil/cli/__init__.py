@@ -11,13 +11,13 @@ from typing import Any
 INTERRUPTED = 130  # the exit code after Ctrl-C
 
 
-def start() -> int:
-    """Run the command `edgecil`; Ctrl-C ends it with a sentence at every moment."""
+def start(module: str = "") -> int:
+    """Run the command `edgecil`, or a module; Ctrl-C ends it with a sentence at every moment."""
     sys.unraisablehook = _raise_later
     try:
         from edgecil.cli.main import main
 
-        code = main()
+        code = main(module=module)
     except BaseException as error:
         if isinstance(error, SystemExit) or not was_interrupted(error):
             raise

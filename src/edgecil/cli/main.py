@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -20,7 +21,7 @@ from edgecil.cli import (
     was_interrupted,
 )
 from edgecil.cli.output import note, print_json, print_parts
-from edgecil.cli.verb import Verb, VerbGroup, flag_of, load_object
+from edgecil.cli.verb import Verb, flag_of, load_object
 from edgecil.errors import EdgecilError, first_line, naming, nearest
 from edgecil.options import DEBUG
 from edgecil.registry import installed
@@ -33,31 +34,66 @@ SECTIONS: dict[str, tuple[Verb, ...]] = {
         *prepare.PREPARATION_VERBS,
     ),
 }
-ENTRY_POINTS = "edgecil.verbs"  # each is a Verb or a VerbGroup
+ENTRY_POINTS = "edgecil.verbs"  # each is a Verb
+MODULES = {"lab": "edgecil.lab.verbs:GROUP", "paper": "edgecil.paper.verbs:GROUP"}
+"""Groups of verbs that are run as modules: `python -m edgecil.lab VERB …`."""
 _BUILT_IN = {verb.name: verb for section in SECTIONS.values() for verb in section}
 
 
-def find_verb(words: Sequence[str]) -> tuple[str, Verb] | None:
-    """Return the verb that a command begins with, and its name of one or two words."""
-    is_installed = bool(words) and words[0] in installed(ENTRY_POINTS)
-    verbs = all_verbs() if is_installed else _BUILT_IN
-    for word_count in (1, 2):
-        name = " ".join(words[:word_count])
-        if name in verbs:
-            return name, verbs[name]
+def command_of(name: str) -> str:
+    """Return the command of a verb; a verb of a module has its name before its own.
+
+    >>> command_of("analyze"), command_of("lab orders")
+    ('edgecil analyze', 'python -m edgecil.lab orders')
+    """
+    module, _, verb = name.rpartition(" ")
+    return f"{program_of(module)} {verb}"
+
+
+def program_of(module: str) -> str:
+    """Return the program that a module's verbs belong to; the command line itself has none."""
+    return f"python -m edgecil.{module}" if module else "edgecil"
+
+
+def split_command(words: Sequence[str]) -> tuple[str, list[str]] | None:
+    """Return the module of a command, and the words from its verb on; None for another program.
+
+    >>> split_command(["edgecil", "next", "x"])
+    ('', ['next', 'x'])
+    >>> split_command(["python", "-m", "edgecil.lab", "orders"])
+    ('lab', ['orders'])
+    """
+    if words[:1] == ["edgecil"]:
+        return "", list(words[1:])
+    for module in MODULES:
+        program = program_of(module).split()
+        if list(words[: len(program)]) == program:
+            return module, list(words[len(program) :])
     return None
 
 
+def find_verb(words: Sequence[str], module: str = "") -> tuple[str, Verb] | None:
+    """Return the verb that a command begins with, and its name: `run`, or `lab orders`."""
+    if not words:
+        return None
+    name = f"{module} {words[0]}" if module else words[0]
+    verbs = _BUILT_IN if name in _BUILT_IN else all_verbs()
+    return (name, verbs[name]) if name in verbs else None
+
+
 def all_verbs() -> dict[str, Verb]:
-    """Return every verb by its name, also the verbs of entry points."""
+    """Return every verb by its name, also those of modules and of entry points."""
     verbs = dict(_BUILT_IN)
-    for name, entry in installed(ENTRY_POINTS).items():
-        verb_or_group = entry.load()
-        if isinstance(verb_or_group, VerbGroup):
-            verbs |= {f"{name} {verb.name}": verb for verb in verb_or_group.verbs}
-        else:
-            verbs.setdefault(name, verb_or_group)
+    for name, entry in _added_verbs().items():
+        verbs.setdefault(name, entry.load())
+    for module, path in MODULES.items():
+        verbs |= {f"{module} {verb.name}": verb for verb in load_object(path).verbs}
     return verbs
+
+
+def _added_verbs() -> dict[str, Any]:
+    """Return the entry points of other packages; the name of a module is no verb."""
+    return {name: entry for name, entry in installed(ENTRY_POINTS).items() if name not in MODULES}
 
 
 class Parser(argparse.ArgumentParser):
@@ -156,18 +192,29 @@ def _overview() -> Iterator[str]:
         yield from ([f"{title}:"] if title else [])
         yield from (f"  {verb.name:<21} {verb.help}" for verb in verbs)
         yield ""
-    for name, entry in installed(ENTRY_POINTS).items():
-        verb_or_group = entry.load()
-        usage = f"{name} …" if isinstance(verb_or_group, VerbGroup) else name
-        yield f"  {usage:<21} {verb_or_group.help}"
+    yield from (f"  {name:<21} {entry.load().help}" for name, entry in _added_verbs().items())
+    yield ""
+    for module, path in MODULES.items():
+        yield f"'{program_of(module)}' has {load_object(path).help}."
     yield from ("", "'edgecil VERB --help' shows a verb's options and two examples.")
+
+
+def _module_overview(module: str) -> Iterator[str]:
+    group = load_object(MODULES[module])
+    yield from (
+        f"usage: {program_of(module)} VERB …",
+        "",
+        f"{group.help[0].upper()}{group.help[1:]}.",
+    )
+    yield ""
+    yield from (f"  {verb.name:<21} {verb.help}" for verb in group.verbs)
 
 
 def verb_parser(name: str) -> Parser:
     """Return the parser of one verb."""
     verb = _BUILT_IN.get(name) or all_verbs()[name]
     parser = Parser(
-        prog=f"edgecil {name}",
+        prog=command_of(name),
         description=f"{verb.help[0].upper()}{verb.help[1:]}.",
         epilog="\n".join(["examples:", *(f"  {example}" for example in verb.examples)]),
     )
@@ -180,16 +227,16 @@ def verb_parser(name: str) -> Parser:
     return parser
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command."""
+def main(argv: Sequence[str] | None = None, module: str = "") -> int:
+    """Run one command of `edgecil`, or of a module."""
     _prepare_stdout()
     words = sys.argv[1:] if argv is None else list(argv)
-    named_verb = find_verb(words)
+    named_verb = find_verb(words, module)
     if named_verb is None:
-        _answer_without_verb(words)
+        _answer_without_verb(words, module)
     name, verb = named_verb
     parser = verb_parser(name)
-    words = words[len(name.split()) :]
+    words = words[1:]
     parser.check_options(words)
     namespace, rest = parser.parse_known_args(words)
     if rest:
@@ -213,28 +260,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _answer_without_verb(words: Sequence[str]) -> NoReturn:
-    """Show all verbs, the verbs of a group, or the version; refuse an unknown verb."""
-    entries = installed(ENTRY_POINTS)
-    top = Parser(prog="edgecil")
+def _answer_without_verb(words: Sequence[str], module: str) -> NoReturn:
+    """Show all verbs of a program, or the version; refuse an unknown verb."""
+    top = Parser(prog=program_of(module))
+    if module and (not words or words[0] in ("-h", "--help")):
+        print("\n".join(_module_overview(module)))
+        top.exit(0 if words else 2)
     top.add_argument("--version", action="version", version=f"edgecil {edgecil.__version__}")
     top.add_argument("verb")
     if not words or words[0].startswith("-"):
         top.parse_args(list(words))
-    names = [*_BUILT_IN, *entries]
-    prefix, word = "", words[0]
-    if words[0] in entries:
-        group = entries[words[0]].load()
-        if words[1:] in ([], ["-h"], ["--help"]):
-            about = f"{group.help[0].upper()}{group.help[1:]}."
-            print(f"usage: edgecil {words[0]} VERB …", "", about, "", sep="\n")
-            print("\n".join(f"  {verb.name:<21} {verb.help}" for verb in group.verbs))
-            top.exit(0 if words[1:] else 2)
-        names = [verb.name for verb in group.verbs]
-        prefix, word = f"{words[0]} ", words[1]
-    suggestions = [f"{prefix}{name}" for name in nearest(word, names)]
-    verb = f"edgecil {suggestions[0]}" if suggestions else ""
-    top.error(f"unknown verb {prefix + word!r}{_hint(map(repr, suggestions))}", verb)
+    if not module and words[0] in MODULES:
+        command = shlex.join(["python", "-m", f"edgecil.{words[0]}", *words[1:]])
+        top.error(f"{words[0]!r} is a module, not a verb. Run: {command}")
+    prefix = f"{module} " if module else ""
+    names = [name.removeprefix(prefix) for name in all_verbs() if name.startswith(prefix)]
+    suggestions = nearest(words[0], [name for name in names if " " not in name])
+    command = command_of(f"{prefix}{suggestions[0]}") if suggestions else ""
+    top.error(f"unknown verb {words[0]!r}{_hint(map(repr, suggestions))}", command)
 
 
 def _answer(name: str, verb: Verb, options: dict[str, Any], *, json: bool) -> int:

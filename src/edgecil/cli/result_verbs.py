@@ -254,6 +254,7 @@ RESULT_VERBS = (
         arguments=("source",),
         further=(Option("save", "file to write, which --reading takes for other sources", "str"),),
         call=_read,
+        front=("save", *_READING),
         plain=lambda reading: reading.summary(),
     ),
     Verb(

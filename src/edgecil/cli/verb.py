@@ -147,7 +147,7 @@ class Verb:
 
 @dataclass(frozen=True)
 class VerbGroup:
-    """Verbs of two words: `edgecil GROUP VERB`, named by an entry point in `edgecil.verbs`."""
+    """Verbs of a module: `python -m edgecil.lab VERB …`; the help completes 'the module has'."""
 
     help: str
     verbs: tuple[Verb, ...]

@@ -158,7 +158,7 @@ class Audit:
 
     @classmethod
     def load(cls, path: str | Path) -> Audit:
-        """Return the audit that :func:`audit` stored, or that `edgecil lab audit --json` wrote."""
+        """Return the audit that :func:`audit` stored, or that its verb printed with --json."""
         return read_typed_json(path, cls, SCHEMA)
 
     def __repr__(self) -> str:

@@ -146,7 +146,7 @@ def calibrate(
     orders: Sequence[int] = ORDERS,
     priors: Sequence[Prior] | None = None,
     seed: int = 0,
-    command: str = "edgecil lab calibrate",
+    command: str = "python -m edgecil.lab calibrate",
 ) -> Calibration:
     """Judge all claims on truths with two repeats or more, which :func:`learners` returns.
 
@@ -448,7 +448,7 @@ def check_claims(*, draws: int = 60, write: bool = False) -> Calibration:
     """
     known, like = learners(truths()), measured_prior()
     halves = [[it for it in known if it.half != half] or known for half in (0, 1)]
-    command = f"edgecil lab calibrate --draws {draws}"
+    command = f"python -m edgecil.lab calibrate --draws {draws}"
     priors = [fit_prior(half, like, command) for half in halves]
     figures = calibrate(known, draws=draws, priors=priors, command=command)
     if write:

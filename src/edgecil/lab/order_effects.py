@@ -1,4 +1,4 @@
-"""What class orders do to learners, on the truth tables: measured by `edgecil lab orders`.
+"""What class orders do to learners, on the truth tables: `python -m edgecil.lab orders`.
 
 A scale is a dataset with a number of classes and tasks, such as `caltech101 100/10`. Accuracies are
 those of single trainings unless something else is said; intervals are of 90 %.

@@ -38,8 +38,8 @@ def build_section(dataset: DatasetAnalysis, suffix: str) -> Section | None:
                     parts = tuple(Part(table=table, folded=table.title) for table in named)
                     return Section("audit", "Audit", seen_by_random(own), parts)
     lede = (
-        f"The stored audit is of other runs or of another version; 'edgecil lab audit {directory}' "
-        "makes it again."
+        "The stored audit is of other runs or of another version; "
+        f"'python -m edgecil.lab audit {directory}' makes it again."
     )
     return Section("audit", "Audit", lede, ())
 
@@ -66,7 +66,7 @@ def seen_by_random(audit: DatasetAudit) -> str:
 
 
 def show_audit(audit: Audit) -> Iterator[Table | str]:
-    """Yield what `edgecil lab audit` prints."""
+    """Yield what `python -m edgecil.lab audit` prints."""
     for dataset in audit.datasets:
         yield f"{dataset.dataset}: {seen_by_random(dataset)}\n"
         yield from audit_tables(dataset)

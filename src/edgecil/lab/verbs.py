@@ -1,4 +1,4 @@
-"""The verbs of the laboratory: `edgecil lab …`."""
+"""The verbs of the laboratory: `python -m edgecil.lab …`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ GROUP = VerbGroup(
         Verb(
             "audit",
             "compare protocols and estimators with the truth of an experiment that ran every order",
-            ("edgecil lab audit demo", "edgecil lab audit runs.csv --metric last --draws 200"),
+            (
+                "python -m edgecil.lab audit demo",
+                "python -m edgecil.lab audit runs.csv --metric last --draws 200",
+            ),
             "edgecil.lab._audit:audit",
             "edgecil.lab.section:show_audit",
             arguments=("source",),
@@ -27,7 +30,10 @@ GROUP = VerbGroup(
         Verb(
             "calibrate",
             "judge the claims of analyze, compare, until and next on the bundled truth tables",
-            ("edgecil lab calibrate --draws 20", "edgecil lab calibrate --draws 60 --write"),
+            (
+                "python -m edgecil.lab calibrate --draws 20",
+                "python -m edgecil.lab calibrate --draws 60 --write",
+            ),
             "edgecil.lab.calibrate:check_claims",
             "edgecil.lab.calibrate:format_calibration",
         ),
@@ -35,8 +41,8 @@ GROUP = VerbGroup(
             "leaderboard",
             "rank protocols and estimators on truth tables; nothing is trained",
             (
-                "edgecil lab leaderboard --budgets 3,5,10",
-                "edgecil lab leaderboard own.csv --own --protocol latin,edge --draws 50",
+                "python -m edgecil.lab leaderboard --budgets 3,5,10",
+                "python -m edgecil.lab leaderboard own.csv --own --protocol latin,edge --draws 50",
             ),
             "edgecil.lab._leaderboard:leaderboard",
             "edgecil.lab._leaderboard:leaderboard_tables",
@@ -55,7 +61,7 @@ GROUP = VerbGroup(
         Verb(
             "orders",
             "show what class orders do to the learners of the bundled truth tables",
-            ("edgecil lab orders", "edgecil lab orders --placebos 200"),
+            ("python -m edgecil.lab orders", "python -m edgecil.lab orders --placebos 200"),
             "edgecil.lab.order_effects:order_effects",
             "edgecil.lab.order_effects:format_order_effects",
             without=("tables",),
@@ -64,8 +70,8 @@ GROUP = VerbGroup(
             "runs",
             "write the runs of a bundled truth table to a CSV file, with the orders of RS and EDGE",
             (
-                "edgecil lab runs quickdraw-6-first --out runs.csv",
-                "edgecil lab runs caltech101-100 --out random.csv",
+                "python -m edgecil.lab runs quickdraw-6-first --out runs.csv",
+                "python -m edgecil.lab runs caltech101-100 --out random.csv",
             ),
             "edgecil.lab.truth_runs:export_truth",
             lambda answer: (f"Runs: {answer}",),

@@ -1,4 +1,4 @@
-"""The tables of the verbs `edgecil paper rank` and `edgecil paper space`."""
+"""The tables of the verbs `python -m edgecil.paper rank` and `python -m edgecil.paper space`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verbs of the paper: `edgecil paper …`."""
+"""The verbs of the paper: `python -m edgecil.paper …`."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ GROUP = VerbGroup(
             "tables",
             "print LaTeX tables in the layout of the EDGE paper",
             (
-                "edgecil paper tables demo",
-                "edgecil paper tables demo --out tex --wasserstein-order 2 --bits",
+                "python -m edgecil.paper tables demo",
+                "python -m edgecil.paper tables demo --out tex --wasserstein-order 2 --bits",
             ),
             "edgecil.paper.paper_tables:paper_tables",
             lambda answer: answer.values(),
@@ -34,8 +34,8 @@ GROUP = VerbGroup(
             "figures",
             "draw the figures of the EDGE paper in its layout",
             (
-                "edgecil paper figures demo --out figures",
-                "edgecil paper figures runs/encoders --encoder minilm-bundled --out figures",
+                "python -m edgecil.paper figures demo --out figures",
+                "python -m edgecil.paper figures runs/x --encoder minilm-bundled --out figures",
             ),
             "edgecil.paper.paper_figures:paper_figures",
             lambda answer: [f"{name}: {', '.join(map(str, answer[name]))}" for name in answer],
@@ -46,7 +46,10 @@ GROUP = VerbGroup(
         Verb(
             "rank",
             "rank methods by published summaries (no sequences), and compare the protocols",
-            ("edgecil paper rank paper-rankings", "edgecil paper rank published.csv --json"),
+            (
+                "python -m edgecil.paper rank paper-rankings",
+                "python -m edgecil.paper rank published.csv --json",
+            ),
             "edgecil.paper.published_summaries:rank",
             f"{_SHOWN}:ranking_tables",
             arguments=("source",),
@@ -56,8 +59,8 @@ GROUP = VerbGroup(
             "space",
             "count the class sequences, bound the sample size, and say what a few random runs miss",
             (
-                "edgecil paper space --classes 100 --tasks 10",
-                "edgecil paper space --classes 100 --base 50 --increment 10 --budget 5",
+                "python -m edgecil.paper space --classes 100 --tasks 10",
+                "python -m edgecil.paper space --classes 100 --base 50 --increment 10 --budget 5",
             ),
             "edgecil.paper._space:space",
             f"{_SHOWN}:space_tables",
@@ -65,7 +68,10 @@ GROUP = VerbGroup(
         Verb(
             "normality",
             "test whether accuracies over class orders are normal, after a Box-Cox transformation",
-            ("edgecil paper normality demo", "edgecil paper normality runs.csv --metric last"),
+            (
+                "python -m edgecil.paper normality demo",
+                "python -m edgecil.paper normality runs.csv --metric last",
+            ),
             "edgecil.paper._normality:normality",
             f"{_SHOWN}:normality_tables",
             arguments=("source",),
@@ -75,8 +81,8 @@ GROUP = VerbGroup(
             "compare-similarities",
             "compare similarities: mean error, rank correlation, and the sequences they choose",
             (
-                "edgecil paper compare-similarities text.npz images.npz --tasks 10",
-                "edgecil paper compare-similarities --config recipe:text-images-quickdraw",
+                "python -m edgecil.paper compare-similarities text.npz images.npz --tasks 10",
+                "python -m edgecil.paper compare-similarities --config recipe:captions-quickdraw",
             ),
             "edgecil.paper.agreement:compare_files",
             f"{_SHOWN}:agreement_tables",
@@ -87,8 +93,8 @@ GROUP = VerbGroup(
             "captions",
             "write captions of the classes with a language model, for 'similarity --captions'",
             (
-                "edgecil paper captions ham10000 --out captions.json",
-                "edgecil paper captions --names classes.txt --model gpt-4o-mini --out c.json",
+                "python -m edgecil.paper captions ham10000 --out captions.json",
+                "python -m edgecil.paper captions --names n.txt --model gpt-4o-mini --out c.json",
             ),
             "edgecil.paper.captioning:captions",
             lambda answer: (f"Saved {len(answer['captions'])} captions to {answer['out']}",),
@@ -100,8 +106,8 @@ GROUP = VerbGroup(
             "score",
             "profile a given class order: S, its exact z, and every other objective",
             (
-                "edgecil paper score cifar100 --sequence order.json --tasks 10",
-                "edgecil paper score --similarity D.npz --sequence sequences.json --label hard",
+                "python -m edgecil.paper score cifar100 --sequence order.json --tasks 10",
+                "python -m edgecil.paper score --similarity D.npz --sequence o.json --label hard",
             ),
             "edgecil.sequences.scored:profile_file",
             f"{_SHOWN}:profile_tables",

@@ -2,7 +2,7 @@
 
 A recipe is a TOML file with the options of one verb, which its table `recipe` names: most are
 configurations of `edgecil run`, and `text-images-*` and `captions-*` of
-`edgecil paper compare-similarities`. A copy of a recipe may keep the table.
+`python -m edgecil.paper compare-similarities`. A copy of a recipe may keep the table.
 
 >>> read_recipe("demo")["method"]
 ['finetune', 'er', 'lwf', 'acil']
@@ -36,7 +36,10 @@ __all__ = [
 
 RECIPE_PREFIX = "recipe:"
 RUN, COMPARE_SIMILARITIES = "run", "paper compare-similarities"
-_VERBS = (RUN, COMPARE_SIMILARITIES)
+_COMMANDS = {
+    RUN: "edgecil run",
+    COMPARE_SIMILARITIES: "python -m edgecil.paper compare-similarities",
+}
 _FACTS = "recipe"  # the table of a file that is not an option
 
 
@@ -100,8 +103,8 @@ def read_experiment_file(source: str | Path) -> tuple[RecipeFacts, dict[str, Any
                 f"entry of `recipe` in {text}", name, RecipeFacts.__annotations__
             )
     facts = RecipeFacts(**{"verb": default, **stated})
-    if facts.verb not in ("", *_VERBS):
-        raise unknown_name_error(f"verb of `recipe` in {text}", str(facts.verb), _VERBS)
+    if facts.verb not in ("", *_COMMANDS):
+        raise unknown_name_error(f"verb of `recipe` in {text}", str(facts.verb), _COMMANDS)
     return facts, settings
 
 
@@ -109,7 +112,8 @@ def require_verb(source: str | Path, facts: RecipeFacts, verb: str) -> None:
     """Raise an error that names the right verb if a file has the options of another one."""
     if facts.verb not in ("", verb):
         raise UsageError(
-            f"{source} has the options of another verb; run: edgecil {facts.verb} --config {source}"
+            f"{source} has the options of another verb; run: {_COMMANDS[facts.verb]} "
+            f"--config {source}"
         )
 
 

@@ -46,7 +46,7 @@ _TINY = 1e-12
 
 @dataclass(frozen=True)
 class Prior:
-    """What truth tables say before the first run; `edgecil lab calibrate` measures it.
+    """What truth tables say before the first run; `python -m edgecil.lab calibrate` measures it.
 
     Attributes:
         command: that measured it.
