@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from edgecil.analysis.calibration import reached_coverage
 from edgecil.analysis.claims import Claims, make_claims, representative_orders
@@ -84,7 +85,7 @@ def test_advice_is_three_orders_then_more_and_two_repeats() -> None:
 
 
 def table_with(*accuracies: float, metric: str = "accuracy") -> Runs:
-    orders = ("0 1|2 3|4 5", "4 5|0 1|2 3", "2 3|4 5|0 1")
+    orders = ("0 1|2 3|4 5", "4 5|0 1|2 3", "2 3|4 5|0 1", "0 2|1 3|4 5", "0 4|1 5|2 3")
     runs = (
         Run("m", "", "random", text, ClassSequence.parse(text), seed, value)
         for seed, (text, value) in enumerate(zip(orders, accuracies, strict=False))
@@ -93,12 +94,15 @@ def table_with(*accuracies: float, metric: str = "accuracy") -> Runs:
 
 
 def test_limits_are_cut_at_the_bounds_of_the_metric() -> None:
-    wide = make_claims(table_with(0.612, 58.9, 64.0, metric="other"), "m")
-    assert wide.next_run.interval == pytest.approx((-133.7, 216.0), abs=1.0)
-    claims = make_claims(table_with(0.612, 58.9, 64.0), "m")
+    values = (0.612, 58.9, 64.0, 3.0, 61.0)
+    wide = make_claims(table_with(*values, metric="other"), "m")
+    assert wide.next_run.interval == pytest.approx(
+        stats.t.interval(0.95, 4, np.mean(values), np.std(values, ddof=1) * np.sqrt(1.2))
+    )
+    claims = make_claims(table_with(*values), "m")
     assert claims.next_run.interval == (0.0, 100.0)
     assert claims.mean.half_width < wide.mean.half_width, "such a spread is unlikely"
-    bwt = make_claims(table_with(-99.0, -20.0, -90.0, metric="bwt"), "m")
+    bwt = make_claims(table_with(-99.0, -20.0, -90.0, -80.0, -95.0, metric="bwt"), "m")
     assert bwt.next_run.interval[0] == -100.0
 
 
@@ -148,12 +152,15 @@ def test_one_seed_for_all_orders_is_said() -> None:
 
 
 def test_the_tail_lies_in_its_interval_and_is_left_out_where_low_values_are_good() -> None:
-    claims = make_claims(table_with(2.1, 9.8, 1.3), "m")
+    claims = make_claims(table_with(2.1, 9.8, 1.3, 4.0, 3.0), "m")
     tail, mean, following = claims.tail, claims.mean.value, claims.next_run.interval
     assert 0.0 <= tail.interval[0] <= tail.value <= tail.interval[1]
     assert tail.value < mean < following[1]
     assert following[0] < mean
-    assert make_claims(table_with(2.1, 9.8, 1.3, metric="forgetting"), "m").tail.value is None
+    assert (
+        make_claims(table_with(2.1, 9.8, 1.3, 4.0, 3.0, metric="forgetting"), "m").tail.value
+        is None
+    )
 
 
 @pytest.mark.parametrize(("protocol", "alike"), [("random", False), ("given", True)])

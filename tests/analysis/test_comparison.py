@@ -208,7 +208,7 @@ def test_methods_without_a_common_order_are_refused() -> None:
 
 
 def test_less_forgetting_wins() -> None:
-    runs = [*runs_of("a", "latin", noisy(0)), *runs_of("b", "latin", noisy(0, mean=70.0))]
+    runs = [*runs_of("a", "latin", noisy(0)), *runs_of("b", "latin", noisy(1, mean=70.0))]
     table = build(tuple(runs), metric="forgetting")
     result = edgecil.compare(table, metric="forgetting")["a", "b"]
     assert (result.ahead, result.wins, result.difference > 0.0) == ("a", result.n, True)
@@ -328,12 +328,12 @@ def test_a_file_that_is_given_twice_is_named(tmp_path: Path) -> None:
 def test_what_was_run_is_called_what_it_is() -> None:
     frame = pandas.DataFrame({"seed": range(3), "a": (50.0, 51.0, 52.0), "b": (40.0, 41.0, 43.0)})
     said = str(edgecil.compare(frame, seeds_are="trainings"))
-    assert "all 3 trainings" in said
+    assert "from 3 unpaired trainings" in said
     assert "orders" not in said
     advice = edgecil.next_runs(frame)
     assert f"{advice['a'].order_count} more runs" in repr(advice)
     once = frame.assign(sequence="0 1|2 3").melt(["seed", "sequence"], ["a", "b"], "method", "top1")
-    assert "One training" in str(edgecil.compare(once, metric="top1"))
+    assert "over trainings of this class order" in str(edgecil.compare(once, metric="top1"))
 
 
 def test_a_dataset_that_disagrees_with_the_mean_over_datasets_is_named(tmp_path: Path) -> None:

@@ -249,7 +249,7 @@ def _analyze_method(
         metric=table.metric,
         claims=claims,
         order_effect=effect,
-        next_step=advise(table, method, claims, seconds=seconds),
+        next_step=advise(table, method, claims, seconds=seconds, terms=terms),
         truth=None if truth is None else replace(truth, sequences=()),
         runs={name: orders for name, orders in ran.items() if orders},
         correlation=correlation,

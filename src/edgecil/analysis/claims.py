@@ -9,22 +9,28 @@ import numpy as np
 
 from edgecil.analysis.calibration import Kind, is_calibrated, reached_coverage
 from edgecil.analysis.samples import (
+    Basis,
     Choice,
     Truth,
+    basis_of,
     describe_population,
     design_of,
     know_orders,
     representative_orders,
     shared_seeds,
+    shows_runs,
+    why_unknown,
 )
 from edgecil.analysis.terms import DEFAULT_TERMS, Terms
+from edgecil.runs.design import Design
 from edgecil.runs.metrics import find_metric
 from edgecil.runs.run_table import Runs
 from edgecil.sequences.protocols import find_protocol
 from edgecil.statistics import tolerance_share, worse_probability
 from edgecil.statistics.distributions import Distribution, smooth
 from edgecil.statistics.posterior import TAIL, Interval, Posterior, Quantity, cut
-from edgecil.statistics.verdicts import LEAST_RUNS, LEVEL
+from edgecil.statistics.verdicts import LEAST_RUNS, LEAST_SHOWN, LEVEL
+from edgecil.wording.populations import unit_of
 
 CONFIDENCE = 0.95
 _LOW = "of this metric a low value is good"
@@ -50,6 +56,7 @@ class Claim:
             if it does not apply or was not measured.
         reason: why there is no value or no interval.
         half_width: half the length of the interval before it was cut; None without an interval.
+        basis: what the interval of a mean is: Student's t, or what moved it; None without one.
     """
 
     value: float | None
@@ -60,6 +67,7 @@ class Claim:
     reached: float | None = None
     reason: str | None = None
     half_width: float | None = None
+    basis: Basis | None = None
 
     @property
     def interval(self) -> Interval | None:
@@ -79,7 +87,8 @@ class Claims:
         blind: whether the orders are random draws, or all.
         order_count: how many different ones.
         trainings: how many trainings of them.
-        lowest: the lowest accuracy of these orders, each the mean over its trainings.
+        lowest: the lowest accuracy of these orders, each the mean over its trainings, or of the
+            trainings of the one order.
         highest: the highest accuracy.
         population: what the claims are about: `uniformly random class orders and trainings`, or
             less.
@@ -119,6 +128,11 @@ class Claims:
     probes: dict[str, float] = field(default_factory=dict)
 
     @property
+    def run_count(self) -> int:
+        """How many runs the claims rest on: orders, or trainings of the one order."""
+        return self.trainings if unit_of(self.population) == "training" else self.order_count
+
+    @property
     def level(self) -> float:
         """Probability with which each interval contains what it is about."""
         return self.mean.level
@@ -138,7 +152,7 @@ def make_claims(
     choice: Choice | None = None
     if truth is not None and truth.kind == "enumerated":
         orders, protocols, estimator = table.orders(method), truth.protocols, None
-        values = truth.accuracies
+        design, values = design_of(table, method, orders), truth.accuracies
         distribution, centre = Distribution.of(values), float(values.mean())
         outside = (1.0 - terms.level) / 2.0
         low, high, bad = np.quantile(values, [outside, 1.0 - outside, TAIL]).tolist()
@@ -150,27 +164,34 @@ def make_claims(
         not_worse = Claim(1.0, validity="measured", level=CONFIDENCE)
     else:
         choice, orders = representative_orders(table, method)
+        design, protocols = design_of(table, method, orders), (*choice.protocols,)
         values, size = orders.accuracies, table.space.size
-        known, count, protocols = know_orders(table, orders), len(orders), (*choice.protocols,)
+        if design.is_one_order:
+            values = np.concatenate(orders.repeats())
+        count, known = len(values), know_orders(table, orders, design, terms)
         estimator = "smoothed" if count >= LEAST_RUNS else "gaussian"
         distribution = smooth(values, float(values.std() if known is None else known.std))
         centre = float(values.mean() if known is None else known.mean)
-        about = centre, known, count, choice, terms.level
+        about = centre, known, count, choice, design, terms.level
         mean = _claim("mean", *about, metric.bounds)
         std = _claim("std", *about, (0.0, np.inf))
         following = _claim("next", *about, metric.bounds)
         tail = _claim("tail", *about, metric.bounds)
-        worse = _rank_claim(worse_probability(count) if count < size else 0.0, choice)
-        not_worse = _rank_claim(tolerance_share(count, CONFIDENCE, size=size), choice, CONFIDENCE)
+        if design.is_one_order:
+            worse = not_worse = Claim(None, reason="all runs are trainings of one class order")
+        else:
+            worse = _rank_claim(worse_probability(count) if count < size else 0.0, choice)
+            share = tolerance_share(count, CONFIDENCE, size=size)
+            not_worse = _rank_claim(share, choice, CONFIDENCE)
     seeds = shared_seeds(orders.seeds)
     return Claims(
         protocols,
         choice is None or choice.random,
         len(orders),
         int(orders.counts.sum()),
-        float(orders.accuracies.min()),
-        float(orders.accuracies.max()),
-        describe_population(table, design_of(table, method, orders), seeds, choice),
+        float(values.min()),
+        float(values.max()),
+        describe_population(table, design, seeds, choice),
         seeds,
         estimator,
         distribution,
@@ -191,23 +212,27 @@ def _claim(
     known: Posterior | None,
     count: int,
     choice: Choice,
+    design: Design,
     level: float,
     bounds: Interval,
 ) -> Claim:
     value: float | None = mean if quantity in ("mean", "next") else None
+    unit = "training" if design.is_one_order else "order"
     if known is None:
-        return Claim(
-            value, level=level, reason=f"requires at least {LEAST_RUNS} orders; got {count}"
-        )
+        return Claim(value, level=level, reason=why_unknown(count, unit))
     if value is None:
         value = float(known.quantile(quantity, 0.5))
-    if not choice.random and not choice.unknown:
+    if not (choice.random or choice.unknown or design.is_one_order):
         return Claim(value, level=level, reason="requires orders chosen at random")
+    if quantity in ("next", "tail") and not shows_runs(known):
+        kept = mean if quantity == "next" else None
+        return Claim(kept, level=level, reason=f"requires {LEAST_SHOWN} {unit}s; got {count}")
     interval = known.interval(quantity, level)
     kind: Kind = "next run" if quantity == "next" else quantity
     if quantity == "mean" and known.shared_seeds:  # judged by the mean of another seed
         kind = "one seed for all: mean"
-    reached = reached_coverage(kind, choice.calibration, count, level)
+    key = None if design.is_one_order else choice.calibration
+    reached = reached_coverage(kind, key, count, level)
     return Claim(
         min(max(value, bounds[0]), bounds[1]),
         *cut(interval, bounds),
@@ -215,6 +240,7 @@ def _claim(
         level,
         None if reached is None else reached.average,
         half_width=(interval[1] - interval[0]) / 2.0,
+        basis=basis_of(known) if quantity == "mean" else None,
     )
 
 

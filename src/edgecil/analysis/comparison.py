@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -16,20 +16,23 @@ from edgecil.analysis.pair_verdicts import (
     Verdict,
     compare_tables,
 )
+from edgecil.analysis.pairs import published_names
 from edgecil.analysis.plausibility import warn_of_failures
 from edgecil.analysis.plots import COMPARISON_HEIGHT, draw_comparisons
 from edgecil.analysis.profiles import PerformanceProfile, profile_methods
 from edgecil.analysis.sources import Gathered, Source, gather
 from edgecil.analysis.standings import ComparedGroup, Standing, group_comparisons
-from edgecil.analysis.terms import Terms
+from edgecil.analysis.terms import IntervalKind, Terms
 from edgecil.errors import UnknownNameError, UsageError, name_parameters, unknown_name_error
 from edgecil.hints import Level
 from edgecil.io.files import replace_file
 from edgecil.io.json import checked_json, read_typed_json
 from edgecil.io.notebook import html_figure, html_table, new_axes, show_printed
 from edgecil.options import checked
+from edgecil.runs.published import PublishedResult
 from edgecil.runs.reading.reading_options import ReadingOptions
 from edgecil.wording.comparison_sentences import describe_comparisons
+from edgecil.wording.published import describe_published
 
 if TYPE_CHECKING:
     import pandas
@@ -202,6 +205,8 @@ def compare(
     metric: str | None = None,
     classifier: str | None = None,
     level: Level | None = None,
+    interval: IntervalKind | None = None,
+    anytime: bool = False,
     **reading: Unpack[ReadingOptions],
 ) -> MethodComparison:
     """Compare methods on the class orders, and the training seeds, that they share.
@@ -214,14 +219,19 @@ def compare(
         metric: metric to compare; by default the experiment's.
         classifier: classifier of the methods, such as `nme`; each method's main one by default.
         level: probability with which an interval contains what it is about; 0.95 by default.
+        interval: `t` for Student's (or Welch's) interval whatever the spread is; by default that of
+            the measured model, which is nearly always the same.
+        anytime: whether verdicts and intervals stay valid if one compares again after every run. By
+            default they are for a number of runs that was chosen beforehand.
         reading: see :class:`~edgecil.runs.reading.reading_options.ReadingOptions`.
     """
     gathered = gather(source, metric=metric, classifier=classifier, **reading)
     baseline = reading.get("baseline")
-    compared = _choose_methods(gathered, method, baseline)
-    terms = Terms.of(level=level)
+    published = [published_names(part.table, part.published) for part in gathered.datasets]
+    compared = _choose_methods(gathered, published, method, baseline)
+    terms = Terms.of(level=level, interval=interval, anytime=anytime)
     tables = [part.table for part in gathered.datasets]
-    judged = compare_tables(tables, compared, terms)
+    judged = compare_tables(tables, compared, terms, published)
     pairs = tuple(pair for pairs in judged.by_table for pair in pairs)
     if not pairs:
         raise UsageError(
@@ -230,11 +240,13 @@ def compare(
             "Train both on the same protocol with the same order seed."
         )
     notes = [note for part in gathered.datasets for note in part.notes]
-    for table in tables:
+    for table, results in zip(tables, published, strict=True):
         for name in compared:
             if name in table.methods:
                 failures = warn_of_failures(table, name, None)
                 notes += [f"{name}, {failure}" for failure in failures]
+            elif name in results:
+                notes.append(describe_published(name, results[name]))
     return MethodComparison(
         ", ".join(gathered.words),
         gathered.metric,
@@ -248,10 +260,14 @@ def compare(
 
 
 def _choose_methods(
-    gathered: Gathered, method: Sequence[str] | None, baseline: str | None
+    gathered: Gathered,
+    published: Sequence[Mapping[str, PublishedResult]],
+    method: Sequence[str] | None,
+    baseline: str | None,
 ) -> tuple[str, ...]:
-    """Return the methods to compare, at least two."""
-    available = dict.fromkeys(name for part in gathered.datasets for name in part.table.methods)
+    """Return the methods to compare, at least two; published ones come last."""
+    names = [name for part in gathered.datasets for name in part.table.methods]
+    available = dict.fromkeys([*names, *(name for results in published for name in results)])
     chosen = dict.fromkeys(method or available)
     for name in chosen:
         if name not in available:

@@ -19,9 +19,9 @@ from typing_extensions import Unpack
 from edgecil.analysis.claims import Claims, make_claims
 from edgecil.analysis.pair_verdicts import Comparison, judge_pairs
 from edgecil.analysis.pairs import Pairs, pair_methods
-from edgecil.analysis.samples import find_truth, know_orders, representative_orders
+from edgecil.analysis.samples import design_of, find_truth, know_orders, representative_orders
 from edgecil.analysis.sources import DatasetRuns, Source, gather
-from edgecil.analysis.terms import Terms
+from edgecil.analysis.terms import DEFAULT_TERMS, IntervalKind, Terms
 from edgecil.entries import Entries
 from edgecil.errors import UsageError, warn
 from edgecil.experiments.experiment import Experiment
@@ -93,6 +93,7 @@ def advise(
     *,
     target: float | None = None,
     seconds: float | None = None,
+    terms: Terms = DEFAULT_TERMS,
 ) -> NextStep:
     """Return what to run next for a method.
 
@@ -103,16 +104,19 @@ def advise(
     orders = table.orders(method)
     repeated = not table.has_orders or bool((orders.counts > 1).any())
     again = 0 if repeated else min(REPEATED_ORDERS, claims.order_count)
-    left, unit = table.space.size - claims.order_count, unit_of(claims.population)
+    unit = unit_of(claims.population)
+    left = table.space.size - claims.order_count if unit == "order" else _MOST_ORDERS
     # Further orders of a file whose orders were chosen in an unknown way are like those in it.
-    replaces = not claims.blind and not all(find_protocol(it).unknown for it in claims.protocols)
+    is_unknown = all(find_protocol(name).unknown for name in claims.protocols)
+    replaces = unit == "order" and not claims.blind and not is_unknown
     known = None
     if not replaces:
-        known = know_orders(table, representative_orders(table, method)[1])
+        _, chosen = representative_orders(table, method)
+        known = know_orders(table, chosen, design_of(table, method, chosen), terms)
     if claims.mean.validity == "measured":
         step = NextStep("repeats" if again else "nothing", repeats=again)
     elif known is None:
-        more = LEAST_RUNS - (0 if replaces else claims.order_count)
+        more = LEAST_RUNS - (0 if replaces else claims.run_count)
         step = NextStep("orders", min(max(more, 1), left), replaces=replaces, unit=unit)
     else:
         level = claims.level
@@ -359,6 +363,7 @@ def next_runs(
     metric: str | None = None,
     classifier: str | None = None,
     level: Level | None = None,
+    interval: IntervalKind | None = None,
     order_seed: int = 0,
     out: str | Path | None = None,
     overwrite: bool = False,
@@ -375,6 +380,7 @@ def next_runs(
         classifier: the classifier of the methods, such as `nme`; each method's main one by
             default.
         level: probability with which the interval contains the mean; 0.95 by default.
+        interval: as for :func:`edgecil.analyze`.
         order_seed: seed for choosing class orders.
         out: JSON file to write the orders to, which `run` accepts as `sequences`; requires runs on
             one dataset. Nothing is written if no further orders are suggested. A file of an
@@ -388,7 +394,7 @@ def next_runs(
         raise UsageError(f"`order_seed` must be at least 0. Got {order_seed} instead.")
     if target is not None and not 0.0 < target < math.inf:
         raise UsageError(f"`target` must be a positive number of points. Got {target:g} instead.")
-    terms = Terms.of(level=level)
+    terms = Terms.of(level=level, interval=interval)
     gathered = gather(source, metric=metric, classifier=classifier, **reading)
     runs = gathered.datasets
     if out is not None and len(runs) > 1:
@@ -396,7 +402,7 @@ def next_runs(
         raise UsageError(f"`out` requires runs on one dataset. Got {names}.")
     tables = [part.table for part in runs]
     methods = tuple(dict.fromkeys(name for table in tables for name in table.methods))
-    pairs_of_table = [pair_methods(table, table.methods) for table in tables]
+    pairs_of_table = [pair_methods(table, table.methods, terms) for table in tables]
     judged = judge_pairs(tables, pairs_of_table, methods, terms)
     advice = []
     for part, pairs, comparisons in zip(runs, pairs_of_table, judged.by_table, strict=True):
@@ -440,7 +446,7 @@ def _next(
         if len(table.orders(name)):
             claims = make_claims(table, name, find_truth(table, name), terms)
             seconds = run_seconds(runs, name)
-            steps[name] = advise(table, name, claims, target=target, seconds=seconds)
+            steps[name] = advise(table, name, claims, target=target, seconds=seconds, terms=terms)
     most = min(table.space.size - len(table.sequences), MOST_ORDERS)
     comparison_of = {comparison.methods: comparison for comparison in comparisons}
     decisions: dict[str, dict[str, int | None]] = {}
@@ -454,7 +460,8 @@ def _next(
             )
             decisions.setdefault(ahead, {})[behind] = needed
             grades.setdefault(ahead, {})[behind] = comparison.grade
-    more = min(max((step.order_count for step in steps.values()), default=0), MOST_ORDERS)
+    further = [step.order_count for step in steps.values() if step.unit == "order"]
+    more = min(max(further, default=0), MOST_ORDERS)
     again = max((step.repeats for step in steps.values()), default=0)
     tools = {_tool(experiment) for experiment in runs.experiments}
     repeat = table.sequences[:again]

@@ -15,18 +15,18 @@ from typing import TypeVar
 import numpy as np
 
 from edgecil.analysis.pairs import PairDifferences, Pairs, pair_methods
-from edgecil.analysis.samples import describe_population
+from edgecil.analysis.samples import Basis
 from edgecil.analysis.terms import DEFAULT_TERMS, Terms
 from edgecil.io.notebook import show_printed
 from edgecil.runs.metrics import find_metric
+from edgecil.runs.published import PublishedResult
 from edgecil.runs.run_table import Runs
 from edgecil.statistics.distributions import SAME
-from edgecil.statistics.posterior import Combination, Interval, Posterior, combine, cut
+from edgecil.statistics.posterior import Interval, combine, cut
 from edgecil.statistics.verdicts import LEAST_RUNS, LEVEL, Grade, grade
+from edgecil.wording.verdicts import NoVerdict
 
 _Key = TypeVar("_Key", bound=Hashable)
-
-_LEAST_P = 1e-12  # what the grid of the posterior can resolve
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -107,7 +107,8 @@ class Comparison(Verdict):
         chosen_by: protocols that chose the orders, if they are not random.
         population: what the comparison is about: `uniformly random class orders and trainings`, or
             less.
-        why_no_interval: a few words; None where there is an interval.
+        basis: what the interval is: Student's or Welch's t, or what moved it; None without one.
+        why_no_interval: why there is none; None where there is one.
     """
 
     dataset: str = ""
@@ -119,7 +120,8 @@ class Comparison(Verdict):
     random_orders: bool = True
     chosen_by: tuple[str, ...] = ()
     population: str = "uniformly random class orders and trainings"
-    why_no_interval: str | None = None
+    basis: Basis | None = None
+    why_no_interval: NoVerdict | None = None
 
     @property
     def losses(self) -> int:
@@ -192,31 +194,24 @@ class JudgedTables:
 class _Question:
     """One comparison before its p-value is adjusted: the first method against the second.
 
-    `mean` is the mean difference in the unit of the metric, and `count` the number of runs of each
-    method behind it.
+    Over datasets, `pair` has a value for each of them.
     """
 
     first: str
     second: str
     metric: str
-    posterior: Posterior | Combination | None
-    mean: float
-    count: int = LEAST_RUNS
+    pair: PairDifferences
 
     @property
     def p(self) -> float | None:
         """P of this comparison alone; None where there is no interval."""
-        if self.posterior is None:
-            return None
-        above = float(self.posterior.above("mean", 0.0))
-        below = float(self.posterior.cdf("mean", 0.0))
-        return min(1.0, max(2.0 * min(below, above), _LEAST_P))
+        return self.pair.p_value
 
     @property
     def gain_sign(self) -> float:
         """What turns a difference of the two into a gain of the method that is ahead."""
         upwards = 1.0 if find_metric(self.metric).higher_is_better else -1.0
-        return upwards if upwards * self.mean >= 0.0 else -upwards
+        return upwards if upwards * self.pair.mean >= 0.0 else -upwards
 
     @property
     def first_is_ahead(self) -> bool:
@@ -225,12 +220,23 @@ class _Question:
 
 
 def compare_tables(
-    tables: Sequence[Runs], methods: Sequence[str], terms: Terms = DEFAULT_TERMS
+    tables: Sequence[Runs],
+    methods: Sequence[str],
+    terms: Terms = DEFAULT_TERMS,
+    published: Sequence[Mapping[str, PublishedResult]] = (),
 ) -> JudgedTables:
-    """Return every pair of methods on each table, and over all of them, as one family."""
-    pairs_of_table = [
-        pair_methods(table, [name for name in methods if name in table.methods]) for table in tables
-    ]
+    """Return every pair of methods on each table, and over all of them, as one family.
+
+    Args:
+        tables: the runs on each dataset.
+        methods: whose pairs are compared.
+        terms: how intervals are made and verdicts are given.
+        published: for each table, results of which only a summary is known, by name.
+    """
+    pairs_of_table = []
+    for table, results in zip(tables, published or [{}] * len(tables), strict=True):
+        names = [name for name in methods if name in table.methods or name in results]
+        pairs_of_table.append(pair_methods(table, names, terms, results))
     return judge_pairs(tables, pairs_of_table, methods, terms)
 
 
@@ -245,13 +251,11 @@ def judge_pairs(
     questions: dict[tuple[int, str, str], _Question] = {}
     for place, pairs in enumerate(pairs_of_table):
         for (first, second), pair in pairs.items():
-            questions[place, first, second] = _Question(
-                first, second, metric, pair.posterior, pair.mean, pair.count
-            )
+            questions[place, first, second] = _Question(first, second, metric, pair)
     overall_place = len(tables)
-    for (first, second), posteriors in _over_datasets(pairs_of_table, methods).items():
-        over = combine(posteriors, [1.0 / len(posteriors)] * len(posteriors))
-        questions[overall_place, first, second] = _Question(first, second, metric, over, over.mean)
+    overall_pairs = {} if terms.anytime else _over_datasets(pairs_of_table, methods)
+    for (first, second), pair in overall_pairs.items():
+        questions[overall_place, first, second] = _Question(first, second, metric, pair)
     alone = {key: question.p for key, question in questions.items()}
     adjusted = holm(alone)
     family = sum(p is not None for p in alone.values())
@@ -269,17 +273,21 @@ def judge_pairs(
     return JudgedTables(tuple(map(tuple, by_table)), tuple(overall))
 
 
-def _over_datasets(
-    pairs_of_table: Sequence[Pairs], methods: Sequence[str]
-) -> dict[tuple[str, str], list[Posterior | Combination]]:
-    """Return the posteriors of each pair on the datasets that have one, if these are several."""
-    several: dict[tuple[str, str], list[Posterior | Combination]] = {}
+def _over_datasets(pairs_of_table: Sequence[Pairs], methods: Sequence[str]) -> Pairs:
+    """Return each pair over the datasets on which it has an interval, if these are several.
+
+    Each dataset weighs the same. There is no such pair that stays valid after every run.
+    """
+    overall: Pairs = {}
     for key in combinations(methods, 2):
         pairs = [pairs[key] for pairs in pairs_of_table if key in pairs]
+        pairs = [pair for pair in pairs if pair.has_interval]
         posteriors = [pair.posterior for pair in pairs if pair.posterior is not None]
         if len(posteriors) > 1:
-            several[key] = posteriors
-    return several
+            over = combine(posteriors, [1.0 / len(posteriors)] * len(posteriors))
+            means = np.array([pair.mean for pair in pairs])
+            overall[key] = PairDifferences(means, over, "", LEAST_RUNS)
+    return overall
 
 
 def _judge(
@@ -297,19 +305,22 @@ def _judge(
         ahead=ahead,
         behind=behind,
         metric=question.metric,
-        difference=abs(question.mean),
+        difference=abs(question.pair.mean),
         level=level,
-        grade="too few" if question.count < LEAST_RUNS else "cannot tell",
+        grade="too few" if question.pair.count < LEAST_RUNS else "cannot tell",
         adjusted_for=family,
     )
-    if question.posterior is None or alone is None or p is None:
+    posterior = question.pair.posterior
+    if posterior is None or alone is None or p is None:
         return verdict
     least, most = find_metric(question.metric).bounds
-    wide_level = 1.0 - (1.0 - level) * alone / p
-    ends = cut(question.posterior.interval("mean", wide_level), (least - most, most - least))
-    low, high = sorted(question.gain_sign * end for end in ends)
-    above = float(question.posterior.above("mean", 0.0))
-    sureness = grade(p, question.count)
+    ends = question.pair.interval(1.0 - (1.0 - level) * alone / p)
+    low = high = None
+    if ends is not None:
+        ends = cut(ends, (least - most, most - least))
+        low, high = sorted(question.gain_sign * end for end in ends)
+    above = float(posterior.above("mean", 0.0))
+    sureness = grade(p, question.pair.count)
     is_decided = sureness in ("clear", "likely")
     return replace(
         verdict,
@@ -332,15 +343,10 @@ def _compare_pair(
     is_tie = np.abs(gains) <= SAME
     won = float(np.mean(np.where(is_tie, 0.5, gains > 0.0)))
     ties = int(is_tie.sum()) if pair.paired else 0
-    new_run, reason, seeds = None, None, 0
-    if pair.posterior is not None:
+    new_run = None
+    if pair.posterior is not None and pair.has_interval:
         above = float(pair.posterior.above("next", 0.0))
         new_run = above if question.gain_sign > 0.0 else 1.0 - above
-        seeds = pair.posterior.shared_seeds
-    elif pair.count < LEAST_RUNS:
-        reason = f"requires at least {LEAST_RUNS} orders; got {pair.count}"
-    else:
-        reason = "requires orders chosen at random"
     return Comparison(
         **vars(verdict),
         dataset=table.dataset,
@@ -349,10 +355,11 @@ def _compare_pair(
         ties=ties,
         new_run_probability=new_run,
         paired=pair.paired,
-        random_orders=pair.choice.random,
-        chosen_by=() if pair.choice.random else tuple(pair.choice.protocols),
-        population=describe_population(table, pair.design, seeds, pair.choice),
-        why_no_interval=reason,
+        random_orders=pair.random_orders,
+        chosen_by=pair.chosen_by,
+        population=pair.population,
+        basis=pair.basis,
+        why_no_interval=pair.no_verdict,
     )
 
 
@@ -363,7 +370,7 @@ def _differences_by_dataset(
     differences = {}
     for table, pairs in zip(tables, pairs_of_table, strict=True):
         pair = pairs.get((question.first, question.second))
-        if pair is not None and pair.posterior is not None:
+        if pair is not None and pair.has_interval:
             differences[table.dataset] = question.gain_sign * pair.mean
     return differences
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from edgecil.analysis.terms import DEFAULT_TERMS, Terms
 from edgecil.io.arrays import Floats, Ints
 from edgecil.runs.design import Design
 from edgecil.runs.metrics import find_metric
@@ -16,17 +17,23 @@ from edgecil.sequences.protocols import ENUMERATE, Protocol, find_protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.statistics.posterior import (
+    Combination,
     Posterior,
     evidence,
     independent_variance,
     measured_prior,
     posterior,
 )
+from edgecil.statistics.student import Student
 from edgecil.statistics.verdicts import LEAST_RUNS
 from edgecil.wording.populations import Chosen, population_words
 
 _FEWEST = 2
+_PER_CENT = (0.0, 100.0)
+_ROUNDING = 1e-12
+_USUAL = 3.0  # times the least standard deviation on truth tables is a usual one
 LEAST_SAMPLE = 30
+_WIDEST = 3.0  # half an interval of the next run, in standard deviations
 _TENTH = 10  # an int, as |Ω| may exceed any float
 
 
@@ -200,8 +207,16 @@ def describe_population(
     return population_words(design, chosen=chosen, shared_seeds=seeds, order_name=table.order_name)
 
 
-def know_orders(table: Runs, orders: Orders) -> Posterior | None:
-    """Return what trainings on some orders say; None with fewer than three orders."""
+def know_orders(
+    table: Runs, orders: Orders, design: Design, terms: Terms = DEFAULT_TERMS
+) -> Posterior | None:
+    """Return what trainings on some orders say; see :func:`know`.
+
+    Trainings of one class order are a sample of further trainings of it.
+    """
+    if design.is_one_order:
+        trainings = np.concatenate(orders.repeats())[:, None]
+        return know(trainings, np.arange(len(trainings))[:, None], None, terms=terms)
     variance = None
     if len(orders) > 1 and table.by_class is not None and (orders.counts == 1).all():
         classes = table.by_class[orders.rows[:, 0]]
@@ -212,31 +227,99 @@ def know_orders(table: Runs, orders: Orders) -> Posterior | None:
             )
             tasks = np.array([[own[class_] for class_ in table.classes] for own in place_of])
             variance = float(independent_variance(classes, tasks))
-    return know(orders.values, orders.seeds, table.metric, class_variance=variance)
+    return know(orders.values, orders.seeds, table.metric, class_variance=variance, terms=terms)
 
 
 def know(
-    values: Floats, seeds: Ints, metric: str, *, class_variance: float | None = None
+    values: Floats,
+    seeds: Ints,
+    metric: str | None,
+    *,
+    class_variance: float | None = None,
+    terms: Terms = DEFAULT_TERMS,
 ) -> Posterior | None:
-    """Return what values of some orders say; None with fewer than three orders.
+    """Return what values of some orders say.
+
+    The prior on the standard deviation is of accuracies in per cent, over class orders; any other
+    metric, whose scale says nothing, has Student's t.
 
     Args:
         values: (n, r) of order and training; NaN where an order has fewer trainings.
         seeds: (n, r) their training seeds; -1 there.
-        metric: what they are values of.
+        metric: what they are values of; None for trainings of one class order.
         class_variance: see :func:`~edgecil.statistics.posterior.independent_variance`.
+        terms: how the interval is made.
+
+    Returns:
+        None with fewer than three orders, and without a prior if all values are equal: these show
+        no spread.
     """
     if len(values) < LEAST_RUNS:
+        return None
+    has_prior = metric is not None and find_metric(metric).bounds == _PER_CENT
+    if (terms.textbook or not has_prior) and _are_equal(values):
         return None
     given = ~np.isnan(values)
     means = np.nanmean(values, axis=1)
     within = float(np.where(given, (values - means[:, None]) ** 2, 0.0).sum())
     return posterior(
         evidence(means, repeats=given.sum(axis=1), within=within),
-        prior=measured_prior() if np.isfinite(find_metric(metric).bounds).all() else None,
+        prior=measured_prior() if has_prior else None,
         class_variance=class_variance,
         shared_seeds=shared_seeds(seeds),
+        textbook=terms.textbook,
     )
+
+
+def shows_runs(known: Posterior) -> bool:
+    """Return whether runs show enough of their spread to say where the next one lies.
+
+    From three or four it would be an interval of eight standard deviations and more.
+    """
+    low, high = known.interval("next")
+    return (high - low) / 2.0 <= _WIDEST * float(known.std)
+
+
+def why_unknown(count: int, unit: str) -> str:
+    """Return why :func:`know` says nothing of so many orders, runs or trainings."""
+    if count < LEAST_RUNS:
+        return f"requires at least {LEAST_RUNS} {unit}s; got {count}"
+    return f"all {count} {unit}s are equal, which shows no spread"
+
+
+def _are_equal(values: Floats) -> bool:
+    """Return whether values do not differ by more than rounding."""
+    largest = float(np.nanmax(np.abs(values)))
+    return float(np.nanmax(values) - np.nanmin(values)) <= _ROUNDING * largest
+
+
+Basis = Literal[
+    "student", "welch", "constant", "anytime",
+    "nearly equal", "large spread", "outliers", "classes", "repeats", "shared seed", "combined",
+]  # fmt: skip
+"""What an interval is: a textbook's, or what moved it."""
+
+
+def basis_of(known: Posterior | Student | Combination) -> Basis:
+    """Return whether the interval of a mean is Student's t, or what moved it from there."""
+    if isinstance(known, Student):
+        return "constant" if known.against_constant else "welch"
+    if isinstance(known, Combination):
+        return "combined"
+    if known.is_student:
+        return "student"
+    if known.shared_seeds:
+        return "shared seed"
+    if known.evidence.has_repeats:
+        return "repeats"
+    if known.class_variance is not None:
+        return "classes"
+    student = replace(known, is_student=np.array(True))
+    if known.half_width() < student.half_width():
+        return "large spread"
+    spread = float(np.sqrt(known.evidence.squares / known.evidence.freedom))
+    is_usual = known.prior is not None and spread > _USUAL * known.prior.std_range[0]
+    return "outliers" if is_usual else "nearly equal"
 
 
 def shared_seeds(seeds: Ints) -> int:

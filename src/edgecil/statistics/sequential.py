@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import fmean
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Bools, Floats
 from edgecil.statistics.arguments import open_probability
+from edgecil.statistics.student import Student
 from edgecil.statistics.verdicts import LEVEL
 
 # Variance of the prior of (mean - value)/std; intervals of 5 to 50 values are near their narrowest.
@@ -23,12 +25,13 @@ _PRIOR = 1.5
 # How far beyond the others, in standard deviations, one value that is not seen yet may be.
 _UNSEEN = 2.0
 # With fewer values, moderately skewed and bimodal ones exceed the error rate.
-_LEAST = 5
+LEAST_LOOK = 5
+_STEPS, _LEAST_P = 50, 1e-12  # of the search for a p-value
 _EQUAL = 1e-6  # values that differ by less show no spread
 
 
 def confidence_interval(
-    values: Sequence[float], level: float = LEVEL, *, least: int = _LEAST
+    values: Sequence[float], level: float = LEVEL, *, least: int = LEAST_LOOK
 ) -> tuple[float, float] | None:
     """Return the interval of the mean after n values, valid for all n at the same time.
 
@@ -73,6 +76,62 @@ def confidence_interval(
     return mean - half, mean + half
 
 
+@dataclass(frozen=True)
+class ConfidenceSequence:
+    """What values that were seen one after the other say of their mean, at any time.
+
+    Attributes:
+        mean: of the values so far, less what they are compared with.
+        std: their sample standard deviation.
+        size: their number.
+        fixed: the mean of an independent sample that does not grow, around 0, which is compared
+            with them; None without one.
+    """
+
+    mean: float
+    std: float
+    size: int
+    fixed: Student | None = None
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> ConfidenceSequence | None:
+        """Return what values say; None before the first look, and if all of them are equal."""
+        if len(values) < LEAST_LOOK:
+            return None
+        mean = fmean(values)
+        variance = math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
+        return cls(mean, math.sqrt(variance), len(values)) if variance > 0.0 else None
+
+    def interval(self, level: float = LEVEL) -> tuple[float, float] | None:
+        """Return the interval of :func:`confidence_interval`; None if it is infinite.
+
+        Beside a sample that does not grow, both intervals miss with half the probability, so that
+        their difference holds at all times, too (Bonferroni).
+        """
+        alpha = 1.0 - level
+        added = 0.0
+        if self.fixed is not None:
+            alpha /= 2.0
+            low, high = self.fixed.interval("mean", 1.0 - alpha)
+            added = (high - low) / 2.0
+        scale = reach(self.size, 1.0 - alpha)
+        if scale is None:
+            return None
+        half = scale * self.std + added
+        return self.mean - half, self.mean + half
+
+    @property
+    def p_value(self) -> float:
+        """The least 1 - level at which the interval excludes 0, at most 1; valid at any time."""
+        low, high = math.log(_LEAST_P), 0.0
+        for _ in range(_STEPS):
+            middle = (low + high) / 2.0
+            ends = self.interval(1.0 - math.exp(middle))
+            excludes = ends is not None and (ends[0] > 0.0 or ends[1] < 0.0)
+            low, high = (low, middle) if excludes else (middle, high)
+        return math.exp(high)
+
+
 def excludes_zero(series: Floats, level: float = LEVEL) -> Bools:
     """Return whether :func:`confidence_interval` excludes 0 after each value of series (B, n)."""
     counts = np.arange(1, series.shape[1] + 1)
@@ -84,7 +143,7 @@ def excludes_zero(series: Floats, level: float = LEVEL) -> Bools:
     return np.asarray(np.abs(sums / counts + series[:, :1]) > far)
 
 
-def reach(count: int, level: float = LEVEL, *, least: int = _LEAST) -> float | None:
+def reach(count: int, level: float = LEVEL, *, least: int = LEAST_LOOK) -> float | None:
     """Return the half-width of :func:`confidence_interval`, in sample standard deviations.
 
     None where there is no interval yet.

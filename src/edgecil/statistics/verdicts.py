@@ -8,6 +8,8 @@ LEVEL = 0.95
 """Probability with which an interval contains what it is about, unless another is given."""
 LEAST_RUNS = 3
 """Runs, or orders, below which there is neither an interval nor a verdict."""
+LEAST_SHOWN = 5
+"""Runs that say where the next one lies; fewer do where the accuracies of classes are known."""
 CLEAR, LIKELY = 0.01, 0.05
 """p-values below which a difference is clear, and likely."""
 

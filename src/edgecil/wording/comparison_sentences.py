@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from edgecil.sequences.protocols import find_protocol
 from edgecil.statistics.verdicts import LEAST_RUNS
+from edgecil.wording.intervals import interval_remark
 from edgecil.wording.phrases import (
     bracket,
     count,
@@ -16,6 +17,7 @@ from edgecil.wording.phrases import (
     points,
 )
 from edgecil.wording.populations import unit_of
+from edgecil.wording.verdicts import no_verdict_words
 
 if TYPE_CHECKING:
     from edgecil.analysis.pair_verdicts import Comparison, OverallComparison, Verdict
@@ -34,22 +36,21 @@ def describe_pair(pair: Comparison, title: str = "", *, brief: bool = False) -> 
     ahead, behind = pair.ahead, pair.behind
     of_metric = f" in {title}" if title else ""
     gain = points(pair.difference, pair.metric)
-    if pair.ties == pair.n:
+    unit = unit_of(pair.population)
+    if pair.n and pair.ties == pair.n:
         return f"{ahead} and {behind} are equal on {_all(pair)}."
-    if pair.grade == "too few":
-        unit = unit_of(pair.population)
+    if pair.grade == "too few" and pair.why_no_interval == "few":
         runs = f"One {unit} of both is" if pair.n == 1 else f"Two {unit}s of both are"
         return (
             f"{runs} too few to compare {ahead} and {behind} ({ahead} is {gain} "
             f"ahead{of_metric} so far). Train {count(LEAST_RUNS - pair.n, f'more {unit}')}."
         )
     if pair.interval is None:
-        return (
-            f"{ahead} is {gain} ahead of {behind}{of_metric}, {_wins(pair)}; these were "
-            "not chosen at random, so nothing can be said about others."
-        )
+        why = no_verdict_words(pair.why_no_interval or "too early", unit)
+        return f"{ahead} is {gain} ahead of {behind}{of_metric}, {_wins(pair)}; {why}."
     over = "" if brief else f" over {pair.population}"
-    around = bracket(interval_words(pair.interval, pair.level))
+    remark = interval_remark(pair.basis, pair.n, unit)
+    around = bracket(interval_words(pair.interval, pair.level), remark)
     sentence = f"{_verdict(pair, gain, of_metric)} on average{over}{around}, {_wins(pair)}"
     if brief or pair.new_run_probability is None:
         return f"{sentence}."

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from edgecil.io.numbers import format_duration, per_cent, rounded, rounded_limit
 from edgecil.runs.metrics import DEFAULT_METRIC, find_metric
-from edgecil.statistics.verdicts import LEAST_RUNS, Grade
+from edgecil.statistics.verdicts import LEAST_RUNS, LEAST_SHOWN, Grade
+from edgecil.wording.intervals import interval_remark
 from edgecil.wording.phrases import bracket, count, interval_words, join_words
 from edgecil.wording.populations import unit_of
 
@@ -31,20 +32,19 @@ def describe_claims(claims: Claims, name: str = "", metric: str = DEFAULT_METRIC
     of = "of " if what else ""
     verb = f"{name} reaches" if name else "reaches"
     between = f"between {rounded(claims.lowest)} and {rounded(claims.highest)}"
-    if claims.order_count == 1 or claims.lowest == claims.highest:
+    if claims.run_count == 1 or claims.lowest == claims.highest:
         between = f"at {rounded(claims.lowest)}"
     kind = unit_of(claims.population)
-    orders = count(claims.order_count, kind)
+    orders = count(claims.run_count, kind)
     guess = "" if claims.chance is None else f"chance is {rounded(claims.chance)} %"
     beside = f" ({guess})" if guess else ""
     if claims.mean.validity == "none":
         verb = f"{name} ran" if name else "ran"
-        few = claims.order_count < LEAST_RUNS
-        missing = (
-            f"a claim about other {kind}s requires {LEAST_RUNS}"
-            if few
-            else "these were not chosen at random, so no interval is given for a new order"
-        )
+        missing = "these were not chosen at random, so no interval is given for a new order"
+        if claims.run_count < LEAST_RUNS:
+            missing = f"a claim about other {kind}s requires {LEAST_RUNS}"
+        elif claims.blind or kind != "order":
+            missing = "these are equal, so that nothing shows how far others may differ"
         at = f"with {what}{between}" if what else between
         return f"{verb} {orders} {at}{unit}{beside}; {missing}{_probes(claims.probes)}."
     assert claims.mean.value is not None
@@ -61,17 +61,28 @@ def describe_claims(claims: Claims, name: str = "", metric: str = DEFAULT_METRIC
     interval = ""
     if claims.mean.interval is not None:
         interval = interval_words(claims.mean.interval, claims.mean.level)
-    claim = f"{mean}{bracket(interval, guess)}"
+    remark = interval_remark(claims.mean.basis, claims.run_count, kind)
+    claim = f"{mean}{bracket(interval, remark, guess)}"
+    others = ""
+    if kind == "training":
+        others = f"; nothing follows about other {_order_name(claims.population)}s"
     if claims.next_run.interval is None:
-        return f"{claim}. The {orders} lie {between}{unit}{_probes(claims.probes)}."
+        if claims.run_count < LEAST_SHOWN:
+            others = f"; where a new run lies takes {LEAST_SHOWN} {kind}s to say{others}"
+        return f"{claim}. The {orders} lie {between}{unit}{_probes(claims.probes)}{others}."
     low, high = claims.next_run.interval
     outside = {clause: value for clause, value in claims.probes.items() if not low <= value <= high}
     inside = {clause: value for clause, value in claims.probes.items() if clause not in outside}
     return (
         f"{claim}. A new run lies between {rounded_limit(low)} and {rounded_limit(high)} "
         f"({per_cent(claims.next_run.level)}){_exceptions(outside)}; the {orders} lie "
-        f"{between}{unit}{_probes(inside)}."
+        f"{between}{unit}{_probes(inside)}{others}."
     )
+
+
+def _order_name(population: str) -> str:
+    """What an order is called in a population of trainings: `class order` or `task order`."""
+    return " ".join(population.split()[-2:])
 
 
 def _exceptions(probes: Mapping[str, float]) -> str:
