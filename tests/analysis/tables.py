@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -112,6 +112,21 @@ def table_of(
         for run in runs_of(method, name, accuracy)
     ]
     return build(runs)
+
+
+def drawn_table(
+    methods: Mapping[str, Callable[[ClassSequence], float | None]],
+    count: int,
+    *,
+    seeds: Sequence[int] = (),
+) -> Runs:
+    """Return runs of as many random orders, with one training seed unless there are more."""
+    orders = SPACE.sample(count, np.random.default_rng(count))
+    return build(
+        Run(method, "made-up", "random", f"seed-{place}", order, seed, accuracy(order))
+        for method, accuracy in methods.items()
+        for place, (order, seed) in enumerate(zip(orders, seeds or [0] * count, strict=True))
+    )
 
 
 def noisy(seed: int, *, mean: float = 50.0, std: float = 5.0) -> Callable[[ClassSequence], float]:

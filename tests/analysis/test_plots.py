@@ -5,13 +5,13 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from edgecil import analyze, compare
-from tests.analysis.tables import noisy, six_classes, table_of
+from tests.analysis.tables import build, drawn_table, noisy, rows, six_classes, table_of
 
 
 def test_a_plot_draws_the_numbers_and_the_population_of_the_claims() -> None:
-    analysis = analyze(
-        table_of({"m": noisy(0), "n": noisy(1)}, ("random", "probes")), similarity=six_classes()
-    )
+    methods = {"m": noisy(0), "n": noisy(1)}
+    table = build([*rows(drawn_table(methods, 5)), *rows(table_of(methods, ("probes",)))])
+    analysis = analyze(table, similarity=six_classes())
     axes = analysis.plot()
     assert analysis.plot(ax=Figure().subplots()) is not axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["m", "n"]
@@ -23,7 +23,7 @@ def test_a_plot_draws_the_numbers_and_the_population_of_the_claims() -> None:
         assert (claims.next_run.low, claims.next_run.high) in drawn
         assert (claims.mean.value,) in drawn
         assert sorted(claims.probes.values()) in dots
-        assert (min(dots[0]), len(dots[0])) == (analysis["m"].claims.lowest, 3)
+        assert (min(dots[0]), len(dots[0])) == (analysis["m"].claims.lowest, 5)
     assert len(drawn) == 3 * len(analysis)
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
     population = "uniformly random class orders, for one training seed"
