@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from edgecil.runs.cells.cell_table import Cell, CellTable
 from edgecil.runs.cells.decimal_marks import decimal_commas_to_points
 from edgecil.runs.cells.marked_numbers import parse_marked_number
 
-_EMPTY = ("", "-", "--", "---", "–", "—", "−")
+_EMPTY = re.compile(r"[-–—−]*")
 LEVELS = " / "
 """What joins the levels of a header."""
 
@@ -31,7 +32,7 @@ def text_table(
         form,
         source,
         tuple(" ".join(name.split()) for name in header),
-        tuple(tuple(None if cell in _EMPTY else cell for cell in row) for row in cells),
+        tuple(tuple(None if _EMPTY.fullmatch(cell) else cell for cell in row) for row in cells),
         place,
         " ".join(caption.split()),
         facts or {},

@@ -24,6 +24,7 @@ from edgecil.runs.reading.frames import (
     texts_of,
 )
 from edgecil.runs.reading.reading_options import Declarations, describe_columns
+from edgecil.sequences.protocols import PROTOCOLS
 
 SINGLE = ("method", "dataset", "seed", "order", "run", "task", "step", "split", "status", "n")
 """Roles that one column of a frame has."""
@@ -51,6 +52,7 @@ _STEP_CELL = re.compile(
     r"(?:t|task|exp|experience)?[\s_-]*#?(\d{1,4})",
     re.IGNORECASE,
 )
+_PROTOCOLS = {"", "given", *PROTOCOLS}
 _CONTRACT = {
     "method": "method",
     "dataset": "dataset",
@@ -70,7 +72,7 @@ _PERMUTATION = re.compile(r"[(\[]?\d{1,5}(?:[,\s]+\d{1,5}){2,}[)\]]?")
 _MEAN_AT_END = re.compile(r"(?:^|[\s_.\-/]+)(?:means?|avg|average)$", re.IGNORECASE)
 _MEAN_AT_START = re.compile(r"^(?:means?|avg|average)(?:[\s_.\-/]+|$)", re.IGNORECASE)
 
-LONG_COLUMNS = ("method", "dataset", "seed", "task", "step")
+LONG_COLUMNS = ("method", "dataset", "seed", "task", "step", "number")
 """Names of columns that were names of wide ones."""
 
 FACT_ROLES = ("class order", "task sizes", "task count", "unit")
@@ -325,8 +327,28 @@ def _check_values(frame: Frame) -> None:
             frame.roles[name] = "setting"
         elif _is_only_label(role, cells):
             frame.roles[name] = "label"
+        elif role == "protocol" and not _are_protocols(frame, cells):
+            frame.roles[name] = "scenario"
+        elif role == "metric" and _exceeds_shares(name, cells):
+            frame.roles[name] = "setting"
         elif role is None and all(is_absent(cell) for cell in cells):
             frame.roles[name] = "ignore"
+
+
+def _are_protocols(frame: Frame, cells: Sequence[Cell]) -> bool:
+    """Return whether protocols are those that choose class orders, not settings of a benchmark."""
+    has_orders = bool(frame.with_role("sequence", "order"))
+    return has_orders or all(text in _PROTOCOLS for text in texts_of(cells))
+
+
+def _exceeds_shares(name: str, cells: Sequence[Cell]) -> bool:
+    """Return whether a column is called a share of a whole, and all its numbers are counts."""
+    meaning = metric_name(name)
+    if meaning is None or meaning.unit != "share":
+        return False
+    numbers = [number_in(cell) for cell in dict.fromkeys(cells)]
+    values = [number.value for number in numbers if number is not None]
+    return bool(values) and min(values) > 100.0
 
 
 def _is_only_label(role: str | None, cells: Sequence[Cell]) -> bool:

@@ -174,8 +174,10 @@ def finished_runs(frame: Frame, metric: str, declared: Declarations) -> RunRows:
 
 def resolve_unknown(frame: Frame, declared: Declarations, metric: str = "") -> None:
     """Find out what the columns are that differ between rows which are alike otherwise."""
+    decided: set[str] = set()
     unknown = [name for name in unknown_numbers(frame) if name != metric]
     unknown += frame.with_role("text")
+    unknown += [name for name in frame.with_role("label") if _is_repeated_text(frame.columns[name])]
     for _ in range(len(unknown)):
         known = frame.with_role(*IDENTITY, *STEP_LIKE)
         groups = groups_of(frame, known)
@@ -184,11 +186,20 @@ def resolve_unknown(frame: Frame, declared: Declarations, metric: str = "") -> N
         varying = [
             name
             for name in unknown
-            if frame.roles.get(name) in (None, "text") and not depends_on(frame, name, known)
+            if frame.roles.get(name) in (None, "text", "label")
+            and name not in decided
+            and not depends_on(frame, name, known)
         ]
         if not varying:
             return
+        decided.add(varying[0])
         _decide(frame, varying[0], known)
+
+
+def _is_repeated_text(cells: Sequence[Cell]) -> bool:
+    """Return whether a column has texts, each of which stands in several rows."""
+    texts = texts_of(cells)
+    return not is_numeric(cells) and len(set(texts)) > 1 and 2 * len(set(texts)) <= len(texts)
 
 
 def _decide(frame: Frame, name: str, known: Sequence[str]) -> None:

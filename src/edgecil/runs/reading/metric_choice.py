@@ -45,7 +45,8 @@ def metric_of_column(column: str) -> str:
 
 def choose_metric(frames: Sequence[Frame], asked: str) -> str:
     """Return the name of the metric to read."""
-    offers = [offered_metrics(frame) for frame in frames]
+    clear = [frame for frame in frames if frame.question is None and offered_metrics(frame)]
+    offers = [offered_metrics(frame) for frame in clear or frames]
     names = list(dict.fromkeys(name for offer in offers for name in offer))
     if asked:
         for name in names:

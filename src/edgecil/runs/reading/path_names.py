@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from edgecil.runs.metric_names import metric_name
-from edgecil.runs.reading.column_names import column_name
 from edgecil.runs.reading.dataset_names import is_dataset
 
 METHOD_OF_FILE = "method of file"
@@ -26,10 +25,23 @@ _COMMON = (
     "summary", "summaries", "final", "table", "tables", "eval", "evaluation", "test", "data",
     "matrix", "mat", "scores", "score", "history", "stats", "runs", "run", "exp", "exps",
     "experiment", "experiments", "train", "training", "stdout", "console", "r", "csv", "csvs",
-    "json", "all", "per", "task", "tasks", "values", "value", "curve", "curves", "file", "files",
+    "json", "all", "per", "task", "tasks", "values", "value", "curve", "curves", "readme",
+    "file", "files",
     "graphs", "graph", "plots", "plot", "figures", "avg", "average", "mean", "overall", "class",
     "classes",
 )  # fmt: skip
+_KEYS = {
+    "method": "method",
+    "strategy": "method",
+    "approach": "method",
+    "algorithm": "method",
+    "algo": "method",
+    "learner": "method",
+    "dataset": "dataset",
+    "benchmark": "dataset",
+}
+"""Words of file names before the name of a method or a dataset."""
+
 METRIC_WORDS = (
     "acc", "accuracy", "accuracies", "loss", "losses", "forgetting", "forget", "error", "errors",
     "err", "bwt", "fwt", "auc", "f1", "perplexity", "ppl", "nll", "time", "times", "timing",
@@ -161,8 +173,8 @@ def _roles_of(words: Sequence[str]) -> list[str]:
         if roles[place]:
             continue
         lower = word.lower()
-        key = column_name(word).role if place + 1 < len(words) else ""
-        is_key = key in ("method", "dataset") and roles[place + 1] in ("", "dataset")
+        key = _KEYS.get(lower, "") if place + 1 < len(words) else ""
+        is_key = key != "" and roles[place + 1] in ("", "dataset")
         if lower in METRIC_WORDS and metric_name(lower) is not None:
             roles[place] = "metric"
         elif is_key:
@@ -179,7 +191,7 @@ def _roles_of(words: Sequence[str]) -> list[str]:
 
 def _extend_dataset(words: Sequence[str], roles: list[str]) -> None:
     """Give a dataset the words behind it where both method and dataset have their keys before."""
-    keys = [column_name(word).role for word in words[:-1]]
+    keys = [_KEYS.get(word.lower(), "") for word in words[:-1]]
     if "method" not in keys or "dataset" not in keys:
         return
     place = keys.index("dataset") + 1

@@ -255,7 +255,7 @@ def _runs_of(
     runs: dict[tuple[int, int], _Run] = {}
     for row in order:
         table = frame.table_of_row[row]
-        run = runs.setdefault((groups[row], table if frame.is_log else 0), _Run())
+        run = runs.setdefault((groups[row], table), _Run())
         run.rows.append(row)
         for column in columns:
             number = number_in(frame.columns[column][row])
@@ -274,7 +274,9 @@ def _without_restarted(frame: Frame, runs: dict[tuple[int, int], _Run]) -> list[
     """Return runs without those that were started again later in the same log."""
     kept: dict[tuple[int, str], _Run] = {}
     for (group, table), run in sorted(runs.items()):
-        source = frame.tables[table].source if frame.is_log else ""
+        source = frame.tables[table].source
+        if not frame.with_role("seed"):
+            source += f" {table}"  # nothing says that two runs are the same
         earlier = kept.get((group, source))
         if earlier is None:
             kept[group, source] = run

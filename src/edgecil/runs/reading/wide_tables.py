@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from edgecil.errors import name_some, nearest
 from edgecil.runs.cells.cell_table import Cell
@@ -23,6 +24,7 @@ from edgecil.runs.reading.frames import Frame, is_numeric
 from edgecil.runs.reading.memory_tables import DATA_FRAME
 from edgecil.runs.reading.metric_choice import metric_of_column
 from edgecil.runs.reading.path_names import METRIC_WORDS, parse_name
+from edgecil.runs.reading.questions import ReadingQuestion
 from edgecil.runs.reading.reading_options import Declarations
 
 _UNIT = r"(?:task|exp|experience|context|domain|t|d|session|stage|phase|step|increment|batch)"
@@ -42,15 +44,19 @@ _TASK = re.compile(
     re.IGNORECASE,
 )
 _SEED = re.compile(
-    r"(?P<before>.*?)(?:(?<=[\W_])|^)(?:seed|run|trial|rep|repeat|repetition|fold|s|r)"
+    r"(?P<before>.*?)(?:(?<=[\W_])|^)(?:seed|run|trial|rep|repeat|repetition|fold)"
     r"[ _=#-]*(?P<seed>\d{1,10})(?P<after>.*)",
     re.IGNORECASE,
 )
+_SHORT_SEED = re.compile(r"(?P<before>)[sr](?P<seed>\d{1,10})(?P<after>)", re.IGNORECASE)
+NUMBERED = "number"
+"""The column of the names of columns that are numbers of unknown meaning."""
 _KEYS = ("method", "dataset", "seed", "order", "order_seed", "epoch", "step", "task", "fold")
 _SEED_WORD = re.compile("seed|run|trial|rep|fold", re.IGNORECASE)
 _QUALIFIER = re.compile(
     r"(reproduced|reported|original|paper|published|reimplemented|ours?)[\s_-]+(.+)", re.IGNORECASE
 )
+_MEASURED = {"eval", "evaluated", "evaluation", "test", "tested", "on"}
 _EDGES = " _-./:()[]"
 UNNAMED = "value"
 """The metric of a table that names none."""
@@ -69,6 +75,7 @@ def make_long(frame: Frame, declared: Declarations) -> Frame:
     free = unknown_numbers(frame)
     metrics = frame.with_role("metric")
     candidates = [*free, *(name for name in metrics if not _is_declared(name, declared))]
+    _find_learned(frame, candidates)
     for find in (_charts, _pairs, _steps, _tasks, _seeds, _datasets, _qualified):
         parts = find(frame, candidates)
         if len(parts) > 1 or (parts and find in (_charts, _pairs)):
@@ -78,6 +85,13 @@ def make_long(frame: Frame, declared: Declarations) -> Frame:
         if parts:
             return _melt(frame, parts, declared)
     return frame
+
+
+def _find_learned(frame: Frame, names: Sequence[str]) -> None:
+    """Take a column of tasks beside columns of tasks as the steps of measurement."""
+    tasks = frame.with_role("task")
+    if tasks and not frame.with_role("step") and len(_matches(names, _TASK, ("task",))) > 1:
+        frame.roles[tasks[0]] = "step"
 
 
 def _is_declared(name: str, declared: Declarations) -> bool:
@@ -97,6 +111,8 @@ def _matches(
         rest = " ".join(
             text.strip(_EDGES) for text in (match["before"], match["after"]) if text.strip(_EDGES)
         )
+        if set(words_of(rest)) <= _MEASURED:
+            rest = ""
         if rest and metric_name(rest) is None and column_name(rest).role != "metric":
             continue
         parts[name] = _Part({role: str(int(match[role])) for role in roles}, rest)
@@ -138,11 +154,36 @@ def _seeds(frame: Frame, names: Sequence[str]) -> dict[str, _Part]:
         for name, part in _matches(names, _SEED, ("seed",)).items()
         if not part.metric or _SEED_WORD.search(name)
     }
+    parts = parts or _matches(names, _SHORT_SEED, ("seed",))
     numbered = [name for name in names if re.fullmatch(r"\d{1,10}", name)]
-    if not parts and len(numbered) > 1 and frame.with_role("method"):
-        parts = {name: _Part({"seed": name}, "") for name in numbered}
-        frame.notes.append(f"The columns {name_some(numbered)} of {frame.origin} are seeds.")
-    return parts
+    if parts or len(numbered) < 2 or not frame.with_role("method"):
+        return parts
+    role = _role_of_numbers([int(name) for name in numbered])
+    listed = name_some(numbered)
+    if role == "":
+        frame.question = ReadingQuestion(
+            f"The columns {listed} of {frame.origin} may be seeds (seed={NUMBERED}), or the tasks "
+            f"after which (step={NUMBERED}) or on which (task={NUMBERED}) it was measured; say "
+            "which by `columns`.",
+            {"columns": [f"{role}={NUMBERED}" for role in ("seed", "step", "task")]},
+        )
+        return {name: _Part({NUMBERED: name}, "") for name in numbered}
+    if role == "seed":
+        frame.notes.append(f"The columns {listed} of {frame.origin} are seeds.")
+    return {name: _Part({role: name}, "") for name in numbered}
+
+
+def _role_of_numbers(numbers: Sequence[int]) -> str:
+    """Return what columns with the names of numbers are; empty if they count from 0 or 1.
+
+    >>> [_role_of_numbers(numbers) for numbers in ([42, 1993, 7], [20, 40, 60], [0, 1])]
+    ['seed', 'step', '']
+    """
+    gaps = {after - before for before, after in pairwise(numbers)}
+    if gaps == {1} and numbers[0] in (0, 1):
+        return ""
+    is_even = len(gaps) == 1 and min(gaps) > 1
+    return "step" if len(numbers) > 2 and is_even else "seed"
 
 
 def _datasets(frame: Frame, names: Sequence[str]) -> dict[str, _Part]:
@@ -213,6 +254,8 @@ def _melt(frame: Frame, parts: dict[str, _Part], declared: Declarations) -> Fram
         cells = [dict(place).get(role) for place in by_place]
         columns[role] = [cell for cell in cells for _ in range(count)]
         roles[role] = declared.roles.get(role, role)
+        if role in declared.roles:
+            frame.question = None
     empty: list[Cell] = [None] * count
     for metric in metrics:
         blocks = [
