@@ -9,6 +9,7 @@
 FROM python:3.11-slim
 
 COPY pyproject.toml constraints.txt README.md LICENSE /source/
+COPY LICENSES /source/LICENSES
 COPY src /source/src
 # torch for processors: the usual wheel for Linux holds gigabytes for CUDA.
 RUN pip install --no-cache-dir --extra-index-url https://download.pytorch.org/whl/cpu \

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib.resources import files
 
 import pytest
 
@@ -30,10 +29,7 @@ def test_the_bundled_bytes_are_the_ones_that_were_packed(drawings: Dataset) -> N
     assert drawings.fingerprint.startswith(BUNDLED[drawings.name][1])
 
 
-def test_google_is_credited_next_to_the_data() -> None:
-    text = (files("edgecil.data") / "bundled" / "ATTRIBUTION.txt").read_text(encoding="utf-8")
-    for words in ("Google", "CC BY 4.0", "https://creativecommons.org/licenses/by/4.0/", "Changes"):
-        assert words in text
+def test_the_data_are_there() -> None:
     assert dataset_status("quickdraw") == (True, "Bundled with edgecil.")
 
 

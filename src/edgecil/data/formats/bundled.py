@@ -1,4 +1,4 @@
-"""The bundled datasets; bundled/ATTRIBUTION.txt has their licences and how they were made.
+"""The bundled datasets; edgecil/ATTRIBUTION.toml has their licences and how they were made.
 
 Quick, Draw! by Google (CC BY 4.0): 28 x 28 pixels of 16 levels, 60 for training and 40 for testing
 per class. Ink is bright on a background of 0, so that padding by zeros continues the paper.
