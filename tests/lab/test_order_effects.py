@@ -13,7 +13,7 @@ from edgecil.lab.order_effects import (
     order_effects,
     order_shares,
 )
-from edgecil.lab.truth_tables import Kind, TruthCounts, TruthTable
+from edgecil.lab.truth_tables import TruthCounts, TruthKind, TruthTable
 from edgecil.sequences import ClassSequence, SequenceSpace
 from edgecil.similarity import text_similarity
 
@@ -21,7 +21,7 @@ NAMES = lab.truths()[0].classes
 SPACE = SequenceSpace.equal(6, 3)
 
 
-def made(kind: Kind, sequences: tuple[ClassSequence, ...], accuracy: np.ndarray) -> TruthTable:
+def made(kind: TruthKind, sequences: tuple[ClassSequence, ...], accuracy: np.ndarray) -> TruthTable:
     """A table in which every class has the given accuracy (R, n, N), in thousands of images."""
     correct = np.zeros((len(accuracy), 1, 3, 6, len(sequences)), dtype=np.int64)
     correct[:, 0, -1] = np.round(10 * accuracy).swapaxes(1, 2)

@@ -1,9 +1,9 @@
-"""`audit`: how close protocols and estimators come to the truth of an enumerated experiment.
+"""`audit`: the distance of protocols and estimators from the truth of an enumerated experiment.
 
 The random orders of one experiment, or one Latin design, may be atypical, so protocols are judged
 by their average over many draws of their random part from the truth. A protocol with constructed
-orders is also compared with a placebo: as many orders chosen by a die may come out closer than
-random ones, and what they reach by luck is the range beyond which a choice means something.
+orders is also compared with a placebo: random orders that are kept in all draws, too. They may come
+out closer than others by chance, so a protocol must exceed the range of such placebos.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -25,26 +26,34 @@ from edgecil.errors import DataError, EdgecilError
 from edgecil.io.arrays import Floats, Ints
 from edgecil.io.files import replace_file
 from edgecil.io.json import checked_json, read_typed_json
-from edgecil.lab.draws import Closeness, average, check_draws, draw_protocol, draw_runs, measure
+from edgecil.lab.draws import (
+    Closeness,
+    average_closeness,
+    check_draws,
+    draw_protocol,
+    draw_runs,
+    measure_distances,
+)
 from edgecil.lab.estimators import ESTIMATORS, Observations
 from edgecil.options import checked
 from edgecil.runs.run_table import Runs
-from edgecil.sequences.protocols import RANDOM, find_protocol
+from edgecil.sequences.protocols import RANDOM, Protocol, find_protocol
+from edgecil.sequences.sequence import ClassSequence
 from edgecil.statistics.distributions import SAME
 from edgecil.statistics.posterior import Interval
 from edgecil.statistics.verdicts import LEVEL
 
 # Name and version of the JSON form of an audit; a changed field is a new version.
-SCHEMA = "edgecil.lab-audit/1"
+AUDIT_SCHEMA = "edgecil.lab-audit/1"
 MEASURES = {"wasserstein": "W₁", "jsd": "JSD", "missed_range": "range"}
 SIZES = (3, 4, 5, 6, 8, 10, 15, 20, 30)
 _FOLDER = "audits"
 _PAPER = "gaussian"  # the paper's estimator, by which its protocols are judged
 _TINY = 1e-9
-_PAIRS, _MIDDLES = 60, 10
+_PLACEBOS, _DRAWS_OF_PLACEBO = 60, 10
 _BAND = (0.05, 0.95)
 
-Outcome = Literal["better", "similar", "worse"]
+RatioOutcome = Literal["better", "similar", "worse"]
 
 
 @dataclass(frozen=True)
@@ -64,7 +73,7 @@ class BudgetPoint:
 
 @dataclass(frozen=True)
 class Ratio:
-    """A protocol's mean distance from the truth, divided by that of random orders.
+    """A protocol's mean distance from the truth, divided by the distance of random orders.
 
     Attributes:
         ratio: geometric mean over methods; below 1 the protocol is closer than random orders.
@@ -80,7 +89,7 @@ class Ratio:
     methods: dict[str, float]
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> RatioOutcome:
         """`better` or `worse` than random if neither interval nor placebo explains the ratio."""
         if self.interval is None:
             return "similar"
@@ -93,7 +102,7 @@ class Ratio:
 
 @dataclass(frozen=True, eq=False)
 class MethodAudit:
-    """What each protocol and estimator says about one method, beside the truth.
+    """The estimates of each protocol and estimator for one method, beside the truth.
 
     Attributes:
         truth: all orders, or a large sample.
@@ -109,9 +118,11 @@ class MethodAudit:
     by_budget: dict[str, tuple[BudgetPoint, ...]]
 
     def budget_of(self, protocol: str) -> int:
-        """Return the number of runs behind a protocol's numbers; three if `random` was not run."""
-        three = RANDOM.default_budget
-        return three if protocol in self.truth.protocols else self.runs.get(protocol, three)
+        """Return the number of runs behind a protocol's numbers; three if it has no own runs."""
+        default = RANDOM.default_budget
+        if protocol in self.truth.protocols:
+            return default
+        return self.runs.get(protocol, default)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +135,8 @@ class DatasetAudit:
         runs_digest: of the runs, so that an audit is not shown beside other runs.
         protocols: that were judged, `random` first.
         methods: by name.
-        beside_random: by protocol and measure, its distance from the truth beside that of as many
-            random orders and of a placebo.
+        beside_random: by protocol and measure, its distance from the truth relative to as many
+            random orders, and to a placebo.
     """
 
     dataset: str
@@ -138,10 +149,10 @@ class DatasetAudit:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit:
-    """How close each protocol and each estimator comes to the truth, dataset by dataset.
+    """The distance of each protocol and each estimator from the truth, dataset by dataset.
 
     Attributes:
-        sources: the experiment directories and files, as they were given.
+        sources: the experiment directories and files, in the words of the call.
         classifier: the classifier whose metric it is; None for each method's main one.
         draws: how often random parts of protocols were drawn.
         draw_seed: seed of those draws.
@@ -159,11 +170,11 @@ class Audit:
     @classmethod
     def load(cls, path: str | Path) -> Audit:
         """Return the audit that :func:`audit` stored, or that its verb printed with --json."""
-        return read_typed_json(path, cls, SCHEMA)
+        return read_typed_json(path, cls, AUDIT_SCHEMA)
 
     def __repr__(self) -> str:
-        methods = {name: None for dataset in self.datasets for name in dataset.methods}
-        return f"<Audit of {', '.join(self.sources)}: {', '.join(methods)}>"
+        methods = chain.from_iterable(dataset.methods for dataset in self.datasets)
+        return f"<Audit of {', '.join(self.sources)}: {', '.join(dict.fromkeys(methods))}>"
 
 
 @checked
@@ -192,21 +203,23 @@ def audit(
     """
     check_draws(draws)
     gathered = gather(source, metric=metric, classifier=classifier)
-    sources, metric, datasets = gathered.sources, gathered.metric, []
+    sources, metric = gathered.sources, gathered.metric
+    datasets = []
     for part in gathered.datasets:
-        made = audit_table(part.table, draws=draws, seed=draw_seed)
-        if not made.methods:
+        dataset_audit = audit_table(part.table, draws=draws, seed=draw_seed)
+        if not dataset_audit.methods:
             raise DataError(
                 f"An audit requires a truth, and no method on {part.table.dataset!r} has one: run "
                 f"every class order (protocol 'enumerate'), or at least {LEAST_SAMPLE} random ones."
             )
-        datasets.append(made)
-    own = version("edgecil")
-    finished = Audit(gathered.words, classifier, draws, draw_seed, tuple(datasets), own)
+        datasets.append(dataset_audit)
+    finished = Audit(
+        gathered.words, classifier, draws, draw_seed, tuple(datasets), version("edgecil")
+    )
     if len(gathered.words) == len(sources.experiments) == 1:
         path = audit_file(sources.experiments[0].directory, metric, classifier)
         with suppress(EdgecilError), replace_file(path) as file:  # it may be read-only
-            file.write(checked_json(finished, SCHEMA))
+            file.write(checked_json(finished, AUDIT_SCHEMA))
     return finished
 
 
@@ -229,15 +242,16 @@ def runs_digest(table: Runs) -> str:
 def audit_table(table: Runs, *, draws: int = 200, seed: int = 0) -> DatasetAudit:
     """Judge the protocols of one table by the truths of its methods."""
     table = table.renumbered()
-    methods, ratios = {}, dict[str, dict[str, Floats]]()
+    methods: dict[str, MethodAudit] = {}
+    ratios: dict[str, dict[str, Floats]] = {}  # by protocol and method
     for name in table.methods:
         truth = find_truth(table, name) if len(table.orders(name)) else None
         if truth is None or np.ptp(truth.accuracies) <= SAME:
             continue
-        methods[name], own = _audit_method(table, name, truth, draws, seed)
-        for protocol, rows in own.items():
+        methods[name], ratios_of_method = _audit_method(table, name, truth, draws, seed)
+        for protocol, rows in ratios_of_method.items():
             ratios.setdefault(protocol, {})[name] = rows
-    protocols = dict.fromkeys(name for method in methods.values() for name in method.averages)
+    protocols = dict.fromkeys(chain.from_iterable(method.averages for method in methods.values()))
     return DatasetAudit(
         table.dataset,
         table.metric,
@@ -245,11 +259,8 @@ def audit_table(table: Runs, *, draws: int = 200, seed: int = 0) -> DatasetAudit
         tuple(sorted(protocols, key=lambda name: name != RANDOM.name)),
         methods,
         {
-            protocol: {
-                measure: _summarize({name: rows[place] for name, rows in own.items()})
-                for place, measure in enumerate(MEASURES)
-            }
-            for protocol, own in ratios.items()
+            protocol: _summarize_measures(ratios_of_protocol)
+            for protocol, ratios_of_protocol in ratios.items()
             if protocol != RANDOM.name
         },
     )
@@ -257,62 +268,98 @@ def audit_table(table: Runs, *, draws: int = 200, seed: int = 0) -> DatasetAudit
 
 @dataclass(frozen=True, eq=False)
 class _Pool:
-    """Accuracies of the n orders that draws choose from: the truth's, then constructed ones."""
+    """The orders from which draws choose.
+
+    Attributes:
+        truth: accuracies of the true orders.
+        accuracies: the same, followed by accuracies of other constructed orders.
+        fixed: positions of constructed orders, which every draw has.
+    """
 
     truth: Floats
     accuracies: Floats
     fixed: tuple[int, ...]
 
     def distances(self, rows: Sequence[Ints]) -> Floats:
-        """Return how far the paper's estimate from each draw is from the truth, (B, 3)."""
+        """Return the distances of the paper's estimate from the truth for each draw, (B, 3)."""
         values = self.accuracies[np.array(rows)]
-        return measure(self.truth, values, ESTIMATORS[_PAPER](Observations(values)))
+        return measure_distances(self.truth, values, ESTIMATORS[_PAPER](Observations(values)))
 
 
 def _audit_method(
     table: Runs, name: str, truth: Truth, draws: int, seed: int
 ) -> tuple[MethodAudit, dict[str, Floats]]:
     """Return a method's audit and, by protocol, its ratios."""
-    ran = {protocol: len(table.orders(name, protocol)) for protocol in table.protocols}
-    made = MethodAudit(truth, {key: count for key, count in ran.items() if count}, {}, {})
+    order_counts = {protocol: len(table.orders(name, protocol)) for protocol in table.protocols}
+    runs = {protocol: count for protocol, count in order_counts.items() if count}
+    method_audit = MethodAudit(truth, runs, {}, {})
     ratios = {}
-    for protocol in map(find_protocol, dict.fromkeys([RANDOM.name, *made.runs])):
+    for protocol in map(find_protocol, dict.fromkeys([RANDOM.name, *runs])):
         if protocol.exhaustive or protocol.repeats:
             continue
         place_of = {sequence: place for place, sequence in enumerate(truth.sequences)}
-        known, fixed = truth.accuracies.tolist(), dict[int, None]()
-        if not protocol.random:
-            own = table.orders(name, protocol.name)
-            for label, sequence, value in zip(
-                own.labels, own.sequences, own.accuracies.tolist(), strict=True
-            ):
-                if protocol.role(label) == "constructed":
-                    if place_of.setdefault(sequence, len(known)) == len(known):
-                        known.append(value)
-                    fixed[place_of[sequence]] = None
-        pool = _Pool(truth.accuracies, np.array(known), tuple(fixed))
-        size, budget = len(truth), made.budget_of(protocol.name)
+        pool = _pool(table, name, truth, protocol, place_of)
+        budget = method_audit.budget_of(protocol.name)
         places = draw_protocol(
-            protocol, table.space, place_of, size, budget, draws=draws, seed=seed, fixed=pool.fixed
+            protocol,
+            table.space,
+            place_of,
+            len(truth),
+            budget,
+            draws=draws,
+            seed=seed,
+            fixed=pool.fixed,
         )
         if places is not None and budget > 1:
             values = pool.accuracies[places]
-            runs = Observations(values)
-            made.averages[protocol.name] = {
-                estimator: average(truth.accuracies, values, make(runs))
+            observations = Observations(values)
+            method_audit.averages[protocol.name] = {
+                estimator: average_closeness(truth.accuracies, values, make(observations))
                 for estimator, make in ESTIMATORS.items()
             }
-            if (rows := _ratios(pool, places, seed)) is not None:
+            rows = _ratios(pool, places, seed)
+            if rows is not None:
                 ratios[protocol.name] = rows
-        if fixed or protocol.name == RANDOM.name:
-            made.by_budget[protocol.name] = _budget_curve(pool, min(draws, 100), seed)
-    return made, ratios
+        if pool.fixed or protocol.name == RANDOM.name:
+            curve = _budget_curve(pool, min(draws, 100), seed)
+            method_audit.by_budget[protocol.name] = curve
+    return method_audit, ratios
+
+
+def _pool(
+    table: Runs,
+    name: str,
+    truth: Truth,
+    protocol: Protocol,
+    place_of: dict[ClassSequence, int],
+) -> _Pool:
+    """Return the orders of a truth and the constructed ones of a protocol.
+
+    Constructed orders that are not in the truth are added to `place_of`.
+    """
+    accuracies = truth.accuracies.tolist()
+    fixed: dict[int, None] = {}
+    if not protocol.random:
+        orders = table.orders(name, protocol.name)
+        values = orders.accuracies.tolist()
+        for label, sequence, value in zip(orders.labels, orders.sequences, values, strict=True):
+            if protocol.role(label) != "constructed":
+                continue
+            if sequence not in place_of:
+                place_of[sequence] = len(accuracies)
+                accuracies.append(value)
+            fixed[place_of[sequence]] = None
+    return _Pool(truth.accuracies, np.array(accuracies), tuple(fixed))
 
 
 def _budget_curve(pool: _Pool, draws: int, seed: int) -> tuple[BudgetPoint, ...]:
     """Return the mean distance of the paper's estimate for growing budgets, over many draws."""
-    rng, size, points = np.random.default_rng(seed), len(pool.truth), []
-    for budget in (n for n in SIZES if len(pool.fixed) <= n <= size):
+    rng = np.random.default_rng(seed)
+    size = len(pool.truth)
+    points = []
+    for budget in SIZES:
+        if not len(pool.fixed) <= budget <= size:
+            continue
         drawn = [draw_runs(size, budget, rng, fixed=pool.fixed) for _ in range(draws)]
         w1, jsd = pool.distances(drawn)[:, :2].mean(axis=0).tolist()
         points.append(BudgetPoint(budget, jsd, w1))
@@ -320,33 +367,48 @@ def _budget_curve(pool: _Pool, draws: int, seed: int) -> tuple[BudgetPoint, ...]
 
 
 def _ratios(pool: _Pool, drawn: Ints, seed: int) -> Floats | None:
-    """By measure, the ratio of the protocol and of each placebo: (3, 1 + placebos)."""
+    """Return by measure the ratio of the protocol and of each placebo, (3, 1 + placebos)."""
     draws, budget = drawn.shape
-    size, rng = len(pool.truth), np.random.default_rng(seed)
-    rows = [*drawn, *(draw_runs(size, budget, rng) for _ in range(draws))]
-    pairs = _PAIRS if pool.fixed else 0
-    for _ in range(pairs):
-        instead = rng.choice(size, min(len(pool.fixed), budget), replace=False).tolist()
-        rows += [draw_runs(size, budget, rng, fixed=instead) for _ in range(_MIDDLES)]
+    size = len(pool.truth)
+    rng = np.random.default_rng(seed)
+    rows = [*drawn]
+    rows += [draw_runs(size, budget, rng) for _ in range(draws)]
+    placebos = _PLACEBOS if pool.fixed else 0
+    for _ in range(placebos):
+        kept = rng.choice(size, min(len(pool.fixed), budget), replace=False).tolist()
+        rows += [draw_runs(size, budget, rng, fixed=kept) for _ in range(_DRAWS_OF_PLACEBO)]
     distances = pool.distances(rows)
-    own, random = distances[:draws].mean(axis=0), distances[draws : 2 * draws].mean(axis=0)
-    placebo = distances[2 * draws :].reshape(pairs, _MIDDLES, len(MEASURES)).mean(axis=1)
-    if (random <= _TINY).any():
+    of_protocol = distances[:draws].mean(axis=0)
+    of_random = distances[draws : 2 * draws].mean(axis=0)
+    by_placebo = distances[2 * draws :].reshape(placebos, _DRAWS_OF_PLACEBO, len(MEASURES))
+    if (of_random <= _TINY).any():
         return None
-    return np.asarray(np.maximum(np.vstack([own, placebo]) / random, _TINY).T)
+    ratios = np.vstack([of_protocol, by_placebo.mean(axis=1)]) / of_random
+    return np.asarray(np.maximum(ratios, _TINY).T)
+
+
+def _summarize_measures(ratios: Mapping[str, Floats]) -> dict[str, Ratio]:
+    """Return the summary of each measure of a protocol, from its ratios by method."""
+    summaries = {}
+    for place, name in enumerate(MEASURES):
+        summaries[name] = _summarize({method: rows[place] for method, rows in ratios.items()})
+    return summaries
 
 
 def _summarize(ratios: Mapping[str, Floats]) -> Ratio:
-    """Over methods: the protocol's ratio first, then those of the placebo."""
+    """Return a summary over methods; a method has the protocol's ratio first, then placebos."""
     logs = np.log(np.array(list(ratios.values())))
-    own, count = logs[:, 0], len(logs)
+    of_protocol, count = logs[:, 0], len(logs)
     interval = None
     if count > 1:
-        reach = stdtrit(count - 1, (1.0 + LEVEL) / 2.0) * own.std(ddof=1) / np.sqrt(count)
-        interval = (float(np.exp(own.mean() - reach)), float(np.exp(own.mean() + reach)))
+        reach = stdtrit(count - 1, (1.0 + LEVEL) / 2.0) * of_protocol.std(ddof=1) / np.sqrt(count)
+        interval = (
+            float(np.exp(of_protocol.mean() - reach)),
+            float(np.exp(of_protocol.mean() + reach)),
+        )
     placebo = (1.0, 1.0)
     if logs.shape[1] > 1:
         low, high = np.exp(np.quantile(logs[:, 1:].mean(axis=0), _BAND))
         placebo = (float(low), float(high))
-    shown = {name: float(values[0]) for name, values in ratios.items()}
-    return Ratio(float(np.exp(own.mean())), interval, placebo, shown)
+    by_method = {name: float(values[0]) for name, values in ratios.items()}
+    return Ratio(float(np.exp(of_protocol.mean())), interval, placebo, by_method)

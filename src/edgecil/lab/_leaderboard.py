@@ -1,8 +1,8 @@
 """Leaderboard: which protocol and estimator come closest to the truth, on truth tables.
 
 A protocol chooses n sequences, each trained once with a seed of its own; an estimator turns their
-accuracies into a distribution, and the truth table says how far that is from the distribution of
-all runs. The average is taken over many draws, over methods, then over sets of classes.
+accuracies into a distribution, whose distance from the distribution of all runs follows from the
+truth table. The average is taken over many draws, over methods, then over sets of classes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy.special import stdtrit
 
 from edgecil.errors import UsageError, unknown_name_error, warn
 from edgecil.io.arrays import Floats, Ints
-from edgecil.lab.draws import check_draws, draw_protocol, measure
+from edgecil.lab.draws import check_draws, draw_protocol, measure_distances
 from edgecil.lab.estimators import ESTIMATORS, Estimator, Observations
 from edgecil.lab.truth_tables import TruthSource, TruthTable, truths, varies
 from edgecil.runs.metrics import DEFAULT_METRIC, METRICS
@@ -54,28 +54,36 @@ def set_score(
     sets: Sequence[int],
     reference: tuple[Sequence[float], Sequence[int]] | None = None,
 ) -> Score:
-    """Return the mean over sets of the means within sets, or its ratio to that of a reference.
+    """Return the mean over sets of the means within sets, or its ratio to a reference.
 
-    The interval is that of the jackknife over the G sets: ± t √((G-1)/G Σ (mean without g - their
-    mean)²) with G-1 degrees of freedom. For a plain mean that is Student's interval of the G means.
+    The interval comes from the jackknife over the G sets: ± t √((G-1)/G Σ (mean without g - their
+    mean)²) with G-1 degrees of freedom. For a plain mean this is Student's interval of the G means.
+
+    Args:
+        values: the numbers.
+        sets: the set of each number.
+        reference: numbers and sets of the reference; the same sets must occur.
 
     >>> set_score([1.0, 3.0, 4.0], [0, 0, 1]).mean
     3.0
     """
-
-    def means(numbers: Sequence[float], own: Sequence[int]) -> Floats:
-        _, index = np.unique(np.asarray(own), return_inverse=True)
-        return np.asarray(np.bincount(index, np.asarray(numbers)) / np.bincount(index))
-
-    above = means(values, sets)
-    below = np.ones(len(above)) if reference is None else means(*reference)
-    count, mean = len(above), float(above.mean() / below.mean())
+    means = _set_means(values, sets)
+    reference_means = np.ones(len(means)) if reference is None else _set_means(*reference)
+    count = len(means)
+    mean = float(means.mean() / reference_means.mean())
     if count < 2:
         return Score(mean, None, None)
-    without = (above.sum() - above) / (below.sum() - below)
-    error = np.sqrt((count - 1) / count * ((without - without.mean()) ** 2).sum())
+    without_set = (means.sum() - means) / (reference_means.sum() - reference_means)
+    squares = ((without_set - without_set.mean()) ** 2).sum()
+    error = np.sqrt((count - 1) / count * squares)
     reach = float(stdtrit(count - 1, (1.0 + LEVEL) / 2.0) * error)
     return Score(mean, mean - reach, mean + reach)
+
+
+def _set_means(values: Sequence[float], sets: Sequence[int]) -> Floats:
+    _, set_of_value = np.unique(np.asarray(sets), return_inverse=True)
+    sums = np.bincount(set_of_value, np.asarray(values))
+    return np.asarray(sums / np.bincount(set_of_value))
 
 
 @dataclass(frozen=True)
@@ -88,11 +96,11 @@ class LeaderboardRow:
         budget: n, the number of runs.
         scale: number of classes and tasks, `6 in 3`.
         truths: number of truths: methods of all tables.
-        relative: W₁ as a multiple of that of random orders with `gaussian-c4` on the same tables.
+        relative: W₁ divided by W₁ of random orders with `gaussian-c4` on the same tables.
         wasserstein: W₁ in standard deviations of the truth.
         jsd: Jensen-Shannon divergence, nats.
         mean_coverage: how often the 90 % interval of the mean holds it.
-        missed_range: the part of the true range that lies outside that of the runs.
+        missed_range: the part of the true range outside the range of the runs.
     """
 
     protocol: str
@@ -178,9 +186,11 @@ def leaderboard(
         raise UsageError("A leaderboard requires at least one truth table. Got none.")
     if not budgets or min(budgets) < 2:
         raise UsageError(f"Budgets must be integers of at least 2. Got {list(budgets)} instead.")
-    chosen = {one.name: one for one in (RANDOM, *(PROTOCOLS[name] for name in protocol))}
-    for name, one in chosen.items():
-        if one.asks_model or one.exhaustive:
+    protocols: dict[str, Protocol] = {RANDOM.name: RANDOM}
+    for name in protocol:
+        protocols[PROTOCOLS[name].name] = PROTOCOLS[name]
+    for name, chosen in protocols.items():
+        if chosen.asks_model or chosen.exhaustive:
             raise UsageError(f"Protocol {name!r} has no random draws to average over.")
     for name in estimators:
         if name not in ESTIMATORS:
@@ -188,16 +198,24 @@ def leaderboard(
     makers = {name: ESTIMATORS[name] for name in (REFERENCE[1], *estimators)}
     cells: list[_Cell] = []
     for table, group in zip(tables, _groups(tables), strict=True):
-        cells += _evaluate(table, group, chosen, makers, budgets, draws, metric, draw_seed)
-        ran = {cell.key[0] for cell in cells if cell.table == table.name}
-        if not bundled and (lost := [name for name in chosen if name not in ran]):
+        cells += _evaluate(table, group, protocols, makers, budgets, draws, metric, draw_seed)
+        evaluated = {cell.key[0] for cell in cells if cell.table == table.name}
+        lost = [name for name in protocols if name not in evaluated]
+        if lost and not bundled:
             warn(f"{table.name} does not have the sequences, or the names, for {', '.join(lost)}.")
     return Leaderboard(_rows(cells), tuple(table.name for table in tables), draws, metric)
 
 
 @dataclass(frozen=True)
 class _Cell:
-    """The average over draws for one truth: protocol, estimator, budget, scale; the measures."""
+    """The average over draws for one truth.
+
+    Attributes:
+        key: protocol, estimator, budget and scale.
+        table: name of the truth table.
+        group: number of the set of classes.
+        measures: mean of each measure.
+    """
 
     key: tuple[str, str, int, str]
     table: str
@@ -206,15 +224,18 @@ class _Cell:
 
 
 def _groups(tables: Sequence[TruthTable]) -> list[int]:
-    """Number the tables; those whose classes contain all of another's have its number."""
+    """Number the tables; tables of which one has all classes of the other share a number."""
     groups = list(range(len(tables)))
-    for i, one in enumerate(tables):
-        for j, other in enumerate(tables[:i]):
-            if one.dataset != other.dataset or one.classes is None or other.classes is None:
+    for i, table in enumerate(tables):
+        for j, earlier in enumerate(tables[:i]):
+            if table.dataset != earlier.dataset:
                 continue
-            if set(one.classes) <= set(other.classes) or set(other.classes) <= set(one.classes):
-                both = groups[i], groups[j]
-                groups = [min(both) if group in both else group for group in groups]
+            if table.classes is None or earlier.classes is None:
+                continue
+            classes, earlier_classes = set(table.classes), set(earlier.classes)
+            if classes <= earlier_classes or earlier_classes <= classes:
+                joined = groups[i], groups[j]
+                groups = [min(joined) if group in joined else group for group in groups]
     return groups
 
 
@@ -229,15 +250,18 @@ def _evaluate(
     seed: int,
 ) -> Iterator[_Cell]:
     scale = f"{table.space.classes} in {table.space.tasks}"
-    size, rng = len(table.sequences), np.random.default_rng(seed)
-    more = () if table.structured is None else table.structured.sequences
-    sequences = (*table.sequences, *more)
+    size = len(table.sequences)
+    rng = np.random.default_rng(seed)
+    structured = () if table.structured is None else table.structured.sequences
+    sequences = (*table.sequences, *structured)
     place_of = {sequence: place for place, sequence in reversed(list(enumerate(sequences)))}
     for name, protocol in protocols.items():
         fixed = _constructed(table, protocol, place_of)
         if fixed is None:
             continue
-        for budget in (it for it in budgets if it <= size):
+        for budget in budgets:
+            if budget > size:
+                continue
             places = draw_protocol(
                 protocol, table.space, place_of, size, budget, draws=draws, seed=seed, fixed=fixed
             )
@@ -247,12 +271,14 @@ def _evaluate(
                 truth = table.accuracies(method, metric)
                 if not varies(truth):
                     continue
-                values, classes = _take(table, method, metric, places, rng)
-                runs = Observations(values, classes)
+                values, class_variance = _take(table, method, metric, places, rng)
+                runs = Observations(values, class_variance)
                 below = runs.posterior().cdf("mean", np.full(len(values), truth.mean()))
                 covered = float((np.abs(below - 0.5) <= LEVEL / 2.0).mean())
                 for estimator, make in estimators.items():
-                    w1, jsd, missed = measure(truth.ravel(), values, make(runs)).mean(axis=0)
+                    w1, jsd, missed = measure_distances(truth.ravel(), values, make(runs)).mean(
+                        axis=0
+                    )
                     numbers = w1 / truth.std(), jsd, covered, missed / np.ptp(truth)
                     measures = dict(zip(_MEASURES, map(float, numbers), strict=True))
                     yield _Cell((name, estimator, budget, scale), table.name, group, measures)
@@ -262,58 +288,68 @@ def _take(
     table: TruthTable, method: str, metric: str, places: Ints, rng: np.random.Generator
 ) -> tuple[Floats, Floats | None]:
     """Return the values of drawn orders, each of a random repeat, and the class variance."""
-    parts = [table, *([] if table.structured is None else [table.structured])]
-    values = [part.accuracies(method, metric) for part in parts if method in part.methods]
-    by_class = [part.class_accuracies(method, metric) for part in parts if method in part.methods]
-    repeats = min(map(len, values))
-    whole = np.concatenate([own[:repeats] for own in values], axis=1)
+    parts = [table] if table.structured is None else [table, table.structured]
+    with_method = [part for part in parts if method in part.methods]
+    values_of_parts = [part.accuracies(method, metric) for part in with_method]
+    repeats = min(map(len, values_of_parts))
+    all_values = np.concatenate([values[:repeats] for values in values_of_parts], axis=1)
     seeds = rng.integers(0, repeats, places.shape)
-    known = [own[:repeats] for own in by_class if own is not None]
-    if len(known) < len(by_class):
-        return whole[seeds, places], None
-    classes = np.concatenate(known, axis=1)[seeds, places]
+    class_values = []
+    for part in with_method:
+        values = part.class_accuracies(method, metric)
+        if values is None:
+            return all_values[seeds, places], None
+        class_values.append(values[:repeats])
+    classes = np.concatenate(class_values, axis=1)[seeds, places]
     tasks = np.concatenate([part.tasks for part in parts])[places]
-    return whole[seeds, places], independent_variance(classes, tasks)
+    return all_values[seeds, places], independent_variance(classes, tasks)
 
 
 def _constructed(
     table: TruthTable, protocol: Protocol, place_of: Mapping[ClassSequence, int]
 ) -> list[int] | None:
-    """Return positions of what a protocol constructs; None if the table lacks some of it."""
+    """Return positions of the sequences that a protocol constructs; None if some are missing."""
     if protocol.random:
         return []
     if protocol.needs_similarity and table.classes is None:
         return None
-    if table.kind == "sample":  # it contains no constructed orders beside those with its name
+    if table.kind == "sample":  # its constructed orders are labelled with their protocol
         labels = () if table.structured is None else table.structured.labels
         if not any(label.split()[0] == protocol.name for label in labels):
             return None
     similarity = table.similarity() if protocol.needs_similarity else None
     labelled = protocol.draw(table.space, similarity=similarity)
-    built = [run.sequence for run in labelled if protocol.role(run.label) == "constructed"]
-    if any(sequence not in place_of for sequence in built):
+    constructed = [run.sequence for run in labelled if protocol.role(run.label) == "constructed"]
+    if any(sequence not in place_of for sequence in constructed):
         return None
-    return sorted({place_of[sequence] for sequence in built})
+    return sorted({place_of[sequence] for sequence in constructed})
 
 
 def _rows(cells: Sequence[_Cell]) -> tuple[LeaderboardRow, ...]:
-    by_row: dict[tuple[str, str, int, str], list[_Cell]] = {}
+    cells_of_row: dict[tuple[str, str, int, str], list[_Cell]] = {}
     for cell in cells:
-        by_row.setdefault(cell.key, []).append(cell)
-
-    def values(some: Sequence[_Cell], name: str) -> tuple[list[float], list[int]]:
-        return [cell.measures[name] for cell in some], [cell.group for cell in some]
-
+        cells_of_row.setdefault(cell.key, []).append(cell)
     rows = []
-    for key, some in by_row.items():
-        tables, same = {cell.table for cell in some}, (*REFERENCE, *key[2:])
-        reference = [cell for cell in by_row[same] if cell.table in tables]
-        relative = set_score(*values(some, "wasserstein"), values(reference, "wasserstein"))
-        scores = (set_score(*values(some, name)) for name in _MEASURES)
-        rows.append(LeaderboardRow(*key, len(some), relative, *scores))
+    for key, members in cells_of_row.items():
+        tables = {cell.table for cell in members}
+        _, _, budget, scale = key
+        reference = [
+            cell for cell in cells_of_row[(*REFERENCE, budget, scale)] if cell.table in tables
+        ]
+        relative = set_score(*_values(members, "wasserstein"), _values(reference, "wasserstein"))
+        scores = [set_score(*_values(members, name)) for name in _MEASURES]
+        rows.append(LeaderboardRow(*key, len(members), relative, *scores))
     scales = list(dict.fromkeys(row.scale for row in rows))
-    rows.sort(key=lambda it: (scales.index(it.scale), it.budget, it.wasserstein.mean))
-    return tuple(rows)
+
+    def rank(row: LeaderboardRow) -> tuple[int, int, float]:
+        return scales.index(row.scale), row.budget, row.wasserstein.mean
+
+    return tuple(sorted(rows, key=rank))
+
+
+def _values(cells: Sequence[_Cell], measure: str) -> tuple[list[float], list[int]]:
+    """Return a measure of cells, and their sets of classes."""
+    return [cell.measures[measure] for cell in cells], [cell.group for cell in cells]
 
 
 def leaderboard_tables(board: Leaderboard) -> Iterator[Table | str]:
@@ -326,20 +362,22 @@ def leaderboard_tables(board: Leaderboard) -> Iterator[Table | str]:
         for row in board.rows:
             if row.budget == budget:
                 rows.setdefault((row.protocol, row.estimator), {})[row.scale] = row
-        shown = [scale for scale in scales if any(scale in own for own in rows.values())]
+        with_budget = {row.scale for row in board.rows if row.budget == budget}
+        scales_of_budget = [scale for scale in scales if scale in with_budget]
         columns: list[Column | str] = ["protocol", "estimator"]
-        for scale in shown:
+        for scale in scales_of_budget:
             columns += [Column(f"W₁, {scale}", 2), "interval", Column("covered", 2)]
         cells = []
-        for names, own in rows.items():
+        for names, row_of_scale in rows.items():
             line: list[str | float | None] = [*names]
-            for one in map(own.get, shown):
-                if one is None:
+            for scale in scales_of_budget:
+                if scale not in row_of_scale:
                     line += [None] * 3
                     continue
-                low, high = one.relative.low, one.relative.high
-                between = None if low is None else f"{low:.2f}–{high:.2f}"
-                line += [one.relative.mean, between, one.mean_coverage.mean]
+                scores = row_of_scale[scale]
+                low, high = scores.relative.low, scores.relative.high
+                interval = None if low is None else f"{low:.2f}–{high:.2f}"
+                line += [scores.relative.mean, interval, scores.mean_coverage.mean]
             cells.append(line)
         yield make_table(columns, cells, title=f"{budget} runs", name=f"leaderboard-{budget}")
     yield (

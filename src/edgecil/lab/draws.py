@@ -1,4 +1,4 @@
-"""Draws of a protocol from a truth: what it might have run, many times over."""
+"""Many draws of a protocol from a truth: the runs that it might have had."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def check_draws(draws: int) -> None:
 def draw_runs(size: int, runs: int, rng: np.random.Generator, *, fixed: Sequence[int] = ()) -> Ints:
     """Draw positions of `runs` different sequences: the fixed ones, then random ones."""
     drawn = rng.choice(size, min(runs, size), replace=False)
-    others = [place for place in drawn.tolist() if place not in fixed]
-    return np.array([*fixed, *others[: runs - len(fixed)]], dtype=np.int64)
+    not_fixed = [place for place in drawn.tolist() if place not in fixed]
+    return np.array([*fixed, *not_fixed[: runs - len(fixed)]], dtype=np.int64)
 
 
 def draw_protocol(
@@ -40,21 +40,30 @@ def draw_protocol(
     seed: int,
     fixed: Sequence[int] = (),
 ) -> Ints | None:
-    """Draw what a protocol might have run: constructed sequences stay, random ones are drawn again.
+    """Draw sequences of a protocol: constructed ones stay, random ones are drawn again.
 
-    Returns (draws, budget) positions, None if some sequence is missing. The positions of the `size`
-    sequences that may be drawn come first; `fixed` are those of the constructed ones.
+    Args:
+        protocol: which sequences to draw.
+        space: of the sequences.
+        place_of: positions of the sequences that have results.
+        size: number of sequences that may be drawn; their positions come first.
+        budget: number of sequences of a draw.
+        draws: number of draws.
+        seed: of the draws.
+        fixed: positions of the constructed sequences.
+
+    Returns:
+        (draws, budget) positions; None if some sequence is missing.
     """
     if not protocol.joint:
         rng = np.random.default_rng([seed, budget])
         if not (fixed or protocol.random) or not len(fixed) <= budget <= size:
             return None
         return np.array([draw_runs(size, budget, rng, fixed=fixed) for _ in range(draws)])
-    for count in (1, draws):  # one design of a sample tells that its orders are missing
-        rows = [
-            [place_of.get(sequence, -1) for sequence in design]
-            for design in _designs(protocol, space, budget, count, seed)
-        ]
+    for count in (1, draws):  # a single design shows already if orders are missing
+        rows = []
+        for design in _designs(protocol, space, budget, count, seed):
+            rows.append([place_of.get(sequence, -1) for sequence in design])
         if min(map(min, rows)) < 0:
             return None
     return np.array(rows, dtype=np.int64)
@@ -76,7 +85,7 @@ class Closeness:
     Attributes:
         wasserstein: W₁, points.
         jsd: Jensen-Shannon divergence, nats.
-        missed_range: part of the true range outside that of the runs, points.
+        missed_range: part of the true range outside the range of the runs, points.
         low: mean of the lowest accuracy of the runs.
         high: mean of the highest accuracy.
     """
@@ -88,7 +97,7 @@ class Closeness:
     high: float
 
 
-def measure(truth: Floats, values: Floats, estimates: Sequence[Distribution]) -> Floats:
+def measure_distances(truth: Floats, values: Floats, estimates: Sequence[Distribution]) -> Floats:
     """Return W₁, JSD and the missed range of each of B draws of n values, shape (B, 3)."""
     distances = Target.of(truth).distances(estimates)
     low, high = values.min(axis=1), values.max(axis=1)
@@ -96,8 +105,10 @@ def measure(truth: Floats, values: Floats, estimates: Sequence[Distribution]) ->
     return np.column_stack([distances[:, 1], distances[:, 0], missed])
 
 
-def average(truth: Floats, values: Floats, estimates: Sequence[Distribution]) -> Closeness:
-    """Return the means of :func:`measure` and of the ends of the runs."""
-    w1, jsd, missed = measure(truth, values, estimates).mean(axis=0).tolist()
+def average_closeness(
+    truth: Floats, values: Floats, estimates: Sequence[Distribution]
+) -> Closeness:
+    """Return the means of :func:`measure_distances` and of the ends of the runs."""
+    w1, jsd, missed = measure_distances(truth, values, estimates).mean(axis=0).tolist()
     low, high = float(values.min(axis=1).mean()), float(values.max(axis=1).mean())
     return Closeness(w1, jsd, missed, low, high)

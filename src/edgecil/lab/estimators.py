@@ -1,4 +1,4 @@
-"""Estimators of the distribution of runs from a few of them, by name, for many samples at once."""
+"""Estimators of the distribution of runs from a few runs, by name, for many samples at once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Observations:
     class_variance: Floats | None = None
 
     def posterior(self) -> Posterior:
-        """Return what each sample says about the population."""
+        """Return the posterior of the population for each sample."""
         runs = evidence(self.accuracies)
         return posterior(runs, prior=measured_prior(), class_variance=self.class_variance)
 
@@ -38,20 +38,20 @@ def gaussian(runs: Observations) -> list[Distribution]:
 
 
 def gaussian_c4(runs: Observations) -> list[Distribution]:
-    """N(mean, (s/c4)²), whose standard deviation is unbiased for random orders."""
+    """Return N(mean, (s/c4)²), whose standard deviation is unbiased for random orders."""
     values = runs.accuracies
     return _normals(runs, values.std(axis=1, ddof=1) / unbiasing(values.shape[1]))
 
 
 def smoothed(runs: Observations) -> list[Distribution]:
-    """Return what `analyze` shows: the runs, smoothed to the standard deviation of a run."""
+    """Return the estimate of `analyze`: the runs, smoothed to the standard deviation of a run."""
     stds = runs.posterior().std.tolist()
     return [smooth(row, std) for row, std in zip(runs.accuracies, stds, strict=True)]
 
 
 def _normals(runs: Observations, stds: Floats) -> list[Distribution]:
     means = runs.accuracies.mean(axis=1).tolist()
-    return [Distribution.normal(*pair) for pair in zip(means, stds.tolist(), strict=True)]
+    return [Distribution.normal(mean, std) for mean, std in zip(means, stds.tolist(), strict=True)]
 
 
 ESTIMATORS: dict[str, Estimator] = {

@@ -1,13 +1,14 @@
-"""What class orders do to learners, on the truth tables: `python -m edgecil.lab orders`.
+"""Effects of class orders on learners, on the truth tables: `python -m edgecil.lab orders`.
 
-A scale is a dataset with a number of classes and tasks, such as `caltech101 100/10`. Accuracies are
-those of single trainings unless something else is said; intervals are of 90 %.
+A scale is a dataset with a number of classes and tasks, such as `caltech101 100/10`. Accuracies
+belong to single trainings unless something else is stated; intervals are of 90 %.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -62,21 +63,26 @@ def order_effects(
         tables: the bundled ones by default.
         placebos: exchanges of the class names for the placebo.
     """
-    scales = _by_scale(tables)
-    relations = (row for name, some in scales.items() for row in _relations(name, some, placebos))
-    placed: list[Row] = []
+    relations: list[Row] = []
+    structured_rows: list[Row] = []
     designs: list[Row] = []
-    for table in (table for some in scales.values() for table in some if table.structured):
-        assert table.structured is not None
-        placed += _placed(table, table.structured)
-        designs += [_design(table, name, table.structured) for name in _varying(table)]
-    return OrderEffects(order_shares(tables), tuple(relations), tuple(placed), tuple(designs))
+    for scale, tables_of_scale in _by_scale(tables).items():
+        relations += _relations(scale, tables_of_scale, placebos)
+        for table in tables_of_scale:
+            if table.structured is not None:
+                structured_rows += _compare_structured(table, table.structured)
+                designs += [_design(table, name, table.structured) for name in _varying(table)]
+    return OrderEffects(
+        order_shares(tables), tuple(relations), tuple(structured_rows), tuple(designs)
+    )
 
 
 def order_shares(tables: Sequence[TruthTable] | None = None) -> tuple[Row, ...]:
     """Return the rows of :attr:`OrderEffects.shares`."""
-    scales = _by_scale(tables)
-    return tuple(share for name, some in scales.items() for share in _shares(name, some))
+    rows: list[Row] = []
+    for scale, tables_of_scale in _by_scale(tables).items():
+        rows += _shares(scale, tables_of_scale)
+    return tuple(rows)
 
 
 def _by_scale(tables: Iterable[TruthTable] | None) -> dict[str, list[TruthTable]]:
@@ -101,29 +107,31 @@ def _interval(values: Floats, least: float) -> Interval | None:
 
 
 def _shares(scale: str, tables: Sequence[TruthTable]) -> Iterable[Row]:
-    for method in dict.fromkeys(method for table in tables for method in table.methods):
-        own = [t.accuracies(method) for t in tables if method in t.methods]
-        repeated = [values for values in own if len(values) > 1]
+    for method in dict.fromkeys(chain.from_iterable(table.methods for table in tables)):
+        repeated = []  # accuracies (repeats, orders) of each set of classes
+        for table in tables:
+            if method in table.methods and len(table.accuracies(method)) > 1:
+                repeated.append(table.accuracies(method))
         if not repeated:
             continue
         effects = [split_variance(list(values.T)) for values in repeated]
-        order, noise = (
-            float(np.mean([(one or 0.0) ** 2 for one in some]))
-            for some in zip(*((it.order_std, it.noise_std) for it in effects), strict=True)
-        )
-        known = np.array([it.order_share for it in effects if it.order_share is not None])
+        order_variance = np.mean([(effect.order_std or 0.0) ** 2 for effect in effects])
+        training_variance = np.mean([(effect.noise_std or 0.0) ** 2 for effect in effects])
+        all_shares = [effect.order_share for effect in effects]
+        shares = np.array([share for share in all_shares if share is not None])
+        interval = effects[0].order_share_interval
+        if len(repeated) > 1:
+            interval = _interval(shares, 0.0)
         yield {
             "scale": scale,
             "learner": method,
             "sets": len(repeated),
             "orders": repeated[0].shape[1],
             "mean": float(np.mean([values.mean() for values in repeated])),
-            "order std": order**0.5,
-            "training std": noise**0.5,
-            "share": float(known.mean()) if len(known) else None,
-            "interval": (
-                _interval(known, 0.0) if len(repeated) > 1 else effects[0].order_share_interval
-            ),
+            "order std": float(order_variance) ** 0.5,
+            "training std": float(training_variance) ** 0.5,
+            "share": float(shares.mean()) if len(shares) else None,
+            "interval": interval,
         }
 
 
@@ -131,115 +139,154 @@ def _similarities(table: TruthTable) -> dict[str, Floats]:
     """Return the similarities (N, N) of names and, where inputs are vectors, of class means."""
     assert table.classes is not None
     sources = {"text": table.similarity(), "image": class_means(table.dataset)}
-    made = {}
+    matrices = {}
     for source, similarity in sources.items():
         if similarity is not None:
-            places = [similarity.names.index(name) for name in table.classes]
-            made[source] = np.array(similarity.submatrix(np.array(places)))
-            np.fill_diagonal(made[source], 0.0)
-    return made
+            rows = [similarity.names.index(name) for name in table.classes]
+            matrices[source] = np.array(similarity.submatrix(np.array(rows)))
+            np.fill_diagonal(matrices[source], 0.0)
+    return matrices
 
 
 def _relations(scale: str, tables: Sequence[TruthTable], placebos: int) -> Iterable[Row]:
     rng = np.random.default_rng(0)
-    weights = {n: it.weights for n, it in applicable_objectives(tables[0].space).items()}
-    matrices = [_similarities(table) for table in tables]
-    for source in matrices[0]:
-        plain = [own[source] for own in matrices]
-        found = [_correlations(t, v, weights) for t, v in zip(tables, plain, strict=True)]
-        luck = []
-        for _ in range(placebos):
-            shuffled = [rng.permutation(len(values)) for values in plain]
-            again = [
-                _correlations(table, values[np.ix_(order, order)], weights)
-                for table, values, order in zip(tables, plain, shuffled, strict=True)
-            ]
-            luck.append({name: np.mean([_mean(own[name]) for own in again]) for name in weights})
-        beside = [
-            _correlations(table.structured, values, weights)
-            for table, values in zip(tables, plain, strict=True)
-            if table.structured is not None
+    objectives = applicable_objectives(tables[0].space)
+    weights = {name: objective.weights for name, objective in objectives.items()}
+    matrices_of_sets = [_similarities(table) for table in tables]
+    for source in matrices_of_sets[0]:
+        matrices = [matrix_of_source[source] for matrix_of_source in matrices_of_sets]
+        correlations = [
+            _correlations(table, values, weights)
+            for table, values in zip(tables, matrices, strict=True)
         ]
+        placebo_means: dict[str, list[float]] = {name: [] for name in weights}
+        for _ in range(placebos):
+            placebo = _shuffled_correlations(tables, matrices, weights, rng)
+            for name in weights:
+                placebo_means[name].append(float(np.mean(_set_means(placebo, name))))
+        structured = None
+        for table, values in zip(tables, matrices, strict=True):
+            if table.structured is not None and structured is None:
+                structured = _correlations(table.structured, values, weights)
         for name in weights:
-            by_set = np.array([_mean(own[name]) for own in found])
-            methods = dict.fromkeys(method for own in found for method in own[name])
-            low, high = np.quantile([own[name] for own in luck], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-            by_method = {
-                method: float(np.mean([own[name][method] for own in found if method in own[name]]))
-                for method in methods
-            }
+            set_means = np.array(_set_means(correlations, name))
+            low, high = np.quantile(placebo_means[name], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
             yield {
                 "scale": scale,
                 "similarity": source,
                 "objective": name,
-                "r": float(by_set.mean()),
-                "interval": _interval(by_set, -1.0),
+                "r": float(set_means.mean()),
+                "interval": _interval(set_means, -1.0),
                 "placebo": (float(low), float(high)),
-                "learners": by_method,
-                "structured orders": beside[0][name] if beside else None,
+                "learners": _method_means(correlations, name),
+                "structured orders": None if structured is None else structured[name],
             }
 
 
-def _mean(values: Mapping[str, float]) -> float:
-    return float(np.mean(list(values.values())))
+# By objective and method, the correlation with the mean accuracy of each order.
+_Correlations: TypeAlias = dict[str, dict[str, float]]
+
+
+def _set_means(correlations: Sequence[_Correlations], objective: str) -> list[float]:
+    """Return the mean over methods for each set of classes."""
+    return [float(np.mean(list(of_set[objective].values()))) for of_set in correlations]
+
+
+def _method_means(correlations: Sequence[_Correlations], objective: str) -> dict[str, float]:
+    """Return the mean over sets of classes for each method."""
+    values: dict[str, list[float]] = {}
+    for of_set in correlations:
+        for method, correlation in of_set[objective].items():
+            values.setdefault(method, []).append(correlation)
+    return {method: float(np.mean(of_method)) for method, of_method in values.items()}
+
+
+def _shuffled_correlations(
+    tables: Sequence[TruthTable],
+    matrices: Sequence[Floats],
+    weights: Mapping[str, Floats],
+    rng: np.random.Generator,
+) -> list[_Correlations]:
+    """Return the correlations if class names are exchanged at random."""
+    shuffles = [rng.permutation(len(values)) for values in matrices]
+    correlations = []
+    for table, values, shuffle in zip(tables, matrices, shuffles, strict=True):
+        shuffled = values[np.ix_(shuffle, shuffle)]
+        correlations.append(_correlations(table, shuffled, weights))
+    return correlations
 
 
 def _correlations(
     table: TruthTable, values: Floats, weights: Mapping[str, Floats]
-) -> dict[str, dict[str, float]]:
-    """By objective and method, the correlation with the mean accuracy of each order."""
+) -> _Correlations:
+    """Return the correlation of objectives with the mean accuracy of each order, by method."""
     member = membership(table.sequences).astype(np.float64)
     between = (member @ values) @ member.swapaxes(1, 2)  # (n, K, K)
-    scores = {name: np.einsum("nij,ij->n", between, own) for name, own in weights.items()}
     means = {method: table.accuracies(method).mean(axis=0) for method in _varying(table)}
-    return {
-        name: {method: float(np.corrcoef(own, mean)[0, 1]) for method, mean in means.items()}
-        for name, own in scores.items()
+    correlations: _Correlations = {}
+    for name, task_weights in weights.items():
+        scores = np.einsum("nij,ij->n", between, task_weights)
+        correlations[name] = {
+            method: float(np.corrcoef(scores, mean)[0, 1]) for method, mean in means.items()
+        }
+    return correlations
+
+
+def _compare_structured(table: TruthTable, structured: TruthTable) -> Iterable[Row]:
+    """Yield the rows of :attr:`OrderEffects.structured` for one table."""
+    first_row: Row = {"order": "random: mean ± std (range)"}
+    random_accuracies = {method: table.accuracies(method) for method in _varying(table)}
+    for method, values in random_accuracies.items():
+        first_row[method] = values.mean(), values.std(), values.min(), values.max()
+    yield first_row
+    structured_means = {
+        method: structured.accuracies(method).mean(axis=0) for method in random_accuracies
     }
-
-
-def _placed(table: TruthTable, structured: TruthTable) -> Iterable[Row]:
-    random = {method: table.accuracies(method) for method in _varying(table)}
-    made = {method: structured.accuracies(method).mean(axis=0) for method in random}
-    first = {m: (own.mean(), own.std(), own.min(), own.max()) for m, own in random.items()}
-    yield {"order": "random: mean ± std (range)", **first}
     for place, label in enumerate(structured.labels):
         row: Row = {"order": label}
-        for method, own in random.items():
-            accuracy = float(made[method][place])
-            difference = accuracy - float(own.mean())
-            below = float((own.mean(axis=0) < accuracy).mean())
-            row[method] = difference, difference / float(own.std()), below
+        for method, values in random_accuracies.items():
+            accuracy = float(structured_means[method][place])
+            difference = accuracy - float(values.mean())
+            share_below = float((values.mean(axis=0) < accuracy).mean())
+            row[method] = difference, difference / float(values.std()), share_below
         yield row
 
 
 def _design(table: TruthTable, method: str, structured: TruthTable) -> Row:
+    """Return the row of :attr:`OrderEffects.designs` for one learner."""
     truth = np.sort(table.accuracies(method).ravel())
     rng = np.random.default_rng(0)
     draws = truth[rng.integers(len(truth), size=(_DRAWS, _MOST_ORDERS))]
-    by_count = {
+    distance_of_count = {
         count: _wasserstein(truth, draws[:, :count], ddof=1).mean()
         for count in range(3, _MOST_ORDERS + 1)
     }
-    edge = needed = None
+    edge_distance = count_as_close = None
     if set(_EDGE) <= set(structured.labels):
-        ends = structured.accuracies(method)[:, [structured.labels.index(own) for own in _EDGE]]
-        runs = [np.column_stack([np.tile(pair, (_DRAWS, 1)), draws[:, 0]]) for pair in ends]
-        edge = float(np.mean([_wasserstein(truth, some, ddof=0) for some in runs]))
-        needed = next((count for count, own in by_count.items() if own <= edge), None)
+        edge_places = [structured.labels.index(label) for label in _EDGE]
+        distances = []
+        for hard_and_easy in structured.accuracies(method)[:, edge_places]:
+            three_runs = np.column_stack([np.tile(hard_and_easy, (_DRAWS, 1)), draws[:, 0]])
+            distances.append(_wasserstein(truth, three_runs, ddof=0))
+        edge_distance = float(np.mean(distances))
+        for count, distance in distance_of_count.items():
+            if distance <= edge_distance:
+                count_as_close = count
+                break
     return {
         "learner": method,
         "Latin": _latin_ratio(table, method),
-        "EDGE's three": edge,
-        "three random": float(by_count[3]),
-        "as many random": needed,
+        "EDGE's three": edge_distance,
+        "three random": float(distance_of_count[3]),
+        "as many random": count_as_close,
     }
 
 
 def _wasserstein(truth: Floats, runs: Floats, *, ddof: int) -> Floats:
     """Return W₁ between the Gaussian of each row of runs and sorted truths, in their std."""
     normal = ndtri((np.arange(len(truth)) + 0.5) / len(truth))
-    mean, std = runs.mean(axis=1, keepdims=True), runs.std(axis=1, ddof=ddof, keepdims=True)
+    mean = runs.mean(axis=1, keepdims=True)
+    std = runs.std(axis=1, ddof=ddof, keepdims=True)
     distances: Floats = np.abs(mean + std * normal - truth).mean(axis=1) / truth.std()
     return distances
 
@@ -248,8 +295,8 @@ def _latin_ratio(table: TruthTable, method: str) -> float:
     """Return one minus the variance that additive effects of classes at positions explain.
 
     The variance of Σ_c d(c, position of c)/N over random orders is Σ d²/(K (N-1) N) for a matrix
-    d (N, K) whose rows and columns sum to zero (Hoeffding's combinatorial theorem); what noise adds
-    to the estimated d is subtracted.
+    d (N, K) whose rows and columns sum to zero (Hoeffding's combinatorial theorem); the part of the
+    estimated d that is due to noise is subtracted.
     """
     rows = table.class_accuracies(method)
     assert rows is not None
@@ -257,14 +304,16 @@ def _latin_ratio(table: TruthTable, method: str) -> float:
     K = table.space.tasks
     values = rows.mean(axis=0)
     member = membership(table.sequences).astype(np.float64)
-    seen = member.sum(axis=0).T
-    cell = np.einsum("nkc,nc->ck", member, values) / seen
-    squares = np.einsum("nkc,nc->ck", member, values**2) / seen - cell**2
-    noise = squares / np.maximum(seen - 1, 1)
-    d = cell - cell.mean(axis=1, keepdims=True) - cell.mean(axis=0) + cell.mean()
-    explained = ((d**2).sum() - (1 - 1 / K) * (1 - 1 / N) * noise.sum()) / (K * (N - 1) * N)
-    single = float(rows.mean(axis=2).var(ddof=1)) if count > 1 else 1.0
-    return float(np.clip(1.0 - explained / single, 0.0, 1.0))
+    visits = member.sum(axis=0).T  # (N, K) orders with a class at a position
+    cell_mean = np.einsum("nkc,nc->ck", member, values) / visits
+    cell_variance = np.einsum("nkc,nc->ck", member, values**2) / visits - cell_mean**2
+    noise = cell_variance / np.maximum(visits - 1, 1)
+    class_mean = cell_mean.mean(axis=1, keepdims=True)
+    d = cell_mean - class_mean - cell_mean.mean(axis=0) + cell_mean.mean()
+    noise_part = (1 - 1 / K) * (1 - 1 / N) * noise.sum()
+    explained = ((d**2).sum() - noise_part) / (K * (N - 1) * N)
+    total = float(rows.mean(axis=2).var(ddof=1)) if count > 1 else 1.0
+    return float(np.clip(1.0 - explained / total, 0.0, 1.0))
 
 
 def format_order_effects(measured: OrderEffects) -> Iterator[str]:
@@ -279,7 +328,9 @@ def format_order_effects(measured: OrderEffects) -> Iterator[str]:
     for title, rows in titles.items():
         columns = list(rows[0]) if rows else []
         yield f"**{title}**\n"
-        for cells in (columns, ["---"] * len(columns), *(map(_cell, it.values()) for it in rows)):
+        lines = [columns, ["---"] * len(columns)]
+        lines += [list(map(_cell, row.values())) for row in rows]
+        for cells in lines:
             yield f"| {' | '.join(cells)} |"
         yield ""
     yield ""
@@ -292,7 +343,7 @@ def _cell(value: Any) -> str:
         case float():
             return f"{value:.2f}"
         case dict():
-            return ", ".join(f"{name} {own:+.2f}" for name, own in value.items())
+            return ", ".join(f"{name} {number:+.2f}" for name, number in value.items())
         case (low, high):
             return f"{low:.2f} to {high:.2f}"
         case (difference, z, below):

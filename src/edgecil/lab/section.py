@@ -22,7 +22,7 @@ _SIGNS = {"better": "✓", "similar": "○", "worse": "✗"}
 
 
 def build_section(dataset: DatasetAnalysis, suffix: str) -> Section | None:
-    """Return the section on protocols and estimators; None if no audit is stored."""
+    """Return the section about protocols and estimators; None if no audit is stored."""
     if len(dataset.experiments) != 1:
         return None
     directory = Path(dataset.experiments[0].directory)
@@ -32,11 +32,9 @@ def build_section(dataset: DatasetAnalysis, suffix: str) -> Section | None:
     digest = runs_digest(dataset.table)
     for file in files:
         with suppress(DataError):  # of another version
-            for own in Audit.load(file).datasets:
-                if (own.metric, own.runs_digest) == (dataset.metric, digest):
-                    named = (replace(it, name=f"{it.name}{suffix}") for it in audit_tables(own))
-                    parts = tuple(Part(table=table, folded=table.title) for table in named)
-                    return Section("audit", "Audit", seen_by_random(own), parts)
+            for audit in Audit.load(file).datasets:
+                if audit.metric == dataset.metric and audit.runs_digest == digest:
+                    return _section_of(audit, suffix)
     lede = (
         "The stored audit is of other runs or of another version; "
         f"'python -m edgecil.lab audit {directory}' makes it again."
@@ -44,52 +42,63 @@ def build_section(dataset: DatasetAnalysis, suffix: str) -> Section | None:
     return Section("audit", "Audit", lede, ())
 
 
-def seen_by_random(audit: DatasetAudit) -> str:
-    """Return what a few random orders show of the most variable method, and what is true."""
+def _section_of(audit: DatasetAudit, suffix: str) -> Section:
+    parts = []
+    for table in audit_tables(audit):
+        named = replace(table, name=f"{table.name}{suffix}")
+        parts.append(Part(table=named, folded=named.title))
+    return Section("audit", "Audit", compare_random_with_truth(audit), tuple(parts))
+
+
+def compare_random_with_truth(audit: DatasetAudit) -> str:
+    """Return a sentence about a few random orders of the most variable method, and the truth."""
     words = metric_words(audit.metric)
-    name = max(audit.methods, key=lambda it: np.ptp(audit.methods[it].truth.accuracies))
+    ranges = {name: np.ptp(method.truth.accuracies) for name, method in audit.methods.items()}
+    name = max(ranges, key=ranges.__getitem__)
     method = audit.methods[name]
-    truth, seen = method.truth, method.averages.get(RANDOM.name, {}).get("gaussian")
-    if seen is None:
+    truth = method.truth
+    closeness = method.averages.get(RANDOM.name, {}).get("gaussian")
+    if closeness is None:
         return ""
     what = name if words.name == "accuracy" else f"{words.title} of {name}"
-    shown, real = (
-        f"{a:.1f} and {b:.1f} {words.unit}".rstrip()
-        for a, b in ((seen.low, seen.high), (truth.accuracies.min(), truth.accuracies.max()))
-    )
+    of_runs = f"{closeness.low:.1f} and {closeness.high:.1f} {words.unit}".rstrip()
+    low, high = truth.accuracies.min(), truth.accuracies.max()
+    of_truth = f"{low:.1f} and {high:.1f} {words.unit}".rstrip()
     orders = f"{len(truth.accuracies):,}"
     over = f"all {orders} orders" if truth.kind == "enumerated" else f"{orders} random orders"
     return (
-        f"{method.budget_of(RANDOM.name)} random orders show {what} between {shown} on average; "
-        f"{over} lie between {real}."
+        f"{method.budget_of(RANDOM.name)} random orders show {what} between {of_runs} on average; "
+        f"{over} lie between {of_truth}."
     )
 
 
 def show_audit(audit: Audit) -> Iterator[Table | str]:
     """Yield what `python -m edgecil.lab audit` prints."""
     for dataset in audit.datasets:
-        yield f"{dataset.dataset}: {seen_by_random(dataset)}\n"
+        yield f"{dataset.dataset}: {compare_random_with_truth(dataset)}\n"
         yield from audit_tables(dataset)
 
 
 def audit_tables(audit: DatasetAudit) -> list[Table]:
-    """Protocols beside random orders, distances from the truth, budgets; empty ones left out."""
+    """Return the non-empty tables of ratios to random orders, distances and budgets."""
     beside: list[tuple[CsvCell, ...]] = []
     for protocol, by_measure in audit.beside_random.items():
         for measure, title in MEASURES.items():
-            one = by_measure[measure]
-            low, high = one.interval or (None, None)
-            own = one.ratio, low, high, *one.placebo, len(one.methods), _SIGNS[one.outcome]
-            beside.append((protocol, title, *own))
+            ratio = by_measure[measure]
+            low, high = ratio.interval or (None, None)
+            numbers = ratio.ratio, low, high, *ratio.placebo, len(ratio.methods)
+            beside.append((protocol, title, *numbers, _SIGNS[ratio.outcome]))
     closeness: list[tuple[CsvCell, ...]] = []
     budgets: list[tuple[CsvCell, ...]] = []
     for name, method in audit.methods.items():
         for protocol, by_estimator in method.averages.items():
             for estimator, mean in by_estimator.items():
-                numbers = mean.wasserstein, mean.jsd, mean.low, mean.high, mean.high - mean.low
-                closeness.append((name, protocol, estimator, *numbers))
+                distances = mean.wasserstein, mean.jsd
+                ends_and_range = mean.low, mean.high, mean.high - mean.low
+                closeness.append((name, protocol, estimator, *distances, *ends_and_range))
         for protocol, points in method.by_budget.items():
-            budgets += [(name, protocol, it.budget, it.jsd, it.wasserstein) for it in points]
+            for point in points:
+                budgets.append((name, protocol, point.budget, point.jsd, point.wasserstein))
     ratios = (Column(title, 2) for title in ("ratio", "from", "to", "placebo", "to "))
     ends = (Column(title, 1) for title in ("lowest", "highest", "range"))
     jsd, w1 = Column("JSD", 3), Column("W₁", 2)

@@ -15,7 +15,7 @@ from edgecil.runs.run_table import Runs
 from edgecil.sequences.protocols.draw import draw_protocols
 from edgecil.sequences.sequence import ClassSequence
 
-_CHOSEN = {"rs": None, "edge": None}  # protocols whose orders an enumerated table has, too
+_CHOSEN = {"rs": None, "edge": None}  # protocols whose orders are written beside all orders
 
 
 @checked
@@ -67,13 +67,12 @@ def runs_of_truth(truth: TruthTable) -> Runs:
 
 def _orders_by_protocol(truth: TruthTable) -> dict[str, list[tuple[str, ClassSequence]]]:
     """Return the labelled orders of each protocol whose orders a table has."""
-    random = truth.kind == "sample"
-    named = [(f"order-{number}", sequence) for number, sequence in enumerate(truth.sequences)]
-    if random or truth.classes is None:
-        return {"random" if random else "enumerate": named}
+    is_sample = truth.kind == "sample"
+    numbered = [(f"order-{number}", sequence) for number, sequence in enumerate(truth.sequences)]
+    if is_sample or truth.classes is None:
+        return {"random" if is_sample else "enumerate": numbered}
+    by_protocol = {}
     drawn = draw_protocols(_CHOSEN, truth.space, similarity=truth.similarity())
-    chosen = {
-        protocol: [(order.label, order.sequence) for order in orders]
-        for protocol, orders in drawn.items()
-    }
-    return {**chosen, "enumerate": named}
+    for protocol, orders in drawn.items():
+        by_protocol[protocol] = [(order.label, order.sequence) for order in orders]
+    return {**by_protocol, "enumerate": numbered}

@@ -41,11 +41,11 @@ from edgecil.similarity import Similarity, text_similarity
 from edgecil.statistics.distributions import SAME
 
 _LEAST_STD = 0.1
-FORMAT = 1
-BUNDLED = ("truths.npz", "photographs.npz")
+TRUTH_FORMAT = 1
+BUNDLED_TRUTHS = ("truths.npz", "photographs.npz")
 _MANIFEST = "manifest"
 
-Kind = Literal["enumerated", "sample", "structured"]
+TruthKind = Literal["enumerated", "sample", "structured"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ class TruthTable:
     name: str
     dataset: str
     classes: tuple[str, ...] | None
-    kind: Kind
+    kind: TruthKind
     sequences: tuple[ClassSequence, ...]
     results: Mapping[str, TruthCounts | TruthValues]
     provenance: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -130,9 +130,10 @@ class TruthTable:
     structured: TruthTable | None = None
 
     def __repr__(self) -> str:
-        space, orders = self.space, f"{len(self.sequences)} orders ({self.kind})"
-        of = f"{self.dataset}; {space.classes} classes in {space.tasks} tasks; {orders}"
-        return f"<TruthTable {self.name!r}: {of}; {', '.join(self.methods)}>"
+        orders = f"{len(self.sequences)} orders ({self.kind})"
+        classes = f"{self.space.classes} classes in {self.space.tasks} tasks"
+        contents = f"{self.dataset}; {classes}; {orders}"
+        return f"<TruthTable {self.name!r}: {contents}; {', '.join(self.methods)}>"
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -160,7 +161,7 @@ class TruthTable:
     def class_accuracies(self, method: str, metric: str = DEFAULT_METRIC) -> Floats | None:
         """Return the final accuracy of every class in every training, shape (repeats, n, N).
 
-        They are those of the main classifier, in per cent; None where they are unknown, or where
+        Accuracies are of the main classifier, in per cent; None where they are unknown, or where
         the metric is not a mean of them.
         """
         counts = self.results[method]
@@ -193,7 +194,7 @@ def truths(
     """Return the truth tables that come with edgecil, and your own.
 
     Args:
-        sources: your own results on every class sequence, or on at least 30 random ones: a CSV file
+        sources: your results on every class sequence, or on at least 30 random ones: a CSV file
             or DataFrame as :func:`read_runs` reads it, an experiment or its directory, or an
             `.npz` file of truth tables, or a table itself.
         bundled: include the tables that come with edgecil.
@@ -227,31 +228,38 @@ def truths(
 def experiment_truth(experiment: Experiment, name: str | None = None) -> TruthTable:
     """Return the truth table in an experiment: every repeat that is finished on all its sequences.
 
-    Sequences are all of them, or else independent random draws; those of other protocols beside
-    random draws are structured. Methods whose first repeat is unfinished are left out.
+    Sequences are all of them, or else independent random draws; sequences of other protocols are
+    structured. Methods whose first repeat is unfinished are left out.
     """
     name = name or experiment.directory.name
-    chosen = experiment.sequences()
-    drawn = [other for other in chosen if _represents(find_protocol(other))]
-    sequences = _sorted({run.sequence for other in drawn for run in chosen[other]})
-    whole = bool(sequences) and len(sequences) == SequenceSpace(sequences[0].sizes).size
-    if not whole and len(sequences) < LEAST_SAMPLE:
+    by_protocol = experiment.sequences()
+    representative = []
+    for protocol, members in by_protocol.items():
+        if _represents(find_protocol(protocol)):
+            representative += [labelled.sequence for labelled in members]
+    sequences = _sorted(representative)
+    is_complete = bool(sequences) and len(sequences) == SequenceSpace(sequences[0].sizes).size
+    if not is_complete and len(sequences) < LEAST_SAMPLE:
         raise DataError(_no_truth(str(experiment.directory), len(sequences)))
     runs = {
         (run.method, repeat_of(run.sequence.tasks, run.seed), run.sequence): run
         for run in experiment.results()
     }
-    table = _counted(experiment, name, "enumerated" if whole else "sample", sequences, runs)
-    labelled = {
-        run.sequence: f"{other} {run.label}" if other in PROTOCOLS else run.label
-        for other in chosen
-        for run in chosen[other]
-        if run.sequence not in sequences
-    }
-    if not labelled:
+    kind: TruthKind = "enumerated" if is_complete else "sample"
+    table = _counted(experiment, name, kind, sequences, runs)
+    label_of_structured: dict[ClassSequence, str] = {}
+    for protocol, members in by_protocol.items():
+        prefix = f"{protocol} " if protocol in PROTOCOLS else ""
+        for labelled in members:
+            if labelled.sequence not in sequences:
+                label_of_structured[labelled.sequence] = f"{prefix}{labelled.label}"
+    if not label_of_structured:
         return table
-    made = _counted(experiment, f"{name}-structured", "structured", tuple(labelled), runs)
-    return replace(table, structured=replace(made, labels=tuple(labelled.values())))
+    structured = _counted(
+        experiment, f"{name}-structured", "structured", tuple(label_of_structured), runs
+    )
+    labels = tuple(label_of_structured.values())
+    return replace(table, structured=replace(structured, labels=labels))
 
 
 def _represents(protocol: Protocol) -> bool:
@@ -261,67 +269,73 @@ def _represents(protocol: Protocol) -> bool:
 def _counted(
     experiment: Experiment,
     name: str,
-    kind: Kind,
+    kind: TruthKind,
     sequences: tuple[ClassSequence, ...],
     runs: Mapping[tuple[str, int, ClassSequence], RunResult],
 ) -> TruthTable:
     """Return the methods and repeats of an experiment that are finished on some sequences."""
     results: dict[str, TruthCounts | TruthValues] = {}
     for method in dict.fromkeys(method for method, _, _ in runs):
-        repeats = sorted({repeat for other, repeat, _ in runs if other == method})
-        whole = [
-            (repeat, [runs[method, repeat, sequence] for sequence in sequences])
-            for repeat in repeats
-            if all((method, repeat, sequence) in runs for sequence in sequences)
-        ]
-        if whole:
-            results[method] = _count_runs(whole)
+        complete_repeats = []
+        for repeat in sorted({repeat for other, repeat, _ in runs if other == method}):
+            keys = [(method, repeat, sequence) for sequence in sequences]
+            if all(key in runs for key in keys):
+                complete_repeats.append((repeat, [runs[key] for key in keys]))
+        if complete_repeats:
+            results[method] = _count_runs(complete_repeats)
     if not results:
         raise DataError(
             f"{experiment.directory} is no truth yet: no method has finished all "
             f"{len(sequences)} sequences."
         )
     identity = experiment.identity
-    about = {key: value for key, value in identity.items() if not key.startswith("method ")}
-    provenance = {it: {**about, "settings": identity.get(f"method {it}")} for it in results}
+    shared = {key: value for key, value in identity.items() if not key.startswith("method ")}
+    provenance = {
+        method: {**shared, "settings": identity.get(f"method {method}")} for method in results
+    }
     return TruthTable(
         name, experiment.dataset, experiment.names, kind, sequences, results, provenance
     )
 
 
+# The values of a method by sequence and training seed.
+_ValuesBySequence: TypeAlias = dict[ClassSequence, dict[int, float]]
+
+
 def accuracy_truth(table: Runs, name: str) -> TruthTable:
     """Return the truth of methods that ran all of Ω, or the same random sequences.
 
-    All of Ω is a truth whatever the protocols are called.
+    All of Ω is a truth, whatever the names of the protocols.
     """
-    ran: dict[str, dict[ClassSequence, dict[int, float]]] = {}
-    drawn: dict[str, set[ClassSequence]] = {}
+    values_of_method: dict[str, _ValuesBySequence] = {}
+    random_values_of_method: dict[str, _ValuesBySequence] = {}
     runs = table.renumbered()
     for row in np.flatnonzero(~np.isnan(runs.values)).tolist():
-        method, sequence = runs.methods[runs.method[row]], runs.sequences[runs.sequence[row]]
-        by_seed = ran.setdefault(method, {}).setdefault(sequence, {})
-        by_seed[int(runs.seed[row])] = float(runs.values[row])
+        method = runs.methods[runs.method[row]]
+        sequence = runs.sequences[runs.sequence[row]]
+        values = values_of_method.setdefault(method, {})
+        value_of_seed = values.setdefault(sequence, {})
+        value_of_seed[int(runs.seed[row])] = float(runs.values[row])
         if _represents(find_protocol(runs.protocols[runs.protocol[row]])):
-            drawn.setdefault(method, set()).add(sequence)
+            random_values_of_method.setdefault(method, {})[sequence] = value_of_seed
     size = table.space.size
-    complete = {method: values for method, values in ran.items() if len(values) == size}
-    by_method = {
-        method: {sequence: ran[method][sequence] for sequence in sequences}
-        for method, sequences in drawn.items()
+    complete = {
+        method: values for method, values in values_of_method.items() if len(values) == size
     }
-    kind: Kind = "enumerated" if complete else "sample"
-    chosen = complete or by_method
+    kind: TruthKind = "enumerated" if complete else "sample"
+    chosen = complete or random_values_of_method
     common = _sorted(set.intersection(*map(set, chosen.values())) if chosen else ())
     if kind == "sample" and len(common) < LEAST_SAMPLE:
         raise DataError(_no_truth(name, len(common)))
     results: dict[str, TruthCounts | TruthValues] = {}
     for method, values in chosen.items():
         seeds = sorted(set.intersection(*(set(values[sequence]) for sequence in common)))
-        if seeds:
-            rows = [[values[sequence][seed] for sequence in common] for seed in seeds]
-        else:  # every sequence has seeds of its own: one repeat, the mean over them
+        rows = []
+        for seed in seeds:
+            rows.append([values[sequence][seed] for sequence in common])
+        if not seeds:  # every sequence has seeds of its own: one repeat, the mean over them
             seeds = [0]
-            rows = [[float(np.mean(list(values[sequence].values()))) for sequence in common]]
+            rows.append([float(np.mean(list(values[sequence].values()))) for sequence in common])
         results[method] = TruthValues(tuple(seeds), table.metric, np.array(rows))
     return TruthTable(name, table.dataset, table.names, kind, common, results)
 
@@ -356,20 +370,25 @@ def _count_runs(repeats: list[tuple[int, list[RunResult]]]) -> TruthCounts | Tru
             for number, name in enumerate(first.classifiers):
                 counts = run.class_counts(name)
                 if counts is None:
-                    rows = [[run.accuracy for run in row] for _, row in repeats]
-                    return TruthValues(seeds, DEFAULT_METRIC, np.array(rows))
+                    values = [_accuracies(runs) for _, runs in repeats]
+                    return TruthValues(seeds, DEFAULT_METRIC, np.array(values))
                 correct[repeat, number, ..., index] = counts.right.T
                 totals = counts.images[:, -1].astype(np.int64)
     return TruthCounts(seeds, first.classifiers, correct, totals)
 
 
+def _accuracies(runs: Iterable[RunResult]) -> list[float]:
+    return [run.accuracy for run in runs]
+
+
 def varies(values: Floats) -> bool:
     """Return whether protocols and claims can be judged on runs with these accuracies.
 
-    Not if they vary by less than 0.1 points, nor if their quartiles are equal: the few other runs
-    are rarely among those that are drawn, so that no spread can be estimated.
+    They cannot if they vary by less than 0.1 points, or if their quartiles are equal: then draws
+    rarely have one of the few other runs, and show no spread.
     """
-    return bool(values.std() > _LEAST_STD and np.ptp(np.quantile(values, [0.25, 0.75])) > SAME)
+    quartiles = np.quantile(values, [0.25, 0.75])
+    return bool(values.std() > _LEAST_STD and np.ptp(quartiles) > SAME)
 
 
 def _sorted(sequences: Iterable[ClassSequence]) -> tuple[ClassSequence, ...]:
@@ -378,7 +397,7 @@ def _sorted(sequences: Iterable[ClassSequence]) -> tuple[ClassSequence, ...]:
 
 
 def membership(sequences: Sequence[ClassSequence]) -> NDArray[np.int64]:
-    """Return whether a sequence's task holds a class, 0 or 1, shape (n, K, N)."""
+    """Return whether a sequence's task has a class, 0 or 1, shape (n, K, N)."""
     task = np.stack([sequence.task_of() for sequence in sequences])
     tasks = np.arange(len(sequences[0]))
     return np.asarray(task[:, None, :] == tasks[None, :, None], dtype=np.int64)
@@ -395,17 +414,24 @@ def _no_truth(origin: str, count: int) -> str:
 def bundled_tables() -> tuple[TruthTable, ...]:
     """Return the tables that come with edgecil, built by `tools/build_truths.py`."""
     with as_file(files("edgecil.lab") / "data") as folder:
-        return tuple(table for name in BUNDLED for table in read_truths(folder / name))
+        tables: list[TruthTable] = []
+        for name in BUNDLED_TRUTHS:
+            tables += read_truths(folder / name)
+        return tuple(tables)
 
 
 def write_truths(tables: Iterable[TruthTable], path: str | Path) -> None:
     """Write tables with correct answers to a file; the same tables give the same bytes.
 
     The manifest has, for each table, the classes, the task sizes and, by method, what determined
-    the results and the SHA-256 of the counts.
+    the results and the SHA-256 of the counts. Structured sequences are a table of their own.
     """
-    entries, arrays = [], {}
-    for table in (part for own in tables for part in (own, own.structured) if part is not None):
+    parts: list[TruthTable] = []
+    for table in tables:
+        parts += [table] if table.structured is None else [table, table.structured]
+    entries: list[dict[str, Any]] = []
+    arrays: dict[str, NDArray[Any]] = {}
+    for table in parts:
         if table.kind != "enumerated":
             orders = [sequence.sorted_order for sequence in table.sequences]
             arrays[f"{table.name}/orders"] = _narrowed(np.array(orders))
@@ -436,7 +462,7 @@ def write_truths(tables: Iterable[TruthTable], path: str | Path) -> None:
                 "methods": methods,
             }
         )
-    manifest = json.dumps({"format": FORMAT, "tables": entries}, ensure_ascii=False)
+    manifest = json.dumps({"format": TRUTH_FORMAT, "tables": entries}, ensure_ascii=False)
     arrays = {_MANIFEST: np.frombuffer(manifest.encode(), dtype=np.uint8), **arrays}
     with replace_file(Path(path)) as file, zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():
@@ -454,10 +480,10 @@ def read_truths(path: str | Path) -> list[TruthTable]:
         raise DataError(f"{path} is no file of truth tables: it has no manifest.")
     try:
         manifest = parse_json(bytes(arrays[_MANIFEST]).decode(), f"The manifest of {path}")
-        if manifest["format"] != FORMAT:
+        if manifest["format"] != TRUTH_FORMAT:
             raise DataError(
                 f"{path} was written by another version of edgecil (format {manifest['format']}, "
-                f"this version reads {FORMAT})."
+                f"this version reads {TRUTH_FORMAT})."
             )
         counts, _ = read_npz(path, names)
         tables: list[TruthTable] = []
@@ -508,7 +534,7 @@ def _read_table(entry: dict[str, Any], arrays: dict[str, NDArray[Any]], path: Pa
 
 
 def _narrowed(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Return integers >= 0 in the smallest type that holds them."""
+    """Return integers >= 0 in the smallest type that can have them."""
     largest = int(numbers.max(initial=0))
     return np.ascontiguousarray(numbers, dtype=np.min_scalar_type(largest))
 

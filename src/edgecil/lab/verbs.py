@@ -7,10 +7,12 @@ from typing import Any
 from edgecil.cli.verb import Option, Verb, VerbGroup
 
 
-def _leaderboard(*, source: list[str] | None = None, own: bool = False, **options: Any) -> Any:
+def _leaderboard(
+    *, source: list[str] | None = None, without_bundled: bool = False, **options: Any
+) -> Any:
     from edgecil.lab import leaderboard
 
-    return leaderboard(*(source or ()), bundled=not own, **options)
+    return leaderboard(*(source or ()), bundled=not without_bundled, **options)
 
 
 GROUP = VerbGroup(
@@ -54,7 +56,12 @@ GROUP = VerbGroup(
                     metavar="SOURCE",
                     count="*",
                 ),
-                Option("own", "use only these results, not the bundled truth tables", "bool"),
+                Option(
+                    "without_bundled",
+                    "use only these results, not the bundled truth tables",
+                    "bool",
+                    flag="own",
+                ),
             ),
             call=_leaderboard,
         ),
