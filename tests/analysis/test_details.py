@@ -9,17 +9,16 @@ import pytest
 
 from edgecil.analysis import DatasetAnalysis, analyze
 from edgecil.analysis.details import (
+    FirstTask,
     RunDetails,
-    TaskCurve,
     _by_position,
     describe_runs,
-    note_undertrained,
+    note_unlearned,
 )
 from edgecil.errors import UsageError
 from edgecil.experiments import Experiment, ExperimentConfig, Node, NodeResult, Store
 from edgecil.experiments.results import ClassCounts
 from edgecil.sequences import ClassSequence, LabelledSequence
-from tests.analysis.tables import noisy, table_of
 
 THERE, BACK = ((0, 3), (1, 2)), ((1, 2), (0, 3))
 NAMES = ("ant", "bee", "cat", "dog")
@@ -143,14 +142,17 @@ def test_the_configuration_names_the_metric(tmp_path: Path) -> None:
     assert analyze(experiment.table("bwt")).options.metric == "bwt"
 
 
-def test_a_learner_that_did_not_learn_its_first_task_is_noted() -> None:
-    table = table_of({"a": noisy(0), "b": noisy(0)})
-    guess = 100.0 / table.space.sizes[0]
-    curves = {"a": guess + 0.4 * (100.0 - guess), "b": 90.0}
-    details = {
-        name: RunDetails(TaskCurve(3, *[np.array([value, 50.0, 40.0])] * 3))
-        for name, value in curves.items()
-    }
-    (note,) = note_undertrained(table, details)
-    assert note.startswith("a has only 70 % on its first task")
-    assert not note_undertrained(replace(table, metric="forgetting"), details)
+def test_a_learner_that_has_not_learned_its_first_task_is_named_with_what_mends_it() -> None:
+    learned = FirstTask(accuracy=91.0, training=98.0, class_means=95.0, budget=(100, "steps"))
+    assert note_unlearned({"a": RunDetails(first_task=learned), "b": RunDetails()}) == []
+    below_means = replace(learned, accuracy=62.9)
+    assert note_unlearned({"a": RunDetails(first_task=below_means)}) == [
+        "a has not learned its first task: 98 % of its training inputs are right just after it and "
+        "63 % of its test inputs, where class means of untrained features have 95 %; train longer "
+        "(--steps 400)."
+    ]
+    underfit = FirstTask(accuracy=70.0, training=80.0)
+    assert note_unlearned({"a": RunDetails(first_task=underfit)}) == [
+        "a has not learned its first task: 80 % of its training inputs are right just after it and "
+        "70 % of its test inputs; train longer."
+    ]

@@ -34,7 +34,8 @@ def test_one_row_per_result(tmp_path) -> None:
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     assert rows[0] == {
         "method": "icarl", "seed": 1, "sequence": "0 3|1 2", "accuracy": 60.0, "last": 60.0,
-        "average": 70.0, "forgetting": 40.0, "bwt": -40.0, "accuracy_nme": 60.0,
+        "average": 70.0, "forgetting": 40.0, "bwt": -40.0, "learning": 80.0,
+        "training_accuracy": None, "accuracy_nme": 60.0,
         "accuracy_head": 20.0, "seconds": 1.0, "peak_memory": 7,
     }  # fmt: skip
     assert rows[1]["method"] == "ewc"

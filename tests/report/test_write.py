@@ -64,7 +64,7 @@ def test_the_page_of_an_experiment_can_be_switched_to_the_field_s_metrics(tmp_pa
     page = write_report(directory).pages[0]
     html = page.read_text(encoding="utf-8")
     values = re.findall(r'name="metric" id="metric-\d" value="(\w+)"', html)
-    assert values == ["accuracy", "last", "average", "forgetting"]
+    assert values == ["accuracy", "last", "average", "forgetting", "learning"]
     for metric in values[1:]:
         assert (page.parent / "figures" / f"overview-{metric}.svg").is_file()
         table = (page.parent / "tables" / f"summary-{metric}.csv").read_text(encoding="utf-8")

@@ -33,6 +33,8 @@ def oracle(name: str, rows: list[list[int]], totals: list[int]) -> float:
         return 100.0 * sum(rows[-1]) / sum(totals)
     if name == "average":
         return fmean(100.0 * sum(row) / sum(totals[: len(row)]) for row in rows)
+    if name == "learning":
+        return fmean(shares[s][s] for s in range(len(totals)))
     if not old:
         return float("nan")
     if name == "forgetting":
@@ -42,7 +44,7 @@ def oracle(name: str, rows: list[list[int]], totals: list[int]) -> float:
     return fmean(shares[-1][s] - shares[s][s] for s in old)
 
 
-@pytest.mark.parametrize("name", ["accuracy", "last", "average", "forgetting", "bwt"])
+@pytest.mark.parametrize("name", ["accuracy", "last", "average", "forgetting", "bwt", "learning"])
 @given(run=runs())
 def test_values_curves_and_batches(name: str, run: tuple[list[list[int]], list[int]]) -> None:
     rows, totals = run
@@ -51,7 +53,7 @@ def test_values_curves_and_batches(name: str, run: tuple[list[list[int]], list[i
     end = "last" if name == "average" else name
     expected = [oracle(end, rows[:t], totals[:t]) for t in range(1, len(rows) + 1)]
     np.testing.assert_allclose(chosen.curve(counts), expected)
-    both = Counts(*(np.stack([part, part]) for part in vars(counts).values()))
+    both = Counts(*(np.stack([part, part]) for part in vars(counts).values() if part is not None))
     np.testing.assert_array_equal(chosen.compute(both), [chosen.compute(counts)] * 2)
 
 
@@ -59,7 +61,16 @@ def test_values_curves_and_batches(name: str, run: tuple[list[list[int]], list[i
 def test_the_metric_of_a_class_is_that_of_a_run_which_begins_with_it(name: str) -> None:
     late = Counts.of([[np.nan], [6], [9], [3]], [12])
     begins = Counts.of([[6], [9], [3]], [12])
-    assert METRICS[name].compute(late) == METRICS[name].compute(begins)
+    compute = METRICS[name].compute
+    np.testing.assert_array_equal(compute(late), compute(begins))
+
+
+def test_training_accuracy_is_the_mean_of_the_tasks_so_far() -> None:
+    accuracies = np.array([100.0, 80.0, np.nan])
+    counts = Counts.of([[5, np.nan, np.nan], [4, 3, np.nan], [4, 3, 2]], [10, 10, 10], accuracies)
+    assert METRICS["training_accuracy"].compute(counts) == 90.0
+    assert METRICS["training_accuracy"].curve(counts).tolist() == [100.0, 90.0, 90.0]
+    assert np.isnan(METRICS["training_accuracy"].compute(counts_of([[5]], [10])))
 
 
 def test_forgetting_is_from_the_best_and_backward_transfer_from_the_first_accuracy() -> None:

@@ -25,7 +25,7 @@ from edgecil.analysis.correlation import (
     relabelled_values,
     warn_of_predictor,
 )
-from edgecil.analysis.details import describe_runs, note_undertrained
+from edgecil.analysis.details import describe_runs, note_unlearned
 from edgecil.analysis.next_runs import advise, run_seconds
 from edgecil.analysis.pair_verdicts import Comparison, compare_tables, holm
 from edgecil.analysis.plausibility import warn_of_failures, warn_of_truth
@@ -75,9 +75,9 @@ def analyze(
         source: experiment directories and CSV files of accuracies, or the JSON file of a saved
             analysis. Runs of several sources on the same dataset are analysed together. In Python
             also experiments, DataFrames and accuracy tables.
-        metric: metric to analyse: `accuracy`, `last`, `average`, `forgetting`, `bwt`, or a column
-            of the CSV file. By default the one in the experiment's configuration, or else
-            `accuracy`, the paper's A(O).
+        metric: metric to analyse: `accuracy`, `last`, `average`, `forgetting`, `bwt`,
+            `learning`, `training_accuracy`, or a column of the CSV file. By default the one in the
+            experiment's configuration, or else `accuracy`, the paper's A(O).
         classifier: classifier of the methods to analyse, such as `nme` (nearest mean of
             exemplars); methods without it are left out. By default each method's main one.
         similarity: file with the similarity of the classes, for predictors. By default that of the
@@ -181,7 +181,7 @@ def _analyze_dataset(
     }
     answered = {name: own.claims.protocols for name, own in methods.items()}
     details = describe_runs(table, runs.experiments, answered, options.classifier)
-    notes += note_undertrained(table, details)
+    notes += note_unlearned(details)
     lost = [name for name in table.methods if name not in truths]
     notes += [f"{name} is left out: none of its runs has an accuracy." for name in lost]
     if predictor is None and table.has_orders and table.arranges == "classes":

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from edgecil.experiments.experiment import Experiment
+from edgecil.experiments.results import RunResult
 from edgecil.experiments.run_values import class_values, metric_curves
 from edgecil.io.arrays import Floats
+from edgecil.runs.identity import find_budget
 from edgecil.runs.run_table import Runs
 from edgecil.sequences.sequence import ClassSequence
 
 _BAND = (0.05, 0.95)
+_LEARNED = (
+    90.0  # per cent of the training inputs of its first task that a trained learner has right
+)
+_BELOW_MEANS = 5.0  # points by which class means of untrained features may be better
+_LONGER = 4  # times the budget is advised
 _Values = dict[ClassSequence, list[Floats]]
 
 
@@ -58,6 +65,33 @@ class RunDetails:
     curve: TaskCurve | None = None
     by_position: Floats | None = None
     confusion: Floats | None = None
+    first_task: FirstTask | None = None
+
+
+@dataclass(frozen=True)
+class FirstTask:
+    """What a learner that trains has learned of its first task, where nothing can be forgotten.
+
+    Means over runs, in per cent.
+
+    Attributes:
+        accuracy: on the test inputs of the task, right after it was learned.
+        training: on its training inputs.
+        class_means: on the test inputs, by class means of the untrained learner's features; None if
+            unknown.
+        budget: how long a task is trained, such as (100, "steps"); None if unknown.
+    """
+
+    accuracy: float
+    training: float
+    class_means: float | None = None
+    budget: tuple[int, str] | None = None
+
+    @property
+    def is_learned(self) -> bool:
+        """Whether most of its training inputs are right, and no class means are much better."""
+        is_level = self.class_means is None or self.accuracy >= self.class_means - _BELOW_MEANS
+        return self.training >= _LEARNED and is_level
 
 
 def describe_runs(
@@ -71,8 +105,12 @@ def describe_runs(
     `answered` has the protocols whose orders have a curve, by method.
     """
     values: dict[str, tuple[_Values, _Values, _Values]] = {}
+    first_tasks: dict[str, list[FirstTask]] = {}
     for experiment in experiments:
-        _add_values(values, table, experiment, classifier)
+        results = experiment.results()
+        _add_values(values, table, experiment, results, classifier)
+        for method, first_task in _first_tasks(experiment, results):
+            first_tasks.setdefault(method, []).append(first_task)
     details = {}
     for method, names in answered.items():
         steps, by_class, confused = (
@@ -84,24 +122,63 @@ def describe_runs(
         curve = None
         if len(curves):
             curve = TaskCurve(len(curves), curves.mean(axis=0), *np.quantile(curves, _BAND, axis=0))
-        if curve is not None or by_class or confused:
+        first_of_method = _mean_of(first_tasks.get(method, []))
+        if curve is not None or by_class or confused or first_of_method is not None:
             details[method] = RunDetails(
                 curve,
                 _by_position(by_class, table.space.tasks) if by_class else None,
                 np.mean(list(confused.values()), axis=0) if confused else None,
+                first_of_method,
             )
     return details
+
+
+def _first_tasks(
+    experiment: Experiment, results: Sequence[RunResult]
+) -> Iterator[tuple[str, FirstTask]]:
+    """Yield what each run of a learner that trains has learned of its first task, by method."""
+    methods = experiment.record().identity.methods
+    budgets = {name: find_budget(settings) for name, settings in methods.items()}
+    for run in results:
+        first = run.nodes[0]
+        if run.reported or first.training is None:
+            continue
+        right, inputs = first.training
+        means = None if first.class_means is None else 100.0 * first.class_means / first.totals[0]
+        yield (
+            run.method,
+            FirstTask(
+                100.0 * first.correct[run.choose(None)][0] / first.totals[0],
+                100.0 * right / inputs,
+                means,
+                budgets.get(run.method),
+            ),
+        )
+
+
+def _mean_of(first_tasks: Sequence[FirstTask]) -> FirstTask | None:
+    """Return the mean over runs; None without any."""
+    if not first_tasks:
+        return None
+    means = [first.class_means for first in first_tasks if first.class_means is not None]
+    return FirstTask(
+        float(np.mean([first.accuracy for first in first_tasks])),
+        float(np.mean([first.training for first in first_tasks])),
+        float(np.mean(means)) if means else None,
+        first_tasks[0].budget,
+    )
 
 
 def _add_values(
     values: dict[str, tuple[_Values, _Values, _Values]],
     table: Runs,
     experiment: Experiment,
+    results: Sequence[RunResult],
     classifier: str | None,
 ) -> None:
     """Add curve, values by class and confusion of each run of an experiment, by method."""
     own_names, task_orders = experiment.names, experiment.task_orders
-    results = [run for run in experiment.results() if classifier in (None, *run.classifiers)]
+    results = [run for run in results if classifier in (None, *run.classifiers)]
     run_curves = metric_curves(results, table.metric, classifier)
     run_classes = class_values(results, table.metric, classifier)
     for result, run_curve, of_classes in zip(results, run_curves, run_classes, strict=True):
@@ -132,18 +209,23 @@ def _renumbered(sequence: ClassSequence, ids: Sequence[int]) -> ClassSequence:
     return ClassSequence([new[class_] for class_ in task] for task in sequence.tasks)
 
 
-def note_undertrained(table: Runs, details: Mapping[str, RunDetails]) -> list[str]:
-    """Return a sentence on learners that did not even learn their first task, alone as it is."""
-    if table.metric not in ("accuracy", "last", "average") or table.arranges == "tasks":
-        return []
-    guess = 100.0 / table.space.sizes[0]
-    first = {name: own.curve.mean[0] for name, own in details.items() if own.curve is not None}
-    return [
-        f"{name} has only {value:.0f} % on its first task, right after training on it (guessing: "
-        f"{guess:.0f} %), so it may be undertrained, and claims about it hold for this setup only."
-        for name, value in first.items()
-        if value < (100.0 + guess) / 2.0
-    ]
+def note_unlearned(details: Mapping[str, RunDetails]) -> list[str]:
+    """Return a sentence on each learner that has not learned its first task, as measured."""
+    notes = []
+    for name, own in details.items():
+        first = own.first_task
+        if first is None or first.is_learned:
+            continue
+        facts = f"{first.training:.0f} % of its training inputs are right just after it"
+        facts += f" and {first.accuracy:.0f} % of its test inputs"
+        if first.class_means is not None:
+            facts += f", where class means of untrained features have {first.class_means:.0f} %"
+        longer = "train longer"
+        if first.budget is not None:
+            number, unit = first.budget
+            longer += f" (--{unit} {_LONGER * number})"
+        notes.append(f"{name} has not learned its first task: {facts}; {longer}.")
+    return notes
 
 
 def _by_position(by_sequence: Mapping[ClassSequence, Floats], tasks: int) -> Floats:

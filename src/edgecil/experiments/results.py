@@ -43,6 +43,11 @@ class NodeResult:
         confusion: by classifier, for each task so far, the wrong answers that name a class of an
             earlier task, another class of the same task, or a class of a later task; None if
             unknown.
+        training: right answers of the main classifier on training inputs of the current task, right
+            after it was learned, and the number of these inputs; None where nothing is trained or
+            it is unknown.
+        class_means: right answers on the test inputs of the first task by class means of the
+            features of the untrained learner; None after later tasks, or if unknown.
     """
 
     correct: dict[str, tuple[int, ...]]
@@ -52,6 +57,8 @@ class NodeResult:
     class_correct: dict[str, ClassCounts] | None = None
     class_totals: ClassCounts | None = None
     confusion: dict[str, TaskConfusion] | None = None
+    training: tuple[int, int] | None = None
+    class_means: int | None = None
 
     def __post_init__(self) -> None:
         if (self.class_correct is None) != (self.class_totals is None):
@@ -73,6 +80,8 @@ class NodeResult:
             for right, wrong, total in zip(answers, mistakes, self.totals, strict=True):
                 if min(wrong) < 0 or right + sum(wrong) > total:
                     raise DataError(f"{name!r} has {sum(wrong)} wrong among {total} images.")
+        if self.training is not None and not 0 <= self.training[0] <= self.training[1]:
+            raise DataError("There are more right answers on training inputs than inputs.")
         if not 0.0 <= self.seconds < math.inf or self.peak_memory < 0:
             raise DataError("Seconds and memory must be at least 0 and finite.")
 
@@ -145,7 +154,19 @@ class RunResult:
         if self.reported:
             return self.reported[chosen].counts
         correct = _filled([node.correct[chosen] for node in self.nodes], len(self.nodes))
-        return Counts.of(correct, self.nodes[-1].totals)
+        return Counts.of(correct, self.nodes[-1].totals, self.training_accuracies())
+
+    def training_accuracies(self) -> Floats:
+        """Return the accuracy on training inputs of each task right after it, (K,); NaN if unknown.
+
+        It is that of the main classifier.
+        """
+        accuracies = np.full(len(self.nodes), np.nan)
+        for place, node in enumerate(self.nodes):
+            if node.training is not None:
+                right, inputs = node.training
+                accuracies[place] = 100.0 * right / inputs
+        return accuracies
 
     def matrix(self, classifier: str | None = None) -> Floats:
         """Return the accuracy on task s after task t, (K, K); NaN above the diagonal."""

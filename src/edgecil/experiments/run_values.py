@@ -81,7 +81,8 @@ def _task_counts(group: Sequence[RunResult], classifier: str | None) -> Counts:
     is_tested = np.tri(len(group[0].nodes), dtype=bool)
     correct = np.stack([result.correct_by_task(classifier) for result in group])
     totals = np.array([result.nodes[-1].totals for result in group])
-    return Counts.of(np.where(is_tested, correct, np.nan), totals)
+    training = np.array([result.training_accuracies() for result in group])
+    return Counts.of(np.where(is_tested, correct, np.nan), totals, training)
 
 
 def _class_counts(group: Sequence[RunResult], classifier: str | None) -> Counts:

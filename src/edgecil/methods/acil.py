@@ -54,6 +54,7 @@ class ACIL(PretrainedMethod):
     """
 
     need: ClassVar[Need] = "features"
+    trains = False
 
     def __init__(self, config: Any, environment: Environment) -> None:
         super().__init__(config, environment)

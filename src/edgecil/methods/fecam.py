@@ -41,6 +41,7 @@ class FeCAM(PretrainedMethod):
     kept = ("gaussians",)
     need = "features"
     order_free = True
+    trains = False
 
     def __init__(self, config: FeCAMConfig, environment: Environment) -> None:
         super().__init__(config, environment)

@@ -70,6 +70,10 @@ class PretrainedMethod(Method):
             precision=self.environment.precision,
         )
 
+    def initial_features(self, inputs: Tensor) -> Tensor:
+        """Return features (n, d) of the frozen network, or the vectors given."""
+        return self.frozen_features(inputs)
+
     def learn_at_once(self, scenario: Scenario) -> None:
         """Learn all classes of a dataset as one task."""
         everything = (tuple(range(scenario.classes)),)

@@ -104,6 +104,8 @@ class Method(ABC):
             what else was learnt, nor on the seed; it then has :meth:`scores`.
         adapts: whether predictions are meant to depend on the other test inputs of a call, as those
             of test-time adaptation do.
+        trains: whether it trains on the current task; one that computes closed forms or class means
+            does not, and is never said to be trained too little.
         seen: original ids of the classes learnt so far, in order of arrival.
     """
 
@@ -116,6 +118,7 @@ class Method(ABC):
     frozen: ClassVar[bool] = False
     order_free: ClassVar[bool] = False
     adapts: ClassVar[bool] = False
+    trains: bool = True
 
     @classmethod
     def needs(cls, config: Any) -> Need:
@@ -136,6 +139,13 @@ class Method(ABC):
 
         The inputs are in host memory; the labels may be on any device.
         """
+
+    def initial_features(self, inputs: Tensor) -> Tensor | None:
+        """Return features (n, d) of inputs by a new learner, before any training; None without any.
+
+        Class means of them are what a trained learner should not fall below on its first task.
+        """
+        return None
 
     def scores(self, scenario: Scenario) -> Tensor:
         """Return a score (n_test, classes) of each test image for each class of the dataset.

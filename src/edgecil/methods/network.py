@@ -177,6 +177,10 @@ class NetworkMethod(Method):
         """Return features (n, d) of uint8 images (n, c, h, w)."""
         return in_batches(self.network.backbone, inputs, self.environment)
 
+    def initial_features(self, inputs: Tensor) -> Tensor:
+        """Return features (n, d) of the network as it is built."""
+        return self.features(inputs)
+
     def largest_logit(self, features: Tensor) -> Tensor:
         """New labels (n,) with the largest logit for features (n, d)."""
         with torch.no_grad():

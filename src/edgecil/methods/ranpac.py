@@ -68,6 +68,7 @@ class RanPAC(ACIL):
     def __init__(self, config: RanPACConfig, environment: Environment) -> None:
         super().__init__(config, environment)
         self.adapters: torch.nn.ModuleList | None = None
+        self.trains = bool(config.bottleneck)
         if config.bottleneck:
             self.adapters = blank_adapters(self.vit, config.bottleneck)
         # squared error on held-out images by ridge: summed over the tasks, or of the last task

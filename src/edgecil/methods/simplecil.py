@@ -27,6 +27,7 @@ class SimpleCIL(PretrainedMethod):
     need: ClassVar[Need] = "features"
     order_free: ClassVar[bool] = True
     kept: ClassVar[tuple[str, ...]] = ("prototypes",)
+    trains = False
 
     def __init__(self, config: Any, environment: Environment) -> None:
         super().__init__(config, environment)

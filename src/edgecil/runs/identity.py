@@ -146,9 +146,10 @@ def training_facts(records: Sequence[ExperimentRecord], methods: Collection[str]
         for one in records:
             if backbone := one.identity.settings.get(f"backbone of {name}"):
                 backbones.setdefault(str(backbone), []).append(name)
-            budget = _describe_budget(one.identity.methods.get(name))
+            budget = find_budget(one.identity.methods.get(name))
             if budget is not None:
-                budgets.setdefault(budget, []).append(name)
+                number, unit = budget
+                budgets.setdefault(f"{number} {unit} per task", []).append(name)
     configs = (config for one in records for config in one.configs)
     facts = {
         "setup": listed(inside(config, "training", "setup") for config in configs),
@@ -163,12 +164,12 @@ def inside(config: Mapping[str, Any], group: str, name: str) -> Any:
     return (config.get(group) or {}).get(name)
 
 
-def _describe_budget(settings: Any) -> str | None:
-    """Return how long a method trains, such as `100 steps per task`; None if it is not known."""
+def find_budget(settings: Any) -> tuple[int, str] | None:
+    """Return how long a method trains a task, such as (100, "steps"); None if it is not known."""
     for unit in ("steps", "epochs"):
         number = _find(settings, unit)
         if number is not None:
-            return f"{number} {unit} per task"
+            return int(number), unit
     return None
 
 

@@ -31,19 +31,23 @@ class Counts:
             and where unknown.
         right: (..., K) right answers on all parts that have arrived; NaN where unknown.
         images: (..., K) test images of these parts.
+        training: (..., K) per cent of the training inputs of each task that are right just after
+            it was learned; NaN where unknown. None if all are unknown.
     """
 
     accuracies: Floats
     right: Floats
     images: Floats
+    training: Floats | None = None
 
     @classmethod
-    def of(cls, correct: ArrayLike, totals: ArrayLike) -> Counts:
+    def of(cls, correct: ArrayLike, totals: ArrayLike, training: Floats | None = None) -> Counts:
         """Return counts from the right answers on each part after each task.
 
         Args:
             correct: (..., K, P), NaN before the part's task.
             totals: (..., P) test images of each part.
+            training: (..., K) per cent of training inputs that are right.
 
         >>> Counts.of([[8, np.nan], [4, 15]], [10, 20]).accuracies.tolist()
         [[80.0, nan], [40.0, 75.0]]
@@ -55,6 +59,16 @@ class Counts:
             100.0 * answers / images,
             np.where(arrived, answers, 0.0).sum(axis=-1),
             np.where(arrived, images, 0.0).sum(axis=-1),
+            training,
+        )
+
+    def until(self, end: int) -> Counts:
+        """Return the counts as if the run had ended after so many tasks."""
+        return Counts(
+            self.accuracies[..., :end, :],
+            self.right[..., :end],
+            self.images[..., :end],
+            None if self.training is None else self.training[..., :end],
         )
 
 
@@ -88,11 +102,8 @@ class Metric:
     def curve(self, counts: Counts) -> Floats:
         """Return its value after each task, (..., K): as if the run had ended there."""
         compute = METRICS[self.steps].compute if self.steps else self.compute
-        values = []
-        for end in range(1, counts.right.shape[-1] + 1):
-            seen = counts.right[..., :end], counts.images[..., :end]
-            values.append(compute(Counts(counts.accuracies[..., :end, :], *seen)))
-        return np.stack(values, axis=-1)
+        ends = range(1, counts.right.shape[-1] + 1)
+        return np.stack([compute(counts.until(end)) for end in ends], axis=-1)
 
 
 METRICS: Registry[Metric] = Registry("metric")
@@ -179,10 +190,29 @@ def forgetting(counts: Counts) -> Floats:
 @metric("bwt", "BWT", bounds=(-100.0, 100.0))
 def backward_transfer(counts: Counts) -> Floats:
     """Backward transfer: mean over old tasks of the final minus the first accuracy on the task."""
-    arrival = np.argmin(np.isnan(counts.accuracies), axis=-2, keepdims=True)
-    first = np.take_along_axis(counts.accuracies, arrival, axis=-2)[..., 0, :]
     is_old = ~np.isnan(_best_earlier(counts))
-    return _mean(np.where(is_old, counts.accuracies[..., -1, :] - first, np.nan))
+    change = counts.accuracies[..., -1, :] - _on_arrival(counts)
+    return _mean(np.where(is_old, change, np.nan))
+
+
+@metric("learning", "learning")
+def learning(counts: Counts) -> Floats:
+    """Learning accuracy: mean over tasks of the accuracy on each right after it was learned."""
+    return _mean(_on_arrival(counts))
+
+
+@metric("training_accuracy", "training")
+def training_accuracy(counts: Counts) -> Floats:
+    """Mean over tasks of the accuracy on each one's training inputs right after it was learned."""
+    if counts.training is None:
+        return np.full(counts.right.shape[:-1], np.nan)
+    return _mean(counts.training)
+
+
+def _on_arrival(counts: Counts) -> Floats:
+    """Return the first known accuracy on each part, that after its own task."""
+    arrival = np.argmin(np.isnan(counts.accuracies), axis=-2, keepdims=True)
+    return np.take_along_axis(counts.accuracies, arrival, axis=-2)[..., 0, :]
 
 
 def _best_earlier(counts: Counts) -> Floats:

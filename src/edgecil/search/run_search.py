@@ -113,7 +113,8 @@ def search_orders(
         goal: `worst` (default) or `best`.
         budget: number of full runs of K task trainings that the search may cost, 20 by default.
             Orders that share trained tasks cost less, so it can train more orders than that.
-        metric: `accuracy` (default), `last`, `average`, `forgetting` or `bwt`.
+        metric: `accuracy` (default), `last`, `average`, `forgetting`, `bwt`, `learning` or
+            `training_accuracy`.
         order_seed: seed for choosing class orders.
         out: the experiment directory, required unless `config` has it; orders are stored under the
             protocols `probes` and `latin` (chosen before any result), `search` (chosen by results)

@@ -35,6 +35,7 @@ from edgecil.methods.training_loop import check_finite
 from edgecil.runs.identity import PROCESSOR
 from edgecil.training.handshake import differences, gpu_identity, worker_identity
 from edgecil.training.learner_checks import LearnerChecks, check_learner
+from edgecil.training.task_learning import LearnedInputs, with_learning
 
 State = dict[str, Any]
 
@@ -221,6 +222,7 @@ def _learn_node(
         everything = method.sees_everything
         with scenario.task(node.prefix, node.seed, everything=everything) as task:
             method.learn(task)
+            learned = LearnedInputs.of(task)
         check_finite(_parameters(method), "by the end of the training")
         checked = context.is_due_for_checks(node)
         before_test = method.state() if foreign and (keep or checked) else None
@@ -236,11 +238,12 @@ def _learn_node(
         checks = None
         if checked and before_test is not None:
             checks = _check(context, node, method, before_test, images, labels)
+        untrained = context.build(node) if learned.is_first and method.trains else None
+        result = NodeResult.per_class(correct, totals, seconds, _peak_memory(), confusion)
+        result = with_learning(result, method, untrained, learned, images)
     except (Exception, SystemExit) as error:
         return _failed(context, node, error), None
-    peak = _peak_memory()
-    result = NodeResult.per_class(correct, totals, seconds, peak, confusion)
-    memory = torch.cuda.max_memory_reserved() if on_gpu else peak
+    memory = torch.cuda.max_memory_reserved() if on_gpu else result.peak_memory
     room = torch.cuda.mem_get_info()[0] + torch.cuda.memory_reserved() if on_gpu else 0
     outcome = Outcome(result, worker=context.unequal, memory=memory, room=room, checks=checks)
     return outcome, after

@@ -11,7 +11,7 @@ from edgecil.runs.metrics import METRICS, find_metric
 _WORDS = read_toml(Path(__file__).with_suffix(".toml"))
 
 # The metrics that a page offers beside the one that was asked for, if the runs have them.
-OFFERED = ("accuracy", "last", "average", "forgetting")
+OFFERED = ("accuracy", "last", "average", "forgetting", "learning")
 
 
 @dataclass(frozen=True)
