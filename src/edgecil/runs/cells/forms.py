@@ -11,7 +11,7 @@ from typing import Protocol
 from edgecil.errors import DataError, EdgecilError
 from edgecil.registry import installed
 from edgecil.runs.cells.cell_table import CellTable
-from edgecil.runs.cells.file_text import read_head
+from edgecil.runs.cells.file_text import read_head, suffix_of
 
 ENTRY_POINTS = "edgecil.forms"
 
@@ -39,6 +39,14 @@ FORMS: tuple[tuple[str, ...], ...] = (
     ("console_log",),
 )
 _MODULES = "edgecil.runs.cells."
+_FORMS_OF_SUFFIX = {
+    ".csv": ("avalanche_csv", "delimited_text"),
+    ".tsv": ("delimited_text",),
+}
+"""Suffixes by which all but a few forms are ruled out."""
+
+_TRACKER_FOLDERS = ("files", "metrics", "params", "tags")
+_DEEPEST_TRACKER = 7
 _HIDDEN = (".", "__")
 
 
@@ -76,7 +84,7 @@ def read_tables(path: str | Path) -> list[CellTable]:
     head = read_head(path)
     if not head.strip():
         raise DataError(f"{path} is empty; give a file with results.")
-    for group in _groups():
+    for group in _groups(path):
         forms = {name: form for name, form in group.items() if form.recognises(path, head)}
         if len(forms) > 1:
             raise DataError(
@@ -130,8 +138,14 @@ def _files_below(folder: Path) -> Sequence[Path]:
     )
 
 
-def _groups() -> Iterable[dict[str, Form]]:
-    """Yield the forms by name: those of installed packages first, then each group of this one."""
+def _groups(path: Path) -> Iterable[dict[str, Form]]:
+    """Yield the forms by name: those of installed packages first, then each group of this one.
+
+    Forms that a file with a certain suffix cannot have are not loaded.
+    """
     yield {name: point.load() for name, point in installed(ENTRY_POINTS).items()}
+    is_of_tracker = any(part in _TRACKER_FOLDERS for part in path.parts[-_DEEPEST_TRACKER:-1])
+    possible = None if is_of_tracker else _FORMS_OF_SUFFIX.get(suffix_of(path))
     for names in FORMS:
-        yield {name: import_module(_MODULES + name) for name in names}
+        chosen = [name for name in names if possible is None or name in possible]
+        yield {name: import_module(_MODULES + name) for name in chosen}

@@ -285,6 +285,7 @@ def _run_list(
     columns |= {name: [] for name in ("identity", "class order", "task sizes")}
     order_name = ""
     present: dict[str, int] = {}  # how many frames have a column
+    shuffled: list[str] = []
     settings: list[dict[str, str]] = []
     scenarios: list[dict[str, str]] = []
     origins: list[str] = []
@@ -305,6 +306,8 @@ def _run_list(
             if role == "order" and names:
                 order_name = order_name or names[0]
             key_names += names[:1] if role in KEY_ROLES else []
+        drawn = texts_of(frame.columns.get("shuffle", [None] * len(frame)))
+        shuffled += [drawn[row] for row in one.rows]
         settings += _named_cells(one, "setting")
         scenarios += _named_cells(one, "scenario")
         own_places = [frame.place_of(row) for row in one.rows]
@@ -335,7 +338,8 @@ def _run_list(
                 "Some sources have class orders (a column 'order_seed' or 'sequence') and others "
                 "have not, so their runs cannot be joined; analyse them one by one."
             )
-    place_logged_orders(runs, columns["class order"], columns["task sizes"], settings, scenarios)
+    orders, sizes = columns["class order"], columns["task sizes"]
+    place_logged_orders(runs, orders, sizes, shuffled, settings, scenarios)
     parts = [*keep_settings_apart(runs, settings, scenarios, declared), *dict.fromkeys(parts)]
     return runs, parts
 

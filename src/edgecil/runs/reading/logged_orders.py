@@ -22,6 +22,7 @@ def place_logged_orders(
     runs: RunList,
     orders: Sequence[Cell],
     sizes: Sequence[Cell],
+    shuffled: Sequence[str],
     settings: Sequence[dict[str, str]],
     scenarios: Sequence[dict[str, str]],
 ) -> None:
@@ -31,6 +32,7 @@ def place_logged_orders(
         runs: the runs.
         orders: of each run the classes, "3 1 0 2".
         sizes: of each run the sizes of its tasks, "2 2".
+        shuffled: of each run whether its log says that the seed drew the order: "True".
         settings: of each run; those of its order are left out.
         scenarios: of each run; other sizes of the tasks become one.
     """
@@ -41,7 +43,6 @@ def place_logged_orders(
     if not all(flat) or not all(map(_is_permutation, flat)):
         return
     fit = [sum(numbers) == len(order) for numbers, order in zip(tasks, flat, strict=True)]
-    shuffled = [own.get("shuffle", "") for own in settings]
     for own in settings:
         for name in _OF_ORDER:
             own.pop(name, None)

@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 import numpy as np
 
 from edgecil.errors import name_some, short_name
+from edgecil.runs.metric_names import words_of
 from edgecil.runs.reading.reading_options import Declarations
 from edgecil.runs.reading.run_tables import RunList
 
@@ -73,7 +74,7 @@ def _varying(
             for name, seeds_by_value in by_name.items()
             if len(seeds_by_value) > 1
             and (wanted is None or name.lower() in wanted)
-            and not _counts_seeds(seeds_by_value)
+            and not ("seed" in words_of(name) and _counts_seeds(seeds_by_value))
         ]
         if names:
             varying[key] = names
