@@ -177,7 +177,9 @@ def resolve_unknown(frame: Frame, declared: Declarations, metric: str = "") -> N
     decided: set[str] = set()
     unknown = [name for name in unknown_numbers(frame) if name != metric]
     unknown += frame.with_role("text")
-    unknown += [name for name in frame.with_role("label") if _is_repeated_text(frame.columns[name])]
+    if not frame.with_role("sequence"):  # whose labels are those of protocols
+        labels = frame.with_role("label")
+        unknown += [name for name in labels if _is_repeated_text(frame.columns[name])]
     for _ in range(len(unknown)):
         known = frame.with_role(*IDENTITY, *STEP_LIKE)
         groups = groups_of(frame, known)
