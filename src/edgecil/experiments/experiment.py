@@ -200,13 +200,12 @@ class Experiment(Entries[MethodRuns]):
 
     def training_seconds(self) -> dict[str, float]:
         """Return seconds of training and testing by method; a shared task counts once."""
-        totals: dict[str, float] = {}
         with self.snapshot()._reading() as store:
-            trained = [(node.method, [result]) for node, result in store.done().items()]
-            trained += [(node.method, [*run.nodes]) for node, run in store.whole_runs().items()]
-        for stored, results in trained:
+            seconds = store.once("seconds", store.training_seconds)
+        totals: dict[str, float] = {}
+        for stored, of_method in seconds.items():
             method = self.renamed.get(stored, stored)
-            totals[method] = totals.get(method, 0.0) + sum(it.seconds for it in results)
+            totals[method] = totals.get(method, 0.0) + of_method
         return totals
 
     def sequences(self) -> dict[str, list[LabelledSequence]]:

@@ -308,6 +308,16 @@ class StoreReader:
                 whole[row.node] = row.result
         return _Results(MappingProxyType(trained), MappingProxyType(whole))
 
+    def training_seconds(self) -> dict[str, float]:
+        """Return seconds of training and testing by method; a shared task counts once."""
+        totals: dict[str, float] = {}
+        for node, result in self.done().items():
+            totals[node.method] = totals.get(node.method, 0.0) + result.seconds
+        for node, run in self.whole_runs().items():
+            seconds = sum(result.seconds for result in run.nodes)
+            totals[node.method] = totals.get(node.method, 0.0) + seconds
+        return totals
+
     def finished_nodes(self) -> list[Node]:
         """Return every node with a result, of its own or as the end of a whole run."""
         if self._read:

@@ -123,7 +123,7 @@ class ClassSequence:
         """
         return tuple(chain.from_iterable(self.tasks))
 
-    @property
+    @cached_property
     def sizes(self) -> tuple[int, ...]:
         """The K task sizes."""
         return tuple(len(task) for task in self.tasks)

@@ -86,12 +86,13 @@ def unevenness(sequences: Collection[ClassSequence]) -> tuple[float, float]:
     its standard deviation over random orders.
     """
     first = next(iter(sequences))
-    classes = sorted(first.order)
-    column = {class_: place for place, class_ in enumerate(classes)}
-    visits = np.zeros((len(classes), len(first)))
-    for sequence in sequences:
-        for number, members in enumerate(sequence.tasks):
-            visits[[column[class_] for class_ in members], number] += 1.0
+    orders = np.array([sequence.sorted_order for sequence in sequences])  # (n, N)
+    classes = np.sort(orders[0])
+    rows = np.searchsorted(classes, orders)
+    positions = np.repeat(np.arange(len(first)), first.sizes)
+    cells = rows * len(first) + positions
+    visits = np.bincount(cells.ravel(), minlength=len(classes) * len(first))
+    visits = visits.reshape(len(classes), len(first))
     expected = len(sequences) * np.array(first.sizes) / len(classes)
     freedom = len(classes) * (len(first) - 1)
     return float(((visits - expected) ** 2 / expected).sum()) / freedom, (2.0 / freedom) ** 0.5
