@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from edgecil.errors import DataError
-from edgecil.runs.cells.forms import read_tables
+from edgecil.runs.cells.forms import read_files, read_tables
 
 HEADER = "eval_exp,training_exp,eval_accuracy,eval_loss,forgetting\n"
 PAIRS = "0,0,0.9000,0.5,0\n1,0,0.0100,3.5,0\n0,1,0.4000,1.5,0.5000\n1,1,0.8000,0.4,0\n"
@@ -65,3 +65,14 @@ def test_tests_at_unknown_times_leave_the_last_accuracies(tmp_path) -> None:
 def test_a_hostile_file_is_refused(tmp_path, text, message) -> None:
     with pytest.raises(DataError, match=message):
         read_csv(tmp_path, text)
+
+
+def test_a_file_with_processed_results_belongs_to_the_run_beside_it(tmp_path) -> None:
+    results = tmp_path / "eval_results.csv"
+    results.write_text("eval_exp,training_exp,eval_accuracy\n0,0,0.9\n1,0,0.7\n")
+    further = tmp_path / "eval_results_ext.csv"
+    further.write_text("eval_exp,training_exp,eval_accuracy\n0,0,0.9\n0,1,0.9\n1,1,0.7\n")
+    assert [table.source for table in read_tables(further)] == [str(results)]
+    result = read_files([tmp_path])
+    assert len(result.tables) == 1
+    assert list(result.part_of) == [further]

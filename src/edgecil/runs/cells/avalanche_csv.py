@@ -1,7 +1,8 @@
 """CSV files of Avalanche: `eval_results.csv`, and the table of all metrics of its evaluation.
 
 `eval_results.csv` has a row for each experience that is tested after each one that was trained.
-The file beside it with accuracies of training belongs to the same run.
+The file beside it with accuracies of training belongs to the same run, as does one whose name
+begins like it.
 The table of all metrics has a row for each test, and columns such as
 `Top1_Acc_Exp/eval_phase/test_stream/Exp000`. Accuracies are fractions.
 """
@@ -24,6 +25,7 @@ FORM = "Avalanche CSV"
 _PAIRS = ("eval_exp", "training_exp")
 _EPOCHS = ("training_exp", "epoch")
 _RESULTS = "eval_results.csv"
+_FURTHER = "eval_results_"  # results of the same run, processed
 _ACCURACIES = ("eval_accuracy", "eval_acc")
 _TEST_ACCURACY = re.compile(
     r"Top1_Acc_Exp/eval_phase/test_stream(?:/Task\d{1,4})?/Exp(\d{1,4})", re.ASCII
@@ -46,7 +48,8 @@ def read(path: Path) -> list[CellTable]:
     CELLS.check(str(path), text.count(","))
     rows = [[cell.strip() for cell in row] for row in parse_rows(text, str(path))]
     header, body = rows[0], rows[1:]
-    if tuple(header[:2]) == _EPOCHS:
+    is_further = tuple(header[:2]) == _PAIRS and path.name.startswith(_FURTHER)
+    if tuple(header[:2]) == _EPOCHS or (is_further and path.with_name(_RESULTS).is_file()):
         return read(path.with_name(_RESULTS))
     if not body:
         raise DataError(f"{path} has no accuracies; its run ended before the first test.")

@@ -33,6 +33,16 @@ from edgecil.runs.reading.memory_tables import (
 from edgecil.runs.reading.reading_options import ReadingOptions, declarations
 from edgecil.runs.run_table import Runs
 
+_SUMMARIES = (
+    "CSV",
+    "TSV",
+    "CSV with semicolons",
+    "Markdown table",
+    "HTML table",
+    "LaTeX table",
+    "printed table",
+    "Excel sheet",
+)
 TableSource: TypeAlias = (
     str | Path | DataFrameLike | Numbers | Mapping[str, DataFrameLike | Numbers]
 )
@@ -259,4 +269,20 @@ def _tables_of_path(path: str | Path) -> tuple[list[CellTable], dict[str, str]]:
     if not Path(path).exists():
         raise DataError(f"There is no file {path}; give a file or a folder of results.")
     result = read_files([path])
-    return result.tables, {str(file): reason for file, reason in result.left_out.items()}
+    left_out = {str(file): reason for file, reason in result.left_out.items()}
+    tables, derived = _logs_first(result.tables)
+    return tables, left_out | derived
+
+
+def _logs_first(tables: list[CellTable]) -> tuple[list[CellTable], dict[str, str]]:
+    """Return the tables of a folder; where it has logs of toolboxes, without tables in other files.
+
+    Such tables summarise the runs in the logs, which would count twice.
+    """
+    logs = [table for table in tables if "step" in table.roles.values() and table.facts]
+    others = [table for table in tables if table.form in _SUMMARIES]
+    if not logs or not others:
+        return tables, {}
+    reason = "it may summarise the logs beside it; give the file itself to read it"
+    kept = [table for table in tables if table.form not in _SUMMARIES]
+    return kept, {table.source: reason for table in others}
