@@ -120,6 +120,42 @@ def test_methods_are_compared_as_a_dict_of_plain_numbers() -> None:
         edgecil.analyze(np.array([[60.0, 61.0]]))
 
 
+def test_several_files_are_named_one_by_one_as_on_the_command_line() -> None:
+    for name, values in ACCURACIES.items():
+        rows = [f"{seed},{value}" for seed, value in enumerate(values)]
+        Path(f"{name}.csv").write_text("\n".join(["seed,accuracy", *rows]))
+    files = ("ours.csv", "base.csv")
+    together = edgecil.compare(list(files))
+    assert str(edgecil.compare(*files)) == str(together)
+    assert together["base", "ours"].ahead == "ours"
+    assert edgecil.analyze(*files)["ours"].mean == pytest.approx(64.175)
+    assert edgecil.next_runs(*files)["base"].unit == "run"
+    assert len(edgecil.write_report(*files, out="report").pages) == 1
+    assert len(edgecil.compare(*files, method="ours, base")) == 1
+
+
+def test_answers_are_mappings_and_sequences_with_the_same_members() -> None:
+    analysis, comparison = edgecil.analyze(ACCURACIES), edgecil.compare(ACCURACIES)
+    advice = edgecil.next_runs(ACCURACIES)
+    assert list(analysis) == list(advice) == list(analysis.methods) == ["ours", "base"]
+    assert [name for name, _ in analysis.items()] == ["ours", "base"]
+    assert ("ours" in analysis, "x" in advice, len(advice)) == (True, False, 2)
+    assert (("base", "ours") in comparison, "ours" in comparison) == (True, True)
+    assert [pair.ahead for pair in comparison] == [comparison[0].ahead] == ["ours"]
+    assert advice["ours"].order_count > 0
+    for answer in (analysis, comparison, advice):
+        first = str(answer).splitlines()[1]
+        assert first in repr(answer)
+        assert answer._repr_html_().count("<p>") == len(str(answer).splitlines())
+        assert len(answer.to_pandas()) == len(answer)
+    for answer in (analysis, comparison):
+        assert answer.plot().get_xlabel()
+        answer.save("answer.json")
+        assert str(type(answer).load("answer.json")) == str(answer)
+    with pytest.raises(KeyError, match="Unknown method 'other'"):
+        comparison["ours", "other"]
+
+
 @pytest.mark.parametrize(
     "call",
     [

@@ -43,6 +43,7 @@ from edgecil.analysis.sources import (
     class_names,
     gather,
     is_saved_analysis,
+    join_sources,
 )
 from edgecil.analysis.terms import Terms
 from edgecil.errors import UsageError, format_value, unknown_name_error
@@ -61,7 +62,7 @@ from edgecil.statistics.verdicts import LEVEL
 @checked
 def analyze(
     source: Source | Sequence[Source],
-    *,
+    *more: Source,
     metric: str | None = None,
     classifier: str | None = None,
     similarity: SimilarityLike | None = None,
@@ -75,6 +76,7 @@ def analyze(
         source: experiment directories and CSV files of accuracies, or the JSON file of a saved
             analysis. Runs of several sources on the same dataset are analysed together. In Python
             also experiments, DataFrames and accuracy tables.
+        more: further sources.
         metric: metric to analyse: `accuracy`, `last`, `average`, `forgetting`, `bwt`,
             `learning`, `training_accuracy`, or a column of the CSV file. By default the one in the
             experiment's configuration, or else `accuracy`, the paper's A(O).
@@ -97,9 +99,9 @@ def analyze(
         "level": None if level == LEVEL else level,
     }
     given = {name: value for name, value in asked.items() if value is not None}
-    if is_saved_analysis(source):
+    if is_saved_analysis(source) and not more:
         return _load(source, given)
-    gathered = gather(source, metric=metric, classifier=classifier, **reading)
+    gathered = gather(join_sources(source, more), metric=metric, classifier=classifier, **reading)
     options = AnalysisOptions(**{**given, "metric": gathered.metric})
     parts = gathered.datasets
     tables = [part.table.renumbered() for part in parts]

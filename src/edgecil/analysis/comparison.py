@@ -20,7 +20,7 @@ from edgecil.analysis.pairs import published_names
 from edgecil.analysis.plausibility import warn_of_failures
 from edgecil.analysis.plots import COMPARISON_HEIGHT, draw_comparisons
 from edgecil.analysis.profiles import PerformanceProfile, profile_methods
-from edgecil.analysis.sources import Gathered, Source, gather
+from edgecil.analysis.sources import Gathered, Source, gather, join_sources
 from edgecil.analysis.standings import ComparedGroup, Standing, group_comparisons
 from edgecil.analysis.terms import IntervalKind, Terms
 from edgecil.errors import UnknownNameError, UsageError, name_parameters, unknown_name_error
@@ -200,8 +200,8 @@ class MethodComparison(Sequence[Comparison]):
 @checked
 def compare(
     source: Source | Sequence[Source],
-    *,
-    method: Sequence[str] | None = None,
+    *more: Source,
+    method: Sequence[str] | str | None = None,
     metric: str | None = None,
     classifier: str | None = None,
     level: Level | None = None,
@@ -215,6 +215,7 @@ def compare(
         source: experiment directories and CSV files. Runs on the same dataset are joined, so that
             methods may come from different sources. In Python also experiments, DataFrames and
             accuracy tables.
+        more: further sources.
         method: the methods to compare; all by default.
         metric: metric to compare; by default the experiment's.
         classifier: classifier of the methods, such as `nme`; each method's main one by default.
@@ -225,7 +226,7 @@ def compare(
             default they are for a number of runs that was chosen beforehand.
         reading: see :class:`~edgecil.runs.reading.reading_options.ReadingOptions`.
     """
-    gathered = gather(source, metric=metric, classifier=classifier, **reading)
+    gathered = gather(join_sources(source, more), metric=metric, classifier=classifier, **reading)
     baseline = reading.get("baseline")
     published = [published_names(part.table, part.published) for part in gathered.datasets]
     compared = _choose_methods(gathered, published, method, baseline)
@@ -262,12 +263,14 @@ def compare(
 def _choose_methods(
     gathered: Gathered,
     published: Sequence[Mapping[str, PublishedResult]],
-    method: Sequence[str] | None,
+    method: Sequence[str] | str | None,
     baseline: str | None,
 ) -> tuple[str, ...]:
     """Return the methods to compare, at least two; published ones come last."""
     names = [name for part in gathered.datasets for name in part.table.methods]
     available = dict.fromkeys([*names, *(name for results in published for name in results)])
+    if isinstance(method, str):
+        method = [name.strip() for name in method.split(",")]
     chosen = dict.fromkeys(method or available)
     for name in chosen:
         if name not in available:

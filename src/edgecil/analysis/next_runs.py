@@ -20,7 +20,7 @@ from edgecil.analysis.claims import Claims, make_claims
 from edgecil.analysis.pair_verdicts import Comparison, judge_pairs
 from edgecil.analysis.pairs import Pairs, pair_methods
 from edgecil.analysis.samples import design_of, find_truth, know_orders, representative_orders
-from edgecil.analysis.sources import DatasetRuns, Source, gather
+from edgecil.analysis.sources import DatasetRuns, Source, gather, join_sources
 from edgecil.analysis.terms import DEFAULT_TERMS, IntervalKind, Terms
 from edgecil.entries import Entries
 from edgecil.errors import UsageError, warn
@@ -358,7 +358,7 @@ class NextRuns(Entries[Any]):
 @checked
 def next_runs(
     source: Source | Sequence[Source],
-    *,
+    *more: Source,
     target: float | None = None,
     metric: str | None = None,
     classifier: str | None = None,
@@ -374,6 +374,7 @@ def next_runs(
     Args:
         source: experiment directories and CSV files. In Python also experiments, DataFrames and
             accuracy tables.
+        more: further sources.
         target: wanted half-width of the mean's interval, in points; by default half of the
             current one.
         metric: metric to which the interval refers; by default the experiment's.
@@ -395,7 +396,7 @@ def next_runs(
     if target is not None and not 0.0 < target < math.inf:
         raise UsageError(f"`target` must be a positive number of points. Got {target:g} instead.")
     terms = Terms.of(level=level, interval=interval)
-    gathered = gather(source, metric=metric, classifier=classifier, **reading)
+    gathered = gather(join_sources(source, more), metric=metric, classifier=classifier, **reading)
     runs = gathered.datasets
     if out is not None and len(runs) > 1:
         names = ", ".join(part.table.dataset for part in runs)

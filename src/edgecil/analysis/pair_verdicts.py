@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from edgecil.analysis.pairs import PairDifferences, Pairs, pair_methods
+from edgecil.analysis.pairs import PairDifferences, Pairs, average_pairs, pair_methods
 from edgecil.analysis.samples import Basis
 from edgecil.analysis.terms import DEFAULT_TERMS, Terms
 from edgecil.io.notebook import show_printed
@@ -22,7 +22,7 @@ from edgecil.runs.metrics import find_metric
 from edgecil.runs.published import PublishedResult
 from edgecil.runs.run_table import Runs
 from edgecil.statistics.distributions import SAME
-from edgecil.statistics.posterior import Interval, combine, cut
+from edgecil.statistics.posterior import Interval, cut
 from edgecil.statistics.verdicts import LEAST_RUNS, LEVEL, Grade, grade
 from edgecil.wording.verdicts import NoVerdict
 
@@ -280,13 +280,9 @@ def _over_datasets(pairs_of_table: Sequence[Pairs], methods: Sequence[str]) -> P
     """
     overall: Pairs = {}
     for key in combinations(methods, 2):
-        pairs = [pairs[key] for pairs in pairs_of_table if key in pairs]
-        pairs = [pair for pair in pairs if pair.has_interval]
-        posteriors = [pair.posterior for pair in pairs if pair.posterior is not None]
-        if len(posteriors) > 1:
-            over = combine(posteriors, [1.0 / len(posteriors)] * len(posteriors))
-            means = np.array([pair.mean for pair in pairs])
-            overall[key] = PairDifferences(means, over, "", LEAST_RUNS)
+        average = average_pairs([pairs[key] for pairs in pairs_of_table if key in pairs])
+        if average is not None:
+            overall[key] = average
     return overall
 
 

@@ -39,6 +39,7 @@ Known = Posterior | Combination | Student
 
 _FEWEST = 2
 _LEAST_P = 1e-12  # what the grid of the posterior can resolve
+_LEAST_DRAWN_P = 1e-4  # what the draws of a combination can
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,11 +87,10 @@ class PairDifferences:
             return None
         if self.sequence is not None:
             return self.sequence.p_value
-        below, above = (
-            float(self.posterior.cdf("mean", 0.0)),
-            float(self.posterior.above("mean", 0.0)),
-        )
-        return min(1.0, max(2.0 * min(below, above), _LEAST_P))
+        below = float(self.posterior.cdf("mean", 0.0))
+        above = float(self.posterior.above("mean", 0.0))
+        is_drawn = isinstance(self.posterior, Combination)
+        return min(1.0, max(2.0 * min(below, above), _LEAST_DRAWN_P if is_drawn else _LEAST_P))
 
     @property
     def basis(self) -> Basis | None:
@@ -377,3 +377,32 @@ def _with_reason(differences: PairDifferences) -> PairDifferences:
         return differences
     reason: NoVerdict = "few" if differences.count < LEAST_RUNS else "equal"
     return replace(differences, no_verdict=reason)
+
+
+def average_pairs(pairs: Sequence[PairDifferences]) -> PairDifferences | None:
+    """Return the mean of a pair's differences on several datasets, each of which weighs the same.
+
+    Its value is the mean on each dataset. None unless two or more of them have an interval.
+    """
+    posteriors = [pair.posterior for pair in pairs if pair.has_interval]
+    known = [posterior for posterior in posteriors if posterior is not None]
+    if len(known) < 2:
+        return None
+    textbook = [_as_student(posterior) for posterior in known]
+    students = [part for part in textbook if part is not None]
+    over: Known
+    if len(students) == len(known):
+        over = student.average(students)
+    else:
+        over = combine(known, [1.0 / len(known)] * len(known))
+    means = np.array([pair.mean for pair in pairs if pair.has_interval])
+    return PairDifferences(means, over, "", LEAST_RUNS)
+
+
+def _as_student(posterior: Known) -> Student | None:
+    """Return what is known as Student's t, if it is that."""
+    if isinstance(posterior, Student):
+        return posterior
+    if isinstance(posterior, Combination) or posterior.sample is None:
+        return None
+    return student.difference(posterior.sample, Sample(0.0))

@@ -128,6 +128,11 @@ def is_saved_analysis(source: object) -> bool:
         return _SCHEMA in file.read(_HEAD)
 
 
+def join_sources(source: Any, more: Sequence[Source]) -> Any:
+    """Return one source, or the list of several that a call names one by one."""
+    return [source, *more] if more else source
+
+
 def list_sources(source: Source | Sequence[Source] | Sources) -> Sources:
     """Return one source or several by kind; experiments are read as they are now."""
     if isinstance(source, Sources):

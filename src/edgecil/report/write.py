@@ -53,7 +53,7 @@ class Report:
 @checked
 def write_report(
     source: Analysis | Source | Sequence[Source],
-    *,
+    *more: Source,
     out: str | Path | None = None,
     metric: str | None = None,
     classifier: str | None = None,
@@ -71,6 +71,7 @@ def write_report(
 
     Args:
         source: an :class:`Analysis`, or anything that :func:`edgecil.analyze` accepts.
+        more: further sources.
         out: the folder; by default `report/` in the experiment directory, or for a file
             `<its name>-report/` in the current directory. With several datasets, each has its own
             folder inside.
@@ -85,9 +86,15 @@ def write_report(
         reading: see :class:`~edgecil.runs.reading.reading_options.ReadingOptions`.
     """
     from edgecil.analysis.analysis import as_analysis
-    from edgecil.analysis.sources import available_metrics, is_saved_analysis, list_sources
+    from edgecil.analysis.sources import (
+        available_metrics,
+        is_saved_analysis,
+        join_sources,
+        list_sources,
+    )
 
     runs = None
+    source = join_sources(source, more)
     if not isinstance(source, Analysis) and not is_saved_analysis(source):
         runs = list_sources(source)  # all metrics are of one moment
         source = cast(Any, runs)

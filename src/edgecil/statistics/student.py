@@ -8,6 +8,7 @@ published table is a sample like any other.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -128,4 +129,28 @@ def difference(first: Sample, second: Sample) -> Student | None:
         math.sqrt(following),
         total**2 / freedom,
         against_constant=first.std is None or second.std is None,
+    )
+
+
+def average(parts: Sequence[Student]) -> Student:
+    """Return the mean of independent quantities, each of which weighs the same.
+
+    Its variance is the sum of theirs over k², and its degrees of freedom are those of Satterthwaite
+    (1946), as in :func:`difference`.
+
+    >>> parts = [Student(1.0, 0.5, 1.0, 4.0), Student(3.0, 0.5, 1.0, 4.0)]
+    >>> both = average(parts)
+    >>> both.mean, round(both.error, 3), both.freedom
+    (2.0, 0.354, 8.0)
+    """
+    count = len(parts)
+    variances = [(part.error / count) ** 2 for part in parts]
+    following = sum((part.next_error / count) ** 2 for part in parts)
+    total = sum(variances)
+    squares = [variance**2 / part.freedom for variance, part in zip(variances, parts, strict=True)]
+    return Student(
+        sum(part.mean for part in parts) / count,
+        math.sqrt(total),
+        math.sqrt(following),
+        total**2 / sum(squares),
     )
