@@ -3,7 +3,7 @@
     python tools/mutate.py OUT.jsonl --count 300 --workers 2
 
 draws mutants of the rooms below with a seed, runs the tests of the room on each (its module's own
-test first, at most 30 seconds), and writes a line for each mutant. The same command continues.
+test first, at most 30 CPU seconds), and writes a line for each mutant. The same command continues.
 
     python tools/mutate.py OUT.jsonl --again --seconds 300
 
@@ -23,6 +23,7 @@ import importlib
 import json
 import os
 import random
+import resource
 import shutil
 import signal
 import sys
@@ -32,6 +33,7 @@ import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from math import ceil, inf
 from pathlib import Path
 
 HERE = Path(__file__).parents[1]
@@ -60,6 +62,8 @@ MORE_TESTS: dict[str, tuple[str, ...]] = {
     "scheduler": ("tests/training/test_resume.py", "tests/training/test_executors.py"),
 }
 LIBRARIES = ("numpy", "pandas", "scipy.stats", "scipy.special", "torch", "pytest")
+
+_PATIENCE = 20  # wall-clock seconds for each CPU second that a mutant may take
 
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE,
@@ -264,14 +268,18 @@ class Bench:
     def _run(self, files: Sequence[str], seconds: float) -> str:
         child = os.fork()
         if child == 0:
+            resource.setrlimit(resource.RLIMIT_CPU, (ceil(seconds), ceil(seconds) + 5))
             self._become_pytest(files)
-        end = time.monotonic() + seconds
+        end = time.monotonic() + _PATIENCE * seconds  # of a busy machine, or of a test that waits
         while time.monotonic() < end:
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(child, signal.SIGKILL)  # processes that tests left behind
-                return "survived" if os.waitstatus_to_exitcode(status) == 0 else "killed"
+                code = os.waitstatus_to_exitcode(status)
+                if code == -signal.SIGXCPU:
+                    return "too slow"
+                return "survived" if code == 0 else "killed"
             time.sleep(0.02)
         os.killpg(child, signal.SIGKILL)
         os.waitpid(child, 0)
@@ -325,15 +333,25 @@ def import_libraries() -> None:
 
 
 def test_all(
-    mutants: Sequence[Mutant], out: Path, *, workers: int, seconds: float, more: bool
+    mutants: Sequence[Mutant],
+    out: Path,
+    *,
+    workers: int,
+    seconds: float,
+    more: bool,
+    minutes: float | None,
 ) -> None:
-    """Test mutants in several processes; each result is a line of a file."""
+    """Test mutants in several processes; each result is a line of a file.
+
+    After so many CPU minutes of all of them, no further one is begun.
+    """
     import_libraries()
     children = []
     for number in range(workers):
         child = os.fork()
         if child == 0:
-            _test_share(mutants[number::workers], Bench(number), out, seconds, more)
+            limit = inf if minutes is None else 60.0 * minutes / workers
+            _test_share(mutants[number::workers], Bench(number), out, seconds, more, limit)
             os._exit(0)
         children.append(child)
     for child in children:
@@ -341,9 +359,12 @@ def test_all(
 
 
 def _test_share(
-    mutants: Sequence[Mutant], bench: Bench, out: Path, seconds: float, more: bool
+    mutants: Sequence[Mutant], bench: Bench, out: Path, seconds: float, more: bool, limit: float
 ) -> None:
     for mutant in mutants:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if used.ru_utime + used.ru_stime > limit:
+            return
         start = time.monotonic()
         answer = bench.test(mutant, tests_for(mutant, more=more), seconds)
         taken = round(time.monotonic() - start, 1)
@@ -382,7 +403,8 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=30.0, help="limit for each mutant")
+    parser.add_argument("--seconds", type=float, default=30.0, help="CPU seconds for a mutant")
+    parser.add_argument("--minutes", type=float, help="CPU minutes after which none is begun")
     parser.add_argument("--again", action="store_true", help="more tests on the survivors")
     parser.add_argument("--list", action="store_true", help="print the results alone")
     parser.add_argument("--check", action="store_true", help="test the unchanged sources")
@@ -404,6 +426,7 @@ def main() -> None:
             workers=options.workers,
             seconds=options.seconds,
             more=options.again,
+            minutes=options.minutes,
         )
     summarise(options.out)
 
