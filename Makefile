@@ -51,7 +51,7 @@ lowest: .venv-lowest/.installed
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check uv
 	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct --editable '.[train,clip,hf,ray,llm,timm]'
-	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python hypothesis psutil pytest pytest-timeout pytest-xdist selenium tensorboard
+	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python hypothesis ipython psutil pytest pytest-timeout pytest-xdist selenium tensorboard
 	touch $@
 
 lint: $(VENV)/.dev
