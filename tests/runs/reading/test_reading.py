@@ -92,8 +92,8 @@ def test_losses_and_errors_keep_their_unit(write: Write) -> None:
 
 
 def test_an_unknown_direction_is_one_question_and_travels_to_the_verdict(write: Write) -> None:
-    means = {"a": 55, "b": 50}
-    rows = [f"{name},{seed},{means[name] + seed}" for name in means for seed in range(4)]
+    values = {"a": (55, 56.3, 57, 58.2), "b": (50, 51, 52, 53)}
+    rows = [f"{name},{seed},{value}" for name in values for seed, value in enumerate(values[name])]
     path = write("\n".join(["method,seed,score2", *rows]))
     with pytest.raises(ReadingQuestion, match="'score2' may be better high or low") as asked:
         edgecil.compare(path)

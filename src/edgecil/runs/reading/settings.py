@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePath
 
 import numpy as np
 
 from edgecil.errors import name_some, short_name
+from edgecil.io.numbers import is_number
 from edgecil.runs.metric_names import words_of
 from edgecil.runs.reading.reading_options import Declarations
 from edgecil.runs.reading.run_tables import RunList
@@ -74,11 +75,18 @@ def _varying(
             for name, seeds_by_value in by_name.items()
             if len(seeds_by_value) > 1
             and (wanted is None or name.lower() in wanted)
-            and not ("seed" in words_of(name) and _counts_seeds(seeds_by_value))
+            and not (_may_name_seeds(name, seeds_by_value) and _counts_seeds(seeds_by_value))
         ]
         if names:
             varying[key] = names
     return varying
+
+
+def _may_name_seeds(name: str, values: Iterable[str]) -> bool:
+    """Return whether a setting may be another name of the seed: a seed itself, or texts."""
+    texts = list(values)
+    are_texts = len(texts) > 2 and not any(map(is_number, texts))
+    return "seed" in words_of(name) or are_texts
 
 
 def _counts_seeds(seeds_by_value: dict[str, set[str]]) -> bool:
