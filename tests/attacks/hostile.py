@@ -33,7 +33,7 @@ from edgecil.interop.toolbox_configs import translate_config
 from edgecil.io.pickles import read_pickle
 from edgecil.io.weights import WeightFiles, read_tensors
 from edgecil.lab.truth_tables import TruthCounts, TruthTable, read_truths, write_truths
-from edgecil.paper.published_summaries import rank, read_published
+from edgecil.paper.published_summaries import rank_published, read_published
 from edgecil.runs.run_files import read_runs
 from edgecil.sequences import ClassSequence, SequenceSpace
 from edgecil.sequences.protocols import LabelledSequence
@@ -175,7 +175,7 @@ def _truths(path: Path) -> None:
 
 def _published(path: Path) -> None:
     assert read_published(path)["min"].dropna().between(0.0, 100.0).all()
-    rank(path)
+    rank_published(path)
 
 
 def _layout(path: Path) -> None:

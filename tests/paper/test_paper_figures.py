@@ -14,7 +14,7 @@ from edgecil.paper.figure_panels import (
     collect_scatter,
     measure_samples,
 )
-from edgecil.paper.paper_figures import draw_figures, paint, paper_figures
+from edgecil.paper.paper_figures import draw_figures, figure_bytes, paper_figures
 from edgecil.sequences.protocols.draw import protocol
 from edgecil.sequences.space import SequenceSpace
 from tests.analysis.experiments import write_experiment
@@ -103,7 +103,7 @@ def test_thirty_random_orders_are_a_histogram_with_the_orders_of_edge(tmp_path: 
 
 
 def test_files_have_the_same_bytes_each_time(analysis: Analysis) -> None:
-    contents = [paint(draw_figures(analysis, PROTOCOLS)["bounds"], "pdf") for _ in range(2)]
+    contents = [figure_bytes(draw_figures(analysis, PROTOCOLS)["bounds"], "pdf") for _ in range(2)]
     assert contents[0] == contents[1]
     assert contents[0].startswith(b"%PDF")
 

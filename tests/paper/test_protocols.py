@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from edgecil.paper import protocols
-from edgecil.paper.protocols import COVER, POOL, cover
+from edgecil.paper.protocols import COVER, POOL, covering_sequences
 from edgecil.sequences import ClassSequence, SequenceSpace
 from edgecil.similarity import SimilarityMatrix
 from tests.sequences.oracles import Floats, matrix, score_by_loops
@@ -32,7 +32,7 @@ def test_every_class_is_the_one_that_the_greedy_walk_comes_to(goal, choose, kind
         ClassSequence.from_order(walk(values, start, choose), sizes) for start in range(sum(sizes))
     }
     sequence = {
-        protocols.walk(SimilarityMatrix.of(values), space, goal, np.random.default_rng(seed))
+        protocols.greedy_walk(SimilarityMatrix.of(values), space, goal, np.random.default_rng(seed))
         for seed in range(60)
     }
     assert sequence == walks, "any class may be the start, and nothing else is left to chance"
@@ -55,7 +55,7 @@ def distance(first, second) -> float:
 def test_each_chosen_sequence_is_farthest_from_those_before_it(sizes) -> None:
     space = SequenceSpace(sizes)
     pool = space.sample(min(POOL, space.size), np.random.default_rng(3))
-    chosen = cover(space, COVER, np.random.default_rng(3))
+    chosen = covering_sequences(space, COVER, np.random.default_rng(3))
     assert len(chosen) == len(set(chosen)) == min(COVER, space.size)
     assert set(chosen) <= set(pool)
     for count in range(1, len(chosen)):
@@ -72,10 +72,10 @@ def test_each_chosen_sequence_is_farthest_from_those_before_it(sizes) -> None:
 def test_hard_and_easy_are_the_ends_of_the_cover(sizes) -> None:
     space, values = SequenceSpace(sizes), matrix("signed", sum(sizes))
     similarity = SimilarityMatrix.of(values)
-    chosen = cover(space, COVER, np.random.default_rng(1))
+    chosen = covering_sequences(space, COVER, np.random.default_rng(1))
     scores = [score_by_loops(values, sequence.tasks) for sequence in chosen]
     hard, easy = (
-        protocols.end(similarity, space, goal, np.random.default_rng(1))
+        protocols.covering_extreme(similarity, space, goal, np.random.default_rng(1))
         for goal in ("hard", "easy")
     )
     assert score_by_loops(values, hard.tasks) == pytest.approx(min(scores))

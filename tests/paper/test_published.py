@@ -8,18 +8,18 @@ import pytest
 
 from edgecil import paper
 from edgecil.errors import DataError, UsageError
-from edgecil.paper.published_summaries import PUBLISHED, rank, read_published
+from edgecil.paper.published_summaries import PUBLISHED_TABLES, rank_published, read_published
 
 
 def test_the_papers_rankings_have_these_footrules() -> None:
     """The paper's text has the same for EDGE, but 12, 10, 12 and 12 for RS."""
-    rankings = rank("paper-rankings")
+    rankings = rank_published("paper-rankings")
     assert [one.errors["edge"] for one in rankings] == [6.0, 2.0, 0.0, 2.0]
     assert [one.errors["random"] for one in rankings] == [10.0, 12.0, 12.0, 14.0]
 
 
 def test_the_papers_tables_are_complete() -> None:
-    rows = {name: read_published(name) for name in PUBLISHED}
+    rows = {name: read_published(name) for name in PUBLISHED_TABLES}
     assert [len(some) for some in rows.values()] == [69, 72, 72, 36]
     assert rows["paper-classic"]["method"].nunique() == 12
 
@@ -38,7 +38,7 @@ def test_the_papers_mean_and_std_are_those_of_three_runs() -> None:
 
 
 def test_edge_reaches_farther_than_random_in_the_papers_tables() -> None:
-    cifar, imagenet = rank("paper-enumerable")
+    cifar, imagenet = rank_published("paper-enumerable")
     assert (cifar.reach["random"].covered, cifar.reach["edge"].covered) == pytest.approx(
         (0.228, 0.606), abs=1e-3
     )
@@ -58,13 +58,13 @@ def test_ranks_errors_and_reach_by_hand(tmp_path: Path) -> None:
         std=[5.0, 2.0, 6.0, 3.0, 0.5, 1.0],
     )
     frame.to_csv(tmp_path / "published.csv", index=False)
-    (result,) = paper.rank(tmp_path / "published.csv")
+    (result,) = paper.rank_published(tmp_path / "published.csv")
     assert result.rankings["truth"]["lower"] == {"a": 2.0, "b": 1.0}
     assert result.errors == {"edge": 0.0, "random": 4.0}
     edge = result.reach["edge"]
     assert (edge.range, edge.lowest, edge.highest) == (16.0, 2, 2)
     assert edge.covered == pytest.approx((24 / 30 + 8 / 10) / 2)
-    assert rank(frame)[0] == result
+    assert rank_published(frame)[0] == result
 
 
 def test_methods_without_a_row_for_every_protocol_are_not_ranked() -> None:
@@ -74,7 +74,7 @@ def test_methods_without_a_row_for_every_protocol_are_not_ranked() -> None:
         min=[1.0, 2.0, 3.0, 4.0, 5.0],
         max=[5.0, 6.0, 7.0, 8.0, 9.0],
     )
-    (result,) = rank(frame)
+    (result,) = rank_published(frame)
     assert set(result.rankings["random"]["lower"]) == {"a", "b"}
     assert result.errors == {}
     assert result.reach["random"].methods == 3
@@ -91,11 +91,11 @@ def test_methods_without_a_row_for_every_protocol_are_not_ranked() -> None:
 )
 def test_bad_tables_are_refused(columns: dict[str, list[object]], message: str) -> None:
     with pytest.raises(DataError, match=message):
-        rank(table(**columns))
+        rank_published(table(**columns))
 
 
 def test_unknown_names_are_refused() -> None:
     with pytest.raises(UsageError, match="paper-rankings"):
-        rank("paper-ranking")
+        rank_published("paper-ranking")
     with pytest.raises(DataError, match=r"nowhere\.csv"):
-        rank("nowhere.csv")
+        rank_published("nowhere.csv")

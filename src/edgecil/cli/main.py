@@ -35,7 +35,10 @@ SECTIONS: dict[str, tuple[Verb, ...]] = {
     ),
 }
 ENTRY_POINTS = "edgecil.verbs"  # each is a Verb
-MODULES = {"lab": "edgecil.lab.verbs:GROUP", "paper": "edgecil.paper.verbs:GROUP"}
+MODULES = {
+    "lab": "edgecil.lab.lab_verbs:LAB_VERBS",
+    "paper": "edgecil.paper.paper_verbs:PAPER_VERBS",
+}
 """Groups of verbs that are run as modules: `python -m edgecil.lab VERB …`."""
 _BUILT_IN = {verb.name: verb for section in SECTIONS.values() for verb in section}
 

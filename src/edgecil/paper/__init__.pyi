@@ -37,7 +37,7 @@ from .paper_tables import (
 )
 from .published_summaries import (
     PublishedRanking as PublishedRanking,
-    rank as rank,
+    rank_published as rank_published,
 )
 from .similarity_error import (
     Theorem3 as Theorem3,

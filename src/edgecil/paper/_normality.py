@@ -1,4 +1,4 @@
-"""Are accuracies over class orders normally distributed? Box-Cox and the paper's three tests."""
+"""Tests whether accuracies over class orders are normal: Box-Cox and the paper's three tests."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from scipy import stats
 from edgecil.analysis.samples import find_truth, unbiased_orders
 from edgecil.analysis.sources import Source, gather
 
-LEAST = 20
+LEAST_ORDERS = 20
 LEAST_DISTINCT = 10
 _MOST_SHAPIRO = 5_000
 
 
 @dataclass(frozen=True)
 class Normality:
-    """p-values of three tests after a Box-Cox transformation; None with a reason if n/a.
+    """The p-values of three tests after a Box-Cox transformation.
 
     Attributes:
         boxcox_lambda: λ of greatest likelihood.
@@ -27,7 +27,7 @@ class Normality:
         dagostino_p: D'Agostino's K².
         ks_p: Kolmogorov-Smirnov against the normal with the sample's own mean and std. As these are
             fitted, the p-value is too large (Lilliefors 1967); it is reported as in the paper.
-        reason: why something is None.
+        reason: why a value is None; None if all are given.
     """
 
     boxcox_lambda: float | None = None
@@ -40,7 +40,7 @@ class Normality:
 def normality(
     source: Source | Sequence[Source], *, metric: str | None = None, classifier: str | None = None
 ) -> dict[str, dict[str, Normality]]:
-    """Test the accuracies of each method: of every order, or of those not chosen by similarity.
+    """Test the accuracies of each method: of all orders, or of orders not chosen by similarity.
 
     Args:
         source: experiment directories and CSV files of accuracies.
@@ -50,23 +50,23 @@ def normality(
     Returns:
         By dataset and method.
     """
-    tests = {}
+    tests: dict[str, dict[str, Normality]] = {}
     for runs in gather(source, metric=metric, classifier=classifier).datasets:
         table = runs.table.renumbered()
-        tests[table.dataset] = {
-            name: check_normality(unbiased_orders(table, name, find_truth(table, name))[1])
-            for name in table.methods
-            if len(table.orders(name))
-        }
+        tests[table.dataset] = {}
+        for name in table.methods:
+            if len(table.orders(name)):
+                _, accuracies = unbiased_orders(table, name, find_truth(table, name))
+                tests[table.dataset][name] = check_normality(accuracies)
     return tests
 
 
 def check_normality(accuracies: ArrayLike) -> Normality:
-    """Box-Cox λ by maximum likelihood, then the tests of the transformed accuracies, shape (n,)."""
+    """Return Box-Cox λ by maximum likelihood, and tests of the transformed accuracies, (n,)."""
     values = np.asarray(accuracies, dtype=np.float64)
     distinct = len(np.unique(values.round(9)))
-    if len(values) < LEAST:
-        return Normality(reason=f"requires at least {LEAST} orders; got {len(values)}")
+    if len(values) < LEAST_ORDERS:
+        return Normality(reason=f"requires at least {LEAST_ORDERS} orders; got {len(values)}")
     if distinct < LEAST_DISTINCT:
         return Normality(
             reason=f"requires at least {LEAST_DISTINCT} different accuracies; got {distinct}"

@@ -1,4 +1,4 @@
-"""A space of class sequences in numbers: its size, every bound, and what a budget can show."""
+"""A space of class sequences in numbers: its size, every bound, and the reach of a budget."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from edgecil.errors import UsageError, format_value
-from edgecil.paper.bounds import BOUNDS
+from edgecil.paper.bounds import BOUNDS, SampleBound
 from edgecil.paper.greedy import GreedyBound, greedy_bound
 from edgecil.paper.similarity_error import Theorem3, check_theorem_3
 from edgecil.sequences.space import SequenceSpace, decimal_text
@@ -26,10 +26,10 @@ from edgecil.statistics.coverage import (
     worse_probability,
 )
 
-# |Ω| is written out; its digits take seconds here and minutes far beyond.
+# All digits of |Ω| are written; that takes seconds for as many classes and minutes for more.
 _MOST_CLASSES = 100_000
-CONFIDENCE = 0.95
-TOLERATED_SHARE = 0.95
+_CONFIDENCE = 0.95
+_TOLERATED_SHARE = 0.95
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ class BoundSummary:
     Attributes:
         name: its key in :data:`edgecil.paper.BOUNDS`.
         title: its usual name.
-        accuracy_range: R, the range of accuracies it is applied to, in [0, 1] units.
+        accuracy_range: R, the range of accuracies to which it is applied, in [0, 1] units.
         extreme_runs: extreme sequences to run beside the random ones.
         runs: least number of random runs for ε and δ; None if only all of Ω are enough.
-        epsilon: the ε after as many runs as the budget; None if the budget exceeds the space.
+        epsilon: ε after as many runs as the budget; None if the budget exceeds the space.
     """
 
     name: str
@@ -103,14 +103,14 @@ class SpaceSummary:
         sizes: the task sizes.
         size: |Ω| in decimal digits; it exceeds the numbers of most JSON readers.
         log10_size: decimal logarithm of |Ω|.
-        epsilon: error of the mean that the bounds are asked for.
+        epsilon: error of the mean in the bounds.
         delta: probability of a larger error.
-        budget: number of runs that `bounds`, `tails` and `seen` speak of.
+        budget: number of runs in `bounds`, `tails` and `seen`.
         bounds: sample-size bounds, the paper's first.
         tails: beyond 1, 2 and 3 standard deviations.
-        seen: what the range of a random budget says.
-        greedy: Theorem 4, if a similarity or its mean was given.
-        theorem_3: Theorem 3, if a similarity was given.
+        seen: statements about the range of a random budget.
+        greedy: Theorem 4; None without a similarity or its mean.
+        theorem_3: Theorem 3; None without a similarity.
     """
 
     classes: int
@@ -143,10 +143,10 @@ def space(
     max_similarity: float = 1.0,
     similarity: str | Path | Similarity | None = None,
 ) -> SpaceSummary:
-    """Return how many sequences there are, how many runs are enough, and what a few of them show.
+    """Return the number of sequences, the runs that bounds require, and the reach of a few runs.
 
     Args:
-        classes: number of classes, N; that of the similarity by default.
+        classes: number of classes, N; by default as many as the similarity has.
         tasks: see :class:`edgecil.sequences.space.TaskSizes`.
         base: see :class:`edgecil.sequences.space.TaskSizes`.
         increment: see :class:`edgecil.sequences.space.TaskSizes`.
@@ -196,43 +196,78 @@ def space(
                 f"size. Got sizes {list(chosen.sizes)}."
             )
         greedy = greedy_bound(classes, chosen.tasks, mean_similarity, max_similarity)
-    size, drawn = chosen.size, min(budget, chosen.size)
-    tails = []
-    for deviations in (1.0, 2.0, 3.0):
-        share = gaussian_tail(deviations)
-        missed, to_hit = miss_probability(share, drawn, size), runs_to_hit(share, CONFIDENCE, size)
-        tails.append(TailSummary(deviations, share, missed, to_hit))
-    bounds = []
+    bounds: list[BoundSummary] = []
     for bound in BOUNDS.values():
-        # Theorem 1 holds for accuracies in [0, 1], Theorem 2 for the given range, and
-        # Hoeffding–Serfling for both.
-        ranges = [] if bound.extreme_runs else [1.0]
-        if bound.states_range and (bound.extreme_runs or accuracy_range < 1.0):
-            ranges.append(accuracy_range)
-        for spread in ranges if size > bound.extreme_runs + 1 else ():
-            runs, reached = bound.runs(size, epsilon, delta, spread), None
-            if budget <= size - bound.extreme_runs:
-                reached = bound.epsilon(size, budget, delta, spread)
-            about = bound.name, bound.title, spread, bound.extreme_runs
-            bounds.append(BoundSummary(*about, runs, reached))
+        bounds += _summarize_bound(bound, chosen.size, epsilon, delta, accuracy_range, budget)
     return SpaceSummary(
         classes=classes,
         tasks=chosen.tasks,
         sizes=chosen.sizes,
-        size=decimal_text(size),
+        size=decimal_text(chosen.size),
         log10_size=chosen.log10_size,
         epsilon=epsilon,
         delta=delta,
         budget=budget,
         bounds=tuple(bounds),
-        tails=tuple(tails),
-        seen=SeenRange(
-            share_inside=expected_share_inside(drawn, size),
-            worse_probability=worse_probability(drawn) if drawn < size else 0.0,
-            share_not_worse=tolerance_share(drawn, CONFIDENCE, size=size),
-            runs_one_sided=tolerance_runs(TOLERATED_SHARE, CONFIDENCE, size=size),
-            runs_two_sided=tolerance_runs(TOLERATED_SHARE, CONFIDENCE, sides=2, size=size),
-        ),
+        tails=_tails(chosen.size, budget),
+        seen=_seen_range(chosen.size, budget),
         greedy=greedy,
         theorem_3=theorem_3,
+    )
+
+
+def _summarize_bound(
+    bound: SampleBound,
+    size: int,
+    epsilon: float,
+    delta: float,
+    accuracy_range: float,
+    budget: int,
+) -> list[BoundSummary]:
+    """Return a bound for each range of accuracies to which it applies.
+
+    Theorem 1 holds for accuracies in [0, 1], Theorem 2 for the range in the call, and
+    Hoeffding–Serfling for both.
+    """
+    if size <= bound.extreme_runs + 1:
+        return []
+    ranges = [] if bound.extreme_runs else [1.0]
+    if bound.states_range and (bound.extreme_runs or accuracy_range < 1.0):
+        ranges.append(accuracy_range)
+    summaries = []
+    for spread in ranges:
+        epsilon_of_budget = None
+        if budget <= size - bound.extreme_runs:
+            epsilon_of_budget = bound.epsilon(size, budget, delta, spread)
+        summaries.append(
+            BoundSummary(
+                bound.name,
+                bound.title,
+                spread,
+                bound.extreme_runs,
+                bound.runs(size, epsilon, delta, spread),
+                epsilon_of_budget,
+            )
+        )
+    return summaries
+
+
+def _tails(size: int, budget: int) -> tuple[TailSummary, ...]:
+    drawn = min(budget, size)
+    tails = []
+    for deviations in (1.0, 2.0, 3.0):
+        share = gaussian_tail(deviations)
+        missed = miss_probability(share, drawn, size)
+        tails.append(TailSummary(deviations, share, missed, runs_to_hit(share, _CONFIDENCE, size)))
+    return tuple(tails)
+
+
+def _seen_range(size: int, budget: int) -> SeenRange:
+    drawn = min(budget, size)
+    return SeenRange(
+        share_inside=expected_share_inside(drawn, size),
+        worse_probability=worse_probability(drawn) if drawn < size else 0.0,
+        share_not_worse=tolerance_share(drawn, _CONFIDENCE, size=size),
+        runs_one_sided=tolerance_runs(_TOLERATED_SHARE, _CONFIDENCE, size=size),
+        runs_two_sided=tolerance_runs(_TOLERATED_SHARE, _CONFIDENCE, sides=2, size=size),
     )

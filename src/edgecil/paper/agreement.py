@@ -1,4 +1,4 @@
-"""How far two similarity matrices agree, in values and in the sequences they lead to."""
+"""The agreement of two similarity matrices, in values and in the sequences they lead to."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Consistency:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far two similarity matrices agree.
+    """The agreement of two similarity matrices.
 
     Attributes:
         left: name of the first matrix.
@@ -87,27 +87,39 @@ def compare_similarities(
         len(first), tasks=tasks, base=base, increment=increment, sizes=sizes
     )
     pairs = list(combinations(similarities.items(), 2))
-    for (left, own), (right, its) in pairs:
-        named = numbered_names(len(own)) not in (own.names, its.names)  # numbers fit any names
-        if len(own) != len(its) or (named and own.names != its.names):
-            differ = f"{len(own)} classes and {len(its)}"
-            if len(own) == len(its):
-                place = next(i for i in range(len(own)) if own.names[i] != its.names[i])
-                differ = f"label {place} is {own.names[place]!r} and {its.names[place]!r}"
+    for (left_name, left), (right_name, right) in pairs:
+        difference = _difference_of_classes(left, right)
+        if difference is not None:
             raise UsageError(
-                f"{left} and {right} must cover the same classes in the same order: {differ}."
+                f"{left_name} and {right_name} must cover the same classes in the same order: "
+                f"{difference}."
             )
     rng = np.random.default_rng(0) if rng is None else rng
     agreements = []
-    for (left, own), (right, its) in pairs:
-        rho, p_value, permuted = _mantel(own, its, rng)
-        csg = {
-            goal: consistency(*(EDGE.construct(it, space, goal, rng) for it in (own, its)))
-            for goal in GOALS
-        }
-        mae = float(np.abs(own.pairs() - its.pairs()).mean())
-        agreements.append(Agreement(left, right, mae, rho, p_value, permuted, csg))
+    for (left_name, left), (right_name, right) in pairs:
+        rho, p_value, permutation_count = _mantel(left, right, rng)
+        csg = {}
+        for goal in GOALS:
+            left_sequence = EDGE.construct(left, space, goal, rng)
+            right_sequence = EDGE.construct(right, space, goal, rng)
+            csg[goal] = consistency(left_sequence, right_sequence)
+        mae = float(np.abs(left.pairs() - right.pairs()).mean())
+        agreements.append(
+            Agreement(left_name, right_name, mae, rho, p_value, permutation_count, csg)
+        )
     return agreements
+
+
+def _difference_of_classes(left: SimilarityMatrix, right: SimilarityMatrix) -> str | None:
+    """Return how the classes of two matrices differ; None if they are the same."""
+    if len(left) != len(right):
+        return f"{len(left)} classes and {len(right)}"
+    if numbered_names(len(left)) in (left.names, right.names):  # numbers fit any names
+        return None
+    for place, (name, other_name) in enumerate(zip(left.names, right.names, strict=True)):
+        if name != other_name:
+            return f"label {place} is {name!r} and {other_name!r}"
+    return None
 
 
 def compare_files(
@@ -132,18 +144,20 @@ def compare_files(
         increment: see :class:`edgecil.sequences.space.TaskSizes`.
         sizes: see :class:`edgecil.sequences.space.TaskSizes`.
     """
-    given = {"tasks": tasks, "base": base, "increment": increment, "sizes": sizes}
-    space: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    options = {"tasks": tasks, "base": base, "increment": increment, "sizes": sizes}
+    task_sizes: dict[str, Any] = {
+        name: value for name, value in options.items() if value is not None
+    }
     if (matrices or config is None) and (len(matrices) < 2 or config or root):
         raise UsageError("Give two or more matrices, or `config` (and `root` with it).")
     if config is not None:
         described = read_described(config)
-        return compare_similarities(described.build(root), **(space or described.tasks))
+        return compare_similarities(described.build(root), **(task_sizes or described.tasks))
     paths = [str(path) for path in matrices]
     for path in paths:
         if paths.count(path) > 1:
             raise UsageError(f"{path} is given twice; a comparison requires different files.")
-    return compare_similarities({path: read_similarity(path) for path in paths}, **space)
+    return compare_similarities({path: read_similarity(path) for path in paths}, **task_sizes)
 
 
 def consistency(first: ClassSequence, second: ClassSequence) -> Consistency:
@@ -165,11 +179,12 @@ def consistency(first: ClassSequence, second: ClassSequence) -> Consistency:
 def _mantel(
     left: SimilarityMatrix, right: SimilarityMatrix, rng: np.random.Generator
 ) -> tuple[float | None, float | None, int]:
-    """Spearman's ρ over class pairs and its permutation p-value."""
+    """Return Spearman's ρ over class pairs, its p-value and the number of permutations."""
     from scipy.stats import rankdata
 
-    first, second = (rankdata(matrix.pairs()) for matrix in (left, right))
-    for ranks in (first, second):  # so that the product of both is ρ
+    first = rankdata(left.pairs())
+    second = rankdata(right.pairs())
+    for ranks in (first, second):  # scaled in place, so that the product of both is ρ
         ranks -= ranks.mean()
         if not ranks.any():
             return None, None, 0
@@ -179,13 +194,15 @@ def _mantel(
     square = np.zeros((classes, classes))
     square[rows, columns] = square[columns, rows] = second
     rho = float(first @ second)
-    exact = classes <= _ALL_PERMUTATIONS_UP_TO
-    if exact:
+    is_exact = classes <= _ALL_PERMUTATIONS_UP_TO
+    if is_exact:
         orders = np.array(list(permutations(range(classes))))
-    else:  # as many as take a few seconds
+    else:  # a number that takes a few seconds
         count = min(_PERMUTATIONS, max(999, _LOOK_UPS // (classes * (classes - 1) // 2)))
         orders = rng.permuted(np.tile(np.arange(classes), (count, 1)), axis=1)
     permuted = np.array([first @ square[order[rows], order[columns]] for order in orders])
     as_extreme = int(np.sum(np.abs(permuted) >= abs(rho) - 1e-12))
-    p_value = as_extreme / len(orders) if exact else (as_extreme + 1) / (len(orders) + 1)
+    p_value = (as_extreme + 1) / (len(orders) + 1)
+    if is_exact:
+        p_value = as_extreme / len(orders)
     return rho, p_value, len(orders)

@@ -21,13 +21,15 @@ _CRITERIA = {"lower": "worst order", "upper": "best order", "stability": "stabil
 
 
 def ranking_tables(rankings: Sequence[PublishedRanking]) -> Iterator[Table]:
-    """Ranks of the methods by each protocol, and what each protocol's orders reach."""
+    """Yield the ranks of the methods by each protocol, and the range of each protocol's orders."""
     for ranking in rankings:
         protocols = tuple(ranking.rankings)
         rows: list[tuple[CsvCell, ...]] = []
         for criterion, title in _CRITERIA.items():
-            by = [own[criterion] for own in ranking.rankings.values()]
-            rows += [(title, method, *(own[method] for own in by)) for method in by[0]]
+            ranks_by_protocol = [ranks[criterion] for ranks in ranking.rankings.values()]
+            for method in ranks_by_protocol[0]:
+                ranks_of_method = [ranks[method] for ranks in ranks_by_protocol]
+                rows.append((title, method, *ranks_of_method))
         if ranking.errors:
             errors = (ranking.errors.get(name) for name in protocols)
             rows.append(("ranking error", "all", *errors))
@@ -39,7 +41,7 @@ def ranking_tables(rankings: Sequence[PublishedRanking]) -> Iterator[Table]:
             digits = (0, 2, 0, 0, 2)
             yield make_table(
                 (Column("protocol"), *map(Column, titles, digits)),
-                [(name, *astuple(own)) for name, own in ranking.reach.items()],
+                [(name, *astuple(reach)) for name, reach in ranking.reach.items()],
                 caption="Mean distance between lowest and highest accuracy in points, for how many "
                 "methods no other protocol reaches lower or higher, and the share of the true "
                 "range.",
@@ -47,8 +49,9 @@ def ranking_tables(rankings: Sequence[PublishedRanking]) -> Iterator[Table]:
 
 
 def space_tables(summary: SpaceSummary) -> Iterator[Table]:
-    """The size of a space, bounds on the sample size, and what a few random runs miss."""
-    size, runs = summary.size, f"{summary.budget} random runs"
+    """Yield the size of a space, bounds on the sample size, and what a few random runs miss."""
+    size = summary.size
+    runs = f"{summary.budget} random runs"
     digits = f"about 10^{summary.log10_size:.2f} ({len(size)} digits)"
     rows: list[tuple[CsvCell, ...]] = []
     for bound in summary.bounds:
@@ -106,7 +109,7 @@ _GREEDY = {
 
 
 def _theorem_3_table(checked: Theorem3) -> Table:
-    """What Theorem 3 and its proof state, and what holds."""
+    """Return a table of the statements of Theorem 3 and its proof, beside measurements."""
     first, second = checked.expected_stated
     rows: list[tuple[CsvCell, ...]] = [
         ("E[S(O_r)]", f"{first:.3f}, then {second:.3f}", f"{checked.expected:.3f}"),
@@ -137,12 +140,13 @@ def _theorem_3_table(checked: Theorem3) -> Table:
 
 
 def normality_tables(datasets: Mapping[str, Mapping[str, Normality]]) -> Iterator[Table]:
-    """The tests of each dataset's methods."""
-    tests = [Column(it, 3) for it in ("Shapiro-Wilk", "D'Agostino", "Kolmogorov-Smirnov")]
+    """Yield the tests of each dataset's methods."""
+    names = ("Shapiro-Wilk", "D'Agostino", "Kolmogorov-Smirnov")
+    tests = [Column(name, 3) for name in names]
     for dataset, methods in datasets.items():
         yield make_table(
             (Column("method"), Column("λ", 2), *tests, Column("not tested because")),
-            [(name, *astuple(own)) for name, own in methods.items()],
+            [(name, *astuple(normality)) for name, normality in methods.items()],
             title=f"Tests of normality on {dataset}" if dataset else "Tests of normality",
             caption="p-values after a Box-Cox transformation with parameter λ; a small value is "
             "evidence against a normal distribution.",
@@ -151,21 +155,21 @@ def normality_tables(datasets: Mapping[str, Mapping[str, Normality]]) -> Iterato
 
 
 def agreement_tables(agreements: Sequence[Agreement]) -> Iterator[Table]:
-    """Error, rank correlation and consistency of pairs of similarities."""
-    for own in agreements:
+    """Yield error, rank correlation and consistency of pairs of similarities."""
+    for agreement in agreements:
         rho = "undefined (a matrix is constant)"
-        if own.spearman is not None:
-            tested = f"p = {own.p_value:.4f}, {own.permutations} permutations"
-            rho = f"{own.spearman:.3f} ({tested})"
-        rows = [("mean absolute error", f"{own.mae:.4f}"), ("Spearman ρ", rho)]
-        for goal, csg in own.csg.items():
-            kept = f"{csg.position:.2f} by position, {csg.matched:.2f} matched"
-            rows.append((f"CSG {goal}", kept))
-        yield make_table((f"{own.left} and {own.right}", ""), rows)
+        if agreement.spearman is not None:
+            test = f"p = {agreement.p_value:.4f}, {agreement.permutations} permutations"
+            rho = f"{agreement.spearman:.3f} ({test})"
+        rows = [("mean absolute error", f"{agreement.mae:.4f}"), ("Spearman ρ", rho)]
+        for goal, csg in agreement.csg.items():
+            shares = f"{csg.position:.2f} by position, {csg.matched:.2f} matched"
+            rows.append((f"CSG {goal}", shares))
+        yield make_table((f"{agreement.left} and {agreement.right}", ""), rows)
 
 
 def profile_tables(profile: Profile) -> Iterator[Table]:
-    """S and every other objective."""
+    """Yield a table of S and every other objective."""
     rows: list[tuple[CsvCell, ...]] = [("S", profile.score, profile.z)]
     for name, value in profile.objectives.items():
         if name != "adjacent":

@@ -1,4 +1,4 @@
-"""How many random sequences make the mean accuracy trustworthy: three bounds, one shape.
+"""Three bounds on the number of random sequences that estimate the mean accuracy well enough.
 
 Each bound says: with L runs drawn uniformly without replacement from a population of T sequences,
 the mean over the runs is within ε of the mean over all of Ω with probability at least 1 − δ, if
@@ -37,11 +37,11 @@ class SampleBound:
 
     Attributes:
         name: the key in `BOUNDS`.
-        title: the name people know.
+        title: its usual name.
         extreme_runs: extreme sequences run beside the random ones; T = |Ω| − extreme_runs,
-            and the whole evaluation costs that many runs more.
-        states_range: whether the statement has R in it; one without is applied to accuracies
-            divided by R, which is the same thing, but no longer its letter.
+            and the whole evaluation costs as many runs more.
+        states_range: whether the statement has R in it; a bound without R is applied to
+            accuracies divided by R, which is equivalent.
         union: whether the failure probability is spread over the T sequences, and the left-hand
             side is the paper's L(T−L)/(T−1), which grows up to L = T/2 only.
     """
@@ -59,12 +59,12 @@ class SampleBound:
 
         Args:
             size: |Ω|, exact.
-            epsilon: how far the estimated mean may lie from the true one.
-            delta: the probability with which it may lie further.
+            epsilon: largest error of the estimated mean.
+            delta: the probability of a larger error.
             accuracy_range: R, largest minus smallest accuracy over all of Ω.
 
         Returns:
-            L, not counting `extreme_runs`; None when no L short of every sequence is enough
+            L, without `extreme_runs`; None if no L below the number of all sequences is enough
             (small Ω), so that only enumeration is certain.
 
         >>> from edgecil.sequences.space import count_sequences
@@ -84,8 +84,8 @@ class SampleBound:
     def epsilon(self, size: int, runs: int, delta: float, accuracy_range: float = 1.0) -> float:
         """Return the least ε that the bound grants after `runs` random runs, rounded up.
 
-        A value of R or more says nothing: no mean is further than R from another. Every sequence
-        run means ε = 0.
+        A value of R or more is no information: two means never differ by more than R. With all
+        sequences ε is 0.
 
         >>> from edgecil.sequences.space import count_sequences
         >>> round(HOEFFDING_SERFLING.epsilon(count_sequences([10] * 10), runs=3, delta=0.05), 3)

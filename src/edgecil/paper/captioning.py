@@ -27,7 +27,7 @@ _PAPER = (
 )
 DEFAULT_PROMPT = "default"
 PROMPTS: Registry[str] = Registry("prompt", {DEFAULT_PROMPT: _DEFAULT, "paper": _PAPER})
-# What stands before a caption, or in place of one.
+# Beginnings of answers that are not captions.
 _NUMBERED = re.compile(r"(\d+[.):]|[-*•#])\s")
 _OPENING = re.compile(
     r"(sure[\s,!.:]|certainly|of course|here(’|')?( i)?s\b|here are|caption:|(i(’|'| a)m )?sorry"
@@ -65,24 +65,29 @@ def captions(
     text = prompt if "{name}" in prompt else PROMPTS[prompt]
     if not isinstance(model, LanguageModel):
         model = LanguageModel.from_environment(model)
-    written: dict[str, str] = {}
+    caption_of_label: dict[str, str] = {}
     with Progress("captions", shown=progress) as bar:
         bar.start(len(classes))
         for label, name in zip(classes.labels, classes.words, strict=True):
-            fields = {"fewest": str(FEWEST_WORDS), "most": str(MOST_WORDS), "dataset": classes.name}
+            fields = {
+                "fewest": str(FEWEST_WORDS),
+                "most": str(MOST_WORDS),
+                "dataset": classes.name,
+                "name": name,
+            }
             question = text
-            for field, value in {**fields, "name": name}.items():
+            for field, value in fields.items():
                 question = question.replace(f"{{{field}}}", value)
-            read = partial(read_caption, taken=written.values())
-            written[label] = Conversation(model).ask(question, read)
-            bar.advance(f"{label}: {written[label]}")
+            read = partial(read_caption, taken=caption_of_label.values())
+            caption_of_label[label] = Conversation(model).ask(question, read)
+            bar.advance(f"{label}: {caption_of_label[label]}")
     if out is not None:
-        save_captions(written, out)
-    return written
+        save_captions(caption_of_label, out)
+    return caption_of_label
 
 
 def read_caption(answer: str, taken: Collection[str] = ()) -> str:
-    """Return the caption in an answer, without quotation marks; `taken` are other classes' own.
+    """Return the caption in an answer, without quotation marks; `taken` are other captions.
 
     >>> read_caption('"a round red fruit with a short stem and glossy skin"')
     'a round red fruit with a short stem and glossy skin'

@@ -11,7 +11,7 @@ given similarity matrix, also where that departs from the paper:
   block, which the paper wants for *easy*;
 - *easy* is always the last candidate, g = 200: a walk from the most central class to the least
   similar one, which resembles the paper's AS baseline for *hard*;
-- the number of tasks is that of tasks as large as the first one.
+- the number of tasks is computed as if all tasks were as large as the first one.
 
 Similarities are in single precision and their sums in double precision, as the published program
 computes them with NumPy 1, which torch 2.0.1, the version that it names, requires. It fails on
@@ -82,11 +82,14 @@ def block_order(values: Singles, count: int, *, pack_similar: bool) -> list[int]
         following = int(np.argmin(np.where(free, sign * to_chosen, np.inf)))
         sequence.append(following)
         free[following] = False
-    return [class_ for block in sequence for class_ in blocks[block]]
+    order: list[int] = []
+    for block in sequence:
+        order += blocks[block]
+    return order
 
 
 def _clusters(distances: Singles, count: int) -> list[list[int]]:
-    """Complete-linkage clusters, at most `count`, in SciPy's order and then by size."""
+    """Return complete-linkage clusters, at most `count`, by size and then in SciPy's order."""
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
 

@@ -1,6 +1,6 @@
-"""What the figures of the EDGE paper show, as plain numbers: one panel for each method and dataset.
+"""The numbers in the figures of the EDGE paper: one panel for each method and dataset.
 
-A panel holds the accuracies that a protocol found, counted as the paper counts them: an order that
+A panel has the accuracies of a protocol's orders, counted as the paper counts them: an order that
 two of RS's seeds give has two marks.
 """
 
@@ -94,10 +94,7 @@ class ScatterPanel:
 
 
 def collect_scatter(analysis: Analysis) -> list[ScatterPanel]:
-    """Return S and accuracy of each method's orders, where the similarity of the classes is known.
-
-    Where all orders were run they are shown, else those of every protocol.
-    """
+    """Return S and accuracy of each method's orders, where the classes have a similarity."""
     panels = []
     for dataset in analysis.datasets:
         if dataset.predictor is None:
@@ -135,7 +132,7 @@ class EncoderPanel:
 def collect_encoders(
     analysis: Analysis, panels: Iterable[Panel], similarities: Mapping[str, Similarity]
 ) -> list[EncoderPanel]:
-    """Return what EDGE would have found with each similarity, looked up among all orders."""
+    """Return the accuracies of EDGE's orders with each similarity, looked up among all orders."""
     tables = {dataset.dataset: dataset.table for dataset in analysis.datasets}
     encoders = []
     for panel in panels:
@@ -160,13 +157,13 @@ def collect_encoders(
 
 @dataclass(frozen=True, eq=False)
 class SamplesPanel:
-    """How far the estimates of two protocols are from the truth, by number of orders.
+    """The distance of two protocols' estimates from the truth, by number of orders.
 
     Attributes:
         panel: the method's truth, and its runs of both protocols.
         counts: numbers of orders, from 3.
-        random: for each, W₁ of that many random orders, averaged over draws.
-        edge: the same of the hard and the easy order and random ones besides.
+        random: for each, W₁ of as many random orders, averaged over draws.
+        edge: the same for the hard order, the easy order and random ones.
     """
 
     panel: Panel

@@ -14,7 +14,7 @@ CAVEAT = (
     "Δ is the paper's number and does not bound S: no order has S above N/K·U, which is below the "
     "ceiling, so in units of S the statement holds for every order."
 )
-"""What a reader of Δ has to know; :func:`greedy_bound` gives the reasons."""
+"""The limits of Δ in one sentence; :func:`greedy_bound` has the reasons."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class GreedyBound:
         delta_proved: Δ as the proof ends, with 4N(ln K + 1)/(K−1)·U.
         threshold: S̄ above which Δ > 0, 4K²(ln K + 1)/(N(K−1)²)·U; at the threshold itself Δ = 0.
             For `delta_proved` it is twice as high.
-        probability: 1 − e^{−K/2}, with which the claim is said to hold at least.
+        probability: 1 − e^{−K/2}, the stated least probability of the claim.
         expected_score: the true expectation of the paper's own score S, N/K·S̄.
-        mean_similarity: S̄, as given.
-        max_similarity: U, as given.
+        mean_similarity: S̄.
+        max_similarity: U.
         caveat: why Δ is no evidence that greedy beats random.
     """
 
@@ -50,7 +50,7 @@ class GreedyBound:
 def greedy_bound(
     classes: int, tasks: int, mean_similarity: float, max_similarity: float = 1.0
 ) -> GreedyBound:
-    """Return theorem 4 (greedy strategy optimality bound) as stated, beside what its algebra gives.
+    """Return theorem 4 (greedy strategy optimality bound) as stated, and as its algebra implies.
 
     The statement and its proof do not agree, and neither bounds S:
 

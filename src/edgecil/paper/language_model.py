@@ -61,7 +61,7 @@ class LanguageModel:
 
     @property
     def address(self) -> str:
-        """The endpoint's address without what may be secret: user, password, query and fragment.
+        """The endpoint's address without possible secrets: user, password, query and fragment.
 
         >>> LanguageModel("toy", "https://me:secret@example.org:8080/v1?key=secret").address
         'https://example.org:8080/v1'
@@ -102,7 +102,7 @@ class LanguageModel:
             ) from error
 
     def _reason(self, error: Exception) -> str:
-        """Return what went wrong, in one line and without secrets."""
+        """Return the cause of an error, in one line and without secrets."""
         body = getattr(error, "body", None)
         message = body.get("message") if isinstance(body, dict) else body
         text = str(message or error).strip().partition("\n")[0]
@@ -135,9 +135,9 @@ class Conversation:
 
     @property
     def transcript(self) -> Path:
-        """The file that holds the conversation, up to the last answer."""
-        said = {**self._endpoint, "said": self.messages[:-1]}
-        key = hashlib.sha256(json.dumps(said).encode()).hexdigest()[:32]
+        """The file with the conversation, up to the last answer."""
+        conversation = {**self._endpoint, "said": self.messages[:-1]}
+        key = hashlib.sha256(json.dumps(conversation).encode()).hexdigest()[:32]
         return cache_directory() / "conversations" / f"{key}.json"
 
     def ask(self, question: str, read: Callable[[str], _Answer]) -> _Answer:
@@ -169,11 +169,12 @@ class Conversation:
 
     def _answer(self, question: str) -> dict[str, Any]:
         self.messages += [{"role": "user", "content": question}, {"role": "assistant"}]
-        said, path = self.messages[:-1], self.transcript
+        messages = self.messages[:-1]
+        path = self.transcript
         answer = _saved_answer(path)
         if answer is None:
-            answer = self.model.complete(said)
-            transcript = {**self._endpoint, "messages": said, "answer": answer}
+            answer = self.model.complete(messages)
+            transcript = {**self._endpoint, "messages": messages, "answer": answer}
             with replace_file(path, private=True) as file:
                 file.write(with_checksum(json.dumps(transcript, ensure_ascii=False).encode()))
         self.messages[-1]["content"] = answer["content"] or answer["refusal"] or ""

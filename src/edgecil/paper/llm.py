@@ -1,7 +1,7 @@
 """Sequences that a language model proposes (the paper's LLM-1 and LLM-5 baselines).
 
 The model receives the class names and the definition of a hard or an easy sequence. LLM-1 is its
-first answer; LLM-5 is the fifth, after feedback on the score of each answer before it.
+first answer; LLM-5 is the fifth, after feedback on the scores of the first four.
 """
 
 from __future__ import annotations
@@ -54,8 +54,10 @@ def propose(
     )
     sequence = conversation.ask(question, read)
     for _ in range(rounds - 1):
-        seen = profile(similarity, sequence)
-        feedback = _FEEDBACK.format(score=seen.score, z=seen.z, goal=goal, extreme=_EXTREME[goal])
+        scores = profile(similarity, sequence)
+        feedback = _FEEDBACK.format(
+            score=scores.score, z=scores.z, goal=goal, extreme=_EXTREME[goal]
+        )
         sequence = conversation.ask(feedback, read)
     return sequence
 
@@ -94,13 +96,16 @@ def _task_lists(answer: str) -> Iterator[list[list[Any]]]:
         start = answer.find("[", end)
 
 
+def _class_number(answer: Any) -> Any:
+    """Return digits in a text as an integer; anything else is not changed."""
+    is_number = isinstance(answer, str) and answer.strip().isdecimal()
+    return int(answer) if is_number else answer
+
+
 def _check_tasks(tasks: list[list[Any]], space: SequenceSpace) -> ClassSequence:
     """Check that these tasks are a sequence of the space, and return it; digits may be text."""
     try:
-        sequence = ClassSequence(
-            [int(it) if isinstance(it, str) and it.strip().isdecimal() else it for it in task]
-            for task in tasks
-        )
+        sequence = ClassSequence(map(_class_number, task) for task in tasks)
     except UsageError as error:
         raise UnusableAnswerError(str(error)) from error
     if sequence not in space:

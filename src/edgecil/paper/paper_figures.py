@@ -2,7 +2,7 @@
 
 | name | figure of the paper | what it requires |
 |---|---|---|
-| `sampling` | 1, A1, A2: where RS's orders lie in the truth | all orders |
+| `sampling` | 1, A1, A2: RS's orders in the true distribution | all orders |
 | `ranges` | 2 (a, b): lowest and highest of all orders, RS as error bars | all orders |
 | `correlation` | 2 (c): accuracy against S | a similarity of the classes |
 | `encoders` | 4: EDGE's estimate with several text encoders | all orders, `encoder` |
@@ -79,7 +79,7 @@ def paper_figures(
     classifier: str | None = None,
     overwrite: bool = False,
 ) -> dict[str, list[Path]]:
-    """Draw the figures of the paper, as far as the runs can fill them.
+    """Draw the figures of the paper that the runs can fill.
 
     Args:
         source: anything that :func:`edgecil.analyze` accepts, or an :class:`Analysis`.
@@ -96,11 +96,10 @@ def paper_figures(
         The files of each figure by its name.
     """
     folder = Path(out)
-    files = {
-        name: [folder / f"paper-{name}.{kind}" for kind in _FIXED_METADATA] for name in FIGURES
-    }
-    for paths in files.values():
-        for path in paths:
+    files: dict[str, list[Path]] = {}
+    for name in FIGURES:
+        files[name] = [folder / f"paper-{name}.{kind}" for kind in _FIXED_METADATA]
+        for path in files[name]:
             check_new(path, overwrite=overwrite)
     analysis = as_analysis(source, metric=metric, classifier=classifier)
     compared = compared_protocols(analysis, protocol)
@@ -116,7 +115,7 @@ def paper_figures(
     for name, figure in figures.items():
         for path in files[name]:
             with replace_file(path) as file:
-                file.write(paint(figure, path.suffix[1:]))
+                file.write(figure_bytes(figure, path.suffix[1:]))
         written[name] = files[name]
     return written
 
@@ -203,7 +202,7 @@ def _measure_all(
     return measured
 
 
-def paint(figure: Figure, kind: str) -> bytes:
+def figure_bytes(figure: Figure, kind: str) -> bytes:
     """Return a figure as the content of a `png` or `pdf` file; the same bytes each time."""
     import matplotlib
 
@@ -270,7 +269,7 @@ def _draw_density(
 
 
 def _draw_sampling(axes: Axes, panel: Panel, random: str, title: str) -> None:
-    """Draw the truth, where the random orders lie in it, and their mean."""
+    """Draw the truth, the random orders in it, and their mean."""
     _draw_truth(axes, panel, title)
     accuracies = panel.accuracies[random]
     for place, accuracy in enumerate(accuracies):
@@ -311,8 +310,8 @@ def _draw_scatter(axes: Axes, panel: ScatterPanel, title: str) -> None:
 
 def _signed(number: float) -> str:
     """Return a number with two decimals and a minus sign; zero has none."""
-    rounded = round(number, 2) + 0.0
-    return f"{rounded:.2f}".replace("-", "−")
+    without_negative_zero = round(number, 2) + 0.0
+    return f"{without_negative_zero:.2f}".replace("-", "−")
 
 
 def _draw_encoders(axes: Axes, panel: EncoderPanel, random: str, title: str) -> None:

@@ -1,9 +1,10 @@
 """LaTeX tables in the layout of the EDGE paper, from any analysis.
 
-`enumerable` has the layout of its tables 1 and 2 (true range in grey, the protocols below it, JSD
-and Wasserstein distance), `classic` that of its large tables in the appendix (two rows per method),
-`ranking` that of its ranking tables. All numbers are of the runs as they are; distances are between
-all orders and the normal distribution with the runs' mean and population standard deviation.
+`enumerable` is laid out like its tables 1 and 2 (true range in grey, the protocols below it, JSD
+and Wasserstein distance), `classic` like its large tables in the appendix (two rows per method),
+`ranking` like its ranking tables. Numbers are computed from the runs without any correction;
+distances are between all orders and the normal distribution with the runs' mean and population
+standard deviation.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +25,7 @@ from edgecil.analysis.answers import Analysis
 from edgecil.analysis.samples import Truth, find_truth
 from edgecil.analysis.sources import Source
 from edgecil.errors import DataError, UsageError, format_value
+from edgecil.io.arrays import Floats
 from edgecil.io.files import check_new, replace_file
 from edgecil.options import checked
 from edgecil.paper.published_summaries import Ranking, rank_numbers
@@ -47,7 +51,7 @@ _MIN, _MAX = r"$\min_{\mathcal{A}}$", r"$\max_{\mathcal{A}}$"
 _MEAN = r"$\mu_{\mathcal{A}} \pm \sigma_{\mathcal{A}}$"
 _ABSENT = "--"
 _TRUE = "Real"
-_OF_THE_PAPER = (("rs", "random"), ("edge", "edge-released"))  # the first that has runs
+_DEFAULT_PROTOCOLS = (("rs", "random"), ("edge", "edge-released"))  # with an alternative
 _TABLES = ("classic", "enumerable", "ranking")
 
 
@@ -63,7 +67,7 @@ def paper_tables(
     classifier: str | None = None,
     overwrite: bool = False,
 ) -> dict[str, str]:
-    """LaTeX tables in the layout of the paper: `enumerable`, `classic` and `ranking`.
+    """Return LaTeX tables in the layout of the paper: `enumerable`, `classic` and `ranking`.
 
     Tables that the runs cannot fill are left out: `enumerable` requires the accuracy of all orders,
     `ranking` two methods.
@@ -82,7 +86,9 @@ def paper_tables(
     Returns:
         The LaTeX text of each table by its name.
     """
-    files = {name: Path(out) / f"paper-{name}.tex" for name in _TABLES} if out is not None else {}
+    files: dict[str, Path] = {}
+    if out is not None:
+        files = {name: Path(out) / f"paper-{name}.tex" for name in _TABLES}
     for path in files.values():
         check_new(path, overwrite=overwrite)
     if wasserstein_order not in (1, 2):
@@ -91,14 +97,20 @@ def paper_tables(
         )
     analysis = as_analysis(source, metric=metric, classifier=classifier)
     compared = compared_protocols(analysis, protocol)
-    sources = {name: source for it in analysis.datasets for name, source in it.provenance.items()}
+    sources: dict[str, Mapping[str, Any]] = {}
+    runs: dict[str, Runs] = {}
+    truths_of_dataset: dict[str, dict[str, Truth | None]] = {}
+    for dataset in analysis.datasets:
+        sources |= dataset.provenance
+        table = dataset.table
+        runs[dataset.dataset] = table
+        truths_of_dataset[dataset.dataset] = {
+            name: find_truth(table, name) for name in table.methods
+        }
     origins = origin_sentences({name: sources[name] for name in compared if name in sources})
     layout = _Layout(
-        {it.dataset: it.table for it in analysis.datasets},
-        {
-            it.dataset: {name: find_truth(it.table, name) for name in it.table.methods}
-            for it in analysis.datasets
-        },
+        runs,
+        truths_of_dataset,
         compared,
         wasserstein_order,
         bits,
@@ -106,7 +118,7 @@ def paper_tables(
         escape_latex("".join(f" {sentence}" for sentence in origins)),
     )
     tables = {"classic": layout.classic()}
-    if any(truth for truths in layout.truths.values() for truth in truths.values()):
+    if layout.methods_with_truth():
         tables["enumerable"] = layout.enumerable()
     if any(len(truths) > 1 for truths in layout.truths.values()):
         tables["ranking"] = layout.ranking()
@@ -117,23 +129,38 @@ def paper_tables(
     return tables
 
 
-def compared_protocols(analysis: Analysis, asked: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the protocols that are compared; those of the paper if none are asked for."""
-    ran = dict.fromkeys(name for it in analysis.datasets for name in it.table.protocols)
-    compared = asked
+def compared_protocols(analysis: Analysis, protocols: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the protocols to compare, by default a random one and a constructed one."""
+    with_runs = dict.fromkeys(
+        chain.from_iterable(dataset.table.protocols for dataset in analysis.datasets)
+    )
+    compared = protocols
     if compared is None:
-        compared = [next((it for it in names if it in ran), names[0]) for names in _OF_THE_PAPER]
-    missing = [name for name in compared if name not in ran]
+        compared = []
+        for usual, alternative in _DEFAULT_PROTOCOLS:
+            is_alternative = usual not in with_runs and alternative in with_runs
+            compared.append(alternative if is_alternative else usual)
+    missing = [name for name in compared if name not in with_runs]
     if missing:
         raise DataError(
-            f"{analysis.source} has no runs of {', '.join(missing)}; it has {', '.join(ran)}."
+            f"{analysis.source} has no runs of {', '.join(missing)}; it has {', '.join(with_runs)}."
         )
     return tuple(compared)
 
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
-    """The runs by dataset, the truth of each method, if it has one, and how both are printed."""
+    """The content of the tables, and how it is printed.
+
+    Attributes:
+        runs: by dataset.
+        truths: by dataset and method; None for a method without a truth.
+        protocols: that are compared.
+        order: of the Wasserstein distance.
+        bits: whether the JSD is in bits.
+        metric: its name in captions.
+        origins: sentences about the similarity of constructed orders, for captions.
+    """
 
     runs: dict[str, Runs]
     truths: dict[str, dict[str, Truth | None]]
@@ -143,41 +170,47 @@ class _Layout:
     metric: str
     origins: str
 
+    def methods_with_truth(self) -> list[tuple[str, str, Floats]]:
+        """Return dataset, method and all accuracies of each method that has a truth."""
+        methods = []
+        for dataset, truths in self.truths.items():
+            for method, truth in truths.items():
+                if truth is not None:
+                    methods.append((dataset, method, truth.accuracies))
+        return methods
+
     def numbers(self, dataset: str, method: str, protocol: str) -> dict[str, float]:
-        """Return what a table prints of one method under one protocol; nothing without runs."""
+        """Return the printed numbers of one method under one protocol; empty without runs."""
         if method not in self.truths[dataset]:
             return {}
         accuracies = self.runs[dataset].orders(method, protocol).accuracies
         if not len(accuracies):
             return {}
-        printed = ("min", "max", "mean", "std")
-        numbers = {name: float(getattr(accuracies, name)()) for name in printed}
+        statistics = ("min", "max", "mean", "std")
+        numbers = {name: float(getattr(accuracies, name)()) for name in statistics}
         truth = self.truths[dataset][method]
         if truth is not None and protocol not in truth.protocols:
             normal = Distribution.normal(numbers["mean"], numbers["std"])
             nats = jensen_shannon(truth.accuracies, normal)
             numbers["jsd"] = nats / math.log(2.0) if self.bits else nats
-            between = wasserstein if self.order == 1 else wasserstein_2
-            numbers["wasserstein"] = between(truth.accuracies, normal)
+            distance = wasserstein if self.order == 1 else wasserstein_2
+            numbers["wasserstein"] = distance(truth.accuracies, normal)
         return numbers
 
     def enumerable(self) -> str:
-        """The layout of the paper's tables 1 and 2: a column per method, a block per dataset."""
-        columns = [
-            (dataset, method, truth.accuracies)
-            for dataset, truths in self.truths.items()
-            for method, truth in truths.items()
-            if truth is not None
-        ]
-        numbers = {
-            protocol: [self.numbers(dataset, method, protocol) for dataset, method, _ in columns]
-            for protocol in self.protocols
-        }
+        """Return a table like the paper's 1 and 2: a column per method, a block per dataset."""
+        columns = self.methods_with_truth()
+        numbers = {}
+        for protocol in self.protocols:
+            numbers[protocol] = [
+                self.numbers(dataset, method, protocol) for dataset, method, _ in columns
+            ]
         rows: list[str] = []
         for title, name in ((_MIN, "min"), (_MAX, "max")):
-            true = [float(getattr(accuracies, name)()) for _, _, accuracies in columns]
-            rows.append(_row([_grey(title), *(_grey(f"{value:.2f}") for value in true)]))
-            rows += [*_compared(numbers, name, true), r"\midrule"]
+            true_values = [float(getattr(accuracies, name)()) for _, _, accuracies in columns]
+            cells = [title, *(f"{value:.2f}" for value in true_values)]
+            rows.append(_row(list(map(_grey, cells))))
+            rows += [*_compared(numbers, name, true_values), r"\midrule"]
         for name, symbol in (("jsd", "JSD"), ("wasserstein", f"W_{self.order}")):
             rows += [*_compared(numbers, name, [0.0] * len(columns), f"${symbol}$ "), r"\midrule"]
         spans = Counter(dataset for dataset, _, _ in columns)
@@ -194,18 +227,19 @@ class _Layout:
         return _float("l" + "c" * len(columns), head, rows[:-1], caption, "enumerable")
 
     def classic(self) -> str:
-        """The layout of the paper's large tables: a row per method and protocol."""
+        """Return a table like the paper's large ones: a row per method and protocol."""
         rows = []
-        for method in dict.fromkeys(name for truths in self.truths.values() for name in truths):
+        for method in dict.fromkeys(chain.from_iterable(self.truths.values())):
             for place, protocol in enumerate(self.protocols):
-                name = f"\\multirow{{{len(self.protocols)}}}{{*}}{{{escape_latex(method)}}}"
-                cells = [name if place == 0 else "", _short(protocol)]
+                name = ""
+                if place == 0:
+                    name = f"\\multirow{{{len(self.protocols)}}}{{*}}{{{escape_latex(method)}}}"
+                cells = [_short(protocol)]
                 for dataset in self.runs:
-                    own = self.numbers(dataset, method, protocol)
-                    cells += [f"{own[it]:.2f}" if own else _ABSENT for it in ("min", "max")]
-                    spread = f"{own['mean']:.2f}$_{{\\pm {own['std']:.2f}}}$" if own else _ABSENT
-                    cells.append(spread)
-                rows.append(_row([cells[0], *map(_grey, cells[1:])] if place % 2 else cells))
+                    cells += _range_cells(self.numbers(dataset, method, protocol))
+                if place % 2:
+                    cells = list(map(_grey, cells))
+                rows.append(_row([name, *cells]))
             rows.append(r"\midrule")
         count = len(self.runs)
         head = [
@@ -219,18 +253,20 @@ class _Layout:
         return _float("ll" + "ccc" * count, head, rows[:-1], caption, "classic")
 
     def ranking(self) -> str:
-        """The layout of the paper's ranking tables: true rank, and rank by each protocol."""
+        """Return a table like the paper's ranking tables: true rank, and rank by each protocol."""
         columns: list[dict[str, float]] = []
-        top, middle, names = [], [], []
-        for dataset in (name for name, truths in self.truths.items() if len(truths) > 1):
+        dataset_spans, criterion_spans, names = [], [], []
+        for dataset, truths in self.truths.items():
+            if len(truths) < 2:
+                continue
             rankings = self.rankings(dataset)
-            top.append((dataset, len(_CRITERIA) * len(rankings)))
+            dataset_spans.append((dataset, len(_CRITERIA) * len(rankings)))
             for criterion, title in _CRITERIA.items():
-                middle.append((title, len(rankings)))
+                criterion_spans.append((title, len(rankings)))
                 names += list(rankings)
                 columns += [ranking[criterion] for ranking in rankings.values()]
         rows = []
-        for method in dict.fromkeys(method for ranks in columns for method in ranks):
+        for method in dict.fromkeys(chain.from_iterable(columns)):
             texts = [f"{ranks[method]:g}" if method in ranks else _ABSENT for ranks in columns]
             rows.append(_row([escape_latex(method), *map(_true_grey, names, texts)]))
         titles = _row(["Method", *map(_true_grey, names, names)])
@@ -238,29 +274,41 @@ class _Layout:
             "Ranks of the methods (1 is best) on their worst and on their best order and by the "
             "standard deviation; the true ranks are grey."
         )
-        head = [*_spans(top), *_spans(middle), titles]
+        head = [*_spans(dataset_spans), *_spans(criterion_spans), titles]
         return _float("l" + "c" * len(columns), head, rows, caption, "ranking")
 
     def rankings(self, dataset: str) -> dict[str, Ranking]:
         """Rank methods by worst and best order and standard deviation, in truth and by protocol."""
-        runs, truths = self.runs[dataset], self.truths[dataset]
-        accuracies = {
-            _short(protocol): {
-                name: own for name in truths if len(own := runs.orders(name, protocol).accuracies)
-            }
-            for protocol in self.protocols
-        }
+        runs = self.runs[dataset]
+        truths = self.truths[dataset]
+        accuracies: dict[str, dict[str, Floats]] = {}  # by protocol and method
         true = {name: truth.accuracies for name, truth in truths.items() if truth}
         if len(true) == len(truths):
-            accuracies = {_TRUE: true, **accuracies}
-        higher = find_metric(runs.metric).higher_is_better  # forgetting is best if low
+            accuracies[_TRUE] = true
+        for protocol in self.protocols:
+            by_method = {name: runs.orders(name, protocol).accuracies for name in truths}
+            accuracies[_short(protocol)] = {
+                name: values for name, values in by_method.items() if len(values)
+            }
+        higher_is_better = find_metric(runs.metric).higher_is_better  # forgetting is best if low
         rankings = {}
-        for protocol, by_method in accuracies.items():
-            ends = {name: (own.min(), own.max(), own.std()) for name, own in by_method.items()}
-            rankings[protocol] = rank_numbers(
-                {name: it if higher else (-it[1], -it[0], it[2]) for name, it in ends.items()}
-            )
+        for protocol, values_of_method in accuracies.items():
+            numbers = {}
+            for name, values in values_of_method.items():
+                low, high = float(values.min()), float(values.max())
+                if not higher_is_better:
+                    low, high = -high, -low
+                numbers[name] = low, high, float(values.std())
+            rankings[protocol] = rank_numbers(numbers)
         return rankings
+
+
+def _range_cells(numbers: Mapping[str, float]) -> list[str]:
+    """Return least and greatest accuracy, and mean ± standard deviation."""
+    if not numbers:
+        return [_ABSENT] * 3
+    spread = f"{numbers['mean']:.2f}$_{{\\pm {numbers['std']:.2f}}}$"
+    return [f"{numbers['min']:.2f}", f"{numbers['max']:.2f}", spread]
 
 
 def _compared(
@@ -269,19 +317,24 @@ def _compared(
     targets: Sequence[float],
     title: str = "",
 ) -> list[str]:
-    """A row per protocol, the nearest to the target in bold; equal as printed counts as equal."""
-    values = np.array(
-        [[round(own.get(name, math.nan), 2) for own in row] for row in numbers.values()]
-    )
+    """Return a row per protocol with the numbers nearest to the targets in bold.
+
+    Numbers that are equal as printed count as equal.
+    """
+    values_of_protocol = []
+    for numbers_of_columns in numbers.values():
+        row = [column.get(name, math.nan) for column in numbers_of_columns]
+        values_of_protocol.append([round(value, 2) for value in row])
+    values = np.array(values_of_protocol)
     distance = np.abs(values - targets)
-    best = distance <= np.fmin.reduce(distance, axis=0) + 1e-9
+    is_best = distance <= np.fmin.reduce(distance, axis=0) + 1e-9
     rows = []
-    for protocol, row, bold in zip(numbers, values, best, strict=True):
-        texts = [_ABSENT if math.isnan(value) else f"{value:.2f}" for value in row]
-        cells = [
-            f"\\textbf{{{text}}}" if own else text for text, own in zip(texts, bold, strict=True)
-        ]
-        rows.append(_row([title + _short(protocol), *cells]))
+    for protocol, protocol_values, is_bold in zip(numbers, values, is_best, strict=True):
+        cells = [title + _short(protocol)]
+        for value, bold in zip(protocol_values, is_bold, strict=True):
+            text = _ABSENT if math.isnan(value) else f"{value:.2f}"
+            cells.append(f"\\textbf{{{text}}}" if bold else text)
+        rows.append(_row(cells))
     return rows
 
 
@@ -303,8 +356,9 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _spans(parts: Sequence[tuple[str, int]], start: int = 2) -> list[str]:
-    """A row of titles over several columns each, the first one at `start`, and rules below them."""
-    titles, rules = [""] * (start - 1), []
+    """Return a row of titles over several columns each, from column `start`, and rules below."""
+    titles = [""] * (start - 1)
+    rules = []
     for title, width in parts:
         titles.append(f"\\multicolumn{{{width}}}{{c}}{{\\textbf{{{escape_latex(title)}}}}}")
         rules.append(f"\\cmidrule(lr){{{start}-{start + width - 1}}}")
@@ -325,7 +379,7 @@ def _short(protocol: str) -> str:
 
 
 def wasserstein_2(truth: ArrayLike, estimate: Distribution) -> float:
-    """W₂ = √∫ (F⁻¹ - G⁻¹)² in accuracy points, exactly, between n accuracies and a distribution.
+    """Return W₂ = √∫ (F⁻¹ - G⁻¹)² in points, exactly, between n accuracies and a distribution.
 
     ∫ (F⁻¹ - G⁻¹)² = E[X²] + E[Y²] - 2 ∫ F⁻¹ G⁻¹; F⁻¹ is constant between levels, where the integral
     of G⁻¹ is a partial mean of the estimate, ∫₀ᵖ G⁻¹ = p q - E[(q - Y)₊] with q = G⁻¹(p).
@@ -334,10 +388,12 @@ def wasserstein_2(truth: ArrayLike, estimate: Distribution) -> float:
     1.0
     """
     target = Target.of(truth)
-    level = np.concatenate([[0.0], target.reached])
-    inner = level[1:-1]
+    levels = np.concatenate([[0.0], target.reached])
+    inner = levels[1:-1]
     points = estimate.quantile(inner) if inner.size else inner
-    partial = np.concatenate([[0.0], inner * points - estimate.shortfall(points), [estimate.mean]])
-    mixed = float(target.values @ np.diff(partial))
-    squares = float(np.diff(level) @ target.values**2) + estimate.mean**2 + estimate.std**2
-    return math.sqrt(max(squares - 2.0 * mixed, 0.0))
+    partial_means = inner * points - estimate.shortfall(points)
+    integrals = np.concatenate([[0.0], partial_means, [estimate.mean]])
+    mixed_moment = float(target.values @ np.diff(integrals))
+    true_square = float(np.diff(levels) @ target.values**2)
+    squares = true_square + estimate.mean**2 + estimate.std**2
+    return math.sqrt(max(squares - 2.0 * mixed_moment, 0.0))

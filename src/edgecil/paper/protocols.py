@@ -23,7 +23,7 @@ COVER = 20
 _SIGNS = {"hard": 1.0, "easy": -1.0}
 
 
-def walk(
+def greedy_walk(
     similarity: Similarity, space: SequenceSpace, goal: str, rng: np.random.Generator
 ) -> ClassSequence:
     """Start from a random class; add the least (or most) similar one to all chosen so far."""
@@ -36,17 +36,23 @@ def walk(
     return ClassSequence.from_order(order, space.sizes)
 
 
-def end(
+def covering_extreme(
     similarity: Similarity, space: SequenceSpace, goal: str, rng: np.random.Generator
 ) -> ClassSequence:
-    """Return the sequence with the lowest (or highest) S of those that cover a pool."""
-    return min(cover(space, COVER, rng), key=lambda one: _SIGNS[goal] * score(similarity, one))
+    """Return the covering sequence with the lowest (or highest) S."""
+
+    def signed_score(sequence: ClassSequence) -> float:
+        return _SIGNS[goal] * score(similarity, sequence)
+
+    return min(covering_sequences(space, COVER, rng), key=signed_score)
 
 
-def cover(space: SequenceSpace, count: int, rng: np.random.Generator) -> list[ClassSequence]:
-    """`count` sequences of a random pool, each as far as possible from those before it.
+def covering_sequences(
+    space: SequenceSpace, count: int, rng: np.random.Generator
+) -> list[ClassSequence]:
+    """Return `count` sequences of a random pool, each as far as possible from the earlier ones.
 
-    Two sequences are as far apart as their classes' task indices are, on average.
+    The distance of two sequences is the mean difference between their classes' task indices.
     """
     pool = space.sample(min(max(POOL, count), space.size), rng)
     places = np.array([sequence.task_of() for sequence in pool])
@@ -83,12 +89,12 @@ class Released(Extremes):
 
 
 class Adversarial(Extremes):
-    """From a random class, always add the one that is least (or most) similar to all chosen."""
+    """A walk from a random class to the class least (or most) similar to all chosen ones."""
 
     name = "adversarial"
     summary = "greedy walks over the classes (AS), and a median"
     seeded = True
-    build = staticmethod(walk)
+    build = staticmethod(greedy_walk)
 
 
 class MaxCover(Extremes):
@@ -97,7 +103,7 @@ class MaxCover(Extremes):
     name = "maxcover"
     summary = "the extremes of a covering set of random sequences (MS), and a median"
     seeded = True
-    build = staticmethod(end)
+    build = staticmethod(covering_extreme)
 
 
 class Asked(Extremes):
@@ -112,7 +118,9 @@ class Asked(Extremes):
     asks_model = True
 
     def __init__(self, name: str, summary: str, rounds: int) -> None:
-        self.name, self.summary, self._rounds = name, summary, rounds
+        self.name = name
+        self.summary = summary
+        self._rounds = rounds
 
     def extreme(self, goal: str, request: Request, rng: np.random.Generator) -> LabelledSequence:
         """Return the model's answer with the conversation, or the answer it gave earlier."""
@@ -120,12 +128,13 @@ class Asked(Extremes):
         if answered is not None and answered in request.space:
             return LabelledSequence(goal, answered)
         assert request.similarity is not None
-        conversation, space = Conversation(LanguageModel.from_environment()), request.space
+        conversation = Conversation(LanguageModel.from_environment())
+
+        def build(renumbered: Similarity) -> ClassSequence:
+            return propose(renumbered, request.space, goal, self._rounds, conversation)
+
         sequence = canonical.construct(
-            request.similarity,
-            space,
-            lambda own: propose(own, space, goal, self._rounds, conversation),
-            keep_arrangement=True,
+            request.similarity, request.space, build, keep_arrangement=True
         )
         return LabelledSequence(goal, sequence, transcript=conversation.record())
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 TRUTH = "truth"
-PUBLISHED = ("paper-enumerable", "paper-rankings", "paper-classic", "paper-baselines")
+PUBLISHED_TABLES = ("paper-enumerable", "paper-rankings", "paper-classic", "paper-baselines")
 """Names of the bundled tables."""
 
 _KEYS = ["method", "dataset", "protocol"]
@@ -54,13 +54,15 @@ def rank_numbers(methods: Mapping[str, tuple[float, float, float]]) -> Ranking:
     """
     numbers = np.array(list(methods.values()), dtype=np.float64).reshape(-1, 3)
     places = rankdata(numbers.round(9) * [-1.0, -1.0, 1.0], axis=0)
-    by = (dict(zip(methods, column, strict=True)) for column in places.T.tolist())
-    return dict(zip(CRITERIA, by, strict=True))
+    ranking = {}
+    for criterion, ranks in zip(CRITERIA, places.T.tolist(), strict=True):
+        ranking[criterion] = dict(zip(methods, ranks, strict=True))
+    return ranking
 
 
 @dataclass(frozen=True)
 class ProtocolReach:
-    """How far a protocol's orders reach, compared with the other protocols of a dataset.
+    """The range of a protocol's orders, compared with the other protocols of a dataset.
 
     Attributes:
         methods: number of methods whose `min` and `max` are published.
@@ -79,7 +81,7 @@ class ProtocolReach:
 
 @dataclass(frozen=True, repr=False)
 class PublishedRanking:
-    """Rankings of the methods of one dataset, by what each protocol reports.
+    """Rankings of the methods of one dataset, by the numbers of each protocol.
 
     Attributes:
         dataset: its name.
@@ -97,11 +99,11 @@ class PublishedRanking:
 
     def __repr__(self) -> str:
         errors = ", ".join(f"{name} {error:g}" for name, error in self.errors.items())
-        about = f"ranking errors: {errors}" if errors else ", ".join(self.rankings)
-        return f"<PublishedRanking {self.dataset!r}: {about}>"
+        contents = f"ranking errors: {errors}" if errors else ", ".join(self.rankings)
+        return f"<PublishedRanking {self.dataset!r}: {contents}>"
 
 
-def rank(source: str | Path | DataFrameLike) -> list[PublishedRanking]:
+def rank_published(source: str | Path | DataFrameLike) -> list[PublishedRanking]:
     """Rank methods by published summaries, and compare the protocols behind them.
 
     Args:
@@ -113,20 +115,22 @@ def rank(source: str | Path | DataFrameLike) -> list[PublishedRanking]:
     Returns:
         One entry for each dataset.
 
-    >>> [one.errors for one in rank("paper-rankings")][0]
+    >>> rank_published("paper-rankings")[0].errors
     {'edge': 6.0, 'random': 10.0}
     """
-    rows = read_published(source)
-    return [_rank_dataset(str(name), own) for name, own in rows.groupby("dataset", sort=False)]
+    rankings = []
+    for dataset, rows in read_published(source).groupby("dataset", sort=False):
+        rankings.append(_rank_dataset(str(dataset), rows))
+    return rankings
 
 
 def read_published(source: str | Path | DataFrameLike) -> DataFrame:
-    """Return a table of published summaries; numbers that it does not state are NaN."""
+    """Return a table of published summaries; missing numbers are NaN."""
     import pandas
 
     if isinstance(source, (str, Path)) and not Path(source).suffix and not Path(source).exists():
-        if str(source) not in PUBLISHED:
-            raise unknown_name_error("published table", str(source), PUBLISHED)
+        if str(source) not in PUBLISHED_TABLES:
+            raise unknown_name_error("published table", str(source), PUBLISHED_TABLES)
         source = Path(str(files("edgecil.paper") / "published_tables" / f"{source}.csv"))
     frame = frames_of([table_of_source(source)])[0]
     rows = [frame.place_of(row) for row in range(len(frame))]
@@ -165,28 +169,33 @@ def _number(text: str, name: str, row: str) -> float:
 def _rank_dataset(dataset: str, rows: DataFrame) -> PublishedRanking:
     import pandas
 
-    by_protocol = {
-        str(name): own.set_index("method") for name, own in rows.groupby("protocol", sort=False)
-    }
+    rows_of_protocol = {}
+    for protocol, protocol_rows in rows.groupby("protocol", sort=False):
+        rows_of_protocol[str(protocol)] = protocol_rows.set_index("method")
     counts = rows.groupby("method", sort=False).size()
-    shared = counts.index[counts == len(by_protocol)]
+    shared = counts.index[counts == len(rows_of_protocol)]
     if shared.empty:
         raise UsageError(
-            f"No method of {dataset!r} has a row for every protocol ({', '.join(by_protocol)}), so "
-            "there are no rankings to compare."
+            f"No method of {dataset!r} has a row for every protocol "
+            f"({', '.join(rows_of_protocol)}), so there are no rankings to compare."
         )
-    rankings = {name: _rank_rows(own.loc[shared]) for name, own in by_protocol.items()}
+    rankings = {}
+    for protocol, protocol_rows in rows_of_protocol.items():
+        rankings[protocol] = _rank_rows(protocol_rows.loc[shared])
     errors = {}
-    if (truth := rankings.get(TRUTH)) is not None:
-        for name in [name for name in rankings if name != TRUTH]:
-            differences = pandas.DataFrame(rankings[name]) - pandas.DataFrame(truth)
-            errors[name] = float(differences.abs().to_numpy().sum())
+    if TRUTH in rankings:
+        truth = pandas.DataFrame(rankings[TRUTH])
+        for protocol, ranking in rankings.items():
+            if protocol != TRUTH:
+                differences = pandas.DataFrame(ranking) - truth
+                errors[protocol] = float(differences.abs().to_numpy().sum())
     return PublishedRanking(dataset, rankings, errors, _reach(rows))
 
 
 def _rank_rows(rows: DataFrame) -> Ranking:
     if rows[_RANKS].notna().all(axis=None):
-        return {by: rows[name].to_dict() for by, name in zip(CRITERIA, _RANKS, strict=True)}
+        columns = zip(CRITERIA, _RANKS, strict=True)
+        return {criterion: rows[column].to_dict() for criterion, column in columns}
     if rows[_ENDS].isna().any(axis=None):
         raise DataError(
             f"The rows of {rows['protocol'].iloc[0]!r} on {rows['dataset'].iloc[0]!r} state ranks "
@@ -199,20 +208,25 @@ def _rank_rows(rows: DataFrame) -> Ranking:
 
 def _reach(rows: DataFrame) -> dict[str, ProtocolReach]:
     is_true = rows["protocol"] == TRUTH
-    lowest, highest = (rows[~is_true].groupby("method")[name].agg(name) for name in _ENDS)
-    stated = rows.dropna(subset=_ENDS).set_index("method")
-    truth = stated.loc[stated["protocol"] == TRUTH, _ENDS]
+    by_method = rows[~is_true].groupby("method")
+    lowest = by_method["min"].min()
+    highest = by_method["max"].max()
+    with_ends = rows.dropna(subset=_ENDS).set_index("method")
+    has_truth = with_ends["protocol"] == TRUTH
+    truth = with_ends.loc[has_truth, _ENDS]
     reach = {}
-    for protocol, own in stated[stated["protocol"] != TRUTH].groupby("protocol", sort=False):
-        both = own[_ENDS].join(truth.add_suffix("_true"), how="inner")
-        width = both["max_true"] - both["min_true"]
-        inside = both[["max", "max_true"]].min(axis=1) - both[["min", "min_true"]].max(axis=1)
-        shares = (inside.clip(lower=0.0) / width).where(width > 0.0, 1.0)
+    for protocol, members in with_ends[~has_truth].groupby("protocol", sort=False):
+        beside_truth = members[_ENDS].join(truth.add_suffix("_true"), how="inner")
+        true_range = beside_truth["max_true"] - beside_truth["min_true"]
+        inner_max = beside_truth[["max", "max_true"]].min(axis=1)
+        inner_min = beside_truth[["min", "min_true"]].max(axis=1)
+        overlap = (inner_max - inner_min).clip(lower=0.0)
+        shares = (overlap / true_range).where(true_range > 0.0, 1.0)
         reach[str(protocol)] = ProtocolReach(
-            len(own),
-            math.fsum(own["max"] - own["min"]) / len(own),
-            int((own["min"] <= lowest[own.index]).sum()),
-            int((own["max"] >= highest[own.index]).sum()),
+            len(members),
+            math.fsum(members["max"] - members["min"]) / len(members),
+            int((members["min"] <= lowest[members.index]).sum()),
+            int((members["max"] >= highest[members.index]).sum()),
             math.fsum(shares) / len(shares) if len(shares) else None,
         )
     return reach

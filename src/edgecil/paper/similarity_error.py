@@ -1,6 +1,6 @@
 """The paper's Theorem 3 (similarity and generalisation error), measured on a similarity matrix.
 
-The theorem says of the sequences O_h and O_e with the least and the greatest S and of a random one:
+The theorem is about the sequences O_h and O_e with the least and the greatest S and a random O_r:
 
 1. S(O_h) ≤ S(O_r) ≤ S(O_e);
 2. ε(O_h) ≥ ε(O_r) ≥ ε(O_e) for the generalisation error ε.
@@ -27,7 +27,7 @@ from edgecil.sequences.objective import (
     generalization,
     task_similarity,
 )
-from edgecil.sequences.protocols.extremes import EDGE, GOALS
+from edgecil.sequences.protocols.extremes import EDGE
 from edgecil.sequences.scores import moments, sample_scores, score
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
@@ -49,10 +49,10 @@ class Theorem3:
         swap_stated: the most by which the proof lets a swap of two tasks change S, 4U/N.
         swap_measured: the largest change in 500 random sequences and all swaps of two tasks.
         deviation: δ = min(E[S] − S(O_h), S(O_e) − E[S]), with the sequences of `edge`.
-        probability_stated: P(S(O_h) ≤ S(O_r) ≤ S(O_e)) ≥ 1 − 2·exp(−Kδ²/(8U²)) as stated; below 0
-            it says nothing. The true probability is 1.
+        probability_stated: P(S(O_h) ≤ S(O_r) ≤ S(O_e)) ≥ 1 − 2·exp(−Kδ²/(8U²)) as stated; a
+            negative value is no information. The true probability is 1.
         tail_stated: the proof's bound on P(|S − E[S]| ≥ std), 2·exp(−2·std²·N²/(16·K·U²)).
-        tail_measured: that share among random sequences.
+        tail_measured: the same share among random sequences.
         less_error_than_easy: share of random sequences with less error than O_e, by the whole
             lemma; the theorem says 0.
         more_error_than_hard: share of random sequences with more error than O_h; the theorem says
@@ -80,14 +80,14 @@ def check_theorem_3(
     samples: int = 20_000,
     rng: np.random.Generator | None = None,
 ) -> Theorem3:
-    """Compare what Theorem 3 and its proof state with what holds for a similarity.
+    """Compare Theorem 3 and its proof with measurements on a similarity.
 
     Args:
         similarity: over N classes.
         space: tasks of one size, at least two.
         ratio: the overparameterisation ratio r of the lemma.
         samples: number of random sequences for measured shares.
-        rng: for those; seed 0 by default.
+        rng: for the random sequences; seed 0 by default.
     """
     whole_number("tasks", space.tasks, least=2)
     whole_number("samples", samples, least=1)
@@ -98,11 +98,17 @@ def check_theorem_3(
     objective = adjacent(space)
     exact = moments(similarity, space, objective)
     largest = float(similarity.submatrix(np.arange(N)).max())
-    hard, easy = (EDGE.construct(similarity, space, goal, rng) for goal in GOALS)
-    deviation = min(exact.mean - score(similarity, hard), score(similarity, easy) - exact.mean)
+    hard = EDGE.construct(similarity, space, "hard", rng)
+    easy = EDGE.construct(similarity, space, "easy", rng)
+    below_mean = exact.mean - score(similarity, hard)
+    above_mean = score(similarity, easy) - exact.mean
+    deviation = min(below_mean, above_mean)
     scores = sample_scores(similarity, space, samples, rng, objective)
     error = generalization(space, ratio)
     errors = sample_scores(similarity, space, samples, rng, error)
+    probability_exponent = -K * deviation**2 / (8 * largest**2)
+    tail_exponent = -2 * exact.std**2 * N**2 / (16 * K * largest**2)
+    is_in_tail = np.abs(scores - exact.mean) >= exact.std
     return Theorem3(
         expected=exact.mean,
         std=exact.std,
@@ -110,9 +116,9 @@ def check_theorem_3(
         swap_stated=4 * largest / N,
         swap_measured=_largest_swap(similarity, space, rng),
         deviation=deviation,
-        probability_stated=1 - 2 * math.exp(-K * deviation**2 / (8 * largest**2)),
-        tail_stated=2 * math.exp(-2 * exact.std**2 * N**2 / (16 * K * largest**2)),
-        tail_measured=float(np.mean(np.abs(scores - exact.mean) >= exact.std)),
+        probability_stated=1 - 2 * math.exp(probability_exponent),
+        tail_stated=2 * math.exp(tail_exponent),
+        tail_measured=float(np.mean(is_in_tail)),
         less_error_than_easy=float(np.mean(errors < error.value(similarity, easy))),
         more_error_than_hard=float(np.mean(errors > error.value(similarity, hard))),
     )
@@ -123,8 +129,8 @@ def _largest_swap(similarity: Similarity, space: SequenceSpace, rng: np.random.G
     scale = space.tasks / ((space.tasks - 1) * space.classes)
     largest = 0.0
     for _ in range(_SWAPPED_SEQUENCES):
-        drawn = ClassSequence.from_order(rng.permutation(space.classes), space.sizes)
-        between = task_similarity(similarity, drawn)
+        sequence = ClassSequence.from_order(rng.permutation(space.classes), space.sizes)
+        between = task_similarity(similarity, sequence)
         before = np.trace(between, offset=1)
         for swapped in combinations(range(space.tasks), 2):
             order = np.arange(space.tasks)

@@ -15,7 +15,7 @@ def _leaderboard(
     return leaderboard(*(source or ()), bundled=not without_bundled, **options)
 
 
-GROUP = VerbGroup(
+LAB_VERBS = VerbGroup(
     "what a student of protocols needs: which protocol comes closest to an enumerated truth",
     (
         Verb(

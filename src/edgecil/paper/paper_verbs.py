@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from edgecil.cli.verb import Verb, VerbGroup
@@ -15,7 +16,15 @@ def _captions(*, out: str, **options: Any) -> dict[str, Any]:
     return {"captions": captions(out=out, **options), "out": out}
 
 
-GROUP = VerbGroup(
+def _show_captions(answer: dict[str, Any]) -> list[str]:
+    return [f"Saved {len(answer['captions'])} captions to {answer['out']}"]
+
+
+def _show_figures(files: dict[str, list[Path]]) -> list[str]:
+    return [f"{name}: {', '.join(map(str, paths))}" for name, paths in files.items()]
+
+
+PAPER_VERBS = VerbGroup(
     "what only the EDGE paper needs: its tables, rankings, captions and bounds",
     (
         Verb(
@@ -38,7 +47,7 @@ GROUP = VerbGroup(
                 "python -m edgecil.paper figures runs/x --encoder minilm-bundled --out figures",
             ),
             "edgecil.paper.paper_figures:paper_figures",
-            lambda answer: [f"{name}: {', '.join(map(str, answer[name]))}" for name in answer],
+            _show_figures,
             arguments=("source",),
             plain=lambda answer: {"figures": answer},
             needed=("out",),
@@ -50,7 +59,7 @@ GROUP = VerbGroup(
                 "python -m edgecil.paper rank paper-rankings",
                 "python -m edgecil.paper rank published.csv --json",
             ),
-            "edgecil.paper.published_summaries:rank",
+            "edgecil.paper.published_summaries:rank_published",
             f"{_SHOWN}:ranking_tables",
             arguments=("source",),
             plain=lambda answer: {"rankings": answer},
@@ -97,7 +106,7 @@ GROUP = VerbGroup(
                 "python -m edgecil.paper captions --names n.txt --model gpt-4o-mini --out c.json",
             ),
             "edgecil.paper.captioning:captions",
-            lambda answer: (f"Saved {len(answer['captions'])} captions to {answer['out']}",),
+            _show_captions,
             arguments=("dataset",),
             call=_captions,
             needed=("out",),
