@@ -42,7 +42,7 @@ def commands_of(text: str, *, is_markdown: bool) -> list[str]:
 
 def check_edgecil(words: list[str], module: str = "") -> None:
     """Check that a verb exists and has the options; the page may leave others out."""
-    if words[0].startswith("-") or words[0].isupper():
+    if not words or words[0].startswith("-") or words[0].isupper():
         return
     chosen = find_verb(words, module)
     assert chosen is not None, "no such verb"
