@@ -33,9 +33,10 @@ def test_other_names_say_nothing_about_a_direction(name: str) -> None:
 
 def test_every_line_of_the_files_is_valid_and_every_name_stands_once() -> None:
     assert {entry.role for entry in synonyms().values()} <= set(ROLES)
-    lines = metric_names.read_lines(metric_names._FILE)
-    names = [line.partition("->")[0].strip() for line in lines]
-    assert len(set(names)) == len(names)
+    for file in (column_names._FILE, metric_names._FILE):
+        lines = metric_names.read_lines(file)
+        names = [line.partition("->")[0].strip() for line in lines]
+        assert len(set(names)) == len(names)
     assert all(metric_names.metric_name(name.rstrip("*")) is not None for name in names)
 
 

@@ -113,9 +113,9 @@ def synonyms() -> dict[str, ColumnName]:
     roles: dict[str, ColumnName] = {}
     for rank, line in enumerate(read_lines(_FILE)):
         name, _, role = (part.strip() for part in line.partition("->"))
-        if role not in ROLES or name in roles:
-            raise ValueError(f"{_FILE} has the line {line!r} twice, or with an unknown role.")
-        roles[name] = ColumnName(role, rank)
+        if role not in ROLES:
+            raise ValueError(f"{_FILE} has the line {line!r}, whose role is unknown.")
+        roles.setdefault(name, ColumnName(role, rank))
     return roles
 
 
