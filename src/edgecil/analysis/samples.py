@@ -201,7 +201,7 @@ def describe_population(
     table: Runs, design: Design, seeds: int, choice: Choice | None = None
 ) -> str:
     """Return what claims are about, after 'over'; without a choice these are all orders."""
-    chosen: Chosen = "random"
+    chosen: Chosen = "drawn"
     if choice is not None and not choice.random:
         chosen = "unknown" if choice.unknown else "constructed"
     return population_words(design, chosen=chosen, shared_seeds=seeds, order_name=table.order_name)

@@ -6,13 +6,13 @@ from typing import Literal
 
 from edgecil.runs.design import Design
 
-Chosen = Literal["random", "unknown", "constructed"]
+Chosen = Literal["drawn", "unknown", "constructed"]
 
 
 def population_words(
     design: Design,
     *,
-    chosen: Chosen = "random",
+    chosen: Chosen = "drawn",
     shared_seeds: int = 0,
     order_name: str = "class order",
 ) -> str:
@@ -40,7 +40,7 @@ def population_words(
         return "runs like these"
     if design.varies == "trainings":
         return f"trainings of this {order_name}"
-    orders = f"uniformly random {order_name}s" if chosen == "random" else f"{order_name}s"
+    orders = f"uniformly random {order_name}s" if chosen == "drawn" else f"{order_name}s"
     alike = " like these" if chosen == "unknown" else ""
     if shared_seeds == 0:
         return f"{orders} and trainings{alike}"
