@@ -123,3 +123,25 @@ def test_a_list_of_accuracies_per_task_is_averaged(tmp_path) -> None:
     path = tmp_path / "er.json"
     path.write_text(json.dumps({"method": "er", "accuracy_per_task": [90.0, 70.0, 50.0]}))
     assert read(path).runs[0].values.tolist() == [70.0]
+
+
+def test_two_axes_that_are_no_matrix_are_a_question(tmp_path) -> None:
+    path = tmp_path / "er.json"
+    path.write_text(json.dumps({"accuracy": [[90.0, 70.0, 50.0], [80.0, 60.0, 40.0]]}))
+    with pytest.raises(ReadingQuestion) as caught:
+        read(path)
+    first, second, third = caught.value.options["columns"]
+    assert read(path, columns=first).runs[0].values.tolist() == [50.0, 40.0]
+    assert read(path, columns=second).runs[0].values.tolist() == [70.0, 60.0]
+    assert read(path, columns=third).runs[0].values.tolist() == [60.0]
+
+
+def test_rows_of_metrics_and_columns_of_methods_are_turned(tmp_path) -> None:
+    path = tmp_path / "summary.csv"
+    path.write_text("what,EWC,LwF-lossA\naccuracy,61.5,62.5\nforgetting,20.5,18.25\n")
+    reading = read(path)
+    assert (reading.methods, reading.metric) == (("EWC", "LwF-lossA"), "accuracy")
+    assert [table.values.tolist() for table in reading.runs] == [[61.5, 62.5]]
+    reading = read(path, metric="forgetting")
+    assert reading.higher_is_better is False
+    assert [table.values.tolist() for table in reading.runs] == [[20.5, 18.25]]

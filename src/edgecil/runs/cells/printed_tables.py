@@ -26,7 +26,12 @@ _GAP = re.compile(r"\s{2,}|\t")
 _NUMBER = r"[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?%?"
 _SPREAD = re.compile(rf"({_NUMBER})\s*(±|\+/-)\s*({_NUMBER})")
 _SPREAD_WORDS = re.compile(r"±|\bmean\b|\bstd\b|\bstandard\b|\bseeds\b|\bruns\b", re.IGNORECASE)
-_SETTING = re.compile(r"\s*([A-Za-z][\w /.-]{0,40}?)\s*:\s+(\S.{0,200}?)\s*")
+_SETTING = re.compile(
+    r"\s*((?:number of |num[ _]?|n[ _]?)?(?:seeds?|runs?|trials?|datasets?|benchmark|model|epochs?|"
+    r"tasks?|buffer|memory|backbone)(?:[ _]size)?)\s*:\s+(\S.{0,200}?)\s*",
+    re.IGNORECASE,
+)
+_VALUE_IN_NAME = re.compile(r":\s|\d\.\d|\d%")
 _LONGEST_LINE = 2000
 _MOST_TITLES = 3  # lines above the header of a table
 _MOST_LINES = 100_000
@@ -118,6 +123,8 @@ def _has_numbers(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the header has names, and the rows below it numbers in most places."""
     # Settings, one in each line: "epochs: 3", "epochs   : 3".
     is_setting = rows[0][0].endswith(":") or any(cell.startswith(":") for cell in rows[0])
+    if any(map(_VALUE_IN_NAME.search, rows[0])):
+        return False
     if len(rows[0]) < 2 or is_setting or sum(map(is_numeric, rows[0])) * 2 >= len(rows[0]):
         return False
     cells = [cell for row in rows[1:] for cell in row[1:] if cell.strip()]

@@ -53,6 +53,9 @@ _STEP_CELL = re.compile(
     re.IGNORECASE,
 )
 _PROTOCOLS = {"", "given", *PROTOCOLS}
+_LIMITS = {"threshold", "limit", "budget", "target", "patience", "weight", "coef", "coefficient"}
+"""Words of settings that have the name of a metric beside them."""
+
 _CONTRACT = {
     "method": "method",
     "dataset": "dataset",
@@ -329,7 +332,7 @@ def _check_values(frame: Frame) -> None:
             frame.roles[name] = "label"
         elif role == "protocol" and not _are_protocols(frame, cells):
             frame.roles[name] = "scenario"
-        elif role == "metric" and _exceeds_shares(name, cells):
+        elif role == "metric" and (_exceeds_shares(name, cells) or _LIMITS & set(_words(name))):
             frame.roles[name] = "setting"
         elif role is None and all(is_absent(cell) for cell in cells):
             frame.roles[name] = "ignore"

@@ -121,6 +121,8 @@ def join_runs(
         _add_runs(joined, rows, metric, declared, pool)
     if published:
         _add_published(joined, published, metric, declared)
+    if not joined.tables and not joined.published:
+        raise DataError(f"{with_metric[0].origin} has no value of {joined.metric!r}.")
     frame_notes = [note for frame in with_metric for note in frame.notes]
     joined.notes = list(dict.fromkeys([*frame_notes, *joined.notes]))
     joined.parts = list(dict.fromkeys(joined.parts))

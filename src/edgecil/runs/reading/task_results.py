@@ -160,13 +160,11 @@ def _decide_lone_tasks(frame: Frame, declared: Declarations) -> None:
         name for name in frame.with_role("task", "index") if not is_constant(frame.columns[name])
     ]
     metrics = frame.with_role("metric")
-    if (
-        frame.has_task_axis
-        or len(names) != 1
-        or not metrics
-        or frame.with_role("step")
-        or frame.with_role("curve")
-    ):
+    if frame.has_task_axis or not metrics or frame.with_role("step", "curve"):
+        return
+    if len(names) > 1 and all(frame.roles[name] == "index" for name in names):
+        frame.question = _question_of_axes(frame, names, metrics[0])
+    if len(names) != 1:
         return
     name = names[0]
     if name.lower() in {column.lower() for column in declared.roles}:
@@ -183,15 +181,39 @@ def _decide_lone_tasks(frame: Frame, declared: Declarations) -> None:
     elif frame.roles[name] == "index" and value_words & _CURVE:
         frame.roles[name] = "step"
     else:
-        may_be_runs = frame.roles[name] == "index" and not frame.with_role(*SEED_LIKE)
-        runs = f", the runs (seed={name})" if may_be_runs else ""
-        answers = [f"step={name}", f"task={name}", *[f"seed={name}"] * may_be_runs]
-        frame.question = ReadingQuestion(
-            f"{name!r} of {frame.origin} may count{runs} the tasks after which {metrics[0]!r} was "
-            f"measured (step={name}), or those on which it was measured in the end (task={name}); "
-            f"say which by `columns`.",
-            {"columns": answers},
-        )
+        frame.question = _question_of_one_axis(frame, name, metrics[0])
+
+
+def _question_of_one_axis(frame: Frame, axis: str, metric: str) -> ReadingQuestion:
+    """Return the question what tasks are that have one value each."""
+    roles = {
+        "seed": "the runs",
+        "step": f"the tasks after which {metric!r} was measured",
+        "task": "those on which it was measured in the end",
+    }
+    if frame.roles[axis] != "index" or frame.with_role(*SEED_LIKE):
+        del roles["seed"]
+    meanings = [f"{meaning} ({role}={axis})" for role, meaning in roles.items()]
+    return ReadingQuestion(
+        f"{axis!r} of {frame.origin} may count {', or '.join(meanings)}; say which by `columns`.",
+        {"columns": [f"{role}={axis}" for role in roles]},
+    )
+
+
+def _question_of_axes(frame: Frame, axes: Sequence[str], metric: str) -> ReadingQuestion:
+    """Return the question what the axes of an array are that is not called a matrix."""
+    pairs = (("seed", "step"), ("seed", "task"), ("step", "task"))
+    ways = pairs if len(axes) == 2 else (("seed", "step", "task"), ("setting", "step", "task"))
+    answers = [
+        ",".join(f"{role}={axis}" for role, axis in zip(roles, axes, strict=False))
+        for roles in ways
+    ]
+    return ReadingQuestion(
+        f"The axes of {metric!r} in {frame.origin} may be runs and the tasks after which, or on "
+        "which, it was measured, or the two axes of a matrix; say which by `columns`: "
+        f"{', or '.join(answers)}.",
+        {"columns": answers},
+    )
 
 
 def _has_columns_of_methods(frame: Frame) -> bool:

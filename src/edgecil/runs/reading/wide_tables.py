@@ -20,9 +20,10 @@ from edgecil.runs.metrics import DEFAULT_METRIC
 from edgecil.runs.reading.column_names import column_name
 from edgecil.runs.reading.column_roles import unknown_numbers
 from edgecil.runs.reading.dataset_names import is_dataset
-from edgecil.runs.reading.frames import Frame, is_numeric
+from edgecil.runs.reading.frames import Frame, is_numeric, texts_of
 from edgecil.runs.reading.memory_tables import DATA_FRAME
 from edgecil.runs.reading.metric_choice import metric_of_column
+from edgecil.runs.reading.named_values import name_values
 from edgecil.runs.reading.path_names import METRIC_WORDS, parse_name
 from edgecil.runs.reading.questions import ReadingQuestion
 from edgecil.runs.reading.reading_options import Declarations
@@ -76,6 +77,9 @@ def make_long(frame: Frame, declared: Declarations) -> Frame:
     metrics = frame.with_role("metric")
     candidates = [*free, *(name for name in metrics if not _is_declared(name, declared))]
     _find_learned(frame, candidates)
+    if _name_rows(frame):
+        name_values(frame)
+        return frame
     for find in (_charts, _pairs, _steps, _tasks, _seeds, _datasets, _qualified):
         parts = find(frame, candidates)
         if len(parts) > 1 or (parts and find in (_charts, _pairs)):
@@ -85,6 +89,31 @@ def make_long(frame: Frame, declared: Declarations) -> Frame:
         if parts:
             return _melt(frame, parts, declared)
     return frame
+
+
+def _name_rows(frame: Frame) -> bool:
+    """Turn a table with methods as columns and metrics as rows; return whether it is one."""
+    taken = ("method", "dataset", "seed", "metric name", "order", "step", "task", "mean")
+    texts = [name for name, cells in frame.columns.items() if not is_numeric(cells)]
+    numbers = [name for name, cells in frame.columns.items() if is_numeric(cells)]
+    if len(texts) != 1 or len(numbers) < 2 or frame.with_role(*taken[1:]):
+        return False
+    name = texts[0]
+    cells = texts_of(frame.columns[name])
+    named = [cell for cell in cells if metric_name(cell) is not None]
+    are_metrics = len(set(cells)) == len(cells) > 1 and 5 * len(named) >= 3 * len(cells)
+    if not are_metrics or frame.roles.get(name) not in (None, "text", "method", "label"):
+        return False
+    count = len(frame)
+    frame.columns = {
+        "metric": frame.columns[name] * len(numbers),
+        "method": [method for method in numbers for _ in range(count)],
+        "value": [cell for method in numbers for cell in frame.columns[method]],
+    }
+    frame.roles = {"metric": "metric name", "method": "method", "value": "value"}
+    frame.table_of_row = frame.table_of_row * len(numbers)
+    frame.row_numbers = frame.row_numbers * len(numbers)
+    return True
 
 
 def _find_learned(frame: Frame, names: Sequence[str]) -> None:
