@@ -29,7 +29,14 @@ from edgecil.io.arrays import Floats
 from edgecil.io.files import check_new, replace_file
 from edgecil.options import checked
 from edgecil.paper.published_summaries import Ranking, rank_numbers
-from edgecil.report.table import escape_latex
+from edgecil.report.latex import (
+    LATEX_BOLD,
+    escape_latex,
+    latex_row,
+    latex_spans,
+    latex_table,
+    latex_tabular,
+)
 from edgecil.runs.metrics import find_metric
 from edgecil.runs.run_table import Runs
 from edgecil.sequences.protocols import origin_sentences
@@ -209,14 +216,14 @@ class _Layout:
         for title, name in ((_MIN, "min"), (_MAX, "max")):
             true_values = [float(getattr(accuracies, name)()) for _, _, accuracies in columns]
             cells = [title, *(f"{value:.2f}" for value in true_values)]
-            rows.append(_row(list(map(_grey, cells))))
+            rows.append(latex_row(list(map(_grey, cells))))
             rows += [*_compared(numbers, name, true_values), r"\midrule"]
         for name, symbol in (("jsd", "JSD"), ("wasserstein", f"W_{self.order}")):
             rows += [*_compared(numbers, name, [0.0] * len(columns), f"${symbol}$ "), r"\midrule"]
         spans = Counter(dataset for dataset, _, _ in columns)
         head = [
-            *_spans([*spans.items()]),
-            _row(["Metric", *(escape_latex(method) for _, method, _ in columns)]),
+            *latex_spans([*spans.items()]),
+            latex_row(["Metric", *(escape_latex(method) for _, method, _ in columns)]),
         ]
         unit = "bits" if self.bits else "nats"
         caption = (
@@ -239,12 +246,12 @@ class _Layout:
                     cells += _range_cells(self.numbers(dataset, method, protocol))
                 if place % 2:
                     cells = list(map(_grey, cells))
-                rows.append(_row([name, *cells]))
+                rows.append(latex_row([name, *cells]))
             rows.append(r"\midrule")
         count = len(self.runs)
         head = [
-            *_spans([(dataset, 3) for dataset in self.runs], start=3),
-            _row(["Method", "Protocol", *[_MIN, _MAX, _MEAN] * count]),
+            *latex_spans([(dataset, 3) for dataset in self.runs], start=3),
+            latex_row(["Method", "Protocol", *[_MIN, _MAX, _MEAN] * count]),
         ]
         caption = (
             f"Lowest and highest {self.metric} of the class orders of each protocol, mean and "
@@ -268,13 +275,13 @@ class _Layout:
         rows = []
         for method in dict.fromkeys(chain.from_iterable(columns)):
             texts = [f"{ranks[method]:g}" if method in ranks else _ABSENT for ranks in columns]
-            rows.append(_row([escape_latex(method), *map(_true_grey, names, texts)]))
-        titles = _row(["Method", *map(_true_grey, names, names)])
+            rows.append(latex_row([escape_latex(method), *map(_true_grey, names, texts)]))
+        titles = latex_row(["Method", *map(_true_grey, names, names)])
         caption = (
             "Ranks of the methods (1 is best) on their worst and on their best order and by the "
             "standard deviation; the true ranks are grey."
         )
-        head = [*_spans(dataset_spans), *_spans(criterion_spans), titles]
+        head = [*latex_spans(dataset_spans), *latex_spans(criterion_spans), titles]
         return _float("l" + "c" * len(columns), head, rows, caption, "ranking")
 
     def rankings(self, dataset: str) -> dict[str, Ranking]:
@@ -333,37 +340,16 @@ def _compared(
         cells = [title + _short(protocol)]
         for value, bold in zip(protocol_values, is_bold, strict=True):
             text = _ABSENT if math.isnan(value) else f"{value:.2f}"
-            cells.append(f"\\textbf{{{text}}}" if bold else text)
-        rows.append(_row(cells))
+            cells.append(LATEX_BOLD.format(text) if bold else text)
+        rows.append(latex_row(cells))
     return rows
 
 
 def _float(columns: str, head: Sequence[str], rows: Sequence[str], caption: str, name: str) -> str:
-    lines = [
-        _PACKAGES,
-        *(r"\begin{table}[t]", r"\centering", f"\\caption{{{caption}}}"),
-        f"\\label{{tab:paper-{name}}}",
-        r"\resizebox{\textwidth}{!}{%",
-        f"\\begin{{tabular}}{{{columns}}}",
-        *(r"\toprule", *head, r"\midrule", *rows, r"\bottomrule"),
-        *(r"\end{tabular}%", "}", r"\end{table}"),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _row(cells: Sequence[str]) -> str:
-    return " & ".join(cells) + r" \\"
-
-
-def _spans(parts: Sequence[tuple[str, int]], start: int = 2) -> list[str]:
-    """Return a row of titles over several columns each, from column `start`, and rules below."""
-    titles = [""] * (start - 1)
-    rules = []
-    for title, width in parts:
-        titles.append(f"\\multicolumn{{{width}}}{{c}}{{\\textbf{{{escape_latex(title)}}}}}")
-        rules.append(f"\\cmidrule(lr){{{start}-{start + width - 1}}}")
-        start += width
-    return [_row(titles), " ".join(rules)]
+    """Return a table as wide as the page."""
+    *tabular, end = latex_tabular(columns, head, rows)
+    scaled = [r"\resizebox{\textwidth}{!}{%", *tabular, f"{end}%", "}"]
+    return latex_table(scaled, caption, f"paper-{name}", _PACKAGES)
 
 
 def _grey(text: str) -> str:

@@ -9,36 +9,18 @@ from dataclasses import dataclass, replace
 from rich.cells import cell_len
 
 from edgecil.io.csv_files import CsvCell, format_csv
+from edgecil.report.latex import (
+    LATEX_BOLD,
+    escape_latex,
+    latex_row,
+    latex_table,
+    latex_tabular,
+)
 
 _ABSENT = "–"
 _GAP = "  "  # between columns of text
 _PRINTED = 40  # rows beyond which a table is a CSV file only
 _LINE = 345.0  # points of a text line of LaTeX's article
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "–": "--",
-    "−": "$-$",
-    "…": r"\dots{}",
-    "±": r"$\pm$",
-    "×": r"$\times$",
-    "λ": r"$\lambda$",
-    "ρ": r"$\rho$",
-    "Σ": r"$\Sigma$",
-    "Ω": r"$\Omega$",
-    "₁": "$_1$",
-    "|": r"\textbar{}",
-    "<": "$<$",
-    ">": "$>$",
-    '"': r"\char34{}",  # in any font encoding
-    "[": "{[}",  # a row that begins with it would be an option of the row before
-    "*": "{*}",
-    "✓": r"$\checkmark$",
-    "○": r"$\circ$",
-    "✗": r"$\times$",
-}
 _MARKDOWN_SPECIAL = "\\|<>[]`*"
 
 
@@ -142,8 +124,8 @@ def latex_lines(table: Table) -> list[str]:
     """The header and the rows of a table in LaTeX."""
     table = table.paper or table
     headers = [escape_latex(title) for title in table.headers]
-    rows = _marked(table, escape_latex, r"\textbf{{{}}}")
-    return [" & ".join(row) + r" \\" for row in (headers, *rows)]
+    rows = _marked(table, escape_latex, LATEX_BOLD)
+    return [latex_row(row) for row in (headers, *rows)]
 
 
 def as_latex(table: Table) -> str:
@@ -151,19 +133,14 @@ def as_latex(table: Table) -> str:
     table = replace(table.paper, name=table.name) if table.paper is not None else table
     kinds = "".join("r" if column.is_number else "l" for column in table.columns)
     header, *lines = latex_lines(table)
-    tabular = [
-        f"\\begin{{tabular}}{{{kinds}}}",
-        *(r"\toprule", header, r"\midrule", *lines, r"\bottomrule"),
-        r"\end{tabular}",
-    ]
+    tabular = latex_tabular(kinds, [header], lines)
     # LaTeX sets a column in ten points about five points a letter, and twelve to the next.
     texts = zip(table.headers, *table.formatted(), strict=True)
     if sum(5.0 * max(map(len, column)) + 12.0 for column in texts) > _LINE:
         tabular = [r"\resizebox{\linewidth}{!}{%", *tabular[:-1], tabular[-1] + "}"]
     caption = escape_latex(f"{table.title}. {table.noted_caption}".strip())
-    packages, place = r"% \usepackage{amssymb,booktabs,graphicx}", f"\\label{{tab:{table.name}}}"
-    start = (r"\begin{table}[t]", r"\centering", f"\\caption{{{caption}}}", place)
-    return "\n".join([packages, *start, *tabular, r"\end{table}"]) + "\n"
+    packages = r"% \usepackage{amssymb,booktabs,graphicx}"
+    return latex_table(tabular, caption, table.name, packages)
 
 
 def _marked(table: Table, escape: Callable[[str], str], bold: str) -> list[list[str]]:
@@ -250,13 +227,3 @@ def escape_markdown(text: str) -> str:
     """
     one_line = " ".join(text.splitlines())
     return "".join(f"\\{letter}" if letter in _MARKDOWN_SPECIAL else letter for letter in one_line)
-
-
-def escape_latex(text: str) -> str:
-    r"""Plain text as LaTeX shows it.
-
-    >>> print(escape_latex("50% of a_b"))
-    50\% of a\_b
-    """
-    plain = (letter if letter.isprintable() else " " for letter in " ".join(text.splitlines()))
-    return "".join(_LATEX.get(letter, letter) for letter in plain)
