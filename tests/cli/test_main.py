@@ -273,3 +273,17 @@ def test_a_warning_is_one_sentence() -> None:
         other = warnings.formatwarning(UserWarning("Else."), UserWarning, "a.py", 3)
     assert ours == "edgecil: Set --tasks.\n"
     assert "a.py:3: UserWarning: Else." in other
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "No usable temporary directory found in ['/tmp', '/var/tmp', '/usr/tmp', '/']",
+        "Matplotlib requires access to a writable cache directory, but a temporary directory "
+        "could not be created",
+    ],
+)
+def test_no_folder_for_temporary_files_says_what_to_set(sentence: str) -> None:
+    message, code = main_module._explain(OSError(sentence))
+    assert code == 1
+    assert "TMPDIR" in message

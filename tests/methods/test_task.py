@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+from multiprocessing.reduction import ForkingPickler
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import torch
 from hypothesis import given, strategies as st
 
 from edgecil.data import Dataset, Examples
-from edgecil.errors import UsageError
+from edgecil.errors import EdgecilWarning, UsageError
 from edgecil.methods.task import PastDataError, Scenario, derive_seed
 from edgecil.sequences import ClassSequence
 
@@ -118,3 +119,18 @@ def test_seeds_are_the_same_on_every_machine_and_for_ever() -> None:
 def test_every_part_counts_and_so_does_where_it_stands() -> None:
     parts = [(0,), (1,), ("0",), (0, 1), (1, 0), ((0, 1),), (0, 1, 2), ((0, 1), 2), (0, (1, 2))]
     assert len({derive_seed(*each) for each in parts}) == len(parts)
+
+
+def test_where_memory_cannot_be_shared_each_process_gets_a_copy(monkeypatch) -> None:
+    def refuse(_: torch.Tensor) -> None:
+        raise RuntimeError("unable to allocate shared memory(shm): No space left on device (28)")
+
+    scenario = Scenario(DATASET)
+    monkeypatch.setattr(torch.Tensor, "share_memory_", refuse)
+    with pytest.warns(EdgecilWarning, match=r"cannot share memory \(No space left on device"):
+        scenario.share_memory()
+    copied = pickle.loads(ForkingPickler.dumps(scenario))
+    for split, own in ((scenario.train, copied.train), (scenario.test, copied.test)):
+        assert torch.equal(split.inputs, own.inputs)
+        assert torch.equal(split.labels, own.labels)
+        assert not own.inputs.is_shared()

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from edgecil.errors import EdgecilError, UsageError
+from edgecil.errors import EdgecilError, PrerequisiteError, UsageError
 from edgecil.experiments.config import ExperimentConfig, Training
 from edgecil.training.executors import ray
 from edgecil.training.executors.ray import RayDriver, outside_working_directory, slots
@@ -87,3 +87,12 @@ def test_ray_is_given_the_working_directory_only_if_python_searches_it(
         monkeypatch.setattr(sys, "path", [entry])
         with outside_working_directory():
             assert Path.cwd() == tmp_path.resolve()
+
+
+def test_a_machine_without_shared_memory_is_told_before_ray_starts(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace())
+    monkeypatch.setattr(ray, "_MEMORY", Path("/"))
+    monkeypatch.setattr(ray.os, "access", lambda path, mode: path != Path("/"))
+    private: Any = SimpleNamespace(files="/files")
+    with pytest.raises(PrerequisiteError, match="requires a folder / that can be written"):
+        RayDriver(b"", 1, None, 1, None, private=private)
