@@ -253,6 +253,10 @@ class Bench:
         self.folder = Path(tempfile.mkdtemp(prefix="edgecil-mutants-"))
         shutil.copytree(HERE / "src", self.folder / "src")
 
+    def close(self) -> None:
+        """Remove the copy."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
     def test(self, mutant: Mutant | None, files: Sequence[str], seconds: float) -> str:
         """Return `killed`, `survived`, or `too slow` for tests that did not end in time."""
         path = None if mutant is None else self.folder / mutant.path
@@ -321,6 +325,7 @@ def check_baseline(seconds: float) -> None:
         print(f"{room}: {answer} after {time.monotonic() - start:.1f} s")
         if answer == "killed":
             print((bench.folder / "log").read_text(encoding="utf-8")[-3000:])
+    bench.close()
 
 
 def import_libraries() -> None:
@@ -351,7 +356,9 @@ def test_all(
         child = os.fork()
         if child == 0:
             limit = inf if minutes is None else 60.0 * minutes / workers
-            _test_share(mutants[number::workers], Bench(number), out, seconds, more, limit)
+            bench = Bench(number)
+            _test_share(mutants[number::workers], bench, out, seconds, more, limit)
+            bench.close()
             os._exit(0)
         children.append(child)
     for child in children:
