@@ -21,11 +21,11 @@ from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
 from edgecil.statistics.arguments import (
-    least_integer,
     open_probability,
     positive_number,
     whole_number,
 )
+from edgecil.statistics.inversion import least_integer
 
 _DIGITS = 60
 _BINARY_DIGITS = 256

@@ -1,4 +1,4 @@
-"""Checks of arguments, which hand back exact numbers, and the least integer for a condition."""
+"""Checks of arguments, which return exact numbers."""
 
 from __future__ import annotations
 
@@ -55,27 +55,3 @@ def _number(
             if holds(number):
                 return number
     raise wrong_value_error(name, allowed, value)
-
-
-def least_integer(holds: Callable[[int], bool], last: int | None = None) -> int | None:
-    """Return the least integer in [1, last] for which `holds`, or None if there is none.
-
-    The condition must stay true once it is, and become true where there is no `last`: the integer
-    is doubled until it holds, then bisected.
-
-    >>> least_integer(lambda runs: runs * runs >= 50)
-    8
-    """
-    fails, succeeds = 0, 1
-    while not holds(succeeds):
-        if succeeds == last:
-            return None
-        fails = succeeds
-        succeeds = 2 * succeeds if last is None else min(2 * succeeds, last)
-    while succeeds - fails > 1:
-        middle = (fails + succeeds) // 2
-        if holds(middle):
-            succeeds = middle
-        else:
-            fails = middle
-    return succeeds

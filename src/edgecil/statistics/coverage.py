@@ -16,11 +16,11 @@ from fractions import Fraction
 
 from edgecil.statistics.arguments import (
     closed_probability,
-    least_integer,
     number_at_least_zero,
     open_probability,
     whole_number,
 )
+from edgecil.statistics.inversion import least_integer
 
 _ENDLESS = 10**12
 _UNDERFLOW = 750  # exp(-750) is 0 as a float

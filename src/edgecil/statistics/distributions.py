@@ -7,7 +7,6 @@ and so is every distance that is computed from them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,13 +15,11 @@ from scipy.special import gammaln, ndtr, ndtri
 
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Floats
+from edgecil.statistics.inversion import invert
 from edgecil.statistics.verdicts import LEVEL
 
 # Accuracies that differ by less are equal: means over seeds have rounding errors.
 SAME = 1e-9
-
-_STEPS = 60
-_NEAR = 1e-12
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -127,28 +124,6 @@ class Distribution:
     def _standardised(self, points: Floats) -> Floats:
         """Return distances from every location in widths, shape (…, m)."""
         return np.asarray((points[..., None] - self.locations) / self.width)
-
-
-def invert(
-    curve: Callable[[Floats], tuple[Floats, Floats]], probability: Floats, low: Floats, high: Floats
-) -> Floats:
-    """Invert a cdf at n probabilities by Newton's method, safeguarded by bisection.
-
-    Given the cdf and its density at n points, and points, (n,), where the cdf is too small and too
-    large.
-    """
-    point = (low + high) / 2.0
-    for _ in range(_STEPS):
-        reached, density = curve(point)
-        below = reached < probability
-        low, high = np.where(below, point, low), np.where(below, high, point)
-        step = point + (probability - reached) / np.maximum(density, _NEAR)
-        following = np.where((step >= low) & (step <= high), step, (low + high) / 2.0)
-        moved = np.abs(following - point).max()
-        point = following
-        if moved <= _NEAR * (1.0 + np.abs(point).max()):
-            break
-    return point
 
 
 def grid(truth: ArrayLike) -> Floats:

@@ -26,7 +26,7 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from edgecil.io.arrays import Bools, Floats, Ints
 from edgecil.io.json import read_typed_json
-from edgecil.statistics.distributions import invert
+from edgecil.statistics.inversion import bisect, invert
 from edgecil.statistics.student import Sample, Student
 from edgecil.statistics.verdicts import LEVEL
 
@@ -301,10 +301,9 @@ class Posterior:
         if quantity == "std":
             low, high = 0.0 * far, 2.0 * far
         if quantity in ("std", "tail"):
-            for _ in range(_STEPS):
-                middle = (low + high) / 2.0
-                below = self.cdf(quantity, middle) < probability
-                low, high = np.where(below, middle, low), np.where(below, high, middle)
+            low, high = bisect(
+                lambda value: self.cdf(quantity, value) < probability, low, high, _STEPS
+            )
             return np.asarray((low + high) / 2.0)
         places = stdtrit(self.evidence.order_count - 1, probability)
         student = self.evidence.mean + places * self._student_error(quantity)

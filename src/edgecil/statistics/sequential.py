@@ -17,6 +17,7 @@ import numpy as np
 from edgecil.errors import UsageError
 from edgecil.io.arrays import Bools, Floats
 from edgecil.statistics.arguments import open_probability
+from edgecil.statistics.inversion import bisect
 from edgecil.statistics.student import Student
 from edgecil.statistics.verdicts import LEVEL
 
@@ -123,13 +124,15 @@ class ConfidenceSequence:
     @property
     def p_value(self) -> float:
         """The least 1 - level at which the interval excludes 0, at most 1; valid at any time."""
-        low, high = math.log(_LEAST_P), 0.0
-        for _ in range(_STEPS):
-            middle = (low + high) / 2.0
-            ends = self.interval(1.0 - math.exp(middle))
+
+        def includes_zero(log_p: Floats) -> Bools:
+            ends = self.interval(1.0 - math.exp(float(log_p)))
             excludes = ends is not None and (ends[0] > 0.0 or ends[1] < 0.0)
-            low, high = (low, middle) if excludes else (middle, high)
-        return math.exp(high)
+            return np.asarray(not excludes)
+
+        least = np.array(math.log(_LEAST_P))
+        _, high = bisect(includes_zero, least, np.array(0.0), _STEPS)
+        return math.exp(float(high))
 
 
 def excludes_zero(series: Floats, level: float = LEVEL) -> Bools:

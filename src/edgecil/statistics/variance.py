@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import fdtrc, fdtri
 
-from edgecil.io.arrays import Floats
+from edgecil.io.arrays import Bools, Floats
 from edgecil.statistics.distributions import SAME
+from edgecil.statistics.inversion import bisect
 from edgecil.statistics.posterior import Interval
 from edgecil.statistics.verdicts import LEVEL
 
@@ -130,11 +131,11 @@ def _share_interval(
         return max(statistic(share), median * float(usual.mean()))
 
     def solve(function: Callable[[float], float], value: float) -> float:
-        low, high = 0.0, 1.0
-        for _ in range(_STEPS):
-            middle = (low + high) / 2.0
-            low, high = (middle, high) if function(middle) > value else (low, middle)
-        return (low + high) / 2.0
+        def is_below(share: Floats) -> Bools:
+            return np.asarray(function(float(share)) > value)
+
+        low, high = bisect(is_below, np.array(0.0), np.array(1.0), _STEPS)
+        return float((low + high) / 2.0)
 
     least, most, median = (float(fdtri(count - 1, freedom, p)) for p in (1.0 - tail, tail, 0.5))
     low = 0.0 if statistic(0.0) <= least else solve(statistic, least)
