@@ -333,9 +333,8 @@ def _rows(cells: Sequence[_Cell]) -> tuple[LeaderboardRow, ...]:
     for key, members in cells_of_row.items():
         tables = {cell.table for cell in members}
         _, _, budget, scale = key
-        reference = [
-            cell for cell in cells_of_row[(*REFERENCE, budget, scale)] if cell.table in tables
-        ]
+        reference_key = (*REFERENCE, budget, scale)
+        reference = [cell for cell in cells_of_row[reference_key] if cell.table in tables]
         relative = set_score(*_values(members, "wasserstein"), _values(reference, "wasserstein"))
         scores = [set_score(*_values(members, name)) for name in _MEASURES]
         rows.append(LeaderboardRow(*key, len(members), relative, *scores))
