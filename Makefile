@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 # Tests start hundreds of processes, which would compile the package every time without bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick suite slow foreign training lowest attack lint types oldest docs tutorial wheel benchmark parity evidence ecosystem clean
+.PHONY: demo test quick suite slow foreign training lowest newest attack lint types oldest docs tutorial wheel benchmark parity evidence ecosystem clean
 
 demo: $(VENV)/.train
 	$(BIN)/edgecil run --config recipe:demo --out demo
@@ -42,17 +42,29 @@ foreign: $(VENV)/.compiled
 training: $(VENV)/.compiled
 	$(BIN)/python tools/foreign.py sse --training
 
-# The lowest versions that pyproject.toml declares: 6 GB, because old wheels of torch are for CUDA.
-# Old packages warn of each other, so warnings are no errors here.
-lowest: .venv-lowest/.installed
-	.venv-lowest/bin/python -m pytest -p no:cacheprovider -p no:anyio -o filterwarnings=default -n logical --dist worksteal
+# The lowest versions that pyproject.toml declares, and the newest that exist, without the pins: 6 GB
+# each, because these wheels of torch are for CUDA. Packages of other ages warn of each other, so
+# warnings are no errors here.
+OTHER_VERSIONS := -p no:cacheprovider -p no:anyio -o filterwarnings=default -n logical --dist worksteal
+USED_EXTRAS := train,clip,hf,ray,llm,timm
+TEST_TOOLS := hypothesis ipython psutil pytest pytest-timeout pytest-xdist selenium tensorboard
 
-.venv-lowest/.installed: pyproject.toml
-	$(PYTHON) -m venv .venv-lowest
-	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check uv
-	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct --editable '.[train,clip,hf,ray,llm,timm]'
-	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python hypothesis ipython psutil pytest pytest-timeout pytest-xdist selenium tensorboard
+lowest: .venv-lowest/.installed
+	.venv-lowest/bin/python -m pytest $(OTHER_VERSIONS)
+
+.venv-lowest/.installed: pyproject.toml | .venv-lowest/bin/uv
+	$(word 1,$|) pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct --editable '.[$(USED_EXTRAS)]'
+	$(word 1,$|) pip install --quiet --python .venv-lowest/bin/python $(TEST_TOOLS)
 	touch $@
+
+# Upgrades what it finds: the newest versions are other ones tomorrow.
+newest: .venv-newest/bin/uv
+	$< pip install --quiet --python .venv-newest/bin/python --upgrade --editable '.[$(USED_EXTRAS)]' $(TEST_TOOLS)
+	.venv-newest/bin/python -m pytest $(OTHER_VERSIONS)
+
+.venv-lowest/bin/uv .venv-newest/bin/uv: .venv-%/bin/uv:
+	$(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check uv
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -123,4 +135,4 @@ ecosystem: .venv-ecosystem/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-lowest demo site dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-lowest .venv-newest demo site dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
