@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from edgecil.lab.truth_tables import TruthTable, read_truths, write_truths
+from edgecil.training import handshake
 from tests.toys import save_toy
 from tests.training import strange as strange  # registers its learners
 
@@ -60,8 +61,12 @@ def check_on_another_processor(
     """There a difference within the spread between training seeds is confirmed, more is not."""
     bound = 0.5 + 5 * np.sqrt(table.accuracies("instant").var(axis=0, ddof=1).mean())
     assert tool.allowed_difference(table, "instant") == pytest.approx(bound)
+    packed = table.provenance["instant"]
+    assert tool.has_same_bits(packed, packed)
+    for name in ("torch", "kernels", "processor"):
+        assert not tool.has_same_bits(packed, {**packed, name: "another"})
     with monkeypatch.context() as other:
-        other.setattr(tool, "processor_type", lambda: "GenuineIntel 6 143")
+        other.setattr(handshake, "processor_type", lambda: "GenuineIntel 6 143")
         for difference, failures in ((0.9 * bound, 0), (1.1 * bound, 1)):
             accuracies = table.accuracies("instant") + difference
             other.setattr(tool.TruthTable, "accuracies", lambda *_, values=accuracies: values)

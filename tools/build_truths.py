@@ -10,9 +10,10 @@ is resumable: every task training is stored below RUNS at once, one directory `S
 set of classes and learner, and the same command continues. Learners that the bundled file has are
 neither trained again nor lost when other directories are packed. `check` trains the first order of
 every packed learner with `edgecil.run`, of photographs also a structured order. On the processor
-named in the table's provenance it fails unless the correct answers on every class after every task
-are the packed ones; elsewhere it fails where the accuracy differs by more than another training
-seed explains, as the repeats of the table show. The same results give the same bytes.
+named in the table's provenance, with the torch and the kernels named there, it fails unless the
+correct answers on every class after every task are the packed ones; elsewhere it fails where the
+accuracy differs by more than another training seed explains, as the repeats of the table show. The
+same results give the same bytes.
 """
 
 from __future__ import annotations
@@ -29,7 +30,6 @@ from structured_orders import structured_orders
 
 import edgecil
 from edgecil.experiments import Experiment
-from edgecil.io.device import processor_type
 from edgecil.lab.truth_tables import (
     TruthCounts,
     TruthTable,
@@ -38,6 +38,7 @@ from edgecil.lab.truth_tables import (
     read_truths,
     write_truths,
 )
+from edgecil.runs.identity import PROCESSOR
 
 DATA = Path(__file__).parents[1] / "src/edgecil/lab/data"
 FILES = {"quickdraw": "truths.npz", "caltech101": "photographs.npz"}  # by dataset
@@ -64,6 +65,8 @@ PHOTOGRAPHS = "caltech101"
 # Points by which another processor changes a prediction in closed form, and standard deviations
 # between training seeds by which it changes a training.
 CLOSED_FORM, DEVIATIONS = 0.5, 5.0
+# What decides the last bits of a training, as an identity records it.
+LAST_BITS = ("torch", "machine", "cpu", "kernels", "gpu", PROCESSOR)
 
 
 @dataclass(frozen=True)
@@ -200,7 +203,7 @@ def check(runs: Path, path: Path, names: list[str] | None, learners: list[str] |
                 again[step, seen] = [count for task in right for count in task]
             same = bool((again == packed.correct[0, 0, :, :, 0]).all())
             accuracy = float(part.accuracies(learner)[0, 0])
-            trained_here = part.provenance.get(learner, {}).get("processor") == processor_type()
+            trained_here = has_same_bits(part.provenance.get(learner, {}), experiment.identity)
             bound = 0.0 if trained_here else allowed_difference(part, learner)
             assert run.accuracy is not None
             difference = abs(run.accuracy - accuracy)
@@ -211,6 +214,11 @@ def check(runs: Path, path: Path, names: list[str] | None, learners: list[str] |
                 outcome = outcome.upper()
             print(f"{part.name}: {learner}: {accuracy}, {run.accuracy}: {outcome}", flush=True)
     return different
+
+
+def has_same_bits(provenance: Mapping[str, Any], identity: Mapping[str, Any]) -> bool:
+    """Return whether a packed training and one of this process agree to the last bit."""
+    return all(provenance.get(name) == identity.get(name) for name in LAST_BITS)
 
 
 def allowed_difference(table: TruthTable, learner: str) -> float:

@@ -75,7 +75,8 @@ def test_the_bundled_tables_have_every_order_of_sets_of_six_classes() -> None:
         assert 100 / 6 < values.min() < values.max() <= 100
 
 
-def test_the_bundled_tables_agree_with_the_stored_demo_to_the_last_digit() -> None:
+def test_the_bundled_tables_agree_with_the_stored_demo_as_two_trainings_do() -> None:
+    """Each of its orders, within five standard deviations between the seeds of a bundled table."""
     demo = read_runs(DEMO)[0]
     stored = {
         (run.method, run.sequence): run.accuracy
@@ -86,8 +87,10 @@ def test_the_bundled_tables_agree_with_the_stored_demo_to_the_last_digit() -> No
     shared = [method for method in demo.methods if method in table.methods]
     assert "ranpac" in shared
     for method in shared:
-        expected = [stored[method, sequence] for sequence in table.sequences]
-        assert table.accuracies(method)[0].tolist() == expected
+        accuracies = table.accuracies(method)  # (repeats, orders)
+        expected = np.array([stored[method, sequence] for sequence in table.sequences])
+        deviation = np.sqrt(accuracies.var(axis=0, ddof=1).mean())
+        assert np.abs(accuracies[0] - expected).max() <= 0.5 + 5.0 * deviation
 
 
 def test_bundled_results_say_what_determined_them() -> None:
@@ -106,7 +109,9 @@ def test_every_metric_of_counts_is_that_of_the_experiment(counted: edgecil.Exper
         expected = [
             [runs[seed, sequence].metric(metric) for sequence in table.sequences] for seed in (0, 1)
         ]
-        assert table.accuracies("m", metric).tolist() == expected
+        # None where the metric needs what a run does not have, which is no number in the table
+        values = np.array(expected, dtype=float)
+        np.testing.assert_array_equal(table.accuracies("m", metric), values)
 
 
 def test_an_unfinished_repeat_is_left_out_and_an_unfinished_method_is_an_error(

@@ -155,7 +155,7 @@ class Execution(Options):
         "number of further attempts if a task training fails, after all other tasks", 1
     )
     allow_mismatch: bool = option(
-        "also train on workers whose versions or processor differ from those of this process or of "
+        "also train on workers whose versions or kernels differ from those of this process or of "
         "earlier results, and record them with each result; refused by default",
         False,
     )
