@@ -57,9 +57,9 @@ def quickdraw_names(package: Path) -> list[str]:
 def split_quickdraw(names: list[str], cifar100: list[str]) -> set[str]:
     """The 100 evaluated classes: those CIFAR-100 also has, then a seeded draw."""
     shared = [name for name in names if name.replace(" ", "_") in set(cifar100)]
-    others = [name for name in names if name not in set(shared)]
-    drawn = np.random.default_rng(SPLIT_SEED).permutation(len(others))[: EVALUATED - len(shared)]
-    return {*shared, *(others[index] for index in drawn)}
+    remaining = [name for name in names if name not in set(shared)]
+    drawn = np.random.default_rng(SPLIT_SEED).permutation(len(remaining))[: EVALUATED - len(shared)]
+    return {*shared, *(remaining[index] for index in drawn)}
 
 
 def main(class_names: Path, quickdraw: Path) -> None:

@@ -91,7 +91,7 @@ class ClassSet:
 
     def run(self, learner: str, out: Path, **choice: Any) -> Experiment:
         """Train a learner; `choice` replaces the choice of runs."""
-        options = {name: own for name, own in self.options.items() if name not in choice}
+        options = {name: value for name, value in self.options.items() if name not in choice}
         return edgecil.run(
             out=out, method=learner, training=self.learners[learner], **options, **choice
         )
@@ -161,7 +161,7 @@ def train(runs: Path, path: Path, names: list[str] | None, learners: list[str] |
         if packed is not None and learner in packed.methods:
             continue
         print(f"{chosen.table}: {learner}", flush=True)
-        own: dict[str, Any] = {}
+        choice: dict[str, Any] = {}
         if chosen.structured:
             made = packed.structured if packed is not None else None
             orders = (
@@ -169,10 +169,10 @@ def train(runs: Path, path: Path, names: list[str] | None, learners: list[str] |
                 if made is None
                 else dict(zip(made.labels, made.sequences, strict=True))
             )
-            own["sequences"] = {
+            choice["sequences"] = {
                 "structured": [f"{label}: {sequence}" for label, sequence in orders.items()]
             }
-        chosen.run(learner, runs / directory, **own)
+        chosen.run(learner, runs / directory, **choice)
 
 
 def check(runs: Path, path: Path, names: list[str] | None, learners: list[str] | None) -> int:
@@ -267,12 +267,13 @@ def in_order(table: TruthTable, learners: tuple[str, ...]) -> TruthTable:
 
 def with_commit(table: TruthTable, commit: str) -> TruthTable:
     """Return the table with the commit that trained it; of photographs only the main classifier."""
-    provenance = {method: {"commit": commit, **own} for method, own in table.provenance.items()}
+    provenance = {method: {"commit": commit, **facts} for method, facts in table.provenance.items()}
     results = dict(table.results)
-    for method, own in results.items():
-        if table.dataset == PHOTOGRAPHS and isinstance(own, TruthCounts):
-            main = replace(own, classifiers=own.classifiers[:1], correct=own.correct[:, :1])
-            results[method] = main
+    for method, counts in results.items():
+        if table.dataset == PHOTOGRAPHS and isinstance(counts, TruthCounts):
+            results[method] = replace(
+                counts, classifiers=counts.classifiers[:1], correct=counts.correct[:, :1]
+            )
     structured = None if table.structured is None else with_commit(table.structured, commit)
     return replace(table, results=results, provenance=provenance, structured=structured)
 

@@ -60,10 +60,11 @@ def start_of(name: str) -> str:
 
 def stamp(name: str = "") -> str:
     """The comment at the end of a block: which truth tables it was measured on."""
-    names = (DRAWINGS, PHOTOGRAPHS) if name in ON_BOTH else (DRAWINGS,)
-    digests = (hashlib.sha256((DATA / own).read_bytes()).hexdigest()[:16] for own in names)
-    files = ", ".join(f"{own} {digest}" for own, digest in zip(names, digests, strict=True))
-    return f"<!-- measured on {files} -->"
+    measured = []
+    for file in (DRAWINGS, PHOTOGRAPHS) if name in ON_BOTH else (DRAWINGS,):
+        digest = hashlib.sha256((DATA / file).read_bytes()).hexdigest()[:16]
+        measured.append(f"{file} {digest}")
+    return f"<!-- measured on {', '.join(measured)} -->"
 
 
 def measure(command: str) -> tuple[str, float]:

@@ -225,9 +225,9 @@ def _parse_commands(body: str) -> None:
         if chosen is None:
             raise ValueError(f"Unknown verb: {line}")
         parser = verb_parser(chosen[0])
-        given = words[1:]
-        parser.check_options(given)
-        _, rest = parser.parse_known_args(given)
+        arguments = words[1:]
+        parser.check_options(arguments)
+        _, rest = parser.parse_known_args(arguments)
         if rest:
             raise ValueError(f"Unexpected argument {rest[0]!r}: {line}")
 

@@ -120,10 +120,10 @@ def _settings(method: str, entry: Any) -> list[str]:
         if memory is not None and memory.total is None:
             kept = f"{memory.per_class} per class"
         settings = {**entry.published_settings, **row.settings}
-        own = ", ".join(_assignments(settings))
+        assignments = ", ".join(_assignments(settings))
         trains = any(field.name == "schedule" for field in dataclasses.fields(entry.config))
         training = _training(row.schedule) if trains else "nothing"
-        lines.append(f"| {dataset} | {training} | {kept} | {own} | {row.source} |")
+        lines.append(f"| {dataset} | {training} | {kept} | {assignments} | {row.source} |")
     defaults = [
         f"{field.name} = {field.default}"
         for field in dataclasses.fields(entry.config)

@@ -55,10 +55,10 @@ def python_pages() -> dict[str, str]:
     pages, stations = {}, []
     for station in STATIONS:
         module = importlib.import_module(f"edgecil.{station}")
-        own = {_path(member) for _, member in _members(module)}
-        own |= {path for path in front if path.startswith(f"edgecil.{station}.")}
+        paths = {_path(member) for _, member in _members(module)}
+        paths |= {path for path in front if path.startswith(f"edgecil.{station}.")}
         text = str(inspect.getdoc(module))
-        lines = [f"# edgecil.{station}", "", text, "", *(f"::: {path}" for path in sorted(own))]
+        lines = [f"# edgecil.{station}", "", text, "", *(f"::: {path}" for path in sorted(paths))]
         pages[f"reference/python-{station}.md"] = "\n".join(lines)
         stations.append(f"| [`edgecil.{station}`](python-{station}.md) | {text.splitlines()[0]} |")
     lines = [
@@ -74,11 +74,11 @@ def python_pages() -> dict[str, str]:
 
 def _members(module: Any) -> Iterator[tuple[str, Any]]:
     """The public functions and classes of a module."""
-    listed = getattr(module, "__all__", None)
-    for name in sorted(vars(module) if listed is None else listed):
+    public_names = getattr(module, "__all__", None)
+    for name in sorted(vars(module) if public_names is None else public_names):
         member = getattr(module, name)
-        own = listed is not None or getattr(member, "__module__", "") == module.__name__
-        if own and name[0] != "_" and (inspect.isfunction(member) or inspect.isclass(member)):
+        belongs = public_names is not None or getattr(member, "__module__", "") == module.__name__
+        if belongs and name[0] != "_" and (inspect.isfunction(member) or inspect.isclass(member)):
             yield name, member
 
 
@@ -173,7 +173,10 @@ def configuration_page() -> str:
         "",
     ]
     documented = parameter_meanings(run)
-    titles = {"What to run": ExperimentConfig, **{f"[{name}]": it for name, it in GROUPS.items()}}
+    titles = {
+        "What to run": ExperimentConfig,
+        **{f"[{name}]": group for name, group in GROUPS.items()},
+    }
     for title, kind in titles.items():
         lines += [f"## {title}", "", "| key | type | default | meaning |", "|---|---|---|---|"]
         for field in dataclasses.fields(kind):

@@ -56,4 +56,5 @@ def structured_orders(dataset: str, tasks: int) -> dict[str, ClassSequence]:
         for number in range(1, 4):
             shuffled = ClassSequence([grouped[place] for place in rng.permutation(tasks)])
             made[f"intra max {source} tasks shuffled {number}"] = shuffled
-    return {label: sequence for sequence, label in {own: key for key, own in made.items()}.items()}
+    label_of_sequence = {sequence: label for label, sequence in made.items()}
+    return {label: sequence for sequence, label in label_of_sequence.items()}
