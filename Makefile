@@ -52,9 +52,10 @@ TEST_TOOLS := hypothesis ipython psutil pytest pytest-timeout pytest-xdist selen
 lowest: .venv-lowest/.installed
 	.venv-lowest/bin/python -m pytest $(OTHER_VERSIONS)
 
+# Newer versions of pyarrow, which datasets uses, require NumPy 2 without saying so to an installer.
 .venv-lowest/.installed: pyproject.toml | .venv-lowest/bin/uv
 	$(word 1,$|) pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct --editable '.[$(USED_EXTRAS)]'
-	$(word 1,$|) pip install --quiet --python .venv-lowest/bin/python $(TEST_TOOLS)
+	$(word 1,$|) pip install --quiet --python .venv-lowest/bin/python $(TEST_TOOLS) 'pyarrow<20'
 	touch $@
 
 # Upgrades what it finds: the newest versions are other ones tomorrow.
