@@ -2,8 +2,17 @@
 
     python benchmarks/error_rates.py [PART ...] [--trials 400]
 
-Parts are `until`, `relabelling` and `repeats`; all by default. The first two draw from the bundled
-truth tables, so that accuracies have the ties, outliers and overlaps of real ones.
+Parts are `tables`, `until`, `relabelling`, `repeats` and `family`; all by default. The first three
+draw from the bundled truth tables, so that accuracies have the ties, outliers and overlaps of real
+ones.
+
+`tables` follows null tables as `next` advises: two methods that are one learner with different
+training seeds, compared after every run from 3 to 20. It counts the tables with a verdict at some
+look, by `compare(…, anytime=True)`, which `next` names for this, and by the rule for a number of
+runs that was chosen beforehand, at that number alone and at some look.
+
+`family` compares 8 equal methods on 4 datasets with 5 seeds each, and counts the tables with any
+verdict.
 
 `until` draws random orders one at a time, looks at the confidence sequence after each from the
 fifth on, and counts the series in which some interval excludes the true mean: over the 90 orders
@@ -23,21 +32,24 @@ import argparse
 from itertools import combinations
 
 import numpy as np
+import pandas
 from scipy.special import betaincinv
 
+import edgecil
 from edgecil import lab
 from edgecil.analysis import correlate, objective_predictor
-from edgecil.analysis.comparison import holm
 from edgecil.analysis.correlation import relabelled_values
+from edgecil.analysis.pair_verdicts import holm
 from edgecil.lab.truth_tables import TruthTable
 from edgecil.similarity import SimilarityMatrix
 from edgecil.statistics import confidence_interval
 from edgecil.statistics.posterior import evidence, measured_prior, posterior
+from edgecil.statistics.verdicts import LEVEL
 
 FIRST, LAST = 5, 30
 FAR = 2.0  # pairs that differ by as many standard deviations share a row
-LEVEL = 0.9
-PARTS = ("until", "relabelling", "repeats")
+LOOKS = range(3, 21)
+PARTS = ("tables", "until", "relabelling", "repeats", "family")
 
 
 def rate(wrong: int, trials: int) -> str:
@@ -45,6 +57,83 @@ def rate(wrong: int, trials: int) -> str:
     low = 0.0 if wrong == 0 else betaincinv(wrong, trials - wrong + 1, 0.025)
     high = 1.0 if wrong == trials else betaincinv(wrong + 1, trials - wrong, 0.975)
     return f"{100 * wrong / trials:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def tables_of_runs(truths: list[TruthTable], trials: int) -> None:
+    """Print how often equal methods are told apart, by the rule and by when one looks."""
+    rng = np.random.default_rng(0)
+    sources = {
+        "normal": lambda: rng.normal(60.0, 2.0, (2, LOOKS.stop - 1)),
+        "truth tables": lambda: _equal_methods(truths, rng),
+    }
+    print("| accuracies | rule | looks | any verdict, % | *clearly*, % |\n|---|---|---|---|---|")
+    for name, draw in sources.items():
+        planned: list[list[str]] = []
+        anytime: list[list[str]] = []
+        for _ in range(trials):
+            values = draw()
+            planned.append([_grade(values[:, :count], anytime=False) for count in LOOKS])
+            anytime.append([_grade(values[:, :count], anytime=True) for count in LOOKS])
+        for count in (3, 5, 10, 20):
+            at_count = [[grades[count - LOOKS.start]] for grades in planned]
+            print(f"| {name} | planned | at {count} alone | {_verdicts(at_count)} |")
+        every = f"{LOOKS.start}, …, {LOOKS.stop - 1}"
+        print(f"| {name} | planned | {every} | {_verdicts(planned)} |")
+        print(f"| {name} | anytime | {every} | {_verdicts(anytime)} |", flush=True)
+
+
+def _equal_methods(truths: list[TruthTable], rng: np.random.Generator) -> np.ndarray:
+    """Return (2, 20) accuracies of one learner on the same orders with different seeds."""
+    while True:
+        truth = truths[rng.integers(len(truths))]
+        values = truth.accuracies(rng.choice(list(truth.methods)))
+        if len(values) > 1 and values.std() > 0.1:
+            break
+    orders = rng.permutation(values.shape[1])[: LOOKS.stop - 1]
+    first = rng.integers(0, len(values), len(orders))
+    second = (first + rng.integers(1, len(values), len(orders))) % len(values)
+    return np.stack([values[first, orders], values[second, orders]])
+
+
+def _grade(values: np.ndarray, *, anytime: bool) -> str:
+    """Return the grade of the only pair of methods, whose (2, n) runs are paired by seed."""
+    count = values.shape[1]
+    frame = pandas.DataFrame(
+        {
+            "method": np.repeat(["a", "b"], count),
+            "seed": np.tile(np.arange(count), 2),
+            "accuracy": values.ravel(),
+        }
+    )
+    return edgecil.compare(frame, anytime=anytime)["a", "b"].grade
+
+
+def _verdicts(grades: list[list[str]]) -> str:
+    """Return the shares of tables with a verdict, and with a clear one, at some look."""
+    decided = sum("clear" in looks or "likely" in looks for looks in grades)
+    clear = sum("clear" in looks for looks in grades)
+    return f"{rate(decided, len(grades))} | {rate(clear, len(grades))}"
+
+
+def family(trials: int) -> None:
+    """Print how many tables of equal methods on several datasets have any verdict."""
+    rng = np.random.default_rng(0)
+    methods, datasets, seeds = 8, 4, 5
+    with_any = with_leader = 0
+    for _ in range(trials):
+        rows = [
+            (f"m{method}", f"d{dataset}", seed, rng.normal(60.0, 2.0))
+            for method in range(methods)
+            for dataset in range(datasets)
+            for seed in range(seeds)
+        ]
+        frame = pandas.DataFrame(rows, columns=["method", "dataset", "seed", "accuracy"])
+        comparison = edgecil.compare(frame)
+        verdicts = [*comparison.pairs, *comparison.over_datasets]
+        with_any += any(verdict.better is not None for verdict in verdicts)
+        with_leader += " leads: " in str(comparison)
+    print(f"| {methods} × {datasets} × {seeds} | any verdict, % | a leader, % |\n|---|---|---|")
+    print(f"| normal | {rate(with_any, trials)} | {rate(with_leader, trials)} |", flush=True)
 
 
 def looks(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -203,11 +292,13 @@ def main() -> None:
         for table in lab.truths()
         if table.dataset == "quickdraw" and table.kind == "enumerated" and len(table.methods) > 1
     ]
+    alone = {"repeats": repeats, "family": family}
+    on_tables = {"tables": tables_of_runs, "until": until, "relabelling": relabelling}
     for part in options.part or PARTS:
-        if part == "repeats":
-            repeats(options.trials)
+        if part in alone:
+            alone[part](options.trials)
         else:
-            {"until": until, "relabelling": relabelling}[part](tables, options.trials)
+            on_tables[part](tables, options.trials)
 
 
 if __name__ == "__main__":

@@ -215,21 +215,31 @@ def test_less_forgetting_wins() -> None:
     assert result.new_run_probability > 0.9
 
 
-@pytest.mark.parametrize(("lead", "grade"), [(5.0, "clear"), (1.5, "likely"), (0.0, "cannot tell")])
-def test_what_compare_says_already_stands_in_the_advice(lead: float, grade: str) -> None:
-    pairs = ((60.0, 1.0), (58.0, -1.0), (62.0, 0.5), (59.0, -0.5))
-    runs = {"b": [b for b, _ in pairs], "a": [b + lead + noise for b, noise in pairs]}
+@pytest.mark.parametrize("lead", [20.0, 1.5, 0.0])
+def test_the_advice_says_decided_where_the_rule_for_looking_again_does(lead: float) -> None:
+    """One rule: a verdict for a planned number of runs, as at a lead of 1.5, decides nothing."""
+    noise = (1.0, -1.0, 0.5, -0.5, 0.2)
+    values = {"b": [60.0, 58.0, 62.0, 59.0, 61.0]}
+    values["a"] = [
+        value + lead + deviation for value, deviation in zip(values["b"], noise, strict=True)
+    ]
     frame = pandas.DataFrame(
-        [(name, seed, it) for name, own in runs.items() for seed, it in enumerate(own)],
+        [(name, seed, it) for name, own in values.items() for seed, it in enumerate(own)],
         columns=["method", "seed", "accuracy"],
     )
     (advice,) = edgecil.next_runs(frame).datasets
-    pair = edgecil.compare(frame)["a", "b"]
-    assert pair.grade == advice.grades[pair.ahead][pair.behind] == grade
-    start = f"{pair.ahead} − {pair.behind}: "
-    [sentence] = [line for line in str(advice).splitlines() if line.startswith(start)]
-    assert sentence.startswith(f"{start}clear already") == (grade == "clear")
-    assert sentence.startswith(f"{start}likely already") == (grade == "likely")
+    planned = edgecil.compare(frame)["a", "b"]
+    anytime = edgecil.compare(frame, anytime=True)["a", "b"]
+    assert (planned.better is not None) == (lead > 0.0)
+    assert (anytime.better is not None) == (lead > 2.0)
+    decided_after = advice.decisions[planned.ahead][planned.behind]
+    assert (decided_after == 0) == (anytime.better is not None)
+    [sentence] = [
+        line for line in str(advice).splitlines() if line.startswith(planned.ahead + " −")
+    ]
+    assert "anytime" in sentence or "not expected" in sentence
+    assert "clear" not in sentence
+    assert "likely" not in sentence
 
 
 @pytest.mark.parametrize(("count", "is_random"), [(90, True), (89, False)])

@@ -36,7 +36,7 @@ from edgecil.sequences.protocols import CONTINUED, find_protocol
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.statistics.posterior import Posterior
 from edgecil.statistics.sequential import excludes_zero
-from edgecil.statistics.verdicts import LEAST_RUNS, LEVEL, Grade
+from edgecil.statistics.verdicts import LEAST_RUNS, LEVEL, LIKELY
 from edgecil.wording.populations import unit_of
 from edgecil.wording.sentences import MOST_ORDERS, describe_next
 
@@ -220,10 +220,9 @@ class DatasetNextRuns(Entries[NextStep]):
             that were not run yet. Empty if the orders of the runs are unknown.
         repeat: orders to train once more, if order and training are to be separated.
         decisions: by first and second method, after how many more orders it is decided with
-            probability 80 % which is better, by the confidence sequence of `run --until`, so that
-            one may look after every order; None if `most` do not suffice. A pair without an
-            interval is left out.
-        grades: how sure `compare` is of these pairs now.
+            probability 80 % which is better, by the rule of `compare(…, anytime=True)`, so that one
+            may look after every order; 0 if it is decided, None if `most` do not suffice. A pair
+            without an interval is left out.
         most: that many more orders at a time: 100, or all that are left.
         target: the wanted half-width; None if none was given.
         directories: of the experiments; empty for files.
@@ -238,7 +237,6 @@ class DatasetNextRuns(Entries[NextStep]):
     orders: tuple[ClassSequence, ...]
     repeat: tuple[ClassSequence, ...]
     decisions: dict[str, dict[str, int | None]] = field(default_factory=dict)
-    grades: dict[str, dict[str, Grade]] = field(default_factory=dict)
     target: float | None = None
     notes: tuple[str, ...] = ()
     directories: tuple[str, ...] = ()
@@ -395,7 +393,7 @@ def next_runs(
         raise UsageError(f"`order_seed` must be at least 0. Got {order_seed} instead.")
     if target is not None and not 0.0 < target < math.inf:
         raise UsageError(f"`target` must be a positive number of points. Got {target:g} instead.")
-    terms = Terms.of(level=level, interval=interval)
+    terms = Terms.of(level=level, interval=interval, anytime=True)
     gathered = gather(join_sources(source, more), metric=metric, classifier=classifier, **reading)
     runs = gathered.datasets
     if out is not None and len(runs) > 1:
@@ -405,9 +403,10 @@ def next_runs(
     methods = tuple(dict.fromkeys(name for table in tables for name in table.methods))
     pairs_of_table = [pair_methods(table, table.methods, terms) for table in tables]
     judged = judge_pairs(tables, pairs_of_table, methods, terms)
+    pair_count = sum(len(pairs) for pairs in pairs_of_table)
     advice = []
     for part, pairs, comparisons in zip(runs, pairs_of_table, judged.by_table, strict=True):
-        dataset = _next(part, pairs, comparisons, target, order_seed, terms)
+        dataset = _next(part, pairs, comparisons, target, order_seed, terms, pair_count)
         advice.append(replace(dataset, notes=part.notes))
     if out is not None:
         if advice[0].orders:
@@ -440,6 +439,7 @@ def _next(
     target: float | None,
     order_seed: int,
     terms: Terms,
+    pair_count: int,
 ) -> DatasetNextRuns:
     table = runs.table
     steps = {}
@@ -451,16 +451,12 @@ def _next(
     most = min(table.space.size - len(table.sequences), MOST_ORDERS)
     comparison_of = {comparison.methods: comparison for comparison in comparisons}
     decisions: dict[str, dict[str, int | None]] = {}
-    grades: dict[str, dict[str, Grade]] = {}
     for (first, second), pair in pairs.items():
         if isinstance(pair.posterior, Posterior):
             comparison = comparison_of[frozenset((first, second))]
-            ahead, behind = comparison.ahead, comparison.behind
-            needed = orders_to_decide(
-                pair.posterior, pair.values, ASSURANCES[0], most=most, level=terms.level
+            decisions.setdefault(comparison.ahead, {})[comparison.behind] = _runs_to_decide(
+                comparison, pair.posterior, pair.values, most, pair_count
             )
-            decisions.setdefault(ahead, {})[behind] = needed
-            grades.setdefault(ahead, {})[behind] = comparison.grade
     further = [step.order_count for step in steps.values() if step.unit == "order"]
     more = min(max(further, default=0), MOST_ORDERS)
     again = max((step.repeats for step in steps.values()), default=0)
@@ -474,13 +470,26 @@ def _next(
         continue_design(table, more, order_seed=order_seed) if table.has_orders else (),
         repeat,
         decisions,
-        grades,
         target,
         directories=tuple(str(experiment.directory) for experiment in runs.experiments),
         most=most,
         tool=tools.pop() if len(tools) == 1 else "run",
         task_names=table.names or () if table.arranges == "tasks" else (),
     )
+
+
+def _runs_to_decide(
+    comparison: Comparison, known: Posterior, values: ArrayLike, most: int, pair_count: int
+) -> int | None:
+    """Return after how many more runs it is decided with probability 80 % which is better.
+
+    That is what `compare(…, anytime=True)` says, whose verdicts are adjusted for all pairs.
+    """
+    if comparison.better is not None:
+        return 0
+    level = 1.0 - LIKELY / pair_count
+    needed = orders_to_decide(known, values, ASSURANCES[0], most=most, level=level)
+    return None if needed is None else max(needed, 1)
 
 
 def _tool(experiment: Experiment) -> str:

@@ -75,18 +75,27 @@ def _next(*, out: str | None = None, **options: Any) -> dict[str, Any]:
 
     advice = next_runs(**options, out=out)
     has_orders = bool(advice.datasets[0].orders)
-    repeat = "" if out else shlex.join([*_next_words(options), "--out", _NEXT_FILE])
+    has_pairs = any(dataset.decisions for dataset in advice.datasets)
+    repeat = "" if out else shlex.join([*_verb_words("next", options), "--out", _NEXT_FILE])
     return {
         "reading": advice.reading,
         "datasets": advice.datasets,
         "out": out if has_orders else None,
         "repeat_command": repeat,
+        "compare_command": _compare_command(options) if has_pairs else "",
     }
 
 
-def _next_words(options: Mapping[str, Any]) -> list[str]:
-    """Return the command that gives this advice, with the options that are plain values."""
-    words = ["edgecil", "next", *map(str, options["source"])]
+def _compare_command(options: Mapping[str, Any]) -> str:
+    """Return the command that compares the same runs, at any time."""
+    without = ("target", "order_seed", "overwrite")
+    shared = {name: value for name, value in options.items() if name not in without}
+    return shlex.join([*_verb_words("compare", shared), "--anytime"])
+
+
+def _verb_words(verb: str, options: Mapping[str, Any]) -> list[str]:
+    """Return a verb on the same sources, with the options that are plain values."""
+    words = ["edgecil", verb, *map(str, options["source"])]
     for name, value in options.items():
         if name != "source" and isinstance(value, (str, int, float)):
             flag = f"--{name.replace('_', '-')}"
@@ -105,6 +114,8 @@ def _show_next(answer: dict[str, Any]) -> Iterator[str]:
     if answer["reading"]:
         yield answer["reading"]
     yield from explain_next(answer["datasets"], answer["out"], answer["repeat_command"])
+    if answer["compare_command"]:
+        yield f"To compare them, after every run if you like: {answer['compare_command']}"
 
 
 def explain_next(

@@ -194,6 +194,13 @@ def _shown_pairs(
     return shown, f" {len(shown)} of {len(pairs)} pairs; --json has all."
 
 
+_PLANNED = (
+    "Verdicts are for a number of runs that was chosen beforehand; to look again after further "
+    "runs, use compare's option 'anytime'."
+)
+_ANYTIME = "Verdicts hold however often one looks, and whenever one stops."
+
+
 def _pairs_table(name: str, pairs: Sequence[Comparison], note: str = "") -> Table:
     rows: list[tuple[CsvCell, ...]] = []
     bold: set[tuple[int, int]] = set()
@@ -213,13 +220,18 @@ def _pairs_table(name: str, pairs: Sequence[Comparison], note: str = "") -> Tabl
     level = next((pair.level for pair in pairs), LEVEL)
     family = max((pair.adjusted_for for pair in pairs), default=1)
     adjusted = f"; interval and p are adjusted for {family:,} comparisons (Holm)"
+    is_anytime = any(
+        pair.basis == "anytime" or pair.why_no_interval == "too early" for pair in pairs
+    )
+    rule = _ANYTIME if is_anytime else _PLANNED
     return Table(
         name,
         "Pairs of methods",
         f"Mean difference by which a method is ahead, with low and high of its {per_cent(level)} "
         "interval, over the n orders (or runs, if orders are unknown) of both, the share of them "
         "on which it is better (ties count half), the probability that it is better in a new run, "
-        f"and p, two-sided, of no mean difference{adjusted if family > 1 else ''}.{note}",
+        f"and p, two-sided, of no mean difference{adjusted if family > 1 else ''}. "
+        f"{rule}{note}",
         (
             *map(Column, ("dataset", "ahead", "behind")[not several :]),
             Column("n", 0),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from edgecil.errors import name_parameters
 from edgecil.io.numbers import format_duration, per_cent, rounded, rounded_limit
 from edgecil.runs.metrics import DEFAULT_METRIC, find_metric
-from edgecil.statistics.verdicts import LEAST_RUNS, LEAST_SHOWN, Grade
+from edgecil.statistics.verdicts import LEAST_RUNS, LEAST_SHOWN
 from edgecil.wording.intervals import interval_remark
 from edgecil.wording.phrases import bracket, count, interval_words, join_words
 from edgecil.wording.populations import unit_of
@@ -101,8 +102,8 @@ def describe_next(dataset: DatasetNextRuns) -> Iterator[str]:
         yield f"{method}: {describe_step(step)}"
     for first, others in dataset.decisions.items():
         for second, more in others.items():
-            unit, grade = dataset.steps[first].unit, dataset.grades[first][second]
-            yield f"{first} − {second}: {_decision(more, unit, dataset.most, grade)}"
+            decision = _decision(more, dataset.steps[first].unit, dataset.most)
+            yield f"{first} − {second}: {name_parameters(decision)}"
     if dataset.orders:
         yield "Next orders:"
         for order in dataset.orders[:_SHOWN]:
@@ -123,21 +124,17 @@ def _describe_order(order: ClassSequence, task_names: Sequence[str]) -> str:
     return text if len(text) <= _WIDTH else f"{text[:_WIDTH].rpartition(' ')[0]} …"
 
 
-def _decision(more: int | None, unit: str, most: int, grade: Grade) -> str:
+def _decision(more: int | None, unit: str, most: int) -> str:
+    """Return when two methods are told apart by the rule that allows looking after every run."""
     if more == 0:
-        return "decided already."
-    runs = f"{count(more or 0, f'more {unit}')} of both"
-    if grade == "clear":
-        also = f"; {runs} would also satisfy the rule that allows looking after every {unit}"
-        return f"clear already{also if more else ''}."
+        return f"decided by compare's option `anytime`, even if you looked after every {unit}."
     if more is None and not most:
         return f"all {unit}s were run, and it is not decided."
     if more is None:
         return f"not expected to be decided by {count(most, f'more {unit}')}."
     return (
-        f"{'likely already; ' if grade == 'likely' else ''}{runs} "
-        f"{'decides' if more == 1 else 'decide'} which is better in 80 % of cases; "
-        f"you may look after every {unit}."
+        f"{count(more, f'more {unit}')} of both {'decides' if more == 1 else 'decide'} which is "
+        f"better in 80 % of cases; with compare's option `anytime` you may look after every {unit}."
     )
 
 
