@@ -82,8 +82,11 @@ def test_the_figures_are_those_that_the_runs_can_fill(analysis: Analysis) -> Non
     sampling = figures["sampling"].axes[0]
     marked = [line.get_xdata()[0] for line in sampling.lines[1:]]
     accuracies = collect_panels(analysis, PROTOCOLS)[0].accuracies["random"]
-    assert marked == pytest.approx([*accuracies, accuracies.mean()])
+    different, counts = np.unique(accuracies, return_counts=True)
+    assert marked == pytest.approx([*different, accuracies.mean()])
+    assert [line.get_linewidth() for line in sampling.lines[1:-1]] == counts.tolist()
     bars = figures["bounds"].axes[0].patches
+    assert [set(bar.get_hatch()) for bar in bars[:2]] == [{"."}, {"/"}]
     assert bars[0].get_y() == pytest.approx(accuracies.min())
     assert bars[0].get_height() == pytest.approx(np.ptp(accuracies))
 

@@ -2,12 +2,12 @@
 
 | name | figure of the paper | what it requires |
 |---|---|---|
-| `sampling` | 1, A1, A2: RS's orders in the true distribution | all orders |
+| `sampling` | A1 and A2: RS's orders in the true distribution | all orders |
 | `ranges` | 2 (a, b): lowest and highest of all orders, RS as error bars | all orders |
 | `correlation` | 2 (c): accuracy against S | a similarity of the classes |
 | `encoders` | 4: EDGE's estimate with several text encoders | all orders, `encoder` |
 | `bounds` | 5: lowest and highest of each protocol | runs of the protocols |
-| `estimates` | A4 and A5: the truth beside the normal distributions of RS and EDGE | all orders |
+| `estimates` | 1, A4, A5: the truth beside the normal distributions of RS and EDGE | all orders |
 | `samples` | A6: distance from the truth by number of orders | all orders, EDGE |
 | `histogram` | A7: random orders with EDGE's hard and easy one | 30 random orders and EDGE |
 """
@@ -62,6 +62,7 @@ _THINNEST_BAR = 0.05  # points, so that equal accuracies are visible
 _LEAST_SPREAD = 0.1  # points, of a learner whose accuracy is the same on every order
 _PANEL_INCHES = 2.6, 2.2
 _TRUTH, _RANDOM, _EDGE, _BEST = "black", "#1f77b4", "#d62728", "#2ca02c"
+_RANDOM_HATCH, _EDGE_HATCH = "....", "////"  # as in figure 5 of the paper
 _NAMES = {"rs": "RS", "random": "random orders", "edge": "EDGE", "edge-released": "released EDGE"}
 _FIXED_METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
@@ -269,12 +270,13 @@ def _draw_density(
 
 
 def _draw_sampling(axes: Axes, panel: Panel, random: str, title: str) -> None:
-    """Draw the truth, the random orders in it, and their mean."""
+    """Draw the truth, the random orders in it, and their mean; equal accuracies as a thick line."""
     _draw_truth(axes, panel, title)
     accuracies = panel.accuracies[random]
-    for place, accuracy in enumerate(accuracies):
-        label = "random orders" if place == 0 else None
-        axes.axvline(accuracy, color=_RANDOM, linewidth=1.0, label=label)
+    different, counts = np.unique(accuracies, return_counts=True)
+    for place, (accuracy, count) in enumerate(zip(different, counts, strict=True)):
+        label = "random orders" if place == counts.argmin() else None
+        axes.axvline(accuracy, color=_RANDOM, linewidth=float(count), label=label)
     axes.axvline(
         float(accuracies.mean()), color=_RANDOM, linestyle=":", linewidth=1.5, label="their mean"
     )
@@ -334,9 +336,10 @@ def _draw_histogram(axes: Axes, panel: Panel, constructed: str, title: str) -> N
     axes.hist(panel.truth.accuracies, bins="fd", color=_RANDOM, label="random orders")
     for place, accuracy in enumerate(panel.accuracies[constructed]):
         label = _name(constructed) if place == 0 else None
-        axes.axvline(accuracy, color=_EDGE, linewidth=1.2, label=label)
-    axes.set_title(f"{panel.method}, {panel.dataset}: {len(panel.truth)} orders", fontsize=8)
+        axes.axvline(accuracy, color=_TRUTH, linewidth=1.2, label=label)
+    axes.set_title(f"{panel.method}, {panel.dataset}: {len(panel.truth)} random orders", fontsize=8)
     axes.set_xlabel(f"{title} (%)", fontsize=7)
+    axes.set_ylabel("number of orders", fontsize=7)
     axes.tick_params(labelsize=7)
 
 
@@ -379,15 +382,18 @@ def _bounds(panels: Sequence[Panel], protocols: Sequence[str], title: str) -> Fi
 
     def draw(axes: Axes, dataset_panels: list[Panel]) -> None:
         for place, panel in enumerate(dataset_panels):
-            styles = zip(protocols, (_RANDOM, _EDGE), (-0.2, 0.2), strict=True)
-            for protocol, colour, offset in styles:
+            styles = ((_RANDOM, _RANDOM_HATCH, -0.2), (_EDGE, _EDGE_HATCH, 0.2))
+            for protocol, (colour, hatch, offset) in zip(protocols, styles, strict=True):
                 accuracies = panel.accuracies[protocol]
                 axes.bar(
                     place + offset,
                     max(float(np.ptp(accuracies)), _THINNEST_BAR),
                     bottom=accuracies.min(),
                     width=0.36,
-                    color=colour,
+                    facecolor=colour,
+                    edgecolor="white",
+                    linewidth=0.0,
+                    hatch=hatch,
                     label=_name(protocol) if place == 0 else None,
                 )
         _label_methods(axes, dataset_panels, title)
