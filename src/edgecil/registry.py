@@ -62,6 +62,11 @@ class Registry(Mapping[str, T]):
             raise unknown_name_error(self.kind, name, self._entries)
         return canonical
 
+    def declared_names(self) -> set[str]:
+        """Return the names of all entries, of plug-ins too, without loading any plug-in."""
+        group_names = set() if self._plugins is None else set(installed(self._plugins[0]))
+        return {*self._entries, *group_names}
+
     def names(self, pattern: str = "*") -> tuple[str, ...]:
         """Return names that match a shell pattern such as `*vit*`, in the order of registration."""
         return tuple(name for name in self if fnmatchcase(name.lower(), pattern.lower()))

@@ -4,7 +4,8 @@ from .objective import (
     Objective as Objective,
     get_objective as get_objective,
 )
-from .optimal import Certificate as Certificate, Optimum as Optimum, find_optimum as find_optimum
+from .optimal import find_optimum as find_optimum
+from .optimum import Certificate as Certificate, Optimum as Optimum
 from .protocols import (
     PROTOCOLS as PROTOCOLS,
     LabelledSequence as LabelledSequence,

@@ -7,8 +7,6 @@ simulated annealing on swaps, swap descent, and a rearrangement of whole tasks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from itertools import combinations, pairwise
 from math import comb
 
@@ -20,6 +18,7 @@ from edgecil.sequences.canonical import construct
 from edgecil.sequences.certificate import Bounds, bounds
 from edgecil.sequences.edge import edge_sequence
 from edgecil.sequences.objective import Objective, get_objective
+from edgecil.sequences.optimum import Optimum
 from edgecil.sequences.scores import moments, weighted_sums
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
@@ -34,42 +33,6 @@ _MOST_CLASSES = 20
 _MOST_TRANSITIONS = 30_000_000
 _ENUMERABLE = 20_000
 _AT_ONCE = 2_000_000
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """How close a sequence is to the extreme of an objective.
-
-    Attributes:
-        objective: the name of the objective.
-        source: where the similarity comes from.
-        value: the objective of the sequence.
-        z: standard deviations of the value above the mean over all sequences of the space.
-        bound: a value that no sequence of the space can pass; equal to `value` if `exact`.
-        gap: distance between value and bound, as a share of the distance between both bounds.
-        exact: whether the value is proved optimal.
-    """
-
-    objective: str
-    source: Mapping[str, str]
-    value: float
-    z: float
-    bound: float
-    gap: float
-    exact: bool
-
-
-@dataclass(frozen=True)
-class Optimum(Certificate):
-    """An extreme sequence of an objective, with its certificate."""
-
-    sequence: ClassSequence
-
-    @property
-    def certificate(self) -> Certificate:
-        """The certificate without the sequence."""
-        names = [field.name for field in fields(Certificate)]
-        return Certificate(**{name: getattr(self, name) for name in names})
 
 
 def find_optimum(

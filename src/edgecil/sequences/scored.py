@@ -13,7 +13,7 @@ from edgecil.classes.lists import CLASS_LISTS
 from edgecil.errors import UsageError
 from edgecil.options import checked
 from edgecil.sequences.objective import Objective
-from edgecil.sequences.optimal import Certificate
+from edgecil.sequences.optimum import Certificate
 from edgecil.sequences.protocols import (
     DEFAULT_PROTOCOL,
     PROTOCOLS,

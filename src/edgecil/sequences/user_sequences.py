@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, cast
 from edgecil.classes import words_of
 from edgecil.errors import DataError, UsageError, format_value, name_some, unknown_name_error
 from edgecil.io.files import read_json
-from edgecil.sequences.protocols import PROTOCOLS, LabelledSequence
+from edgecil.sequences.protocols import PROTOCOLS, USER_SEQUENCES, LabelledSequence
 from edgecil.sequences.sequence import ClassSequence, Tasks, format_tasks, parse_tasks
 from edgecil.sequences.space import SequenceSpace
 from edgecil.sequences.task_orders import TaskOrderSpace
@@ -24,7 +24,6 @@ from edgecil.sequences.task_orders import TaskOrderSpace
 UserSequence: TypeAlias = (
     str | ClassSequence | LabelledSequence | Sequence[int] | Sequence[Sequence[int]]
 )
-USER_SEQUENCES = "given"
 
 
 def sequence_texts(

@@ -24,7 +24,7 @@ from edgecil.runs.reading.frames import (
     texts_of,
 )
 from edgecil.runs.reading.reading_options import Declarations, describe_columns
-from edgecil.sequences.protocols import PROTOCOLS
+from edgecil.sequences.protocols import PROTOCOLS, USER_SEQUENCES
 
 SINGLE = ("method", "dataset", "seed", "order", "run", "task", "step", "split", "status", "n")
 """Roles that one column of a frame has."""
@@ -52,7 +52,6 @@ _STEP_CELL = re.compile(
     r"(?:t|task|exp|experience)?[\s_-]*#?(\d{1,4})",
     re.IGNORECASE,
 )
-_PROTOCOLS = {"", "given", *PROTOCOLS}
 _LIMITS = {"threshold", "limit", "budget", "target", "patience", "weight", "coef", "coefficient"}
 """Words of settings that have the name of a metric beside them."""
 
@@ -340,8 +339,10 @@ def _check_values(frame: Frame) -> None:
 
 def _are_protocols(frame: Frame, cells: Sequence[Cell]) -> bool:
     """Return whether protocols are those that choose class orders, not settings of a benchmark."""
-    has_orders = bool(frame.with_role("sequence", "order"))
-    return has_orders or all(text in _PROTOCOLS for text in texts_of(cells))
+    if frame.with_role("sequence", "order"):
+        return True
+    protocol_names = {"", USER_SEQUENCES} | PROTOCOLS.declared_names()
+    return all(text in protocol_names for text in texts_of(cells))
 
 
 def _exceeds_shares(name: str, cells: Sequence[Cell]) -> bool:

@@ -9,7 +9,8 @@ import numpy as np
 
 from edgecil.runs.cells.cell_table import Cell
 from edgecil.runs.reading.frames import text_of
-from edgecil.runs.reading.run_tables import OWN_ORDERS, RunList
+from edgecil.runs.reading.run_tables import RunList
+from edgecil.sequences.protocols import USER_SEQUENCES
 
 RANDOM_LEGACY = "random-legacy"
 _OF_ORDER = ("shuffle", "init_cls", "increment", "init cls")
@@ -63,7 +64,7 @@ def place_logged_orders(
         seed = "" if runs.seed is None else text_of(runs.seed[row])
         is_drawn = shuffled[row].lower() == "true" and _is_drawn(order, seed)
         sequence.append(texts[key])
-        protocol.append(RANDOM_LEGACY if is_drawn else OWN_ORDERS)
+        protocol.append(RANDOM_LEGACY if is_drawn else USER_SEQUENCES)
         label.append(f"seed-{seed}" if is_drawn else f"order-{_digest(texts[key])}")
     runs.sequence, runs.protocol, runs.label = sequence, protocol, label
 

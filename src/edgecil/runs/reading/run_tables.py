@@ -21,11 +21,11 @@ from edgecil.runs.reading.frames import is_absent, number_in, text_of
 from edgecil.runs.reading.named_tasks import parse_task_order, what_orders_arrange
 from edgecil.runs.reading.reading_options import Declarations
 from edgecil.runs.run_table import ORDER_NAMES, Arranged, Runs
+from edgecil.sequences.protocols import USER_SEQUENCES
 from edgecil.sequences.sequence import ClassSequence
 
 _T = TypeVar("_T")
 _SEEDS = 2**63
-OWN_ORDERS = "given"
 
 
 @dataclass
@@ -149,7 +149,7 @@ def _placed_by_task_names(runs: RunList, names: tuple[str, ...]) -> _Placed | No
         [str(order) for order in orders] if runs.label is None else runs.parsed(runs.label, str)
     )
     seeds = None if runs.seed is None else runs.parsed(runs.seed, parse_seed)
-    protocols = _protocols(runs, OWN_ORDERS)
+    protocols = _protocols(runs, USER_SEQUENCES)
     has_seeds = seeds is not None
     return _Placed(
         orders,
@@ -171,7 +171,7 @@ def _placed_by_sequence(runs: RunList) -> _Placed:
     if runs.label is not None:
         labels = runs.parsed(runs.label, str)
     seeds = None if runs.seed is None else runs.parsed(runs.seed, parse_seed)
-    protocols = _protocols(runs, OWN_ORDERS)
+    protocols = _protocols(runs, USER_SEQUENCES)
     return _Placed(orders, protocols, labels, seeds, seeds is not None, has_orders=True)
 
 
@@ -179,7 +179,7 @@ def _placed_by_seed(runs: RunList, declared: Declarations) -> _Placed:
     """Place runs whose class orders are unknown by their seeds, or by the names of orders."""
     seeds_are = declared.seeds_are or ""
     is_drawn = runs.order_name.lower().endswith("seed") or seeds_are in ("orders", "both")
-    protocols = _protocols(runs, "random" if is_drawn else OWN_ORDERS)
+    protocols = _protocols(runs, "random" if is_drawn else USER_SEQUENCES)
     seeds, is_seed = _seeds_of(runs)
     has_seeds = any(is_seed)
     arranges: Arranged = "classes"

@@ -33,6 +33,7 @@ from .registered import (
     RECOMMENDED as RECOMMENDED,
     REPEATS as REPEATS,
     SEARCH as SEARCH,
+    USER_SEQUENCES as USER_SEQUENCES,
     find_protocol as find_protocol,
     register_protocol as register_protocol,
 )

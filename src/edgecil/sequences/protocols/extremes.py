@@ -1,4 +1,8 @@
-"""Constructed sequences: a hard and an easy one (EDGE, `optimal`), and the two probes."""
+"""Constructed sequences: a hard and an easy one (EDGE, `optimal`), and the two probes.
+
+The constructions are imported where they are used: an analysis asks these protocols what their
+orders may claim, and constructs none.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from edgecil.sequences import canonical
-from edgecil.sequences.edge import edge_sequence
 from edgecil.sequences.objective import get_objective
-from edgecil.sequences.optimal import find_optimum
 from edgecil.sequences.protocols.protocol import LabelledSequence, Protocol, Request
 from edgecil.sequences.protocols.random import PAPER_SEEDS, seeded
 from edgecil.sequences.sequence import ClassSequence
@@ -67,6 +68,7 @@ class Extremes(Protocol):
         self, similarity: Similarity, space: SequenceSpace, goal: str, rng: np.random.Generator
     ) -> ClassSequence:
         """Return the hard or the easy sequence; the numbers of the classes do not matter."""
+        from edgecil.sequences import canonical
 
         def build(renumbered: Similarity) -> ClassSequence:
             return self.build(renumbered, space, goal, rng)
@@ -80,7 +82,15 @@ class Edge(Extremes):
     name = "edge"
     summary = "the paper's EDGE: hard, median, easy; a larger budget adds random orders"
     encoder = PAPER_ENCODER
-    build = staticmethod(edge_sequence)
+
+    @staticmethod
+    def build(
+        similarity: Similarity, space: SequenceSpace, goal: str, rng: np.random.Generator
+    ) -> ClassSequence:
+        """Return the hard or the easy sequence of the paper's construction."""
+        from edgecil.sequences.edge import edge_sequence
+
+        return edge_sequence(similarity, space, goal, rng)
 
 
 class Optimal(Extremes):
@@ -94,6 +104,8 @@ class Optimal(Extremes):
 
     def extreme(self, goal: str, request: Request, rng: np.random.Generator) -> LabelledSequence:
         """Return one end of the objective with its certificate."""
+        from edgecil.sequences.optimal import find_optimum
+
         assert request.similarity is not None
         optimum = find_optimum(
             request.similarity, request.space, goal, objective=request.objective, rng=rng
@@ -129,6 +141,8 @@ class Probes(Protocol):
 
     def choose(self, request: Request) -> Iterator[LabelledSequence]:
         """Yield both ends, each with its certificate."""
+        from edgecil.sequences.optimal import find_optimum
+
         assert request.similarity is not None
         objective = get_objective(request.objective, request.space)
         goals = GOALS if objective.hard == "max" else GOALS[::-1]

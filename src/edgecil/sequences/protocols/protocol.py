@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from edgecil.errors import UsageError
 from edgecil.sequences.objective import Objective
-from edgecil.sequences.optimal import Optimum
+from edgecil.sequences.optimum import Optimum
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.sequences.task_orders import TaskOrderSpace

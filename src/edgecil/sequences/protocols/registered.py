@@ -80,6 +80,9 @@ class Continued(Unregistered):
     role = Protocol.role
 
 
+USER_SEQUENCES = "given"
+"""The name in tables for class orders that a user gives without a name."""
+
 REPEATS, CONTINUED = "repeats", "next"
 SEARCH, CONFIRMATION = "search", "confirmation"
 STAND_INS: dict[str, Protocol] = {
