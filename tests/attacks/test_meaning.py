@@ -20,8 +20,8 @@ from edgecil.analysis.sources import export_runs
 from edgecil.classes import get_classes
 from edgecil.errors import EdgecilError
 from edgecil.experiments.store import TABLES, Store, checksum_of
+from edgecil.report.analysis_tables import summary_table
 from edgecil.report.narrative import about_training
-from edgecil.report.tables import summary_table
 from edgecil.runs.training_seeds import SEEDS, SHARED
 from edgecil.sequences import ClassSequence, SequenceSpace, protocol
 from edgecil.wording.analysis_sentences import describe_dataset

@@ -255,7 +255,9 @@ def test_several_datasets_share_a_section(dataset, tmp_path) -> None:
     runs = rows(table_of({"low": noisy(0), "high": noisy(1, mean=60.0)}, ("random",)))
     write([*runs, *(replace(run, dataset="other") for run in runs)], tmp_path / "a.csv")
     analysis = analyze(tmp_path / "a.csv")
-    page = compose_page(analysis.datasets[0], Origin(("x",)), together=datasets_section(analysis))
+    page = compose_page(
+        analysis.datasets[0], Origin(("x",)), all_datasets=datasets_section(analysis)
+    )
     assert {"datasets", "profiles"} <= {figure.name for figure, _ in page.figures}
     (over,) = analysis.over_datasets
     texts = {

@@ -10,13 +10,13 @@ import pandas
 import pytest
 
 from edgecil.analysis.analysis import analyze
-from edgecil.report import tables
+from edgecil.report import analysis_tables as tables
+from edgecil.report.analysis_tables import comparisons_table, summary_table, terminal_tables
 from edgecil.report.drawing import Text
 from edgecil.report.narrative import about_training
 from edgecil.report.order_table import OrderTable
 from edgecil.report.overview import build_overview
 from edgecil.report.table import as_csv, as_latex, as_markdown
-from edgecil.report.tables import comparisons_table, summary_table, terminal_tables
 from tests.analysis.tables import SPACE, build, noisy, rows, runs_of, six_classes, table_of
 
 

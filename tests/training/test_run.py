@@ -13,10 +13,10 @@ from edgecil.experiments.experiment import Experiment, TrainingFailedError
 from edgecil.experiments.results import Summary
 from edgecil.io import progress_bar
 from edgecil.paper.paper_tables import paper_tables
+from edgecil.report.analysis_tables import boundary_table, summary_table
 from edgecil.report.latex import escape_latex
 from edgecil.report.narrative import about_training, setup_facts
 from edgecil.report.table import as_latex
-from edgecil.report.tables import boundary_table, summary_table
 from edgecil.similarity import SimilarityMatrix, save_similarity
 from edgecil.training import handshake, scheduler
 from edgecil.training.run import read_request, run_request

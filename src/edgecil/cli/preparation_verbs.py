@@ -29,7 +29,7 @@ def _list(*, kind: EntryKind, show: str | None = None, **options: Any) -> dict[s
 
 
 def _show_list(answer: dict[str, Any]) -> Iterator[Table | str]:
-    from edgecil.report.tables import entry_table
+    from edgecil.report.verb_tables import entry_table
 
     if answer["toml"] is not None:
         yield answer["toml"].rstrip("\n")
@@ -97,7 +97,7 @@ PREPARATION_VERBS = (
             "edgecil similarity quickdraw --images pixels --classes 10",
         ),
         "edgecil.similarity.build:build_similarity",
-        "edgecil.report.tables:similarity_tables",
+        "edgecil.report.verb_tables:similarity_tables",
         arguments=("dataset",),
         call=_similarity,
     ),
@@ -121,7 +121,7 @@ PREPARATION_VERBS = (
             "edgecil sequences cub200 --base 100 --increment 20 --protocol edge,random --json",
         ),
         "edgecil.sequences.scored:choose_sequences",
-        "edgecil.report.tables:sequence_tables",
+        "edgecil.report.verb_tables:sequence_tables",
         arguments=("dataset",),
         plain=lambda answer: {
             "names": answer.names,

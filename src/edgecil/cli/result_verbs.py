@@ -21,10 +21,10 @@ _NEXT_FILE = "next.json"
 
 
 def _show_analysis(answer: Analysis) -> Iterator[Table | str]:
+    from edgecil.report.analysis_tables import terminal_tables
     from edgecil.report.narrative import headline, noise_sentences
     from edgecil.report.order_table import rank
     from edgecil.report.table import latex_lines
-    from edgecil.report.tables import terminal_tables
     from edgecil.sequences.protocols import origin_sentences
     from edgecil.wording.analysis_sentences import describe_dataset, describe_methods
     from edgecil.wording.comparison_sentences import describe_comparisons
@@ -64,10 +64,10 @@ def _show_reading(reading: Reading) -> Iterator[str]:
 
 
 def _notes(analysis: Analysis) -> Iterator[str]:
-    from edgecil.report.narrative import remarks, warnings
+    from edgecil.report.narrative import missing_facts, warnings
 
     for dataset in analysis.datasets:
-        yield from (*warnings(dataset), *remarks(dataset))
+        yield from (*warnings(dataset), *missing_facts(dataset))
 
 
 def _next(*, out: str | None = None, **options: Any) -> dict[str, Any]:
@@ -222,7 +222,7 @@ FRONT_VERBS = (
         "compare methods on the class orders that they share",
         ("edgecil compare demo", "edgecil compare a.csv b.csv --method icarl,ewc --metric last"),
         "edgecil.analysis.comparison:compare",
-        "edgecil.report.tables:comparison_tables",
+        "edgecil.report.pair_tables:comparison_tables",
         arguments=("source",),
         front=("method", "level", "classifier", *_READING),
     ),

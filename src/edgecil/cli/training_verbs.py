@@ -62,7 +62,7 @@ def trained_by(api: str) -> Callable[..., Any]:
 
 def show_trained(answer: ExperimentResults) -> Iterator[Table | str]:
     """Show the results, and the command that gives their intervals."""
-    from edgecil.report.tables import show_results
+    from edgecil.report.verb_tables import show_results
 
     yield from show_results(answer)
     yield from map(str, answer.stated)
@@ -86,7 +86,7 @@ def _status(*, directory: str, full: bool = False) -> tuple[Status, bool]:
 
 
 def _show_status(answer: tuple[Status, bool]) -> Iterator[Table | str]:
-    from edgecil.report.tables import status_table
+    from edgecil.report.verb_tables import status_table
 
     status, full = answer
     if full:

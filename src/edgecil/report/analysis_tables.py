@@ -1,39 +1,40 @@
-"""Every table that is shown: one function each, for the page, its files and the terminal."""
+"""Tables of the analysis of a dataset, for its page, its files and the terminal."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
+from edgecil.analysis.answers import DatasetAnalysis, MethodAnalysis
 from edgecil.io.csv_files import CsvCell
 from edgecil.io.numbers import per_cent
-from edgecil.report.order_table import named_orders, rank
-from edgecil.report.page_text import class_names, describe_sequence, shorten
-from edgecil.report.table import Column, Table, make_table
-from edgecil.statistics.verdicts import LEVEL
+from edgecil.report.order_table import NamedOrder, OrderTable, named_orders, rank
+from edgecil.report.page_text import class_names, describe_sequence
+from edgecil.report.pair_tables import pairs_table, select_pairs
+from edgecil.report.table import Column, Table, filled_columns
+from edgecil.sequences.protocols import GOALS, USER_SEQUENCES, find_protocol, origin_sentences
 from edgecil.wording.metric_words import metric_words
+from edgecil.wording.phrases import count
+from edgecil.wording.populations import unit_of
 
-if TYPE_CHECKING:
-    from edgecil.analysis.answers import DatasetAnalysis, MethodAnalysis
-    from edgecil.analysis.comparison import MethodComparison
-    from edgecil.analysis.pair_verdicts import Comparison
-    from edgecil.analysis.standings import ComparedGroup
-    from edgecil.experiments.protocol_results import ExperimentResults, ProtocolResults
-    from edgecil.experiments.status import ProtocolStatus
-    from edgecil.report.order_table import OrderTable
-    from edgecil.similarity.matrix import SimilaritySummary
-
-_MOST_PAIRS = 21  # in a terminal; of more, those with the leader
-_SHOWN = 50  # tasks of a sequence, and classes of a task
 _BOLD = (
     "Bold: the best mean, and every method whose difference from it, on the orders of both, has an "
     "interval that includes 0."
 )
 
 
-# Of an analysis.
+def terminal_tables(dataset: DatasetAnalysis) -> list[Table]:
+    """The tables that `edgecil analyze` prints, empty ones left out."""
+    pairs, note = select_pairs(dataset.comparisons, dataset.compared_groups)
+    comparisons = pairs_table("comparisons", pairs, note)
+    tables = [summary_table(dataset), boundary_table(dataset), comparisons]
+    return [table for table in tables if table.rows]
+
+
+def comparisons_table(dataset: DatasetAnalysis) -> Table:
+    """Pairs of methods on the orders that both ran."""
+    return pairs_table("comparisons", dataset.comparisons)
 
 
 def summary_table(
@@ -43,229 +44,191 @@ def summary_table(
 
     The rows are `ranked`, best mean first; `about` is a sentence for the caption in LaTeX.
     """
-    words, level = metric_words(dataset.metric), per_cent(dataset.level)
-    over = f"{dataset.table.order_name}s" if dataset.table.counts_orders else "runs"
-    counts = Column(over.split()[-1], 0)
-    shown = rank(dataset) if ranked is None else ranked
-    named = {name: named_orders(dataset, name) for name in shown}
-    labels = dict.fromkeys(f"{it.protocol} {it.label}" for own in named.values() for it in own)
-    probes = dict.fromkeys(it.label for own in named.values() for it in own if it.meaning)
-    rows: list[dict[Column, CsvCell]] = []
-    paper: list[dict[Column, CsvCell]] = []
-    for name in shown:
+    words = metric_words(dataset.metric)
+    methods = rank(dataset) if ranked is None else ranked
+    constructed = {name: named_orders(dataset, name) for name in methods}
+    columns, rows = filled_columns(_summary_rows(dataset, constructed))
+    noun = _noun(dataset)
+    table = Table(
+        "summary",
+        f"{words.title[0].upper()}{words.title[1:]} over {noun}s",
+        " ".join(_summary_notes(dataset, columns, has_constructed=any(constructed.values()))),
+        columns,
+        rows,
+        _best_means(dataset, methods, columns),
+        _BOLD,
+    )
+    probes = _probe_labels(constructed)
+    columns, rows = filled_columns(_paper_rows(dataset, constructed, probes))
+    ends = f"the {' and '.join(words.ends)} {noun}"
+    caption = (
+        f"Mean with its {per_cent(dataset.level)} interval, the value that 95 % of runs exceed, "
+        f"and {'grouped and spread similar classes' if probes else ends}"
+        f"{f', in {words.unit}' if words.unit else ''}. {about}"
+    ).rstrip()
+    bold = _best_means(dataset, methods, columns)
+    return replace(
+        table, paper=replace(table, caption=caption, columns=columns, rows=rows, bold=bold)
+    )
+
+
+def _noun(dataset: DatasetAnalysis) -> str:
+    """What the rows of a dataset are counted in: `class order`, `task order` or `run`."""
+    return dataset.table.order_name if dataset.table.counts_orders else "run"
+
+
+def _count_column(dataset: DatasetAnalysis) -> Column:
+    return Column(f"{_noun(dataset).split()[-1]}s", 0)
+
+
+def _probe_labels(constructed: Mapping[str, Sequence[NamedOrder]]) -> list[str]:
+    """Labels of the constructed orders, of all methods, that have a meaning."""
+    labels = [order.label for orders in constructed.values() for order in orders if order.meaning]
+    return list(dict.fromkeys(labels))
+
+
+def _end_columns(dataset: DatasetAnalysis) -> tuple[Column, Column]:
+    """The columns of the lowest and the highest value; one of them is called best."""
+    lowest, highest = metric_words(dataset.metric).ends
+    return Column(lowest, 1), Column(highest, 1)
+
+
+def _summary_rows(
+    dataset: DatasetAnalysis, constructed: Mapping[str, Sequence[NamedOrder]]
+) -> list[dict[Column, CsvCell]]:
+    """Return a row per method, with a column for each constructed order of any method."""
+    titles = []
+    for orders in constructed.values():
+        titles += [f"{order.protocol} {order.label}" for order in orders]
+    lowest, highest = _end_columns(dataset)
+    rows = []
+    for name, orders in constructed.items():
         method = dataset.methods[name]
-        claims, share, relation = method.claims, method.order_effect.order_share, method.correlation
-        r = relation.pearson if relation is not None and relation.stable else None
+        claims = method.claims
         low, high = claims.mean.interval or (None, None)
-        least, most = claims.next_run.interval or (None, None)
-        lowest, highest = (Column(end, 1) for end in words.ends)
-        ends = {lowest: claims.lowest, highest: claims.highest}
-        own = {f"{it.protocol} {it.label}": it.value for it in named[name]}
-        rows.append(
-            {
-                Column("method"): name,
-                Column("mean", 1): claims.mean.value,
-                Column("low", 1): low,
-                Column("high", 1): high,
-                Column("tail", 1): claims.tail.value,
-                Column("run low", 1): least,
-                Column("run high", 1): most,
-                **{Column(label, 1): own.get(label) for label in labels},
-                **ends,
-                Column("order, %", 0): None if share is None else 100.0 * share,
-                Column("r", 2, signed=True): r,
-                counts: claims.order_count,
-                Column("claims from"): _basis(method),
-            }
-        )
-        between = "" if low is None else f" ({low:.1f}–{high:.1f})"
-        short = {it.label: it.value for it in named[name]}
-        paper.append(
-            {
-                Column("method"): name,
-                Column("mean", 0): f"{claims.mean.value:.1f}{between}",
-                Column("95 % exceed", 1): claims.tail.value,
-                **({Column(label, 1): short.get(label) for label in probes} or ends),
-                counts: claims.order_count,
-            }
-        )
-    explained = {
+        run_low, run_high = claims.next_run.interval or (None, None)
+        row: dict[Column, CsvCell] = {
+            Column("method"): name,
+            Column("mean", 1): claims.mean.value,
+            Column("low", 1): low,
+            Column("high", 1): high,
+            Column("tail", 1): claims.tail.value,
+            Column("run low", 1): run_low,
+            Column("run high", 1): run_high,
+        }
+        values = {f"{order.protocol} {order.label}": order.value for order in orders}
+        for title in dict.fromkeys(titles):
+            row[Column(title, 1)] = values.get(title)
+        row[lowest] = claims.lowest
+        row[highest] = claims.highest
+        share = method.order_effect.order_share
+        row[Column("order, %", 0)] = None if share is None else 100.0 * share
+        row[Column("r", 2, signed=True)] = _stable_correlation(method)
+        row[_count_column(dataset)] = claims.order_count
+        row[Column("claims from")] = _basis(method)
+        rows.append(row)
+    return rows
+
+
+def _paper_rows(
+    dataset: DatasetAnalysis,
+    constructed: Mapping[str, Sequence[NamedOrder]],
+    probes: Sequence[str],
+) -> list[dict[Column, CsvCell]]:
+    """Return a row per method with the few columns that have room in a paper."""
+    lowest, highest = _end_columns(dataset)
+    rows = []
+    for name, orders in constructed.items():
+        claims = dataset.methods[name].claims
+        mean = f"{claims.mean.value:.1f}"
+        if claims.mean.interval is not None:
+            low, high = claims.mean.interval
+            mean += f" ({low:.1f}–{high:.1f})"
+        row: dict[Column, CsvCell] = {
+            Column("method"): name,
+            Column("mean", 0): mean,
+            Column("95 % exceed", 1): claims.tail.value,
+        }
+        values = {order.label: order.value for order in orders}
+        for label in probes:
+            row[Column(label, 1)] = values.get(label)
+        if not probes:
+            row[lowest] = claims.lowest
+            row[highest] = claims.highest
+        row[_count_column(dataset)] = claims.order_count
+        rows.append(row)
+    return rows
+
+
+def _stable_correlation(method: MethodAnalysis) -> float | None:
+    """Return the correlation with the predictor, if there are enough orders for one."""
+    correlation = method.correlation
+    return correlation.pearson if correlation is not None and correlation.stable else None
+
+
+def _summary_notes(
+    dataset: DatasetAnalysis, columns: Sequence[Column], *, has_constructed: bool
+) -> list[str]:
+    """Return the sentences that explain the columns of the summary."""
+    words, level = metric_words(dataset.metric), per_cent(dataset.level)
+    explanations = {
         "low": f"Low and high are the ends of the {level} interval of the mean.",
         "tail": "95 % of runs exceed the tail.",
         "run low": f"A new run lies between 'run low' and 'run high' with probability {level}.",
         "order, %": "'Order' is the share of the variance of runs that is due to the order.",
     }
     if dataset.predictor is not None:
-        explained["r"] = f"r is the correlation of {words.title} with {dataset.predictor.label}."
-    columns, cells = _filled(rows)
+        explanations["r"] = f"r is the correlation of {words.title} with {dataset.predictor.label}."
     titles = {column.title for column in columns}
     notes = [f"In {words.unit}."] if words.unit else []
-    notes += (text for key, text in explained.items() if key in titles)
-    if any(one.claims.trainings > one.claims.order_count for one in dataset.methods.values()):
-        notes.append(f"Worst and best are {over}, each the mean of its trainings.")
-    if labels and any(one.claims.mean.validity != "measured" for one in dataset.methods.values()):
+    notes += [text for title, text in explanations.items() if title in titles]
+    all_claims = [method.claims for method in dataset.methods.values()]
+    if any(claims.trainings > claims.order_count for claims in all_claims):
+        notes.append(f"Worst and best are {_noun(dataset)}s, each the mean of its trainings.")
+    if has_constructed and any(claims.mean.validity != "measured" for claims in all_claims):
         notes.append("Constructed orders do not count for mean, worst and best.")
-    extremes = f"the {' and '.join(words.ends)} {over[:-1]}"
-    caption = (
-        f"Mean with its {level} interval, the value that 95 % of runs exceed, and "
-        f"{'grouped and spread similar classes' if probes else extremes}"
-        f"{f', in {words.unit}' if words.unit else ''}. {about}"
-    ).rstrip()
-    table = Table(
-        "summary",
-        f"{words.title[0].upper()}{words.title[1:]} over {over}",
-        " ".join(notes),
-        columns,
-        cells,
-        _best_means(dataset, shown, columns),
-        _BOLD,
-    )
-    columns, cells = _filled(paper)
-    bold = _best_means(dataset, shown, columns)
-    short_table = replace(table, caption=caption, columns=columns, rows=cells, bold=bold)
-    return replace(table, paper=short_table)
-
-
-def _filled(
-    rows: Sequence[Mapping[Column, CsvCell]],
-) -> tuple[tuple[Column, ...], tuple[tuple[CsvCell, ...], ...]]:
-    """Columns that have a value, and their cells."""
-    kept = [one for one in rows[0] if any(row[one] is not None for row in rows)] if rows else []
-    return tuple(kept), tuple(tuple(row[one] for one in kept) for row in rows)
+    return notes
 
 
 def _best_means(
-    dataset: DatasetAnalysis, shown: Sequence[str], columns: Sequence[Column]
+    dataset: DatasetAnalysis, methods: Sequence[str], columns: Sequence[Column]
 ) -> frozenset[tuple[int, int]]:
     """Row and column of every mean that may be the best; none for a single method."""
+    if len(methods) < 2:
+        return frozenset()
     leader = rank(dataset)[0]
-    place = [column.title for column in columns].index("mean")
-    rows = set()
-    for row, name in enumerate(shown if len(shown) > 1 else ()):
+    mean_column = [column.title for column in columns].index("mean")
+    cells = set()
+    for row, name in enumerate(methods):
         pair = dataset.compare(leader, name)
         may_be_equal = pair is not None and pair.interval is not None and pair.better is None
         if name == leader or may_be_equal:
-            rows.add((row, place))
-    return frozenset(rows)
+            cells.add((row, mean_column))
+    return frozenset(cells)
 
 
 def _basis(method: MethodAnalysis) -> str:
-    from edgecil.sequences.user_sequences import USER_SEQUENCES as GIVEN
-    from edgecil.wording.phrases import count
-    from edgecil.wording.populations import unit_of
-
+    """The orders that the claims about a method rest on, and who chose them."""
     claims = method.claims
     orders = count(claims.order_count, unit_of(claims.population))
     if claims.mean.validity == "measured":
         return f"all {orders}"
-    chosen_by = " + ".join(name for name in claims.protocols if name != GIVEN)
+    chosen_by = " + ".join(name for name in claims.protocols if name != USER_SEQUENCES)
     return f"{orders} of {chosen_by}" if chosen_by else orders
-
-
-def comparisons_table(dataset: DatasetAnalysis) -> Table:
-    """Pairs of methods on the orders that both ran."""
-    return _pairs_table("comparisons", dataset.comparisons)
-
-
-def comparison_tables(comparison: MethodComparison) -> Iterator[Table | str]:
-    """The verdicts, and a row per pair of methods and dataset."""
-    from edgecil.wording.comparison_sentences import describe_comparisons
-
-    groups = comparison.compared_groups
-    reading = [comparison.reading] if comparison.reading else []
-    sentences = dict.fromkeys([*reading, *describe_comparisons(groups), *comparison.notes])
-    yield "".join(f"{sentence}\n" for sentence in sentences)
-    pairs, note = _shown_pairs(comparison.pairs, groups)
-    yield _pairs_table("differences", pairs, note)
-
-
-def _shown_pairs(
-    pairs: Sequence[Comparison], groups: Sequence[ComparedGroup]
-) -> tuple[Sequence[Comparison], str]:
-    """Return the pairs that a terminal shows: all, or of many those with the leader or baseline."""
-    if len(pairs) <= _MOST_PAIRS:
-        return pairs, ""
-    references = {
-        group.dataset: (group.against or group.leader).reference
-        for group in groups
-        if group.dataset is not None
-    }
-    shown = [pair for pair in pairs if references[pair.dataset] in pair.methods]
-    return shown, f" {len(shown)} of {len(pairs)} pairs; --json has all."
-
-
-_PLANNED = (
-    "Verdicts are for a number of runs that was chosen beforehand; to look again after further "
-    "runs, use compare's option 'anytime'."
-)
-_ANYTIME = "Verdicts hold however often one looks, and whenever one stops."
-
-
-def _pairs_table(name: str, pairs: Sequence[Comparison], note: str = "") -> Table:
-    rows: list[tuple[CsvCell, ...]] = []
-    bold: set[tuple[int, int]] = set()
-    several = len({pair.dataset for pair in pairs}) > 1
-    for pair in pairs:
-        if pair.better is not None:
-            bold.add((len(rows), int(several)))
-        new_run = pair.new_run_probability
-        won = 100.0 * (pair.wins + pair.ties / 2.0) / pair.n
-        rows.append(
-            (
-                *((pair.dataset,) if several else ()),
-                *(pair.ahead, pair.behind, pair.n, pair.difference, pair.low, pair.high, won),
-                *(None if new_run is None else 100.0 * new_run, pair.p),
-            )
-        )
-    level = next((pair.level for pair in pairs), LEVEL)
-    family = max((pair.adjusted_for for pair in pairs), default=1)
-    adjusted = f"; interval and p are adjusted for {family:,} comparisons (Holm)"
-    is_anytime = any(
-        pair.basis == "anytime" or pair.why_no_interval == "too early" for pair in pairs
-    )
-    rule = _ANYTIME if is_anytime else _PLANNED
-    return Table(
-        name,
-        "Pairs of methods",
-        f"Mean difference by which a method is ahead, with low and high of its {per_cent(level)} "
-        "interval, over the n orders (or runs, if orders are unknown) of both, the share of them "
-        "on which it is better (ties count half), the probability that it is better in a new run, "
-        f"and p, two-sided, of no mean difference{adjusted if family > 1 else ''}. "
-        f"{rule}{note}",
-        (
-            *map(Column, ("dataset", "ahead", "behind")[not several :]),
-            Column("n", 0),
-            *(Column(title, 2, signed=True) for title in ("difference", "low", "high")),
-            *(Column("won, %", 0), Column("new run, %", 0), Column("p", 4)),
-        ),
-        tuple(rows),
-        frozenset(bold),
-        "Bold: the better method, if the two can be told apart.",
-    )
-
-
-def terminal_tables(dataset: DatasetAnalysis) -> list[Table]:
-    """The tables that `edgecil analyze` prints, empty ones left out."""
-    pairs, note = _shown_pairs(dataset.comparisons, dataset.compared_groups)
-    comparisons = _pairs_table("comparisons", pairs, note)
-    tables = [summary_table(dataset), boundary_table(dataset), comparisons]
-    return [table for table in tables if table.rows]
 
 
 def boundary_table(dataset: DatasetAnalysis) -> Table:
     """The paper's view of each protocol, if hard, easy and random orders were run."""
-    from edgecil.sequences.protocols import GOALS, find_protocol, origin_sentences
-
-    ran = [name for name in dataset.table.protocols if name]
-    extreme = {name for name in ran if {*GOALS} <= {*(find_protocol(name).constructed or ())}}
-    random = {name for name in ran if find_protocol(name).constructed == ()}
+    extreme, random = [], []
+    for name in dataset.table.protocols:
+        constructed = find_protocol(name).constructed if name else None
+        if constructed == ():
+            random.append(name)
+        elif constructed is not None and {*GOALS} <= {*constructed}:
+            extreme.append(name)
     rows: list[tuple[CsvCell, ...]] = []
-    for method in dataset.methods if extreme and random else ():
-        for name in ran:
-            values = dataset.table.orders(method, name).accuracies
-            if name in extreme | random and len(values):
-                ends = (float(values.min()), float(values.max()))
-                rows.append((method, name, len(values), *ends, values.mean(), values.std()))
+    if extreme and random:
+        rows = _boundary_rows(dataset, {*extreme, *random})
     table = Table(
         "boundaries",
         "The paper's view: boundaries by protocol",
@@ -273,7 +236,9 @@ def boundary_table(dataset: DatasetAnalysis) -> Table:
         "deviation (ddof 0) as the EDGE paper reports them. Constructed orders are not random, so "
         "these are not estimates over all orders.",
         (
-            *(Column("method"), Column("protocol"), Column("orders", 0)),
+            Column("method"),
+            Column("protocol"),
+            Column("orders", 0),
             *(Column(title, 2) for title in ("lowest", "highest", "mean", "std")),
         ),
         tuple(rows),
@@ -282,151 +247,48 @@ def boundary_table(dataset: DatasetAnalysis) -> Table:
     return replace(table, paper=replace(table, caption=caption))
 
 
+def _boundary_rows(dataset: DatasetAnalysis, protocols: set[str]) -> list[tuple[CsvCell, ...]]:
+    """Return a row for every method and each of the protocols that it ran."""
+    rows: list[tuple[CsvCell, ...]] = []
+    for method in dataset.methods:
+        for name in dataset.table.protocols:
+            values = dataset.table.orders(method, name).accuracies
+            if name in protocols and len(values):
+                lowest, highest = float(values.min()), float(values.max())
+                rows.append(
+                    (method, name, len(values), lowest, highest, values.mean(), values.std())
+                )
+    return rows
+
+
 def orders_table(dataset: DatasetAnalysis, orders: OrderTable) -> Table:
     """Every order that was run, with the value of every method; never cut."""
     table = dataset.table
-    z = orders.z
-    columns = {Column(name, 1): orders.values[name].tolist() for name in dataset.methods}
-    if z is not None:
-        columns[Column("z", 2, signed=True)] = z.tolist()
+    columns: dict[Column, Sequence[CsvCell]] = {}
+    for name in dataset.methods:
+        columns[Column(name, 1)] = _without_nan(orders.values[name].tolist())
+    explained = ""
+    if orders.z is not None:
+        columns[Column("z", 2, signed=True)] = _without_nan(orders.z.tolist())
+        label = "" if dataset.predictor is None else dataset.predictor.label
+        explained = f"; z is {label} in standard deviations from its mean"
     if (orders.repeats > 1).any():
         columns[Column("repeats", 0)] = orders.repeats.tolist()
-    numbers = ([None if math.isnan(it) else it for it in column] for column in columns.values())
+    columns[Column("chosen by" if table.counts_orders else "run")] = orders.chosen_by
     names = class_names(table)
-    texts = {Column("chosen by" if table.counts_orders else "run"): orders.chosen_by}
     if names:
-        texts[Column("classes")] = [describe_sequence(names, it) for it in orders.sequences]
-    label = "" if dataset.predictor is None else dataset.predictor.label
-    explained = "" if z is None else f"; z is {label} in standard deviations from its mean"
+        columns[Column("classes")] = [
+            describe_sequence(names, sequence) for sequence in orders.sequences
+        ]
     return Table(
         "orders",
         f"All {table.order_name}s that were run" if table.counts_orders else "All runs",
         f"Accuracy of each method in %, lowest mean first{explained}."
         f"{' Tasks are separated by |.' if names else ''}",
-        (*columns, *texts),
-        tuple(zip(*numbers, *texts.values(), strict=True)),
+        tuple(columns),
+        tuple(zip(*columns.values(), strict=True)),
     )
 
 
-# Of single answers.
-
-
-def entry_table(
-    title: str, entries: Iterable[Mapping[str, Any]], *fields: str, width: int | None = None
-) -> Table:
-    """A row per entry with these fields that are not empty; the last one is short with a width."""
-    titles = [Column(one) for one in (title, *(field.replace("_", " ") for field in fields[1:]))]
-    columns, cells = _filled(
-        [{to: _cell(it[one]) for to, one in zip(titles, fields, strict=True)} for it in entries]
-    )
-    if width is not None and len(columns) > 1:
-        others = zip((one.title for one in columns[:-1]), *(row[:-1] for row in cells), strict=True)
-        room = width - sum(max(len(str(cell)) for cell in column) + 2 for column in others)
-        cells = tuple((*row[:-1], _brief(str(row[-1] or "–"), room)) for row in cells)
-    return make_table(columns, cells)
-
-
-def _brief(text: str, room: int) -> str:
-    """A text, its first sentence, or that without what it has in parentheses: what has room."""
-    sentence = text.split(". ")[0]
-    short = (one for one in (text, sentence, sentence.split(" (")[0]) if len(one) <= room)
-    return next(short, shorten(text, room))
-
-
-def _cell(value: Any) -> CsvCell:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, dict):
-        value = ", ".join(f"{name} = {own}" for name, own in _flat(value) if name != "schedule")
-    if isinstance(value, tuple) and value:
-        value = f"{', '.join(value)}, …"
-    return value or None
-
-
-def _flat(settings: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every setting as text; the name of one inside another has a dot: memory.per_class."""
-    for name, value in settings.items():
-        if isinstance(value, Mapping) and name != "schedule":
-            yield from _flat(value, f"{before}{name}.")
-        elif value is not None:
-            listed = ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else value
-            plain = f"[{listed}]" if isinstance(value, (list, tuple)) else str(listed)
-            yield f"{before}{name}", plain.lower() if isinstance(value, bool) else plain
-
-
-def results_table(results: Iterable[ProtocolResults], metric: str = "accuracy") -> Table:
-    """Mean, standard deviation and range of a metric, by method and protocol."""
-    words = metric_words(metric)
-    numbers = (Column(title, 2) for title in (f"mean {words.label}", "std", "min", "max"))
-    rows = []
-    for part in results:
-        some = "" if part.finished == part.planned else f" of {part.planned}"
-        numbers_of = (part.mean, part.std, part.min, part.max)
-        rows.append((part.method, part.protocol, f"{part.finished}{some}", *numbers_of))
-    meaning = words.description[0].lower() + words.description[1:]
-    return make_table(
-        ("method", "protocol", Column("sequences", 0), *numbers),
-        rows,
-        caption=f"{words.label}: {meaning} std: population standard deviation over the sequences.",
-    )
-
-
-def show_results(answer: ExperimentResults) -> Iterator[Table | str]:
-    """What was used, a row per method and protocol, and the work done."""
-    if answer.used:
-        yield f"{answer.used[0].upper()}{answer.used[1:]}\n"
-    yield results_table(answer.results, answer.metric)
-    unit = answer.unit.removesuffix("s") if answer.trained == 1 else answer.unit
-    work = f"Trained {answer.trained} {unit}, reused {answer.reused}. "
-    yield f"{work if answer.trained or answer.reused else ''}Results: {answer.directory}"
-    if answer.goal is not None:
-        yield str(answer.goal)
-
-
-def status_table(parts: Iterable[ProtocolStatus]) -> Table:
-    """Finished, planned and failed runs, by method and protocol."""
-    numbers = (Column(title, 0) for title in ("finished", "planned", "failed"))
-    rows = ((it.method, it.protocol, it.finished, it.planned, it.failed) for it in parts)
-    return make_table(("method", "protocol", *numbers), rows)
-
-
-def similarity_tables(answer: SimilaritySummary) -> Iterator[Table | str]:
-    """Mean similarity, and the most and least similar pairs of classes."""
-    from edgecil.classes import words_of
-
-    source = ", ".join(f"{key} {value}" for key, value in answer.source.items())
-    yield f"{answer.classes} classes, similarity {answer.mean:.3f} ± {answer.std:.3f} ({source})\n"
-    for title, pairs in (("most", answer.most_similar), ("least", answer.least_similar)):
-        rows = ((it.similarity, " – ".join(map(words_of, it.classes))) for it in pairs)
-        yield make_table((Column("", 3), f"{title} similar"), rows)
-    if answer.out is not None:
-        yield f"Saved to {answer.out}"
-
-
-def sequence_tables(answer: Any) -> Iterator[Table | str]:
-    """The tasks of each sequence in class names, below S, z and how close it is to the optimum."""
-    from edgecil.classes import words_of
-
-    for run in answer:
-        title = run.label
-        if run.profile is not None:
-            title += f"   S = {run.profile.score:.4f}   z = {run.profile.z:+.2f}"
-        if (optimum := run.certificate) is not None:
-            if optimum.objective != "adjacent":
-                title += f"   {optimum.objective} = {optimum.value:.4f}   z = {optimum.z:+.2f}"
-            gap = f"gap to a proven bound: {optimum.gap:.0%}"
-            title += f"   ({'optimal' if optimum.exact else gap})"
-        rows = []
-        for number, task in enumerate(run.tasks[:_SHOWN], 1):
-            hidden = f" … and {len(task) - _SHOWN} more" if len(task) > _SHOWN else ""
-            words = ", ".join(words_of(answer.names[class_]) for class_ in task[:_SHOWN])
-            rows.append((number, words + hidden))
-        more = len(run.tasks) - _SHOWN
-        caption = f"… and {more} more tasks" if more > 0 else ""
-        yield make_table((Column("task", 0), "classes"), rows, title=title, caption=caption)
-    if answer.similarity is not None:
-        yield (
-            "S: similarity of neighbouring tasks (mean over class pairs times classes per task).\n"
-            "z: standard deviations of S from the mean of all sequences (exact)."
-        )
-    yield from answer.notes
+def _without_nan(values: Sequence[float]) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in values]

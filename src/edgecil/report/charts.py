@@ -59,8 +59,11 @@ _CONFUSED = (
 
 def build_curves(dataset: DatasetAnalysis, words: MetricWords, suffix: str) -> ReportFigure | None:
     """A metric after each task; None if no method has it after at least two tasks."""
-    details = {name: own.curve for name, own in dataset.details.items()}
-    curves = {name: curve for name, curve in details.items() if curve is not None}
+    curves = {
+        name: details.curve
+        for name, details in dataset.details.items()
+        if details.curve is not None
+    }
     if not curves or any(np.isfinite(curve.mean).sum() < 2 for curve in curves.values()):
         return None
     all_claims = (dataset.methods[method].claims for method in curves)
@@ -96,8 +99,8 @@ def build_profiles(profiles: Mapping[str, PerformanceProfile], words: MetricWord
         "band: a higher line is better."
     )
     lines = {
-        name: (one.scores, 100.0 * one.share, 100.0 * one.low, 100.0 * one.high)
-        for name, one in profiles.items()
+        name: (profile.scores, 100.0 * profile.share, 100.0 * profile.low, 100.0 * profile.high)
+        for name, profile in profiles.items()
     }
     titles = ("runs above it, %", f"{words.title}, {words.unit}")
     return ReportFigure.of("profiles", caption, lambda width: _draw_lines(lines, *titles, width))
@@ -116,22 +119,28 @@ def _draw_lines(
     top, right = top + 24.0, width - 8.0
     bottom = top + (230.0 if width <= NARROW else 320.0)
     with_bands = len(lines) <= _MOST_BANDS
-    levels = [y for _, *all_ in lines.values() for y in all_[: 3 if with_bands else 1]]
+    levels = []
+    for _, middle, low, high in lines.values():
+        levels += [middle, low, high] if with_bands else [middle]
     up = Scale.around(np.concatenate(levels).tolist(), bottom, top, limits=(0.0, 100.0))
-    every = np.concatenate([x for x, *_ in lines.values()])
-    across = Scale(float(every.min()), float(every.max()) + 1e-9, 44.0, right - 4.0)
+    all_x = np.concatenate([x for x, *_ in lines.values()])
+    across = Scale(float(all_x.min()), float(all_x.max()) + 1e-9, 44.0, right - 4.0)
     marks += y_axis(up, 40.0, right, title=fit(y_title, width - 40.0, 12.0))
-    most = min(6 if width <= NARROW else 20, round(np.ptp(every)) + 1)
+    most = min(6 if width <= NARROW else 20, round(np.ptp(all_x)) + 1)
     marks += x_axis(across, bottom, bottom, most=most, title=x_title)
     drawn: list[Mark] = []
-    for name, (x, *all_) in lines.items():
+    for name, (x, middle, low, high) in lines.items():
         colour, dash = styles[name]
-        at = across.map(x).tolist()
-        middle, low, high = (list(zip(at, up.map(y).tolist(), strict=True)) for y in all_)
         if with_bands:
-            marks.append(Line((*low, *high[::-1]), "", fill=colour, opacity=0.13))
-        drawn.append(Line(tuple(middle), colour, 2.4, dash=dash, tip=name))
+            outline = (*_points(across, up, x, low), *_points(across, up, x, high)[::-1])
+            marks.append(Line(outline, "", fill=colour, opacity=0.13))
+        drawn.append(Line(_points(across, up, x, middle), colour, 2.4, dash=dash, tip=name))
     return Scene(width, bottom + 46.0, (*marks, *drawn))
+
+
+def _points(across: Scale, up: Scale, x: Floats, y: Floats) -> tuple[tuple[float, float], ...]:
+    """Return the positions of n points with coordinates x and y."""
+    return tuple(zip(across.map(x).tolist(), up.map(y).tolist(), strict=True))
 
 
 def draw_intervals(
@@ -188,7 +197,11 @@ def build_pairs(pairs: Sequence[Comparison], *, name: str) -> ReportFigure | Non
 
 def build_class_map(dataset: DatasetAnalysis, method: str, suffix: str) -> ReportFigure | None:
     """A method's heat map of classes by task; None if no result has counts per class."""
-    maps = {name: own.by_position for name, own in dataset.details.items()}
+    maps = {
+        name: details.by_position
+        for name, details in dataset.details.items()
+        if details.by_position is not None
+    }
     means = maps.get(method)
     if means is None or np.isnan(means).all():
         return None
@@ -196,9 +209,9 @@ def build_class_map(dataset: DatasetAnalysis, method: str, suffix: str) -> Repor
     last = np.flatnonzero(~np.isnan(means).all(axis=0))[-1]
     gain = means[:, last] - means[:, 0]
     order = np.argsort(np.nan_to_num(-gain if words.higher_is_better else gain), kind="stable")
-    every = np.concatenate([own for own in maps.values() if own is not None])
-    low = float(10.0 * np.floor(np.nanmin(every) / 10.0))
-    high = max(float(10.0 * np.ceil(np.nanmax(every) / 10.0)), low + 10.0)
+    all_means = np.concatenate(list(maps.values()))
+    low = float(10.0 * np.floor(np.nanmin(all_means) / 10.0))
+    high = max(float(10.0 * np.ceil(np.nanmax(all_means) / 10.0)), low + 10.0)
     limits = (low, high) if words.higher_is_better else (high, low)
     caption = (
         f"{words.classes}, by the task in which it comes: {method}, mean over orders. The classes "
@@ -268,23 +281,27 @@ def draw_class_map(
 
 def build_confusion(dataset: DatasetAnalysis) -> ReportFigure | None:
     """What images of each task are taken for, a panel per method; None if no run stored it."""
-    shown = {name: it.confusion for name, it in dataset.details.items() if it.confusion is not None}
-    if not shown:
+    confusions = {
+        name: details.confusion
+        for name, details in dataset.details.items()
+        if details.confusion is not None
+    }
+    if not confusions:
         return None
     caption = (
         "Predictions for the test images of each task after the last task, in per cent of its "
         "images: mean over orders. A wrong prediction names a class of the same, an earlier or "
         "a later task: an old class taken for a new one is 'wrong, later task'."
     )
-    return ReportFigure.of("confusion", caption, lambda width: draw_confusion(shown, width))
+    return ReportFigure.of("confusion", caption, lambda width: draw_confusion(confusions, width))
 
 
 def draw_confusion(methods: Mapping[str, Floats], width: float = WIDE) -> Scene:
     """Draw a bar for each task: right answers, and wrong ones by the task that they name."""
 
     def draw(method: str, box: Box) -> list[Mark]:
-        own = methods[method]
-        tasks = len(own)
+        shares = methods[method]  # (K, 4)
+        tasks = len(shares)
         up = Scale(0.0, 100.0, box.bottom, box.top)
         step = (box.right - box.left) / tasks
         gap = min(0.16 * step, 4.0)
@@ -297,7 +314,7 @@ def draw_confusion(methods: Mapping[str, Floats], width: float = WIDE) -> Scene:
                 marks.append(Text(middle, box.bottom + 15.0, str(task + 1), 11.0, "middle"))
             below = 0.0
             for part, label, colour in _CONFUSED:
-                share = float(own[task, part])
+                share = float(shares[task, part])
                 height = up(below) - up(below + share)
                 tip = f"task {task + 1}: {label} {share:.0f} %"
                 marks.append(bar(x, up(below + share), step - gap, height, colour, tip))
@@ -320,21 +337,21 @@ def build_prediction(
     clouds: dict[str, tuple[Floats, Floats, list[int], str]] = {}
     for method, analysis in dataset.methods.items():
         values, correlation = orders.values[method], analysis.correlation
-        own = _thin(np.flatnonzero(~np.isnan(orders.z) & ~np.isnan(values)), values)
-        if correlation is None or not own.size:
+        places = _thin(np.flatnonzero(~np.isnan(orders.z) & ~np.isnan(values)), values)
+        if correlation is None or not places.size:
             continue
         r = correlation.pearson if correlation.stable else None
         text = "no r" if r is None else f"r = {signed(r, 2)}"
-        clouds[method] = (orders.z[own], values[own], own.tolist(), text)
+        clouds[method] = (orders.z[places], values[places], places.tolist(), text)
     if not clouds:
         return None
     label = dataset.predictor.label
-    some = ""
+    selection = ""
     if len(orders) > _MOST_DOTS:
-        some = f" (at most {_MOST_DOTS:,}, evenly from the lowest value to the highest)"
+        selection = f" (at most {_MOST_DOTS:,}, evenly from the lowest value to the highest)"
     caption = (
-        f"{label} against the {words.title} of each method, one dot per order that was run{some}; "
-        "r is the correlation over the orders that were not constructed."
+        f"{label} against the {words.title} of each method, one dot per order that was run"
+        f"{selection}; r is the correlation over the orders that were not constructed."
     )
     return ReportFigure.of(
         name, caption, lambda width: draw_prediction(clouds, label, words.title, width)
@@ -361,11 +378,11 @@ def draw_prediction(
     Each has (n,) values of the predictor, (n,) accuracies, n places of the orders in the page's
     table, and the coefficient as text.
     """
-    every = np.concatenate([z for z, *_ in clouds.values()]).tolist()
+    all_z = np.concatenate([z for z, *_ in clouds.values()]).tolist()
 
     def draw(method: str, box: Box) -> list[Mark]:
         z, values, places, correlation = clouds[method]
-        across = Scale.around(every, box.left + 4.0, box.right - 4.0)
+        across = Scale.around(all_z, box.left + 4.0, box.right - 4.0)
         up = Scale.around(values.tolist(), box.bottom, box.top)
         marks = y_axis(up, box.left, box.right, most=4, size=11.0)
         marks += x_axis(across, box.bottom, box.bottom, most=5, size=11.0)
@@ -382,8 +399,8 @@ def build_over_datasets(analysis: Analysis) -> ReportFigure | None:
     """Differences of each pair over all datasets and on each; None with one dataset."""
     rows: list[tuple[str, float, tuple[float, float] | None, str]] = []
     for overall in analysis.over_datasets:
-        both = f"{overall.ahead} − {overall.behind}"
-        rows.append((f"{both}, all datasets", overall.difference, overall.interval, overall.grade))
+        title = f"{overall.ahead} − {overall.behind}, all datasets"
+        rows.append((title, overall.difference, overall.interval, overall.grade))
         for dataset in analysis.datasets:
             pair = dataset.compare(overall.ahead, overall.behind)
             if pair is not None:

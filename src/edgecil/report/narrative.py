@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +14,13 @@ from edgecil.analysis.similarities import NO_CLASS_NAMES
 from edgecil.io.numbers import per_cent, rounded, rounded_limit
 from edgecil.runs.identity import inside, listed, training_facts
 from edgecil.runs.run_table import FINISHED, Runs
-from edgecil.sequences.protocols import PROTOCOLS, describe_origins, find_protocol
+from edgecil.sequences.protocols import (
+    PROTOCOLS,
+    USER_SEQUENCES,
+    describe_origins,
+    find_protocol,
+)
 from edgecil.sequences.space import count_text
-from edgecil.sequences.user_sequences import USER_SEQUENCES as GIVEN
 from edgecil.wording.analysis_sentences import method_warnings, pooled_notes
 from edgecil.wording.comparison_sentences import describe_leader, describe_pair
 from edgecil.wording.metric_words import MetricWords
@@ -53,17 +58,18 @@ def describe_setting(dataset: DatasetAnalysis, orders: int) -> list[str]:
         what.append(f"{orders:,} of {base}{power.translate(_RAISED)} orders run")
     else:
         what.append("class orders unknown")
-    what.append(describe_runs(dataset))
+    what.append(describe_run_counts(dataset))
     return [*what, *(f"{name} {value}" for name, value in setup_facts(dataset).items())]
 
 
-def describe_runs(dataset: DatasetAnalysis) -> str:
+def describe_run_counts(dataset: DatasetAnalysis) -> str:
     """How many runs each method has, of how many that are planned."""
     finished, planned = _count_runs(dataset)
-    texts = {
-        name: f"{number:,}" if number == planned[name] else f"{number:,} of {planned[name]:,}"
-        for name, number in finished.items()
-    }
+    texts = {}
+    for name, number in finished.items():
+        texts[name] = f"{number:,}"
+        if number < planned[name]:
+            texts[name] += f" of {planned[name]:,}"
     if len(set(texts.values())) == 1:
         return f"{next(iter(texts.values()))} runs of {'each' if len(texts) > 1 else 'one'} method"
     if len(texts) <= MOST_NAMED:
@@ -85,27 +91,34 @@ def _count_runs(dataset: DatasetAnalysis) -> tuple[dict[str, int], dict[str, int
     """By method, different trainings with a result, and those that were planned."""
     table = dataset.table
     keys = np.stack([table.method, table.sequence, table.seed])
-    counts: list[dict[str, int]] = []
-    for rows in (table.status == FINISHED, np.ones(len(table), dtype=bool)):
-        methods = np.unique(keys[:, rows], axis=1)[0].tolist()
-        counts.append({n: methods.count(table.methods.index(n)) for n in dataset.methods})
-    return counts[0], counts[1]
+    finished = np.unique(keys[:, table.status == FINISHED], axis=1)[0].tolist()
+    planned = np.unique(keys, axis=1)[0].tolist()
+    numbers = {name: table.methods.index(name) for name in dataset.methods}
+    return (
+        {name: finished.count(number) for name, number in numbers.items()},
+        {name: planned.count(number) for name, number in numbers.items()},
+    )
 
 
 def setup_facts(dataset: DatasetAnalysis) -> dict[str, str]:
     """What was trained and how, as far as it is recorded: setup, backbone, epochs, encoder."""
-    configs = [config for one in dataset.experiments for config in one.configs]
     facts = training_facts(dataset.experiments, dataset.methods)
-    facts |= (origins := describe_origins(dataset.provenance))
-    uses = any(find_protocol(name).needs_similarity for name in dataset.table.protocols)
-    if uses and not origins:
+    origins = describe_origins(dataset.provenance)
+    facts |= origins
+    uses_similarity = any(find_protocol(name).needs_similarity for name in dataset.table.protocols)
+    if uses_similarity and not origins:
         facts["similarity by"] = listed(
             inside(config, "similarity", "file") or inside(config, "similarity", "encoder")
-            for config in configs
+            for config in _configs(dataset)
         )
     if dataset.table.chance is not None:
         facts["chance level"] = f"{rounded(dataset.table.chance)} %"
     return {name: text for name, text in facts.items() if text}
+
+
+def _configs(dataset: DatasetAnalysis) -> list[Mapping[str, Any]]:
+    """The configurations of all experiments that a dataset's runs are from."""
+    return [config for experiment in dataset.experiments for config in experiment.configs]
 
 
 def about_training(dataset: DatasetAnalysis) -> str:
@@ -114,14 +127,20 @@ def about_training(dataset: DatasetAnalysis) -> str:
     if dataset.table.counts_orders:
         all_claims = [method.claims for method in dataset.methods.values()]
         counts = [claims.order_count for claims in all_claims]
-        facts.append(f"mean over {_count_range(counts, dataset.table.order_name)}")
-        if any(it.trainings > it.order_count for it in all_claims):
-            facts[-1] += f", {_count_range((it.trainings for it in all_claims), 'training')}"
-        elif len(own := {it.shared_seeds == 0 for it in all_claims}) == 1:
-            seeds = "each with its own training seed" if own.pop() else "one training seed for all"
-            facts[-1] += f", {seeds}"
-    setting = [f"Setting: {' '.join(_what(dataset))}; {'; '.join(facts)}."] if facts else []
-    return " ".join([*setting, *pooled_notes(dataset)])
+        averaged = f"mean over {_count_range(counts, dataset.table.order_name)}"
+        has_own_seeds = {claims.shared_seeds == 0 for claims in all_claims}
+        if any(claims.trainings > claims.order_count for claims in all_claims):
+            trainings = [claims.trainings for claims in all_claims]
+            averaged += f", {_count_range(trainings, 'training')}"
+        elif has_own_seeds == {True}:
+            averaged += ", each with its own training seed"
+        elif has_own_seeds == {False}:
+            averaged += ", one training seed for all"
+        facts.append(averaged)
+    sentences = pooled_notes(dataset)
+    if facts:
+        sentences = [f"Setting: {' '.join(_what(dataset))}; {'; '.join(facts)}.", *sentences]
+    return " ".join(sentences)
 
 
 def _count_range(numbers: Iterable[int], noun: str) -> str:
@@ -133,13 +152,14 @@ def describe_answer(
     dataset: DatasetAnalysis, ranked: Sequence[str], words: MetricWords
 ) -> list[str]:
     """The answer in one sentence, then sentences on what it rests on."""
-    best, *others = ranked
+    best, *other_methods = ranked
     metric = "" if words.name == "accuracy" else words.title
     sentences = []
-    if len(others) == 1:
-        pair = dataset.compare(best, others[0])
+    if len(other_methods) == 1:
+        second = other_methods[0]
+        pair = dataset.compare(best, second)
         sentences.append(
-            f"{best} has the best mean {words.title}, but no order in common with {others[0]}."
+            f"{best} has the best mean {words.title}, but no order in common with {second}."
             if pair is None
             else describe_pair(pair, metric)
         )
@@ -151,7 +171,7 @@ def describe_answer(
             if isinstance(pair, Comparison)
         ]
     sentences.append(describe_claims(dataset.methods[best].claims, best, words.name))
-    sentences += _furthest(dataset, others, words)
+    sentences += _furthest(dataset, other_methods, words)
     table = dataset.table
     if not table.has_orders:
         if table.seeds_are == "":
@@ -160,18 +180,21 @@ def describe_answer(
                 "said about other class orders, and order and training cannot be told apart."
             )
         return sentences
-    measured = any(one.claims.mean.validity == "measured" for one in dataset.methods.values())
-    if set(table.protocols) == {GIVEN} and not measured:
+    methods = dataset.methods.values()
+    is_measured = any(method.claims.mean.validity == "measured" for method in methods)
+    if set(table.protocols) == {USER_SEQUENCES} and not is_measured:
         sentences.append(
             "This holds if your orders were not chosen by their results or their similarity."
         )
-    has_shares = any(one.order_effect.order_share is not None for one in dataset.methods.values())
-    return sentences + noise_sentences(dataset, ranked)[has_shares:]  # the chart shows the shares
+    noise = noise_sentences(dataset, ranked)
+    if any(method.order_effect.order_share is not None for method in methods):
+        noise = noise[1:]  # the chart shows the shares
+    return [*sentences, *noise]
 
 
 def _furthest(dataset: DatasetAnalysis, names: Sequence[str], words: MetricWords) -> list[str]:
-    """The constructed order that lies furthest from a method's random orders, if one does."""
-    distances = []
+    """The constructed order that lies furthest from the interval of a new run, if one does."""
+    furthest, sentence = 0.0, ""
     for name in names:
         claims = dataset.methods[name].claims
         low, high = claims.next_run.interval or (-np.inf, np.inf)
@@ -180,33 +203,39 @@ def _furthest(dataset: DatasetAnalysis, names: Sequence[str], words: MetricWords
                 f"A new run of {name} lies between {rounded_limit(low)} and {rounded_limit(high)} "
                 f"{words.unit} ({per_cent(claims.level)}); it reaches {rounded(value)} {meaning}."
             )
-            distances.append((max(low - value, value - high), text))
-    return [text for far, text in [max(distances, default=(0.0, ""))] if far > 0.0]
+            furthest, sentence = max((furthest, sentence), (max(low - value, value - high), text))
+    return [sentence] if furthest > 0.0 else []
 
 
 def noise_sentences(dataset: DatasetAnalysis, ranked: Sequence[str]) -> list[str]:
     """How far the differences between orders may be training noise."""
     effects = {name: dataset.methods[name].order_effect for name in ranked}
-    repeated = {name: e for name, e in effects.items() if e.order_share is not None}
-    if not repeated:
-        once = all(effect.repeated_orders == 0 for effect in effects.values())
-        once = once and dataset.table.counts_orders
-        text = "Each order was trained once, so differences between orders include training noise."
-        return [text] if once else []
+    share_of_method = {
+        name: effect.order_share
+        for name, effect in effects.items()
+        if effect.order_share is not None
+    }
+    if not share_of_method:
+        is_repeated = any(effect.repeated_orders for effect in effects.values())
+        if is_repeated or not dataset.table.counts_orders:
+            return []
+        return [
+            "Each order was trained once, so differences between orders include training noise."
+        ]
     shares: list[str] = []
-    for name, effect in list(repeated.items())[:MOST_NAMED]:
-        assert effect.order_share is not None
+    for name, share in list(share_of_method.items())[:MOST_NAMED]:
+        effect = effects[name]
         between = ""
         if effect.order_share_interval is not None:
             low, high = (100.0 * end for end in effect.order_share_interval)
             between = f" ({per_cent(dataset.level)} interval {low:.0f} to {high:.0f})"
         what = "" if shares else " of the variance of single trainings"
-        shares.append(f"{100.0 * effect.order_share:.0f} %{between}{what} of {name}")
-    lucky = [name for name, effect in effects.items() if effect.exceeds_noise is False]
+        shares.append(f"{100.0 * share:.0f} %{between}{what} of {name}")
     sentences = [f"The order explains {', '.join(shares)}."]
-    if lucky:
+    noisy = [name for name, effect in effects.items() if effect.exceeds_noise is False]
+    if noisy:
         sentences.append(
-            f"Training noise alone could make the range of {list_methods(lucky)} as wide as it is."
+            f"Training noise alone could make the range of {list_methods(noisy)} as wide as it is."
         )
     return sentences
 
@@ -214,33 +243,34 @@ def noise_sentences(dataset: DatasetAnalysis, ranked: Sequence[str]) -> list[str
 def next_step(dataset: DatasetAnalysis, ranked: Sequence[str]) -> str:
     """What to run next, for the method that needs it most."""
     steps = {name: dataset.methods[name].next_step for name in ranked}
-    name = max(steps, key=lambda one: (steps[one].order_count, steps[one].repeats))
+    name = max(steps, key=lambda method: (steps[method].order_count, steps[method].repeats))
     text = describe_step(steps[name])
     return f"{name}: {text}" if len(steps) > 1 else text[0].upper() + text[1:]
 
 
 def warnings(dataset: DatasetAnalysis) -> list[str]:
     """Everything a reader should know before trusting the numbers."""
-    others = remarks(dataset)
-    notes = [note for note in dataset.notes if note not in others]
+    harmless = missing_facts(dataset)
+    notes = [note for note in dataset.notes if note not in harmless]
     return [*method_warnings(dataset), *notes]
 
 
-def remarks(dataset: DatasetAnalysis) -> list[str]:
+def missing_facts(dataset: DatasetAnalysis) -> list[str]:
     """What the analysis lacks because the runs do not have it; the numbers are no less certain."""
     return [note for note in dataset.notes if note.startswith(NO_CLASS_NAMES)]
 
 
 def glossary(dataset: DatasetAnalysis) -> dict[str, str]:
     """What the names on the page mean, by name."""
-    configs = [config for experiment in dataset.experiments for config in experiment.configs]
     entries = {}
     for name in dataset.protocols:
         if name in PROTOCOLS:
             protocol = PROTOCOLS[name]
-            objective = listed(config.get("objective") for config in configs)
-            asked = f" (objective: {objective})" if protocol.takes_objective and objective else ""
-            entries[name] = f"{protocol.summary}{asked}."
+            objective = listed(config.get("objective") for config in _configs(dataset))
+            optimised = ""
+            if protocol.takes_objective and objective:
+                optimised = f" (objective: {objective})"
+            entries[name] = f"{protocol.summary}{optimised}."
     predictor = dataset.predictor
     if predictor is not None and predictor.name == "adjacent":
         origin = "" if predictor.origin is None else f", from {predictor.origin}"

@@ -77,8 +77,8 @@ class OrderTable:
         values = {}
         for name in dataset.methods:
             orders = dataset.table.orders(name)
-            known = dict(zip(orders.sequences, orders.accuracies.tolist(), strict=True))
-            values[name] = np.array([known.get(one, np.nan) for one in self.sequences])
+            value_of = dict(zip(orders.sequences, orders.accuracies.tolist(), strict=True))
+            values[name] = np.array([value_of.get(order, np.nan) for order in self.sequences])
         return replace(self, values=values)
 
     @cached_property
@@ -125,9 +125,9 @@ def named_orders(dataset: DatasetAnalysis, method: str) -> tuple[NamedOrder, ...
 
 def rank(dataset: DatasetAnalysis) -> list[str]:
     """All methods, from best to worst mean."""
+    means = {name: method.claims.mean.value or 0.0 for name, method in dataset.methods.items()}
     sign = -1.0 if metric_words(dataset.metric).higher_is_better else 1.0
-    means = {name: sign * (it.claims.mean.value or 0.0) for name, it in dataset.methods.items()}
-    return sorted(means, key=means.__getitem__)
+    return sorted(means, key=lambda name: sign * means[name])
 
 
 def list_pairs(dataset: DatasetAnalysis, ranked: Sequence[str]) -> list[Comparison]:

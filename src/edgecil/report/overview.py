@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,8 +33,7 @@ from edgecil.report.drawing import (
 from edgecil.report.figure import ReportFigure
 from edgecil.report.order_table import NamedOrder, OrderTable, named_orders
 from edgecil.report.theme import protocol_style
-from edgecil.sequences.protocols import find_protocol
-from edgecil.sequences.user_sequences import USER_SEQUENCES as GIVEN
+from edgecil.sequences.protocols import USER_SEQUENCES, find_protocol
 from edgecil.statistics.distributions import grid
 from edgecil.wording.metric_words import MetricWords, metric_words
 
@@ -77,6 +76,11 @@ class OverviewRow:
         """Whether a protocol has so many orders that only the ends are drawn as dots."""
         return max(Counter(self.protocols).values(), default=0) > _MOST_DOTS
 
+    def value_of(self, label: str) -> float | None:
+        """Return the value of the constructed order with a label; None if it was not run."""
+        values = {order.label: order.value for order in self.named}
+        return values.get(label)
+
     def without_middle(self) -> OverviewRow:
         """Return the row with the lowest and highest values of each crowded protocol only."""
         names = np.array(self.protocols)
@@ -114,19 +118,25 @@ def build_overview(
 
 def _row(dataset: DatasetAnalysis, name: str, orders: OrderTable) -> OverviewRow:
     method, values = dataset.methods[name], orders.values[name]
-    own = np.flatnonzero(~np.isnan(values))
-    own = own[np.argsort(values[own], kind="stable")]
-    chosen = [orders.choices[place] for place in own.tolist()]
-    every = [one for one in dataset.table.protocols if find_protocol(one).exhaustive]
+    places = np.flatnonzero(~np.isnan(values))
+    places = places[np.argsort(values[places], kind="stable")]
     return OverviewRow(
         name,
         method.claims,
-        values[own],
-        tuple(next((p for p, _ in one if p not in every), "") for one in chosen),
-        own,
+        values[places],
+        tuple(_choosing_protocol(orders.choices[place]) for place in places.tolist()),
+        places,
         named_orders(dataset, name),
         method.order_effect.order_share,
     )
+
+
+def _choosing_protocol(choices: Iterable[tuple[str, str]]) -> str:
+    """Return the first protocol that chose an order; "" if only one that takes every order did."""
+    for protocol, _ in choices:
+        if not find_protocol(protocol).exhaustive:
+            return protocol
+    return ""
 
 
 def draw_overview(
@@ -171,10 +181,10 @@ def _columns(rows: Sequence[OverviewRow], words: MetricWords) -> dict[str, tuple
     columns = {"mean": (112.0, [_decimal(row.claims.mean.value) for row in rows])}
     if any(row.claims.tail.value is not None for row in rows) and words.higher_is_better:
         columns["95 % exceed"] = (84.0, [_decimal(row.claims.tail.value) for row in rows])
-    probes = dict.fromkeys(one.label for row in rows for one in row.named if one.meaning)
+    probes = dict.fromkeys(order.label for row in rows for order in row.named if order.meaning)
     for label in probes:
-        cells = [{one.label: one.value for one in row.named}.get(label) for row in rows]
-        columns[label] = (max(text_width(label, 11.5) + 14.0, 52.0), list(map(_decimal, cells)))
+        cells = [_decimal(row.value_of(label)) for row in rows]
+        columns[label] = (max(text_width(label, 11.5) + 14.0, 52.0), cells)
     if not probes:
         columns[words.ends[0]] = (56.0, [f"{row.claims.lowest:.1f}" for row in rows])
         columns[words.ends[1]] = (56.0, [f"{row.claims.highest:.1f}" for row in rows])
@@ -204,13 +214,13 @@ def _beside(
     between = _between(row.claims)
     is_stacked = height >= 44.0 and between != ""
     shift = 80.0 if between and not is_stacked else 0.0
-    mean, *others = numbers.values()
+    mean, *further_texts = numbers.values()
     y = base - 1.0 if is_stacked else base + 4.0
     marks.append(Text(ends[0] - shift, y, mean, size + 1.0, "end", bold=True))
     if between:
         y = base + 14.0 if is_stacked else base + 4.0
         marks.append(Text(ends[0], y, between, 11.0, "end", colour="faint"))
-    for text, end in zip(others, ends[1:], strict=True):
+    for text, end in zip(further_texts, ends[1:], strict=True):
         marks.append(Text(end, base + 4.0, text, 12.0, "end"))
     return marks
 
@@ -252,10 +262,10 @@ def _draw_row(row: OverviewRow, scale: Scale, base: float, height: float) -> lis
     for protocol in sorted(by_count, key=bool):  # the fewest last, on top
         chosen = np.flatnonzero(names == protocol)
         colour, shape = protocol_style(protocol)
-        many = 2 * len(chosen) > len(x)
+        is_most = 2 * len(chosen) > len(x)
         data = {"method": row.name, "orders": " ".join(map(str, row.orders[chosen].tolist()))}
-        size = radius if many else max(1.35 * radius, 3.4)
-        opacity = 0.55 if protocol == "" else 0.6 if many and len(x) > 12 else 0.95
+        size = radius if is_most else max(1.35 * radius, 3.4)
+        opacity = 0.55 if protocol == "" else 0.6 if is_most and len(x) > 12 else 0.95
         marks.append(Dots(x[chosen], y[chosen], size, colour, shape, opacity, data))
     if claims.next_run.interval is not None:
         low, high = map(scale, claims.next_run.interval)
@@ -269,7 +279,7 @@ def _draw_row(row: OverviewRow, scale: Scale, base: float, height: float) -> lis
 
 
 def _hill(row: OverviewRow, scale: Scale, base: float, height: float) -> Line:
-    """The density above the base line: that of the values themselves if there are very many."""
+    """The density above the base line; with very many values, a histogram of them."""
     if row.is_crowded:
         counts, edges = np.histogram(row.values, bins=_BARS)
         density = counts.astype(np.float64)
@@ -290,14 +300,14 @@ def _labels(row: OverviewRow, scale: Scale, base: float) -> list[Mark]:
     low, high = row.claims.next_run.interval or (row.claims.lowest, row.claims.highest)
     taken = [(scale(low), scale(high))]
     marks: list[Mark] = []
-    for one in sorted(row.named, key=lambda order: (order.meaning == "", order.value)):
-        at, width = scale(one.value), text_width(one.label, 11.0)
-        left = at - width + 4.0 if one.value < low else at - 4.0
+    for order in sorted(row.named, key=lambda order: (order.meaning == "", order.value)):
+        x, width = scale(order.value), text_width(order.label, 11.0)
+        left = x - width + 4.0 if order.value < low else x - 4.0
         left = min(max(left, scale.start - 8.0), scale.end + 8.0 - width)
         if all(left + width < start or left > end for start, end in taken):
             taken.append((left, left + width))
-            colour = protocol_style(one.protocol)[0]
-            marks.append(Text(left, base - 7.0, one.label, 11.0, colour=colour))
+            colour, _ = protocol_style(order.protocol)
+            marks.append(Text(left, base - 7.0, order.label, 11.0, colour=colour))
     return marks
 
 
@@ -330,7 +340,7 @@ def _entries(rows: Sequence[OverviewRow], kind: str) -> list[Entry]:
     protocols = sorted({name for row in rows for name in row.protocols} - {""})
     for place, protocol in enumerate(protocols):
         label = protocol if place else f"{kind} of {protocol}"
-        label = f"your {kind}" if protocol == GIVEN else label
+        label = f"your {kind}" if protocol == USER_SEQUENCES else label
         entries.append(Entry(label, *protocol_style(protocol)))
     if any("" in row.protocols for row in rows):
         label = "other order" if protocols else "order"
@@ -352,15 +362,15 @@ def explain(dataset: DatasetAnalysis) -> str:
     """How to read the bars and the numbers of the chart, in a few sentences."""
     sentences = []
     methods = dataset.methods.values()
-    if any(one.claims.order_count >= _LEAST_SHAPE for one in methods):
+    if any(method.claims.order_count >= _LEAST_SHAPE for method in methods):
         sentences.append(
             "Grey: the distribution over orders and trainings. The thin bar holds a new run with "
             f"probability {per_cent(dataset.level)} and counts how uncertain that distribution is."
         )
-    if any(one.order_effect.order_share is not None for one in methods):
+    if any(method.order_effect.order_share is not None for method in methods):
         name = dataset.table.order_name
         sentences.append(f"Order: how much of the variance of runs is due to the {name}.")
-    if any(one.claims.probes for one in methods):
+    if any(method.claims.probes for method in methods):
         sentences.append(
             "Constructed orders are drawn beside the random ones and belong to no mean; nothing "
             "says that they are the best or worst possible."

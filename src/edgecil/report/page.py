@@ -66,18 +66,22 @@ class Origin:
 def compose_page(
     dataset: DatasetAnalysis,
     origin: Origin,
-    others: Sequence[DatasetAnalysis] = (),
-    together: Section | None = None,
+    by_other_metrics: Sequence[DatasetAnalysis] = (),
+    all_datasets: Section | None = None,
 ) -> Page:
-    """Compose the page of one dataset; its switch shows `others`, the runs by other metrics."""
+    """Compose the page of one dataset, with a switch to analyses of its runs by other metrics.
+
+    `all_datasets` is the section on all datasets of the analysis, if there are several.
+    """
     orders = OrderTable.of(dataset)
-    by_metric = {dataset.metric: orders, **{o.metric: orders.by_metric_of(o) for o in others}}
-    views = [
-        build_view(one, by_metric[one.metric], suffix=f"-{one.metric}" if place else "")
-        for place, one in enumerate((dataset, *others))
-    ]
-    if together is not None:
-        views[0] = replace(views[0], sections=(together, *views[0].sections))
+    by_metric = {dataset.metric: orders}
+    views = [build_view(dataset, orders)]
+    for analysis in by_other_metrics:
+        by_metric[analysis.metric] = orders.by_metric_of(analysis)
+        view = build_view(analysis, by_metric[analysis.metric], suffix=f"-{analysis.metric}")
+        views.append(view)
+    if all_datasets is not None:
+        views[0] = replace(views[0], sections=(all_datasets, *views[0].sections))
     order_table = views[0].tables["orders"]
     assert order_table is not None
     confusion = build_confusion(dataset) if views[0].maps else None
@@ -134,20 +138,26 @@ def _data(dataset: DatasetAnalysis, by_metric: Mapping[str, OrderTable]) -> Mark
     `tasks` has the task of every class, since the order inside a task does not count.
     """
     orders, has_orders = by_metric[dataset.metric], dataset.table.has_orders
+    tasks = []
+    if has_orders:
+        tasks = [sequence.task_of().tolist() for sequence in orders.sequences]
     metrics = {}
-    for name, own in by_metric.items():
+    for name, values_on_orders in by_metric.items():
         words = metric_words(name)
         metrics[name] = {
             "label": words.title,
             "unit": words.unit,
             "up": words.higher_is_better,
-            "values": {printable(method): _rounded(it) for method, it in own.values.items()},
+            "values": {
+                printable(method): _rounded(values)
+                for method, values in values_on_orders.values.items()
+            },
         }
     data: dict[str, Any] = {
         "classes": list(map(printable, class_names(dataset.table))),
         "count": len(orders),
         "number_of_tasks": dataset.table.space.tasks if has_orders else 0,
-        "tasks": [it.task_of().tolist() for it in orders.sequences] if has_orders else [],
+        "tasks": tasks,
         "chosen": list(map(printable, orders.chosen_by)),
         "methods": list(map(printable, dataset.methods)),
         "metrics": metrics,
@@ -207,14 +217,15 @@ def _facts(dataset: DatasetAnalysis, origin: Origin) -> dict[str, str]:
     """Versions, machine and durations, if they are recorded."""
     identities = [experiment.identity.settings for experiment in dataset.experiments]
     recorded = {
-        name: listed(one.get(name) for one in identities)
+        name: listed(settings.get(name) for settings in identities)
         for name in ("edgecil", "torch", "machine", "cpu", "gpu")
     }
+    machine = [recorded[name] for name in ("machine", "cpu", "gpu") if recorded[name]]
     facts = {
         "edgecil": origin.version or recorded["edgecil"],
         "torch": recorded["torch"],
-        "machine": " ".join(filter(None, map(recorded.get, ("machine", "cpu", "gpu")))),
-        "device": listed(one.get("environment", {}).get("device") for one in identities),
+        "machine": " ".join(machine),
+        "device": listed(settings.get("environment", {}).get("device") for settings in identities),
     }
     seeds = ", ".join(map(str, sorted(set(dataset.table.seed.tolist()))[:10]))
     facts["training seeds"] = seeds if dataset.table.shares_seeds else "one for each training"
@@ -222,8 +233,8 @@ def _facts(dataset: DatasetAnalysis, origin: Origin) -> dict[str, str]:
     if seconds:
         facts["training and tests"] = format_duration(sum(seconds.values()))
     if len(seconds) > 1:
-        by_method = (f"{name} {format_duration(own)}" for name, own in seconds.items())
-        facts["of which"] = ", ".join(by_method)
+        durations = [f"{name} {format_duration(spent)}" for name, spent in seconds.items()]
+        facts["of which"] = ", ".join(durations)
     return {name: value for name, value in facts.items() if value}
 
 
@@ -236,7 +247,7 @@ def _commands(configs: Mapping[str, tuple[str, str]], origin: Origin) -> Iterato
         for name, (directory, _) in configs.items():
             yield ["edgecil", "run", "--config", f"{folder}/{name}", "--out", f"{directory}-again"]
         repeated = {directory for directory, _ in configs.values()}
-        sources = [f"{one}-again" if one in repeated else one for one in sources]
+        sources = [f"{name}-again" if name in repeated else name for name in sources]
         out = None if out is None else f"{out.rstrip('/')}-again"
     words = ["edgecil", "report", *sources, *([] if out is None else ["--out", out])]
     for name, value in vars(origin.options).items():

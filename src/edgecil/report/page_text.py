@@ -27,7 +27,7 @@ def printable(text: str) -> str:
     'a b c'
     """
     if not text.isprintable():
-        text = "".join(one if one.isprintable() or one == "\n" else " " for one in text)
+        text = "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in text)
     return text if text.isascii() else _RIGHT_TO_LEFT.sub("\u2068\\g<0>\u2069", text)
 
 

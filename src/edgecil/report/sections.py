@@ -13,7 +13,7 @@ from importlib.metadata import entry_points
 
 from edgecil.analysis.answers import Analysis, DatasetAnalysis
 from edgecil.errors import name_parameters
-from edgecil.report import charts, narrative, tables
+from edgecil.report import analysis_tables as tables, charts, narrative
 from edgecil.report.figure import ReportFigure
 from edgecil.report.order_table import OrderTable, list_pairs, rank
 from edgecil.report.overview import build_overview, explain
@@ -71,13 +71,13 @@ class MetricView:
         """Every figure."""
         added = (part.figure for section in self.sections for part in section.parts)
         shown = (self.overview, self.curves, self.pairs, *self.maps.values(), *added)
-        return [one for one in shown if one is not None]
+        return [figure for figure in shown if figure is not None]
 
     @property
     def all_tables(self) -> list[Table]:
         """Every table."""
         added = (part.table for section in self.sections for part in section.parts)
-        return [one for one in (*self.tables.values(), *added) if one is not None]
+        return [table for table in (*self.tables.values(), *added) if table is not None]
 
 
 def build_view(dataset: DatasetAnalysis, orders: OrderTable, *, suffix: str = "") -> MetricView:
@@ -106,7 +106,7 @@ def build_view(dataset: DatasetAnalysis, orders: OrderTable, *, suffix: str = ""
         charts.build_curves(dataset, words, suffix),
         charts.build_pairs(pairs, name=f"pairs{suffix}"),
         len(pairs) if len(pairs) > _MOST_PAIRS else 0,
-        {name: one for name, one in maps.items() if one is not None},
+        {name: figure for name, figure in maps.items() if figure is not None},
         {
             key: replace(table, name=f"{table.name}{suffix}") if table.rows else None
             for key, table in shown.items()

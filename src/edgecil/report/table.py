@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
@@ -105,6 +105,16 @@ def make_table(
     return Table(name, title, caption, tuple(made), tuple(map(tuple, rows)))
 
 
+def filled_columns(
+    rows: Sequence[Mapping[Column, CsvCell]],
+) -> tuple[tuple[Column, ...], tuple[tuple[CsvCell, ...], ...]]:
+    """Return the columns that have a value in some row, and the cells of all rows in them."""
+    if not rows:
+        return (), ()
+    columns = tuple(column for column in rows[0] if any(row[column] is not None for row in rows))
+    return columns, tuple(tuple(row[column] for column in columns) for row in rows)
+
+
 def as_csv(table: Table) -> str:
     """The table as CSV: numbers with all digits, empty cells for missing values."""
     return format_csv([table.headers, *table.rows])
@@ -157,7 +167,9 @@ def _marked(table: Table, escape: Callable[[str], str], bold: str) -> list[list[
 def as_text(table: Table, width: int = 100) -> str:
     """The table for a terminal: long texts wrap; columns that do not fit are a second table."""
     rows = table.formatted()
-    widths = [_widest([c.title, *(row[i] for row in rows)]) for i, c in enumerate(table.columns)]
+    widths = []
+    for place, title in enumerate(table.headers):
+        widths.append(_widest([title, *(row[place] for row in rows)]))
     if sum(widths) + len(_GAP) * (len(widths) - 1) > width:
         most = max(width // 2, 10)
         for place, column in enumerate(table.columns):

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from typing_extensions import Unpack
 
-from edgecil.analysis.answers import SCHEMA, Analysis
+from edgecil.analysis.analysis import as_analysis
+from edgecil.analysis.answers import SCHEMA, Analysis, DatasetAnalysis
 from edgecil.analysis.similarities import SimilarityLike
-from edgecil.analysis.sources import Source
+from edgecil.analysis.sources import (
+    Source,
+    available_metrics,
+    is_saved_analysis,
+    join_sources,
+    list_sources,
+)
 from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.experiments.experiment import Experiment
 from edgecil.hints import Level
@@ -85,19 +92,7 @@ def write_report(
         open: open the pages in the web browser.
         reading: see :class:`~edgecil.runs.reading.reading_options.ReadingOptions`.
     """
-    from edgecil.analysis.analysis import as_analysis
-    from edgecil.analysis.sources import (
-        available_metrics,
-        is_saved_analysis,
-        join_sources,
-        list_sources,
-    )
-
-    runs = None
     source = join_sources(source, more)
-    if not isinstance(source, Analysis) and not is_saved_analysis(source):
-        runs = list_sources(source)  # all metrics are of one moment
-        source = cast(Any, runs)
     options = dict[str, Any](
         reading,
         classifier=classifier,
@@ -105,41 +100,27 @@ def write_report(
         predictor=predictor,
         level=level,
     )
-    analysis = as_analysis(source, metric=metric, **options)
-    available = {*(() if runs is None or live else available_metrics(runs))}
-    others = [
-        as_analysis(source, metric=name, **options)
-        for name in OFFERED
-        if name in available - {analysis.options.metric}
-    ]
+    analysis, by_other_metrics = _analyse(source, metric, options, all_metrics=not live)
     folder = _folder(analysis, out)
-    check_owner(folder, "report")
-    try:
-        claim(folder, "report")
-    except EdgecilError as error:
-        if out is not None:
-            raise
-        raise EdgecilError(
-            f"{str(error).rstrip('.')}; to write the report elsewhere, give a folder as `out`."
-        ) from error
+    _claim_folder(folder, is_chosen=out is not None)
+    all_datasets = datasets_section(analysis)
+    has_folders = len(analysis.datasets) > 1
     pages, files = [], dict[Path, bytes]()
-    together = datasets_section(analysis)
-    several = len(analysis.datasets) > 1
     for dataset in analysis.datasets:
-        place = folder / slug(dataset.dataset) if several else folder
+        page_folder = folder / slug(dataset.dataset) if has_folders else folder
         origin = Origin(
             analysis.sources,
             None if out is None else str(out),
-            str(place),
+            str(page_folder),
             analysis.options,
-            f"../{_ANALYSIS_FILE}" if several else _ANALYSIS_FILE,
+            f"../{_ANALYSIS_FILE}" if has_folders else _ANALYSIS_FILE,
             analysis.version,
             live,
         )
-        same = [o for other in others for o in other.datasets if o.dataset == dataset.dataset]
-        page = compose_page(dataset, origin, same, together)
-        files |= page_files(page, place, live=live)
-        pages.append(place / _PAGE_FILE)
+        same_runs = _datasets_named(dataset.dataset, by_other_metrics)
+        page = compose_page(dataset, origin, same_runs, all_datasets)
+        files |= page_files(page, page_folder, live=live)
+        pages.append(page_folder / _PAGE_FILE)
     if not live:
         files[folder / _ANALYSIS_FILE] = checked_json(analysis, SCHEMA)
     replace_files(files.items())
@@ -147,6 +128,40 @@ def write_report(
     if open:
         report.open()
     return report
+
+
+def _analyse(
+    source: Any, metric: str | None, options: Mapping[str, Any], *, all_metrics: bool
+) -> tuple[Analysis, list[Analysis]]:
+    """Return the analysis of a source, and of the same runs by the other metrics of the switch."""
+    if isinstance(source, Analysis) or is_saved_analysis(source):
+        return as_analysis(source, metric=metric, **options), []
+    source = list_sources(source)  # read once, so that all metrics are of one moment
+    analysis = as_analysis(source, metric=metric, **options)
+    if not all_metrics:
+        return analysis, []
+    available = {*available_metrics(source)} - {analysis.options.metric}
+    names = [name for name in OFFERED if name in available]
+    return analysis, [as_analysis(source, metric=name, **options) for name in names]
+
+
+def _datasets_named(name: str, analyses: Sequence[Analysis]) -> list[DatasetAnalysis]:
+    """Return what each of the analyses says about the dataset with a name."""
+    datasets = [dataset for analysis in analyses for dataset in analysis.datasets]
+    return [dataset for dataset in datasets if dataset.dataset == name]
+
+
+def _claim_folder(folder: Path, *, is_chosen: bool) -> None:
+    """Take a folder for a report; where the user did not choose it, an error says how to."""
+    check_owner(folder, "report")
+    try:
+        claim(folder, "report")
+    except EdgecilError as error:
+        if is_chosen:
+            raise
+        raise EdgecilError(
+            f"{str(error).rstrip('.')}; to write the report elsewhere, give a folder as `out`."
+        ) from error
 
 
 def watch_report(source: str | Path, *, seconds: float = 10.0, **options: Any) -> Report:
@@ -180,7 +195,8 @@ def page_files(page: Page, folder: Path, *, live: bool = False) -> dict[Path, by
     files: dict[Path, bytes] = {}
     if not live:
         for figure, kinds in page.figures:
-            files |= {folder / "figures" / name: it for name, it in figure.files(kinds)}
+            for name, content in figure.files(kinds):
+                files[folder / "figures" / name] = content
         for table in page.tables:
             for suffix, write in files_of(table).items():
                 files[folder / "tables" / f"{table.name}{suffix}"] = write(table).encode()
