@@ -114,7 +114,7 @@ def describe_runs(
     details = {}
     for method, names in answered.items():
         steps, by_class, confused = (
-            {sequence: np.mean(some, axis=0) for sequence, some in by_sequence.items()}
+            {sequence: _mean_over_repeats(repeats) for sequence, repeats in by_sequence.items()}
             for by_sequence in values.get(method, ({}, {}, {}))
         )
         chosen = {it for name in names for it in table.orders(method, name).sequences}
@@ -131,6 +131,11 @@ def describe_runs(
                 first_of_method,
             )
     return details
+
+
+def _mean_over_repeats(repeats: Sequence[Floats]) -> Floats:
+    """Return the mean of arrays of one shape; a single one, the usual case, as it is."""
+    return repeats[0] if len(repeats) == 1 else np.mean(repeats, axis=0)
 
 
 def _first_tasks(

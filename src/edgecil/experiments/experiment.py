@@ -233,44 +233,60 @@ class Experiment(Entries[MethodRuns]):
         """
         chosen = METRICS.resolve(metric)
         with self.snapshot()._reading() as store:
-            stored = store.recorded_identity()
-            rows = labelled_runs(store)
-            lost = set(store.failures())
+            shown_names = sorted(self.renamed.items())
+            rows, table = store.once(
+                f"table of {classifier} with {shown_names}",
+                lambda: self._read_rows(store, classifier),
+            )
+        values = metric_values([result for *_, result in rows], chosen, classifier)
+        by_class = None
+        if METRICS[chosen].of_classes and table.arranges == "classes":
+            # It is the same for every metric.
+            name = f"final accuracy by class, {classifier}"
+            by_class = store.once(name, lambda: _final_by_class(rows, classifier))
+        return replace(table, metric=chosen, values=values, by_class=by_class)
+
+    def _read_rows(
+        self, store: StoreReader, classifier: str | None
+    ) -> tuple[list[LabelledRun], Runs]:
+        """Return every run of the methods with a classifier, and the table without values."""
+        stored = store.recorded_identity()
+        rows = labelled_runs(store)
+        failed = set(store.failures())
         if not rows:
             raise DataError(f"{self.directory} contains no results yet.")
         if classifier is not None:
             rows = _with_classifier(rows, classifier)
-        methods, seeds, protocols, labelled, results = zip(*rows, strict=True)
-        values = metric_values(results, chosen, classifier)
-        sequences = [it.sequence for it in labelled]
-        repeats = [repeat_of(it.tasks, seed) for it, seed in zip(sequences, seeds, strict=True)]
+        methods, seeds, protocols, labelled, _ = zip(*rows, strict=True)
+        sequences = [run.sequence for run in labelled]
+        repeats = None
+        if stored.get(SEEDS) != FROM_LOGS:
+            repeats = [
+                repeat_of(sequence.tasks, seed)
+                for sequence, seed in zip(sequences, seeds, strict=True)
+            ]
         task_orders = find_task_orders(stored)
         if task_orders is not None:
             sequences = [task_orders.collapse(sequence) for sequence in sequences]
-        by_class = None
-        if METRICS[chosen].of_classes and task_orders is None:  # it is the same for every metric
-            name = f"final accuracy by class, {classifier}"
-            by_class = store.once(name, lambda: _final_by_class(rows, classifier))
         identity = stored.get("dataset", {})
         settings = {method: meaning(stored, method) for method in dict.fromkeys(methods)}
-        digests = {method: digest_of(own) for method, own in settings.items()}
-        return Runs.of(
+        digests = {method: digest_of(of_method) for method, of_method in settings.items()}
+        table = Runs.of(
             [self.renamed.get(method, method) for method in methods],
             sequences,
-            values,
+            np.full(len(rows), np.nan),
             protocol=protocols,
-            label=[it.label for it in labelled],
+            label=[run.label for run in labelled],
             seed=seeds,
-            repeat=None if stored.get(SEEDS) == FROM_LOGS else repeats,
-            status=[_status(row, lost) for row in rows],
+            repeat=repeats,
+            status=[_status(row, failed) for row in rows],
             identity=[digests[method] for method in methods],
-            settings={digests[method]: own for method, own in settings.items()},
+            settings={digests[method]: of_method for method, of_method in settings.items()},
             dataset=identity.get("name", ""),
-            metric=chosen,
             names=_arranged_names(identity, task_orders),
-            by_class=by_class,
             arranges="classes" if task_orders is None else "tasks",
         )
+        return rows, table
 
     def status(self) -> Status:
         """Return how far the experiment is, by method and protocol, and what is being trained."""

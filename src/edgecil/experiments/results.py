@@ -161,12 +161,11 @@ class RunResult:
 
         It is that of the main classifier.
         """
-        accuracies = np.full(len(self.nodes), np.nan)
-        for place, node in enumerate(self.nodes):
-            if node.training is not None:
-                right, inputs = node.training
-                accuracies[place] = 100.0 * right / inputs
-        return accuracies
+        accuracies = []
+        for node in self.nodes:
+            right, inputs = node.training or (math.nan, 1)
+            accuracies.append(100.0 * right / inputs)
+        return np.array(accuracies)
 
     def matrix(self, classifier: str | None = None) -> Floats:
         """Return the accuracy on task s after task t, (K, K); NaN above the diagonal."""
