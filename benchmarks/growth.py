@@ -27,7 +27,7 @@ from edgecil.backbones.named import default_backbone
 from edgecil.data import Dataset
 from edgecil.data.dataset import Examples
 from edgecil.methods import Environment, Schedule, get_method, method_names
-from edgecil.methods.class_statistics import ClassGaussians, align
+from edgecil.methods.class_statistics import ClassGaussians, align_classifier
 from edgecil.methods.memory import MemoryBudget
 from edgecil.methods.task import Scenario
 
@@ -93,7 +93,7 @@ def alignment(classes: int, repeats: int) -> float:
     with Scenario(drawings(classes)).task(tasks, 0) as task:
         for _ in range(repeats):
             start = time.process_time()
-            align(head, statistics, schedule, task, batches=classes, stage="alignment")
+            align_classifier(head, statistics, schedule, task, batches=classes, stage="alignment")
             seconds.append(time.process_time() - start)
     return min(seconds)
 

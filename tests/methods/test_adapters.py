@@ -9,7 +9,7 @@ from torch import nn
 
 from edgecil.backbones.vit import Sockets
 from edgecil.methods import get_method
-from edgecil.methods.adapters import Adapter, adapt, class_means, dropout, fresh_adapters
+from edgecil.methods.adapters import Adapter, adapt, dropout, fresh_adapters, mean_features
 from edgecil.methods.frozen_features import PretrainedMethod
 from edgecil.methods.task import Scenario
 from tests.toys import QUICK, SMALL, build
@@ -82,7 +82,7 @@ def test_a_single_class_leaves_the_features_as_they_are() -> None:
 
 def test_class_means_by_hand() -> None:
     features = torch.tensor([[1.0, 0.0], [0.0, 4.0], [3.0, 2.0]])
-    means = class_means(features, torch.tensor([0, 1, 0]))
+    means = mean_features(features, torch.tensor([0, 1, 0]))
     assert means.tolist() == [[2.0, 1.0], [0.0, 4.0]]
 
 

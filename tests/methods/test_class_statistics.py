@@ -3,7 +3,12 @@ from __future__ import annotations
 import pytest
 import torch
 
-from edgecil.methods.class_statistics import ClassGaussians, ClassMixtures, align, separation_loss
+from edgecil.methods.class_statistics import (
+    ClassGaussians,
+    ClassMixtures,
+    align_classifier,
+    separation_loss,
+)
 from edgecil.methods.settings import Schedule
 from edgecil.methods.task import Scenario
 from tests.toys import TASKS, seeded, toy_dataset
@@ -132,7 +137,7 @@ def test_aligning_draws_alike_from_all_classes_in_so_many_batches() -> None:
         statistics.add(torch.full((3, 2), 10.0 * label))
     schedule = Schedule(epochs=2, learning_rate=1e-3, batch_size=6, augment=())
     with Scenario(toy_dataset(train=1)).task(TASKS[:2], 0) as task:
-        align(classifier, statistics, schedule, task, batches=2, stage="alignment")
+        align_classifier(classifier, statistics, schedule, task, batches=2, stage="alignment")
     assert [len(batch) for batch in classifier.batches] == [6] * (2 * 2)
     for epoch in (classifier.batches[:2], classifier.batches[2:]):
         drawn = sorted(round(value / 10.0) for batch in epoch for value in batch)

@@ -11,7 +11,7 @@ from torch import nn
 
 from edgecil.methods.adapters import Adapter
 from edgecil.methods.method import saved
-from edgecil.methods.mos import MOS, merge
+from edgecil.methods.mos import MOS, merge_adapters
 from tests.toys import SMALL, TASKS, Bench, build, learn, learn_all
 
 BENCH = Bench("mos", SMALL, epochs=1, optimizer="adam", learning_rate=0.01)
@@ -33,7 +33,7 @@ def constant(value: float) -> nn.ModuleList:
 def test_merging_by_hand() -> None:
     """0.9 · 10 + 0.1 · (1 + 3 + 8) / 3"""
     adapters = constant(10.0)
-    merge(adapters, [constant(1.0), constant(3.0), constant(8.0)], 0.1)
+    merge_adapters(adapters, [constant(1.0), constant(3.0), constant(8.0)], 0.1)
     for parameter in adapters.parameters():
         torch.testing.assert_close(parameter, torch.full_like(parameter, 9.4))
 

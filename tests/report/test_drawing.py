@@ -18,7 +18,7 @@ from edgecil.report.drawing import (
     Scene,
     Text,
     bar,
-    fit,
+    cut_text,
     legend,
     nice_ticks,
     text_width,
@@ -130,8 +130,8 @@ def test_a_legend_wraps_at_its_width() -> None:
 
 
 def test_names_are_cut_to_their_room() -> None:
-    assert fit("x" * 100, 70.0).endswith("…")
-    assert text_width(fit("x" * 100, 70.0), 13.0) <= 70.0
+    assert cut_text("x" * 100, 70.0).endswith("…")
+    assert text_width(cut_text("x" * 100, 70.0), 13.0) <= 70.0
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])

@@ -23,7 +23,7 @@ from edgecil.report.figure import svg_file
 from edgecil.report.narrative import describe_answer
 from edgecil.report.order_table import OrderTable, rank
 from edgecil.report.page import Origin, compose_page
-from edgecil.report.page_text import printable, signed
+from edgecil.report.page_text import printable, signed_number
 from edgecil.report.sections import datasets_section
 from edgecil.report.table import as_latex, files_of
 from edgecil.runs.identity import ExperimentRecord, Identity
@@ -263,7 +263,7 @@ def test_several_datasets_share_a_section(dataset, tmp_path) -> None:
     texts = {
         m.text for f, _ in page.figures if f.name == "datasets" for m in f.wide.marks if is_text(m)
     }
-    assert any(text.startswith(signed(over.difference)) for text in texts)
+    assert any(text.startswith(signed_number(over.difference)) for text in texts)
     assert "… on other" in texts
 
 

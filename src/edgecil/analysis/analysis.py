@@ -40,10 +40,10 @@ from edgecil.analysis.similarities import (
 from edgecil.analysis.sources import (
     DatasetRuns,
     Source,
-    class_names,
     gather,
     is_saved_analysis,
     join_sources,
+    registered_names,
 )
 from edgecil.analysis.terms import Terms
 from edgecil.errors import UsageError, format_value, unknown_name_error
@@ -196,7 +196,7 @@ def _analyze_dataset(
     return DatasetAnalysis(
         table.dataset,
         table.metric,
-        replace(table, names=class_names(runs.table), by_class=None),
+        replace(table, names=registered_names(runs.table), by_class=None),
         methods,
         comparisons,
         summary,

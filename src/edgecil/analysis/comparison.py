@@ -32,7 +32,7 @@ from edgecil.options import checked
 from edgecil.runs.published import PublishedResult
 from edgecil.runs.reading.reading_options import ReadingOptions
 from edgecil.wording.comparison_sentences import describe_comparisons
-from edgecil.wording.published import describe_published
+from edgecil.wording.published_sentences import describe_published
 
 if TYPE_CHECKING:
     import pandas

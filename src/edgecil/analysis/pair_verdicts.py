@@ -24,7 +24,7 @@ from edgecil.runs.run_table import Runs
 from edgecil.statistics.distributions import SAME
 from edgecil.statistics.posterior import Interval, cut
 from edgecil.statistics.verdicts import LEAST_RUNS, LEVEL, Grade, grade
-from edgecil.wording.verdicts import NoVerdict
+from edgecil.wording.missing_verdicts import NoVerdict
 
 _Key = TypeVar("_Key", bound=Hashable)
 

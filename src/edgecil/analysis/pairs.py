@@ -32,8 +32,8 @@ from edgecil.statistics.posterior import Combination, Interval, Posterior, combi
 from edgecil.statistics.sequential import ConfidenceSequence
 from edgecil.statistics.student import Sample, Student
 from edgecil.statistics.verdicts import LEAST_RUNS
+from edgecil.wording.missing_verdicts import NoVerdict
 from edgecil.wording.populations import population_words
-from edgecil.wording.verdicts import NoVerdict
 
 Known = Posterior | Combination | Student
 
@@ -392,7 +392,7 @@ def average_pairs(pairs: Sequence[PairDifferences]) -> PairDifferences | None:
     students = [part for part in textbook if part is not None]
     over: Known
     if len(students) == len(known):
-        over = student.average(students)
+        over = student.average_equally(students)
     else:
         over = combine(known, [1.0 / len(known)] * len(known))
     means = np.array([pair.mean for pair in pairs if pair.has_interval])

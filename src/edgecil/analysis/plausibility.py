@@ -51,7 +51,7 @@ def _check_bounds(table: Runs) -> None:
         )
 
 
-def in_per_cent(table: Runs) -> tuple[Runs, list[str]]:
+def fractions_to_per_cent(table: Runs) -> tuple[Runs, list[str]]:
     """Return values of a file's own metric times 100 if all are fractions, and a note on it."""
     given = table.values[~np.isnan(table.values)]
     bounded = np.isfinite(find_metric(table.metric).bounds).all()

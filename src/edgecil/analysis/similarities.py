@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from edgecil.analysis.samples import random_protocols
-from edgecil.analysis.sources import DatasetRuns, class_names
+from edgecil.analysis.sources import DatasetRuns, registered_names
 from edgecil.classes import ClassList
 from edgecil.errors import EdgecilError, UsageError, wrong_value_error
 from edgecil.runs.run_table import Runs
@@ -73,7 +73,7 @@ def find_similarity(
         if runs.experiments:
             experiment = runs.experiments[0]
             return experiment.similarity(), [*notes, *experiment.notes()], ""
-        names = class_names(table)
+        names = registered_names(table)
         if names is not None:
             return text_similarity(ClassList(table.dataset, names)), notes, ""
         reason = (
@@ -88,7 +88,7 @@ def find_similarity(
 def _select(matrix: Similarity, table: Runs, what: str) -> Similarity:
     """Return a given similarity, reduced to the table's classes."""
     ids = np.array(table.classes)
-    names = class_names(table)
+    names = registered_names(table)
     unnamed = matrix.names == numbered_names(len(matrix))
     if names is not None and not unnamed:
         return align(matrix, names, what)

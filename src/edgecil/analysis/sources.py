@@ -501,11 +501,11 @@ def _with_names(table: Runs) -> Runs:
     """Return the table with classes numbered 0 ... N-1 and, if the dataset is registered, named."""
     if table.names is not None:
         return table.renumbered()
-    names = class_names(table)
+    names = registered_names(table)
     return table if names is None else replace(table.renumbered(), names=names)
 
 
-def class_names(table: Runs) -> tuple[str, ...] | None:
+def registered_names(table: Runs) -> tuple[str, ...] | None:
     """Return the names of a table's classes by their ids; None if they are not registered."""
     if table.names is not None or not table.has_orders:
         return table.names

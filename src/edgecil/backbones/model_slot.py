@@ -164,7 +164,7 @@ def supply_model(model: SlotModel) -> None:
 
 def build_model(name: str, shape: tuple[int, ...], seed: int) -> SlotBackbone:
     """Return a new network on the CPU, in training mode; its function is called under a seed."""
-    with seeded(seed, "cpu"):
+    with seeded_generators(seed, "cpu"):
         return SlotBackbone(_make(name), name, shape)
 
 
@@ -214,7 +214,7 @@ def model_fingerprint(name: str) -> str:
     """Return a digest of a model's code and of its weights, built under seed 0."""
     model = find_model(name)
     digest = hashlib.sha256(b"" if model.source is None else model.source.digest.encode())
-    with seeded(0, "cpu"):
+    with seeded_generators(0, "cpu"):
         module = _make(name)
     digest.update(str(module).encode())
     for key, value in sorted(module.state_dict().items()):
@@ -231,7 +231,7 @@ def model_config(name: str) -> tuple[Normalise | None, int | None]:
     if name.startswith(HUB):
         return _transformers_config(name.removeprefix(HUB))
     if name.startswith(TIMM) or find_model(name).module is not None:
-        with seeded(0, "cpu"):
+        with seeded_generators(0, "cpu"):
             module = find_model(name).module or _make(name)
         stated: Any = getattr(module, "pretrained_cfg", None)
         if isinstance(stated, Mapping) and stated.get("mean") and stated.get("std"):
@@ -263,7 +263,7 @@ def _source_of(kind: type) -> code.CodeSource | None:
 
 
 @contextmanager
-def seeded(seed: int, device: str | torch.device) -> Iterator[None]:
+def seeded_generators(seed: int, device: str | torch.device) -> Iterator[None]:
     """Seed the global generators inside the `with` block and restore them afterwards."""
     python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
     on_gpu = torch.device(device).type == "cuda"

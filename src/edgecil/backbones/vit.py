@@ -163,7 +163,7 @@ class ViTBlock(nn.Module):  # type: ignore[misc]
         self.norm1 = _norm(layout)
         self.attn = Attention(layout.width, layout.heads)
         self.norm2 = _norm(layout)
-        self.mlp = MLP(layout)
+        self.mlp = FeedForward(layout)
 
     def forward(
         self, tokens: torch.Tensor, prefix: Prefix | None, adapter: nn.Module | None
@@ -199,7 +199,7 @@ class Attention(nn.Module):  # type: ignore[misc]
         return tokens.unflatten(-1, (self.heads, -1)).transpose(1, 2)
 
 
-class MLP(nn.Module):  # type: ignore[misc]
+class FeedForward(nn.Module):  # type: ignore[misc]
     """Two linear maps with a smooth rectifier between them."""
 
     def __init__(self, layout: ViTLayout) -> None:

@@ -69,7 +69,7 @@ def _captions(source: str, classes: ClassList) -> list[str]:
     return list(find_captions(classes, source))
 
 
-def find_similarity(directory: Path, dataset: str, names: tuple[str, ...] | None) -> Similarity:
+def stored_similarity(directory: Path, dataset: str, names: tuple[str, ...] | None) -> Similarity:
     """Return the saved similarity, or that of the class names by the bundled encoder."""
     path = directory / SIMILARITY_FILE
     if path.is_file():

@@ -13,7 +13,7 @@ import numpy as np
 
 from edgecil.entries import Entries
 from edgecil.errors import DataError, EdgecilError, unknown_name_error
-from edgecil.experiments.chosen_similarity import find_similarity, note_sources
+from edgecil.experiments.chosen_similarity import note_sources, stored_similarity
 from edgecil.experiments.config import ExperimentConfig
 from edgecil.experiments.config_values import build_config
 from edgecil.experiments.goal_status import GoalStatus
@@ -299,7 +299,7 @@ class Experiment(Entries[MethodRuns]):
         `run` saves it in the directory. Where no protocol required one, it is that of the class
         names.
         """
-        return find_similarity(self.directory, self.dataset, self.names)
+        return stored_similarity(self.directory, self.dataset, self.names)
 
     def notes(self) -> list[str]:
         """Return one sentence if calls of `run` described another similarity than this one."""

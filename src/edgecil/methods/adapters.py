@@ -103,6 +103,6 @@ def adapt(
     return adapters.requires_grad_(False)
 
 
-def class_means(features: Tensor, labels: Tensor) -> Tensor:
+def mean_features(features: Tensor, labels: Tensor) -> Tensor:
     """Return the mean features (classes, d) of each class, from features (n, d), labels (n,)."""
     return torch.stack([features[labels == label].mean(dim=0) for label in labels.unique()])

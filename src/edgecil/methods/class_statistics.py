@@ -117,7 +117,7 @@ class ClassMixtures:
         return self.means[self.shares > 0]
 
 
-def align(
+def align_classifier(
     classifier: nn.Module,
     statistics: ClassGaussians | ClassMixtures,
     schedule: Schedule,

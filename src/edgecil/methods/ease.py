@@ -20,7 +20,7 @@ from edgecil.backbones.features import content_name
 from edgecil.hints import Count, NotNegative
 from edgecil.io.directory import waiting_lock
 from edgecil.io.files import replace_file
-from edgecil.methods.adapters import adapt, class_means, load_adapters
+from edgecil.methods.adapters import adapt, load_adapters, mean_features
 from edgecil.methods.entry import register_method
 from edgecil.methods.frozen_features import PretrainedMethod
 from edgecil.methods.method import Environment, saved
@@ -109,10 +109,10 @@ class EASE(PretrainedMethod):
         )
         self.adapters += load_adapters(self.vit, bottleneck, weights)
         labels = task.alone().labels
-        means = [class_means(features, labels) for features in self.subspaces(task.inputs)]
+        means = [mean_features(features, labels) for features in self.subspaces(task.inputs)]
         self.prototypes.append(torch.stack(means))
         if self.config.unmodified:
-            frozen = class_means(self.frozen_features(task.inputs), labels)
+            frozen = mean_features(self.frozen_features(task.inputs), labels)
             self.unmodified = torch.cat([self.unmodified, frozen])
         self.seen = task.seen
 

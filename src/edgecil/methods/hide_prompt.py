@@ -16,9 +16,9 @@ from torch import Tensor, nn
 
 from edgecil.backbones import GrowingLinear
 from edgecil.backbones.initialise import build
-from edgecil.backbones.vit import MLP, ViTLayout
+from edgecil.backbones.vit import FeedForward, ViTLayout
 from edgecil.hints import Count, Positive, Share
-from edgecil.methods.class_statistics import ClassMixtures, align, separation_loss
+from edgecil.methods.class_statistics import ClassMixtures, align_classifier, separation_loss
 from edgecil.methods.entry import register_method
 from edgecil.methods.method import Environment
 from edgecil.methods.network import new_classes_only
@@ -101,8 +101,12 @@ class HiDePrompt(PromptMethod):
                 batch_size=self.config.inference_batch,
                 learning_rate=self.config.inference_rate,
             )
-            align(self.inference, self.plain, smaller, task, batches=old, stage="inference")
-            align(self.head, self.instructed, schedule, task, batches=old, stage="prediction")
+            align_classifier(
+                self.inference, self.plain, smaller, task, batches=old, stage="inference"
+            )
+            align_classifier(
+                self.head, self.instructed, schedule, task, batches=old, stage="prediction"
+            )
 
     def grow(self, task: Task) -> None:
         """Add a copy of the last prompt; the first prompt is uniform in ±1."""
@@ -151,7 +155,7 @@ class TaskInference(nn.Module):  # type: ignore[misc]
 
     def __init__(self, width: int, head: GrowingLinear, generator: torch.Generator) -> None:
         super().__init__()
-        self.mlp = build(lambda: MLP(ViTLayout(width=width, hidden=2 * width)), generator)
+        self.mlp = build(lambda: FeedForward(ViTLayout(width=width, hidden=2 * width)), generator)
         self.norm = nn.LayerNorm(width)
         self.head = head
 

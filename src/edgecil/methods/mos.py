@@ -20,8 +20,8 @@ from edgecil.backbones import GrowingLinear
 from edgecil.backbones.heads import SmallLinear
 from edgecil.backbones.vit import Sockets
 from edgecil.hints import Count, Positive, Share
-from edgecil.methods.adapters import class_means, dropout, fresh_adapters, load_adapters
-from edgecil.methods.class_statistics import ClassGaussians, align, separation_loss
+from edgecil.methods.adapters import dropout, fresh_adapters, load_adapters, mean_features
+from edgecil.methods.class_statistics import ClassGaussians, align_classifier, separation_loss
 from edgecil.methods.entry import register_method
 from edgecil.methods.frozen_features import PretrainedMethod
 from edgecil.methods.method import Environment
@@ -88,11 +88,13 @@ class MOS(PretrainedMethod):
         newest, first = (self.features(task.inputs, self.in_use(i)) for i in (task.index, 0))
         classes = [newest[labels == label] for label in range(len(task.classes))]
         self.gaussians.add(*classes, diagonal=self.config.covariance == "diagonal")
-        self.prototypes = torch.cat([self.prototypes, class_means(first, labels)])
+        self.prototypes = torch.cat([self.prototypes, mean_features(first, labels)])
         self.task_of_class += [task.index] * len(task.classes)
         if task.old_count:
             schedule, batches = self.config.alignment, len(task.seen)
-            align(self.head, self.gaussians, schedule, task, batches=batches, stage="alignment")
+            align_classifier(
+                self.head, self.gaussians, schedule, task, batches=batches, stage="alignment"
+            )
         self.seen = task.seen
 
     def in_use(self, task: int) -> nn.ModuleList:
@@ -120,7 +122,7 @@ class MOS(PretrainedMethod):
             used = [MergedOnUse(adapters, index, earlier, share) for index in range(len(adapters))]
 
         def loss(images: Tensor, labels: Tensor) -> Tensor:
-            merge(adapters, self.adapters, self.config.merging)
+            merge_adapters(adapters, self.adapters, self.config.merging)
             features = self.vit(images, Sockets(adapters=used))
             value = new_classes_only(self.head(features), labels, task.old_count)
             others = torch.cat([self.gaussians.means, features])
@@ -130,7 +132,7 @@ class MOS(PretrainedMethod):
         data = task.inputs, task.labels
         with dropout(adapters, task.generator("dropout")):
             fit(parameters, data, loss, self.schedule, task, self.environment, head=head)
-        merge(adapters, self.adapters, self.config.merging)
+        merge_adapters(adapters, self.adapters, self.config.merging)
         return adapters.requires_grad_(False)
 
     def classify(self, inputs: Tensor) -> dict[str, Tensor]:
@@ -174,7 +176,7 @@ class MergedOnUse(nn.Module):  # type: ignore[misc]
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Return the term to add to the MLP's output, (…, d)."""
-        merge(self.merged, self.earlier, self.share)
+        merge_adapters(self.merged, self.earlier, self.share)
         return self.merged[self.index](tokens)
 
 
@@ -187,7 +189,7 @@ def mean_of(adapters: Sequence[nn.ModuleList]) -> nn.ModuleList:
     return mean
 
 
-def merge(adapters: nn.ModuleList, earlier: list[nn.ModuleList], share: float) -> None:
+def merge_adapters(adapters: nn.ModuleList, earlier: list[nn.ModuleList], share: float) -> None:
     """Interpolate adapters towards the mean of all earlier ones.
 
     Weights are replaced, not modified: a gradient requires the weights that its block used.

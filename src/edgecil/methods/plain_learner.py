@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from edgecil.backbones.model_slot import seeded
+from edgecil.backbones.model_slot import seeded_generators
 from edgecil.errors import EdgecilError, UsageError
 from edgecil.methods.method import Environment, Method
 from edgecil.methods.task import Task, derive_seed
@@ -45,7 +45,7 @@ class PlainMethod(Method):
     def __init__(self, make: Callable[[], Any], name: str, environment: Environment) -> None:
         super().__init__(environment)
         self.name = name
-        with seeded(derive_seed(environment.seed, "plain learner"), environment.device):
+        with seeded_generators(derive_seed(environment.seed, "plain learner"), environment.device):
             self.learner = make()
         if missing := _missing(self.learner):
             raise LearnerError(f"{name} has no method {missing[0]!r}; add it. {_SUMMARY}")
@@ -54,7 +54,7 @@ class PlainMethod(Method):
         """Call `fit_task` with the original class ids."""
         self.seen = task.seen
         labels = torch.tensor(task.seen, device=task.device)[task.labels]
-        with seeded(task.seed, self.environment.device):
+        with seeded_generators(task.seed, self.environment.device):
             given: dict[str, Callable[[], Any]] = {
                 "images": lambda: task.inputs.to(task.device),
                 "labels": lambda: labels,
@@ -74,7 +74,7 @@ class PlainMethod(Method):
     def classify(self, inputs: Tensor) -> dict[str, Tensor]:
         """Call `predict` and map class ids to new labels."""
         seed = derive_seed(self.environment.seed, "predict", self.seen)
-        with seeded(seed, self.environment.device), torch.no_grad():
+        with seeded_generators(seed, self.environment.device), torch.no_grad():
             images = inputs.to(self.environment.device)
             predicted = torch.as_tensor(self.learner.predict(images), device=images.device)
         if predicted.shape != (len(inputs),):

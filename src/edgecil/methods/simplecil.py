@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from edgecil.methods.adapters import class_means
+from edgecil.methods.adapters import mean_features
 from edgecil.methods.entry import register_method
 from edgecil.methods.frozen_features import PretrainedMethod, in_double
 from edgecil.methods.method import Environment, Need
@@ -39,7 +39,7 @@ class SimpleCIL(PretrainedMethod):
 
     def learn(self, task: Task) -> None:
         """Add the means of the task's classes."""
-        means = class_means(self.features(task.inputs), task.labels)
+        means = mean_features(self.features(task.inputs), task.labels)
         earlier = self.prototypes.reshape(-1, means.shape[1])
         self.prototypes = torch.cat([earlier, means])
         self.seen = task.seen

@@ -18,7 +18,7 @@ from edgecil.backbones import Backbone, GrowingLinear
 from edgecil.backbones.pretrained import is_pretrained
 from edgecil.backbones.vectors import InputScale
 from edgecil.hints import Positive
-from edgecil.methods.class_statistics import ClassGaussians, align
+from edgecil.methods.class_statistics import ClassGaussians, align_classifier
 from edgecil.methods.entry import register_method
 from edgecil.methods.finetune import Finetune
 from edgecil.methods.method import Environment
@@ -117,7 +117,7 @@ class SLCA(Finetune):
         if self.config.temperature is not None:
             classifier = NormalisedLogits(self.aligned, self.sizes, self.config.temperature)
         schedule, batches = self.config.alignment, len(task.seen)
-        align(classifier, statistics, schedule, task, batches=batches, stage="alignment")
+        align_classifier(classifier, statistics, schedule, task, batches=batches, stage="alignment")
 
     def largest_logit(self, features: Tensor) -> Tensor:
         """New labels (n,) with the largest logit of the aligned head for features (n, d)."""

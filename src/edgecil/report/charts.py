@@ -25,9 +25,9 @@ from edgecil.report.drawing import (
     Scene,
     Text,
     bar,
+    cut_text,
     dot,
     draw_panels,
-    fit,
     label_width,
     legend,
     text_width,
@@ -37,7 +37,7 @@ from edgecil.report.drawing import (
 )
 from edgecil.report.figure import ReportFigure
 from edgecil.report.order_table import OrderTable
-from edgecil.report.page_text import class_names, signed, slug
+from edgecil.report.page_text import class_names, signed_number, slug
 from edgecil.report.theme import DARK_SHADES, SHADES, category, shade_of
 from edgecil.wording.metric_words import MetricWords, metric_words
 from edgecil.wording.phrases import count_range
@@ -125,7 +125,7 @@ def _draw_lines(
     up = Scale.around(np.concatenate(levels).tolist(), bottom, top, limits=(0.0, 100.0))
     all_x = np.concatenate([x for x, *_ in lines.values()])
     across = Scale(float(all_x.min()), float(all_x.max()) + 1e-9, 44.0, right - 4.0)
-    marks += y_axis(up, 40.0, right, title=fit(y_title, width - 40.0, 12.0))
+    marks += y_axis(up, 40.0, right, title=cut_text(y_title, width - 40.0, 12.0))
     most = min(6 if width <= NARROW else 20, round(np.ptp(all_x)) + 1)
     marks += x_axis(across, bottom, bottom, most=most, title=x_title)
     drawn: list[Mark] = []
@@ -165,13 +165,15 @@ def draw_intervals(
         base = upper + (0.72 if is_narrow else 0.5) * height
         low, high = interval or (difference, difference)
         if is_narrow:
-            marks.append(Text(0.0, upper + 14.0, fit(label, width - 110.0, 12.0), 12.0))
-            short = f"{signed(difference)}  ·  {text}"
+            marks.append(Text(0.0, upper + 14.0, cut_text(label, width - 110.0, 12.0), 12.0))
+            short = f"{signed_number(difference)}  ·  {text}"
             marks.append(Text(width, upper + 14.0, short, 11.5, "end", colour="faint"))
         else:
-            span = "" if interval is None else f" ({signed(low)} to {signed(high)})"
-            marks.append(Text(0.0, base + 4.0, fit(label, room, 12.5), 12.5))
-            marks.append(Text(right + 162.0, base + 4.0, signed(difference) + span, 12.0, "end"))
+            span = "" if interval is None else f" ({signed_number(low)} to {signed_number(high)})"
+            marks.append(Text(0.0, base + 4.0, cut_text(label, room, 12.5), 12.5))
+            marks.append(
+                Text(right + 162.0, base + 4.0, signed_number(difference) + span, 12.0, "end")
+            )
             marks.append(Text(width, base + 4.0, text, 12.0, "end", colour="faint"))
         colour = "accent" if low > 0.0 or high < 0.0 else "faint"
         marks.append(Line(((scale(low), base), (scale(high), base)), colour, 3.0))
@@ -259,7 +261,7 @@ def draw_class_map(
     if is_named:
         for row, label in enumerate(labels):
             y = top + (row + 0.5) * height + 0.35 * size
-            marks.append(Text(left - 8.0, y, fit(label, room - 8.0, size), size, "end"))
+            marks.append(Text(left - 8.0, y, cut_text(label, room - 8.0, size), size, "end"))
     if classes <= _MOST_NUMBERED and cell >= 26.0:
         for row, column in np.argwhere(~np.isnan(values)).tolist():
             value = float(values[row, column])
@@ -341,7 +343,7 @@ def build_prediction(
         if correlation is None or not places.size:
             continue
         r = correlation.pearson if correlation.stable else None
-        text = "no r" if r is None else f"r = {signed(r, 2)}"
+        text = "no r" if r is None else f"r = {signed_number(r, 2)}"
         clouds[method] = (orders.z[places], values[places], places.tolist(), text)
     if not clouds:
         return None

@@ -218,7 +218,7 @@ def label_width(names: Iterable[str], size: float = 13.0, *, most: float = 190.0
     return min(max((text_width(name, size) for name in names), default=0.0), most)
 
 
-def fit(name: str, width: float, size: float = 13.0, *, bold: bool = False) -> str:
+def cut_text(name: str, width: float, size: float = 13.0, *, bold: bool = False) -> str:
     """A name cut off where the room ends."""
     letter = _BOLD_LETTER if bold else _LETTER
     return shorten(name, max(int(width / (letter * size)), 2))
@@ -242,7 +242,7 @@ def legend(
     marks: list[Mark] = []
     left, line = x, y
     for entry in entries:
-        label = fit(entry.label, width - 22.0, size)
+        label = cut_text(entry.label, width - 22.0, size)
         needed = 22.0 + 0.93 * text_width(label, size) + 14.0
         if left > x and left + needed - 14.0 > x + width:
             left, line = x, line + size + 7.0
@@ -296,9 +296,9 @@ def draw_panels(
         x, y = column * step, top + row * _TALL
         box = Box(x + 40.0, y + 36.0, x + step - (18.0 if columns > 1 else 8.0), y + _TALL - 38.0)
         middle, room = (box.left + box.right) / 2.0, box.right - box.left + 30.0
-        below = fit(x_title, room, 11.0)
+        below = cut_text(x_title, room, 11.0)
         marks += [
-            Text(box.left, y + 14.0, fit(title, step - 60.0), 13.0, bold=True),
+            Text(box.left, y + 14.0, cut_text(title, step - 60.0), 13.0, bold=True),
             Text(box.left, y + 29.0, y_title, 11.0, colour="faint"),
             *draw(title, box),
             Text(middle, box.bottom + 31.0, below, 11.0, "middle", colour="faint"),

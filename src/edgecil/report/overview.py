@@ -22,8 +22,8 @@ from edgecil.report.drawing import (
     Scale,
     Scene,
     Text,
+    cut_text,
     diamond,
-    fit,
     label_width,
     legend,
     text_width,
@@ -209,7 +209,7 @@ def _beside(
     size: float,
 ) -> list[Mark]:
     """The name on the left and the numbers on the right, the mean's interval below the mean."""
-    name = fit(row.name, names, size, bold=True)
+    name = cut_text(row.name, names, size, bold=True)
     marks: list[Mark] = [Text(0.0, base + 4.0, name, size, bold=True)]
     between = _between(row.claims)
     is_stacked = height >= 44.0 and between != ""
@@ -236,8 +236,8 @@ def _above(row: OverviewRow, numbers: Mapping[str, str], upper: float, width: fl
     return [
         Text(width, upper + 16.0, around, 11.5, "end", colour="faint"),
         Text(number, upper + 16.0, mean, 14.0, "end", bold=True),
-        Text(0.0, upper + 16.0, fit(row.name, room, bold=True), 13.0, bold=True),
-        Text(0.0, upper + 32.0, fit(" · ".join(parts), width, 10.5), 10.5, colour="faint"),
+        Text(0.0, upper + 16.0, cut_text(row.name, room, bold=True), 13.0, bold=True),
+        Text(0.0, upper + 32.0, cut_text(" · ".join(parts), width, 10.5), 10.5, colour="faint"),
     ]
 
 

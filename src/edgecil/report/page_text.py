@@ -65,10 +65,10 @@ def describe_sequence(names: Sequence[str], sequence: ClassSequence) -> str:
     return " | ".join(", ".join(map(names.__getitem__, task)) for task in sequence.tasks)
 
 
-def signed(value: float, digits: int = 1) -> str:
+def signed_number(value: float, digits: int = 1) -> str:
     """A number with its sign and a true minus.
 
-    >>> signed(2.04), signed(-0.5)
+    >>> signed_number(2.04), signed_number(-0.5)
     ('+2.0', '−0.5')
     """
     return f"{value:+.{digits}f}".replace("-", "−")

@@ -34,10 +34,10 @@ class MetricName:
 
 
 @cache
-def words_of(name: str) -> tuple[str, ...]:
+def split_words(name: str) -> tuple[str, ...]:
     """Return the words of a name in lower case.
 
-    >>> words_of("Final_avgAcc"), words_of("Top1_Acc_Stream/eval"), words_of("acc@1")
+    >>> split_words("Final_avgAcc"), split_words("Top1_Acc_Stream/eval"), split_words("acc@1")
     (('final', 'avg', 'acc'), ('top1', 'acc', 'stream', 'eval'), ('acc@1',))
     """
     spaced = _CAMEL.sub(" ", name)
@@ -53,7 +53,7 @@ def metric_name(name: str) -> MetricName | None:
     >>> metric_name("score2"), metric_name("score2 ↓").higher_is_better
     (None, False)
     """
-    words = words_of(name)
+    words = split_words(name)
     named = _by_words(words)
     if named is None:  # the words may have numbers behind them: acc12
         shorter = tuple(_LETTERS_AND_NUMBER.split(word)[0] for word in words)

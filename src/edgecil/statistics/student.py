@@ -132,14 +132,14 @@ def difference(first: Sample, second: Sample) -> Student | None:
     )
 
 
-def average(parts: Sequence[Student]) -> Student:
+def average_equally(parts: Sequence[Student]) -> Student:
     """Return the mean of independent quantities, each of which weighs the same.
 
     Its variance is the sum of theirs over k², and its degrees of freedom are those of Satterthwaite
     (1946), as in :func:`difference`.
 
     >>> parts = [Student(1.0, 0.5, 1.0, 4.0), Student(3.0, 0.5, 1.0, 4.0)]
-    >>> both = average(parts)
+    >>> both = average_equally(parts)
     >>> both.mean, round(both.error, 3), both.freedom
     (2.0, 0.354, 8.0)
     """

@@ -29,7 +29,7 @@ from edgecil.training.main_guard import refuse_while_importing
 from edgecil.training.planner import Inspection, inspect
 from edgecil.training.requirements import Requirement, Requirements
 from edgecil.training.run import DatasetLike, RunRequest, read_request
-from edgecil.training.trials import Trial, expected_durations, try_methods
+from edgecil.training.trials import MethodTrial, expected_durations, try_methods
 
 _SECONDS = 8.0  # until a trial must have ended
 _ROW = 2000  # bytes of a result in the database
@@ -207,7 +207,7 @@ def _check_plan(
         of_method = [node for node in remaining if node.method == method]
         unknown = ""
         if of_method and method not in measured:
-            unknown = trials.get(method, Trial(unknown=_NOT_MEASURED)).unknown
+            unknown = trials.get(method, MethodTrial(unknown=_NOT_MEASURED)).unknown
         tasks = sum(node.method == method for node in plan)
         seconds = None if unknown else sum(expected[node] for node in of_method)
         runs = sum(run.method == method for run in plan.runs)
@@ -252,7 +252,7 @@ def _try_unmeasured(
     stored: _Stored,
     found: Requirements,
     end: float,
-) -> dict[str, Trial]:
+) -> dict[str, MethodTrial]:
     """Try the methods of which nothing is stored, if nothing is missing."""
     measured = {node.method for node in stored.seconds}
     waiting = {node.method for node in remaining}

@@ -29,8 +29,8 @@ from edgecil.similarity.images import image_similarity
 from edgecil.training.handshake import machine_identity
 from edgecil.training.node_training import WorkerContext
 from edgecil.training.planner import (
+    ConfiguredMethod,
     Inspection,
-    Learner,
     configure_learners,
     inspect,
     settings_identity,
@@ -133,7 +133,9 @@ def load(
     )
 
 
-def _network_identity(context: WorkerContext, learners: Mapping[str, Learner]) -> dict[str, Any]:
+def _network_identity(
+    context: WorkerContext, learners: Mapping[str, ConfiguredMethod]
+) -> dict[str, Any]:
     """Return environment and networks of the learners.
 
     Each network is an entry of its own, so that methods on others can be added later.
@@ -153,7 +155,7 @@ def _network_identity(context: WorkerContext, learners: Mapping[str, Learner]) -
 
 def load_context(
     inspection: Inspection, *, images: Dataset | None = None, remote: bool = False
-) -> tuple[Dataset, WorkerContext, dict[str, Learner]]:
+) -> tuple[Dataset, WorkerContext, dict[str, ConfiguredMethod]]:
     """Load the data, unless they are given, and what a worker needs."""
     config = inspection.config
     data, training = config.data, config.training

@@ -43,7 +43,7 @@ _LARGE, _SMALL = 224, 32  # usual sizes of photographs and of CIFAR's images
 
 
 @dataclass(frozen=True)
-class Learner:
+class ConfiguredMethod:
     """A method with its settings and the name of its network."""
 
     entry: MethodEntry
@@ -86,7 +86,7 @@ class Inspection:
     """
 
     config: ExperimentConfig
-    learners: Mapping[str, Learner]
+    learners: Mapping[str, ConfiguredMethod]
     opened: Dataset | Items | None
     ids: Ints
     classes: ClassList
@@ -148,7 +148,7 @@ class Inspection:
         }
 
 
-def settings_identity(learners: Mapping[str, Learner]) -> dict[str, Any]:
+def settings_identity(learners: Mapping[str, ConfiguredMethod]) -> dict[str, Any]:
     """Return the settings of methods, by the names that an identity has for them."""
     return {f"method {name}": asdict(learner.settings) for name, learner in learners.items()}
 
@@ -181,7 +181,7 @@ def inspect(
     config, similarity = _choose_similarity(
         config, classes, has_vectors=len(shape) == 1, found=found
     )
-    learners: dict[str, Learner] = {}
+    learners: dict[str, ConfiguredMethod] = {}
     for entry in entries:
         with found.trying("methods"):
             learners |= configure_learners([entry], config, shape)
@@ -301,7 +301,7 @@ def _note_encoder(config: ExperimentConfig, found: Requirements) -> None:
 
 def configure_learners(
     entries: Iterable[MethodEntry], config: ExperimentConfig, shape: Sequence[int]
-) -> dict[str, Learner]:
+) -> dict[str, ConfiguredMethod]:
     """Return methods with their settings and networks for inputs of a shape, by name."""
     learners = {}
     for entry in entries:
@@ -309,7 +309,7 @@ def configure_learners(
         settings = configure(entry, config, network)
         if entry.source is None:
             _check_need(entry, settings, network, tuple(shape))
-        learners[entry.name] = Learner(entry, settings, network)
+        learners[entry.name] = ConfiguredMethod(entry, settings, network)
     return learners
 
 

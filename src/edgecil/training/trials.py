@@ -30,7 +30,7 @@ _EVALUATED = 100  # runs of an order-free learner in a trial
 
 
 @dataclass(frozen=True)
-class Trial:
+class MethodTrial:
     """What a trial of a method has measured.
 
     Attributes:
@@ -50,7 +50,7 @@ class Trial:
 
 def try_methods(
     inspection: Inspection, plan: Plan, methods: Sequence[str], end: float
-) -> dict[str, Trial]:
+) -> dict[str, MethodTrial]:
     """Train until a moment: whole runs if all data are in memory, else a part of a first task."""
     from edgecil.training.loading import load_context
 
@@ -88,7 +88,7 @@ def expected_durations(
     remaining: Sequence[Node],
     measured: Mapping[Node, float],
     plan: Plan,
-    trials: Mapping[str, Trial],
+    trials: Mapping[str, MethodTrial],
 ) -> dict[Node, float]:
     """Return the expected seconds of task trainings, from stored durations and from trials."""
     known = dict(measured)
@@ -111,13 +111,13 @@ def first_run(plan: Plan, method: str) -> Node:
     return next(run for run in plan.runs if run.method == method)
 
 
-def _scaled(trial: Trial, factor: float) -> Trial:
+def _scaled(trial: MethodTrial, factor: float) -> MethodTrial:
     """Return a trial with few inputs as it would be with more."""
     seconds = [factor * duration for duration in trial.seconds]
     return replace(trial, seconds=seconds, first_time=factor * trial.first_time)
 
 
-def _try_run(context: WorkerContext, run: Node, inputs: int, limit: float) -> Trial:
+def _try_run(context: WorkerContext, run: Node, inputs: int, limit: float) -> MethodTrial:
     """Train the first tasks of a run, as far as time permits.
 
     The first one is trained twice: the second time, what sequences share (features, adapters) is
@@ -141,26 +141,26 @@ def _try_run(context: WorkerContext, run: Node, inputs: int, limit: float) -> Tr
                 before = None if len(node.prefix) == 1 else state
                 outcome, state = learn_node(context, node, before, keep=True)
                 if (problem := _problem(outcome)) or state is None:
-                    return Trial(unknown=problem)
+                    return MethodTrial(unknown=problem)
                 durations.append(time.perf_counter() - start)
                 state_size = state_size or len(packed(state))
     finally:
         hook.remove()
     if len(durations) > 1:
         first_time = max(0.0, durations[0] - durations[1])
-        return Trial(durations[1:], first_time, state_size=state_size)
+        return MethodTrial(durations[1:], first_time, state_size=state_size)
     if durations:
-        return Trial(durations, state_size=state_size)
+        return MethodTrial(durations, state_size=state_size)
     schedule = getattr(context.configs[run.method], "schedule", None)
     if schedule is not None and len(step_times) > 1:
         of_step = (step_times[-1] - step_times[0]) / (len(step_times) - 1)
-        return Trial((schedule.count_steps(inputs) * of_step,))
-    return Trial(unknown="its first task took too long to be measured")
+        return MethodTrial((schedule.count_steps(inputs) * of_step,))
+    return MethodTrial(unknown="its first task took too long to be measured")
 
 
 def _try_orders(
     context: WorkerContext, method: str, plan: Plan, folder: Path, limit: float
-) -> Trial:
+) -> MethodTrial:
     """Score all classes, and evaluate some runs from these scores."""
     from edgecil.experiments.store import Store
     from edgecil.training.executors.local import InProcess
@@ -174,14 +174,14 @@ def _try_orders(
         start = time.perf_counter()
         outcome = score_classes(context, runs[0])
         if (problem := _problem(outcome)) or outcome.scores is None:
-            return Trial(unknown=problem)
+            return MethodTrial(unknown=problem)
         scored = time.perf_counter()
         save_scores(store, method, outcome.scores, outcome.worker)
         evaluated = Plan.of(runs)
         evaluate_orders(evaluated, [method], labels, store, InProcess(context), Observer())
         of_task = (time.perf_counter() - scored) / len(evaluated)
-        return Trial([of_task] * len(runs[0].prefix), first_run=scored - start)
-    return Trial(unknown="its scores took too long to be measured")
+        return MethodTrial([of_task] * len(runs[0].prefix), first_run=scored - start)
+    return MethodTrial(unknown="its scores took too long to be measured")
 
 
 def _problem(outcome: Outcome) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from edgecil.sequences.protocols import find_protocol
 from edgecil.statistics.verdicts import LEAST_RUNS
 from edgecil.wording.intervals import interval_remark
+from edgecil.wording.missing_verdicts import no_verdict_words
 from edgecil.wording.phrases import (
     bracket,
     count,
@@ -17,7 +18,6 @@ from edgecil.wording.phrases import (
     points,
 )
 from edgecil.wording.populations import unit_of
-from edgecil.wording.verdicts import no_verdict_words
 
 if TYPE_CHECKING:
     from edgecil.analysis.pair_verdicts import Comparison, OverallComparison, Verdict

@@ -15,7 +15,7 @@ from edgecil.io.csv_files import parse_rows, unescape
 from edgecil.runs.cells.cell_table import Cell, CellTable
 from edgecil.runs.cells.file_text import CELLS, decode, read_file_text, suffix_of
 from edgecil.runs.cells.literal_cells import unpack_literal_cells
-from edgecil.runs.cells.text_cells import is_numeric, join_header, text_table
+from edgecil.runs.cells.text_cells import is_number_text, join_header, text_table
 
 _SUFFIXES = (".csv", ".tsv", ".tab")
 _OTHER_FORMS = (".md", ".markdown", ".tex", ".json", ".jsonl", ".html", ".htm", ".py", ".yaml")
@@ -104,7 +104,7 @@ def _consistent_delimiters(lines: Sequence[str]) -> list[str]:
         if len(widths) == 1 and widths.pop() > 1:
             delimiters.append(delimiter)
     widths = {len(line.split()) for line in lines}
-    numbers = [is_numeric(cell) for line in lines[1:] for cell in line.split()]
+    numbers = [is_number_text(cell) for line in lines[1:] for cell in line.split()]
     if not delimiters and len(widths) == 1 and numbers and sum(numbers) * 2 > len(numbers):
         delimiters.append(" ")
     return delimiters
@@ -114,7 +114,7 @@ def _has_numbers(lines: Sequence[str], delimiter: str) -> bool:
     """Return whether a third of the cells below the header are numbers; sentences have few."""
     rows = [_split(line.rstrip("\r\n"), delimiter) for line in lines[1:]]
     cells = [cell.strip() for row in rows for cell in row if cell.strip()]
-    return sum(map(is_numeric, cells)) * 3 >= len(cells) > 0
+    return sum(map(is_number_text, cells)) * 3 >= len(cells) > 0
 
 
 def _delimiter(lines: Sequence[str], suffix: str) -> str:
@@ -168,7 +168,7 @@ def split_header(
     if _is_data(rows):
         for comment in reversed(comments):
             names = [name.strip() for name in _split(comment, delimiter)]
-            if len(names) == len(first) and not any(map(is_numeric, names)):
+            if len(names) == len(first) and not any(map(is_number_text, names)):
                 return names, rows
         return [""] * len(first), rows
     named = [name for name in first if name]
@@ -192,7 +192,7 @@ def split_header(
 def _is_data(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the first row has values, not names: numbers that are no plain counts."""
     first = [cell for cell in rows[0] if cell]
-    if not first or not all(is_numeric(cell) for cell in first):
+    if not first or not all(is_number_text(cell) for cell in first):
         return False
     are_whole = all(re.fullmatch(r"\d+", cell) for cell in first)
     is_repeated = len(set(first)) < len(first)
@@ -202,7 +202,7 @@ def _is_data(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _is_level(row: Sequence[str], width: int) -> bool:
-    return len(row) == width and not any(is_numeric(cell) for cell in row)
+    return len(row) == width and not any(is_number_text(cell) for cell in row)
 
 
 def _check_widths(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -17,7 +17,7 @@ from edgecil.runs.cells.cell_table import CellTable
 from edgecil.runs.cells.file_text import CELLS, decode, read_file_text, suffix_of
 from edgecil.runs.cells.published_text import plain_cell
 from edgecil.runs.cells.span_grid import SpanCell, grid_of, grid_table
-from edgecil.runs.cells.text_cells import is_numeric
+from edgecil.runs.cells.text_cells import is_number_text
 
 FORM = "LaTeX table"
 _ENVIRONMENTS = ("tabular", "tabular*", "tabularx", "tabulary", "longtable", "longtabu", "tabu")
@@ -334,7 +334,7 @@ def _fill_rows(grid: list[list[str]], rows: Sequence[Sequence[_LatexCell]]) -> N
 def _header_rows(grid: Sequence[Sequence[str]], rules: Sequence[bool]) -> int:
     """Return how many rows are the header: up to a rule, and single rows of names between rules."""
     count = next((number for number, rule in enumerate(rules, start=1) if rule), 1)
-    if count >= len(grid) or any(is_numeric(cell) for cell in grid[count - 1][1:] if count > 1):
+    if count >= len(grid) or any(is_number_text(cell) for cell in grid[count - 1][1:] if count > 1):
         count = 1
     while count < len(grid) - 1 and rules[count] and _is_names(grid[count]):
         count += 1
@@ -344,4 +344,4 @@ def _header_rows(grid: Sequence[Sequence[str]], rules: Sequence[bool]) -> int:
 def _is_names(row: Sequence[str]) -> bool:
     """Return whether a row has different names, and no numbers."""
     names = [cell for cell in row if cell.strip()]
-    return len(set(names)) > 1 and not any(is_numeric(cell) for cell in names)
+    return len(set(names)) > 1 and not any(is_number_text(cell) for cell in names)

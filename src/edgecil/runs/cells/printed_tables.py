@@ -15,7 +15,7 @@ from pathlib import Path
 from edgecil.errors import DataError
 from edgecil.runs.cells.cell_table import Cell, CellTable
 from edgecil.runs.cells.file_text import CELLS, decode, read_file_text, suffix_of
-from edgecil.runs.cells.text_cells import is_numeric, text_table
+from edgecil.runs.cells.text_cells import is_number_text, text_table
 
 FORM = "printed table"
 _SUFFIXES = ("", ".txt", ".log", ".out", ".rst")
@@ -125,10 +125,10 @@ def _has_numbers(rows: Sequence[Sequence[str]]) -> bool:
     is_setting = rows[0][0].endswith(":") or any(cell.startswith(":") for cell in rows[0])
     if any(map(_VALUE_IN_NAME.search, rows[0])):
         return False
-    if len(rows[0]) < 2 or is_setting or sum(map(is_numeric, rows[0])) * 2 >= len(rows[0]):
+    if len(rows[0]) < 2 or is_setting or sum(map(is_number_text, rows[0])) * 2 >= len(rows[0]):
         return False
     cells = [cell for row in rows[1:] for cell in row[1:] if cell.strip()]
-    return bool(cells) and sum(map(is_numeric, cells)) * 2 > len(cells)
+    return bool(cells) and sum(map(is_number_text, cells)) * 2 > len(cells)
 
 
 def _framed_rows(block: Sequence[str], rules: Sequence[int]) -> list[list[str]] | None:
@@ -158,7 +158,7 @@ def _spread_labels(groups: Sequence[list[list[str]]]) -> None:
         return
     for place in range(len(groups[0][0])):
         labels = [[row[place] for row in group if row[place]] for group in groups]
-        if any(len(names) != 1 or is_numeric(names[0]) for names in labels):
+        if any(len(names) != 1 or is_number_text(names[0]) for names in labels):
             continue
         for group, (label,) in zip(groups, labels, strict=True):
             for row in group:
@@ -212,5 +212,5 @@ def _name_and_numbers(text: str, count: int) -> list[str] | None:
     words = text.split()
     name = " ".join(words[:-count])
     numbers = words[-count:]
-    is_row = name != "" and len(numbers) == count and all(map(is_numeric, numbers))
+    is_row = name != "" and len(numbers) == count and all(map(is_number_text, numbers))
     return [name, *numbers] if is_row else None

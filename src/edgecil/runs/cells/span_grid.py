@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from edgecil.runs.cells.cell_table import CellTable
 from edgecil.runs.cells.file_text import CELLS
-from edgecil.runs.cells.text_cells import is_numeric, join_header, text_table
+from edgecil.runs.cells.text_cells import is_number_text, join_header, text_table
 
 SECTION = "section"
 """The column for titles that stand between the rows of a table."""
@@ -87,4 +87,6 @@ def grid_table(
 
 def _is_title(row: Sequence[str]) -> bool:
     """Return whether a row is one cell over all columns."""
-    return len(row) > 1 and len(set(row)) == 1 and bool(row[0].strip()) and not is_numeric(row[0])
+    return (
+        len(row) > 1 and len(set(row)) == 1 and bool(row[0].strip()) and not is_number_text(row[0])
+    )

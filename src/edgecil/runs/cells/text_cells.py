@@ -52,6 +52,6 @@ def join_header(levels: Sequence[Sequence[str]]) -> list[str]:
     return names
 
 
-def is_numeric(cell: str) -> bool:
+def is_number_text(cell: str) -> bool:
     """Return whether a cell is a number, with marks or without."""
     return parse_marked_number(cell.replace(",", ".") if cell.count(",") == 1 else cell) is not None

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from edgecil.runs.cells.marked_numbers import parse_marked_name
-from edgecil.runs.metric_names import metric_name, read_lines, words_of
+from edgecil.runs.metric_names import metric_name, read_lines, split_words
 
 _FILE = Path(__file__).with_name("column_names.txt")
 _PARTS = re.compile(r"[./]")
@@ -99,7 +99,7 @@ def column_name(name: str) -> ColumnName:
     """
     plain = parse_marked_name(name).name
     for text in (plain, _PARTS.split(plain)[-1]):
-        words = " ".join(words_of(text))
+        words = " ".join(split_words(text))
         if words in synonyms():
             return synonyms()[words]
     if metric_name(name) is not None or "↑" in name or "↓" in name:
@@ -134,7 +134,7 @@ def statistic_name(name: str) -> StatisticName | None:
     >>> statistic_name("avg_accuracy_std"), statistic_name("mean acc").base
     (StatisticName(base='avg accuracy', statistic='std'), 'acc')
     """
-    words = words_of(parse_marked_name(name).name)
+    words = split_words(parse_marked_name(name).name)
     if len(words) < 2:
         return None
     joined = " ".join(words)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from edgecil.errors import DataError, UsageError, format_value, nearest
 from edgecil.runs.cells.cell_table import Cell
 from edgecil.runs.cells.marked_numbers import parse_marked_name
-from edgecil.runs.metric_names import metric_name, words_of
+from edgecil.runs.metric_names import metric_name, split_words
 from edgecil.runs.metrics import METRICS
 from edgecil.runs.reading.column_names import column_name, statistic_name
 from edgecil.runs.reading.dataset_names import is_dataset
@@ -311,7 +311,7 @@ def metric_hint(frame: Frame, column: str) -> str:
 
 
 def _words(name: str) -> tuple[str, ...]:
-    return words_of(parse_marked_name(name).name)
+    return split_words(parse_marked_name(name).name)
 
 
 def _check_values(frame: Frame) -> None:

@@ -14,6 +14,11 @@ from edgecil.io.arrays import Floats
 from edgecil.runs.cells.cell_table import Cell, CellTable
 from edgecil.runs.published import PublishedResult
 from edgecil.runs.reading.column_roles import assign_roles, check_declared, refuse_metric
+from edgecil.runs.reading.differing_settings import (
+    drop_copies,
+    keep_settings_apart,
+    keep_sources_apart,
+)
 from edgecil.runs.reading.finished_runs import (
     RunRows,
     drop_aggregates,
@@ -39,7 +44,6 @@ from edgecil.runs.reading.published_rows import (
 from edgecil.runs.reading.questions import ReadingQuestion
 from edgecil.runs.reading.reading_options import Declarations
 from edgecil.runs.reading.run_tables import RunList, parse_values, tables_of_runs
-from edgecil.runs.reading.settings import drop_copies, keep_settings_apart, keep_sources_apart
 from edgecil.runs.reading.task_results import summarise_tasks
 from edgecil.runs.reading.units import in_per_cent
 from edgecil.runs.reading.wide_statistics import melt_methods_with_spreads

@@ -8,7 +8,7 @@ from typing import Any
 
 from edgecil.errors import DataError
 from edgecil.runs.cells.marked_numbers import parse_marked_name
-from edgecil.runs.metric_names import metric_name, with_direction, words_of
+from edgecil.runs.metric_names import metric_name, split_words, with_direction
 from edgecil.runs.metrics import DEFAULT_METRIC, METRICS
 from edgecil.runs.reading.column_roles import metric_is, no_metric_error, unknown_numbers
 from edgecil.runs.reading.frames import Frame
@@ -40,7 +40,7 @@ def metric_of_column(column: str) -> str:
     ('Err', 'accuracy', 'avg_accuracy')
     """
     name = _PREFIX.sub("", parse_marked_name(column).name)
-    return DEFAULT_METRIC if words_of(name) in _PLAIN[:2] else name
+    return DEFAULT_METRIC if split_words(name) in _PLAIN[:2] else name
 
 
 def choose_metric(frames: Sequence[Frame], asked: str) -> str:
@@ -99,7 +99,7 @@ def _same_metric(asked: str, name: str) -> bool:
     """Return whether a metric of edgecil is meant by the name of a column: `last`, `Last Acc`."""
     if asked not in METRICS:
         return False
-    words = set(words_of(name)) - {"acc", "accuracy", "test", "top1"}
+    words = set(split_words(name)) - {"acc", "accuracy", "test", "top1"}
     synonyms = {
         "accuracy": (set(), {"final", "avg"}, {"final", "average"}, {"aa"}),
         "last": ({"last"}, {"final"}, {"a", "last"}, {"alast"}),
@@ -112,7 +112,7 @@ def _same_metric(asked: str, name: str) -> bool:
 
 def _rank(name: str) -> tuple[int, ...]:
     """Return how far a metric stands behind others: accuracies first, seconds last."""
-    words = words_of(name)
+    words = split_words(name)
     meaning = metric_name(name)
     if name == DEFAULT_METRIC:
         kind = 0

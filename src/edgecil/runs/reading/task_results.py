@@ -17,7 +17,7 @@ import numpy as np
 from edgecil.errors import name_some
 from edgecil.io.arrays import Floats
 from edgecil.runs.cells.cell_table import Cell
-from edgecil.runs.metric_names import metric_name, words_of
+from edgecil.runs.metric_names import metric_name, split_words
 from edgecil.runs.metrics import DEFAULT_METRIC, METRICS, Counts, find_metric
 from edgecil.runs.reading.finished_runs import IDENTITY, SEED_LIKE, resolve_unknown, step_numbers
 from edgecil.runs.reading.frames import (
@@ -111,10 +111,10 @@ def _name_matrix(frame: Frame) -> None:
     if len(values) != 1:
         return
     name = values[0]
-    words = set(words_of(name))
+    words = set(split_words(name))
     stems = {PurePath(table.source).name.partition(".")[0] for table in frame.tables}
     is_unnamed = words <= {"value", "index", *_MATRIX}
-    is_matrix = bool(_MATRIX & words) or all(_MATRIX & set(words_of(stem)) for stem in stems)
+    is_matrix = bool(_MATRIX & words) or all(_MATRIX & set(split_words(stem)) for stem in stems)
     if is_matrix and len(axes) in (2, 3) and not frame.with_role("step", "task"):
         *run_axes, step, task = axes
         lengths = {len(set(frame.columns[axis])) for axis in (step, task)}
@@ -124,7 +124,7 @@ def _name_matrix(frame: Frame) -> None:
             frame.roles |= {step: "step", task: "task"} | dict.fromkeys(run_axes, "seed")
     if not (frame.with_role("step", "task") and (is_matrix or is_unnamed)):
         return
-    left = [word for word in words_of(name) if word not in _MATRIX]
+    left = [word for word in split_words(name) if word not in _MATRIX]
     if is_unnamed:
         named = {metric_of_file(table.source) for table in frame.tables}
         left = [named.pop()] if len(named) == 1 else []
@@ -169,8 +169,8 @@ def _decide_lone_tasks(frame: Frame, declared: Declarations) -> None:
     name = names[0]
     if name.lower() in {column.lower() for column in declared.roles}:
         return
-    words = set(words_of(name))
-    value_words = {word for metric in metrics for word in words_of(metric)}
+    words = set(split_words(name))
+    value_words = {word for metric in metrics for word in split_words(metric)}
     if _are_losses(metrics) and not frame.with_role("epoch", *SEED_LIKE):
         _number_epochs(frame, name)
     has_epochs = any(not is_constant(frame.columns[epoch]) for epoch in frame.with_role("epoch"))
@@ -223,7 +223,7 @@ def _has_columns_of_methods(frame: Frame) -> bool:
 
 
 def _are_losses(metrics: Sequence[str]) -> bool:
-    return all("loss" in " ".join(words_of(metric)) for metric in metrics)
+    return all("loss" in " ".join(split_words(metric)) for metric in metrics)
 
 
 def _number_epochs(frame: Frame, task: str) -> None:

@@ -15,7 +15,7 @@ from edgecil.errors import name_some, nearest
 from edgecil.runs.cells.cell_table import Cell
 from edgecil.runs.cells.marked_numbers import parse_marked_name
 from edgecil.runs.cells.text_cells import LEVELS
-from edgecil.runs.metric_names import metric_name, words_of
+from edgecil.runs.metric_names import metric_name, split_words
 from edgecil.runs.metrics import DEFAULT_METRIC
 from edgecil.runs.reading.column_names import column_name
 from edgecil.runs.reading.column_roles import unknown_numbers
@@ -140,7 +140,7 @@ def _matches(
         rest = " ".join(
             text.strip(_EDGES) for text in (match["before"], match["after"]) if text.strip(_EDGES)
         )
-        if set(words_of(rest)) <= _MEASURED:
+        if set(split_words(rest)) <= _MEASURED:
             rest = ""
         if rest and metric_name(rest) is None and column_name(rest).role != "metric":
             continue
@@ -247,7 +247,7 @@ def _qualified(frame: Frame, names: Sequence[str]) -> dict[str, _Part]:
 
 
 def _names_metric(level: str) -> bool:
-    return metric_name(level) is not None or words_of(level) in (("avg",), ("last",), ("final",))
+    return metric_name(level) is not None or split_words(level) in (("avg",), ("last",), ("final",))
 
 
 def _methods(frame: Frame, names: Sequence[str]) -> dict[str, _Part]:
@@ -337,7 +337,7 @@ def _metric_of_caption(caption: str) -> str:
     >>> _metric_of_caption("Average accuracy (%) on CIFAR-100"), _metric_of_caption("Results")
     ('accuracy', '')
     """
-    words = {word for word in words_of(caption) if word in METRIC_WORDS}
+    words = {word for word in split_words(caption) if word in METRIC_WORDS}
     words = {DEFAULT_METRIC if metric_of_column(word) == DEFAULT_METRIC else word for word in words}
     return words.pop() if len(words) == 1 else ""
 
@@ -346,7 +346,7 @@ def _is_left_out(frame: Frame, name: str) -> bool:
     """Return whether a column is the mean of the wide ones beside it."""
     if name.endswith(("__MIN", "__MAX")):
         return True
-    words = words_of(name)
+    words = split_words(name)
     is_mean = (
         bool(words) and words[0] in ("avg", "average", "mean") and is_numeric(frame.columns[name])
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from edgecil.errors import name_some, short_name
 from edgecil.io.numbers import is_number
-from edgecil.runs.metric_names import words_of
+from edgecil.runs.metric_names import split_words
 from edgecil.runs.reading.reading_options import Declarations
 from edgecil.runs.reading.run_tables import RunList
 
@@ -86,7 +86,7 @@ def _may_name_seeds(name: str, values: Iterable[str]) -> bool:
     """Return whether a setting may be another name of the seed: a seed itself, or texts."""
     texts = list(values)
     are_texts = len(texts) > 2 and not any(map(is_number, texts))
-    return "seed" in words_of(name) or are_texts
+    return "seed" in split_words(name) or are_texts
 
 
 def _counts_seeds(seeds_by_value: dict[str, set[str]]) -> bool:
