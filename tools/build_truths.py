@@ -130,13 +130,13 @@ SETS = (
             photographs(6, seed, 3, 60),
             SIX_PHOTO_LEARNERS,
         )
-        for seed in range(10)
+        for seed in range(6)
     ),
-    ClassSet("photos-20", "caltech101-20-seed-1", photographs(20, 1, 10, 80), PHOTO_LEARNERS),
+    ClassSet("photos-20", "caltech101-20-seed-1", photographs(20, 1, 10, 60), PHOTO_LEARNERS),
     ClassSet(
         "photos-100",
         "caltech101-100",
-        {"dataset": PHOTOGRAPHS, "tasks": 10, "protocol": "random:120", "repeats": 2},
+        {"dataset": PHOTOGRAPHS, "tasks": 10, "protocol": "random:60", "repeats": 2},
         PHOTO_LEARNERS,
         structured=True,
     ),
