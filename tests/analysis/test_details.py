@@ -10,7 +10,6 @@ import pytest
 from edgecil.analysis import DatasetAnalysis, analyze
 from edgecil.analysis.details import (
     FirstTask,
-    RunDetails,
     _by_position,
     describe_runs,
     note_unlearned,
@@ -144,15 +143,15 @@ def test_the_configuration_names_the_metric(tmp_path: Path) -> None:
 
 def test_a_learner_that_has_not_learned_its_first_task_is_named_with_what_mends_it() -> None:
     learned = FirstTask(accuracy=91.0, training=98.0, class_means=95.0, budget=(100, "steps"))
-    assert note_unlearned({"a": RunDetails(first_task=learned), "b": RunDetails()}) == []
+    assert note_unlearned({"a": learned}) == []
     below_means = replace(learned, accuracy=62.9)
-    assert note_unlearned({"a": RunDetails(first_task=below_means)}) == [
+    assert note_unlearned({"a": below_means}) == [
         "a has not learned its first task: 98 % of its training inputs are right just after it and "
         "63 % of its test inputs, where class means of untrained features have 95 %; train longer "
         "(--steps 400)."
     ]
     underfit = FirstTask(accuracy=70.0, training=80.0)
-    assert note_unlearned({"a": RunDetails(first_task=underfit)}) == [
+    assert note_unlearned({"a": underfit}) == [
         "a has not learned its first task: 80 % of its training inputs are right just after it and "
         "70 % of its test inputs; train longer."
     ]

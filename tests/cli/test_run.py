@@ -159,3 +159,18 @@ def test_usage_and_switches_beat_a_config_file() -> None:
     usage = parser.format_help().splitlines()[0]
     assert usage == "usage: edgecil run [DATASET] --method A,B,… [options]"
     assert vars(parser.parse_args(["--no-overwrite"])) == {"overwrite": False}
+
+
+def test_a_learner_that_has_not_learned_is_named_with_the_option_that_mends_it(cli) -> None:
+    rng = np.random.default_rng(0)
+    labels = np.arange(40) % 4
+    vectors = (4.0 * np.eye(4)[labels] + rng.normal(size=(40, 4))).astype(np.float32)
+    np.savez("blobs.npz", X_train=vectors, y_train=labels, X_test=vectors + 0.1, y_test=labels)
+    command = ("run", "blobs.npz", "--tasks", 2, "--protocol", "random:1", "--workers", 1)
+    slow = ("--backbone", "mlp", "--steps", 2, "--schedule", "learning_rate=1e-6")
+    answer = cli(*command, "--method", "naive,acil", *slow, "--out", "slow")
+    assert "naive has not learned its first task" in answer.out
+    assert "(--steps 8)" in answer.out
+    assert "acil has not learned" not in answer.out
+    answer = cli(*command, "--method", "naive", "--backbone", "mlp", "--out", "trained")
+    assert "has not learned" not in answer.out

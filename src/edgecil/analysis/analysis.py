@@ -183,7 +183,8 @@ def _analyze_dataset(
     }
     answered = {name: own.claims.protocols for name, own in methods.items()}
     details = describe_runs(table, runs.experiments, answered, options.classifier)
-    notes += note_unlearned(details)
+    first_tasks = {name: own.first_task for name, own in details.items() if own.first_task}
+    notes += note_unlearned(first_tasks)
     lost = [name for name in table.methods if name not in truths]
     notes += [f"{name} is left out: none of its runs has an accuracy." for name in lost]
     if predictor is None and table.has_orders and table.arranges == "classes":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -109,8 +109,8 @@ def describe_runs(
     for experiment in experiments:
         results = experiment.results()
         _add_values(values, table, experiment, results, classifier)
-        for method, first_task in _first_tasks(experiment, results):
-            first_tasks.setdefault(method, []).append(first_task)
+        for method, first_tasks_of_method in _first_tasks(experiment, results).items():
+            first_tasks.setdefault(method, []).extend(first_tasks_of_method)
     details = {}
     for method, names in answered.items():
         steps, by_class, confused = (
@@ -138,27 +138,36 @@ def _mean_over_repeats(repeats: Sequence[Floats]) -> Floats:
     return repeats[0] if len(repeats) == 1 else np.mean(repeats, axis=0)
 
 
+def read_first_tasks(experiment: Experiment) -> dict[str, FirstTask]:
+    """Return what each learner of an experiment that trains has learned of its first task."""
+    means = {
+        method: _mean_of(first_tasks)
+        for method, first_tasks in _first_tasks(experiment, experiment.results()).items()
+    }
+    return {method: mean for method, mean in means.items() if mean is not None}
+
+
 def _first_tasks(
     experiment: Experiment, results: Sequence[RunResult]
-) -> Iterator[tuple[str, FirstTask]]:
-    """Yield what each run of a learner that trains has learned of its first task, by method."""
-    methods = experiment.record().identity.methods
-    budgets = {name: find_budget(settings) for name, settings in methods.items()}
+) -> dict[str, list[FirstTask]]:
+    """Return what each run of a learner that trains has learned of its first task, by method."""
+    settings_of_method = experiment.record().identity.methods
+    first_tasks: dict[str, list[FirstTask]] = {}
     for run in results:
         first = run.nodes[0]
         if run.reported or first.training is None:
             continue
         right, inputs = first.training
-        means = None if first.class_means is None else 100.0 * first.class_means / first.totals[0]
-        yield (
-            run.method,
-            FirstTask(
-                100.0 * first.correct[run.choose(None)][0] / first.totals[0],
-                100.0 * right / inputs,
-                means,
-                budgets.get(run.method),
-            ),
+        (total,) = first.totals
+        class_means = None if first.class_means is None else 100.0 * first.class_means / total
+        first_task = FirstTask(
+            accuracy=100.0 * first.correct[run.choose(None)][0] / total,
+            training=100.0 * right / inputs,
+            class_means=class_means,
+            budget=find_budget(settings_of_method.get(run.method)),
         )
+        first_tasks.setdefault(run.method, []).append(first_task)
+    return first_tasks
 
 
 def _mean_of(first_tasks: Sequence[FirstTask]) -> FirstTask | None:
@@ -214,22 +223,23 @@ def _renumbered(sequence: ClassSequence, ids: Sequence[int]) -> ClassSequence:
     return ClassSequence([new[class_] for class_ in task] for task in sequence.tasks)
 
 
-def note_unlearned(details: Mapping[str, RunDetails]) -> list[str]:
+def note_unlearned(first_tasks: Mapping[str, FirstTask]) -> list[str]:
     """Return a sentence on each learner that has not learned its first task, as measured."""
     notes = []
-    for name, own in details.items():
-        first = own.first_task
-        if first is None or first.is_learned:
+    for method, first_task in first_tasks.items():
+        if first_task.is_learned:
             continue
-        facts = f"{first.training:.0f} % of its training inputs are right just after it"
-        facts += f" and {first.accuracy:.0f} % of its test inputs"
-        if first.class_means is not None:
-            facts += f", where class means of untrained features have {first.class_means:.0f} %"
+        facts = f"{first_task.training:.0f} % of its training inputs are right just after it"
+        facts += f" and {first_task.accuracy:.0f} % of its test inputs"
+        if first_task.class_means is not None:
+            facts += (
+                f", where class means of untrained features have {first_task.class_means:.0f} %"
+            )
         longer = "train longer"
-        if first.budget is not None:
-            number, unit = first.budget
+        if first_task.budget is not None:
+            number, unit = first_task.budget
             longer += f" (--{unit} {_LONGER * number})"
-        notes.append(f"{name} has not learned its first task: {facts}; {longer}.")
+        notes.append(f"{method} has not learned its first task: {facts}; {longer}.")
     return notes
 
 

@@ -61,12 +61,15 @@ def trained_by(api: str) -> Callable[..., Any]:
 
 
 def show_trained(answer: ExperimentResults) -> Iterator[Table | str]:
-    """Show the results, and the command that gives their intervals."""
+    """Show the results, what was not learned, and the command that gives their intervals."""
+    from edgecil.analysis.details import note_unlearned, read_first_tasks
+    from edgecil.experiments import Experiment
     from edgecil.report.verb_tables import show_results
 
     yield from show_results(answer)
     yield from map(str, answer.stated)
     if any(part.finished for part in answer.results):
+        yield from note_unlearned(read_first_tasks(Experiment.open(answer.directory)))
         directory = shlex.quote(str(answer.directory))
         yield f"For intervals and comparisons, run: edgecil analyze {directory}"
 

@@ -38,6 +38,7 @@ class APER(SimpleCIL):
     kept = (*SimpleCIL.kept, "adapters")
     need = "sockets"
     order_free = False  # the first task adapts the features
+    trains = True
 
     def __init__(self, config: APERConfig, environment: Environment) -> None:
         super().__init__(config, environment)
