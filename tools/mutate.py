@@ -2,8 +2,10 @@
 
     python tools/mutate.py OUT.jsonl --count 300 --workers 2
 
-draws mutants of the rooms below with a seed, runs the tests of the room on each (its module's own
-test first, at most 30 CPU seconds), and writes a line for each mutant. The same command continues.
+draws mutants of the rooms below with a seed, and writes a line for each. The same command
+continues. First it runs the tests of each room once on the unchanged sources, and stores in
+OUT.jsonl.tests which test enters which function; a mutant is then tested by those that enter its
+function, the fastest first, for at most 30 CPU seconds.
 
     python tools/mutate.py OUT.jsonl --again --seconds 300
 
@@ -31,10 +33,12 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from math import ceil, inf
 from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
 
 HERE = Path(__file__).parents[1]
 PACKAGE = Path("src/edgecil")
@@ -232,24 +236,115 @@ def draw(count: int, seed: int) -> list[Mutant]:
     return drawn
 
 
-def tests_for(mutant: Mutant, *, more: bool) -> list[str]:
-    """Return files with tests, the mutated module's own first, and slow ones last."""
-    own = f"test_{Path(mutant.path).stem}.py"
-    places = [*TESTS[mutant.room], *(MORE_TESTS[mutant.room] if more else ())]
+def files_with_tests(room: str, *, more: bool) -> list[str]:
+    """Return the files with the tests of a room; `more` are those of other rooms that use it."""
     files: dict[str, None] = {}
-    for place in places:
+    for place in MORE_TESTS[room] if more else TESTS[room]:
         path = HERE / place
-        found = [path] if path.is_file() else sorted(path.rglob("test_*.py"))
-        for file in sorted(found, key=lambda file: file.name != own):
+        for file in [path] if path.is_file() else sorted(path.rglob("test_*.py")):
             files[file.relative_to(HERE).as_posix()] = None
     return list(files)
+
+
+@dataclass(frozen=True)
+class TestRecord:
+    """A test that passes on unchanged sources.
+
+    Attributes:
+        name: pytest's name of the test.
+        seconds: CPU seconds that it takes.
+        functions: functions of the package that it enters, each as `path:line`.
+    """
+
+    name: str
+    seconds: float
+    functions: frozenset[str]
+
+    @property
+    def modules(self) -> set[str]:
+        """The modules that the test enters."""
+        return {function.rpartition(":")[0] for function in self.functions}
+
+
+class TestRecorder:
+    """A plug-in of pytest that records which functions each test enters."""
+
+    def __init__(self, sources: Path) -> None:
+        self._start = str(sources) + os.sep
+        self._entered: set[CodeType] = set()
+        self.records: list[TestRecord] = []
+
+    def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> bool:
+        """Run a test and record it, if it passes."""
+        from _pytest.runner import runtestprotocol
+
+        self._entered.clear()
+        start = time.process_time()
+        sys.settrace(self._enter)
+        try:
+            reports = runtestprotocol(item, nextitem=nextitem, log=False)
+        finally:
+            sys.settrace(None)
+        seconds = time.process_time() - start
+        if all(report.passed for report in reports):
+            self.records.append(TestRecord(item.nodeid, seconds, self._functions()))
+        return True
+
+    def _enter(self, frame: FrameType, event: str, argument: object) -> None:
+        self._entered.add(frame.f_code)
+
+    def _functions(self) -> frozenset[str]:
+        names = set()
+        for code in self._entered:
+            if code.co_filename.startswith(self._start):
+                path = Path("src") / Path(code.co_filename).relative_to(self._start)
+                names.add(f"{path.as_posix()}:{code.co_firstlineno}")
+        return frozenset(names)
+
+
+class TestSelection:
+    """A plug-in of pytest that runs some tests alone, in a given order."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._place_of = {name: place for place, name in enumerate(names)}
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        """Leave out the other tests, and sort these."""
+        chosen = [item for item in items if item.nodeid in self._place_of]
+        items[:] = sorted(chosen, key=lambda item: self._place_of[item.nodeid])
+
+
+def tests_for(mutant: Mutant, records: Sequence[TestRecord]) -> list[str]:
+    """Return the names of the tests that enter the mutant's function, the fastest first.
+
+    A change outside functions, or in one that no test enters, is tested by all that enter its
+    module, or else by all.
+    """
+    function = enclosing_function(mutant)
+    chosen = [record for record in records if function in record.functions]
+    if not chosen:
+        chosen = [record for record in records if mutant.path in record.modules]
+    chosen = chosen or list(records)
+    return [record.name for record in sorted(chosen, key=lambda record: record.seconds)]
+
+
+def enclosing_function(mutant: Mutant) -> str | None:
+    """Return the innermost function around a mutant, as `path:line`; None if there is none."""
+    source = (HERE / mutant.path).read_bytes()
+    line: int | None = None
+    for node in ast.walk(ast.parse(source)):  # outer functions come before those inside them
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        if node.body[0].lineno <= mutant.line <= (node.end_lineno or 0):
+            decorators = [decorator.lineno for decorator in node.decorator_list]
+            line = min([node.lineno, *decorators])
+    return None if line is None else f"{mutant.path}:{line}"
 
 
 class Bench:
     """A copy of the sources in which one mutant at a time is tested."""
 
-    def __init__(self, number: int) -> None:
-        self.number = number
+    def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="edgecil-mutants-"))
         shutil.copytree(HERE / "src", self.folder / "src")
 
@@ -257,23 +352,40 @@ class Bench:
         """Remove the copy."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def test(self, mutant: Mutant | None, files: Sequence[str], seconds: float) -> str:
+    def test(self, mutant: Mutant, names: Sequence[str], seconds: float) -> str:
         """Return `killed`, `survived`, or `too slow` for tests that did not end in time."""
-        path = None if mutant is None else self.folder / mutant.path
-        original = b"" if path is None else path.read_bytes()
-        if path is not None and mutant is not None:
-            path.write_bytes(mutant.apply(original))
+        path = self.folder / mutant.path
+        original = path.read_bytes()
+        path.write_bytes(mutant.apply(original))
+        files = list(dict.fromkeys(name.partition("::")[0] for name in names))
         try:
-            return self._run(files, seconds)
+            return self._run(files, TestSelection(names), seconds)
         finally:
-            if path is not None:
-                path.write_bytes(original)
+            path.write_bytes(original)
 
-    def _run(self, files: Sequence[str], seconds: float) -> str:
+    def record(self, files: Sequence[str]) -> list[TestRecord]:
+        """Return what the tests of some files enter; those that fail are left out."""
+        recorder = TestRecorder(self.folder / "src")
+        place = self.folder / "records"
+        place.unlink(missing_ok=True)
+
+        def store() -> None:
+            place.write_text(json.dumps([_plain(record) for record in recorder.records]))
+
+        self._run(files, recorder, seconds=3_600, at_end=store)
+        return [_test_record(fields) for fields in json.loads(place.read_text(encoding="utf-8"))]
+
+    def _run(
+        self,
+        files: Sequence[str],
+        plug_in: object,
+        seconds: float,
+        at_end: Callable[[], None] = lambda: None,
+    ) -> str:
         child = os.fork()
         if child == 0:
             resource.setrlimit(resource.RLIMIT_CPU, (ceil(seconds), ceil(seconds) + 5))
-            self._become_pytest(files)
+            self._become_pytest(files, plug_in, at_end)
         end = time.monotonic() + _PATIENCE * seconds  # of a busy machine, or of a test that waits
         while time.monotonic() < end:
             ended, status = os.waitpid(child, os.WNOHANG)
@@ -289,7 +401,9 @@ class Bench:
         os.waitpid(child, 0)
         return "too slow"
 
-    def _become_pytest(self, files: Sequence[str]) -> None:
+    def _become_pytest(
+        self, files: Sequence[str], plug_in: object, at_end: Callable[[], None]
+    ) -> None:
         os.setsid()
         sources = str(self.folder / "src")
         os.environ |= {"PYTHONPATH": sources, "PYTHONDONTWRITEBYTECODE": "1"}
@@ -305,27 +419,45 @@ class Bench:
         try:
             import pytest
 
-            options = ["-x", "-q", "-p", "no:cacheprovider", "-n", "0", "-m", "not slow"]
+            options = ["-q", "-p", "no:cacheprovider", "-n", "0", "-m", "not slow"]
+            if isinstance(plug_in, TestSelection):
+                options.append("-x")
             temporary = f"--basetemp={self.folder / 'tmp'}"
-            code = int(pytest.main([*options, temporary, "-o", "addopts=", *files]))
+            code = int(pytest.main([*options, temporary, "-o", "addopts=", *files], [plug_in]))
+            at_end()
         except BaseException:
             traceback.print_exc()
         sys.stdout.flush()
         os._exit(code)
 
 
-def check_baseline(seconds: float) -> None:
-    """Print how long the tests of each module take on unchanged sources, and whether they pass."""
-    import_libraries()
-    bench = Bench(0)
-    for room in ROOMS:
-        mutant = next(list_mutants(room))
-        start = time.monotonic()
-        answer = bench.test(None, tests_for(mutant, more=False), seconds)
-        print(f"{room}: {answer} after {time.monotonic() - start:.1f} s")
-        if answer == "killed":
-            print((bench.folder / "log").read_text(encoding="utf-8")[-3000:])
-    bench.close()
+def _plain(record: TestRecord) -> dict[str, object]:
+    return {**asdict(record), "functions": sorted(record.functions)}
+
+
+def _test_record(fields: dict[str, Any]) -> TestRecord:
+    return TestRecord(fields["name"], fields["seconds"], frozenset(fields["functions"]))
+
+
+def read_records(place: Path, rooms: Sequence[str], *, more: bool) -> dict[str, list[TestRecord]]:
+    """Return the tests of each room, which run once on the unchanged sources and are stored."""
+    stored: dict[str, list[dict[str, Any]]] = {}
+    if place.exists():
+        stored = json.loads(place.read_text(encoding="utf-8"))
+    records = {}
+    for room in rooms:
+        key = f"{room}, more" if more else room
+        if key not in stored:
+            bench = Bench()
+            stored[key] = [
+                _plain(record) for record in bench.record(files_with_tests(room, more=more))
+            ]
+            bench.close()
+            place.write_text(json.dumps(stored), encoding="utf-8")
+            seconds = sum(record["seconds"] for record in stored[key])
+            print(f"{key}: {len(stored[key])} tests of {seconds:.0f} CPU s pass", flush=True)
+        records[room] = [_test_record(fields) for fields in stored[key]]
+    return records
 
 
 def import_libraries() -> None:
@@ -351,13 +483,15 @@ def test_all(
     After so many CPU minutes of all of them, no further one is begun.
     """
     import_libraries()
+    rooms = sorted({mutant.room for mutant in mutants})
+    records = read_records(out.with_name(f"{out.name}.tests"), rooms, more=more)
     children = []
     for number in range(workers):
         child = os.fork()
         if child == 0:
             limit = inf if minutes is None else 60.0 * minutes / workers
-            bench = Bench(number)
-            _test_share(mutants[number::workers], bench, out, seconds, more, limit)
+            bench = Bench()
+            _test_share(mutants[number::workers], bench, records, out, seconds, more, limit)
             bench.close()
             os._exit(0)
         children.append(child)
@@ -366,16 +500,24 @@ def test_all(
 
 
 def _test_share(
-    mutants: Sequence[Mutant], bench: Bench, out: Path, seconds: float, more: bool, limit: float
+    mutants: Sequence[Mutant],
+    bench: Bench,
+    records: dict[str, list[TestRecord]],
+    out: Path,
+    seconds: float,
+    more: bool,
+    limit: float,
 ) -> None:
     for mutant in mutants:
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         if used.ru_utime + used.ru_stime > limit:
             return
         start = time.monotonic()
-        answer = bench.test(mutant, tests_for(mutant, more=more), seconds)
+        names = tests_for(mutant, records[mutant.room])
+        answer = bench.test(mutant, names, seconds)
         taken = round(time.monotonic() - start, 1)
-        line = json.dumps({**asdict(mutant), "answer": answer, "seconds": taken, "again": more})
+        facts = {"answer": answer, "tests": len(names), "seconds": taken, "again": more}
+        line = json.dumps({**asdict(mutant), **facts})
         with out.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
 
@@ -414,19 +556,19 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, help="CPU minutes after which none is begun")
     parser.add_argument("--again", action="store_true", help="more tests on the survivors")
     parser.add_argument("--list", action="store_true", help="print the results alone")
-    parser.add_argument("--check", action="store_true", help="test the unchanged sources")
     options = parser.parse_args()
-    if options.check:
-        check_baseline(options.seconds)
-        return
     done = read(options.out)
     if not options.list:
         if options.again:
             fields = Mutant.__dataclass_fields__
-            left = [it for it in done.values() if it["answer"] != "killed" and not it["again"]]
-            chosen = [Mutant(**{name: it[name] for name in fields}) for it in left]  # type: ignore[arg-type]
+            chosen = [
+                Mutant(**{name: result[name] for name in fields})  # type: ignore[arg-type]
+                for result in done.values()
+                if result["answer"] != "killed" and not result["again"]
+            ]
         else:
-            chosen = [it for it in draw(options.count, options.seed) if it.key not in done]
+            drawn = draw(options.count, options.seed)
+            chosen = [mutant for mutant in drawn if mutant.key not in done]
         test_all(
             chosen,
             options.out,
