@@ -206,7 +206,11 @@ def test_test_inputs_arrive_in_a_random_order_and_nothing_of_them_is_kept(tmp_pa
         [run] = experiment.results()
         assert all(node.class_correct["head"] == node.class_totals for node in run.nodes)
         answers = [list(map(int, line.split())) for line in log.read_text().splitlines()]
-        assert [len(each) for each in answers] == [16, 16, 32], "a test, a check, a test"
+        calls = [16, 16, 24, 32, 24]
+        assert [len(each) for each in answers] == calls, (
+            "inputs of test, check and training after the first task, of test and training next"
+        )
+        assert sorted(answers[2]) != answers[2], "training inputs are in a random order, too"
         assert sorted(answers[0]) != answers[0]
         assert sorted(answers[0]) == [
             class_ for class_ in sorted(set(answers[0])) for _ in range(8)
@@ -343,3 +347,65 @@ def test_check_method_asks_the_same_questions(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="in another order and other batches"):
         check_method(variant(tmp_path / "code", BATCH_NORM))
     check_method(variant(tmp_path / "adapts", BATCH_NORM, adapts=True))
+
+
+CENTROIDS = """
+import pathlib
+import torch
+from edgecil import Method
+
+
+class Centroids(Method):
+    order_free = True
+    kept = ("means",)
+
+    def __init__(self, environment):
+        super().__init__(environment)
+        self.means = {}
+
+    def learn(self, task):
+        pathlib.Path(__file__).with_name("note.txt").read_text()
+        self.seen = task.seen
+        for class_ in task.classes:
+            rows = task.inputs[task.labels == task.seen.index(class_)]
+            self.means[class_] = rows.flatten(1).double().mean(0)
+
+    def distances(self, inputs, means):
+        return torch.cdist(inputs.flatten(1).double(), torch.stack(means))
+
+    def classify(self, inputs):
+        return {"head": self.distances(inputs, [self.means[it] for it in self.seen]).argmin(1)}
+
+    def scores(self, scenario):
+        means = []
+        for class_ in range(scenario.classes):
+            rows = scenario.train.only((class_,)).inputs
+            means.append(rows.flatten(1).double().mean(0))
+        return SIGN * self.distances(scenario.test.inputs, means)
+"""
+
+
+def run_centroids(tmp_path: Path, sign: str) -> Experiment:
+    path = tmp_path / "code" / "centroids.py"
+    path.parent.mkdir()
+    path.with_name("note.txt").write_text("x")
+    path.write_text(CENTROIDS.replace("SIGN", sign), encoding="utf-8")
+    data = str(save_toy(tmp_path / "toy.npz", contrast=200))
+    options = {"protocol": "random", "budget": 2, "workers": 1, "tasks": 2}
+    method = f"{path}:Centroids"
+    return train(method=method, dataset=data, out=tmp_path / "run", **options)
+
+
+def test_an_order_free_learner_is_checked_by_its_first_task(tmp_path: Path) -> None:
+    experiment = run_centroids(tmp_path, "-1")
+    assert experiment.identity["remark on Centroids"]["inputs"] == 16
+    assert list(experiment.identity["files of Centroids"]) == ["note.txt"]
+    assert all(run.accuracy == 100.0 for run in experiment.results())
+
+
+def test_scores_that_are_not_what_a_learner_predicts_are_not_used(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    experiment = run_centroids(tmp_path, "+1")
+    assert "give 0 right answers on the 16 test inputs of the first task" in caplog.text
+    assert all(run.accuracy == 100.0 for run in experiment.results()), "trained order by order"

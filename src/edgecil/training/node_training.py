@@ -13,10 +13,11 @@ import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from edgecil.backbones.model_slot import SlotModel, supply_model
@@ -34,7 +35,8 @@ from edgecil.methods.task import Scenario, Split, derive_generator
 from edgecil.methods.training_loop import check_finite
 from edgecil.runs.identity import PROCESSOR
 from edgecil.training.handshake import differences, gpu_identity, worker_identity
-from edgecil.training.learner_checks import LearnerChecks, check_learner
+from edgecil.training.learner_checks import MOST_CHANGED, LearnerChecks, check_learner
+from edgecil.training.order_free import StageCounter
 from edgecil.training.task_learning import LearnedInputs, with_learning
 
 State = dict[str, Any]
@@ -224,8 +226,7 @@ def _learn_node(
             method.learn(task)
             learned = LearnedInputs.of(task)
         check_finite(_parameters(method), "by the end of the training")
-        checked = context.is_due_for_checks(node)
-        before_test = method.state() if foreign and (keep or checked) else None
+        before_test = method.state() if foreign else None
         images = _test_inputs(scenario, node, shuffled=foreign)
         labels = method.classify(images.inputs)
         correct, totals, confusion = _count(method, images, labels, node)
@@ -236,8 +237,12 @@ def _learn_node(
             after = pack(state) if foreign else state
         seconds = time.perf_counter() - start
         checks = None
-        if checked and before_test is not None:
-            checks = _check(context, node, method, before_test, images, labels)
+        if before_test is not None:
+            if context.is_due_for_checks(node):
+                checks = _check(context, node, method, before_test, images, labels)
+            if method.trains:  # training inputs are not predicted by what has seen test inputs
+                method = _restored(context, node, before_test)
+                learned = learned.shuffled(_test_order(node))
         untrained = context.build(node) if learned.is_first and method.trains else None
         result = NodeResult.per_class(correct, totals, seconds, _peak_memory(), confusion)
         result = with_learning(result, method, untrained, learned, images)
@@ -258,13 +263,8 @@ def _check(
     labels: Mapping[str, torch.Tensor],
 ) -> LearnerChecks:
     """Check a learner once in this process; an error stands for all its further trainings."""
-
-    def restore() -> Method:
-        restored = context.build(node)
-        restored.restore(_repacked(state, node.method))
-        return restored
-
     adapts = context.entry(node.method).adapts
+    restore = partial(_restored, context, node, state)
     try:
         checks = check_learner(method, node.method, images.inputs, labels, restore, adapts=adapts)
     except LearnerError as error:
@@ -272,6 +272,13 @@ def _check(
         raise
     context.answered[node.method] = None
     return checks
+
+
+def _restored(context: WorkerContext, node: Node, state: State) -> Method:
+    """Return a new learner from a state as it is read from a file."""
+    method = context.build(node)
+    method.restore(_repacked(state, node.method))
+    return method
 
 
 def _repacked(state: State, name: str) -> State:
@@ -289,7 +296,8 @@ def _repacked(state: State, name: str) -> State:
 def score_classes(context: WorkerContext, node: Node) -> Outcome:
     """Return the scores of an order-free learner for all test images and classes.
 
-    One of the user gets the test images in a random order and without their labels.
+    One of the user gets the test images in a random order and without their labels; in its first
+    call, the scores must give what it predicts after its first task.
     """
     with context.noting_files(node.method):
         outcome = _score_classes(context, node)
@@ -302,15 +310,40 @@ def _score_classes(context: WorkerContext, node: Node) -> Outcome:
     try:
         method = context.build(node)
         scenario = context.scenario.on(context.environment.device)
+        checks = None
         if context.is_foreign(node.method):
             order = torch.randperm(len(scenario.test.labels), generator=_test_order(node))
             hidden = scenario.with_test_order(order).without_test_labels()
             scores = method.scores(hidden).cpu().double()[torch.argsort(order)].numpy()
+            first = node.path[0]
+            if context.is_due_for_checks(first):
+                learned, _ = _learn_node(context, first, None, keep=False)
+                if learned.result is None:
+                    return learned
+                _check_scores(scores, scenario, first, learned.result)
+                checks = learned.checks
         else:
             scores = method.scores(scenario).cpu().double().numpy()
     except (Exception, SystemExit) as error:
         return _failed(context, node, error)
-    return Outcome(scores=scores, worker=context.unequal, memory=_peak_memory())
+    return Outcome(scores=scores, worker=context.unequal, memory=_peak_memory(), checks=checks)
+
+
+def _check_scores(scores: Floats, scenario: Scenario, node: Node, result: NodeResult) -> None:
+    """Raise an error if scores (n_test, classes) give other right answers than a first task."""
+    counter = StageCounter(scores, scenario.test.labels.cpu().numpy())
+    [counts] = counter.count([node.prefix])
+    [task] = node.prefix
+    by_scores = counts.correct[0, list(task)]
+    predicted = np.array(result.class_correct["head"][0])
+    count = int(np.sum(result.class_totals))
+    differing = int(np.abs(by_scores - predicted).sum())
+    if differing > max(1, MOST_CHANGED * count):
+        raise LearnerError(
+            f"The scores of {node.method} give {by_scores.sum()} right answers on the {count} test "
+            f"inputs of the first task, its predictions {predicted.sum()}; set `order_free` to "
+            "False, or let `classify` name the classes with the largest scores."
+        )
 
 
 def _refusal(context: WorkerContext) -> Outcome | None:

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 
@@ -17,8 +17,10 @@ from edgecil.experiments.plan import Node, Plan
 from edgecil.experiments.results import NodeResult, WholeRun
 from edgecil.experiments.store import Store, save_state
 from edgecil.io.arrays import Floats
+from edgecil.io.file_reads import ReadFiles
 from edgecil.training.chains import PERIOD, Chain, Job, Step
 from edgecil.training.executors import Executor
+from edgecil.training.learner_checks import LearnerChecks
 from edgecil.training.node_training import Outcome, pack, unpack
 from edgecil.training.order_free import OrderCounts, StageCounter, Whole
 from edgecil.training.result_buffer import ResultBuffer
@@ -85,7 +87,8 @@ def evaluate_orders(
 class _Scored:
     """The scores (n_test, classes) of a method, and what computing them took.
 
-    `worker` is in what the worker differed, `memory` its peak in bytes.
+    `worker` is in what the worker differed, `memory` its peak in bytes; `checks` and `files` are of
+    a learner that is not part of edgecil.
     """
 
     method: str
@@ -93,6 +96,8 @@ class _Scored:
     worker: Mapping[str, str]
     memory: int = 0
     seconds: float = 0.0
+    checks: LearnerChecks | None = None
+    files: ReadFiles = field(default_factory=ReadFiles)
 
 
 def _find_scores(run: Node, store: Store, executor: Executor, observer: Observer) -> _Scored | None:
@@ -111,8 +116,15 @@ def _find_scores(run: Node, store: Store, executor: Executor, observer: Observer
     observer.on_job_end(job)
     outcome = finished.crash or (finished.outcomes[0][0] if finished.outcomes[0] else None)
     if outcome is not None and outcome.scores is not None:
-        seconds = time.perf_counter() - start
-        return _Scored(run.method, outcome.scores, outcome.worker, outcome.memory, seconds)
+        return _Scored(
+            run.method,
+            outcome.scores,
+            outcome.worker,
+            outcome.memory,
+            time.perf_counter() - start,
+            outcome.checks,
+            outcome.files,
+        )
     if outcome is not None:
         check_refused(outcome)
     _log.warning(
@@ -136,11 +148,12 @@ def _store_runs(
     The file is written after the first result, from when on the store refuses other settings of the
     method, to which these scores would not belong.
     """
-    is_first = True
+    is_first, checks = True, scored.checks
     for run, result in results:
         buffer.add(run, result, differences)
         for node, counts in zip(run.path, result.nodes, strict=True):
-            observer.on_node(node, Outcome(counts))
+            observer.on_node(node, Outcome(counts, checks=checks, files=scored.files))
+            checks = None
         if is_first or buffer.are_due:
             buffer.write()
         if is_first and scored.seconds > PERIOD:

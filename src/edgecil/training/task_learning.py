@@ -40,6 +40,12 @@ class LearnedInputs:
         inputs = take_named(task.inputs, places.to(task.inputs.device))
         return cls(inputs, task.labels[places], not task.old_count)
 
+    def shuffled(self, generator: torch.Generator) -> LearnedInputs:
+        """Return the same inputs in a random order."""
+        order = torch.randperm(len(self.labels), generator=generator)
+        inputs = take_named(self.inputs, order.to(self.inputs.device))
+        return replace(self, inputs=inputs, labels=self.labels[order.to(self.labels.device)])
+
 
 def count_training_answers(method: Method, learned: LearnedInputs) -> tuple[int, int]:
     """Return how many of the training inputs the main classifier has right, and their number."""
