@@ -11,9 +11,9 @@ function, the fastest first, for at most 30 CPU seconds.
 
 runs more tests on the survivors of the first pass, and lists those that are left.
 
-Tests run in processes that are forked once the libraries are imported, on a copy of the sources.
-mutmut and cosmic-ray do the same without a choice of tests by room and without a limit of time, and
-start a new interpreter for each mutant, which takes longer here than the tests.
+Tests run on a copy of the sources, in processes that are forked once the tests of a room are
+imported; in such a process the changed function gets its new code. mutmut and cosmic-ray start a
+new interpreter for each mutant, which takes longer here than the tests.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import gc
 import importlib
+import inspect
 import json
 import os
 import random
@@ -37,7 +39,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from math import ceil, inf
 from pathlib import Path
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 HERE = Path(__file__).parents[1]
@@ -67,6 +69,7 @@ MORE_TESTS: dict[str, tuple[str, ...]] = {
 }
 LIBRARIES = ("numpy", "pandas", "scipy.stats", "scipy.special", "torch", "pytest")
 
+_DAY = 86_400
 _PATIENCE = 20  # wall-clock seconds for each CPU second that a mutant may take
 
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
@@ -330,15 +333,136 @@ def tests_for(mutant: Mutant, records: Sequence[TestRecord]) -> list[str]:
 
 def enclosing_function(mutant: Mutant) -> str | None:
     """Return the innermost function around a mutant, as `path:line`; None if there is none."""
-    source = (HERE / mutant.path).read_bytes()
-    line: int | None = None
-    for node in ast.walk(ast.parse(source)):  # outer functions come before those inside them
+    lines = enclosing_lines(mutant)
+    return f"{mutant.path}:{lines[-1]}" if lines else None
+
+
+def enclosing_lines(mutant: Mutant) -> list[int]:
+    """Return the first lines of the functions whose bodies contain a mutant, outermost first."""
+    lines = []
+    for node in ast.walk(ast.parse((HERE / mutant.path).read_bytes())):  # outer functions first
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             continue
         if node.body[0].lineno <= mutant.line <= (node.end_lineno or 0):
             decorators = [decorator.lineno for decorator in node.decorator_list]
-            line = min([node.lineno, *decorators])
-    return None if line is None else f"{mutant.path}:{line}"
+            lines.append(min([node.lineno, *decorators]))
+    return lines
+
+
+class MutantLoop:
+    """A plug-in of pytest that tests mutants in place of running the tests once.
+
+    The tests are collected once; each mutant is tested in a process that is forked then.
+    """
+
+    def __init__(
+        self,
+        bench: Bench,
+        mutants: Sequence[Mutant],
+        tests: Callable[[Mutant], list[str]],
+        on_answer: Callable[[Mutant, str, float], None],
+        seconds: float,
+    ) -> None:
+        self._bench = bench
+        self._mutants = mutants
+        self._tests = tests
+        self._on_answer = on_answer
+        self._seconds = seconds
+        self._has_failed = False
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Notice a test that fails."""
+        self._has_failed |= report.failed
+
+    def pytest_runtestloop(self, session: Any) -> bool:
+        """Test every mutant."""
+        item_of_name = {item.nodeid: item for item in session.items}
+        functions: dict[tuple[str, int], list[FunctionType]] = {}
+        for candidate in gc.get_objects():
+            if type(candidate) is FunctionType:  # `isinstance` would run code of lazy objects
+                code = candidate.__code__
+                place = code.co_filename, code.co_firstlineno
+                functions.setdefault(place, []).append(candidate)
+        for mutant in self._mutants:
+            start = time.monotonic()
+            names = self._tests(mutant)
+            items = [item_of_name[name] for name in names if name in item_of_name]
+            path = self._bench.folder / mutant.path
+            original = path.read_bytes()
+            source = mutant.apply(original)
+            path.write_bytes(source)  # for processes that tests start
+            place = str(path), enclosing_lines(mutant)[0]
+            try:
+                child = os.fork()
+                if child == 0:
+                    self._become_tests(items, functions.get(place, []), source, place)
+                answer = wait(child, self._seconds)
+            finally:
+                path.write_bytes(original)
+            self._on_answer(mutant, answer, time.monotonic() - start)
+        return True
+
+    def _become_tests(
+        self,
+        items: Sequence[Any],
+        functions: Sequence[FunctionType],
+        source: bytes,
+        place: tuple[str, int],
+    ) -> None:
+        """Run tests with the changed code until one fails, and end the process."""
+        os.setsid()
+        limit_time(self._seconds)
+        code = 3
+        try:
+            path, line = place
+            changed = find_code(compile(source, path, "exec"), line)
+            for function in functions:
+                if function.__code__.co_name == changed.co_name:
+                    function.__code__ = changed
+            for item, following in zip(items, [*items[1:], None], strict=True):
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+                if self._has_failed:
+                    break
+            code = int(self._has_failed)
+        except BaseException:
+            traceback.print_exc()
+        os._exit(code)
+
+
+def find_code(code: CodeType, line: int) -> CodeType:
+    """Return the outermost function of a module's code that begins at a line."""
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            is_function = bool(constant.co_flags & inspect.CO_NEWLOCALS)
+            if is_function and constant.co_firstlineno == line:
+                return constant
+            if not is_function:  # the body of a class
+                with contextlib.suppress(LookupError):
+                    return find_code(constant, line)
+    raise LookupError(f"There is no function at line {line}.")
+
+
+def limit_time(seconds: float) -> None:
+    """Let this process end after some CPU seconds."""
+    resource.setrlimit(resource.RLIMIT_CPU, (ceil(seconds), ceil(seconds) + 5))
+
+
+def wait(child: int, seconds: float) -> str:
+    """Return `killed` or `survived`, or `too slow` for tests that did not end in time."""
+    end = time.monotonic() + _PATIENCE * seconds  # of a busy machine, or of a test that waits
+    while time.monotonic() < end:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child, signal.SIGKILL)  # processes that tests left behind
+            code = os.waitstatus_to_exitcode(status)
+            if code == -signal.SIGXCPU:
+                return "too slow"
+            return "survived" if code == 0 else "killed"
+        time.sleep(0.02)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return "too slow"
 
 
 class Bench:
@@ -363,6 +487,21 @@ class Bench:
         finally:
             path.write_bytes(original)
 
+    def test_inside_functions(
+        self,
+        mutants: Sequence[Mutant],
+        tests: Callable[[Mutant], list[str]],
+        on_answer: Callable[[Mutant, str, float], None],
+        seconds: float,
+    ) -> None:
+        """Test mutants inside functions; the tests are imported once for all of them."""
+        names = {name for mutant in mutants for name in tests(mutant)}
+        files = sorted({name.partition("::")[0] for name in names})
+        if files:
+            loop = MutantLoop(self, mutants, tests, on_answer, seconds)
+            if self._run(files, loop, seconds=_DAY) != "survived":
+                sys.exit((self.folder / "log").read_text(encoding="utf-8")[-3000:])
+
     def record(self, files: Sequence[str]) -> list[TestRecord]:
         """Return what the tests of some files enter; those that fail are left out."""
         recorder = TestRecorder(self.folder / "src")
@@ -372,7 +511,7 @@ class Bench:
         def store() -> None:
             place.write_text(json.dumps([_plain(record) for record in recorder.records]))
 
-        self._run(files, recorder, seconds=3_600, at_end=store)
+        self._run(files, recorder, seconds=_DAY, at_end=store)
         return [_test_record(fields) for fields in json.loads(place.read_text(encoding="utf-8"))]
 
     def _run(
@@ -384,22 +523,9 @@ class Bench:
     ) -> str:
         child = os.fork()
         if child == 0:
-            resource.setrlimit(resource.RLIMIT_CPU, (ceil(seconds), ceil(seconds) + 5))
+            limit_time(seconds)
             self._become_pytest(files, plug_in, at_end)
-        end = time.monotonic() + _PATIENCE * seconds  # of a busy machine, or of a test that waits
-        while time.monotonic() < end:
-            ended, status = os.waitpid(child, os.WNOHANG)
-            if ended:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(child, signal.SIGKILL)  # processes that tests left behind
-                code = os.waitstatus_to_exitcode(status)
-                if code == -signal.SIGXCPU:
-                    return "too slow"
-                return "survived" if code == 0 else "killed"
-            time.sleep(0.02)
-        os.killpg(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        return "too slow"
+        return wait(child, seconds)
 
     def _become_pytest(
         self, files: Sequence[str], plug_in: object, at_end: Callable[[], None]
@@ -480,7 +606,7 @@ def test_all(
 ) -> None:
     """Test mutants in several processes; each result is a line of a file.
 
-    After so many CPU minutes of all of them, no further one is begun.
+    After so many CPU minutes in each room, no further one is begun there.
     """
     import_libraries()
     rooms = sorted({mutant.room for mutant in mutants})
@@ -508,18 +634,26 @@ def _test_share(
     more: bool,
     limit: float,
 ) -> None:
-    for mutant in mutants:
+    tests = {mutant: tests_for(mutant, records[mutant.room]) for mutant in mutants}
+
+    def write(mutant: Mutant, answer: str, taken: float) -> None:
+        count = len(tests[mutant])
+        facts = {"answer": answer, "tests": count, "seconds": round(taken, 1), "again": more}
+        with out.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({**asdict(mutant), **facts}) + "\n")
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         if used.ru_utime + used.ru_stime > limit:
-            return
-        start = time.monotonic()
-        names = tests_for(mutant, records[mutant.room])
-        answer = bench.test(mutant, names, seconds)
-        taken = round(time.monotonic() - start, 1)
-        facts = {"answer": answer, "tests": len(names), "seconds": taken, "again": more}
-        line = json.dumps({**asdict(mutant), **facts})
-        with out.open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
+            os._exit(0)
+
+    for room in ROOMS:
+        of_room = [mutant for mutant in mutants if mutant.room == room]
+        inside = [mutant for mutant in of_room if enclosing_lines(mutant)]
+        bench.test_inside_functions(inside, tests.__getitem__, write, seconds)
+    for mutant in mutants:
+        if not enclosing_lines(mutant):
+            start = time.monotonic()
+            answer = bench.test(mutant, tests[mutant], seconds)
+            write(mutant, answer, time.monotonic() - start)
 
 
 def read(out: Path) -> dict[str, dict[str, object]]:
