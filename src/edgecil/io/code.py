@@ -32,6 +32,7 @@ from edgecil.io.file_reads import FileUse, recording
 
 _file_uses: dict[tuple[str, str], FileUse] = {}  # by spec and digest of a source
 
+_PRIVATE = "edgecil_code_"  # begins the names of modules that edgecil imports by path
 _SCRIPT = ("__main__", "__mp_main__")  # the latter while a worker process imports it
 
 
@@ -241,11 +242,15 @@ def load_code(source: CodeSource) -> Callable[..., Any]:
             f"{source.attribute} is defined in a notebook or an interactive session, which other "
             "processes cannot import."
         )
+    is_first = (source.spec, source.digest) not in _file_uses
+    imported = _imported_before(source) if is_first else []
     with (
         recording(file_use(source)),
         refusing_exit(f"The import of {source.module or source.path}"),
     ):
         module = _import_file(source) if source.module is None else _import_module(source)
+        for earlier in imported:
+            _run_copy(earlier)
     member = getattr(module, source.attribute, None)
     if not callable(member):
         names = [
@@ -264,11 +269,54 @@ def file_use(source: CodeSource) -> FileUse:
     return _file_uses[key]
 
 
+def _imported_before(source: CodeSource) -> list[ModuleType]:
+    """Return modules of a source that are imported already and call something at import.
+
+    Which files they have read then is not known.
+    """
+    texts = dict(zip(map(str, source.paths), source.files.values(), strict=True))
+    modules = []
+    for name, module in list(sys.modules.items()):
+        path = getattr(module, "__file__", None)
+        is_script = name in _SCRIPT or name.startswith(_PRIVATE)
+        if isinstance(path, str) and path in texts and not is_script and _calls(texts[path]):
+            modules.append(module)
+    return modules
+
+
+def _calls(text: str) -> bool:
+    """Return whether a module calls anything while it is imported, outside its functions."""
+    queue: list[ast.AST] = [ast.parse(text)]
+    while queue:
+        node = queue.pop()
+        if isinstance(node, ast.Call):
+            return True
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            queue += ast.iter_child_nodes(node)
+    return False
+
+
+def _run_copy(module: ModuleType) -> None:
+    """Import a module again under another name, which shows the files that it reads."""
+    package = f"{module.__package__}." if module.__package__ else ""
+    name = f"{package}{_PRIVATE}copy"
+    spec = importlib.util.spec_from_file_location(name, str(module.__file__))
+    assert spec is not None
+    assert spec.loader is not None
+    copy = importlib.util.module_from_spec(spec)
+    sys.modules[name] = copy
+    try:
+        with suppress(Exception):  # the module itself was imported without
+            spec.loader.exec_module(copy)
+    finally:
+        del sys.modules[name]
+
+
 def _import_file(source: CodeSource) -> ModuleType:
     assert source.path is not None
     # The path counts, too: a copy elsewhere may read other files beside it.
     place = _digest(f"{source.path}\0{source.digest}")
-    name = f"edgecil_code_{place[:16]}"
+    name = f"{_PRIVATE}{place[:16]}"
     if name in sys.modules:
         return sys.modules[name]
     path = source.path if source.path.is_file() else _write(source) / source.path.name
