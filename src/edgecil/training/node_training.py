@@ -17,7 +17,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from edgecil.backbones.model_slot import SlotModel, supply_model
@@ -334,15 +333,14 @@ def _check_scores(scores: Floats, scenario: Scenario, node: Node, result: NodeRe
     counter = StageCounter(scores, scenario.test.labels.cpu().numpy())
     [counts] = counter.count([node.prefix])
     [task] = node.prefix
-    by_scores = counts.correct[0, list(task)]
-    predicted = np.array(result.class_correct["head"][0])
-    count = int(np.sum(result.class_totals))
-    differing = int(np.abs(by_scores - predicted).sum())
-    if differing > max(1, MOST_CHANGED * count):
+    by_scores = int(counts.correct[0, list(task)].sum())
+    [predicted] = next(iter(result.correct.values()))
+    [count] = result.totals
+    if abs(by_scores - predicted) > max(1, MOST_CHANGED * count):
         raise LearnerError(
-            f"The scores of {node.method} give {by_scores.sum()} right answers on the {count} test "
-            f"inputs of the first task, its predictions {predicted.sum()}; set `order_free` to "
-            "False, or let `classify` name the classes with the largest scores."
+            f"The scores of {node.method} give {by_scores} right answers on the {count} test "
+            f"inputs of the first task, its predictions {predicted}; set `order_free` to False, or "
+            "let `classify` name the classes with the largest scores."
         )
 
 
