@@ -28,13 +28,17 @@ ROOT = Path(__file__).parents[1]
 DATA = ROOT / "src" / "edgecil" / "lab" / "data"
 DRAWINGS, PHOTOGRAPHS = "truths.npz", "photographs.npz"
 # Blocks that are measured on photographs, too; the others are of drawings alone.
-ON_BOTH = ("tables", "calibration", "orders", "default", "leaderboard")
+ON_BOTH = ("tables", "calibration", "orders", "sample-sizes", "default", "leaderboard")
 TABLES = "tables"
 # By name: the page, and the command (without `python`).
 EVIDENCE = {
     TABLES: ("evidence/leaderboard.md", "tools/evidence.py --tables"),
     "calibration": ("evidence/calibration.md", "-m edgecil.lab calibrate --draws 60"),
     "orders": ("evidence/photographs.md", "-m edgecil.lab orders --placebos 200"),
+    "sample-sizes": (
+        "evidence/sample-size.md",
+        "benchmarks/sample_sizes.py --truth caltech101-100 --methods finetune,lwf,er",
+    ),
     "accuracies": ("evidence/methods.md", "tools/evidence.py --accuracies"),
     "until": ("evidence/calibration.md", "benchmarks/error_rates.py until --trials 1000"),
     "relabelling": (
