@@ -1,11 +1,13 @@
 """What many orders cost beside a bare torch loop: 100 classes in 10 tasks, bundled features.
 
-    python benchmarks/many_orders.py [--orders 100] [--method finetune,lwf,er,simplecil,fecam]
+    python benchmarks/many_orders.py [--orders 20] [--rounds 5] [--method finetune,lwf,er,…]
 
-Milliseconds of processor and wall time of one run, all ten tests included. `edgecil` is
-`edgecil.run` in this process with its plan, store, states and checks, less the start-up of a run of
-one order. `loop` is written here, without edgecil: the same numbers of steps and of images, on the
-same orders and features. Learners that do not depend on the order get ten times as many orders.
+Prints a Markdown table: milliseconds of processor and wall time of one run, all ten tests included,
+and the ratios, each the median over rounds. A round runs new orders with edgecil and the same
+orders with the loop. `edgecil` is `edgecil.run` in this process with its plan, store, states and
+checks, less the start-up of a run of one order. `loop` is written here, without edgecil: the same
+numbers of steps and of images, on the same orders and features. Learners whose scores do not
+depend on the order run 10,000 orders, and the loop a few of them.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
 import torch
@@ -29,7 +32,7 @@ from edgecil.training.node_training import WorkerContext
 from edgecil.training.run import read_request, run_request
 
 _TASKS = 10
-_MORE = 10  # times as many orders of learners that do not depend on the order
+_ORDER_FREE = 10_000  # orders of learners whose scores do not depend on the order
 
 
 class Budget(NamedTuple):
@@ -200,9 +203,21 @@ class Times(NamedTuple):
         """Return the times between two moments."""
         return Times(self.cpu - earlier.cpu, self.wall - earlier.wall)
 
+    def per_run(self, runs: int) -> Times:
+        """Return milliseconds of one run."""
+        return Times(1000.0 * self.cpu / runs, 1000.0 * self.wall / runs)
+
+
+class Round(NamedTuple):
+    """Milliseconds of one run with edgecil and with the loop, and the steps of a task."""
+
+    edgecil: Times
+    loop: Times | None
+    steps: int
+
 
 def run_edgecil(
-    method: str, dataset: str, orders: int, out: Path
+    method: str, dataset: str, orders: int, out: Path, *, order_seed: int = 0
 ) -> tuple[Times, WorkerContext, list[list[list[int]]]]:
     """Run some orders; return times, data and settings, and the orders."""
     contexts: list[WorkerContext] = []
@@ -212,6 +227,7 @@ def run_edgecil(
         "tasks": _TASKS,
         "protocol": "random",
         "budget": orders,
+        "order_seed": order_seed,
         "execution": {"workers": 1, "progress": False},
     }
     start = Times.now()
@@ -243,34 +259,69 @@ def run_loop(method: str, context: WorkerContext, orders: list[list[list[int]]])
     return Times.now().since(start)
 
 
+def measure_round(method: str, dataset: str, orders: int, number: int) -> Round:
+    """Run new orders with edgecil, and the same ones with the loop if there is one."""
+    count = _ORDER_FREE if get_method(method).order_free else orders
+    with tempfile.TemporaryDirectory() as folder:
+        start_up, *_ = run_edgecil(method, dataset, 1, Path(folder) / "first")
+        total, context, drawn = run_edgecil(
+            method, dataset, count, Path(folder) / "all", order_seed=number
+        )
+    of_edgecil = total.since(start_up).per_run(count - 1)
+    of_loop = None
+    if method in _LOOPS:
+        few = drawn[:orders]
+        of_loop = run_loop(method, context, few).per_run(len(few))
+    return Round(of_edgecil, of_loop, count_steps(context, method))
+
+
+def count_steps(context: WorkerContext, method: str) -> int:
+    """Return the optimisation steps of a task; 0 for a learner without a schedule."""
+    schedule = getattr(context.configs[method], "schedule", None)
+    if schedule is None:
+        return 0
+    images = len(context.scenario.train.labels) // _TASKS
+    batches: int = schedule.epochs * math.ceil(images / schedule.batch_size)
+    return getattr(schedule, "steps", None) or batches
+
+
+def format_row(method: str, rounds: list[Round]) -> str:
+    """Return a line of the table: medians over rounds."""
+    cells = [method, str(rounds[0].steps or "–")]
+    for part in ("cpu", "wall"):
+        ours = median(getattr(measured.edgecil, part) for measured in rounds)
+        cells.append(f"{ours:.2f}")
+        pairs = [
+            (getattr(measured.edgecil, part), getattr(measured.loop, part))
+            for measured in rounds
+            if measured.loop is not None
+        ]
+        if pairs:
+            cells.append(f"{median(loop for _, loop in pairs):.2f}")
+            cells.append(f"{median(of_edgecil / loop for of_edgecil, loop in pairs):.2f}")
+        else:
+            cells += ["–", "–"]
+    return f"| {' | '.join(cells)} |"
+
+
 def main() -> None:
     """Print a line for each method."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--orders", type=int, default=100)
+    parser.add_argument("--orders", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--method", default="finetune,lwf,er,simplecil,fecam")
     parser.add_argument("--dataset", default="caltech101")
-    args = parser.parse_args()
+    arguments = parser.parse_args()
     torch.set_num_threads(1)
-    print("ms of one run     edgecil            loop         edgecil / loop")
-    print("method            CPU     wall      CPU     wall    CPU   wall   steps per task")
-    for method in args.method.split(","):
-        count = args.orders * (_MORE if get_method(method).order_free else 1)
-        with tempfile.TemporaryDirectory() as folder:
-            first, *_ = run_edgecil(method, args.dataset, 1, Path(folder) / "first")
-            times, context, orders = run_edgecil(method, args.dataset, count, Path(folder) / "all")
-        own = [1000.0 * part / (count - 1) for part in times.since(first)]
-        line = f"{method:14} {own[0]:7.2f}  {own[1]:7.2f}"
-        if method in _LOOPS:
-            few = orders[: args.orders]
-            loop = [1000.0 * part / len(few) for part in run_loop(method, context, few)]
-            ratios = [ours / theirs for ours, theirs in zip(own, loop, strict=True)]
-            line += f"  {loop[0]:7.2f}  {loop[1]:7.2f}   {ratios[0]:4.2f}   {ratios[1]:4.2f}"
-            schedule = getattr(context.configs[method], "schedule", None)
-            if schedule is not None:
-                images = len(context.scenario.train.labels) // _TASKS
-                batches = schedule.epochs * math.ceil(images / schedule.batch_size)
-                line += f"   {getattr(schedule, 'steps', None) or batches}"
-        print(line, flush=True)
+    columns = ("edgecil, CPU", "loop, CPU", "ratio", "edgecil, wall", "loop, wall", "ratio")
+    print(f"| method | steps per task | {' | '.join(columns)} |")
+    print("|---|---|---|---|---|---|---|---|")
+    for method in arguments.method.split(","):
+        rounds = [
+            measure_round(method, arguments.dataset, arguments.orders, number)
+            for number in range(arguments.rounds)
+        ]
+        print(format_row(method, rounds), flush=True)
 
 
 if __name__ == "__main__":
