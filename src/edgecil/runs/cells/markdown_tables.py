@@ -12,7 +12,7 @@ from edgecil.runs.cells.cell_table import CellTable
 from edgecil.runs.cells.file_text import CELLS, decode, read_file_text, suffix_of
 from edgecil.runs.cells.html_tables import html_tables
 from edgecil.runs.cells.published_text import plain_cell
-from edgecil.runs.cells.text_cells import text_table
+from edgecil.runs.cells.text_cells import is_numeric, join_header, text_table
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -85,9 +85,29 @@ def _tables(tokens: Sequence[Token], source: str) -> list[CellTable]:
             tables.extend(html_tables(token.content, source, _caption(headings, sentence)))
         elif token.type == "table_close" and len(rows) > 1:
             caption = _caption(headings, sentence)
-            tables.append(text_table(FORM, source, rows[0], rows[1:], caption=caption))
+            header, results = _split_header(rows)
+            tables.append(text_table(FORM, source, header, results, caption=caption))
             sentence = ""
     return tables
+
+
+def _split_header(rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """Return the names of the columns and the rows below them.
+
+    Markdown has no cells over several columns: a name above several has empty cells on its right,
+    and a row of names below it.
+
+    >>> _split_header([["", "A", ""], ["method", "x", "y"], ["ours", "1", "2"]])
+    (['method', 'A / x', 'A / y'], [['ours', '1', '2']])
+    """
+    first, second = rows[:2]
+    has_spans = "" in first[2:]
+    if not has_spans or len(rows) < 3 or not all(second[1:]) or any(map(is_numeric, second)):
+        return first, rows[1:]
+    spanning = first[:2]
+    for name in first[2:]:
+        spanning.append(name or spanning[-1])
+    return join_header([spanning, second]), rows[2:]
 
 
 def _text(token: Token) -> str:

@@ -1,7 +1,8 @@
-"""Wide tables made long: columns that are methods, seeds, datasets, tasks or steps become rows.
+"""Wide tables made long: columns that are methods, seeds, orders, datasets, tasks or steps.
 
-A column is one of these by its name (`task_3`, `seed 0`, `CIFAR-100`, `acc_t1_after_t2`), or, in a
-table without methods, because nothing else is known about it: a column for each method.
+A column is one of these by its name (`task_3`, `seed 0`, `Order-1`, `CIFAR-100`,
+`acc_t1_after_t2`), or, in a table without methods, because nothing else is known about it: a
+column for each method.
 """
 
 from __future__ import annotations
@@ -50,6 +51,11 @@ _SEED = re.compile(
     re.IGNORECASE,
 )
 _SHORT_SEED = re.compile(r"(?P<before>)[sr](?P<seed>\d{1,10})(?P<after>)", re.IGNORECASE)
+_ORDER = re.compile(
+    r"(?P<before>.*?)(?:(?<=[\W_])|^)(?:(?:task|class)[ _-]?)?(?:order|ordering|permutation|perm)"
+    r"[ _=#-]*(?P<order>\d{1,4})(?P<after>.*)",
+    re.IGNORECASE,
+)
 NUMBERED = "number"
 """The column of the names of columns that are numbers of unknown meaning."""
 _KEYS = ("method", "dataset", "seed", "order", "order_seed", "epoch", "step", "task", "fold")
@@ -72,7 +78,7 @@ class _Part:
 
 
 def make_long(frame: Frame, declared: Declarations) -> Frame:
-    """Return a frame in which methods, seeds, datasets, tasks and steps are rows."""
+    """Return a frame in which methods, seeds, orders, datasets, tasks and steps are rows."""
     free = unknown_numbers(frame)
     metrics = frame.with_role("metric")
     candidates = [*free, *(name for name in metrics if not _is_declared(name, declared))]
@@ -80,7 +86,7 @@ def make_long(frame: Frame, declared: Declarations) -> Frame:
     if _name_rows(frame):
         name_values(frame)
         return frame
-    for find in (_charts, _pairs, _steps, _tasks, _seeds, _datasets, _qualified):
+    for find in (_charts, _pairs, _steps, _tasks, _seeds, _orders, _datasets, _qualified):
         parts = find(frame, candidates)
         if len(parts) > 1 or (parts and find in (_charts, _pairs)):
             return _melt(frame, parts, declared)
@@ -215,6 +221,24 @@ def _role_of_numbers(numbers: Sequence[int]) -> str:
     return "step" if len(numbers) > 2 and is_even else "seed"
 
 
+def _orders(frame: Frame, names: Sequence[str]) -> dict[str, _Part]:
+    """Return columns of orders, `Order-1`, below a dataset in a header of several rows or alone."""
+    if frame.with_role("order", "sequence"):
+        return {}
+    parts: dict[str, _Part] = {}
+    for name in names:
+        *above, last = parse_marked_name(name).name.split(LEVELS)
+        orders = _matches([last], _ORDER, ("order",))
+        if not orders:
+            continue
+        metrics = [level for level in above if _names_metric(level)]
+        datasets = [level for level in above if level not in metrics]
+        roles = {"dataset": " ".join(datasets)} if datasets else {}
+        metric = " ".join([*metrics, orders[last].metric]).strip()
+        parts[name] = _Part(roles | orders[last].roles, metric)
+    return parts
+
+
 def _datasets(frame: Frame, names: Sequence[str]) -> dict[str, _Part]:
     """Return columns of datasets, with a metric below them in a header of several rows."""
     if frame.with_role("dataset"):
@@ -346,7 +370,7 @@ def _is_left_out(frame: Frame, name: str) -> bool:
     """Return whether a column is the mean of the wide ones beside it."""
     if name.endswith(("__MIN", "__MAX")):
         return True
-    words = split_words(name)
+    words = split_words(name.split(LEVELS)[-1])
     is_mean = (
         bool(words) and words[0] in ("avg", "average", "mean") and is_numeric(frame.columns[name])
     )
