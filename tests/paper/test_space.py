@@ -16,6 +16,7 @@ from edgecil.paper import (
     greedy_bound,
     space,
 )
+from edgecil.paper.answer_tables import space_tables
 from edgecil.sequences import SequenceSpace
 from edgecil.similarity import SimilarityMatrix, save_similarity
 
@@ -88,7 +89,7 @@ def test_a_budget_beyond_the_space_has_no_epsilon(given) -> None:
         ({"classes": 6, "tasks": 3, "budget": 0}, "'budget'"),
         ({"classes": 6, "sizes": (4, 2), "mean_similarity": 0.3}, "tasks of one size"),
         ({"classes": 6}, "'tasks'"),
-        ({"tasks": 3}, "'classes' or 'similarity'"),
+        ({"tasks": 3}, "'classes', 'similarity' or 'given_tasks'"),
         ({"classes": 8, "tasks": 4, "similarity": six_classes(0.0)}, "8"),
         ({"sizes": (4, 2), "similarity": six_classes(0.0)}, "tasks of one size"),
         ({"tasks": 3, "mean_similarity": 0.3, "similarity": six_classes(0.0)}, "not both"),
@@ -106,3 +107,16 @@ def test_a_new_order_of_a_small_space_is_the_worst_as_often_as_in_a_large_one(
     """Of the orders that are run and a new one, each is the worst equally often."""
     summary = space(3, tasks=3, budget=budget)
     assert summary.seen.worse_probability == pytest.approx(worse)
+
+
+def test_orders_of_given_tasks_are_counted_and_bounded() -> None:
+    """Theorem 1 depends on the number of orders alone."""
+    names = ["agnews", "amazon", "yelp", "dbpedia", "yahoo"]
+    orders_of_tasks = space(given_tasks=names, epsilon=0.5)
+    assert orders_of_tasks.given_tasks == tuple(names)
+    assert orders_of_tasks.size == "120"
+    assert orders_of_tasks.bounds == space(5, tasks=5, epsilon=0.5).bounds
+    assert orders_of_tasks.bounds[0].runs == THEOREM_1.runs(120, 0.5, 0.05)
+    assert next(iter(space_tables(orders_of_tasks))).title == "|Ω| = 120 task orders (5!)"
+    with pytest.raises(UsageError, match="leave out 'classes'"):
+        space(given_tasks=names, classes=5)

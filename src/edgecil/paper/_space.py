@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from edgecil.paper.bounds import BOUNDS, SampleBound
 from edgecil.paper.greedy import GreedyBound, greedy_bound
 from edgecil.paper.similarity_error import Theorem3, check_theorem_3
 from edgecil.sequences.space import SequenceSpace, decimal_text
+from edgecil.sequences.task_orders import read_given_tasks
 from edgecil.similarity.matrix import Similarity
 from edgecil.similarity.similarity_files import read_similarity
 from edgecil.statistics.arguments import whole_number
@@ -101,6 +102,7 @@ class SpaceSummary:
         classes: N.
         tasks: K.
         sizes: the task sizes.
+        given_tasks: names of the tasks whose orders are counted; empty where classes are arranged.
         size: |Ω| in decimal digits; it exceeds the numbers of most JSON readers.
         log10_size: decimal logarithm of |Ω|.
         epsilon: error of the mean in the bounds.
@@ -126,6 +128,7 @@ class SpaceSummary:
     seen: SeenRange
     greedy: GreedyBound | None = None
     theorem_3: Theorem3 | None = None
+    given_tasks: tuple[str, ...] = ()
 
 
 def space(
@@ -135,6 +138,7 @@ def space(
     base: int | None = None,
     increment: int | None = None,
     sizes: Sequence[int] | None = None,
+    given_tasks: str | Path | Mapping[str, Sequence[str | int]] | Sequence[str] | None = None,
     epsilon: float = 0.1,
     delta: float = 0.05,
     accuracy_range: float = 1.0,
@@ -151,6 +155,7 @@ def space(
         base: see :class:`edgecil.sequences.space.TaskSizes`.
         increment: see :class:`edgecil.sequences.space.TaskSizes`.
         sizes: see :class:`edgecil.sequences.space.TaskSizes`.
+        given_tasks: see :class:`edgecil.sequences.space.TaskSizes`; their T! orders are counted.
         epsilon: error of the mean accuracy, with accuracies in [0, 1].
         delta: probability of a larger error.
         accuracy_range: largest minus smallest accuracy over all sequences (R), in (0, 1].
@@ -167,9 +172,21 @@ def space(
     """
     if isinstance(similarity, (str, Path)):
         similarity = read_similarity(similarity)
+    task_names: tuple[str, ...] = ()
+    if given_tasks is not None:
+        excluded_options = (classes, tasks, base, increment, sizes, similarity, mean_similarity)
+        if any(value is not None for value in excluded_options):
+            raise UsageError(
+                "The orders of `given_tasks` do not depend on classes; leave out `classes`, "
+                "`tasks`, `base`, `increment`, `sizes` and similarities."
+            )
+        task_names = tuple(task.name for task in read_given_tasks(given_tasks))
+        classes = tasks = len(task_names)  # an order of T tasks is one of T tasks of one class
     if classes is None:
         if similarity is None:
-            raise UsageError("The classes are not specified; give `classes` or `similarity`.")
+            raise UsageError(
+                "The classes are not specified; give `classes`, `similarity` or `given_tasks`."
+            )
         classes = len(similarity)
     whole_number("classes", classes, least=1, most=_MOST_CLASSES)
     whole_number("budget", budget, least=1)
@@ -213,6 +230,7 @@ def space(
         seen=_seen_range(chosen.size, budget),
         greedy=greedy,
         theorem_3=theorem_3,
+        given_tasks=task_names,
     )
 
 

@@ -66,6 +66,8 @@ def space_tables(summary: SpaceSummary) -> Iterator[Table]:
     enough = Column(f"runs for ε = {summary.epsilon:g}, δ = {summary.delta:g}", 0)
     columns = ("bound", "accuracies", enough, Column(f"ε after {summary.budget} runs", 0))
     title = f"|Ω| = {size if len(size) <= 30 else digits}"
+    if summary.given_tasks:
+        title += f" task orders ({len(summary.given_tasks)}!)"
     yield make_table(columns, rows, title=title, name="bounds")
     titles = ("share of orders, if normal", f"{runs} miss them", "runs to hit (p = 0.95)")
     rows = [
