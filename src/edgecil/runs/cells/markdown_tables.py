@@ -12,7 +12,7 @@ from edgecil.runs.cells.cell_table import CellTable
 from edgecil.runs.cells.file_text import CELLS, decode, read_file_text, suffix_of
 from edgecil.runs.cells.html_tables import html_tables
 from edgecil.runs.cells.published_text import plain_cell
-from edgecil.runs.cells.text_cells import is_numeric, join_header, text_table
+from edgecil.runs.cells.text_cells import is_number_text, join_header, text_table
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -102,7 +102,7 @@ def _split_header(rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
     """
     first, second = rows[:2]
     has_spans = "" in first[2:]
-    if not has_spans or len(rows) < 3 or not all(second[1:]) or any(map(is_numeric, second)):
+    if not has_spans or len(rows) < 3 or not all(second[1:]) or any(map(is_number_text, second)):
         return first, rows[1:]
     spanning = first[:2]
     for name in first[2:]:
