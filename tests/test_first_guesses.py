@@ -156,6 +156,68 @@ def test_answers_are_mappings_and_sequences_with_the_same_members() -> None:
         comparison["ours", "other"]
 
 
+# What somebody may type who has read README only; `results.csv` is its table.
+GUESSES = """
+print(edgecil.analyze("results.csv"))
+edgecil.analyze("results.csv")["ours"].mean + 1.0
+edgecil.analyze("results.csv")["ours"].low < edgecil.analyze("results.csv")["ours"].high
+edgecil.analyze("results.csv", level=0.9)["ours"].interval
+edgecil.analyze("results.csv").plot().get_xlabel()
+edgecil.analyze("results.csv").to_pandas()[["method", "mean", "low", "high"]]
+edgecil.analyze("results.csv").to_latex()
+edgecil.analyze("results.csv").compare("ours", "baseline").difference
+edgecil.analyze(pandas.read_csv("results.csv")).methods
+edgecil.analyze({"ours": [64.1, 62.8, 65.3], "baseline": [61.9, 62.0, 62.7]})["baseline"].std
+"ours" in edgecil.analyze("results.csv") and len(edgecil.analyze("results.csv")) == 2
+[method for method in edgecil.analyze("results.csv")] == ["ours", "baseline"]
+edgecil.compare("results.csv").p < edgecil.compare("results.csv", anytime=True).difference
+edgecil.compare("results.csv")["ours", "baseline"].grade == edgecil.compare("results.csv").grade
+edgecil.compare("results.csv")["baseline"][0].ahead
+edgecil.compare([64.1, 62.8, 65.3], [61.9, 62.0, 62.7]).low
+edgecil.compare("ours.csv", "baseline.csv").plot().get_xlabel()
+edgecil.compare("results.csv", baseline="baseline").to_pandas()
+edgecil.next("results.csv")["ours"].order_count
+edgecil.next_runs("results.csv").to_pandas()
+edgecil.read("results.csv")
+"""
+GUESSES_OF_RUNS = """
+edgecil.run(dataset=(vectors(60), vectors(30)), method="simplecil", tasks=3, out="e")
+edgecil.Experiment("e").analyze()["simplecil"].population
+edgecil.Experiment("e").next_runs()["simplecil"].order_count
+edgecil.Experiment("e").plot().get_xlabel()
+edgecil.analyze("e").save("analysis.json")
+edgecil.Experiment("e")["simplecil"].mean
+edgecil.report("e", out="page").pages
+edgecil.search((vectors(60), vectors(30)), method="simplecil", tasks=3, out="w", budget=6)
+"""
+
+
+def test_first_guesses_work(capsys) -> None:
+    rows = [("ours", (64.1, 62.8, 65.3)), ("baseline", (61.9, 62.0, 62.7))]
+    lines = [f"{name},{seed},{own[seed]}" for name, own in rows for seed in range(3)]
+    Path("results.csv").write_text("\n".join(["method,seed,accuracy", *lines]))
+    for name, own in rows:
+        lines = [f"{seed},{value}" for seed, value in enumerate(own)]
+        Path(f"{name}.csv").write_text("\n".join(["seed,accuracy", *lines]))
+    check_guesses(GUESSES)
+    assert "ours reaches 64.1 %" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_first_guesses_of_runs_work() -> None:
+    check_guesses(GUESSES_OF_RUNS)
+
+
+def check_guesses(guesses: str) -> None:
+    """Evaluate each line; training uses no further process."""
+    names = {"edgecil": edgecil, "pandas": pandas, "vectors": vectors}
+    for guess in guesses.strip().splitlines():
+        if "run(" in guess or "search(" in guess:
+            guess = guess.replace("tasks=3", "tasks=3, workers=1, progress=False")
+        answer = eval(guess, names)
+        assert answer is not False, guess
+
+
 @pytest.mark.parametrize(
     "call",
     [

@@ -2,6 +2,7 @@
 
 `analyze`, `compare` and `next_runs` judge a table or an experiment, `write_report` writes its page,
 `run` trains, `check` says what a run would do, and `search_orders` looks for the worst order.
+`next`, `report` and `search`, as the verbs of the command line are called, do the same.
 
 >>> import edgecil
 >>> similarity = edgecil.build_similarity(dataset="cifar100")
@@ -12,4 +13,10 @@
 
 import lazy_loader as _lazy
 
-__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)
+_import_name, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)
+_NAMED_LIKE_VERBS = {"next": "next_runs", "search": "search_orders"}
+
+
+def __getattr__(name: str) -> object:
+    """Return a public name, or the function that does what a verb of the command line does."""
+    return _import_name(_NAMED_LIKE_VERBS.get(name, name))

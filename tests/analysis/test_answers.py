@@ -31,4 +31,4 @@ def test_an_analysis_is_read_like_a_dictionary(tmp_path: Path) -> None:
     with pytest.raises(KeyError, match=r"choose one first, as in analysis\['made-up'\]\['m'\]"):
         two["m"]
     assert {pair.dataset for pair in two.comparisons} == {"made-up", "other"}
-    assert two.to_pandas()["mean_low"].tolist()[0] == mean.low
+    assert two.to_pandas()["low"].tolist()[0] == mean.low

@@ -84,7 +84,7 @@ def test_a_perfect_line_is_one_without_a_warning_from_inside() -> None:
 def test_trust_depends_on_interval_sign_and_strength(
     pearson: float, interval: tuple[float, float] | None, sign: int, said: str | None
 ) -> None:
-    warning = warn_of_predictor("S", sign, Correlation(90, pearson, interval))
+    warning = warn_of_predictor("S", sign, Correlation(90, pearson, *(interval or (None, None))))
     assert said in warning if said and warning else said == warning
 
 

@@ -24,7 +24,7 @@ LIGHT = (
 
 
 def test_a_saved_analysis_has_the_schema_of_its_verb() -> None:
-    assert schema_name("analyze") == SCHEMA == "edgecil.analysis/7"
+    assert schema_name("analyze") == SCHEMA == "edgecil.analysis/8"
     assert schema_name("paper space") == "edgecil.paper-space/1"
 
 

@@ -45,7 +45,7 @@ from edgecil.analysis.sources import (
     join_sources,
     registered_names,
 )
-from edgecil.analysis.terms import Terms
+from edgecil.analysis.terms import IntervalKind, Terms
 from edgecil.errors import UsageError, format_value, unknown_name_error
 from edgecil.hints import Level
 from edgecil.io.arrays import Floats
@@ -68,6 +68,7 @@ def analyze(
     similarity: SimilarityLike | None = None,
     predictor: str | None = None,
     level: Level | None = None,
+    interval: IntervalKind | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> Analysis:
     """Say how accuracy depends on the class order: what may be claimed, and what to run next.
@@ -88,7 +89,9 @@ def analyze(
         predictor: objective to show beside the orders as a predictor of accuracy; by default
             `adjacent`, the paper's S.
         level: probability with which an interval contains what it is about; 0.95 by default.
-        reading: see :class:`~edgecil.analysis.sources.Reading`.
+        interval: `t` for Student's (or Welch's) interval whatever the spread is; by default the
+            interval of the measured model, which is nearly always the same.
+        reading: see :class:`~edgecil.runs.reading.reading_options.ReadingOptions`.
     """
     asked: dict[str, Any] = {
         **reading,
@@ -97,6 +100,7 @@ def analyze(
         "similarity": describe_given(similarity),
         "predictor": predictor,
         "level": None if level == LEVEL else level,
+        "interval": interval,
     }
     given = {name: value for name, value in asked.items() if value is not None}
     if is_saved_analysis(source) and not more:

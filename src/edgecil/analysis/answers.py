@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from edgecil.analysis.claims import Claim, Claims
@@ -19,7 +20,7 @@ from edgecil.analysis.plots import CLAIM_HEIGHT, draw_claims
 from edgecil.analysis.profiles import PerformanceProfile
 from edgecil.analysis.samples import Truth, representative_orders
 from edgecil.analysis.standings import ComparedGroup, group_comparisons
-from edgecil.analysis.terms import Terms
+from edgecil.analysis.terms import IntervalKind, Terms
 from edgecil.entries import Entries
 from edgecil.errors import UnknownNameError, unknown_name_error
 from edgecil.io.arrays import Floats
@@ -28,6 +29,7 @@ from edgecil.io.json import checked_json, read_typed_json
 from edgecil.io.notebook import html_figure, html_table, new_axes, show_printed
 from edgecil.runs.identity import ExperimentRecord
 from edgecil.runs.run_table import Orders, Runs
+from edgecil.statistics.posterior import Interval
 from edgecil.statistics.variance import OrderEffect
 from edgecil.statistics.verdicts import LEVEL
 from edgecil.wording.analysis_sentences import describe_analysis, describe_dataset
@@ -37,8 +39,15 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
+    from edgecil.analysis.comparison import MethodComparison
+    from edgecil.report.write import Report
+
+WRITE_REPORT = "edgecil.report.write:write_report"
+LATEX_ROWS = "edgecil.report.analysis_tables:latex_rows"
+"""Functions that print an analysis, of a station that builds on this one."""
+
 # Name and version of the JSON form of an analysis; a changed field is a new version.
-SCHEMA = "edgecil.analysis/7"
+SCHEMA = "edgecil.analysis/8"
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,7 +57,7 @@ class MethodAnalysis:
     Attributes:
         name: of the method.
         metric: what is claimed about: `accuracy`, `last`, ...
-        answer: what may be claimed about it, with or without a truth.
+        claims: what may be claimed about it, with or without a truth.
         order_effect: how far orders differ by more than training noise.
         next_step: what to run next.
         truth: None if the table does not contain it.
@@ -78,6 +87,26 @@ class MethodAnalysis:
     def mean(self) -> Estimate | None:
         """The mean over orders and trainings, with its interval."""
         return _estimate(self.claims.mean)
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the mean's interval; None if there is none."""
+        return self.claims.mean.low
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the mean's interval."""
+        return self.claims.mean.high
+
+    @property
+    def interval(self) -> Interval | None:
+        """Both ends of the mean's interval."""
+        return self.claims.mean.interval
+
+    @property
+    def n(self) -> int:
+        """How many runs its claims rest on."""
+        return self.claims.run_count
 
     @property
     def std(self) -> Estimate | None:
@@ -255,11 +284,12 @@ class AnalysisOptions:
     reading: str | None = None
     given_tasks: Any = None
     level: float | None = None
+    interval: IntervalKind | None = None
 
     @property
     def terms(self) -> Terms:
         """How intervals are made and verdicts are given."""
-        return Terms.of(level=self.level)
+        return Terms.of(level=self.level, interval=self.interval)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -307,7 +337,7 @@ class Analysis(Entries[Any]):
         return read_typed_json(path, cls, SCHEMA)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a row for each dataset and method."""
+        """Return a row for each dataset and method; low and high are the ends of the mean."""
         import pandas
 
         frame: pandas.DataFrame = pandas.DataFrame(
@@ -363,6 +393,39 @@ class Analysis(Entries[Any]):
         """All pairs of methods on every dataset."""
         return tuple(pair for dataset in self.datasets for pair in dataset.comparisons)
 
+    def compare(self, *methods: str) -> MethodComparison:
+        """Return the comparisons of methods, all by default, as this analysis has them.
+
+        They are adjusted for all pairs of the analysis.
+        """
+        from edgecil.analysis.comparison import MethodComparison
+
+        for name in methods:
+            if name not in self.methods:
+                raise UnknownNameError(*unknown_name_error("method", name, self.methods).args)
+        chosen = set(methods or self.methods)
+        return MethodComparison(
+            self.source,
+            self.options.metric,
+            tuple(pair for pair in self.comparisons if pair.methods <= chosen),
+            tuple(pair for pair in self.over_datasets if pair.methods <= chosen),
+            {name: profile for name, profile in self.profiles.items() if name in chosen},
+            baseline=self.options.baseline if self.options.baseline in chosen else None,
+            reading=self.reading,
+        )
+
+    def to_latex(self) -> str:
+        """Return a header and the row of each method in LaTeX, for each dataset."""
+        lines: list[str] = []
+        for dataset in self.datasets:
+            lines += resolve_name(LATEX_ROWS)(dataset)
+        return "\n".join(lines)
+
+    def write_report(self, out: str | Path | None = None, **options: Any) -> Report:
+        """Write the page of this analysis, as :func:`edgecil.write_report` does."""
+        report: Report = resolve_name(WRITE_REPORT)(self, out=out, **options)
+        return report
+
     def __repr__(self) -> str:
         first = next(iter(describe_analysis(self)), "no method has a result")
         return f"<Analysis of {self.source}: {first}>"
@@ -380,7 +443,6 @@ class Analysis(Entries[Any]):
         for dataset in self.datasets:
             for name in dataset.methods:
                 row = _row(dataset, name)
-                row |= {"low": row["mean_low"], "high": row["mean_high"]}
                 numbers = [row[title] for title in titles[3:]]
                 cells = ["–" if number is None else f"{number:.2f}" for number in numbers]
                 rows.append((*(str(row[title]) for title in titles[:3]), *cells))
@@ -415,5 +477,6 @@ def _row(dataset: DatasetAnalysis, name: str) -> dict[str, Any]:
     }
     for title, claim in of_title.items():
         row |= {} if title == "next" else {title: claim.value}
-        row |= {f"{title}_low": claim.low, f"{title}_high": claim.high}
+        prefix = "" if title == "mean" else f"{title}_"
+        row |= {f"{prefix}low": claim.low, f"{prefix}high": claim.high}
     return {**row, "lowest": claims.lowest, "highest": claims.highest}

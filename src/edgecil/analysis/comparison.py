@@ -31,6 +31,7 @@ from edgecil.io.notebook import html_figure, html_table, new_axes, show_printed
 from edgecil.options import checked
 from edgecil.runs.published import PublishedResult
 from edgecil.runs.reading.reading_options import ReadingOptions
+from edgecil.statistics.verdicts import Grade
 from edgecil.wording.comparison_sentences import describe_comparisons
 from edgecil.wording.published_sentences import describe_published
 
@@ -48,6 +49,8 @@ class MethodComparison(Sequence[Comparison]):
 
     `comparison["a", "b"]` is the comparison of two methods, whatever their order: on the dataset,
     or over all datasets if there are several, where `comparison["cub", "a", "b"]` is that on one.
+    `comparison["a"]` has those of one method. Where two methods alone were compared, what is said
+    about them is said by the whole, too: `comparison.better`, `comparison.difference`, …
 
     Attributes:
         source: the experiments or files, as they were given.
@@ -96,6 +99,62 @@ class MethodComparison(Sequence[Comparison]):
         group = self.compared_groups[0]
         return group.against or group.leader
 
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """The pairs over all datasets if there are several, else those on the dataset."""
+        return self.over_datasets or self.pairs
+
+    @property
+    def verdict(self) -> Verdict:
+        """What is said about the two methods, where no others were compared."""
+        if len(self.verdicts) == 1:
+            return self.verdicts[0]
+        first = self.verdicts[0]
+        raise UsageError(
+            f"There are {len(self.verdicts)} pairs; choose one first, as in "
+            f"comparison[{first.ahead!r}, {first.behind!r}]."
+        )
+
+    @property
+    def better(self) -> str | None:
+        """The better one of two methods; None where they cannot be told apart."""
+        return self.verdict.better
+
+    @property
+    def worse(self) -> str | None:
+        """The other one; None there, too."""
+        return self.verdict.worse
+
+    @property
+    def difference(self) -> float:
+        """By how much one of two methods is ahead, at least 0."""
+        return self.verdict.difference
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the interval of the difference."""
+        return self.verdict.low
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the interval of the difference."""
+        return self.verdict.high
+
+    @property
+    def probability(self) -> float | None:
+        """The probability that the method that is ahead is better on average."""
+        return self.verdict.probability
+
+    @property
+    def grade(self) -> Grade:
+        """How sure it is which of two methods is better."""
+        return self.verdict.grade
+
+    @property
+    def p(self) -> float | None:
+        """Two-sided, of no mean difference."""
+        return self.verdict.p
+
     @overload
     def __getitem__(self, index: int) -> Comparison: ...
 
@@ -103,14 +162,15 @@ class MethodComparison(Sequence[Comparison]):
     def __getitem__(self, index: slice) -> tuple[Comparison, ...]: ...
 
     @overload
-    def __getitem__(self, index: tuple[str, ...]) -> Any: ...
+    def __getitem__(self, index: str | tuple[str, ...]) -> Any: ...
 
-    def __getitem__(self, index: int | slice | tuple[str, ...]) -> Any:
+    def __getitem__(self, index: int | slice | str | tuple[str, ...]) -> Any:
         if isinstance(index, (int, slice)):
             return self.pairs[index]
-        names = index if isinstance(index, tuple) else (index,)
-        *datasets, first, second = names if len(names) > 1 else (*names, "")
-        verdicts: Sequence[Verdict] = self.over_datasets or self.pairs
+        if isinstance(index, str):
+            return self._about(index)
+        *datasets, first, second = index if len(index) > 1 else (*index, "")
+        verdicts: Sequence[Verdict] = self.verdicts
         if datasets:
             verdicts = self.by_dataset.get(datasets[0], ())
         for verdict in verdicts:
@@ -123,6 +183,14 @@ class MethodComparison(Sequence[Comparison]):
             error = unknown_name_error("dataset", datasets[0], self.by_dataset)
             raise UnknownNameError(*error.args)
         raise UnknownNameError(f"{first!r} and {second!r} were not compared: no run in common.")
+
+    def _about(self, name: str) -> tuple[Verdict, ...]:
+        """Return the verdicts on one method, or on one dataset."""
+        if name in self.methods:
+            return tuple(verdict for verdict in self.verdicts if name in verdict.methods)
+        if name in self.by_dataset:
+            return self.by_dataset[name]
+        raise UnknownNameError(*unknown_name_error("method", name, self.methods).args)
 
     def __len__(self) -> int:
         return len(self.pairs)

@@ -90,9 +90,10 @@ class Correlation:
     Attributes:
         n: how many orders stand behind it.
         pearson: r.
-        pearson_interval: 95 %, by relabelling the classes, or by Fisher's z where that is not
-            possible (`relabellings` is 0); the latter is too narrow for orders that overlap. None
-            with fewer than 8 orders.
+        pearson_low: lower end of its 95 % interval, by relabelling the classes, or by Fisher's z
+            where that is not possible (`relabellings` is 0); the latter is too narrow for orders
+            that overlap. None with fewer than 8 orders.
+        pearson_high: upper end of this interval.
         spearman: ρ of the ranks, ties averaged.
         p_value: of no relation, two-sided, by relabelling the classes; None if that is not
             possible.
@@ -103,12 +104,20 @@ class Correlation:
 
     n: int
     pearson: float | None = None
-    pearson_interval: tuple[float, float] | None = None
+    pearson_low: float | None = None
+    pearson_high: float | None = None
     spearman: float | None = None
     p_value: float | None = None
     adjusted_p: float | None = None
     relabellings: int = 0
     reason: str | None = None
+
+    @property
+    def pearson_interval(self) -> tuple[float, float] | None:
+        """Both ends of the interval of r; None if there is none."""
+        if self.pearson_low is None or self.pearson_high is None:
+            return None
+        return self.pearson_low, self.pearson_high
 
     @property
     def stable(self) -> bool:
@@ -146,14 +155,14 @@ def correlate(
         others = np.abs(_correlations(relabelled, y))
         p_value = float(1 + (others >= abs(r) - SAME).sum()) / (1 + len(others))
         if n < _LEAST:
-            return Correlation(n, r, None, rho, p_value, p_value, len(others), _TOO_FEW)
+            return Correlation(n, r, None, None, rho, p_value, p_value, len(others), _TOO_FEW)
         reach = np.quantile(np.append(others, abs(r)), _LEVEL, method="higher")
         interval = _around(r, float(np.arctanh(min(reach, 1.0 - SAME))))
-        return Correlation(n, r, interval, rho, p_value, p_value, len(others))
+        return Correlation(n, r, *interval, rho, p_value, p_value, len(others))
     if n < _LEAST:
-        return Correlation(n, r, None, rho, reason=_TOO_FEW)
+        return Correlation(n, r, None, None, rho, reason=_TOO_FEW)
     reach = float(ndtri((1.0 + _LEVEL) / 2.0)) / np.sqrt(n - 3)
-    return Correlation(n, r, _around(r, reach), rho)
+    return Correlation(n, r, *_around(r, reach), rho)
 
 
 def warn_of_predictor(name: str, sign: int, correlation: Correlation) -> str | None:

@@ -129,8 +129,19 @@ def is_saved_analysis(source: object) -> bool:
 
 
 def join_sources(source: Any, more: Sequence[Source]) -> Any:
-    """Return one source, or the list of several that a call names one by one."""
-    return [source, *more] if more else source
+    """Return one source, or the list of several that a call names one by one.
+
+    Several lists of numbers are the runs of `method 1`, `method 2`, …
+
+    >>> join_sources([64.1, 62.8], ([61.9, 62.0],))
+    {'method 1': [64.1, 62.8], 'method 2': [61.9, 62.0]}
+    """
+    if not more:
+        return source
+    sources = [source, *more]
+    if all(is_numbers(entry) for entry in sources):
+        return {f"method {number}": values for number, values in enumerate(sources, 1)}
+    return sources
 
 
 def list_sources(source: Source | Sequence[Source] | Sources) -> Sources:

@@ -32,7 +32,7 @@ def _join_lines(match: re.Match[str]) -> str:
 
 def schema_name(verb: str) -> str:
     """Return the name and version of a verb's answer; a saved analysis has its own."""
-    return "edgecil.analysis/7" if verb == "analyze" else f"edgecil.{verb.replace(' ', '-')}/1"
+    return "edgecil.analysis/8" if verb == "analyze" else f"edgecil.{verb.replace(' ', '-')}/1"
 
 
 def print_parts(parts: Iterable[Table | str]) -> None:

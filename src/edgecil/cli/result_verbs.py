@@ -224,7 +224,7 @@ FRONT_VERBS = (
         "edgecil.analysis.comparison:compare",
         "edgecil.report.pair_tables:comparison_tables",
         arguments=("source",),
-        front=("method", "level", "classifier", *_READING),
+        front=("method", "level", "anytime", *_READING),
     ),
     Verb(
         "next",

@@ -179,8 +179,25 @@ def _check_names(values: Mapping[str, Any], kind: str, further: Iterable[str] = 
             raise _unknown_option(kind, name, names)
 
 
+# Other words for options, as somebody may guess them.
+_MEANT = {
+    "orders": "budget",
+    "runs": "budget",
+    "n": "budget",
+    "n_orders": "budget",
+    "n_tasks": "tasks",
+    "seeds": "repeats",
+    "seed": "order_seed",
+    "methods": "method",
+    "learner": "method",
+    "order": "protocol",
+}
+
+
 def _unknown_option(kind: str, name: str, names: list[str]) -> UsageError:
     """Return the error for an option that neither the experiment nor a group of it has."""
+    if name in _MEANT:
+        return UsageError(f"Unknown {kind} {name!r}. Did you mean {_MEANT[name]!r}?")
     group_options = [option for members in GROUPS.values() for option in class_types(members)]
     near = nearest(name, [*names, *group_options])
     if near and near[0] in group_options:

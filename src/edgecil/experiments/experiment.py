@@ -48,12 +48,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from edgecil.analysis.answers import Analysis
+    from edgecil.analysis.comparison import MethodComparison
+    from edgecil.analysis.next_runs import NextRuns
+    from edgecil.report.write import Report
 
 
 MOST_READ = 1_000
 """Runs whose accuracies the repr of an experiment reads."""
 ANALYZE = "edgecil.analysis.analysis:analyze"
-"""The function that analyses an experiment, of a station that builds on this one."""
+COMPARE = "edgecil.analysis.comparison:compare"
+NEXT_RUNS = "edgecil.analysis.next_runs:next_runs"
+WRITE_REPORT = "edgecil.report.write:write_report"
+"""Functions that judge an experiment, of stations that build on this one."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -168,7 +174,9 @@ class Experiment(Entries[MethodRuns]):
     def _entries(self) -> Mapping[str, MethodRuns]:
         results = self.results()
         return {
-            method: MethodRuns(method, tuple(run for run in results if run.method == method))
+            method: MethodRuns(
+                method, tuple(run for run in results if run.method == method), self.analyze
+            )
             for method in self.methods
         }
 
@@ -185,6 +193,21 @@ class Experiment(Entries[MethodRuns]):
         """Return what the results say, as :func:`edgecil.analyze` with these options does."""
         analysis: Analysis = resolve_name(ANALYZE)(self, **options)
         return analysis
+
+    def compare(self, **options: Any) -> MethodComparison:
+        """Return which methods are better, as :func:`edgecil.compare` with these options does."""
+        comparison: MethodComparison = resolve_name(COMPARE)(self, **options)
+        return comparison
+
+    def next_runs(self, **options: Any) -> NextRuns:
+        """Return what to run next, as :func:`edgecil.next_runs` with these options does."""
+        advice: NextRuns = resolve_name(NEXT_RUNS)(self, **options)
+        return advice
+
+    def write_report(self, out: str | Path | None = None, **options: Any) -> Report:
+        """Write the page of the results, as :func:`edgecil.write_report` does."""
+        report: Report = resolve_name(WRITE_REPORT)(self, out=out, **options)
+        return report
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the claims about each method, as the plot of its analysis does."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -12,6 +12,10 @@ from edgecil.experiments.results import RunResult
 from edgecil.io.arrays import Floats
 from edgecil.io.notebook import show_printed
 from edgecil.runs.metrics import DEFAULT_METRIC
+
+if TYPE_CHECKING:
+    from edgecil.analysis.answers import Analysis
+    from edgecil.analysis.estimate import Estimate
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -21,10 +25,18 @@ class MethodRuns(Sequence[RunResult]):
     Attributes:
         method: its name.
         runs: what each run gave.
+        analyze: returns the analysis of the experiment.
     """
 
     method: str
     runs: tuple[RunResult, ...]
+    analyze: Callable[[], Analysis]
+
+    @property
+    def mean(self) -> Estimate | None:
+        """The mean that is claimed over class orders and trainings, with its interval."""
+        mean: Estimate | None = self.analyze()[self.method].mean
+        return mean
 
     @property
     def accuracies(self) -> Floats:

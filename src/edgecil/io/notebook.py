@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import html
 import io
+import sys
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,6 +17,22 @@ if TYPE_CHECKING:
 def show_printed(self: object, printer: Any, cycle: bool) -> None:
     """Show what `print` shows in IPython, also inside lists, as `_repr_pretty_` of a class."""
     printer.text(str(self))
+
+
+class VerbModule(ModuleType):
+    """A module that is called like the verb of the command line with its name."""
+
+    _function: str
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """Call the function that does what the verb does."""
+        return getattr(self, self._function)(*arguments, **options)
+
+
+def make_callable(module: str, function: str) -> None:
+    """Let a module be called, as in `edgecil.report("results.csv")`; its function answers."""
+    sys.modules[module].__class__ = VerbModule
+    sys.modules[module]._function = function  # type: ignore[attr-defined]
 
 
 def html_table(rows: Sequence[Sequence[str]]) -> str:

@@ -12,7 +12,7 @@ from edgecil.io.numbers import per_cent
 from edgecil.report.order_table import NamedOrder, OrderTable, named_orders, rank
 from edgecil.report.page_text import class_names, describe_sequence
 from edgecil.report.pair_tables import pairs_table, select_pairs
-from edgecil.report.table import Column, Table, filled_columns
+from edgecil.report.table import Column, Table, filled_columns, latex_lines
 from edgecil.sequences.protocols import GOALS, USER_SEQUENCES, find_protocol, origin_sentences
 from edgecil.wording.metric_words import metric_words
 from edgecil.wording.phrases import count
@@ -35,6 +35,11 @@ def terminal_tables(dataset: DatasetAnalysis) -> list[Table]:
 def comparisons_table(dataset: DatasetAnalysis) -> Table:
     """Pairs of methods on the orders that both ran."""
     return pairs_table("comparisons", dataset.comparisons)
+
+
+def latex_rows(dataset: DatasetAnalysis) -> list[str]:
+    """The header and the row of each method of the summary in LaTeX."""
+    return latex_lines(summary_table(dataset))
 
 
 def summary_table(

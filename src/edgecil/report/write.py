@@ -92,6 +92,9 @@ def write_report(
         open: open the pages in the web browser.
         reading: see :class:`~edgecil.runs.reading.reading_options.ReadingOptions`.
     """
+    for further in more:
+        if out is None and isinstance(further, (str, Path)) and not Path(further).exists():
+            raise UsageError(f"There is no file {further}; a folder to write is `out`.")
     source = join_sources(source, more)
     options = dict[str, Any](
         reading,

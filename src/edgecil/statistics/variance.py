@@ -33,8 +33,9 @@ class OrderEffect:
             repeats, and so are the following fields.
         noise_std: standard deviation between trainings of one order.
         order_share: of the variance of single trainings, in [0, 1]; None if nothing varies.
-        order_share_interval: its interval at the level that was asked for, exact if accuracies are
-            normal; wider where orders differ less than noise would make them.
+        order_share_low: lower end of its interval at the level that was asked for, which is exact
+            if accuracies are normal, and wider where orders differ less than noise would make them.
+        order_share_high: its upper end.
         p_value: of the F test that orders do not differ.
         noise_range: mean range of as many orders if they differed by training noise only.
         noise_range_limit: exceeded by noise alone with probability 1 - level; noise_std is
@@ -49,11 +50,19 @@ class OrderEffect:
     order_std: float | None = None
     noise_std: float | None = None
     order_share: float | None = None
-    order_share_interval: Interval | None = None
+    order_share_low: float | None = None
+    order_share_high: float | None = None
     p_value: float | None = None
     noise_range: float | None = None
     noise_range_limit: float | None = None
     reason: str | None = None
+
+    @property
+    def order_share_interval(self) -> Interval | None:
+        """Both ends of the interval of the order's share; None if there is none."""
+        if self.order_share_low is None or self.order_share_high is None:
+            return None
+        return self.order_share_low, self.order_share_high
 
     @property
     def exceeds_noise(self) -> bool | None:
@@ -98,17 +107,19 @@ def split_variance(groups: Sequence[ArrayLike], level: float = LEVEL) -> OrderEf
     order = max(0.0, (between - within) / typical)
     whole = order + within
     if whole <= SAME**2:
-        return OrderEffect(*about, 0.0, noise, reason="no accuracy differs")
+        return OrderEffect(*about, order_std=0.0, noise_std=noise, reason="no accuracy differs")
+    low, high = _share_interval(means, sizes, within, freedom, level)
     usual, limit = _noise_range(noise / np.sqrt(sizes), freedom, level)
     return OrderEffect(
         *about,
-        float(np.sqrt(order)),
-        noise,
-        order / whole,
-        _share_interval(means, sizes, within, freedom, level),
-        float(fdtrc(count - 1, freedom, between / within)) if within > 0.0 else 0.0,
-        usual,
-        limit,
+        order_std=float(np.sqrt(order)),
+        noise_std=noise,
+        order_share=order / whole,
+        order_share_low=low,
+        order_share_high=high,
+        p_value=float(fdtrc(count - 1, freedom, between / within)) if within > 0.0 else 0.0,
+        noise_range=usual,
+        noise_range_limit=limit,
     )
 
 
