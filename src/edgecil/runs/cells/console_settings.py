@@ -29,7 +29,7 @@ _AT_START = re.compile(rf"[\s\-*>#=]*({_WORDS})\s*:\s*['\"]?([\w.+-]{{1,60}})['\
 _SEED = re.compile(r"(?<![\w.])(?:random |manual )?seed\s?[:=]?\s?(\d{1,10})(?![\w.])", re.I)
 _PAIR = re.compile(rf"(?<![\w.])({_WORDS})=['\"]?([A-Za-z0-9][\w.+-]{{0,60}})", re.I)
 _BESIDE_SEED = re.compile(
-    r"([A-Za-z_λ]\w{0,40})\s?[=:]\s?([A-Za-z0-9][\w.+-]{0,40})(?=[\s,;|)\]]|$)"
+    r"([A-Za-z_λ]\w{0,40})\s?[=:]\s?([A-Za-z0-9][\w.+-]{0,40}%?)(?=[\s,;|)\]]|$)"
 )
 _NAME_IN_QUOTES = re.compile(rf"['\"](?:{_WORDS})['\"]")
 _DICTIONARY = re.compile(r"\{['\"].*\}")

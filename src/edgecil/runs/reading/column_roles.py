@@ -70,6 +70,7 @@ _CONTRACT = {
 """Roles of the facts that forms agree on; three of them are no role of a column."""
 
 _PATH = re.compile(r".*[/\\].*|.*\.(?:json|ya?ml|toml|py|pth?|log|txt|csv)", re.IGNORECASE)
+_LOCATION = re.compile(r"(?:\w+:/|\.{0,2}/|~/|[A-Za-z]:\\).*")
 _PERMUTATION = re.compile(r"[(\[]?\d{1,5}(?:[,\s]+\d{1,5}){2,}[)\]]?")
 _MEAN_AT_END = re.compile(r"(?:^|[\s_.\-/]+)(?:means?|avg|average)$", re.IGNORECASE)
 _MEAN_AT_START = re.compile(r"^(?:means?|avg|average)(?:[\s_.\-/]+|$)", re.IGNORECASE)
@@ -190,6 +191,8 @@ def _fact_role(frame: Frame, name: str) -> str:
         return "setting" if is_taken else role
     if role == "metric":
         return "label" if frame.is_log else "metric"
+    if role == "task" and not is_numeric(frame.columns[name]):
+        return "scenario"  # each task has a run of its own
     return "setting"
 
 
@@ -212,6 +215,12 @@ def _are_paths(cells: Sequence[Cell]) -> bool:
     """Return whether cells are paths of files, which name runs but are no settings."""
     texts = set(texts_of(cells)) - {""}
     return bool(texts) and all(_PATH.fullmatch(text) for text in texts)
+
+
+def are_locations(cells: Sequence[Cell]) -> bool:
+    """Return whether cells are absolute paths or addresses of pages."""
+    texts = set(texts_of(cells)) - {""}
+    return bool(texts) and all(_LOCATION.fullmatch(text) for text in texts)
 
 
 def _find_sequences(frame: Frame) -> None:
@@ -283,7 +292,8 @@ def _base_name(name: str) -> str:
     ('avg_accuracy', 'Acc', 'mean')
     """
     plain = parse_marked_name(name).name
-    return _MEAN_AT_END.sub("", plain) or _MEAN_AT_START.sub("", plain) or plain
+    pattern = _MEAN_AT_END if _MEAN_AT_END.search(plain) else _MEAN_AT_START
+    return pattern.sub("", plain) or plain
 
 
 def _find_lone_spread(frame: Frame) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from edgecil.errors import name_some, short_name
 from edgecil.io.numbers import is_number
 from edgecil.runs.metric_names import split_words
+from edgecil.runs.reading.column_names import column_name
 from edgecil.runs.reading.reading_options import Declarations
 from edgecil.runs.reading.run_tables import RunList
 
@@ -39,12 +40,22 @@ def keep_settings_apart(
     ]
     seeds = [""] * len(runs) if runs.seed is None else [str(cell) for cell in runs.seed]
     apart = _varying(settings, keys, declared.by, seeds)
-    named = list(dict.fromkeys(name for names in apart.values() for name in names))
     # A method is called by the settings that differ on any dataset.
     by_method: dict[str, list[str]] = {}
     for key, names in apart.items():
         method = key.partition("\n")[0]
         by_method[method] = list(dict.fromkeys([*by_method.get(method, []), *names]))
+    named: list[str] = []
+    for method, names in by_method.items():
+        rows = [row for row, own in enumerate(runs.method) if own == method]
+        needed = names if declared.by else _needed(settings, keys, rows, names)
+        by_method[method] = needed
+        named += needed
+        others = [_plain(name) for name in names if name not in needed]
+        if others:
+            runs.notes.append(
+                f"The runs of {method!r} that are kept apart also differ in {name_some(others)}."
+            )
     for row, own in enumerate(settings):
         label = _label(own, by_method.get(runs.method[row], []))
         if label:
@@ -80,6 +91,33 @@ def _varying(
         if names:
             varying[key] = names
     return varying
+
+
+def _needed(
+    settings: Sequence[dict[str, str]],
+    keys: Sequence[str],
+    rows: Sequence[int],
+    names: Sequence[str],
+) -> list[str]:
+    """Return as few settings as tell the runs of a method apart on each of its datasets.
+
+    Of settings that say the same, those stay that are known by name, and have few values.
+    """
+
+    def parts(chosen: Sequence[str]) -> int:
+        """Return into how many parts settings divide the runs."""
+        return len({(keys[row], *(settings[row].get(name) for name in chosen)) for row in rows})
+
+    def worth(name: str) -> tuple[bool, int, int]:
+        count = len({settings[row].get(name) for row in rows})
+        return column_name(name).role == "setting", -count, -names.index(name)
+
+    needed = list(names)
+    for name in sorted(names, key=worth):
+        rest = [other for other in needed if other != name]
+        if rest and parts(rest) == parts(names):
+            needed = rest
+    return needed
 
 
 def _may_name_seeds(name: str, values: Iterable[str]) -> bool:

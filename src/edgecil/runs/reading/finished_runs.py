@@ -17,7 +17,7 @@ from edgecil.errors import DataError, name_some
 from edgecil.runs.cells.cell_table import Cell
 from edgecil.runs.cells.run_log import CLASS_INCREMENTAL
 from edgecil.runs.metrics import find_metric
-from edgecil.runs.reading.column_roles import counts_up, unknown_numbers
+from edgecil.runs.reading.column_roles import are_locations, counts_up, unknown_numbers
 from edgecil.runs.reading.frames import (
     Frame,
     depends_on,
@@ -48,6 +48,7 @@ IDENTITY = (
 SEED_LIKE = ("seed", "order", "run", "sequence")
 STEP_LIKE = ("step", "epoch", "task", "index")
 
+_MOST_DIGITS = 5  # of a setting, such as 0.00025 or 12345
 _AGGREGATE = re.compile(
     r"(?:mean|avg|average|std|std\.? ?dev|stdev|sd|median|overall|total|all|max|min|sem|stderr|sum)"
     r"\.?(?: ?(?:±|\+/-|\+-) ?(?:std|sd|se|sem))?(?: (?:over|of|across) .*)?",
@@ -173,15 +174,19 @@ def finished_runs(frame: Frame, metric: str, declared: Declarations) -> RunRows:
 
 
 def resolve_unknown(frame: Frame, declared: Declarations, metric: str = "") -> None:
-    """Find out what the columns are that differ between rows which are alike otherwise."""
+    """Find out what the columns are that differ between rows which are alike otherwise.
+
+    The name of a run says nothing of them where the run has a seed.
+    """
     decided: set[str] = set()
+    roles = {*IDENTITY, *STEP_LIKE} - ({"run"} if frame.with_role("seed") else set())
     unknown = [name for name in unknown_numbers(frame) if name != metric]
     unknown += frame.with_role("text")
     if not frame.with_role("sequence"):  # whose labels are those of protocols
         labels = frame.with_role("label")
         unknown += [name for name in labels if _is_repeated_text(frame.columns[name])]
     for _ in range(len(unknown)):
-        known = frame.with_role(*IDENTITY, *STEP_LIKE)
+        known = frame.with_role(*roles)
         groups = groups_of(frame, known)
         if len(set(groups)) == len(frame):
             return
@@ -211,8 +216,15 @@ def _decide(frame: Frame, name: str, known: Sequence[str]) -> None:
     is_repeated = 2 * distinct <= len(texts)
     if not is_numeric(frame.columns[name]):
         identity = frame.with_role(*IDENTITY)
+        runs = frame.with_role("run")
+        if are_locations(frame.columns[name]) or (runs and depends_on(frame, runs[0], [name])):
+            frame.roles[name] = "label"  # another name of the run
+            return
         is_of_step = frame.with_role(*STEP_LIKE) and not depends_on(frame, name, identity)
         frame.roles[name] = "setting" if is_repeated and not is_of_step else "label"
+        return
+    if _are_measured(texts):
+        frame.roles[name] = "ignore"
         return
     keys = frame.with_role("method", "dataset", "scenario", "setting", "order", "seed", "run")
     is_counter = counts_up(frame, name, keys) or _are_evenly_spaced(texts)
@@ -231,6 +243,12 @@ def _decide(frame: Frame, name: str, known: Sequence[str]) -> None:
             {"columns": [f"{role}={name}" for role in roles]},
         )
     frame.roles[name] = "setting" if is_repeated else "ignore"
+
+
+def _are_measured(texts: Sequence[str]) -> bool:
+    """Return whether most numbers have more digits than people give to settings."""
+    digits = [len(re.sub(r"[eE].*|\D", "", text).strip("0")) for text in texts if text]
+    return 2 * sum(count > _MOST_DIGITS for count in digits) > len(digits)
 
 
 def _are_evenly_spaced(texts: Sequence[str]) -> bool:

@@ -35,7 +35,13 @@ from edgecil.runs.reading.metric_choice import (
     offered_metrics,
 )
 from edgecil.runs.reading.named_values import name_values
-from edgecil.runs.reading.path_names import METHOD_OF_FILE, PathName, parse_name, path_names
+from edgecil.runs.reading.path_names import (
+    METHOD_OF_FILE,
+    PathName,
+    parse_name,
+    path_names,
+    without_words,
+)
 from edgecil.runs.reading.published_rows import (
     PUBLISHED_FORMS,
     is_published,
@@ -268,7 +274,22 @@ def _add_methods(frame: Frame, names: Mapping[str, PathName]) -> None:
     if frame.with_role("method"):
         return
     methods = [_method_of(table, names) for table in frame.tables]
+    if any(table.source in names for table in frame.tables):
+        methods = [
+            without_words(method, _values_of_table(frame, number))
+            for number, method in enumerate(methods)
+        ]
     frame.add(METHOD_OF_FILE, [methods[number] for number in frame.table_of_row], "method")
+
+
+def _values_of_table(frame: Frame, number: int) -> set[str]:
+    """Return the values of datasets, tasks and settings that a table has one of."""
+    rows = [row for row, own in enumerate(frame.table_of_row) if own == number]
+    values: set[str] = set()
+    for name in frame.with_role("dataset", "scenario", "task", "step", "setting", "text"):
+        texts = {text_of(frame.columns[name][row]) for row in rows}
+        values |= texts if len(texts) == 1 else set()
+    return values
 
 
 def _method_of(table: CellTable, names: Mapping[str, PathName]) -> str:

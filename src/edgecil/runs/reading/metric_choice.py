@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from edgecil.errors import DataError
@@ -22,6 +23,19 @@ _ACC = {"aa", "aia", "alast", "aavg", "top1", "ā"}
 _BESIDE = {"plasticity", "stability", "retention", "intransigence"}
 _NO_TEST = {"train", "training", "val", "valid", "validation", "dev", "zero", "initial", "random"}
 _TOLD_TASKS = {"til", "taw", "task-il", "taskil", "tilacc"}
+
+
+_FINAL = {"final", "last", "end", "alast"}
+_AVERAGE = {"avg", "average", "mean", "overall", "aavg", "aa", "aia", "ā"}
+_COMMON = {
+    *_FINAL, *_AVERAGE, *_ACC, "a", "acc", "accuracy", "accuracies", "accs", "acc1", "acc@1",
+    "test", "eval", "evaluation", "total", "top", "1", "inc", "incremental", "cil", "class", "il",
+    "task", "tasks", "all", "seen", "over", "after", "of", "the", "agnostic", "aware", "result",
+    "score", "classification", "average-accuracy", "mean-accuracy", "stream", "exp", "mb", "epoch",
+    "train", "training", "val", "valid", "validation", "dev",
+}  # fmt: skip
+"""Words of the accuracy of a whole run; another word says what a part of it is of."""
+_OF_SOMETHING = 3
 
 
 def offered_metrics(frame: Frame) -> dict[str, str]:
@@ -63,6 +77,13 @@ def choose_metric(frames: Sequence[Frame], asked: str) -> str:
     if names:
         counts = {name: sum(name in offer for offer in offers) for name in names}
         best = min(names, key=lambda name: (_rank(name), -counts[name], names.index(name)))
+        equal = [name for name in names if _rank(name) == _rank(best)]
+        if len(equal) > 1 and _rank(best)[-1] == _OF_SOMETHING:
+            raise ReadingQuestion(
+                f"{frames[0].origin} has several accuracies; say which to read by `metric`: "
+                f"{describe_columns(equal)}.",
+                {"metric": equal},
+            )
         # Some logs have the accuracy over everything learned, but not that of each task.
         return "last" if best == DEFAULT_METRIC and counts.get("last", 0) > counts[best] else best
     return _lone_number(frames)
@@ -128,7 +149,22 @@ def _rank(name: str) -> tuple[int, ...]:
         kind = 20
     else:
         kind = 30 if "loss" in " ".join(words) or not _is_resource(words) else 50
-    return (bool(_NO_TEST & set(words)), bool(_TOLD_TASKS & set(words)), kind)
+    is_accuracy = 0 < kind <= 2 and name not in _FIRST
+    place = _place_of_accuracy(words) if is_accuracy else 0
+    return (bool(_NO_TEST & set(words)), bool(_TOLD_TASKS & set(words)), kind, place)
+
+
+def _place_of_accuracy(words: Sequence[str]) -> int:
+    """Return where an accuracy stands among others: final, average, plain, of something.
+
+    >>> [_place_of_accuracy(text.split()) for text in ("final acc", "avg acc", "r1 acc")]
+    [0, 1, 3]
+    """
+    if set(words) - _COMMON or ("last", "task") in pairwise(words):
+        return _OF_SOMETHING
+    if _FINAL & set(words):
+        return 0
+    return 1 if _AVERAGE & set(words) else 2
 
 
 def _is_resource(words: Sequence[str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
@@ -232,6 +232,23 @@ def _joined(places: Sequence[int], words: Sequence[str], piece: str) -> str:
             text += "_"
         text += words[place]
     return text.strip(_EDGES)
+
+
+def without_words(method: str, values: Collection[str]) -> str:
+    """Return the name of a method without words that stand in columns of the file, too.
+
+    >>> without_words("phase1_cola_r16", {"cola", "16"}), without_words("cola", {"cola"})
+    ('phase1', 'cola')
+    """
+    lower = {value.lower() for value in values if value}
+    words = _SEPARATORS.split(method)[::2]
+    kept = []
+    for place, word in enumerate(words):
+        number = re.fullmatch(r"[A-Za-z]{1,4}(\d{1,6})", word)
+        is_value = word.lower() in lower and not word.isdigit()
+        if word and not is_value and not (number and number[1] in lower):
+            kept.append(place)
+    return _joined(kept, words, method) if kept else method
 
 
 def _tell_apart(names: dict[str, PathName], pieces: dict[str, list[str]]) -> dict[str, PathName]:

@@ -22,8 +22,10 @@ from edgecil.runs.metrics import DEFAULT_METRIC, METRICS, Counts, find_metric
 from edgecil.runs.reading.finished_runs import IDENTITY, SEED_LIKE, resolve_unknown, step_numbers
 from edgecil.runs.reading.frames import (
     Frame,
+    depends_on,
     groups_of,
     is_constant,
+    is_numeric,
     number_in,
     text_of,
 )
@@ -57,6 +59,7 @@ def summarise_tasks(frame: Frame, declared: Declarations) -> None:
     """Make one row of the values of every run after its tasks; other frames are left alone."""
     _leave_facts(frame)
     _name_matrix(frame)
+    _take_tasks_of_own_runs(frame)
     _decide_lone_tasks(frame, declared)
     if frame.question is not None:
         return
@@ -92,6 +95,10 @@ def summarise_tasks(frame: Frame, declared: Declarations) -> None:
 def _leave_facts(frame: Frame) -> None:
     """Take the role of a metric from what stands beside a matrix, such as its own summary."""
     facts = {name for table in frame.tables for name in table.facts}
+    axes = frame.with_role("index")
+    if axes:  # forms put what stands beside a list before its places
+        names = list(frame.columns)
+        facts |= set(names[: names.index(axes[0])])
     if frame.with_role("step", "task", "index"):
         for name in frame.with_role("metric", "curve"):
             if name in facts:
@@ -148,6 +155,18 @@ def _is_transposed(frame: Frame, step: str, task: str, name: str) -> bool:
         elif int(str(first)) > int(str(second)):
             lower.append(value)
     return not any(lower) and any(upper)
+
+
+def _take_tasks_of_own_runs(frame: Frame) -> None:
+    """Take names of tasks as datasets where each task has runs of its own."""
+    runs = frame.with_role("run")
+    for role in ("task", "step") if runs else ():
+        for name in frame.with_role(role):
+            cells = frame.columns[name]
+            has_names = not is_numeric(cells) and not is_constant(cells)
+            is_of_run = has_names and depends_on(frame, name, runs)
+            if is_of_run and not frame.with_role("task" if role == "step" else ""):
+                frame.roles[name] = "scenario" if frame.with_role("dataset") else "dataset"
 
 
 def _decide_lone_tasks(frame: Frame, declared: Declarations) -> None:
