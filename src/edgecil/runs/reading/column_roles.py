@@ -336,7 +336,7 @@ def _check_values(frame: Frame) -> None:
             if has_value and has_other and _share_of_numbers(cells) < 0.5:
                 del frame.roles[name]
         elif role == "split" and not _are_splits(cells):
-            frame.roles[name] = "setting"
+            frame.roles[name] = "scenario"
         elif _is_only_label(role, cells):
             frame.roles[name] = "label"
         elif role == "protocol" and not _are_protocols(frame, cells):

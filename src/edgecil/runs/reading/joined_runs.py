@@ -46,10 +46,12 @@ from edgecil.runs.reading.published_rows import (
     PUBLISHED_FORMS,
     is_published,
     published_results,
+    tell_published_apart,
 )
 from edgecil.runs.reading.questions import ReadingQuestion
 from edgecil.runs.reading.reading_options import Declarations
 from edgecil.runs.reading.run_tables import RunList, parse_values, tables_of_runs
+from edgecil.runs.reading.shared_cells import add_notes, fill_down
 from edgecil.runs.reading.task_results import summarise_tasks
 from edgecil.runs.reading.units import in_per_cent
 from edgecil.runs.reading.wide_statistics import melt_methods_with_spreads
@@ -95,6 +97,8 @@ def join_runs(
     _drop_spreads_of_files(frames)
     _add_metric_hints(frames, names)
     for frame in frames:
+        fill_down(frame)
+        add_notes(frame)
         assign_roles(frame, declared)
     _add_headings(frames)
     _add_path_names(frames, names)
@@ -156,6 +160,7 @@ def _add_published(
         joined.published += published_results(rows, runs, joined.metric, declared)
         joined.parts += parts
         joined.notes += runs.notes
+    joined.published = tell_published_apart(joined.published, joined.notes)
 
 
 def _are_means_of(means: RunList, tables: Sequence[Runs]) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from edgecil.runs.cells.cell_table import Cell
 from edgecil.runs.reading.column_names import column_name
 from edgecil.runs.reading.column_roles import unknown_numbers
@@ -26,18 +28,40 @@ def name_values(frame: Frame) -> None:
         frame.add(hint, cells, "metric")
 
 
+def name_wide_values(frame: Frame) -> None:
+    """Name the metrics of wide columns by a column of metric names: `accuracy first phase`."""
+    names = frame.with_role("metric name")
+    values = [*frame.with_role("metric"), *unknown_numbers(frame)]
+    if not names or not values:
+        return
+    texts = texts_of(frame.columns.pop(names[0]))
+    del frame.roles[names[0]]
+    for value in values:
+        cells = frame.columns.pop(value)
+        frame.roles.pop(value, None)
+        beside = f" {value}" if len(values) > 1 else ""
+        _add_metrics(frame, texts, cells, beside)
+
+
+def _add_metrics(
+    frame: Frame, texts: Sequence[str], cells: Sequence[Cell], ending: str = ""
+) -> None:
+    """Add a column for each metric that texts name."""
+    for metric in dict.fromkeys(text for text in texts if text):
+        values: list[Cell] = [
+            cell if text == metric else None for cell, text in zip(cells, texts, strict=True)
+        ]
+        frame.add(f"{metric}{ending}", values, "metric")
+        frame.is_split = True
+
+
 def _split_by_name(frame: Frame, name: str, value: str) -> None:
     """Replace a column of metric names and one of values by a column for each metric."""
     texts = texts_of(frame.columns.pop(name))
     cells = frame.columns.pop(value)
     frame.roles.pop(name, None)
     frame.roles.pop(value, None)
-    for metric in dict.fromkeys(text for text in texts if text):
-        own: list[Cell] = [
-            cell if text == metric else None for cell, text in zip(cells, texts, strict=True)
-        ]
-        frame.add(metric, own, "metric")
-        frame.is_split = True
+    _add_metrics(frame, texts, cells)
 
 
 def _split_means_by_name(frame: Frame, name: str, mean: str) -> None:

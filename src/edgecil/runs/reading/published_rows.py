@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import PurePath
 
 import numpy as np
 
+from edgecil.errors import short_name
 from edgecil.io.arrays import Floats
 from edgecil.runs.cells.cell_table import Cell
 from edgecil.runs.published import PublishedResult
@@ -111,6 +113,30 @@ def published_results(
             )
         )
     return results
+
+
+def tell_published_apart(
+    results: Sequence[PublishedResult], notes: list[str]
+) -> list[PublishedResult]:
+    """Return published results, equal ones once; several of a method are named by their places."""
+    places: dict[tuple[str, str], list[PublishedResult]] = {}
+    for result in dict.fromkeys(results):
+        places.setdefault((result.method, result.dataset), []).append(result)
+    apart = []
+    for (method, _), of_method in places.items():
+        if len(of_method) == 1:
+            apart += of_method
+            continue
+        sources = {PurePath(result.source).name for result in of_method}
+        for number, result in enumerate(of_method, start=1):
+            is_file = len(sources) == len(of_method)
+            label = PurePath(result.source).name if is_file else str(number)
+            apart.append(replace(result, method=short_name(f"{method} ({label})")))
+        notes.append(
+            f"{method!r} has {len(of_method)} published results, which are kept apart by "
+            f"{'their files' if len(sources) == len(of_method) else 'their order'}."
+        )
+    return apart
 
 
 def _scale(values: Floats, raw: Sequence[object]) -> float:

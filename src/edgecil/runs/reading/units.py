@@ -32,13 +32,18 @@ def in_per_cent(rows: RunRows, metric: str, methods: list[str], values: Floats) 
     names = np.array(methods)
     if low < 0.0:
         return _points_in_per_cent(rows, metric, column, scaled)
+    fractions: dict[str, Floats] = {}
     for method in dict.fromkeys(methods):
-        own = np.flatnonzero((names == method) & ~np.isnan(values))
-        if are_fractions(values[own]):
-            frame.notes.append(
-                note_fractions(f"{metric} of {method!r} in {frame.origin}", values[own])
-            )
-            scaled[own] *= 100.0
+        rows_of_method = np.flatnonzero((names == method) & ~np.isnan(values))
+        if are_fractions(values[rows_of_method]):
+            fractions[method] = values[rows_of_method]
+            scaled[rows_of_method] *= 100.0
+    if len(fractions) == len(set(methods)) > 1:
+        every = np.concatenate(list(fractions.values()))
+        frame.notes.append(note_fractions(f"{metric} in {frame.origin}", every))
+        return scaled
+    for method, own in fractions.items():
+        frame.notes.append(note_fractions(f"{metric} of {method!r} in {frame.origin}", own))
     return scaled
 
 

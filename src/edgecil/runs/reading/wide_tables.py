@@ -24,7 +24,7 @@ from edgecil.runs.reading.dataset_names import is_dataset
 from edgecil.runs.reading.frames import Frame, is_numeric, texts_of
 from edgecil.runs.reading.memory_tables import DATA_FRAME
 from edgecil.runs.reading.metric_choice import metric_of_column
-from edgecil.runs.reading.named_values import name_values
+from edgecil.runs.reading.named_values import name_values, name_wide_values
 from edgecil.runs.reading.path_names import METRIC_WORDS, parse_name
 from edgecil.runs.reading.questions import ReadingQuestion
 from edgecil.runs.reading.reading_options import Declarations
@@ -79,6 +79,12 @@ class _Part:
 
 def make_long(frame: Frame, declared: Declarations) -> Frame:
     """Return a frame in which methods, seeds, orders, datasets, tasks and steps are rows."""
+    long = _melted(frame, declared)
+    name_wide_values(long)
+    return long
+
+
+def _melted(frame: Frame, declared: Declarations) -> Frame:
     free = unknown_numbers(frame)
     metrics = frame.with_role("metric")
     candidates = [*free, *(name for name in metrics if not _is_declared(name, declared))]
@@ -90,7 +96,7 @@ def make_long(frame: Frame, declared: Declarations) -> Frame:
         parts = find(frame, candidates)
         if len(parts) > 1 or (parts and find in (_charts, _pairs)):
             return _melt(frame, parts, declared)
-    if not metrics and not frame.with_role("mean", "value", "curve"):
+    if not metrics and not frame.with_role("mean", "value", "curve", "metric name"):
         parts = _methods(frame, free)
         if parts:
             return _melt(frame, parts, declared)
@@ -264,7 +270,7 @@ def _qualified(frame: Frame, names: Sequence[str]) -> dict[str, _Part]:
     role = "setting" if frame.with_role("method") else "method"
     for name in names:
         match = _QUALIFIER.fullmatch(parse_marked_name(name).name)
-        if match is not None and metric_name(match[2]) is not None:
+        if match is not None and _names_metric(match[2]):
             parts[name] = _Part({role: match[1].lower()}, match[2])
     is_same = len({part.metric for part in parts.values()}) == 1
     return parts if is_same else {}
@@ -352,7 +358,7 @@ def _metric_of(part: _Part, frame: Frame) -> str:
     if all(table.form == DATA_FRAME for table in frame.tables):
         return DEFAULT_METRIC
     captions = {_metric_of_caption(table.caption) for table in frame.tables}
-    return (captions.pop() if len(captions) == 1 else "") or UNNAMED
+    return (captions.pop() if len(captions) == 1 else "") or part.metric or UNNAMED
 
 
 def _metric_of_caption(caption: str) -> str:
