@@ -9,9 +9,11 @@ from pathlib import Path, PurePath
 
 import numpy as np
 
-from edgecil.errors import DataError, UsageError, short_name
+from edgecil.errors import DataError, UsageError, name_some, short_name
 from edgecil.io.arrays import Floats
 from edgecil.runs.cells.cell_table import Cell, CellTable
+from edgecil.runs.metric_names import words_of
+from edgecil.runs.metrics import METRICS
 from edgecil.runs.published import PublishedResult
 from edgecil.runs.reading.column_roles import assign_roles, check_declared, refuse_metric
 from edgecil.runs.reading.differing_settings import (
@@ -32,6 +34,7 @@ from edgecil.runs.reading.memory_tables import DATA_FRAME
 from edgecil.runs.reading.metric_choice import (
     choose_metric,
     directed_metric,
+    name_differences_of_losses,
     offered_metrics,
 )
 from edgecil.runs.reading.named_values import name_values
@@ -118,12 +121,14 @@ def join_runs(
                 frame.question = question
                 continue
             summarise_tasks(frame, declared)
+            name_differences_of_losses(frame)
     filled = [frame for frame in frames if len(frame)]
     if not filled:
         raise DataError(f"{frames[0].origin} contains no runs; write a line for each.")
     metric = choose_metric(filled, declared.metric)
     with_metric = [frame for frame in filled if metric in offered_metrics(frame)]
     name = directed_metric(metric, with_metric, declared)
+    notes = [*_unread_frames(filled, with_metric, name), *_note_training(metric)]
     rows: list[RunRows] = []
     published: list[RunRows] = []
     for frame in with_metric:
@@ -138,10 +143,30 @@ def join_runs(
     if not joined.tables and not joined.published:
         raise DataError(f"{with_metric[0].origin} has no value of {joined.metric!r}.")
     frame_notes = [note for frame in with_metric for note in frame.notes]
-    joined.notes = list(dict.fromkeys([*frame_notes, *joined.notes]))
+    joined.notes = list(dict.fromkeys([*frame_notes, *joined.notes, *notes]))
     joined.parts = list(dict.fromkeys(joined.parts))
     joined.undecided = [sentence for frame in with_metric for sentence in frame.undecided]
     return joined
+
+
+def _unread_frames(frames: Sequence[Frame], with_metric: Sequence[Frame], metric: str) -> list[str]:
+    """Return a sentence for each file that has results, but not of the metric."""
+    read = {table.source for frame in with_metric for table in frame.tables}
+    unread = [
+        table.source
+        for frame in frames
+        if frame not in with_metric and offered_metrics(frame)
+        for table in frame.tables
+        if table.source not in read
+    ]
+    sources = list(dict.fromkeys(unread))
+    return [f"{name_some(sources)} has no {metric!r} and is not read."] if sources else []
+
+
+def _note_training(metric: str) -> list[str]:
+    """Return a sentence for a metric of the training data."""
+    is_training = bool({"train", "training"} & set(words_of(metric))) and metric not in METRICS
+    return [f"{metric!r} is measured on training data."] if is_training else []
 
 
 def _all_metrics(frames: Sequence[Frame]) -> tuple[str, ...]:

@@ -10,13 +10,14 @@ from typing import Any
 from edgecil.errors import DataError
 from edgecil.runs.cells.marked_numbers import parse_marked_name
 from edgecil.runs.metric_names import metric_name, split_words, with_direction
-from edgecil.runs.metrics import DEFAULT_METRIC, METRICS
+from edgecil.runs.metrics import DEFAULT_METRIC, METRICS, find_metric
 from edgecil.runs.reading.column_roles import metric_is, no_metric_error, unknown_numbers
 from edgecil.runs.reading.frames import Frame
 from edgecil.runs.reading.questions import ReadingQuestion
 from edgecil.runs.reading.reading_options import Declarations, describe_columns
 
 _PREFIX = re.compile(r"^(?:metrics|summary|results|final|test|params)[./](?=.)", re.IGNORECASE)
+_POINTS = (-100.0, 100.0)  # of differences of shares
 _PLAIN = (("acc",), ("accuracy",), ("test", "acc"), ("test", "accuracy"))
 _FIRST = ("accuracy", "last", "average")
 _ACC = {"aa", "aia", "alast", "aavg", "top1", "ā"}
@@ -55,6 +56,19 @@ def metric_of_column(column: str) -> str:
     """
     name = _PREFIX.sub("", parse_marked_name(column).name)
     return DEFAULT_METRIC if split_words(name) in _PLAIN[:2] else name
+
+
+def name_differences_of_losses(frame: Frame) -> None:
+    """Call forgetting that stands beside losses, and no accuracy, one of losses."""
+    offered = offered_metrics(frame)
+    units = {name: find_metric(name).bounds for name in offered}
+    has_share = any(bounds[0] == 0.0 for bounds in units.values())
+    has_loss = any("loss" in " ".join(words_of(name)) for name in offered)
+    if has_share or not has_loss:
+        return
+    for name, column in offered.items():
+        if units[name] == _POINTS and {"forgetting", "bwt"} & {name.lower()}:
+            frame.metric_names[column] = f"{name} of loss"
 
 
 def choose_metric(frames: Sequence[Frame], asked: str) -> str:
