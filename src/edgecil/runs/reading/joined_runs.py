@@ -12,7 +12,7 @@ import numpy as np
 from edgecil.errors import DataError, UsageError, name_some, short_name
 from edgecil.io.arrays import Floats
 from edgecil.runs.cells.cell_table import Cell, CellTable
-from edgecil.runs.metric_names import words_of
+from edgecil.runs.metric_names import split_words
 from edgecil.runs.metrics import METRICS
 from edgecil.runs.published import PublishedResult
 from edgecil.runs.reading.column_roles import assign_roles, check_declared, refuse_metric
@@ -165,7 +165,7 @@ def _unread_frames(frames: Sequence[Frame], with_metric: Sequence[Frame], metric
 
 def _note_training(metric: str) -> list[str]:
     """Return a sentence for a metric of the training data."""
-    is_training = bool({"train", "training"} & set(words_of(metric))) and metric not in METRICS
+    is_training = bool({"train", "training"} & set(split_words(metric))) and metric not in METRICS
     return [f"{metric!r} is measured on training data."] if is_training else []
 
 

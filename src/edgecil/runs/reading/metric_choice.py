@@ -63,7 +63,7 @@ def name_differences_of_losses(frame: Frame) -> None:
     offered = offered_metrics(frame)
     units = {name: find_metric(name).bounds for name in offered}
     has_share = any(bounds[0] == 0.0 for bounds in units.values())
-    has_loss = any("loss" in " ".join(words_of(name)) for name in offered)
+    has_loss = any("loss" in " ".join(split_words(name)) for name in offered)
     if has_share or not has_loss:
         return
     for name, column in offered.items():
