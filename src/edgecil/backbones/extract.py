@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from edgecil.io.files import check_new, replace_file
 from edgecil.io.packages import require_training
 from edgecil.io.progress_bar import Progress
 from edgecil.options import checked
+
+if TYPE_CHECKING:
+    from edgecil.data.dataset import Dataset
 
 
 @checked
@@ -46,7 +49,7 @@ def features(
         out: .npz file to save the vectors to; it is a dataset for :func:`edgecil.run`.
         root: directory of the dataset's images.
         image_size: width and height in pixels to which images are scaled; by default the size that
-            the network states, or that of the images.
+            the network states, or by the size of the images.
         classes: see :class:`edgecil.classes.ClassChoice`.
         classes_seed: see :class:`edgecil.classes.ClassChoice`.
         class_ids: see :class:`edgecil.classes.ClassChoice`.
@@ -70,8 +73,7 @@ def features(
     from edgecil.backbones.model_slot import backbone_text
     from edgecil.backbones.named import canonical_backbone, check_backbone
     from edgecil.data import load_dataset
-    from edgecil.data.augment import Normalise, Pipeline
-    from edgecil.data.input_store import derive_dataset, resize_dataset
+    from edgecil.data.input_store import resize_dataset
 
     name = canonical_backbone(backbone_text(backbone))
     check_backbone(name)
@@ -84,31 +86,9 @@ def features(
     if image_size is None:
         images = resize_dataset(images, pretrained.image_size_of(name))
     torch.set_num_threads(threads)
-    device = choose_device(device)
-    network = pretrained.frozen_backbone(name, images.shape, device)
-    plain = Normalise((0.0,) * images.channels, (1.0,) * images.channels)
-    stated = pretrained.statistics_of(name) or plain
-    prepare = Pipeline((), stated.mean, stated.std)
-    weights, total = pretrained.fingerprint(name), len(images.train) + len(images.test)
-
-    with Progress("images", shown=progress) as bar:
-
-        def compute(inputs: Inputs, done: int) -> Inputs:
-            with torch.no_grad():
-                rows = [
-                    network(prepare.plain(part.to(device))).float().cpu()
-                    for part in torch.from_numpy(inputs).split(batch_size)
-                ]
-            bar.update(done, total)
-            return np.asarray(torch.cat(rows).numpy())
-
-        vectors = derive_dataset(
-            images,
-            (network.feature_size,),
-            compute,
-            key=lambda: ("features", weights, images.fingerprint, device, batch_size),
-            resumes=True,
-        )
+    vectors = _features_of(
+        images, name, device=choose_device(device), batch_size=batch_size, progress=progress
+    )
     with replace_file(path) as file:
         np.savez(
             file,
@@ -120,3 +100,40 @@ def features(
             backbone=np.array(name),
         )
     return path
+
+
+def _features_of(
+    images: Dataset, backbone: str, *, device: str, batch_size: int, progress: bool
+) -> Dataset:
+    """Return the dataset of the vectors that a frozen network makes of images."""
+    import torch
+
+    from edgecil.backbones import pretrained
+    from edgecil.data.augment import Normalise, Pipeline
+    from edgecil.data.input_store import derive_dataset
+
+    network = pretrained.frozen_backbone(backbone, images.shape, device)
+    plain = Normalise((0.0,) * images.channels, (1.0,) * images.channels)
+    statistics = pretrained.statistics_of(backbone) or plain
+    prepare = Pipeline((), statistics.mean, statistics.std)
+    weights = pretrained.fingerprint(backbone)
+    image_count = len(images.train) + len(images.test)
+
+    with Progress("images", shown=progress) as bar:
+
+        def compute(inputs: Inputs, done: int) -> Inputs:
+            with torch.no_grad():
+                rows = [
+                    network(prepare.plain(part.to(device))).float().cpu()
+                    for part in torch.from_numpy(inputs).split(batch_size)
+                ]
+            bar.update(done, image_count)
+            return np.asarray(torch.cat(rows).numpy())
+
+        return derive_dataset(
+            images,
+            (network.feature_size,),
+            compute,
+            key=lambda: ("features", weights, images.fingerprint, device, batch_size),
+            resumes=True,
+        )

@@ -85,7 +85,7 @@ def find_verb(words: Sequence[str], module: str = "") -> tuple[str, Verb] | None
 
 
 def all_verbs() -> dict[str, Verb]:
-    """Return every verb by its name, also those of modules and of entry points."""
+    """Return every verb by its name, built in, of a module or of an entry point."""
     verbs = dict(_BUILT_IN)
     for name, entry in _added_verbs().items():
         verbs.setdefault(name, entry.load())

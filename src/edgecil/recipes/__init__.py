@@ -93,7 +93,9 @@ def read_experiment_file(source: str | Path) -> tuple[RecipeFacts, dict[str, Any
     settings = read_toml(path)
     default = COMPARE_SIMILARITIES if "similarities" in settings else ""
     stated = settings.pop(_FACTS, {})
-    if not isinstance(stated, Mapping) or not all(isinstance(it, str) for it in stated.values()):
+    if not isinstance(stated, Mapping) or not all(
+        isinstance(text, str) for text in stated.values()
+    ):
         raise UsageError(
             f"In {text}, `recipe` must be a table of texts. Got {format_value(stated)}."
         )

@@ -243,8 +243,8 @@ def legend(
     left, line = x, y
     for entry in entries:
         label = cut_text(entry.label, width - 22.0, size)
-        needed = 22.0 + 0.93 * text_width(label, size) + 14.0
-        if left > x and left + needed - 14.0 > x + width:
+        needed = 22.0 + text_width(label, size) + 16.0
+        if left > x and left + needed - 16.0 > x + width:
             left, line = x, line + size + 7.0
         marks += _key(entry, left, line + 0.5 * size)
         marks.append(Text(left + 22.0, line + 0.86 * size, label, size, colour="faint"))

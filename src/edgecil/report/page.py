@@ -50,7 +50,7 @@ class Page:
 class Origin:
     """Where the page's numbers come from, for the commands that repeat it.
 
-    `out` is the report's folder, if it was given, `folder` that of the page, and `analysis_file`
+    `out` is the report's folder, if it was given, `folder` is the page's, and `analysis_file`
     is relative to the page. A live page loads itself again while the runs continue.
     """
 

@@ -18,7 +18,7 @@ _RIGHT_TO_LEFT = re.compile(f"{_RTL}(?: {_RTL})*")
 
 
 def printable(text: str) -> str:
-    r"""A text whose control characters, also those of text direction, are blanks.
+    r"""A text whose control characters are blanks, also the ones that change the text direction.
 
     Words that are written from right to left are isolated (U+2068, U+2069), so that they do not
     change the order of what stands beside them.

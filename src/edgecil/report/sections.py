@@ -1,4 +1,4 @@
-"""What a page shows: sections of figures and tables, its own and those of other packages.
+"""What a page shows: sections of figures and tables, its own and further ones of other packages.
 
 A package adds a section by an entry point of the group `edgecil.sections`: a function of a
 dataset's analysis and of a suffix for the names of its files. It returns a :class:`Section`, or

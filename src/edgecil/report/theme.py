@@ -40,7 +40,7 @@ _OTHERS: tuple[Style, ...] = (("c5", "up"), ("c3", "cross"), ("c7", "square"), (
 
 
 def protocol_style(protocol: str) -> Style:
-    """The colour and the shape of a protocol's marks in every chart; "" is that of no protocol."""
+    """The colour and the shape of a protocol's marks in every chart; "" stands for no protocol."""
     if not protocol:
         return "faint", "circle"
     other = _OTHERS[crc32(protocol.encode()) % len(_OTHERS)]
