@@ -7,6 +7,7 @@ from scipy.integrate import quad
 
 from edgecil.errors import UsageError
 from edgecil.statistics import Distribution
+from edgecil.statistics.distributions import smooth
 
 SOME = {
     "atoms": Distribution.of([3.0, 1.0, 2.0, 2.0]),
@@ -72,3 +73,37 @@ def test_what_is_no_distribution_is_refused(
 ) -> None:
     with pytest.raises(UsageError):
         Distribution(np.array(locations), np.array(weights), width)
+
+
+UNROUNDED = np.array([61.2345, 63.1, 64.98765, 60.0, 66.5])
+
+
+def test_smoothed_accuracies_have_the_kernel_of_silverman_times_nine_tenths() -> None:
+    result = smooth(UNROUNDED, 3.0)
+    assert result.mean == pytest.approx(UNROUNDED.mean())
+    assert result.std == pytest.approx(3.0)
+    factor = stats.gaussian_kde(UNROUNDED, bw_method="silverman").factor
+    assert result.width == pytest.approx(0.9 * factor * 3.0, rel=1e-3)
+    ranks = np.argsort(np.argsort(UNROUNDED))
+    assert np.argsort(np.argsort(result.locations)).tolist() in (ranks.tolist(), [0, 1, 2, 3, 4])
+    single = smooth(np.array([50.0, 50.0, 50.0]), 2.0)
+    np.testing.assert_allclose(
+        single.cdf([47.0, 50.0, 53.0]), stats.norm(50.0, 2.0).cdf([47.0, 50.0, 53.0])
+    )
+
+
+def test_smoothed_accuracies_are_those_that_can_occur() -> None:
+    """Each accuracy has the probability that lies nearer to it than to its neighbours."""
+    values, step = np.array([62.5, 65.0, 61.25, 63.75]), 1.25
+    result = smooth(values, 1.5)
+    places = result.locations / step
+    np.testing.assert_allclose(places, np.round(places))
+    factor = stats.gaussian_kde(values, bw_method="silverman").factor * 0.9
+    inwards = np.sqrt(1.0 - factor**2) * 1.5 / values.std()
+    kernels = stats.norm(values.mean() + inwards * (values - values.mean()), factor * 1.5)
+    for location in result.locations:
+        high, low = (kernels.cdf(location + side * step / 2.0).mean() for side in (1.0, -1.0))
+        weight = result.cdf(location + 1e-6) - result.cdf(location - 1e-6)
+        assert float(weight) == pytest.approx(high - low, abs=2e-3)
+    assert float(result.cdf(result.locations[-1] + 1e-6)) == pytest.approx(1.0)
+    assert result.locations[0] < 58.0 < 69.0 < result.locations[-1]

@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from edgecil.statistics.posterior import (
+    Prior,
     combine,
     evidence,
     independent_variance,
@@ -167,3 +168,53 @@ def test_datasets_weigh_the_same() -> None:
     assert 0.5 < both.above("mean", 0.0) < 1.0
     alone = combine([other], [1.0]).interval("mean")
     assert alone == pytest.approx(other.interval("mean"), abs=0.02)
+
+
+@pytest.mark.parametrize("prior", [PRIOR, None])
+def test_more_orders_give_what_all_orders_give(prior: Prior | None) -> None:
+    """Further orders on both sides of the mean leave it where it is, for every share."""
+    aside = 2.5
+    for groups in ([[57.0], [60.0], [63.0]], [[56.0, 58.0], [62.0, 64.0]]):
+        sizes = np.array([len(group) for group in groups])
+        within = sum(float(np.sum((np.array(group) - np.mean(group)) ** 2)) for group in groups)
+        means = [float(np.mean(group)) for group in groups]
+        before = posterior(evidence(means, repeats=sizes, within=within), prior=prior)
+        after = before.after(2, 2.0 * aside**2)
+        whole = posterior(
+            evidence([*means, 60.0 - aside, 60.0 + aside], repeats=[*sizes, 1, 1], within=within),
+            prior=prior,
+        )
+        for name in ("log_determinant", "precision", "misfit", "squares", "freedom"):
+            values = getattr(after.evidence, name), getattr(whole.evidence, name)
+            np.testing.assert_allclose(*values, err_msg=name)
+        assert after.interval("mean") == pytest.approx(whole.interval("mean"), abs=1e-6)
+        assert after.interval("next") == pytest.approx(whole.interval("next"), abs=1e-6)
+        assert after.interval("std") == pytest.approx(whole.interval("std"), abs=1e-6)
+
+
+def test_a_batch_of_which_some_have_students_t_equals_single_samples() -> None:
+    values = np.random.default_rng(6).normal(60.0, 3.0, (3, 8))
+    values[1] = [60.0, 60.1, 59.9, 60.0, 60.1, 59.9, 60.0, 20.0]  # an outlier
+    batch = posterior(evidence(values), prior=PRIOR)
+    assert batch.is_student.tolist() == [True, False, True]
+    ends = batch.ends("mean")
+    for row in range(3):
+        alone = posterior(evidence(values[row]), prior=PRIOR)
+        at = float(alone.mean) + 1.0
+        assert float(alone.cdf("mean", at)) == pytest.approx(batch.cdf("mean", at)[row], abs=1e-9)
+        assert float(alone.above("next", at)) == pytest.approx(batch.above("next", at)[row])
+        assert alone.interval("mean") == pytest.approx((ends[0][row], ends[1][row]), abs=1e-6)
+
+
+def test_a_combination_gives_probabilities_on_both_sides() -> None:
+    known = posterior(evidence(np.linspace(-1.0, 3.0, 12)), prior=None)
+    both = combine([known, known], [0.5, 0.5])
+    for quantity in ("mean", "next"):
+        for at in (-0.5, 1.0, 1.4):
+            below, above = both.cdf(quantity, at), both.above(quantity, at)
+            assert below + above == pytest.approx(1.0, abs=1e-3)  # of 20,000 draws
+            assert 0.0 < below < 1.0
+        assert both.quantile(quantity, both.cdf(quantity, 1.4)) == pytest.approx(1.4, abs=0.01)
+    moved = both.shifted(10.0)
+    assert moved.interval("mean") == pytest.approx([end + 10.0 for end in both.interval("mean")])
+    assert moved.mean == pytest.approx(11.0)
