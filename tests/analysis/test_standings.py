@@ -9,6 +9,7 @@ import pytest
 import edgecil
 from edgecil.analysis import MethodComparison, compare_tables
 from edgecil.analysis.sources import gather
+from edgecil.analysis.standings import find_standing
 from edgecil.errors import UsageError
 from edgecil.wording.comparison_sentences import describe_comparisons
 
@@ -121,3 +122,16 @@ def test_one_line_for_each_dataset_where_there_are_many_methods() -> None:
     starts += ["On d0, c leads", "On d1, c leads", "Comparisons are about means over runs like"]
     assert [line[: len(start)] for line, start in zip(lines, starts, strict=True)] == starts
     assert str(edgecil.analyze(frame)).splitlines()[1] == lines[0]
+
+
+def test_a_standing_names_the_methods_that_were_not_compared_with_its_own() -> None:
+    """Two methods have no run in common, so that nothing is said about them."""
+    frame = results({"a": 0.0, "b": -5.0, "c": -10.0})
+    [verdicts] = edgecil.compare(frame).by_dataset.values()
+    without = [verdict for verdict in verdicts if set(verdict.methods) != {"a", "c"}]
+    complete, partial = find_standing(verdicts), find_standing(without, "a")
+    assert complete is not None
+    assert partial is not None
+    assert (complete.reference, complete.not_compared) == ("a", ())
+    assert (partial.reference, partial.not_compared) == ("a", ("c",))
+    assert find_standing(verdicts, "d") is None

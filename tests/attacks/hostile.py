@@ -110,7 +110,7 @@ def _shard(suffix: str) -> bytes:
     import pyarrow
     from pyarrow import ipc, parquet
 
-    table = pyarrow.table({"image": [{"bytes": it} for it in pictures], "label": labels})
+    table = pyarrow.table({"image": [{"bytes": picture} for picture in pictures], "label": labels})
     if suffix == ".parquet":
         parquet.write_table(table, buffer, row_group_size=4)
         return buffer.getvalue()
@@ -147,7 +147,7 @@ def _experiment(path: Path) -> None:
 
 
 def _captions(path: Path) -> None:
-    assert all(it.strip() for it in read_captions(path, ClassList("toy", tuple(NAMES))))
+    assert all(text.strip() for text in read_captions(path, ClassList("toy", tuple(NAMES))))
 
 
 def _class_names(path: Path) -> None:

@@ -62,10 +62,10 @@ def piece_of_ease(folder: Path) -> Attacked:
     torch.save({"result": result, "content": content_name(result)}, path)
 
     def read() -> object:
-        found = read_piece(path)
-        if found is None:
+        piece = read_piece(path)
+        if piece is None:
             raise DataError("It is computed again.")
-        return found["adapter"].tolist()
+        return piece["adapter"].tolist()
 
     return path, read
 

@@ -52,24 +52,27 @@ def numbers(source: Any, **options: Any) -> tuple[Numbers, set[str]]:
     dataset = edgecil.analyze(source, **options).datasets[0]
     methods = dataset.methods
     means = {
-        name: (it.claims.mean.value, *(it.claims.mean.interval or ()))
-        for name, it in methods.items()
+        name: (method.claims.mean.value, *(method.claims.mean.interval or ()))
+        for name, method in methods.items()
     }
-    rounded = {name: tuple(round(x or 0.0, 6) for x in some) for name, some in means.items()}
-    sentences = {*dataset.notes, *(w for it in methods.values() for w in it.warnings)}
-    sentences |= {it.claims.population for it in methods.values()}
+    rounded = {
+        name: tuple(round(value or 0.0, 6) for value in values) for name, values in means.items()
+    }
+    sentences = set(dataset.notes)
+    for method in methods.values():
+        sentences |= {*method.warnings, method.claims.population}
     return rounded, sentences
 
 
 def outcome(source: Any, right: tuple[Numbers, set[str]], **options: Any) -> str:
     """What became of a source whose right numbers are known."""
     try:
-        found, sentences = numbers(source, **options)
+        answer, sentences = numbers(source, **options)
     except EdgecilError as error:
         return "refused" if len(str(error).splitlines()) == 1 else "refused at length"
     if sentences - right[1]:
         return "noted"
-    return "same" if found == right[0] else "silently changed"
+    return "same" if answer == right[0] else "silently changed"
 
 
 def put(frame: pandas.DataFrame, row: int, column: str, value: Any) -> pandas.DataFrame:
@@ -104,10 +107,10 @@ def alike(frame: pandas.DataFrame) -> pandas.DataFrame:
     orders = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
     texts = []
     for number in range(6):
-        own = [list(task) for task in orders]
-        own[0][0], own[1][number % 4] = own[1][number % 4], own[0][0]
-        own[2].sort(reverse=bool(number % 2))
-        texts.append(str(ClassSequence(own)))
+        changed = [list(task) for task in orders]
+        changed[0][0], changed[1][number % 4] = changed[1][number % 4], changed[0][0]
+        changed[2].sort(reverse=bool(number % 2))
+        texts.append(str(ClassSequence(changed)))
     return frame.assign(sequence=[texts[row % 6] for row in range(len(frame))])
 
 
@@ -262,8 +265,8 @@ def test_a_file_beside_itself_changes_nothing_and_a_copy_is_kept_apart(tmp_path:
         frame.to_csv(tmp_path / name, index=False)
     right = numbers(tmp_path / "one.csv")
     assert outcome([tmp_path / "one.csv"] * 2, right) == "same"
-    found, _ = numbers([tmp_path / "one.csv", tmp_path / "two.csv"])
-    assert found["a (one.csv)"] == found["a (two.csv)"] == right[0]["a"]
+    apart, _ = numbers([tmp_path / "one.csv", tmp_path / "two.csv"])
+    assert apart["a (one.csv)"] == apart["a (two.csv)"] == right[0]["a"]
     pooled = edgecil.analyze([tmp_path / "one.csv", tmp_path / "two.csv"], pool="same program")
     assert any("same program" in note for note in pooled.datasets[0].notes)
 
@@ -327,9 +330,9 @@ def test_runs_of_different_meaning_are_never_averaged(kind: str, tmp_path: Path)
             with pytest.raises(EdgecilError):
                 use([first, second])
     if name is not None:
-        found, sentences = numbers([first, second])
-        assert other == found[name]
-        assert right in found.values()
+        apart, sentences = numbers([first, second])
+        assert other == apart[name]
+        assert right in apart.values()
         assert any("kept apart" in sentence for sentence in sentences)
 
 
@@ -347,8 +350,8 @@ def test_a_reason_to_pool_is_said_and_order_and_training_are_not_separated(tmp_p
 
 def test_a_directory_with_one_seed_says_what_to_do(tmp_path: Path) -> None:
     shared = experiment(tmp_path / "shared", more={SEEDS: SHARED})
-    own = experiment(tmp_path / "own")
-    for directory, is_shared in ((shared, True), (own, False)):
+    separate = experiment(tmp_path / "separate")
+    for directory, is_shared in ((shared, True), (separate, False)):
         analysis, advice = edgecil.analyze(directory), edgecil.next_runs(directory)
         for answer in (analysis.datasets[0], advice.datasets[0]):
             assert any("'one_seed'" in note for note in answer.notes) == is_shared

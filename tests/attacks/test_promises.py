@@ -18,9 +18,9 @@ def promises() -> dict[str, list[str]]:
 
 
 def test_each_promise_is_held_by_tests_that_exist() -> None:
-    held = promises()
-    assert len(held) > 15
-    for promise, tests in held.items():
+    tests_of_promise = promises()
+    assert len(tests_of_promise) > 15
+    for promise, tests in tests_of_promise.items():
         assert tests, promise
         for test in tests:
             path, _, name = test.partition("::")

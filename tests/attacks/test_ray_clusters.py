@@ -98,17 +98,17 @@ def test_trainings_share_a_gpu_of_a_cluster(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two on one GPU at the same time, although this process has none."""
-    asked = "edgecil.training.executors.ray.gpu_type"
+    gpu_query = "edgecil.training.executors.ray.gpu_type"
     context = make_context({"visible-gpu": {"folder": str(tmp_path), "together": 2}})
     on_gpu = replace(context, environment=replace(context.environment, device="cuda"))
     monkeypatch.setenv(fake_gpu.VARIABLE, "1")  # for the nodes: this process has imported it
     with cluster(head={"num_cpus": 2, "num_gpus": 1}) as nodes:
         address = nodes.address
-        monkeypatch.setattr(asked, fake_gpu.unusable_gpu)
+        monkeypatch.setattr(gpu_query, fake_gpu.unusable_gpu)
         with pytest.raises(PrerequisiteError, match="GPU that torch cannot use"):
             RayDriver(pickled(on_gpu), 1, 1, None, address)
         sys.modules["ray"].shutdown()  # as by the end of a driver's own process
-        monkeypatch.setattr(asked, fake_gpu.gpu_type)
+        monkeypatch.setattr(gpu_query, fake_gpu.gpu_type)
         driver = RayDriver(pickled(on_gpu), 1, 2, None, address)
         with closing(driver):
             assert (driver.capacity, driver.identity) == (3, {"gpu": fake_gpu.GPU})
@@ -118,7 +118,9 @@ def test_trainings_share_a_gpu_of_a_cluster(
             driver.submit(job_of(Node("visible-gpu", 0, ((2,),))))
         driver.close()
         assert not sys.modules["ray"].is_initialized(), "closing again starts no private cluster"
-    assert all(it is not None and it.outcomes[0][0].error is None for it in outcomes), outcomes
+    for outcome in outcomes:
+        assert outcome is not None
+        assert outcome.outcomes[0][0].error is None, outcome
     used = [(tmp_path / name).read_text(encoding="utf-8") for name in ("0", "1")]
     assert used == ["0", "0"]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -218,3 +220,39 @@ def test_a_combination_gives_probabilities_on_both_sides() -> None:
     moved = both.shifted(10.0)
     assert moved.interval("mean") == pytest.approx([end + 10.0 for end in both.interval("mean")])
     assert moved.mean == pytest.approx(11.0)
+
+
+def test_the_tail_is_further_away_if_bad_runs_are_rare_and_unseen() -> None:
+    """By draws from Student's posterior, which a prior without limits gives."""
+    values = np.array([56.0, 58.5, 60.0, 61.5, 64.0])  # neither skew nor with heavy tails
+    prior = replace(
+        PRIOR, std_range=(1e-4, 1e4), tail_place=2.0, tail_far=5.0, tail_weight=0.8, tail_slope=0.5
+    )
+    known = posterior(evidence(values), prior=prior)
+    rng = np.random.default_rng(0)
+    draws = 60_000
+    std = np.sqrt(values.var() * 5 / rng.chisquare(4, draws))
+    mean = values.mean() + std * rng.standard_normal(draws) / np.sqrt(5)
+    usual = 2.0 + 5 / 105 * (stats.norm.ppf(0.95) - 2.0)
+    has_rare = rng.random(draws) < 0.8 * 0.9**5
+    third = rng.integers(1, 4, draws)
+    place = np.where(has_rare, usual + third / 3.0 * (5.0 - usual), usual)
+    tail = mean - place * std
+    for probability in (0.1, 0.3, 0.5, 0.7, 0.9):
+        at = float(np.quantile(tail, probability))
+        assert float(known.cdf("tail", at)) == pytest.approx(probability, abs=0.01)
+
+
+def test_skew_runs_move_the_tail_by_what_is_uncertain() -> None:
+    values = np.array([40.0, 58.0, 60.0, 61.0, 62.0, 63.0])
+    prior = replace(PRIOR, std_range=(1e-4, 1e4), tail_weight=0.0)
+    moved = {
+        slope: posterior(evidence(values), prior=replace(prior, tail_slope=slope))
+        for slope in (0.0, 0.5)
+    }
+    assert float(moved[0.5].quantile("tail", 0.5)) < float(moved[0.0].quantile("tail", 0.5))
+    widths = {slope: np.diff(known.interval("tail"))[0] for slope, known in moved.items()}
+    assert widths[0.5] > widths[0.0]
+    mirrored = posterior(evidence(120.0 - values), prior=replace(prior, tail_slope=0.5))
+    centred = posterior(evidence(120.0 - values), prior=replace(prior, tail_slope=0.0))
+    assert float(mirrored.quantile("tail", 0.5)) > float(centred.quantile("tail", 0.5))

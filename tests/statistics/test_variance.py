@@ -122,3 +122,15 @@ def test_nothing_varies_and_no_share_is_made_up() -> None:
     result = split_variance([[5.0, 5.0]] * 10)
     assert (result.order_std, result.order_share) == (0.0, None)
     assert result.reason == "no accuracy differs"
+
+
+def test_two_orders_are_enough_and_without_noise_all_is_the_order() -> None:
+    two = split_variance([[60.0, 61.0, 62.0], [66.0, 67.0, 68.0]])
+    assert two.reason is None
+    oracle = stats.f_oneway([60.0, 61.0, 62.0], [66.0, 67.0, 68.0])
+    assert two.p_value == pytest.approx(oracle.pvalue)
+    silent = split_variance([[60.0, 60.0], [62.0, 62.0], [67.0, 67.0]])
+    assert (silent.order_share, silent.order_share_interval) == (1.0, (1.0, 1.0))
+    assert silent.p_value == 0.0
+    alone = split_variance([[60.0, 61.0]])
+    assert alone.reason == "requires at least 2 orders; got 1"

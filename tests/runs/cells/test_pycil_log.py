@@ -6,6 +6,7 @@ import pytest
 
 from edgecil.errors import DataError
 from edgecil.runs.cells.forms import read_tables
+from edgecil.runs.cells.pycil_log import is_balanced
 
 SETTINGS = {
     "config": "exps/er.json",
@@ -105,3 +106,11 @@ def test_a_hostile_result_is_one_sentence(tmp_path, message) -> None:
 def test_a_log_without_results_is_one_sentence(tmp_path) -> None:
     with pytest.raises(DataError, match="has no accuracies"):
         tables_of(tmp_path, log(ORDER))
+
+
+@pytest.mark.parametrize(
+    ("dataset", "expected"),
+    [("cifar100", True), ("CIFAR100_aa", True), ("imagenetr", False), ("cub", False), ("", False)],
+)
+def test_datasets_with_equally_many_test_images_of_each_class(dataset: str, expected: bool) -> None:
+    assert is_balanced({"dataset": dataset} if dataset else {}) == expected

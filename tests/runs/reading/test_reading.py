@@ -153,6 +153,26 @@ def test_means_with_spreads_are_published_results(write: Write) -> None:
     assert (er.n, er.ddof, er.sample_std) == (5, 1, 1.5)
 
 
+def test_columns_of_means_and_spreads_are_methods_unless_they_name_metrics(write: Write) -> None:
+    methods = "er_mean,er_std,icarl_mean,icarl_std,dataset\n60,1.5,65,2,toy\n50,1,55,3,cub\n"
+    reading = edgecil.read(write(methods), n=3)
+    values = [(it.method, it.dataset, it.mean, it.std) for it in reading.published]
+    assert sorted(values, key=str) == [
+        ("er", "cub", 50.0, 1.0),
+        ("er", "toy", 60.0, 1.5),
+        ("icarl", "cub", 55.0, 3.0),
+        ("icarl", "toy", 65.0, 2.0),
+    ]
+    metrics = (
+        "method,acc_mean,acc_std,forgetting_mean,forgetting_std\ner,60,1.5,20,2\nder,65,1,15,1\n"
+    )
+    for name, means in (("accuracy", [60.0, 65.0]), ("forgetting", [20.0, 15.0])):
+        reading = edgecil.read(write(metrics), n=3, metric=name)
+        assert [(it.method, it.mean) for it in reading.published] == list(
+            zip(("er", "der"), means, strict=True)
+        )
+
+
 def published(caption: str, cell: str = "80.5 ± 1.5", **options: Any) -> PublishedResult:
     table = CellTable(
         "Markdown table", "paper.md", ("Method", "Accuracy"), (("ER", cell),), caption=caption
