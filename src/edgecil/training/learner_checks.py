@@ -130,4 +130,4 @@ def _check_restored(labels: Labels, restored: Labels, name: str) -> None:
 
 
 def _on_host(labels: Labels) -> dict[str, Tensor]:
-    return {classifier: own.cpu() for classifier, own in labels.items()}
+    return {classifier: values.cpu() for classifier, values in labels.items()}
