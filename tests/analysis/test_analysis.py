@@ -20,7 +20,7 @@ from edgecil.errors import DataError, EdgecilError, UsageError
 from edgecil.experiments import Store
 from edgecil.experiments.chosen_similarity import SIMILARITY_FILE
 from edgecil.io.json import to_plain
-from edgecil.report.narrative import remarks, warnings
+from edgecil.report.narrative import missing_facts, warnings
 from edgecil.runs.run_table import Runs
 from edgecil.sequences import ClassSequence
 from edgecil.similarity import save_similarity
@@ -149,7 +149,7 @@ def test_without_a_similarity_a_note_says_why() -> None:
     assert dataset.predictor is None
     assert "'made-up'" in dataset.notes[-1]
     assert warnings(dataset)[-1] == dataset.notes[-1]
-    assert remarks(dataset) == []
+    assert missing_facts(dataset) == []
 
 
 def test_missing_class_names_are_one_remark_and_no_warning() -> None:
@@ -157,7 +157,7 @@ def test_missing_class_names_are_one_remark_and_no_warning() -> None:
     runs = tuple(replace(run, dataset="", protocol="random") for run in rows(table))
     (dataset,) = analyze(build(runs)).datasets
     assert dataset.predictor is None
-    (remark,) = remarks(dataset)
+    (remark,) = missing_facts(dataset)
     assert "'dataset'" in remark
     assert "predictor" not in remark
     assert not any("class names" in warning for warning in warnings(dataset))
