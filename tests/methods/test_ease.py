@@ -24,7 +24,7 @@ from tests.toys import SMALL, TASKS, Bench, build, learn_all, same, toy_dataset,
 BENCH = Bench("ease", SMALL, epochs=1, optimizer="adam", learning_rate=0.01)
 SCENARIO, trained = BENCH.scenario, BENCH.trained
 # The ways up of the first two features, by CACHE_VERSION.
-KNOWN = {1: [0.0535, 0.0, 0.0687, -0.0144, -0.0164, 0.0, -0.0201, 0.0035]}
+KNOWN = {1: [0.00877, 0.03292, 0.07999, -0.06153, -0.00072, -0.00159, 0.00219, -0.00178]}
 
 
 def unit(vector: np.ndarray) -> np.ndarray:
@@ -89,11 +89,13 @@ def test_adapters_are_those_of_their_version(tmp_path) -> None:
     save_file(network.state_dict(), tmp_path / "vit.safetensors")
     entry = get_method("ease")
     environment = replace(toy_environment(SMALL), backbone=str(tmp_path / "vit.safetensors"))
-    schedule = Schedule(epochs=2, learning_rate=50.0, batch_size=8, augment=("crop:1", "flip"))
+    # Steps so small that versions of torch and kernels agree: they differ by at most 0.000002.
+    schedule = Schedule(epochs=2, learning_rate=1.0, batch_size=8, augment=("crop:1", "flip"))
     method = entry.build(EASEConfig(schedule, bottleneck=4), environment)
     learn_all(method, SCENARIO, TASKS[:1])
-    actual = saved(method.adapters[0])["0.up_weight"][:2].flatten().tolist()
-    assert actual == pytest.approx(KNOWN[CACHE_VERSION], abs=5e-4)
+    weights = saved(method.adapters[0])
+    actual = [*weights["0.down_weight"].flatten()[:4], *weights["0.up_bias"].flatten()[:4]]
+    assert actual == pytest.approx(KNOWN[CACHE_VERSION], abs=2e-5)
 
 
 def test_prototypes_are_class_means_in_each_subspace() -> None:
