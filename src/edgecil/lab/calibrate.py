@@ -90,13 +90,16 @@ def format_calibration(measured: Calibration) -> Iterator[str]:
     drawn = f"{measured.truths} truths, {measured.draws} draws of each."
     yield f"{drawn} Average [least to greatest learner], and the quarter of smallest spreads.\n"
     for level, figures in measured.figures.items():
-        counts = {n for by in figures.values() for own in by.values() for n in own}
+        counts = set()
+        for by_protocol in figures.values():
+            for by_count in by_protocol.values():
+                counts |= by_count.keys()
         orders = sorted(counts, key=int)
         yield f"At a level of {per_cent(float(level))}:\n"
         yield f"| claim | protocol | {' | '.join(orders)} |\n|---|---|{'---|' * len(orders)}"
-        for claim, by in figures.items():
-            for protocol, own in by.items():
-                cells = (_format_figure(own.get(count)) for count in orders)
+        for claim, by_protocol in figures.items():
+            for protocol, by_count in by_protocol.items():
+                cells = (_format_figure(by_count.get(count)) for count in orders)
                 yield f"| {claim} | {protocol} | {' | '.join(cells)} |"
         yield ""
 
@@ -126,17 +129,17 @@ class _Draw:
         orders: (B, n).
         repeats: (B, n).
         values: (B, n).
-        held: (B, R, M) all runs, NaN where they were taken.
+        unseen: (B, R, M) all runs, NaN where they were taken.
         bad: what 95 % of the runs that were not taken exceed, half a step down and up, (B,) each.
-        known: what the draws say.
+        estimate: what the draws say.
     """
 
     orders: Ints
     repeats: Ints
     values: Floats
-    held: Floats
+    unseen: Floats
     bad: tuple[Floats, Floats]
-    known: Posterior
+    estimate: Posterior
 
 
 def calibrate(
@@ -178,22 +181,22 @@ def calibrate(
             rows: list[dict[str, Floats]] = [{} for _ in truths]
             for row, truth in zip(rows, truths, strict=True):
                 if not balanced or truth.table.kind == "enumerated":
-                    own = chosen[truth.half]
-                    drawn = _draw(truth, count, draws, rng, own, balanced=balanced)
+                    prior = chosen[truth.half]
+                    drawn = _draw(truth, count, draws, rng, prior, balanced=balanced)
                     row |= _judge(truth, drawn, rng)
             for claim in max(rows, key=len):
                 note(claim, count, [row.get(claim, _UNKNOWN) for row in rows], design)
-        pairs = [_pairs(it, truths, count, draws, rng, chosen[it.half]) for it in truths]
+        pairs = [_pairs(truth, truths, count, draws, rng, chosen[truth.half]) for truth in truths]
         note("difference", count, pairs)
-        shared = [_one_seed(it, count, draws, rng, chosen[it.half]) for it in truths]
+        shared = [_one_seed(truth, count, draws, rng, chosen[truth.half]) for truth in truths]
         note("one seed for all: mean", count, shared)
     rng = np.random.default_rng(seed)
     looks = [_until(truth, max(orders), draws, rng) for truth in truths]
-    note("until: a learner against itself", max(orders), [one for one, _ in looks])
-    note("until: mean", max(orders), [one for _, one in looks])
+    note("until: a learner against itself", max(orders), [apart for apart, _ in looks])
+    note("until: mean", max(orders), [off for _, off in looks])
     for count in [count for count in orders if count <= 10]:
         few = max(draws // 10, 4)
-        kept = [_kept(it, count, few, rng, chosen[it.half]) for it in truths]
+        kept = [_kept(truth, count, few, rng, chosen[truth.half]) for truth in truths]
         note("next: 80 % kept", count, kept)
     return result
 
@@ -214,16 +217,16 @@ def _draw(
         orders = np.argsort(rng.random((draws, size)), axis=1)[:, :count]
     seeds = rng.integers(0, repeats, (draws, count))
     values = truth.values[seeds, orders]
-    held = np.broadcast_to(truth.values, (draws, repeats, size)).copy()
-    held[np.arange(draws)[:, None], seeds, orders] = np.nan
-    rest = np.sort(held.reshape(draws, -1))[:, : repeats * size - count]  # NaN comes last
+    unseen = np.broadcast_to(truth.values, (draws, repeats, size)).copy()
+    unseen[np.arange(draws)[:, None], seeds, orders] = np.nan
+    rest = np.sort(unseen.reshape(draws, -1))[:, : repeats * size - count]  # NaN comes last
     bad, half = np.quantile(rest, TAIL, axis=1), truth.step / 2.0
     classes = truth.class_accuracies
     between = None
     if classes is not None:
         between = independent_variance(classes[seeds, orders], truth.table.tasks[orders])
-    known = posterior(evidence(values), prior=prior, class_variance=between)
-    return _Draw(orders, seeds, values, held, (bad - half, bad + half), known)
+    estimate = posterior(evidence(values), prior=prior, class_variance=between)
+    return _Draw(orders, seeds, values, unseen, (bad - half, bad + half), estimate)
 
 
 @cache
@@ -238,31 +241,31 @@ def _latin(table: TruthTable, count: int, draws: int) -> Ints:
 
 def _judge(truth: Learner, drawn: _Draw, rng: np.random.Generator) -> dict[str, Floats]:
     """Return, by claim, how often it is right at each level."""
-    known, held = drawn.known, drawn.held
-    draws, repeats, size = held.shape
-    unseen = np.nanmean(held, axis=1)  # of each order, its trainings that were not taken
-    fresh = np.asarray(~np.isnan(held).any(axis=1))
+    estimate = drawn.estimate
+    draws, repeats, size = drawn.unseen.shape
+    unseen_means = np.nanmean(drawn.unseen, axis=1)  # (B, M) over trainings that were not taken
+    fresh = np.asarray(~np.isnan(drawn.unseen).any(axis=1))
     score = np.where(fresh[:, None, :], rng.random((draws, _FURTHER, size)), -1.0)
     following = score.argmax(axis=2)
     other = rng.integers(0, repeats, following.shape)
     future = truth.values[other, following]
     std = truth.values.std(ddof=1)
     against = truth.values[(drawn.repeats + 1) % repeats, drawn.orders]
-    itself = posterior(evidence(drawn.values - against), prior=known.prior)
-    following = [_inside(known.cdf("next", values)) for values in future.T]
+    itself = posterior(evidence(drawn.values - against), prior=estimate.prior)
+    following = [_inside(estimate.cdf("next", values)) for values in future.T]
     return {
-        "mean": _inside(known.cdf("mean", unseen.mean(axis=1))),
+        "mean": _inside(estimate.cdf("mean", unseen_means.mean(axis=1))),
         "next run": np.mean(following, axis=0),
-        "tail": _holds_tail(known, drawn.bad),
-        "std": _inside(known.cdf("std", np.full(draws, std))),
-        "estimated std / true std": np.full(len(LEVELS), (known.std / std).mean()),
+        "tail": _holds_tail(estimate, drawn.bad),
+        "std": _inside(estimate.cdf("std", np.full(draws, std))),
+        "estimated std / true std": np.full(len(LEVELS), (estimate.std / std).mean()),
         "a learner against itself": 1.0 - _inside(itself.cdf("mean", np.zeros(draws))),
     }
 
 
-def _holds_tail(known: Posterior, bad: tuple[Floats, Floats]) -> Floats:
+def _holds_tail(estimate: Posterior, bad: tuple[Floats, Floats]) -> Floats:
     """Return the share of draws whose interval holds the tail, (levels,)."""
-    low, high = (known.cdf("tail", end) for end in bad)
+    low, high = (estimate.cdf("tail", end) for end in bad)
     inside = [(high >= (1.0 - level) / 2.0) & (low <= (1.0 + level) / 2.0) for level in LEVELS]
     return np.asarray(np.mean(inside, axis=1))
 
@@ -270,8 +273,12 @@ def _holds_tail(known: Posterior, bad: tuple[Floats, Floats]) -> Floats:
 def _by_learner(names: Sequence[str], values: ArrayLike) -> list[float]:
     """Return the mean of each learner that has one."""
     array, places = np.asarray(values), np.asarray(names)
-    rows = (array[places == name] for name in dict.fromkeys(names))
-    return [float(np.nanmean(own)) for own in rows if not np.isnan(own).all()]
+    means = []
+    for name in dict.fromkeys(names):
+        values_of_name = array[places == name]
+        if not np.isnan(values_of_name).all():
+            means.append(float(np.nanmean(values_of_name)))
+    return means
 
 
 def _inside(below: Floats) -> Floats:
@@ -287,7 +294,7 @@ def _pairs(
     rng: np.random.Generator,
     prior: Prior,
 ) -> Floats:
-    """How often the interval of a difference holds that of the runs that were not taken."""
+    """How often the interval of a difference holds the one between runs that were not taken."""
     rates = []
     for other in truths:
         if other.table.name != truth.table.name or other.name <= truth.name:
@@ -295,8 +302,8 @@ def _pairs(
         gain = truth.values - other.values  # paired by order and seed
         few = max(draws // 5, 10)
         drawn = _draw(replace(truth, values=gain, class_accuracies=None), count, few, rng, prior)
-        exact = np.nanmean(drawn.held, axis=1).mean(axis=1)
-        rates.append(_inside(drawn.known.cdf("mean", exact)))
+        exact = np.nanmean(drawn.unseen, axis=1).mean(axis=1)
+        rates.append(_inside(drawn.estimate.cdf("mean", exact)))
     return np.mean(rates, axis=0) if rates else _UNKNOWN
 
 
@@ -307,8 +314,9 @@ def _one_seed(
     repeats, size = truth.values.shape
     orders = np.argsort(rng.random((draws, size)), axis=1)[:, :count]
     seed = rng.integers(0, repeats, draws)
-    known = posterior(evidence(truth.values[seed[:, None], orders]), prior=prior, shared_seeds=1)
-    return _inside(known.cdf("mean", truth.values[(seed + 1) % repeats].mean(axis=1)))
+    values = truth.values[seed[:, None], orders]
+    estimate = posterior(evidence(values), prior=prior, shared_seeds=1)
+    return _inside(estimate.cdf("mean", truth.values[(seed + 1) % repeats].mean(axis=1)))
 
 
 def _until(
@@ -334,9 +342,9 @@ def _kept(truth: Learner, count: int, draws: int, rng: np.random.Generator, prio
         orders = rng.permutation(size)
         seeds = rng.integers(0, repeats, size)
         values = truth.values[seeds, orders]
-        known = posterior(evidence(values[:count]), prior=prior)
-        target = _NARROWER * float(known.half_width())
-        more = orders_for(known, target, 0.8, most=size)
+        estimate = posterior(evidence(values[:count]), prior=prior)
+        target = _NARROWER * float(estimate.half_width())
+        more = orders_for(estimate, target, 0.8, most=size)
         if more is None or count + more > size:
             continue
         after = posterior(evidence(values[: count + more]), prior=prior)
@@ -345,7 +353,7 @@ def _kept(truth: Learner, count: int, draws: int, rng: np.random.Generator, prio
 
 
 def fit_prior(truths: Sequence[Learner], like: Prior, command: str) -> Prior:
-    """Measure what a prior takes from truths; the other constants are those of `like`.
+    """Measure what a prior takes from truths; `like` has the other constants.
 
     Measured are the range of standard deviations, the spread that classes suggest, the usual place
     of the tail, and the effect of a seed on all orders alike. The latter is made three times as
@@ -355,8 +363,8 @@ def fit_prior(truths: Sequence[Learner], like: Prior, command: str) -> Prior:
     The rest is chosen to suit every learner on every dataset, not the usual ones: classes count as
     much as leaves each one's mean standard deviation within .8 and 1.25 of the truth, and each
     one's mean in at least 89 % of its intervals from three orders, because the more they count, the
-    closer the estimated distribution is to the truth; the tail's constants are those with which the
-    label `calibrated` is missed least.
+    closer the estimated distribution is to the truth; with the tail's constants the label
+    `calibrated` is missed least.
     """
     spreads, seeds, ratios, places = [], [], [], []
     for truth in truths:
@@ -369,7 +377,7 @@ def fit_prior(truths: Sequence[Learner], like: Prior, command: str) -> Prior:
             means = values.mean(axis=1)
             seeds.append((float(means.var(ddof=1)) - training / values.shape[1]) / total)
         if classes is not None:
-            independent = [independent_variance(own, truth.table.tasks) for own in classes]
+            independent = [independent_variance(repeat, truth.table.tasks) for repeat in classes]
             ratios.append(np.log(total / max(float(np.mean(independent)), _TINY)))
         else:
             ratios.append(float("nan"))
@@ -392,27 +400,27 @@ def _suit_every_learner(truths: Sequence[Learner], prior: Prior) -> Prior:
     families = [truth.family for truth in truths]
     true = np.array([truth.values.std(ddof=1) for truth in truths])
     drawn_few = [_draw(truth, min(ORDERS), 4 * _FIT_DRAWS, rng, prior) for truth in truths]
-    few = [draw.known for draw in drawn_few]
-    true_means = [np.nanmean(draw.held, axis=1).mean(axis=1) for draw in drawn_few]
+    few = [draw.estimate for draw in drawn_few]
+    true_means = [np.nanmean(draw.unseen, axis=1).mean(axis=1) for draw in drawn_few]
 
     def with_scale(scale: float) -> list[Posterior]:
         """Return what the draws say if classes count as much as this scale leaves."""
-        own = replace(prior, class_scale=scale)
+        scaled = replace(prior, class_scale=scale)
         return [
-            posterior(known.evidence, prior=own, class_variance=known.class_variance)
-            for known in few
+            posterior(estimate.evidence, prior=scaled, class_variance=estimate.class_variance)
+            for estimate in few
         ]
 
     def off_std(scale: float) -> float:
         """Return the greatest |log| of a family's estimated over its true standard deviation."""
-        stds = [known.std.mean() for known in with_scale(scale)]
+        stds = [estimate.std.mean() for estimate in with_scale(scale)]
         return max(abs(math.log(mean)) for mean in _by_learner(families, stds / true))
 
     def worst_coverage(scale: float) -> float:
         """Return how often the intervals of the mean hold it, for the family with the fewest."""
         rates = [
-            _inside(known.cdf("mean", means))[LEVELS.index(LEVEL)]
-            for known, means in zip(with_scale(scale), true_means, strict=True)
+            _inside(estimate.cdf("mean", means))[LEVELS.index(LEVEL)]
+            for estimate, means in zip(with_scale(scale), true_means, strict=True)
         ]
         return min(_by_learner(families, rates))
 
@@ -424,14 +432,16 @@ def _suit_every_learner(truths: Sequence[Learner], prior: Prior) -> Prior:
     prior = replace(prior, class_scale=next(suited, max(_SCALES)))
     drawn: dict[int, list[tuple[Posterior, tuple[Floats, Floats]]]] = {}
     for count, truth in product(ORDERS, truths):
-        one = _draw(truth, count, _FIT_DRAWS, rng, prior)
-        drawn.setdefault(count, []).append((one.known, one.bad))
+        draw = _draw(truth, count, _FIT_DRAWS, rng, prior)
+        drawn.setdefault(count, []).append((draw.estimate, draw.bad))
 
-    def off_tail(own: Prior) -> float:
+    def off_tail(candidate: Prior) -> float:
         """Return the squares of what labels miss, 1 is as much as is tolerated, summed."""
         off = 0.0
         for draws in drawn.values():
-            judged = [_holds_tail(replace(known, prior=own), bad) for known, bad in draws]
+            judged = [
+                _holds_tail(replace(estimate, prior=candidate), bad) for estimate, bad in draws
+            ]
             rates = [rate[0] for rate in judged]
             off += ((float(np.mean(rates)) - LEVEL) / TOLERATED) ** 2
             off += ((LEVEL - min(_by_learner(families, rates))) / (LEVEL - least_of(LEVEL))) ** 2
@@ -466,13 +476,16 @@ def check_claims(*, draws: int = 60, write: bool = False) -> Calibration:
         draws: number of draws from each truth and number of orders.
         write: store the prior, measured on all class sets, and the figures in the package.
     """
-    known, like = learners(truths()), measured_prior()
-    halves = [[it for it in known if it.half != half] or known for half in (0, 1)]
+    every_learner, like = learners(truths()), measured_prior()
+    halves = []
+    for half in (0, 1):
+        other_half = [learner for learner in every_learner if learner.half != half]
+        halves.append(other_half or every_learner)
     command = f"python -m edgecil.lab calibrate --draws {draws}"
     priors = [fit_prior(half, like, command) for half in halves]
-    figures = calibrate(known, draws=draws, priors=priors, command=command)
+    figures = calibrate(every_learner, draws=draws, priors=priors, command=command)
     if write:
-        whole = fit_prior(known, like, f"{command} --write")
+        whole = fit_prior(every_learner, like, f"{command} --write")
         PRIORS.write_bytes(to_json(whole, PRIORS_SCHEMA) + b"\n")
         FILE.write_bytes(to_json(figures, SCHEMA) + b"\n")
     return figures
