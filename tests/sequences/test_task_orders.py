@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from edgecil.errors import UsageError
+from edgecil.report.verb_tables import sequence_tables
 from edgecil.sequences import ClassSequence, choose_sequences
 from edgecil.sequences.protocols import PROTOCOLS, draw_protocols
 from edgecil.sequences.task_orders import TaskOrderSpace, read_given_tasks, task_text
@@ -100,5 +101,16 @@ def test_sequences_of_tasks_need_no_similarity() -> None:
     assert chosen.names == ("news", "reviews", "questions")
     assert len(chosen) == 6
     assert chosen[0].profile is None
+    assert chosen[5].task_names == ("questions", "reviews", "news")
+    table = next(iter(sequence_tables(chosen)))
+    assert [column.title for column in table.columns] == ["place", "task"]
     with pytest.raises(UsageError, match="leave out"):
         choose_sequences(given_tasks=["news", "reviews"], tasks=2)
+
+
+def test_given_tasks_are_shown_by_name_with_their_classes() -> None:
+    tasks = {"animals": ["cat", "dog"], "food": ["ice_cream", "bread"]}
+    chosen = choose_sequences(given_tasks=tasks, protocol="enumerate")
+    tables = list(sequence_tables(chosen))
+    assert [column.title for column in tables[1].columns] == ["place", "task", "classes"]
+    assert tables[1].rows[0] == (1, "food", "ice cream, bread")

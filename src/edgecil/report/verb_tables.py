@@ -152,17 +152,29 @@ def sequence_tables(answer: ChosenSequences) -> Iterator[Table | str]:
 
 
 def _tasks_table(sequence: ScoredSequence, names: Sequence[str]) -> Table:
-    """A row per task with the names of its classes."""
-    rows = []
-    for number, task in enumerate(sequence.tasks[:_MOST_SHOWN], 1):
-        classes = ", ".join(words_of(names[class_]) for class_ in task[:_MOST_SHOWN])
-        if len(task) > _MOST_SHOWN:
-            classes += f" … and {len(task) - _MOST_SHOWN} more"
-        rows.append((number, classes))
+    """A row per task with the names of its classes, and of the task itself if it is given."""
+    numbers = range(1, min(len(sequence.tasks), _MOST_SHOWN) + 1)
+    columns: list[str | Column] = [Column("task", 0)]
+    cells: list[Sequence[CsvCell]] = [numbers]
+    if sequence.task_names:
+        columns = [Column("place", 0), "task"]
+        cells.append(sequence.task_names[:_MOST_SHOWN])
+    classes = [[names[class_] for class_ in task] for task in sequence.tasks[:_MOST_SHOWN]]
+    names_alone = [[name] for name in sequence.task_names[:_MOST_SHOWN]]
+    if classes != names_alone:
+        columns.append("classes")
+        cells.append([_list_classes(labels) for labels in classes])
     hidden_tasks = len(sequence.tasks) - _MOST_SHOWN
     caption = f"… and {hidden_tasks} more tasks" if hidden_tasks > 0 else ""
-    title = _describe_scores(sequence)
-    return make_table((Column("task", 0), "classes"), rows, title=title, caption=caption)
+    rows = list(zip(*cells, strict=True))
+    return make_table(columns, rows, title=_describe_scores(sequence), caption=caption)
+
+
+def _list_classes(labels: Sequence[str]) -> str:
+    """The names of the classes of a task, as many as are shown."""
+    text = ", ".join(map(words_of, labels[:_MOST_SHOWN]))
+    hidden_classes = len(labels) - _MOST_SHOWN
+    return f"{text} … and {hidden_classes} more" if hidden_classes > 0 else text
 
 
 def _describe_scores(sequence: ScoredSequence) -> str:

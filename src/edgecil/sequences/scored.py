@@ -42,6 +42,7 @@ class ScoredSequence:
         order: the N class ids, task by task.
         profile: S, its z, and every other objective; None for an order of given tasks.
         certificate: how close it is to an optimum, if its protocol is `optimal` or `probes`.
+        task_names: of the K tasks, if they are given; else empty.
     """
 
     label: str
@@ -49,6 +50,7 @@ class ScoredSequence:
     order: tuple[int, ...]
     profile: Profile | None
     certificate: Certificate | None = None
+    task_names: tuple[str, ...] = ()
 
     @property
     def sequence(self) -> ClassSequence:
@@ -202,8 +204,15 @@ def _choose_task_orders(
         prefix = f"{name}/" if len(protocols) > 1 else ""
         for run in runs:
             sequence = run.sequence
+            task_names = tuple(space.names[place] for place in space.collapse(sequence).order)
             scored.append(
-                ScoredSequence(f"{prefix}{run.label}", sequence.arranged, sequence.order, None)
+                ScoredSequence(
+                    f"{prefix}{run.label}",
+                    sequence.arranged,
+                    sequence.order,
+                    None,
+                    task_names=task_names,
+                )
             )
     return ChosenSequences(tuple(names), tuple(scored), tuple(note_sequences(drawn).values()))
 
