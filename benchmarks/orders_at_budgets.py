@@ -6,7 +6,8 @@
         --tasks 5 --methods finetune er --epochs 5 20 --out RUNS
 
 Trains every learner on random orders and on the two probes, at each budget, and prints one
-Markdown table. Grouped orders put similar classes into one task, spread ones into different
+Markdown table; a probe is its difference from the mean of random orders, in points and in their
+standard deviations. Grouped orders put similar classes into one task, spread ones into different
 tasks; the similarity is that of the class means of the training inputs. Every order has its own
 training seed. The same command resumes below RUNS.
 """
@@ -29,20 +30,28 @@ EXEMPLARS = 3
 
 
 def describe(experiment: edgecil.Experiment, method: str) -> list[str]:
-    """Return the cells of a learner: its random orders, and each probe in their deviations."""
+    """Return the cells of a learner: its random orders, and each probe beside them.
+
+    A probe is printed in bold if it lies outside the interval of a new random run, which is the
+    Student prediction interval; the number behind it counts standard deviations from the mean.
+    """
     runs = experiment.to_pandas()
     runs = runs[runs["method"] == method]
     accuracies = runs.loc[runs["protocol"] == "random", "accuracy"].to_numpy()
+    count = len(accuracies)
     mean, deviation = float(np.mean(accuracies)), float(np.std(accuracies, ddof=1))
-    half_width = stats.t.ppf(0.975, len(accuracies) - 1) * deviation / np.sqrt(len(accuracies))
+    quantile = float(stats.t.ppf(0.975, count - 1))
+    of_mean = quantile * deviation / np.sqrt(count)
+    of_new_run = quantile * deviation * np.sqrt(1.0 + 1.0 / count)
     cells = [
-        f"{mean:.1f} ± {deviation:.1f}",
-        f"{mean - half_width:.1f} to {mean + half_width:.1f}",
+        f"{mean:.1f} ({mean - of_mean:.1f} to {mean + of_mean:.1f})",
+        f"{mean - of_new_run:.1f} to {mean + of_new_run:.1f}",
     ]
     probes = runs[runs["protocol"] == "probes"].set_index("label")["accuracy"]
     for label in ("grouped", "spread"):
-        value = float(probes[label])
-        cells.append(f"{value:.1f} ({(value - mean) / deviation:+.1f})")
+        difference = float(probes[label]) - mean
+        cell = f"{difference:+.1f} ({difference / deviation:+.1f} s)"
+        cells.append(f"**{cell}**" if abs(difference) > of_new_run else cell)
     return cells
 
 
@@ -71,7 +80,7 @@ def main() -> None:
     )
     budgets = [("epochs", number) for number in options.epochs or ()]
     budgets = budgets or [("steps", number) for number in options.steps]
-    columns = ["learner", "budget per task", "random orders", "their mean (95 %)"]
+    columns = ["learner", "budget per task", "mean (95 %)", "a new random run (95 %)"]
     columns += ["grouped", "spread"]
     print(f"| {' | '.join(columns)} |")
     print(f"|{'---|' * len(columns)}")
@@ -91,7 +100,7 @@ def main() -> None:
                     unit: number,
                 },
                 out=options.out / name,
-                execution={"progress": False},
+                execution={"progress": False, "workers": 1},
             )
             cells = describe(experiment, method)
             print(f"| {method} | {number} {unit} | {' | '.join(cells)} |", flush=True)
