@@ -18,7 +18,7 @@ from PIL import Image
 import edgecil
 from edgecil.backbones import model_slot as slot
 from edgecil.cli.main import main
-from edgecil.errors import EdgecilError, UsageError
+from edgecil.errors import EdgecilError, EdgecilWarning, UsageError
 from edgecil.methods import METHODS
 from edgecil.training import executors
 from tests.backbones.test_slot import Tiny
@@ -299,7 +299,26 @@ def test_a_method_that_is_given_in_another_way_is_refused() -> None:
         edgecil.run(method=["er", object()], dataset="quickdraw", tasks=2, out="x")  # type: ignore[list-item]
 
 
-def test_a_check_plans_no_probes_without_a_similarity() -> None:
-    answer = edgecil.check(method="finetune", dataset=colour_folder(), tasks=2)
-    assert "without probes" in str(answer)
-    assert "probes" not in answer.orders
+@pytest.mark.parametrize(
+    ("network", "features"),
+    [
+        ("resnet-tiny", "class means of their inputs"),
+        ("vit-quickdraw", "features of vit-quickdraw"),
+    ],
+)
+def test_classes_with_unknown_names_are_grouped_by_class_means(network: str, features: str) -> None:
+    options: dict[str, Any] = {
+        "method": "simplecil" if network == "vit-quickdraw" else "finetune",
+        "dataset": "toy.npz",
+        "tasks": 2,
+    }
+    save_toy(Path("toy.npz"))
+    assert "class means of the inputs" in str(edgecil.check(**options))
+    options["training"] = {"backbone": network, "epochs": 1}
+    options["data"] = {"image_size": 28}
+    with pytest.warns(EdgecilWarning, match=features):
+        experiment = edgecil.run(
+            **options, protocol="probes", out="probes", execution={"workers": 1, "progress": False}
+        )
+    grouped, spread = (run.sequence.tasks for run in experiment.sequences()["probes"])
+    assert {*map(frozenset, grouped)} != {*map(frozenset, spread)}

@@ -78,20 +78,21 @@ def test_a_check_and_a_run_draw_the_same_orders_and_compare_the_same_identity() 
     assert {name: prepared.identity[name] for name in identity} == identity
 
 
-def test_without_a_similarity_the_pixels_or_random_orders_are_used(folder) -> None:
+def test_without_a_similarity_of_names_class_means_of_the_inputs_are_used(folder) -> None:
     options = {"dataset": str(folder), "data": {}, "tasks": 2, "method": ("simplecil",)}
     found = Requirements()
     recommended = inspect(configured(**options), found)
     assert recommended is not None
-    assert recommended.config.protocol == RECOMMENDED[:1]
+    assert recommended.config.protocol == RECOMMENDED
+    assert recommended.similarity.from_inputs
     assert [(it.name, it.available) for it in found[1:]][-1] == ("similarity", True)
     edge = inspect(configured(**options, protocol="edge"), found := Requirements())
     assert edge is not None
-    assert all(it.available for it in found), "a run computes the similarity of the pixels"
+    assert all(it.available for it in found), "a run computes the similarity of the inputs"
     finetune = replace(edge.config, method=("finetune",))
     inspection = inspect(finetune)
     assert inspection is not None
-    with pytest.warns(EdgecilWarning, match="pixels"):
+    with pytest.warns(EdgecilWarning, match="class means of their inputs"):
         prepared = load(inspection)
     assert prepared.similarity is not None
     assert prepared.similarity.source["features"] == "pixels"

@@ -228,15 +228,6 @@ class ExperimentConfig(TaskSizes):
             for text in self.protocol
         )
 
-    def without_probes(self) -> ExperimentConfig | None:
-        """Return what remains of the recommended protocols where there is no similarity.
-
-        None if other protocols, or a similarity of some kind, were asked for.
-        """
-        if self.protocol != RECOMMENDED or self.similarity.changed().keys() - {"template"}:
-            return None
-        return replace(self, protocol=RECOMMENDED[:1])
-
     def suited_to(self, space: SequenceSpace) -> ExperimentConfig:
         """Return the configuration without the recommended probes where all tasks hold the same.
 

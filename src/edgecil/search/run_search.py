@@ -329,8 +329,8 @@ class _Trainer:
         execution = {**self._options["execution"], "keep_states": keep_states}
         training = {**self._options["training"], "one_seed": True}
         changes = {"repeats": 1, **options, "training": training, "execution": execution}
-        with warnings.catch_warnings():  # the confirmation repeats, and probes may take pixels
-            for expected in ("One training per order", ".*computed from the pixels"):
+        with warnings.catch_warnings():  # the confirmation repeats, and probes may take class means
+            for expected in ("One training per order", ".*that of class means of"):
                 warnings.filterwarnings("ignore", expected, EdgecilWarning)
             self.experiment: Experiment = run(**{**self._options, **changes})
         results = self.experiment.results()

@@ -38,19 +38,40 @@ def image_similarity(
         threads: threads of the network; cached features are reused for the same number only.
         on_progress: called with the number of classes done, and N.
     """
-    network = None if model == PIXELS else _frozen_features(model, threads)
-    labels = images.train.labels
+    kind = "inputs" if model == PIXELS and not images.channels else model
+    features = _flatten if model == PIXELS else _frozen_features(model, threads)
+    return class_mean_similarity(images, features, kind, on_progress=on_progress)
+
+
+def class_mean_similarity(
+    dataset: Dataset,
+    features: Callable[[Inputs], Any],
+    kind: str,
+    *,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> SimilarityMatrix:
+    """Return cosines between the mean directions of the classes' training inputs.
+
+    Args:
+        dataset: N classes, each with training inputs.
+        features: function from inputs (n, …) to features (n, …).
+        kind: what the features are, for the similarity's source.
+        on_progress: called with the number of classes done, and N.
+    """
+    labels = dataset.train.labels
     means = []
-    for label in range(len(images)):
-        inputs = images.train.inputs[labels == label]
-        features = inputs.reshape(len(inputs), -1) if network is None else network(inputs)
-        rows: Floats = features.astype(np.float64)
+    for label in range(len(dataset)):
+        rows: Floats = features(dataset.train.inputs[labels == label]).astype(np.float64)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         means.append((rows / np.where(lengths > 0, lengths, 1.0)).mean(axis=0))
-        on_progress(label + 1, len(images))
-    kind = "inputs" if model == PIXELS and not images.channels else model
+        on_progress(label + 1, len(dataset))
     source = {"encoder": "class means", "samples": str(len(labels)), "features": kind}
-    return SimilarityMatrix.of_vectors(np.stack(means), images.names, source)
+    return SimilarityMatrix.of_vectors(np.stack(means), dataset.names, source)
+
+
+def _flatten(inputs: Inputs) -> Inputs:
+    """Return inputs (n, …) as vectors (n, d)."""
+    return inputs.reshape(len(inputs), -1)
 
 
 def class_means(dataset: Any, **chosen: Any) -> SimilarityMatrix | None:

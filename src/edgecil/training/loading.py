@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, cast
 
 import torch
 
+from edgecil.backbones.features import frozen_features
 from edgecil.backbones.model_slot import find_model, is_slot_model, model_name
 from edgecil.backbones.named import BACKBONES, build_backbone
 from edgecil.backbones.pretrained import fingerprint, is_pretrained, statistics_of
@@ -18,6 +19,7 @@ from edgecil.errors import UsageError, warn
 from edgecil.experiments.chosen_similarity import experiment_similarity
 from edgecil.experiments.config import ExperimentConfig
 from edgecil.experiments.plan import Plan
+from edgecil.io.arrays import Inputs
 from edgecil.io.device import check_precision, choose_device
 from edgecil.methods import Environment
 from edgecil.methods.image_size import fit_images, image_statistics, stored_size
@@ -25,7 +27,7 @@ from edgecil.methods.task import Scenario
 from edgecil.sequences.protocols import LabelledSequence, draw_protocols, note_sequences
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.similarity import Similarity
-from edgecil.similarity.images import image_similarity
+from edgecil.similarity.images import class_mean_similarity, image_similarity
 from edgecil.training.handshake import machine_identity
 from edgecil.training.node_training import WorkerContext
 from edgecil.training.planner import (
@@ -84,7 +86,7 @@ def load(
     config = inspection.config
     dataset, context, learners = load_context(inspection, remote=remote)
     doubts = doubts_about(inspect_dataset(dataset), config.data.allow_leak)
-    similarity = _load_similarity(inspection, dataset)
+    similarity = _load_similarity(inspection, dataset, context)
     means = image_similarity(dataset) if inspection.similarity.uses_means else None
     drawn = draw_protocols(
         inspection.drawn_protocols(),
@@ -99,8 +101,6 @@ def load(
     chosen = {**drawn, **inspection.given_sequences()}
     sequences = {name: chosen[name] for name in config.protocol_names}
     notes = note_sequences(sequences)
-    if inspection.similarity.missing:
-        notes["similarity"] = inspection.similarity.missing
     if doubts:
         notes["data"] = " ".join(doubts)
     identity = {
@@ -200,18 +200,44 @@ def load_context(
     return dataset, context, learners
 
 
-def _load_similarity(inspection: Inspection, dataset: Dataset) -> Similarity | None:
+def _load_similarity(
+    inspection: Inspection, dataset: Dataset, context: WorkerContext
+) -> Similarity | None:
     """Return the similarity that protocols use; None if none uses one."""
     choice = inspection.similarity
     if choice.from_texts:
         return experiment_similarity(inspection.config, inspection.classes)
-    if choice.from_pixels:
-        warn(
-            f"{choice.from_pixels} The similarity of the classes is computed from the pixels of "
-            "their images."
-        )
+    if not choice.from_inputs:
+        return choice.values
+    trained_before = (name for name in context.backbones.values() if is_pretrained(name))
+    network = next(trained_before, None) if dataset.channels else None
+    what = "inputs" if network is None else f"features of {model_name(network)}"
+    warn(
+        f"The similarity of the classes is that of class means of their {what}: "
+        f"{choice.from_inputs}"
+    )
+    if network is None:
         return image_similarity(dataset)
-    return choice.values
+    return class_mean_similarity(dataset, _network_features(network, context), model_name(network))
+
+
+def _network_features(network: str, context: WorkerContext) -> Callable[[Inputs], Inputs]:
+    """Return a function from images (n, c, h, w) to a network's features (n, d)."""
+    environment = context.environment
+    prepare = environment.pipeline()
+
+    def compute_features(images: Inputs) -> Inputs:
+        features = frozen_features(
+            network,
+            torch.from_numpy(images),
+            environment.device,
+            keep=True,
+            prepare=prepare,
+            precision=environment.precision,
+        )
+        return features.cpu().numpy()
+
+    return compute_features
 
 
 def _try_network(name: str, shape: tuple[int, ...]) -> None:

@@ -58,16 +58,14 @@ class SimilarityChoice:
     Attributes:
         values: the similarity, if it is known already.
         from_texts: whether an encoder must still encode class names or captions.
-        from_pixels: why it must be computed from the pixels of the images; else empty.
+        from_inputs: why it must be computed from class means of the inputs; else empty.
         uses_means: whether some protocols use the class means of vectors.
-        missing: why the recommended probes are left out; else empty.
     """
 
     values: Similarity | None = None
     from_texts: bool = False
-    from_pixels: str = ""
+    from_inputs: str = ""
     uses_means: bool = False
-    missing: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,8 +73,7 @@ class Inspection:
     """What is known of a run before inputs are decoded.
 
     Attributes:
-        config: the configuration with registered names, and without recommended probes where they
-            cannot be chosen.
+        config: the configuration with registered names.
         learners: the methods that were found, by name; empty without torch.
         opened: the dataset; None if it is missing.
         ids: of the experiment's classes among all of the dataset.
@@ -178,9 +175,7 @@ def inspect(
     classes = ClassList(name, tuple(every[index] for index in ids))
     config = config.suited_to(config.space(classes.labels))
     shape = _expected_shape(opened, config)
-    config, similarity = _choose_similarity(
-        config, classes, has_vectors=len(shape) == 1, found=found
-    )
+    similarity = _choose_similarity(config, classes, has_vectors=len(shape) == 1, found=found)
     learners: dict[str, ConfiguredMethod] = {}
     for entry in entries:
         with found.trying("methods"):
@@ -252,10 +247,10 @@ def _expected_shape(opened: Dataset | Items | None, config: ExperimentConfig) ->
 
 def _choose_similarity(
     config: ExperimentConfig, classes: ClassList, *, has_vectors: bool, found: Requirements
-) -> tuple[ExperimentConfig, SimilarityChoice]:
-    """Return which similarity protocols use, and the configuration without probes if none can be.
+) -> SimilarityChoice:
+    """Return which similarity protocols use.
 
-    Of the recommended protocols, random orders remain where there is no similarity.
+    It is that of the classes' names; where they are not known, that of class means of the inputs.
     """
     options = config.similarity
     drawn = [PROTOCOLS[name] for name in config.protocol_names if name not in config.sequences]
@@ -264,28 +259,23 @@ def _choose_similarity(
     if not any(
         protocol.needs_similarity and not (protocol.by_inputs and uses_means) for protocol in drawn
     ):
-        return config, SimilarityChoice(uses_means=uses_means)
+        return SimilarityChoice(uses_means=uses_means)
     if file is not None:
         values = None
         with found.trying(f"similarity {file}"):
             values = experiment_similarity(config, classes)
             found.add(f"similarity {file}", f"{len(values)} classes, matched to the dataset's")
-        return config, SimilarityChoice(values)
+        return SimilarityChoice(values)
     if options.changed().keys() - {"template"}:  # it was asked for, and encoding may take long
         _note_encoder(config, found)
-        return config, SimilarityChoice(from_texts=True, uses_means=uses_means)
+        return SimilarityChoice(from_texts=True, uses_means=uses_means)
     try:
         values = experiment_similarity(config, classes)
     except PrerequisiteError as error:
-        fewer = config.without_probes()
-        if fewer is None:
-            found.add("similarity", f"that of the images' pixels: {error}")
-            return config, SimilarityChoice(from_pixels=str(error), uses_means=uses_means)
-        found.add("similarity", f"none, so only random orders are run, without probes: {error}")
-        only = "Only random orders are run, without probes, for lack of a similarity:"
-        return fewer, SimilarityChoice(missing=f"{only} {error}")
+        found.add("similarity", f"that of class means of the inputs: {error}")
+        return SimilarityChoice(from_inputs=str(error), uses_means=uses_means)
     _note_encoder(config, found)
-    return config, SimilarityChoice(values, uses_means=uses_means)
+    return SimilarityChoice(values, uses_means=uses_means)
 
 
 def _note_encoder(config: ExperimentConfig, found: Requirements) -> None:
