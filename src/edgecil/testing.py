@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,8 @@ from edgecil.training.node_training import pack, unpack
 SIDE = 12
 SPOTS = [(row, column) for row in (0, 4, 8) for column in (0, 4, 8)]
 _TINY = {"train": 6, "test": 4}  # images per class: two batches in a task of two classes
+_MANY = {"train": 20, "test": 20}  # images per class: enough to tell learning from chance
+_BELOW_MEANS = 3.0  # points by which class means of the pixels may be better
 TASKS: Tasks = ((0, 3), (1, 4), (2, 5))
 BRIEF = Schedule(epochs=2, learning_rate=0.05, schedule="cosine", batch_size=8, augment=("crop:1",))
 
@@ -74,6 +76,7 @@ class Subject:
     settings: Mapping[str, Any] = field(default_factory=dict)
     schedule: Schedule = BRIEF
     backbone: str | None = None
+    learns: bool = True
 
     def build(self, dataset: Dataset, seed: int = 0) -> Method:
         """Return a new, untrained learner."""
@@ -160,19 +163,23 @@ def check_method(
     *,
     settings: Mapping[str, Any] | None = None,
     backbone: Any = None,
+    learns: bool = True,
 ) -> None:
-    """Check that a learner keeps the contract that the engine relies on.
+    """Check that a learner keeps the contract that the engine relies on, and that it learns.
 
     Args:
         method: a class, a function, or text as :func:`edgecil.methods.get_method` accepts.
         settings: settings by name.
         backbone: network of the learner; by default the one for the data.
+        learns: whether to check that it learns a first task as well as class means do; not for
+            learners that are not meant to.
     """
     refuse_while_importing()
     subject = Subject(
         resolve_method(method),
         settings or {},
         backbone=None if backbone is None else backbone_text(backbone),
+        learns=learns,
     )
     for check in METHOD_CHECKS.values():
         check(subject)
@@ -342,6 +349,43 @@ def check_test_inputs(subject: Subject) -> None:
         )
     except LearnerError as error:
         raise AssertionError(str(error)) from error
+
+
+@METHOD_CHECKS.register("learns")
+def check_learns(subject: Subject) -> None:
+    """A first task is learned about as well as class means of the pixels do, by default settings.
+
+    Learners of edgecil are tested on photographs; here they would train for a few steps only.
+    """
+    if subject.entry.source is None or not subject.learns:
+        return
+    dataset = toy_dataset(**_MANY)
+    scenario = Scenario(dataset)
+    classes = TASKS[0]
+    backbone = subject.backbone or default_backbone(dataset.shape, frozen=subject.entry.pretrained)
+    schedule, _ = subject.entry.schedule("fast", backbone)
+    method = replace(subject, schedule=schedule).build(dataset)
+    learn(method, scenario, TASKS[:1])
+    tested = scenario.test.only(classes)
+    right = method.predict(tested.inputs) == tested.labels
+    accuracy = 100.0 * float(right.double().mean())
+    means = class_mean_accuracy(dataset, classes)
+    assert accuracy >= means - _BELOW_MEANS, (
+        f"{subject.entry.name} has {accuracy:.0f} % of the test images of an easy first task "
+        f"right, where class means of the pixels have {means:.0f} %; train longer or at another "
+        "learning rate, or give check_method(..., learns=False) if it is not meant to learn this."
+    )
+
+
+def class_mean_accuracy(dataset: Dataset, classes: tuple[int, ...]) -> float:
+    """Return the accuracy on some classes of the nearest mean of their training inputs."""
+    train, test = dataset.train, dataset.test
+    rows = train.inputs.reshape(len(train.inputs), -1).astype(np.float64)
+    means = np.stack([rows[train.labels == class_].mean(axis=0) for class_ in classes])
+    tested = np.isin(test.labels, classes)
+    inputs = test.inputs[tested].reshape(int(tested.sum()), 1, -1).astype(np.float64)
+    nearest = np.square(inputs - means).sum(axis=2).argmin(axis=1)
+    return 100.0 * float(np.mean(np.array(classes)[nearest] == test.labels[tested]))
 
 
 def learn(method: Method, scenario: Scenario, tasks: Tasks, *, seed: int = 0) -> None:
