@@ -235,7 +235,8 @@ def _network_features(network: str, context: WorkerContext) -> Callable[[Inputs]
             prepare=prepare,
             precision=environment.precision,
         )
-        return features.cpu().numpy()
+        rows: Inputs = features.cpu().numpy()
+        return rows
 
     return compute_features
 
