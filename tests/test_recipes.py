@@ -71,7 +71,7 @@ def test_every_experiment_of_the_paper_has_a_twin_on_the_drawings() -> None:
 def test_every_recipe_is_checked_by_its_verb(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("edgecil.training.check._try_methods", lambda *_: {})
+    monkeypatch.setattr("edgecil.training.check.try_methods", lambda *_: {})
     is_bundled = name.endswith("-quickdraw") or name == "demo"
     root = {} if is_bundled else {"data": {"root": tmp_path}}
     answer = edgecil.check(config=f"recipe:{name}", **root)

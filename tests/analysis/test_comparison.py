@@ -15,7 +15,7 @@ from scipy import stats
 import edgecil
 from edgecil.analysis import Comparison, compare, compare_tables
 from edgecil.analysis.profiles import performance_profile
-from edgecil.analysis.samples import know
+from edgecil.analysis.samples import posterior_of_values
 from edgecil.errors import UsageError
 from tests.analysis.tables import build, compare_two, noisy, runs_of, table_of, write
 
@@ -103,7 +103,7 @@ def test_a_comparison_is_the_same_whichever_method_comes_first() -> None:
 def test_over_learners_of_all_kinds_the_probability_on_a_new_order_is_right() -> None:
     rng = np.random.default_rng(1)
     gains = rng.normal(0.0, 10.0, (2_000, 1)) + rng.normal(0.0, 2.0, (2_000, 6))
-    known = (know(own[:5, None], np.arange(5)[:, None], "accuracy") for own in gains)
+    known = (posterior_of_values(own[:5, None], np.arange(5)[:, None], "accuracy") for own in gains)
     claimed = [float(one.above("next", 0.0)) for one in known if one is not None]
     won = gains[:, 5] > 0.0
     confident = np.array(claimed) > 0.8

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from edgecil.analysis.claims import make_claims, representative_orders
-from edgecil.analysis.samples import Choice, find_truth, random_protocols
+from edgecil.analysis.samples import OrderChoice, find_truth, random_protocols
 from edgecil.analysis.terms import Terms
 from edgecil.sequences import PROTOCOLS, LabelledSequence, Protocol
 from edgecil.sequences.protocols import register_protocol
@@ -78,7 +78,7 @@ def test_constructed_orders_of_a_plug_in_step_back_behind_random_ones() -> None:
 
 def test_orders_of_a_design_beside_independent_ones_are_not_exact() -> None:
     assert claims_of("random", "latin")["worse"] == claims_of("latin")["worse"] != "exact"
-    both = Choice({name: PROTOCOLS[name] for name in ("random", "latin")}, random=True)
+    both = OrderChoice({name: PROTOCOLS[name] for name in ("random", "latin")}, random=True)
     assert (both.independent, both.calibration) == (False, "random")
 
 

@@ -11,7 +11,7 @@ import pandas
 import pytest
 
 import edgecil
-from edgecil.analysis.samples import paired
+from edgecil.analysis.samples import paired_differences
 from edgecil.analysis.sources import gather
 from edgecil.errors import DataError, UsageError
 from edgecil.runs.run_files import read_runs, write_runs
@@ -267,14 +267,17 @@ def test_runs_of_one_order_seed_are_trainings_of_one_order(tmp_path, change) -> 
     assert (table.has_orders, table.seeds_are, table.protocols) == (False, "both", ("random",))
     x, y = table.orders("x"), table.orders("y")
     assert (x.counts.tolist(), x.accuracies.tolist()) == ([3, 1, 1], [61.0, 65.0, 59.0])
-    assert paired(x, y)[1][~np.isnan(paired(x, y)[1])].tolist() == [1.0] * 5
+    assert paired_differences(x, y)[1][~np.isnan(paired_differences(x, y)[1])].tolist() == [1.0] * 5
     assert not table.shares_seeds
     write_runs([table], tmp_path / "b.csv")
     (again,) = read_runs(tmp_path / "b.csv")
     assert rows(again) == rows(table)
     halves = [frame[frame["method"] == name] for name in "xy"]
     (joined,) = gather(halves).datasets
-    assert [len(paired(*map(joined.table.orders, "xy"))[0]), len(joined.table.sequences)] == [3, 3]
+    assert [
+        len(paired_differences(*map(joined.table.orders, "xy"))[0]),
+        len(joined.table.sequences),
+    ] == [3, 3]
 
 
 def test_orders_without_a_seed_of_theirs_do_not_count_as_random(tmp_path) -> None:

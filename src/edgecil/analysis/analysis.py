@@ -93,7 +93,7 @@ def analyze(
             interval of the measured model, which is nearly always the same.
         reading: see :class:`~edgecil.runs.reading.reading_options.ReadingOptions`.
     """
-    asked: dict[str, Any] = {
+    options_or_none: dict[str, Any] = {
         **reading,
         "metric": metric,
         "classifier": classifier,
@@ -102,11 +102,11 @@ def analyze(
         "level": None if level == LEVEL else level,
         "interval": interval,
     }
-    given = {name: value for name, value in asked.items() if value is not None}
+    chosen = {name: value for name, value in options_or_none.items() if value is not None}
     if is_saved_analysis(source) and not more:
-        return _load(source, given)
+        return _load(source, chosen)
     gathered = gather(join_sources(source, more), metric=metric, classifier=classifier, **reading)
-    options = AnalysisOptions(**{**given, "metric": gathered.metric})
+    options = AnalysisOptions(**{**chosen, "metric": gathered.metric})
     parts = gathered.datasets
     tables = [part.table.renumbered() for part in parts]
     methods = tuple(dict.fromkeys(name for table in tables for name in table.methods))
@@ -130,28 +130,28 @@ def analyze(
 
 
 def as_analysis(source: Analysis | Source | Sequence[Source], **options: Any) -> Analysis:
-    """An analysis as it is, or that of a source with these options; None means not given."""
-    given = {name: value for name, value in options.items() if value is not None}
+    """Return an analysis unchanged, or analyse a source with the options that are not None."""
+    chosen = {name: value for name, value in options.items() if value is not None}
     if not isinstance(source, Analysis):
-        return analyze(source, **given)
-    if given:
+        return analyze(source, **chosen)
+    if chosen:
         raise UsageError(
-            f"An Analysis already has its options; {', '.join(map(repr, given))} cannot be "
+            f"An Analysis already has its options; {', '.join(map(repr, chosen))} cannot be "
             "changed. Give the experiment instead."
         )
     return source
 
 
-def _load(source: Any, given: Mapping[str, str]) -> Analysis:
+def _load(source: Any, options: Mapping[str, str]) -> Analysis:
     """Return a saved analysis; options other than its own are refused."""
     path = source[0] if isinstance(source, (list, tuple)) else source
     analysis = Analysis.load(path)
-    for name, asked in given.items():
-        own = getattr(analysis.options, name)
-        if asked != own:
+    for name, value in options.items():
+        saved_value = getattr(analysis.options, name)
+        if value != saved_value:
             raise UsageError(
-                f"The analysis in {path} has {name} {own!r}. Got {format_value(asked)}; analyse "
-                f"{analysis.source} again instead."
+                f"The analysis in {path} has {name} {saved_value!r}. Got {format_value(value)}; "
+                f"analyse {analysis.source} again instead."
             )
     return analysis
 
@@ -161,9 +161,9 @@ def _analyze_dataset(
     table: Runs,
     comparisons: tuple[Comparison, ...],
     options: AnalysisOptions,
-    given: SimilarityLike | None,
+    chosen_similarity: SimilarityLike | None,
 ) -> DatasetAnalysis:
-    similarity, notes, why_none = find_similarity(runs, given)
+    similarity, notes, why_none = find_similarity(runs, chosen_similarity)
     predictor, summary = None, None
     if options.predictor not in OBJECTIVES:
         raise unknown_name_error("predictor", options.predictor, OBJECTIVES)
@@ -171,7 +171,7 @@ def _analyze_dataset(
         predictor = objective_predictor(similarity, table.space, options.predictor)
         z, origin = predictor.z(table.sequences), describe_similarity(similarity)
         summary = PredictorSummary(options.predictor, predictor.label, origin, predictor.sign, z)
-    truths = {it: find_truth(table, it) for it in table.methods if len(table.orders(it))}
+    truths = {name: find_truth(table, name) for name in table.methods if len(table.orders(name))}
     correlations = {} if predictor is None else _correlate_methods(table, truths, predictor)
     methods = {
         name: _analyze_method(
@@ -185,9 +185,11 @@ def _analyze_dataset(
         )
         for name, truth in truths.items()
     }
-    answered = {name: own.claims.protocols for name, own in methods.items()}
-    details = describe_runs(table, runs.experiments, answered, options.classifier)
-    first_tasks = {name: own.first_task for name, own in details.items() if own.first_task}
+    protocols = {name: method.claims.protocols for name, method in methods.items()}
+    details = describe_runs(table, runs.experiments, protocols, options.classifier)
+    first_tasks = {
+        name: of_method.first_task for name, of_method in details.items() if of_method.first_task
+    }
     notes += note_unlearned(first_tasks)
     lost = [name for name in table.methods if name not in truths]
     notes += [f"{name} is left out: none of its runs has an accuracy." for name in lost]
@@ -197,7 +199,7 @@ def _analyze_dataset(
             "is unknown."
         )
     spent = [experiment.training_seconds() for experiment in runs.experiments]
-    totals = {name: sum(one.get(name, 0.0) for one in spent) for name in methods}
+    totals = {name: sum(seconds.get(name, 0.0) for seconds in spent) for name in methods}
     return DatasetAnalysis(
         table.dataset,
         table.metric,
@@ -225,8 +227,11 @@ def _correlate_methods(
         if sequences != last:  # methods that ran the same orders share the relabellings
             last, relabelled = sequences, relabelled_values(predictor, sequences)
         made[method] = correlate(predictor.z(sequences), accuracies, relabelled)
-    adjusted = holm({method: one.p_value for method, one in made.items()})
-    return {method: replace(one, adjusted_p=adjusted[method]) for method, one in made.items()}
+    adjusted = holm({method: correlation.p_value for method, correlation in made.items()})
+    return {
+        method: replace(correlation, adjusted_p=adjusted[method])
+        for method, correlation in made.items()
+    }
 
 
 def _analyze_method(
@@ -249,8 +254,13 @@ def _analyze_method(
     _, orders = representative_orders(table, method)
     effect = split_variance(orders.repeats(), terms.level)
     if len(set(table.identity[orders.rows[orders.rows >= 0]].tolist())) > 1:  # pooled
-        own = effect.order_count, effect.repeated_orders, effect.repeats, effect.range
-        effect = OrderEffect(*own, reason="the settings of trainings differ")
+        effect = OrderEffect(
+            effect.order_count,
+            effect.repeated_orders,
+            effect.repeats,
+            effect.range,
+            reason="the settings of trainings differ",
+        )
     return MethodAnalysis(
         name=method,
         metric=table.metric,

@@ -10,12 +10,12 @@ import numpy as np
 from edgecil.analysis.calibration import Kind, is_calibrated, reached_coverage
 from edgecil.analysis.samples import (
     Basis,
-    Choice,
+    OrderChoice,
     Truth,
     basis_of,
     describe_population,
     design_of,
-    know_orders,
+    posterior_of_orders,
     representative_orders,
     shared_seeds,
     shows_runs,
@@ -28,7 +28,7 @@ from edgecil.runs.run_table import Runs
 from edgecil.sequences.protocols import find_protocol
 from edgecil.statistics import tolerance_share, worse_probability
 from edgecil.statistics.distributions import Distribution, smooth
-from edgecil.statistics.posterior import TAIL, Interval, Posterior, Quantity, cut
+from edgecil.statistics.posterior import TAIL, Interval, Posterior, Quantity, clip_interval
 from edgecil.statistics.verdicts import LEAST_RUNS, LEAST_SHOWN, LEVEL
 from edgecil.wording.populations import unit_of
 
@@ -149,7 +149,7 @@ def make_claims(
 ) -> Claims:
     """Return what may be claimed about a method, given its truth if the table contains it."""
     metric = find_metric(table.metric)
-    choice: Choice | None = None
+    choice: OrderChoice | None = None
     if truth is not None and truth.kind == "enumerated":
         orders, protocols, estimator = table.orders(method), truth.protocols, None
         design, values = design_of(table, method, orders), truth.accuracies
@@ -168,11 +168,11 @@ def make_claims(
         values, size = orders.accuracies, table.space.size
         if design.is_one_order:
             values = np.concatenate(orders.repeats())
-        count, known = len(values), know_orders(table, orders, design, terms)
+        count, posterior = len(values), posterior_of_orders(table, orders, design, terms)
         estimator = "smoothed" if count >= LEAST_RUNS else "gaussian"
-        distribution = smooth(values, float(values.std() if known is None else known.std))
-        centre = float(values.mean() if known is None else known.mean)
-        about = centre, known, count, choice, design, terms.level
+        distribution = smooth(values, float(values.std() if posterior is None else posterior.std))
+        centre = float(values.mean() if posterior is None else posterior.mean)
+        about = centre, posterior, count, choice, design, terms.level
         mean = _claim("mean", *about, metric.bounds)
         std = _claim("std", *about, (0.0, np.inf))
         following = _claim("next", *about, metric.bounds)
@@ -209,42 +209,42 @@ def make_claims(
 def _claim(
     quantity: Quantity,
     mean: float,
-    known: Posterior | None,
+    posterior: Posterior | None,
     count: int,
-    choice: Choice,
+    choice: OrderChoice,
     design: Design,
     level: float,
     bounds: Interval,
 ) -> Claim:
     value: float | None = mean if quantity in ("mean", "next") else None
     unit = "training" if design.is_one_order else "order"
-    if known is None:
+    if posterior is None:
         return Claim(value, level=level, reason=why_unknown(count, unit))
     if value is None:
-        value = float(known.quantile(quantity, 0.5))
+        value = float(posterior.quantile(quantity, 0.5))
     if not (choice.random or choice.unknown or design.is_one_order):
         return Claim(value, level=level, reason="requires orders chosen at random")
-    if quantity in ("next", "tail") and not shows_runs(known):
+    if quantity in ("next", "tail") and not shows_runs(posterior):
         kept = mean if quantity == "next" else None
         return Claim(kept, level=level, reason=f"requires {LEAST_SHOWN} {unit}s; got {count}")
-    interval = known.interval(quantity, level)
+    interval = posterior.interval(quantity, level)
     kind: Kind = "next run" if quantity == "next" else quantity
-    if quantity == "mean" and known.shared_seeds:  # judged by the mean of another seed
+    if quantity == "mean" and posterior.shared_seeds:  # judged by the mean of another seed
         kind = "one seed for all: mean"
     key = None if design.is_one_order else choice.calibration
     reached = reached_coverage(kind, key, count, level)
     return Claim(
         min(max(value, bounds[0]), bounds[1]),
-        *cut(interval, bounds),
+        *clip_interval(interval, bounds),
         "calibrated" if is_calibrated(reached, level) else "rough",
         level,
         None if reached is None else reached.average,
         half_width=(interval[1] - interval[0]) / 2.0,
-        basis=basis_of(known) if quantity == "mean" else None,
+        basis=basis_of(posterior) if quantity == "mean" else None,
     )
 
 
-def _rank_claim(value: float, choice: Choice, level: float = LEVEL) -> Claim:
+def _rank_claim(value: float, choice: OrderChoice, level: float = LEVEL) -> Claim:
     """Make a claim on ranks, which is exact for independent draws."""
     if not choice.random:
         return Claim(None, level=level, reason="requires orders chosen at random")

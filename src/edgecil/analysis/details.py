@@ -117,8 +117,10 @@ def describe_runs(
             {sequence: _mean_over_repeats(repeats) for sequence, repeats in by_sequence.items()}
             for by_sequence in values.get(method, ({}, {}, {}))
         )
-        chosen = {it for name in names for it in table.orders(method, name).sequences}
-        curves = np.array([one for sequence, one in steps.items() if sequence in chosen])
+        chosen: set[ClassSequence] = set()
+        for name in names:
+            chosen.update(table.orders(method, name).sequences)
+        curves = np.array([curve for sequence, curve in steps.items() if sequence in chosen])
         curve = None
         if len(curves):
             curve = TaskCurve(len(curves), curves.mean(axis=0), *np.quantile(curves, _BAND, axis=0))

@@ -19,7 +19,12 @@ from typing_extensions import Unpack
 from edgecil.analysis.claims import Claims, make_claims
 from edgecil.analysis.pair_verdicts import Comparison, judge_pairs
 from edgecil.analysis.pairs import Pairs, pair_methods
-from edgecil.analysis.samples import design_of, find_truth, know_orders, representative_orders
+from edgecil.analysis.samples import (
+    design_of,
+    find_truth,
+    posterior_of_orders,
+    representative_orders,
+)
 from edgecil.analysis.sources import DatasetRuns, Source, gather, join_sources
 from edgecil.analysis.terms import DEFAULT_TERMS, IntervalKind, Terms
 from edgecil.entries import Entries
@@ -112,7 +117,7 @@ def advise(
     known = None
     if not replaces:
         _, chosen = representative_orders(table, method)
-        known = know_orders(table, chosen, design_of(table, method, chosen), terms)
+        known = posterior_of_orders(table, chosen, design_of(table, method, chosen), terms)
     if claims.mean.validity == "measured":
         step = NextStep("repeats" if again else "nothing", repeats=again)
     elif known is None:

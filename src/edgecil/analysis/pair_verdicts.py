@@ -22,7 +22,7 @@ from edgecil.runs.metrics import find_metric
 from edgecil.runs.published import PublishedResult
 from edgecil.runs.run_table import Runs
 from edgecil.statistics.distributions import SAME
-from edgecil.statistics.posterior import Interval, cut
+from edgecil.statistics.posterior import Interval, clip_interval
 from edgecil.statistics.verdicts import LEAST_RUNS, LEVEL, Grade, grade
 from edgecil.wording.missing_verdicts import NoVerdict
 
@@ -313,7 +313,7 @@ def _judge(
     ends = question.pair.interval(1.0 - (1.0 - level) * alone / p)
     low = high = None
     if ends is not None:
-        ends = cut(ends, (least - most, most - least))
+        ends = clip_interval(ends, (least - most, most - least))
         low, high = sorted(question.gain_sign * end for end in ends)
     above = float(posterior.above("mean", 0.0))
     sureness = grade(p, question.pair.count)

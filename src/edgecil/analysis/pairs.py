@@ -11,13 +11,13 @@ import numpy as np
 
 from edgecil.analysis.samples import (
     Basis,
-    Choice,
+    OrderChoice,
     basis_of,
     describe_population,
     design_of,
-    know,
-    know_orders,
-    paired,
+    paired_differences,
+    posterior_of_orders,
+    posterior_of_values,
     random_protocols,
     representative_orders,
 )
@@ -138,7 +138,7 @@ def pair_methods(
         table: the runs.
         methods: names of methods of the table, and of `published`.
         terms: how intervals are made.
-        published: results of which only mean, and perhaps spread, is known, by name.
+        published: results of which only mean, and perhaps spread, is posterior, by name.
     """
     results = published or {}
     pairs: Pairs = {}
@@ -159,31 +159,32 @@ def _pair(table: Runs, first: str, second: str, terms: Terms) -> PairDifferences
     compared as independent samples if they share fewer than three seeds, and so are trainings of
     one class order unless their seeds also draw the data.
     """
-    one, other = table.orders(first), table.orders(second)
-    designs = design_of(table, first, one), design_of(table, second, other)
+    orders, other_orders = table.orders(first), table.orders(second)
+    designs = design_of(table, first, orders), design_of(table, second, other_orders)
     if any(design.is_one_order for design in designs):
         return _of_trainings(table, first, second, designs, terms)
-    places, gains, seeds = paired(one, other)
-    if len(places) < min(LEAST_RUNS, len(one), len(other)):
+    places, gains, seeds = paired_differences(orders, other_orders)
+    if len(places) < min(LEAST_RUNS, len(orders), len(other_orders)):
         both = _unpaired(table, first, second, terms)
         if not table.has_orders or both.posterior is not None:
             return both
     if not places.size:
         return None
     choice, used = _shared_choice(table, first, second, places)
-    known = None
+    posterior = None
     if choice.random or choice.unknown:
-        known = know(gains[used], seeds[used], table.metric, terms=terms)
-    if known is not None and len(places) == table.space.size:  # all weigh the same, repeated or not
-        mean = one.accuracies.mean() - other.accuracies.mean()
-        known = replace(known, centre=np.full_like(known.centre, mean))
-    shared = one.take(np.isin(one.places, places))
-    design = design_of(table, first if len(one) <= len(other) else second, shared)
+        posterior = posterior_of_values(gains[used], seeds[used], table.metric, terms=terms)
+    if posterior is not None and len(places) == table.space.size:
+        # All orders weigh the same, repeated or not.
+        mean = orders.accuracies.mean() - other_orders.accuracies.mean()
+        posterior = replace(posterior, centre=np.full_like(posterior.centre, mean))
+    shared = orders.take(np.isin(orders.places, places))
+    design = design_of(table, first if len(orders) <= len(other_orders) else second, shared)
     means = np.nanmean(gains[used], axis=1)
-    shared_seeds = 0 if known is None else known.shared_seeds
+    shared_seeds = 0 if posterior is None else posterior.shared_seeds
     differences = PairDifferences(
         means,
-        known,
+        posterior,
         describe_population(table, design, shared_seeds, choice),
         int(used.sum()),
         random_orders=choice.random,
@@ -193,7 +194,7 @@ def _pair(table: Runs, first: str, second: str, terms: Terms) -> PairDifferences
     return _with_reason(_in_sequence(differences, means, terms))
 
 
-def _shared_choice(table: Runs, first: str, second: str, places: Ints) -> tuple[Choice, Bools]:
+def _shared_choice(table: Runs, first: str, second: str, places: Ints) -> tuple[OrderChoice, Bools]:
     """Return how the orders that both ran were chosen, and which of them count, (n,)."""
     random = [random_protocols(table, name) for name in (first, second)]
     chosen_by = {
@@ -203,11 +204,11 @@ def _shared_choice(table: Runs, first: str, second: str, places: Ints) -> tuple[
     }
     used = np.any([np.zeros(len(places), dtype=bool), *chosen_by.values()], axis=0)
     if used.sum() >= min(len(places), _FEWEST):
-        names = [name for name, own in chosen_by.items() if own.any()]
-        return Choice({name: random[0][name] for name in names}, random=True), used
+        names = [name for name, is_of_protocol in chosen_by.items() if is_of_protocol.any()]
+        return OrderChoice({name: random[0][name] for name in names}, random=True), used
     ran = {name: table.orders(first, name).places for name in table.protocols}
-    names = [name for name, own in ran.items() if np.isin(own, places).any()]
-    choice = Choice({name: find_protocol(name) for name in names}, random=False)
+    names = [name for name, run_places in ran.items() if np.isin(run_places, places).any()]
+    choice = OrderChoice({name: find_protocol(name) for name in names}, random=False)
     return choice, np.ones(len(places), dtype=bool)
 
 
@@ -215,7 +216,7 @@ def _of_trainings(
     table: Runs, first: str, second: str, designs: tuple[Design, Design], terms: Terms
 ) -> PairDifferences:
     """Return the difference where one method, or both, trained one class order several times."""
-    one, other = table.orders(first), table.orders(second)
+    orders, other_orders = table.orders(first), table.orders(second)
     words = [
         describe_population(table, design, 0, representative_orders(table, name)[0])
         for name, design in zip((first, second), designs, strict=True)
@@ -223,15 +224,17 @@ def _of_trainings(
     population = words[0]
     if words[0] != words[1]:
         population = f"{words[0]} ({first}) and {words[1]} ({second})"
-    elif table.counts_orders and set(one.places.tolist()) != set(other.places.tolist()):
+    elif table.counts_orders and set(orders.places.tolist()) != set(other_orders.places.tolist()):
         population = f"trainings of one {table.order_name} each, not the same one"
     elif all(design.paired_by == "seeds" for design in designs):
-        values = _by_seed(one), _by_seed(other)
+        values = _by_seed(orders), _by_seed(other_orders)
         seeds = [seed for seed in values[0] if seed in values[1]]
         gains = np.array([values[0][seed] - values[1][seed] for seed in seeds])
         if len(seeds) >= min(LEAST_RUNS, len(values[0]), len(values[1])):
-            known = know(gains[:, None], np.array(seeds)[:, None], None, terms=terms)
-            differences = PairDifferences(gains, known, population, len(gains))
+            posterior = posterior_of_values(
+                gains[:, None], np.array(seeds)[:, None], None, terms=terms
+            )
+            differences = PairDifferences(gains, posterior, population, len(gains))
             return _with_reason(_in_sequence(differences, gains, terms))
     return replace(_unpaired(table, first, second, terms), population=population)
 
@@ -255,22 +258,22 @@ def _unpaired(table: Runs, first: str, second: str, terms: Terms) -> PairDiffere
         np.concatenate(orders.repeats()) if design.is_one_order else orders.accuracies
         for orders, design in zip((mine, theirs), designs, strict=True)
     ]
-    known = None
+    posterior = None
     may_claim = all(
-        it.random or it.unknown or design.is_one_order
-        for it, design in zip((choice, other_choice), designs, strict=True)
+        order_choice.random or order_choice.unknown or design.is_one_order
+        for order_choice, design in zip((choice, other_choice), designs, strict=True)
     )
     if may_claim:
-        known = _subtract(
-            know_orders(table, mine, designs[0], terms),
-            know_orders(table, theirs, designs[1], terms),
+        posterior = _subtract(
+            posterior_of_orders(table, mine, designs[0], terms),
+            posterior_of_orders(table, theirs, designs[1], terms),
         )
     fewer = 0 if len(values[0]) <= len(values[1]) else 1
-    shared_seeds = 0 if known is None else known.shared_seeds
+    shared_seeds = 0 if posterior is None else posterior.shared_seeds
     runs = len(values[fewer])
     differences = PairDifferences(
         (values[0][:, None] - values[1]).ravel(),
-        known,
+        posterior,
         describe_population(table, designs[fewer], shared_seeds, (choice, other_choice)[fewer]),
         runs,
         paired=False,
@@ -291,20 +294,20 @@ def _subtract(
     samples = [part if isinstance(part, Sample) else part.sample for part in parts]
     if samples[0] is not None and samples[1] is not None:
         return student.difference(samples[0], samples[1])
-    known: list[Posterior | Student] = []
+    posteriors: list[Posterior | Student] = []
     weights: list[float] = []
     shift = 0.0
     for part, weight in zip(parts, (1.0, -1.0), strict=True):
         if isinstance(part, Posterior):
-            known.append(part)
+            posteriors.append(part)
         else:
             mean = student.difference(part, Sample(0.0))
             if mean is None:
                 shift += weight * part.mean
                 continue
-            known.append(mean)
+            posteriors.append(mean)
         weights.append(weight)
-    return combine(known, weights).shifted(shift)
+    return combine(posteriors, weights).shifted(shift)
 
 
 def _with_published(
@@ -314,7 +317,7 @@ def _with_published(
     published: Mapping[str, PublishedResult],
     terms: Terms,
 ) -> PairDifferences:
-    """Return the difference where one result, or both, is known by its summary alone."""
+    """Return the difference where one result, or both, is posterior by its summary alone."""
     samples: list[Sample] = []
     parts: list[Posterior | Sample | None] = []
     population = population_words(Design("unknown", 0))
@@ -331,11 +334,11 @@ def _with_published(
         values = np.concatenate(orders.repeats()) if design.is_one_order else orders.accuracies
         std = float(values.std(ddof=1)) if len(values) > 1 else 0.0
         samples.append(Sample(float(values.mean()), std, len(values)))
-        parts.append(know_orders(table, orders, design, terms))
+        parts.append(posterior_of_orders(table, orders, design, terms))
         population = describe_population(table, design, 0, choice)
         series = values
         is_random = choice.random or choice.unknown or design.is_one_order
-    known = _subtract(*parts) if is_random else None
+    posterior = _subtract(*parts) if is_random else None
     sizes = [sample.size for sample in samples if sample.std is not None and sample.size]
     no_verdict: NoVerdict | None = None if is_random else "not random"
     if not sizes:
@@ -344,7 +347,7 @@ def _with_published(
         no_verdict = "published few"
     differences = PairDifferences(
         np.array([samples[0].mean - samples[1].mean]),
-        known,
+        posterior,
         population,
         min(sizes, default=0),
         paired=False,
@@ -385,22 +388,22 @@ def average_pairs(pairs: Sequence[PairDifferences]) -> PairDifferences | None:
     Its value is the mean on each dataset. None unless two or more of them have an interval.
     """
     posteriors = [pair.posterior for pair in pairs if pair.has_interval]
-    known = [posterior for posterior in posteriors if posterior is not None]
-    if len(known) < 2:
+    estimates = [posterior for posterior in posteriors if posterior is not None]
+    if len(estimates) < 2:
         return None
-    textbook = [_as_student(posterior) for posterior in known]
+    textbook = [_as_student(posterior) for posterior in estimates]
     students = [part for part in textbook if part is not None]
     over: Known
-    if len(students) == len(known):
+    if len(students) == len(estimates):
         over = student.average_equally(students)
     else:
-        over = combine(known, [1.0 / len(known)] * len(known))
+        over = combine(estimates, [1.0 / len(estimates)] * len(estimates))
     means = np.array([pair.mean for pair in pairs if pair.has_interval])
     return PairDifferences(means, over, "", LEAST_RUNS)
 
 
 def _as_student(posterior: Known) -> Student | None:
-    """Return what is known as Student's t, if it is that."""
+    """Return what is estimates as Student's t, if it is that."""
     if isinstance(posterior, Student):
         return posterior
     if isinstance(posterior, Combination) or posterior.sample is None:

@@ -53,11 +53,11 @@ def _check_bounds(table: Runs) -> None:
 
 def fractions_to_per_cent(table: Runs) -> tuple[Runs, list[str]]:
     """Return values of a file's own metric times 100 if all are fractions, and a note on it."""
-    given = table.values[~np.isnan(table.values)]
-    bounded = np.isfinite(find_metric(table.metric).bounds).all()
-    if bounded or _NO_SHARE.search(table.metric) or not are_fractions(given):
+    values = table.values[~np.isnan(table.values)]
+    is_bounded = np.isfinite(find_metric(table.metric).bounds).all()
+    if is_bounded or _NO_SHARE.search(table.metric) or not are_fractions(values):
         return table, []
-    note = note_fractions(f"{table.metric} of all runs", given)
+    note = note_fractions(f"{table.metric} of all runs", values)
     return replace(table, values=100.0 * table.values), [note]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -38,7 +39,7 @@ _TENTH = 10  # an int, as |Ω| may exceed any float
 
 
 @dataclass(frozen=True)
-class Choice:
+class OrderChoice:
     """How one sample of orders was chosen, by one protocol or by several together, by name.
 
     It is random if the orders represent all: each is a uniform random draw, or they are all.
@@ -50,7 +51,7 @@ class Choice:
     @property
     def independent(self) -> bool:
         """Whether the orders do not depend on each other, so that claims on ranks are exact."""
-        return self.random and not any(it.joint for it in self.protocols.values())
+        return self.random and not any(protocol.joint for protocol in self.protocols.values())
 
     @property
     def unknown(self) -> bool:
@@ -118,19 +119,20 @@ def find_truth(table: Runs, method: str) -> Truth | None:
         if len(drawn) < LEAST_SAMPLE:
             return None
     # in the order of the table's runs, which is the same for every method
-    sequences = tuple(one for one in table.sequences if one in drawn)
-    values = np.array([drawn[one] for one in sequences])
+    sequences = tuple(sequence for sequence in table.sequences if sequence in drawn)
+    values = np.array([drawn[sequence] for sequence in sequences])
     protocols = tuple(names) or (ENUMERATE.name,)
     return Truth(kind, protocols, sequences[0].sizes, values, sequences)
 
 
-def representative_orders(table: Runs, method: str) -> tuple[Choice, Orders]:
+def representative_orders(table: Runs, method: str) -> tuple[OrderChoice, Orders]:
     """Return the orders that an answer about a method rests on, and how they were chosen.
 
-    These are all orders if (nearly) all were run, else random draws if there are two, else those
-    of the protocol that ran most.
+    These are all orders if (nearly) all were run, else random draws if there are two, else what the
+    protocol with most orders chose.
     """
-    names = [it for it in table.protocols if not find_protocol(it).repeats] or table.protocols
+    first_runs = [name for name in table.protocols if not find_protocol(name).repeats]
+    names = first_runs or table.protocols
     ran = {name: set(table.orders(method, name).places.tolist()) for name in names}
     ran = {name: places for name, places in ran.items() if places}
     random = random_protocols(table, method)
@@ -138,7 +140,7 @@ def representative_orders(table: Runs, method: str) -> tuple[Choice, Orders]:
     most = max(ran, key=lambda name: len(ran[name]))
     if len(set[int]().union(*(ran[name] for name in blind))) < min(len(ran[most]), _FEWEST):
         blind = {}  # a single blind order gives no interval
-    choice = Choice(blind or {most: find_protocol(most)}, bool(blind))
+    choice = OrderChoice(blind or {most: find_protocol(most)}, bool(blind))
     orders = table.orders(method)
     places = set[int]().union(*(ran[name] for name in choice.protocols))
     return choice, orders.take(np.isin(orders.places, list(places)))
@@ -158,8 +160,10 @@ def random_protocols(table: Runs, method: str | None = None) -> dict[str, Protoc
         chosen |= {name: protocol for name, protocol in protocols.items() if protocol.exhaustive}
     if len(table.sequences) == table.space.size:
         for name in table.protocols:
-            ran = (set(table.orders(it, name).places.tolist()) for it in methods)
-            if name not in chosen and all(len(own) == table.space.size for own in ran):
+            order_counts = [
+                len(set(table.orders(each_method, name).places.tolist())) for each_method in methods
+            ]
+            if name not in chosen and set(order_counts) == {table.space.size}:
                 chosen[name] = ENUMERATE
     return chosen
 
@@ -198,7 +202,7 @@ def design_of(table: Runs, method: str, orders: Orders) -> Design:
 
 
 def describe_population(
-    table: Runs, design: Design, seeds: int, choice: Choice | None = None
+    table: Runs, design: Design, seeds: int, choice: OrderChoice | None = None
 ) -> str:
     """Return what claims are about, after 'over'; without a choice these are all orders."""
     chosen: Chosen = "drawn"
@@ -207,30 +211,36 @@ def describe_population(
     return population_words(design, chosen=chosen, shared_seeds=seeds, order_name=table.order_name)
 
 
-def know_orders(
+def posterior_of_orders(
     table: Runs, orders: Orders, design: Design, terms: Terms = DEFAULT_TERMS
 ) -> Posterior | None:
-    """Return what trainings on some orders say; see :func:`know`.
+    """Return what trainings on some orders say; see :func:`posterior_of_values`.
 
     Trainings of one class order are a sample of further trainings of it.
     """
     if design.is_one_order:
         trainings = np.concatenate(orders.repeats())[:, None]
-        return know(trainings, np.arange(len(trainings))[:, None], None, terms=terms)
+        return posterior_of_values(trainings, np.arange(len(trainings))[:, None], None, terms=terms)
     variance = None
     if len(orders) > 1 and table.by_class is not None and (orders.counts == 1).all():
         classes = table.by_class[orders.rows[:, 0]]
         if not np.isnan(classes).any():
-            place_of = (
-                {class_: place for place, task in enumerate(it.tasks) for class_ in task}
-                for it in orders.sequences
-            )
-            tasks = np.array([[own[class_] for class_ in table.classes] for own in place_of])
+            tasks = np.array([_tasks_of(table.classes, order) for order in orders.sequences])
             variance = float(independent_variance(classes, tasks))
-    return know(orders.values, orders.seeds, table.metric, class_variance=variance, terms=terms)
+    return posterior_of_values(
+        orders.values, orders.seeds, table.metric, class_variance=variance, terms=terms
+    )
 
 
-def know(
+def _tasks_of(classes: Sequence[int], order: ClassSequence) -> list[int]:
+    """Return the number of the task, from 0 on, in which an order has each class."""
+    task_of_class = {}
+    for number, task in enumerate(order.tasks):
+        task_of_class.update(dict.fromkeys(task, number))
+    return [task_of_class[class_] for class_ in classes]
+
+
+def posterior_of_values(
     values: Floats,
     seeds: Ints,
     metric: str | None,
@@ -259,11 +269,11 @@ def know(
     has_prior = metric is not None and find_metric(metric).bounds == _PER_CENT
     if (terms.textbook or not has_prior) and _are_equal(values):
         return None
-    given = ~np.isnan(values)
+    has_value = ~np.isnan(values)
     means = np.nanmean(values, axis=1)
-    within = float(np.where(given, (values - means[:, None]) ** 2, 0.0).sum())
+    within = float(np.where(has_value, (values - means[:, None]) ** 2, 0.0).sum())
     return posterior(
-        evidence(means, repeats=given.sum(axis=1), within=within),
+        evidence(means, repeats=has_value.sum(axis=1), within=within),
         prior=measured_prior() if has_prior else None,
         class_variance=class_variance,
         shared_seeds=shared_seeds(seeds),
@@ -271,17 +281,17 @@ def know(
     )
 
 
-def shows_runs(known: Posterior) -> bool:
+def shows_runs(estimate: Posterior) -> bool:
     """Return whether runs show enough of their spread to say where the next one lies.
 
     From three or four it would be an interval of eight standard deviations and more.
     """
-    low, high = known.interval("next")
-    return (high - low) / 2.0 <= _WIDEST * float(known.std)
+    low, high = estimate.interval("next")
+    return (high - low) / 2.0 <= _WIDEST * float(estimate.std)
 
 
 def why_unknown(count: int, unit: str) -> str:
-    """Return why :func:`know` says nothing of so many orders, runs or trainings."""
+    """Return why :func:`posterior_of_values` says nothing of so many orders, runs or trainings."""
     if count < LEAST_RUNS:
         return f"requires at least {LEAST_RUNS} {unit}s; got {count}"
     return f"all {count} {unit}s are equal, which shows no spread"
@@ -300,25 +310,25 @@ Basis = Literal[
 """What an interval is: a textbook's, or what moved it."""
 
 
-def basis_of(known: Posterior | Student | Combination) -> Basis:
+def basis_of(estimate: Posterior | Student | Combination) -> Basis:
     """Return whether the interval of a mean is Student's t, or what moved it from there."""
-    if isinstance(known, Student):
-        return "constant" if known.against_constant else "welch"
-    if isinstance(known, Combination):
+    if isinstance(estimate, Student):
+        return "constant" if estimate.against_constant else "welch"
+    if isinstance(estimate, Combination):
         return "combined"
-    if known.is_student:
+    if estimate.is_student:
         return "student"
-    if known.shared_seeds:
+    if estimate.shared_seeds:
         return "shared seed"
-    if known.evidence.has_repeats:
+    if estimate.evidence.has_repeats:
         return "repeats"
-    if known.class_variance is not None:
+    if estimate.class_variance is not None:
         return "classes"
-    student = replace(known, is_student=np.array(True))
-    if known.half_width() < student.half_width():
+    student = replace(estimate, is_student=np.array(True))
+    if estimate.half_width() < student.half_width():
         return "large spread"
-    spread = float(np.sqrt(known.evidence.squares / known.evidence.freedom))
-    is_usual = known.prior is not None and spread > _USUAL * known.prior.std_range[0]
+    spread = float(np.sqrt(estimate.evidence.squares / estimate.evidence.freedom))
+    is_usual = estimate.prior is not None and spread > _USUAL * estimate.prior.std_range[0]
     return "outliers" if is_usual else "nearly equal"
 
 
@@ -329,27 +339,38 @@ def shared_seeds(seeds: Ints) -> int:
     return len(set(seeds[0].tolist()) - {-1})
 
 
-def paired(first: Orders, second: Orders) -> tuple[Ints, Floats, Ints]:
+def paired_differences(first: Orders, second: Orders) -> tuple[Ints, Floats, Ints]:
     """Return the differences of two methods of one table, by order and training seed.
 
-    Where an order has no seed in common, its only difference is that of the means.
+    Where an order has no seed in common, its only difference is between the means.
 
     Returns:
         The orders' numbers in the table's `sequences`, (n,); the differences, (n, r), NaN where
         there are fewer; and their seeds, (n, r), -1 there.
     """
-    same = np.array_equal(first.places, second.places) and np.array_equal(first.seeds, second.seeds)
-    if same and (np.diff(first.seeds, axis=1) > 0).all() and (first.seeds >= 0).all():
+    are_same_runs = np.array_equal(first.places, second.places) and np.array_equal(
+        first.seeds, second.seeds
+    )
+    if are_same_runs and (np.diff(first.seeds, axis=1) > 0).all() and (first.seeds >= 0).all():
         return first.places, first.values - second.values, first.seeds  # as is usual
     place_of = {place: row for row, place in enumerate(second.places.tolist())}
     places, rows = [], []
-    for mine, place in enumerate(first.places.tolist()):
-        if place in place_of:
-            one, other = _by_seed(first, mine), _by_seed(second, place_of[place])
-            gains = {seed: one[seed] - other[seed] for seed in one if seed in other}
-            alone = first.accuracies[mine] - second.accuracies[place_of[place]]
-            places.append(place)
-            rows.append(gains or {-1: float(alone)})
+    for row_of_first, place in enumerate(first.places.tolist()):
+        if place not in place_of:
+            continue
+        row_of_second = place_of[place]
+        values_of_first = _by_seed(first, row_of_first)
+        values_of_second = _by_seed(second, row_of_second)
+        gains = {
+            seed: value - values_of_second[seed]
+            for seed, value in values_of_first.items()
+            if seed in values_of_second
+        }
+        if not gains:
+            gain_of_means = first.accuracies[row_of_first] - second.accuracies[row_of_second]
+            gains = {-1: float(gain_of_means)}
+        places.append(place)
+        rows.append(gains)
     width = max(map(len, rows), default=1)
     values, seeds = np.full((len(rows), width), np.nan), np.full((len(rows), width), -1)
     for row, gains in enumerate(rows):

@@ -345,8 +345,10 @@ def _without_failures(table: Runs) -> Runs:
     columns = table.method, table.protocol, table.label, table.sequence, table.seed
     keys = list(zip(*(column.tolist() for column in columns), strict=True))
     has_value = (~np.isnan(table.values)).tolist()
-    finished = {key for key, given in zip(keys, has_value, strict=True) if given}
-    kept = [given or key not in finished for key, given in zip(keys, has_value, strict=True)]
+    finished = {key for key, is_finished in zip(keys, has_value, strict=True) if is_finished}
+    kept = [
+        is_finished or key not in finished for key, is_finished in zip(keys, has_value, strict=True)
+    ]
     return table if all(kept) else table.take(np.array(kept))
 
 
@@ -354,11 +356,12 @@ def _join(group: Sequence[DatasetRuns], pool: str | None) -> DatasetRuns:
     """Return the runs of several sources on one dataset as one table, and check them."""
     parts, notes = _keep_apart(group, pool)
     table = _joined([part.table for part in parts])
-    experiments = tuple(one for part in parts for one in part.experiments)
+    experiments = tuple(experiment for part in parts for experiment in part.experiments)
     published = tuple(result for part in parts for result in part.published)
     notes += [note for part in parts for note in part.notes]
     notes += [*table.notes, *_note_seeds(table, experiments), *_note_machines(experiments)]
-    notes += [sentence for one in experiments for sentence in remarks(one.identity)]
+    for experiment in experiments:
+        notes += remarks(experiment.identity)
     notes += check_runs(table)
     return DatasetRuns(table, experiments, tuple(dict.fromkeys(notes)), published=published)
 
@@ -373,10 +376,10 @@ def _keep_apart(
         table = part.table
         pairs = dict.fromkeys(zip(table.method.tolist(), table.identity.tolist(), strict=True))
         for code, place in pairs:
-            own = table.settings[place] if table.settings else {}
+            settings = table.settings[place] if table.settings else {}
             key = table.identities[place] or part.where
-            variants.setdefault(table.methods[code], {}).setdefault(key, (part.where, own))
-            content = own.get("dataset", {}).get("sha256")
+            variants.setdefault(table.methods[code], {}).setdefault(key, (part.where, settings))
+            content = settings.get("dataset", {}).get("sha256")
             if content is not None:
                 contents.setdefault(content, part.where)
     if len(contents) > 1 and pool is None:
@@ -387,19 +390,20 @@ def _keep_apart(
         )
     names: dict[tuple[str, str], str] = {}
     notes: list[str] = []
-    for method, own_variants in variants.items():
-        if len(own_variants) == 1:
+    for method, variants_of_method in variants.items():
+        if len(variants_of_method) == 1:
             continue
-        labels = _label(own_variants)
-        listed = ", ".join(
-            f"{label} in {own_variants[key][0]}" if label not in own_variants[key][0] else label
-            for key, label in labels.items()
-        )
+        labels = _label(variants_of_method)
+        descriptions = []
+        for key, label in labels.items():
+            where, _ = variants_of_method[key]
+            descriptions.append(label if label in where else f"{label} in {where}")
+        differences = ", ".join(descriptions)
         if pool is not None:
-            notes.append(f"Runs of {method} that differ ({listed}){POOLED}{pool.strip()}.")
+            notes.append(f"Runs of {method} that differ ({differences}){POOLED}{pool.strip()}.")
             continue
         names |= {(method, key): f"{method} ({label})" for key, label in labels.items()}
-        notes.append(f"Runs of {method} differ and are kept apart: {listed}.")
+        notes.append(f"Runs of {method} differ and are kept apart: {differences}.")
     return [_renamed(part, names) for part in group] if names else list(group), notes
 
 
@@ -409,23 +413,18 @@ def _renamed(part: DatasetRuns, names: Mapping[tuple[str, str], str]) -> Dataset
     keys = [table.identities[place] or part.where for place in table.identity.tolist()]
     new = [names.get((name, key), name) for name, key in zip(old, keys, strict=True)]
     renamed = dict(zip(old, new, strict=True))
-    experiments = tuple(replace(one, renamed=renamed) for one in part.experiments)
+    experiments = tuple(replace(experiment, renamed=renamed) for experiment in part.experiments)
     return replace(part, table=table.with_methods(new), experiments=experiments)
 
 
 def _label(variants: Mapping[str, tuple[str, dict[str, Any]]]) -> dict[str, str]:
     """Return what tells variants of a method apart: settings that differ, or else their sources."""
-    leaves = [_leaves("", own) for _, own in variants.values()]
-    every = dict.fromkeys(path for own in leaves for path in own)
-    differing = [path for path in every if len({repr(own.get(path)) for own in leaves}) > 1]
-    more = f" and {len(differing) - 2} more" if differing[2:] else ""
-    words = [
-        ", ".join(
-            f"{it.rpartition('.')[2]} {format_value(own[it])}" for it in differing[:2] if it in own
-        )
-        for own in leaves
+    flat_settings = [_leaves("", settings) for _, settings in variants.values()]
+    paths = dict.fromkeys(path for settings in flat_settings for path in settings)
+    differing = [
+        path for path in paths if len({repr(settings.get(path)) for settings in flat_settings}) > 1
     ]
-    settings = [f"{it}{more}".replace("_", " ").replace("'", "") if it else "" for it in words]
+    settings = [_describe_settings(of_variant, differing) for of_variant in flat_settings]
     sources = [where for where, _ in variants.values()]
     for labels in (settings, [Path(where).name for where in sources], sources):
         if len(set(labels)) == len(labels) and all(labels):
@@ -433,20 +432,35 @@ def _label(variants: Mapping[str, tuple[str, dict[str, Any]]]) -> dict[str, str]
     return {key: key for key in variants}
 
 
+def _describe_settings(settings: Mapping[str, Any], differing: Sequence[str]) -> str:
+    """Return the first two of the settings that differ, and how many more there are."""
+    words = []
+    for path in differing[:2]:
+        if path in settings:
+            name = path.rpartition(".")[2]
+            words.append(f"{name} {format_value(settings[path])}")
+    if not words:
+        return ""
+    more = f" and {len(differing) - 2} more" if len(differing) > 2 else ""
+    return f"{', '.join(words)}{more}".replace("_", " ").replace("'", "")
+
+
 def _leaves(path: str, value: Any) -> dict[str, Any]:
     """Return plain values by the path of their names, `schedule.epochs`."""
     if not isinstance(value, dict):
         return {path: value}
-    inside = ((f"{path}.{name}" if path else name, own) for name, own in value.items())
-    return {leaf: own for name, one in inside for leaf, own in _leaves(name, one).items()}
+    leaves: dict[str, Any] = {}
+    for name, inner in value.items():
+        leaves |= _leaves(f"{path}.{name}" if path else name, inner)
+    return leaves
 
 
 def _note_seeds(table: Runs, experiments: Sequence[Experiment]) -> list[str]:
     """Return what to do if experiments trained a sample of all orders with one seed."""
     stored = [experiment.identity.get(SEEDS) for experiment in experiments]
     protocols = map(find_protocol, table.protocols)
-    meant = any(it.exhaustive or it.searched for it in protocols)
-    if meant or SHARED not in stored or not table.shares_seeds:
+    shares_on_purpose = any(protocol.exhaustive or protocol.searched for protocol in protocols)
+    if shares_on_purpose or SHARED not in stored or not table.shares_seeds:
         return []
     return [
         "All orders were trained with one seed, so claims are about it alone; for claims about "
@@ -479,12 +493,13 @@ def _joined(tables: Sequence[Runs]) -> Runs:
     if not first.has_orders:
         return join_tables(_apart(named))
     classes = [table.names or table.classes for table in named]
-    for own in classes:
-        if set(own) != set(classes[0]):
-            some, others = (name_some(list(map(str, it))) for it in (classes[0], own))
+    for classes_of_source in classes:
+        if set(classes_of_source) != set(classes[0]):
+            first_classes = name_some(list(map(str, classes[0])))
+            further_classes = name_some(list(map(str, classes_of_source)))
             raise DataError(
                 f"Runs on {first.dataset!r} from several sources must have the same classes, but "
-                f"some have {some} and others {others}."
+                f"some have {first_classes} and others {further_classes}."
             )
     if first.names is not None:
         named = [first, *(table.numbered_by(first.names) for table in named[1:])]

@@ -58,7 +58,9 @@ def find_standing(verdicts: Sequence[Verdict], reference: str | None = None) -> 
     if not ranked or (reference is not None and reference not in ranked):
         return None
     name = ranked[0] if reference is None else reference
-    by_other = {other_method(one, name): one for one in verdicts if name in one.methods}
+    by_other = {
+        other_method(verdict, name): verdict for verdict in verdicts if name in verdict.methods
+    }
     against = tuple(by_other[other] for other in ranked if other in by_other)
     not_compared = [other for other in ranked if other != name and other not in by_other]
     leads = all(verdict.ahead == name for verdict in against)

@@ -16,7 +16,7 @@ from edgecil.search.strategy import SearchGoal
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
 from edgecil.statistics.distributions import SAME
-from edgecil.statistics.posterior import cut
+from edgecil.statistics.posterior import clip_interval
 from edgecil.statistics.verdicts import LEVEL
 
 _OBJECTS = ("sequence", "experiment")
@@ -143,7 +143,7 @@ class SearchResult:
         interval = ""
         if self.half_width is not None:
             ends = self.mean - self.half_width, self.mean + self.half_width
-            low, high = cut(ends, METRICS[self.metric].bounds)
+            low, high = clip_interval(ends, METRICS[self.metric].bounds)
             interval = f"{per_cent(self.level)} interval {low:.1f} to {high:.1f}, "
         if count:
             source = f"on average over trainings ({interval}{count} new)"

@@ -467,10 +467,10 @@ def _sum(parts: Floats) -> Floats:
     return np.asarray(parts.sum(axis=(-1, -2)))
 
 
-def cut(interval: Interval, bounds: Interval) -> Interval:
+def clip_interval(interval: Interval, bounds: Interval) -> Interval:
     """Return the part of an interval between bounds, which covers no less of what is possible.
 
-    >>> cut((-17.2, 99.5), (0.0, 100.0))
+    >>> clip_interval((-17.2, 99.5), (0.0, 100.0))
     (0.0, 99.5)
     """
     low, high = (float(min(max(end, bounds[0]), bounds[1])) for end in interval)
