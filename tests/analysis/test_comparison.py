@@ -358,3 +358,41 @@ def test_a_dataset_that_disagrees_with_the_mean_over_datasets_is_named(tmp_path:
     assert (over.ahead, over.behind_on) == ("a", ("y",))
     assert over.differences["x"] > over.difference > 0.0 > over.differences["y"]
     assert "ahead on 1 of 2 (behind on y), by −" in str(over)
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1000.0])
+def test_verdicts_on_numbers_without_a_unit_do_not_depend_on_their_size(scale: float) -> None:
+    values = {"a": [3.1, 2.9, 3.3, 3.0, 3.2], "b": [2.1, 2.3, 2.2, 2.0, 2.4]}
+    rows = [
+        (name, seed, scale * value)
+        for name, own in values.items()
+        for seed, value in enumerate(own)
+    ]
+    frame = pandas.DataFrame(rows, columns=["method", "seed", "loss"])
+    pair = edgecil.compare(frame)["a", "b"]
+    assert (pair.better, pair.grade) == ("b", "clear")
+    assert pair.difference / scale == pytest.approx(0.9)
+    assert pair.low / scale == pytest.approx(0.6517, abs=1e-3)
+    written = {1e-4: "by 0.000090", 1.0: "by 0.90", 1000.0: "by 900"}[scale]
+    assert f"b is clearly better than a: {written} on average" in str(pair)
+    mean = {1e-4: "0.00031", 1.0: "3.10", 1000.0: "3100"}[scale]
+    assert f"a reaches a loss of {mean}" in str(edgecil.analyze(frame)["a"])
+
+
+def test_a_comparison_of_trainings_of_one_order_says_that_nothing_follows_about_others() -> None:
+    values = {"a": [64.1, 62.8, 65.3, 63.9], "b": [61.9, 62.0, 62.7, 62.3], "c": [50.0, 51.0, 52.0]}
+    rows = [
+        (name, seed, 1993, value) for name, own in values.items() for seed, value in enumerate(own)
+    ]
+    frame = pandas.DataFrame(rows, columns=["method", "seed", "order_seed", "accuracy"])
+    clause = "nothing follows about other class orders"
+    comparison = edgecil.compare(frame)
+    assert str(comparison).count(clause) == 1
+    pair = comparison["a", "b"]
+    assert "over trainings of this class order" in str(pair)
+    assert clause in str(pair)
+    assert not pair.paired
+    random = frame.assign(order_seed=frame["seed"].where(frame["method"] == "a", 1993))
+    mixed = edgecil.compare(random, method="a,b")
+    assert "trainings of this class order (b)" in str(mixed)
+    assert "uniformly random class orders and trainings (a)" in str(mixed)

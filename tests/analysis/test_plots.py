@@ -42,4 +42,5 @@ def test_a_plot_of_a_comparison_draws_differences_and_their_intervals() -> None:
     for pair in comparison:
         assert (pair.low, pair.high) in drawn
         assert (pair.difference,) in drawn
-    assert axes.get_xlabel().endswith("95 % interval")
+    assert "points, with its 95 % interval" in axes.get_xlabel()
+    assert axes.get_xlabel().endswith(f"over {comparison[0].population}")

@@ -134,7 +134,9 @@ class MethodAnalysis:
     def __str__(self) -> str:
         """Return what may be claimed, what to run next, and warnings, a line each."""
         sentence = describe_claims(self.claims, self.name, self.metric)
-        return "\n".join([sentence, f"Next: {describe_step(self.next_step)}", *self.warnings])
+        return "\n".join(
+            [sentence, f"Next: {describe_step(self.next_step, self.metric)}", *self.warnings]
+        )
 
     _repr_pretty_ = show_printed
 

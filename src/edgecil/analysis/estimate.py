@@ -40,9 +40,10 @@ class Estimate(float):
         return Estimate, (float(self), self.low, self.high, self.level)
 
     def __repr__(self) -> str:
-        from edgecil.wording.phrases import bracket, interval_words
+        from edgecil.wording.phrases import bracket, decimals_between, interval_words
 
-        value = f"{round(float(self), 2):g}"
         if self.low is None or self.high is None:
-            return value
-        return value + bracket(interval_words((self.low, self.high), self.level))
+            return f"{round(float(self), 2):g}"
+        decimals = max(decimals_between(self.low, self.high), 1)
+        value = f"{float(self):.{max(decimals, 2)}f}".replace("-", "−")
+        return value + bracket(interval_words((self.low, self.high), self.level, decimals))

@@ -34,6 +34,7 @@ from edgecil.hints import Level
 from edgecil.io.files import check_new, replace_file
 from edgecil.io.notebook import html_table, show_printed
 from edgecil.options import checked
+from edgecil.runs.metrics import DEFAULT_METRIC
 from edgecil.runs.reading.reading_options import ReadingOptions
 from edgecil.runs.run_table import Runs
 from edgecil.runs.training_seeds import FROM_LOGS, SEEDS
@@ -234,6 +235,7 @@ class DatasetNextRuns(Entries[NextStep]):
         tool: the verb that made the experiments: `run`, `toolbox`, `external`, `export` or
             `import-logs`; `run` if several did.
         task_names: names of the tasks that the orders arrange; empty if they arrange classes.
+        metric: that the steps are about.
         notes: how the runs were read and joined, and what is odd about them.
     """
 
@@ -248,6 +250,7 @@ class DatasetNextRuns(Entries[NextStep]):
     most: int = MOST_ORDERS
     tool: str = "run"
     task_names: tuple[str, ...] = ()
+    metric: str = DEFAULT_METRIC
 
     _kind = "method"
 
@@ -480,6 +483,7 @@ def _next(
         most=most,
         tool=tools.pop() if len(tools) == 1 else "run",
         task_names=table.names or () if table.arranges == "tasks" else (),
+        metric=table.metric,
     )
 
 

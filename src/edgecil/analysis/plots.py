@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from edgecil.analysis.pair_verdicts import Comparison, Verdict
 from edgecil.io.numbers import per_cent
 from edgecil.statistics.posterior import Interval
+from edgecil.wording.metric_words import metric_words
+from edgecil.wording.phrases import is_per_cent
 from edgecil.wording.populations import unit_of
 
 if TYPE_CHECKING:
@@ -100,17 +102,10 @@ def draw_claims(datasets: Sequence[DatasetAnalysis], ax: Axes) -> Axes:
             ax.scatter(row.probes, below, s=22, color=_PROBE, marker="D", label=label("probes"))
     ax.set_yticks(range(len(rows)), [row.label for row in rows])
     ax.set_ylim(len(rows) - 0.4, -0.6)
-    words = _metric_words(datasets[0].metric)
-    ax.set_xlabel(words)
+    words = metric_words(datasets[0].metric)
+    ax.set_xlabel(f"{words.title}, {words.unit}" if words.unit else words.title)
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.25), frameon=False, fontsize="small")
     return ax
-
-
-def _metric_words(metric: str) -> str:
-    from edgecil.wording.metric_words import metric_words
-
-    words = metric_words(metric)
-    return f"{words.title}, {words.unit}" if words.unit else words.title
 
 
 def draw_comparisons(verdicts: Sequence[Verdict], ax: Axes) -> Axes:
@@ -128,6 +123,10 @@ def draw_comparisons(verdicts: Sequence[Verdict], ax: Axes) -> Axes:
     ax.axvline(0.0, color="0.3", linewidth=1.0)
     ax.set_yticks(range(len(labels)), labels)
     ax.set_ylim(len(labels) - 0.5, -0.5)
+    populations = {verdict.population for verdict in verdicts if isinstance(verdict, Comparison)}
+    over = f"\nover {populations.pop()}" if len(populations) == 1 else ""
+    words = metric_words(verdicts[0].metric)
+    of_metric = f"{words.title}, points" if is_per_cent(verdicts[0].metric) else words.title
     level = per_cent(verdicts[0].level)
-    ax.set_xlabel(f"mean difference in {_metric_words(verdicts[0].metric)}, {level} interval")
+    ax.set_xlabel(f"mean difference in {of_metric}, with its {level} interval{over}")
     return ax

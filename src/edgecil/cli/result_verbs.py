@@ -75,7 +75,7 @@ def _next(*, out: str | None = None, **options: Any) -> dict[str, Any]:
 
     advice = next_runs(**options, out=out)
     has_orders = bool(advice.datasets[0].orders)
-    has_pairs = any(dataset.decisions for dataset in advice.datasets)
+    has_pairs = any(len(dataset.steps) > 1 for dataset in advice.datasets)
     repeat = "" if out else shlex.join([*_verb_words("next", options), "--out", _NEXT_FILE])
     return {
         "reading": advice.reading,

@@ -244,7 +244,7 @@ def next_step(dataset: DatasetAnalysis, ranked: Sequence[str]) -> str:
     """What to run next, for the method that needs it most."""
     steps = {name: dataset.methods[name].next_step for name in ranked}
     name = max(steps, key=lambda method: (steps[method].order_count, steps[method].repeats))
-    text = describe_step(steps[name])
+    text = describe_step(steps[name], dataset.metric)
     return f"{name}: {text}" if len(steps) > 1 else text[0].upper() + text[1:]
 
 

@@ -12,12 +12,13 @@ from edgecil.wording.missing_verdicts import no_verdict_words
 from edgecil.wording.phrases import (
     bracket,
     count,
+    decimals_of,
     describe_probability,
     interval_words,
     join_words,
     points,
 )
-from edgecil.wording.populations import unit_of
+from edgecil.wording.populations import nothing_follows, unit_of
 
 if TYPE_CHECKING:
     from edgecil.analysis.pair_verdicts import Comparison, OverallComparison, Verdict
@@ -35,7 +36,8 @@ def describe_pair(pair: Comparison, title: str = "", *, brief: bool = False) -> 
     """
     ahead, behind = pair.ahead, pair.behind
     of_metric = f" in {title}" if title else ""
-    gain = points(pair.difference, pair.metric)
+    decimals = _decimals(pair)
+    gain = points(pair.difference, pair.metric, decimals)
     unit = unit_of(pair.population)
     if pair.n and pair.ties == pair.n:
         return f"{ahead} and {behind} are equal on {_all(pair)}."
@@ -48,14 +50,29 @@ def describe_pair(pair: Comparison, title: str = "", *, brief: bool = False) -> 
     if pair.interval is None:
         why = no_verdict_words(pair.why_no_interval or "too early", unit)
         return f"{ahead} is {gain} ahead of {behind}{of_metric}, {_wins(pair)}; {why}."
-    over = "" if brief else f" over {pair.population}"
+    over = "" if brief and not _is_mixed(pair) else f" over {pair.population}"
     remark = interval_remark(pair.basis, pair.n, unit)
-    around = bracket(interval_words(pair.interval, pair.level), remark)
+    around = bracket(interval_words(pair.interval, pair.level, decimals), remark)
     sentence = f"{_verdict(pair, gain, of_metric)} on average{over}{around}, {_wins(pair)}"
-    if brief or pair.new_run_probability is None:
+    if brief:
         return f"{sentence}."
+    others = nothing_follows(pair.population)
+    if pair.new_run_probability is None:
+        return f"{sentence}{others}."
     chance = describe_probability(pair.new_run_probability)
-    return f"{sentence}, and better in a new run with probability {chance}."
+    return f"{sentence}, and better in a new run with probability {chance}{others}."
+
+
+def _is_mixed(pair: Comparison) -> bool:
+    """Whether the two methods ran different designs, which the population then names."""
+    return pair.population.endswith(f"({pair.ahead})") or pair.population.endswith(
+        f"({pair.behind})"
+    )
+
+
+def _decimals(verdict: Verdict) -> int:
+    """Return how many decimals a difference and both ends of its interval take."""
+    return decimals_of(verdict.metric, verdict.interval or (0.0, verdict.difference))
 
 
 def _verdict(pair: Verdict, gain: str, of_metric: str = "") -> str:
@@ -92,11 +109,14 @@ def describe_overall_pair(pair: OverallComparison, *, brief: bool = False) -> st
     """Return which of two methods is better over several datasets, and the range over them."""
     number = len(pair.differences)
     least, most = min(pair.differences.values()), max(pair.differences.values())
-    around = "" if pair.interval is None else bracket(interval_words(pair.interval, pair.level))
+    decimals = _decimals(pair)
+    around = ""
+    if pair.interval is not None:
+        around = bracket(interval_words(pair.interval, pair.level, decimals))
     wins = number - len(pair.behind_on)
     behind = f" (behind on {join_words(pair.behind_on)})" if pair.behind_on else ""
     span = f"by {_short(least)} to {_short(most)}"
-    verdict = _verdict(pair, points(pair.difference, pair.metric))
+    verdict = _verdict(pair, points(pair.difference, pair.metric, decimals))
     start = "" if brief else f"Over {number} datasets, "
     return f"{start}{verdict} on average{around}, ahead on {wins} of {number}{behind}, {span}."
 
@@ -176,10 +196,12 @@ def _name_group(names: Sequence[str]) -> str:
 def _describe_family(pairs: Sequence[Comparison]) -> Iterator[str]:
     """Yield what the comparisons are about, and for how many of them they are adjusted."""
     with_interval = [pair for pair in pairs if pair.interval is not None]
-    populations = dict.fromkeys(pair.population for pair in with_interval)
+    alike = [pair.population for pair in with_interval if not _is_mixed(pair)]
+    populations = list(dict.fromkeys(alike))
     if populations:
+        others = nothing_follows(populations[0]) if len(populations) == 1 else ""
         yield (
-            f"Comparisons are about means over {join_words(list(populations))}; verdicts and "
+            f"Comparisons are about means over {', or '.join(populations)}{others}; verdicts and "
             f"intervals are adjusted for all {with_interval[0].adjusted_for:,} of them (Holm)."
         )
 

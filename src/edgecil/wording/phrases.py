@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 
 from edgecil.io.numbers import per_cent, rounded_limit
 from edgecil.runs.metrics import find_metric
@@ -12,6 +13,8 @@ from edgecil.statistics.verdicts import LEVEL
 MOST_NAMED = 4
 """Methods that a sentence names one by one; more are counted."""
 
+
+_MOST_DECIMALS = 6
 
 POOLED = " are averaged: "
 """In the note on every method whose runs are averaged though their settings differ."""
@@ -36,28 +39,60 @@ def count_range(least: int, most: int, noun: str) -> str:
     return start + count(most, noun)
 
 
-def signed(value: float) -> str:
+def is_per_cent(metric: str) -> bool:
+    """Whether a metric is a share in per cent, so that its differences are points."""
+    return find_metric(metric).bounds[1] == 100.0
+
+
+def decimals_of(metric: str, values: Iterable[float]) -> int:
+    """Return how many decimals numbers of a metric take.
+
+    A share in per cent takes one. Numbers without a unit, of any size, take as many as show how
+    far these values lie apart to two digits.
+
+    >>> decimals_of("accuracy", (0.61, 0.64)), decimals_of("loss", (0.029, 0.033))
+    (1, 4)
+    >>> decimals_of("perplexity", (24.0, 27.5)), decimals_of("loss", (1200.0, 1900.0))
+    (1, 0)
+    """
+    if is_per_cent(metric):
+        return 1
+    return decimals_between(*values)
+
+
+def decimals_between(*values: float) -> int:
+    """Return how many decimals show to two digits how far values lie apart, at most 6.
+
+    >>> decimals_between(1.0, 2.5), decimals_between(0.5, 0.5)
+    (1, 2)
+    """
+    spread = max(values) - min(values) or max(map(abs, values))
+    if spread == 0.0:
+        return 1
+    return min(max(1 - math.floor(math.log10(spread)), 0), _MOST_DECIMALS)
+
+
+def signed(value: float, decimals: int = 1) -> str:
     """Return a number with a true minus sign."""
-    return rounded_limit(value).replace("-", "−")
+    return rounded_limit(value, decimals).replace("-", "−")
 
 
-def points(difference: float, metric: str) -> str:
+def points(difference: float, metric: str, decimals: int = 1) -> str:
     """Return a difference with its unit: points of an accuracy, nothing of a loss.
 
-    >>> points(2.04, "accuracy"), points(0.31, "loss")
-    ('2.0 points', '0.3')
+    >>> points(2.04, "accuracy"), points(0.31, "loss", 2)
+    ('2.0 points', '0.31')
     """
-    unit = " points" if find_metric(metric).bounds[1] == 100.0 else ""
-    return signed(difference) + unit
+    return signed(difference, decimals) + (" points" if is_per_cent(metric) else "")
 
 
-def interval_words(interval: Interval, level: float = LEVEL) -> str:
+def interval_words(interval: Interval, level: float = LEVEL, decimals: int = 1) -> str:
     """Return an interval with its level.
 
     >>> interval_words((1.0, 2.5), 0.95)
     '95 % interval 1.0 to 2.5'
     """
-    low, high = map(signed, interval)
+    low, high = (signed(end, decimals) for end in interval)
     return f"{per_cent(level)} interval {low} to {high}"
 
 

@@ -58,3 +58,17 @@ def unit_of(population: str) -> str:
     """
     first = population.partition(" ")[0]
     return first.removesuffix("s") if first in ("runs", "trainings") else "order"
+
+
+def nothing_follows(population: str) -> str:
+    """Return the clause on what trainings of one order do not show; empty for other populations.
+
+    >>> nothing_follows("trainings of this class order")
+    '; nothing follows about other class orders'
+    >>> nothing_follows("uniformly random class orders and trainings")
+    ''
+    """
+    if unit_of(population) != "training":
+        return ""
+    order_name = "task order" if "task order" in population else "class order"
+    return f"; nothing follows about other {order_name}s"

@@ -10,8 +10,15 @@ from edgecil.io.numbers import format_duration, per_cent, rounded, rounded_limit
 from edgecil.runs.metrics import DEFAULT_METRIC, find_metric
 from edgecil.statistics.verdicts import LEAST_RUNS, LEAST_SHOWN
 from edgecil.wording.intervals import interval_remark
-from edgecil.wording.phrases import bracket, count, interval_words, join_words
-from edgecil.wording.populations import unit_of
+from edgecil.wording.phrases import (
+    bracket,
+    count,
+    decimals_of,
+    interval_words,
+    join_words,
+    points,
+)
+from edgecil.wording.populations import nothing_follows, unit_of
 
 if TYPE_CHECKING:
     from edgecil.analysis.claims import Claims
@@ -28,13 +35,16 @@ def describe_claims(claims: Claims, name: str = "", metric: str = DEFAULT_METRIC
     """What a method reaches on average and in a new run, in two sentences."""
     about = find_metric(metric)
     unit = " %" if about.bounds == (0.0, 100.0) else ""
+    ends = claims.mean.interval or (claims.lowest, claims.highest)
+    decimals = decimals_of(metric, ends)
     article = "an" if about.label[0] in "AĀEIOUaeiou" else "a"
     what = "" if metric == DEFAULT_METRIC else f"{article} {about.label} "
     of = "of " if what else ""
     verb = f"{name} reaches" if name else "reaches"
-    between = f"between {rounded(claims.lowest)} and {rounded(claims.highest)}"
+    lowest, highest = rounded(claims.lowest, decimals), rounded(claims.highest, decimals)
+    between = f"between {lowest} and {highest}"
     if claims.run_count == 1 or claims.lowest == claims.highest:
-        between = f"at {rounded(claims.lowest)}"
+        between = f"at {lowest}"
     kind = unit_of(claims.population)
     orders = count(claims.run_count, kind)
     guess = "" if claims.chance is None else f"chance is {rounded(claims.chance)} %"
@@ -47,63 +57,63 @@ def describe_claims(claims: Claims, name: str = "", metric: str = DEFAULT_METRIC
         elif claims.blind or kind != "order":
             missing = "these are equal, so that nothing shows how far others may differ"
         at = f"with {what}{between}" if what else between
-        return f"{verb} {orders} {at}{unit}{beside}; {missing}{_probes(claims.probes)}."
+        probes = _probes(claims.probes, decimals)
+        return f"{verb} {orders} {at}{unit}{beside}; {missing}{probes}."
     assert claims.mean.value is not None
-    mean = (
-        f"{verb} {what}{of}{rounded(claims.mean.value)}{unit} on average over {claims.population}"
-    )
+    value = rounded(claims.mean.value, decimals)
+    mean = f"{verb} {what}{of}{value}{unit} on average over {claims.population}"
     if claims.mean.validity == "measured":
         low, high = claims.next_run.interval or (claims.lowest, claims.highest)
         return (
             f"{mean}{beside}, measured on all {claims.order_count:,} orders. "
-            f"{per_cent(claims.level)} of them lie between {rounded(low)} and {rounded(high)}, "
-            f"all {between}{_probes(claims.probes)}."
+            f"{per_cent(claims.level)} of them lie between {rounded(low, decimals)} and "
+            f"{rounded(high, decimals)}, all {between}{_probes(claims.probes, decimals)}."
         )
     interval = ""
     if claims.mean.interval is not None:
-        interval = interval_words(claims.mean.interval, claims.mean.level)
+        interval = interval_words(claims.mean.interval, claims.mean.level, decimals)
     remark = interval_remark(claims.mean.basis, claims.run_count, kind)
     claim = f"{mean}{bracket(interval, remark, guess)}"
-    others = ""
-    if kind == "training":
-        others = f"; nothing follows about other {_order_name(claims.population)}s"
+    others = nothing_follows(claims.population)
     if claims.next_run.interval is None:
         if claims.run_count < LEAST_SHOWN:
             others = f"; where a new run lies takes {LEAST_SHOWN} {kind}s to say{others}"
-        return f"{claim}. The {orders} lie {between}{unit}{_probes(claims.probes)}{others}."
+        probes = _probes(claims.probes, decimals)
+        return f"{claim}. The {orders} lie {between}{unit}{probes}{others}."
     low, high = claims.next_run.interval
     outside = {clause: value for clause, value in claims.probes.items() if not low <= value <= high}
     inside = {clause: value for clause, value in claims.probes.items() if clause not in outside}
     return (
-        f"{claim}. A new run lies between {rounded_limit(low)} and {rounded_limit(high)} "
-        f"({per_cent(claims.next_run.level)}){_exceptions(outside)}; the {orders} lie "
-        f"{between}{unit}{_probes(inside)}{others}."
+        f"{claim}. A new run lies between {rounded_limit(low, decimals)} and "
+        f"{rounded_limit(high, decimals)} ({per_cent(claims.next_run.level)})"
+        f"{_exceptions(outside, decimals)}; the {orders} lie "
+        f"{between}{unit}{_probes(inside, decimals)}{others}."
     )
 
 
-def _order_name(population: str) -> str:
-    """What an order is called in a population of trainings: `class order` or `task order`."""
-    return " ".join(population.split()[-2:])
-
-
-def _exceptions(probes: Mapping[str, float]) -> str:
+def _exceptions(probes: Mapping[str, float], decimals: int) -> str:
     """Return the constructed orders that lie outside the interval of a new run."""
-    clauses = [f"{clause} ({rounded(value)})" for clause, value in probes.items()]
+    clauses = [f"{clause} ({rounded(value, decimals)})" for clause, value in probes.items()]
     return f", but not {join_words(clauses, 'or')}" if clauses else ""
 
 
-def _probes(probes: Mapping[str, float]) -> str:
-    return "".join(f"; {rounded(value)} {clause}" for clause, value in probes.items())
+def _probes(probes: Mapping[str, float], decimals: int) -> str:
+    return "".join(f"; {rounded(value, decimals)} {clause}" for clause, value in probes.items())
 
 
 def describe_next(dataset: DatasetNextRuns) -> Iterator[str]:
     """What to run next on a dataset, as sentences, and the orders."""
     for method, step in dataset.steps.items():
-        yield f"{method}: {describe_step(step)}"
+        yield f"{method}: {describe_step(step, dataset.metric)}"
     for first, others in dataset.decisions.items():
         for second, more in others.items():
             decision = _decision(more, dataset.steps[first].unit, dataset.most)
             yield f"{first} − {second}: {name_parameters(decision)}"
+    if len(dataset.steps) > 1 and not dataset.decisions:
+        unit = next(iter(dataset.steps.values())).unit
+        yield name_parameters(
+            f"With compare's option `anytime` you may compare them after every {unit}."
+        )
     if dataset.orders:
         yield "Next orders:"
         for order in dataset.orders[:_SHOWN]:
@@ -138,12 +148,13 @@ def _decision(more: int | None, unit: str, most: int) -> str:
     )
 
 
-def describe_step(step: NextStep) -> str:
+def describe_step(step: NextStep, metric: str = DEFAULT_METRIC) -> str:
     """What to run next for a method, and what it would buy."""
     duration = "" if step.seconds is None else f"; about {format_duration(step.seconds)}"
     now = ""
     if step.half_width is not None:
-        now = f"the mean is known to ± {rounded_limit(step.half_width)} points"
+        decimals = decimals_of(metric, (0.0, step.half_width))
+        now = f"the mean is known to ± {points(step.half_width, metric, decimals)}"
     if step.step == "nothing":
         return f"{now or 'all orders were run'}; nothing more to run."
     if step.step == "repeats":
@@ -158,7 +169,5 @@ def describe_step(step: NextStep) -> str:
         return f"run {more}; a claim requires {LEAST_RUNS}{duration}."
     sure = "" if step.sure_count is None else f", {step.sure_count:,} in 95 %"
     bring = "brings" if step.order_count == 1 else "bring"
-    return (
-        f"{now}; {more} {bring} it to ± {rounded_limit(step.target)} in 80 % of cases{sure}"
-        f"{duration}."
-    )
+    target = rounded_limit(step.target, decimals_of(metric, (0.0, step.target)))
+    return f"{now}; {more} {bring} it to ± {target} in 80 % of cases{sure}{duration}."
