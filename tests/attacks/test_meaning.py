@@ -49,7 +49,8 @@ def table(seed: int = 0) -> pandas.DataFrame:
 
 def numbers(source: Any, **options: Any) -> tuple[Numbers, set[str]]:
     """Mean and ends of its interval by method, and every sentence beside them."""
-    dataset = edgecil.analyze(source, **options).datasets[0]
+    analysis = edgecil.analyze(source, **options)
+    dataset = analysis.datasets[0]
     methods = dataset.methods
     means = {
         name: (method.claims.mean.value, *(method.claims.mean.interval or ()))
@@ -61,7 +62,7 @@ def numbers(source: Any, **options: Any) -> tuple[Numbers, set[str]]:
     sentences = set(dataset.notes)
     for method in methods.values():
         sentences |= {*method.warnings, method.claims.population}
-    return rounded, sentences
+    return rounded, {*sentences, str(analysis.reading or "")}
 
 
 def outcome(source: Any, right: tuple[Numbers, set[str]], **options: Any) -> str:
@@ -142,10 +143,14 @@ TABLE_KINDS: dict[str, dict[str, Change]] = {
         "percent signs": lambda f: f.assign(accuracy=f["accuracy"].map("{} %".format)),
         "method and seed in the index": lambda f: f.set_index(["method", "seed"]),
         "the method in the index": lambda f: f.set_index("method"),
-    },
-    "noted": {
         "a column that is not used": lambda f: f.assign(lr=0.1),
         "the method called model": lambda f: f.rename(columns={"method": "model"}),
+        "two columns that differ in case": lambda f: f.assign(Accuracy=f["accuracy"]),
+        "two columns of seeds": lambda f: f.rename(columns={"seed": "data.seed"}).assign(
+            **{"torch.seed": 0}
+        ),
+    },
+    "noted": {
         "trainings of three unknown orders": lambda f: f[BARE].assign(
             order_seed=[0, 0, 0, 1, 1, 2] * 3
         ),
@@ -182,6 +187,10 @@ TABLE_KINDS: dict[str, dict[str, Change]] = {
         "methods as rows, seeds as columns": lambda f: f.pivot(
             index="method", columns="seed", values="accuracy"
         ).reset_index(),
+        "a wide table with a row of means": lambda f: add(
+            wide(f).astype({"seed": object}), wide(f)[:1].assign(seed="mean")
+        ),
+        "two candidates for the accuracy": lambda f: f.rename(columns={"accuracy": "top1"}),
     },
     "refused": {
         "one run in fractions": lambda f: put(f, 3, "accuracy", 0.61),
@@ -196,10 +205,6 @@ TABLE_KINDS: dict[str, dict[str, Change]] = {
         "one row pasted twice": lambda f: add(f, f[:1]),
         "pasted twice, without seeds": lambda f: add(f, f).drop(columns="seed"),
         "two columns of one name": lambda f: pandas.concat([f, f["accuracy"]], axis=1),
-        "two columns that differ in case": lambda f: f.assign(Accuracy=f["accuracy"]),
-        "two columns of seeds": lambda f: f.rename(columns={"seed": "data.seed"}).assign(
-            **{"torch.seed": 0}
-        ),
         "random orders called latin": lambda f: f.assign(protocol="latin"),
         "orders that are alike called random": alike,
         "a seed that is missing": lambda f: put(f, 3, "seed", None),
@@ -218,11 +223,7 @@ TABLE_KINDS: dict[str, dict[str, Change]] = {
         ),
         "no value at all": lambda f: f.assign(accuracy=np.nan),
         "without orders, a seed twice": lambda f: add(f[BARE], f[BARE][:1]),
-        "a wide table with a row of means": lambda f: add(
-            wide(f).astype({"seed": object}), wide(f)[:1].assign(seed="mean")
-        ),
         "a wide table with a column of words": lambda f: wide(f).assign(best="a"),
-        "two candidates for the accuracy": lambda f: f.rename(columns={"accuracy": "top1"}),
         "no runs": lambda f: f[:0],
     },
 }
@@ -259,22 +260,27 @@ def test_fractions_give_the_numbers_of_per_cent() -> None:
     assert numbers(on(frame, "b", "accuracy", lambda x: x / 100))[0] == right
 
 
-def test_a_file_beside_itself_changes_nothing_and_a_copy_is_kept_apart(tmp_path: Path) -> None:
+def test_a_copy_of_a_file_changes_nothing_and_another_file_is_kept_apart(tmp_path: Path) -> None:
     frame = table()
     for name in ("one.csv", "two.csv"):
         frame.to_csv(tmp_path / name, index=False)
     right = numbers(tmp_path / "one.csv")
     assert outcome([tmp_path / "one.csv"] * 2, right) == "same"
-    apart, _ = numbers([tmp_path / "one.csv", tmp_path / "two.csv"])
-    assert apart["a (one.csv)"] == apart["a (two.csv)"] == right[0]["a"]
-    pooled = edgecil.analyze([tmp_path / "one.csv", tmp_path / "two.csv"], pool="same program")
+    both = [tmp_path / "one.csv", tmp_path / "two.csv"]
+    means, sentences = numbers(both)
+    assert means == right[0]
+    assert any("repeat the runs of other files" in sentence for sentence in sentences)
+    frame.assign(accuracy=frame["accuracy"] + 1).to_csv(tmp_path / "two.csv", index=False)
+    assert numbers(both)[0]["a (one.csv)"] == right[0]["a"]
+    frame.assign(seed=frame["seed"] + 100).to_csv(tmp_path / "two.csv", index=False)
+    pooled = edgecil.analyze(both, pool="same program")
     assert any("same program" in note for note in pooled.datasets[0].notes)
 
 
 @pytest.mark.parametrize("separator", [";", "\t"])
-def test_other_separators_are_refused(separator: str, tmp_path: Path) -> None:
+def test_other_separators_are_read(separator: str, tmp_path: Path) -> None:
     table().to_csv(tmp_path / "a.csv", index=False, sep=separator)
-    assert outcome(tmp_path / "a.csv", ({}, set())) == "refused"
+    assert outcome(tmp_path / "a.csv", numbers(table())) == "same"
 
 
 @pytest.mark.parametrize(
@@ -401,7 +407,7 @@ def test_exported_runs_beside_their_directory(tmp_path: Path) -> None:
     export_runs(directory, path)
     frame = pandas.read_csv(path)
     assert frame["identity"].nunique() == 1
-    assert outcome([directory, path], right) == "same"
+    assert numbers([directory, path])[0] == right[0]
     put(frame, 0, "accuracy", 99.0).to_csv(path, index=False)
     assert outcome([directory, path], right) == "noted"
     frame.drop(columns="identity").to_csv(path, index=False)

@@ -29,7 +29,7 @@ from edgecil.io.data_frames import DataFrameLike
 from edgecil.io.directory import check_path
 from edgecil.io.files import check_new
 from edgecil.options import checked
-from edgecil.runs.identity import MACHINE, remarks
+from edgecil.runs.identity import MACHINE, POOLED, remarks
 from edgecil.runs.metrics import DEFAULT_METRIC, METRICS
 from edgecil.runs.published import PublishedResult
 from edgecil.runs.reading.memory_tables import Numbers, is_data_frame, is_numbers
@@ -39,7 +39,6 @@ from edgecil.runs.run_table import Runs, join_tables
 from edgecil.runs.training_seeds import SEEDS, SHARED
 from edgecil.sequences.protocols import find_protocol
 from edgecil.sequences.sequence import ClassSequence
-from edgecil.wording.phrases import POOLED
 
 if TYPE_CHECKING:
     from edgecil.experiments.experiment import Experiment

@@ -18,6 +18,8 @@ resume."""
 
 FILES = "files of "
 """Begins the name under which files that a learner has read are stored; they become known later."""
+POOLED = " are averaged: "
+"""In the note on every method whose runs are averaged though their settings differ."""
 _REMARK = "remark on "
 _OF_METHOD = {
     "method ": "settings",

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from edgecil.errors import name_parameters
+from edgecil.runs.identity import POOLED
 from edgecil.wording.comparison_sentences import describe_comparisons
-from edgecil.wording.phrases import POOLED, list_methods
+from edgecil.wording.phrases import list_methods
 from edgecil.wording.sentences import describe_claims
 
 if TYPE_CHECKING:

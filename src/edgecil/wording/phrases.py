@@ -13,11 +13,7 @@ from edgecil.statistics.verdicts import LEVEL
 MOST_NAMED = 4
 """Methods that a sentence names one by one; more are counted."""
 
-
 _MOST_DECIMALS = 6
-
-POOLED = " are averaged: "
-"""In the note on every method whose runs are averaged though their settings differ."""
 
 
 def count(number: int, noun: str) -> str:

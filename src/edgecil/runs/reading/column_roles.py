@@ -356,9 +356,13 @@ def _are_protocols(frame: Frame, cells: Sequence[Cell]) -> bool:
 
 
 def _exceeds_shares(name: str, cells: Sequence[Cell]) -> bool:
-    """Return whether a column is called a share of a whole, and all its numbers are counts."""
+    """Return whether a column is called a share of a whole, and all its numbers are counts.
+
+    An accuracy is never a count: where it exceeds 100 %, the table is refused.
+    """
     meaning = metric_name(name)
-    if meaning is None or meaning.unit != "share":
+    is_accuracy = any(word.startswith("acc") for word in _words(name))
+    if meaning is None or meaning.unit != "share" or is_accuracy:
         return False
     numbers = [number_in(cell) for cell in dict.fromkeys(cells)]
     values = [number.value for number in numbers if number is not None]

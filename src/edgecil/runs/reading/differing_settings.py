@@ -10,6 +10,7 @@ import numpy as np
 
 from edgecil.errors import name_some, short_name
 from edgecil.io.numbers import is_number
+from edgecil.runs.identity import POOLED
 from edgecil.runs.metric_names import split_words
 from edgecil.runs.reading.column_names import column_name
 from edgecil.runs.reading.reading_options import Declarations
@@ -144,32 +145,39 @@ def _plain(name: str) -> str:
     return name.replace("_", " ")
 
 
-def keep_sources_apart(runs: RunList) -> None:
+def keep_sources_apart(runs: RunList, pool: str | None) -> None:
     """Name methods by their files where several files have runs of one method.
 
     Files with one run each of different seeds belong together, as do files that name the seed.
+    With a reason to pool, the runs are averaged and a note has the reason.
     """
     if len(set(runs.origins)) < 2:
         return
-    keys = list(zip(runs.method, runs.dataset, strict=True))
-    rows_of_key: dict[tuple[str, str], list[int]] = {}
-    for row, key in enumerate(keys):
-        rows_of_key.setdefault(key, []).append(row)
-    labels: dict[str, dict[str, str]] = {}
-    for (method, _), rows in rows_of_key.items():
-        origins = list(dict.fromkeys(runs.origins[row] for row in rows))
-        if len(origins) > 1 and not _belong_together(runs, rows):
-            labels.setdefault(method, {}).update(dict.fromkeys(origins, ""))
-    for method, by_origin in labels.items():
-        short = {origin: Path(origin).name for origin in by_origin}
+    for method, origins in _origins_of_methods(runs).items():
+        short = {origin: Path(origin).name for origin in origins}
         is_unique = len(set(short.values())) == len(short)
-        names = short if is_unique else {origin: origin for origin in by_origin}
-        runs.notes.append(
-            f"Runs of {method} differ and are kept apart: {', '.join(names.values())}."
-        )
-        for row, own in enumerate(runs.method):
-            if own == method and runs.origins[row] in names:
+        names = short if is_unique else {origin: origin for origin in origins}
+        listed = ", ".join(names.values())
+        if pool is not None:
+            runs.notes.append(f"Runs of {method} that differ ({listed}){POOLED}{pool.strip()}.")
+            continue
+        runs.notes.append(f"Runs of {method} differ and are kept apart: {listed}.")
+        for row, name in enumerate(runs.method):
+            if name == method and runs.origins[row] in names:
                 runs.method[row] = short_name(f"{method} ({names[runs.origins[row]]})")
+
+
+def _origins_of_methods(runs: RunList) -> dict[str, list[str]]:
+    """Return the files with runs of each method that may differ between its files."""
+    rows_of_key: dict[tuple[str, str], list[int]] = {}
+    for row, key in enumerate(zip(runs.method, runs.dataset, strict=True)):
+        rows_of_key.setdefault(key, []).append(row)
+    origins_of_method: dict[str, dict[str, None]] = {}
+    for (method, _), rows in rows_of_key.items():
+        origins = dict.fromkeys(runs.origins[row] for row in rows)
+        if len(origins) > 1 and not _belong_together(runs, rows):
+            origins_of_method.setdefault(method, {}).update(origins)
+    return {method: list(origins) for method, origins in origins_of_method.items()}
 
 
 def _belong_together(runs: RunList, rows: Sequence[int]) -> bool:

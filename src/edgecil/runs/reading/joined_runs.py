@@ -216,8 +216,7 @@ def _add_runs(
 
         draw_orders(runs, declared, origin)
     drop_copies(runs)
-    if pool is None:
-        keep_sources_apart(runs)
+    keep_sources_apart(runs, pool)
     runs.notes = [*(note for one in rows for note in one.frame.notes), *runs.notes]
     joined.tables = tables_of_runs(runs, joined.metric, declared)
     joined.parts += parts

@@ -14,12 +14,12 @@ from pathlib import PurePath
 
 import numpy as np
 
-from edgecil.errors import short_name
+from edgecil.errors import DataError, format_value, short_name
 from edgecil.io.arrays import Floats
 from edgecil.runs.cells.cell_table import Cell
 from edgecil.runs.published import PublishedResult
 from edgecil.runs.reading.finished_runs import SEED_LIKE, RunRows
-from edgecil.runs.reading.frames import Frame, is_constant, number_in
+from edgecil.runs.reading.frames import Frame, is_constant, number_in, numbers_in
 from edgecil.runs.reading.questions import ReadingQuestion
 from edgecil.runs.reading.reading_options import Declarations
 from edgecil.runs.reading.run_tables import RunList
@@ -69,11 +69,27 @@ def is_published(frame: Frame, column: str) -> bool:
         return True
     seeds = [name for name in frame.with_role(*SEED_LIKE) if not is_constant(frame.columns[name])]
     if seeds:
+        _refuse_means_among_runs(frame, column)
         return False
     cells = [cell for cell in dict.fromkeys(frame.columns[column]) if isinstance(cell, str)]
     numbers = [number_in(cell) for cell in cells]
     has_spread = any(number is not None and number.spread is not None for number in numbers)
     return has_spread or all(table.form in PUBLISHED_FORMS for table in frame.tables)
+
+
+def _refuse_means_among_runs(frame: Frame, column: str) -> None:
+    """Refuse a column of single runs in which some cells are a mean with its spread."""
+    with_spread: list[Cell] = []
+    plain: list[Cell] = []
+    for cell, number in numbers_in(frame.columns[column]).items():
+        if number is not None:
+            (plain if number.spread is None else with_spread).append(cell)
+    if with_spread and plain:
+        raise DataError(
+            f"{frame.origin} has a mean with a spread among results of single runs: "
+            f"{format_value(str(with_spread[0]))} in the column {column!r}. Put means into a file "
+            "of their own."
+        )
 
 
 def published_results(
