@@ -79,9 +79,10 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Path:
     cache = Path(_FOLDER.name) / f"hub-{next(_numbers)}"
     for name, value in (("HF_HUB_OFFLINE", "1"), ("HF_HUB_CACHE", str(cache))):
         monkeypatch.setenv(name, value)
-        if "huggingface_hub.constants" in sys.modules:
-            constants = sys.modules["huggingface_hub.constants"]
-            monkeypatch.setattr(constants, name, True if value == "1" else value)
+        for module in ("constants", "file_download"):  # older versions copy the first's values
+            loaded = sys.modules.get(f"huggingface_hub.{module}")
+            if hasattr(loaded, name):
+                monkeypatch.setattr(loaded, name, True if value == "1" else value)
     return cache
 
 

@@ -430,7 +430,14 @@ class StoreReader:
         """Turn what a row raises that somebody else wrote into one sentence."""
         try:
             yield
-        except (ValueError, TypeError, AttributeError, RecursionError, DataError) as error:
+        except (
+            ValueError,
+            TypeError,
+            AttributeError,
+            RecursionError,
+            DataError,
+            msgspec.MsgspecError,  # a ValueError since 0.21
+        ) as error:
             raise self._damaged(str(error)) from error
 
     def _damaged(self, what: str) -> DataError:

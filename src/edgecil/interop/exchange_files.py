@@ -76,7 +76,7 @@ def read_result(path: Path, tasks: int, *, order: Sequence[int] | None = None) -
         if result.correct is not None:
             return _counted(result, tasks)
         return WholeRun((NodeResult({}, (), 0.0, 0),), _reported(result, tasks))
-    except ValueError as error:  # of msgspec, too
+    except (ValueError, msgspec.ValidationError) as error:
         raise DataError(f"{path}: {error}.") from error
 
 
