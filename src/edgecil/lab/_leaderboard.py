@@ -271,17 +271,28 @@ def _evaluate(
                 truth = table.accuracies(method, metric)
                 if not varies(truth):
                     continue
-                values, class_variance = _take(table, method, metric, places, rng)
-                runs = Observations(values, class_variance)
-                below = runs.posterior().cdf("mean", np.full(len(values), truth.mean()))
-                covered = float((np.abs(below - 0.5) <= LEVEL / 2.0).mean())
+                runs = Observations(*_take(table, method, metric, places, rng))
+                covered = _mean_coverage(runs, truth)
                 for estimator, make in estimators.items():
-                    w1, jsd, missed = measure_distances(truth.ravel(), values, make(runs)).mean(
-                        axis=0
-                    )
-                    numbers = w1 / truth.std(), jsd, covered, missed / np.ptp(truth)
-                    measures = dict(zip(_MEASURES, map(float, numbers), strict=True))
+                    measures = _measure(runs, truth, make) | {"mean_coverage": covered}
                     yield _Cell((name, estimator, budget, scale), table.name, group, measures)
+
+
+def _mean_coverage(runs: Observations, truth: Floats) -> float:
+    """Return the share of draws whose interval of the mean holds the true mean."""
+    below = runs.posterior().cdf("mean", np.full(len(runs.accuracies), truth.mean()))
+    return float((np.abs(below - 0.5) <= LEVEL / 2.0).mean())
+
+
+def _measure(runs: Observations, truth: Floats, estimator: Estimator) -> dict[str, float]:
+    """Return the distances of an estimate from the truth, averaged over draws."""
+    distances = measure_distances(truth.ravel(), runs.accuracies, estimator(runs))
+    wasserstein, jsd, missed = distances.mean(axis=0)
+    return {
+        "wasserstein": float(wasserstein / truth.std()),
+        "jsd": float(jsd),
+        "missed_range": float(missed / np.ptp(truth)),
+    }
 
 
 def _take(
