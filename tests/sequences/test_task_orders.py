@@ -88,6 +88,7 @@ def test_classes_are_named_or_numbered() -> None:
         ({"a": [], "b": [1]}, "list of class"),
         ({"a": [0, 1], "b": [1]}, "once"),
         ({"a": [0, 1], "b": ["owl"]}, "'owl'"),
+        ({"a": ["dog"], "b": ["dog"]}, "1 of 2, without cat"),
         ([["a"], "b"], "JSON"),
     ],
 )

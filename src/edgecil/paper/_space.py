@@ -174,13 +174,8 @@ def space(
         similarity = read_similarity(similarity)
     task_names: tuple[str, ...] = ()
     if given_tasks is not None:
-        excluded_options = (classes, tasks, base, increment, sizes, similarity, mean_similarity)
-        if any(value is not None for value in excluded_options):
-            raise UsageError(
-                "The orders of `given_tasks` do not depend on classes; leave out `classes`, "
-                "`tasks`, `base`, `increment`, `sizes` and similarities."
-            )
-        task_names = tuple(task.name for task in read_given_tasks(given_tasks))
+        about_classes = (classes, tasks, base, increment, sizes, similarity, mean_similarity)
+        task_names = _name_given_tasks(given_tasks, about_classes)
         classes = tasks = len(task_names)  # an order of T tasks is one of T tasks of one class
     if classes is None:
         if similarity is None:
@@ -232,6 +227,19 @@ def space(
         theorem_3=theorem_3,
         given_tasks=task_names,
     )
+
+
+def _name_given_tasks(
+    given_tasks: str | Path | Mapping[str, Sequence[str | int]] | Sequence[str],
+    about_classes: Sequence[object],
+) -> tuple[str, ...]:
+    """Return the names of given tasks, beside which options about classes are refused."""
+    if any(value is not None for value in about_classes):
+        raise UsageError(
+            "The orders of `given_tasks` do not depend on classes; leave out `classes`, `tasks`, "
+            "`base`, `increment`, `sizes` and similarities."
+        )
+    return tuple(task.name for task in read_given_tasks(given_tasks))
 
 
 def _summarize_bound(

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from edgecil.errors import DataError, UsageError, format_value
+from edgecil.errors import DataError, UsageError, format_value, name_some
 from edgecil.io.files import read_text
 from edgecil.sequences.sequence import ClassSequence
 from edgecil.sequences.space import SequenceSpace
@@ -171,6 +171,14 @@ class TaskOrderSpace(SequenceSpace):
                     f"name or from 0 to {len(class_names) - 1}. Got {got}."
                 )
             classes_of_task.append([class_ids[class_] for class_ in task.classes])
+        in_tasks = set(chain.from_iterable(classes_of_task))
+        left_out = [name for id_, name in enumerate(class_names) if id_ not in in_tasks]
+        if left_out:
+            raise UsageError(
+                f"The given tasks must have every class of the dataset. They have {len(in_tasks)} "
+                f"of {len(class_names)}, without {name_some(left_out)}; add these to a task, or "
+                "give data of the other classes alone."
+            )
         return cls(names, classes_of_task)
 
     def __eq__(self, other: object) -> bool:
