@@ -71,7 +71,10 @@ _CONTRACT = {
 
 _PATH = re.compile(r".*[/\\].*|.*\.(?:json|ya?ml|toml|py|pth?|log|txt|csv)", re.IGNORECASE)
 _LOCATION = re.compile(r"(?:\w+:/|\.{0,2}/|~/|[A-Za-z]:\\).*")
+_QUANTITY = re.compile(r"[~≈<>]?\s?\d+(?:[.,]\d+)?\s?[kKMGBTmµ]?(?:i?B|s|ms|h|x|×)?")
 _PERMUTATION = re.compile(r"[(\[]?\d{1,5}(?:[,\s]+\d{1,5}){2,}[)\]]?")
+_WRITTEN = ("Markdown table", "HTML table", "LaTeX table", "printed table")
+"""Forms of tables whose first column names what the rows are of."""
 _MEAN_AT_END = re.compile(r"(?:^|[\s_.\-/]+)(?:means?|avg|average)$", re.IGNORECASE)
 _MEAN_AT_START = re.compile(r"^(?:means?|avg|average)(?:[\s_.\-/]+|$)", re.IGNORECASE)
 
@@ -425,6 +428,7 @@ def _find_method(frame: Frame, texts: list[str]) -> None:
         for name in texts
         if not is_constant(frame.columns[name]) and (not runs or depends_on(frame, name, runs))
     ]
+    varying = [name for name in varying if not _are_quantities(frame.columns[name])]
     if not has_method and varying:
         distinct = {name: len(set(texts_of(frame.columns[name]))) for name in varying}
         repeated = [name for name in varying if distinct[name] < len(frame)]
@@ -432,10 +436,34 @@ def _find_method(frame: Frame, texts: list[str]) -> None:
         for name in repeated:  # a finer column of the same kind: type and subtype
             if distinct[name] > distinct[chosen] and depends_on(frame, chosen, [name]):
                 chosen = name
+        chosen = _setting_before(frame, chosen) or chosen
         frame.roles[chosen] = "method"
         frame.notes.append(f"The column {chosen!r} has the names of the methods.")
+    elif not has_method and all(table.form in _WRITTEN for table in frame.tables):
+        first = _setting_before(frame, "")
+        if first:
+            frame.roles[first] = "method"
+            frame.notes.append(f"The column {first!r} has the names of the methods.")
     for name in texts:
         frame.roles.setdefault(name, "text")
+
+
+def _are_quantities(cells: Sequence[Cell]) -> bool:
+    """Return whether texts are numbers with a unit, such as `~11M` or `2.5 GB`."""
+    texts = set(texts_of(cells)) - {""}
+    return bool(texts) and all(_QUANTITY.fullmatch(text) for text in texts)
+
+
+def _setting_before(frame: Frame, chosen: str) -> str:
+    """Return a column of names of settings that tells all rows apart and stands before another."""
+    for name in frame.columns:
+        if name == chosen:
+            return ""
+        texts = texts_of(frame.columns[name])
+        is_text = frame.roles.get(name) == "setting" and not is_numeric(frame.columns[name])
+        if is_text and len(set(texts)) == len(texts):
+            return name
+    return ""
 
 
 def _choose_one(frame: Frame, role: str, declared: Declarations) -> None:

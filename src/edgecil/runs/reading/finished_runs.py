@@ -92,6 +92,22 @@ def drop_aggregates(frame: Frame) -> None:
         frame.notes.append(f"Rows of {name_some(list(dict.fromkeys(names)))} are no runs.")
 
 
+def drop_copied_rows(frame: Frame) -> None:
+    """Leave out rows that repeat another one of the same file in every cell, the seed included."""
+    if not frame.with_role("seed", "run") or frame.is_log:
+        return
+    columns = list(frame.columns.values())
+    first_rows: dict[tuple[Cell, ...], int] = {}
+    for row, number in enumerate(frame.table_of_row):
+        cells = [frame.tables[number].source, *(column[row] for column in columns)]
+        first_rows.setdefault(tuple(map(repr, cells)), row)
+    copies = len(frame) - len(first_rows)
+    if copies:
+        frame.take(sorted(first_rows.values()))
+        rows = "1 row" if copies == 1 else f"{copies} rows"
+        frame.notes.append(f"{frame.origin} has {rows} that repeat another one and count once.")
+
+
 def keep_only(frame: Frame, declared: Declarations) -> None:
     """Keep the rows that the user declares, and of several splits the test."""
     lower = {name.lower(): name for name in frame.columns}

@@ -24,6 +24,7 @@ from edgecil.runs.reading.differing_settings import (
 from edgecil.runs.reading.finished_runs import (
     RunRows,
     drop_aggregates,
+    drop_copied_rows,
     finished_runs,
     keep_only,
     resolve_unknown,
@@ -111,6 +112,7 @@ def join_runs(
     check_declared(frames, declared, is_long=True)
     for frame in frames:
         _add_methods(frame, names)
+        drop_copied_rows(frame)
         keep_only(frame, declared)
         drop_aggregates(frame)
         if len(frame):

@@ -18,6 +18,7 @@ from edgecil.runs.reading.reading_options import Declarations, describe_columns
 
 _PREFIX = re.compile(r"^(?:metrics|summary|results|final|test|params)[./](?=.)", re.IGNORECASE)
 _POINTS = (-100.0, 100.0)  # of differences of shares
+_OF_LOSS = " of loss"
 _PLAIN = (("acc",), ("accuracy",), ("test", "acc"), ("test", "accuracy"))
 _FIRST = ("accuracy", "last", "average")
 _ACC = {"aa", "aia", "alast", "aavg", "top1", "ā"}
@@ -68,7 +69,7 @@ def name_differences_of_losses(frame: Frame) -> None:
         return
     for name, column in offered.items():
         if units[name] == _POINTS and {"forgetting", "bwt"} & {name.lower()}:
-            frame.metric_names[column] = f"{name} of loss"
+            frame.metric_names[column] = f"{name}{_OF_LOSS}"
 
 
 def choose_metric(frames: Sequence[Frame], asked: str) -> str:
@@ -159,7 +160,7 @@ def _rank(name: str) -> tuple[int, ...]:
         kind = 1 if words in _PLAIN else 2
     elif meaning.unit == "share":
         kind = 25 if _BESIDE & set(words) else 10
-    elif meaning.unit == "points":
+    elif meaning.unit == "points" or name.endswith(_OF_LOSS):
         kind = 20
     else:
         kind = 30 if "loss" in " ".join(words) or not _is_resource(words) else 50
