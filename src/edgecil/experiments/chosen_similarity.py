@@ -25,17 +25,17 @@ def experiment_similarity(config: ExperimentConfig, classes: ClassList) -> Simil
     A file's classes are matched by name; without names it covers these N classes in label order, or
     all classes of the dataset.
     """
-    asked = config.similarity
-    similarity = asked.read()
+    options = config.similarity
+    similarity = options.read()
     if similarity is not None:
-        source = asked.file or asked.embeddings or ""
+        source = options.file or options.embeddings or ""
         whole = similarity.names == numbered_names(len(similarity))
         if whole and len(similarity) > len(classes):  # all classes of the dataset, without names
             ids = _select(config, len(similarity), len(classes), source)
             similarity = replace(similarity.take(ids), names=numbered_names(len(ids)))
         return align(similarity, classes.labels, source)
-    if asked.names is not None:
-        named = find_classes(names=asked.names)
+    if options.names is not None:
+        named = find_classes(names=options.names)
         labels: Sequence[str] = named.labels
         if len(named) != len(classes):
             ids = _select(config, len(named), len(classes), named.name)
@@ -44,11 +44,11 @@ def experiment_similarity(config: ExperimentConfig, classes: ClassList) -> Simil
         classes = ClassList(classes.name, tuple(labels))
     return text_similarity(
         classes,
-        encoder=asked.encoder,
-        template=asked.template,
-        captions=None if asked.captions is None else _captions(asked.captions, classes),
-        weights=asked.weights,
-        half=asked.encoder_half,
+        encoder=options.encoder,
+        template=options.template,
+        captions=None if options.captions is None else _captions(options.captions, classes),
+        weights=options.weights,
+        half=options.encoder_half,
     )
 
 
@@ -89,11 +89,11 @@ def note_sources(directory: Path, configs: Sequence[ExperimentConfig]) -> list[s
         for config in configs
         if any(find_protocol(name).needs_similarity for name in config.protocol_names)
     ]
-    first, *others = dict.fromkeys(map(_describe, used)) or ("",)
-    if others:
+    first, *different = dict.fromkeys(map(_describe, used)) or ("",)
+    if different:
         return [
             f"The sequences of {directory} were chosen with different similarities: S uses "
-            f"{first}, not {' or '.join(others)}."
+            f"{first}, not {' or '.join(different)}."
         ]
     described = [config.similarity for config in configs if config.similarity.changed()]
     if not described or (directory / SIMILARITY_FILE).is_file():

@@ -90,25 +90,31 @@ def merge_options(values: Mapping[str, Any], options: Mapping[str, Any]) -> dict
     >>> merge_options({"base": 50, "increment": 10}, {"tasks": 5, "data": {"classes": None}})
     {'tasks': 5}
     """
-    given = {name: value for name, value in options.items() if value is not None}
-    replaced = set() if given.keys().isdisjoint(_FULL_SIZES) else {*_TASK_SIZES}
-    merged = {name: value for name, value in values.items() if name not in replaced} | given
+    changes = {name: value for name, value in options.items() if value is not None}
+    replaced = set() if changes.keys().isdisjoint(_FULL_SIZES) else {*_TASK_SIZES}
+    merged = {name: value for name, value in values.items() if name not in replaced} | changes
     for group, kind in GROUPS.items():
-        own, beside = (kind.options_in(it.get(group)) for it in (values, given))
-        together = {k: v for k, v in own.items() if k not in _replaced(group, beside)} | beside
+        beside = kind.options_in(changes.get(group))
+        lost = _replaced(group, beside)
+        kept = {
+            name: value
+            for name, value in kind.options_in(values.get(group)).items()
+            if name not in lost
+        }
+        together = kept | beside
         merged.pop(group, None)
         if together:
             merged[group] = together
     return merged
 
 
-def _replaced(group: str, given: Mapping[str, Any]) -> set[str]:
+def _replaced(group: str, changes: Mapping[str, Any]) -> set[str]:
     """Return the options of a group that lose their meaning beside those that are given."""
-    if group == "data" and not given.keys().isdisjoint(("classes", "class_ids")):
+    if group == "data" and not changes.keys().isdisjoint(("classes", "class_ids")):
         return {*_CLASS_CHOICE}
-    if group == "similarity" and not given.keys().isdisjoint(FILE_OPTIONS):
+    if group == "similarity" and not changes.keys().isdisjoint(FILE_OPTIONS):
         return {*FILE_OPTIONS, *TEXT_OPTIONS}
-    if group == "similarity" and not given.keys().isdisjoint(TEXT_OPTIONS):
+    if group == "similarity" and not changes.keys().isdisjoint(TEXT_OPTIONS):
         return {*FILE_OPTIONS}
     return set()
 
@@ -116,25 +122,27 @@ def _replaced(group: str, given: Mapping[str, Any]) -> set[str]:
 def build_config(values: Mapping[str, Any]) -> ExperimentConfig:
     """Return a checked configuration from values; those of `execution` are left out."""
     _check_names(values, "option")
-    given = {name: it for name, it in values.items() if name != "execution" and it is not None}
+    options = {
+        name: value for name, value in values.items() if name != "execution" and value is not None
+    }
     for name in ("method", "dataset"):
-        value = given.get(name)
+        value = options.get(name)
         if value is None or (isinstance(value, (str, list, tuple)) and not value):
             raise UsageError(f"`{name}` is required.")
     for name in ("method", "protocol"):
-        value = given.get(name)
+        value = options.get(name)
         if isinstance(value, str):
-            given[name] = value.split(",")
-        if isinstance(given.get(name), (list, tuple)):
-            parts = (part.strip() if isinstance(part, str) else part for part in given[name])
-            given[name] = tuple(dict.fromkeys(parts))
-    if given.get("given_tasks") is not None:
-        given["given_tasks"] = task_text(given["given_tasks"])
-    if given.get("sequences", {}) != {}:
-        own = sequence_texts(given["sequences"])
-        given["sequences"] = own
-        given["protocol"] = tuple(dict.fromkeys([*given.get("protocol", ()), *own]))
-    return ExperimentConfig(**given)
+            options[name] = value.split(",")
+        if isinstance(options.get(name), (list, tuple)):
+            parts = (part.strip() if isinstance(part, str) else part for part in options[name])
+            options[name] = tuple(dict.fromkeys(parts))
+    if options.get("given_tasks") is not None:
+        options["given_tasks"] = task_text(options["given_tasks"])
+    if options.get("sequences", {}) != {}:
+        sequences = sequence_texts(options["sequences"])
+        options["sequences"] = sequences
+        options["protocol"] = tuple(dict.fromkeys([*options.get("protocol", ()), *sequences]))
+    return ExperimentConfig(**options)
 
 
 def config_text(config: ExperimentConfig) -> str:
@@ -153,7 +161,7 @@ def config_text(config: ExperimentConfig) -> str:
     names = dict.fromkeys(["method", "dataset", *changed])
     lines = [f"{name} = {_toml(changed[name])}" for name in names]
     for group, values in groups.items():
-        lines += ["", f"[{group}]", *(f"{name} = {_toml(it)}" for name, it in values.items())]
+        lines += ["", f"[{group}]", *(f"{name} = {_toml(value)}" for name, value in values.items())]
     return "\n".join(lines)
 
 

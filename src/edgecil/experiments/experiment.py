@@ -131,11 +131,11 @@ class Experiment(Entries[MethodRuns]):
             stored = store.identity()
             differences = store.worker_differences()
         usual = {name: str(stored[name]) for name in MACHINE if name in stored}
-        others = [
+        differing = [
             {name: text.partition(" instead of ")[0] for name, text in difference.items()}
             for difference in differences
         ]
-        return [usual, *({**usual, **other} for other in others)]
+        return [usual, *({**usual, **other} for other in differing)]
 
     @property
     def configs(self) -> tuple[ExperimentConfig, ...]:
@@ -146,8 +146,10 @@ class Experiment(Entries[MethodRuns]):
     @property
     def config(self) -> ExperimentConfig | None:
         """The configuration that was added last, but for repeats; None if another tool trained."""
-        asked = [own for own in self.configs if REPEATS not in own.sequences] or self.configs
-        return asked[-1] if asked else None
+        configs = self.configs
+        without_repeats = [config for config in configs if REPEATS not in config.sequences]
+        last = without_repeats or configs
+        return last[-1] if last else None
 
     @property
     def dataset(self) -> str:
@@ -239,7 +241,7 @@ class Experiment(Entries[MethodRuns]):
     def first_orders(self, count: int) -> tuple[ClassSequence, ...]:
         """Return the first orders of the protocol that was run first, whatever was run since."""
         first = self.sequences()[self.configs[0].protocol_names[0]]
-        return tuple(dict.fromkeys(it.sequence for it in first))[:count]
+        return tuple(dict.fromkeys(run.sequence for run in first))[:count]
 
     def failures(self) -> list[Failure]:
         """Return every task training that failed and has not succeeded since."""
@@ -403,9 +405,9 @@ class TrainingFailedError(EdgecilError):
         self.experiment = experiment
         self.__cause__ = LearnerTraceback(f"\n{failures[0].trace}")
         more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
-        others = "All other results are" if experiment.results() else "This is"
+        stored = "All other results are" if experiment.results() else "This is"
         super().__init__(
-            f"A training failed{more}: {str(failures[0]).rstrip('.')}. {others} stored in "
+            f"A training failed{more}: {str(failures[0]).rstrip('.')}. {stored} stored in "
             f"{experiment.directory}; run the experiment again with the same options to retry."
         )
 
@@ -459,6 +461,6 @@ def _with_classifier(rows: Sequence[LabelledRun], classifier: str) -> list[Label
         if result is not None:
             available[method] = result.classifiers
     if not any(classifier in names for names in available.values()):
-        names = dict.fromkeys(name for own in available.values() for name in own)
+        names = dict.fromkeys(name for of_method in available.values() for name in of_method)
         raise unknown_name_error("classifier", classifier, list(names))
     return [row for row in rows if classifier in available.get(row[0], ())]

@@ -42,7 +42,7 @@ def merge(directories: Sequence[str | Path], *, out: str | Path) -> Experiment:
     out = Path(out)
     for path in (*directories, out):
         check_path(Path(path))
-    sources = [it for it in map(Path, directories) if it.resolve() != out.resolve()]
+    sources = [path for path in map(Path, directories) if path.resolve() != out.resolve()]
     if not sources:
         raise UsageError("'directories' must name at least one experiment directory. Got none.")
     check_owner(out, "experiment")
@@ -52,7 +52,9 @@ def merge(directories: Sequence[str | Path], *, out: str | Path) -> Experiment:
         readers = [stack.enter_context(StoreReader(place)) for place in [*there, *sources]]
         _check_identities(readers)
         results, sequences = _join_results(readers), _join_sequences(readers)
-        workers = {node: unequal for it in readers for node, unequal in it.workers().items()}
+        workers = {
+            node: unequal for reader in readers for node, unequal in reader.workers().items()
+        }
         claim(out, "experiment")
         store = stack.enter_context(Store(out))
         for name, runs in sequences.items():

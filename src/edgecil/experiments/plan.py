@@ -50,8 +50,8 @@ class Plan:
         distinct = {sequence: seeds(sequence) for sequence in sequences}
         for method in methods:
             for repeat in range(max(map(len, distinct.values()), default=0)):
-                for sequence, own in distinct.items():
-                    self._add(Node(method, own[repeat], sequence.tasks))
+                for sequence, seeds_of_repeats in distinct.items():
+                    self._add(Node(method, seeds_of_repeats[repeat], sequence.tasks))
 
     @classmethod
     def of(cls, runs: Iterable[Node]) -> Plan:

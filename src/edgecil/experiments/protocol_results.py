@@ -85,7 +85,7 @@ def experiment_results(experiment: Experiment) -> ExperimentResults:
     by_order: dict[tuple[str, Prefix], list[RunResult]] = {}
     for result in sorted(experiment.results(), key=lambda result: result.seed):
         by_order.setdefault((result.method, result.sequence.tasks), []).append(result)
-    parts = [it for it in experiment.status().parts if not find_protocol(it.protocol).repeats]
+    parts = [part for part in experiment.status().parts if not find_protocol(part.protocol).repeats]
     methods = list(dict.fromkeys(part.method for part in parts))
     results = [
         _summarize(part.method, part.protocol, sequences.get(part.protocol, ()), by_order, metric)
@@ -128,7 +128,7 @@ def stated_accuracies(
         if any(getattr(data, name) != value for name, value in setup.images.items()):
             continue
         network = training.set.get(method, {}).get("backbone", training.backbone)
-        for stated in (it for it in setup.stated if it.weights == network):
+        for stated in (entry for entry in setup.stated if entry.weights == network):
             for metric, value in stated.values.items():
                 table = experiment.table(metric)
                 reached = table.orders(method).accuracies.tolist()
@@ -146,9 +146,12 @@ def _summarize(
     metric: str,
 ) -> ProtocolResults:
     runs = {run.label: by_order.get((method, run.sequence.tasks), []) for run in sequences}
-    numbers = ([result.metric(metric) for result in some] for some in runs.values())
-    given = ([value for value in some if value is not None] for some in numbers)
-    means = [fmean(some) for some in given if some]
+    means = []
+    for results in runs.values():
+        values = [result.metric(metric) for result in results]
+        defined = [value for value in values if value is not None]
+        if defined:
+            means.append(fmean(defined))
     return ProtocolResults(
         method=method,
         protocol=protocol,
@@ -158,7 +161,7 @@ def _summarize(
         std=pstdev(means) if means else None,
         min=min(means, default=None),
         max=max(means, default=None),
-        runs=tuple(_row(label, result) for label, some in runs.items() for result in some),
+        runs=tuple(_row(label, result) for label, results in runs.items() for result in results),
     )
 
 
@@ -171,7 +174,10 @@ def _row(label: str, result: RunResult) -> dict[str, Any]:
         "tasks": result.sequence.tasks,
         "metrics": {name: result.metric(name) for name in METRICS},
         "classifiers": {name: value for name, value in values.items() if value is not None},
-        "matrix": [[it for it in row if it == it] for row in result.matrix().tolist()],
+        "matrix": [
+            [accuracy for accuracy in row if accuracy == accuracy]
+            for row in result.matrix().tolist()
+        ],
         "seconds": result.seconds,
         "peak_memory": result.peak_memory,
     }

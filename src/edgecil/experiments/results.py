@@ -175,9 +175,9 @@ class RunResult:
         """Return the value of one of `METRICS`; None where it is undefined or was not reported."""
         metric, chosen = METRICS[name], self.choose(classifier)
         if self.reported:
-            given = self.reported[chosen].given.get(metric.name)
-            if given is not None:
-                return given
+            reported = self.reported[chosen].given.get(metric.name)
+            if reported is not None:
+                return reported
         value = float(metric.compute(self.counts(chosen)))
         return None if math.isnan(value) else value
 
@@ -296,7 +296,12 @@ class Reported:
     steps: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        values = (self.accuracy, self.last, self.average, *(it for row in self.rows for it in row))
+        values = (
+            self.accuracy,
+            self.last,
+            self.average,
+            *(accuracy for row in self.rows for accuracy in row),
+        )
         for value in values:
             if value is not None and not 0.0 <= value <= 100.0:
                 raise DataError(f"Accuracies must be in per cent, from 0 to 100. Got {value:g}.")

@@ -50,8 +50,8 @@ def class_values(
     """Return the metric of every class on its own in each run, (N,); None where it is unknown."""
     values: list[Floats | None] = [None] * len(results)
     for places, group in _groups(results):
-        known = [result.class_correct(classifier) for result in group]
-        has_all = [place for place, correct in enumerate(known) if correct is not None]
+        counts = [result.class_correct(classifier) for result in group]
+        has_all = [place for place, correct in enumerate(counts) if correct is not None]
         if not has_all:
             continue
         chosen = [group[place] for place in has_all]

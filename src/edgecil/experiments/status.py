@@ -127,8 +127,8 @@ class Status:
         if self.alive and self.running:
             task = min(self.running, key=lambda task: task.started)
             since = format_duration(time.time() - task.started)
-            one = f"{task.method}, task {len(task.tasks)}"
-            yield f"Running: {len(self.running)} at a time, the longest for {since} ({one})"
+            longest = f"{task.method}, task {len(task.tasks)}"
+            yield f"Running: {len(self.running)} at a time, the longest for {since} ({longest})"
         elif self.remaining and not self.alive:
             yield "Not running; run the experiment again with the same options to resume."
         if self.remaining and self.seconds_left is not None:
@@ -167,8 +167,8 @@ def read_status(store: StoreReader, configs: Sequence[ExperimentConfig]) -> Stat
     part = Execution(shard=progress.shard).part
     if configs and part is not None:
         last = configs[-1]
-        own = [it.sequence for name in last.protocol_names for it in sequences.get(name, ())]
-        wanted = set(Plan(last.method_names, last.seeds, own).shard(*part).runs)
+        planned = [run.sequence for name in last.protocol_names for run in sequences.get(name, ())]
+        wanted = set(Plan(last.method_names, last.seeds, planned).shard(*part).runs)
     lost = {failure.node for failure in failures}
     parts, missing = [], []
     shared = shares_seed(store)

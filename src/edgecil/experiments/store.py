@@ -142,7 +142,7 @@ class StoreReader:
             raise NoExperimentError(
                 f"{self.directory} is not an experiment: it contains no {DATABASE}."
             )
-        log, index = (self._path.with_name(f"{DATABASE}-{it}") for it in ("wal", "shm"))
+        log, index = (self._path.with_name(f"{DATABASE}-{suffix}") for suffix in ("wal", "shm"))
         if log.exists() and not index.exists():
             with tempfile.TemporaryDirectory(prefix="edgecil-") as folder:
                 for path in (self._path, log):
@@ -247,13 +247,13 @@ class StoreReader:
         Names that are not stored may be added. Differences in `allowed` names are returned.
         """
         stored = self.recorded_identity()
-        given = json.loads(json.dumps(identity))
+        plain = json.loads(json.dumps(identity))
         free = self.unused_identity()
         unequal = [
             difference
-            for name in given
+            for name in plain
             if name in stored and name not in free and not is_remark(name)
-            for difference in _differences(name, stored[name], given[name])
+            for difference in _differences(name, stored[name], plain[name])
         ]
         self._refuse([entry for entry in unequal if entry[0] not in allowed])
         return {name: f"{new} instead of {old}" for name, old, new in unequal}
@@ -488,7 +488,7 @@ class Store(StoreReader):
         """Delete results that differ from their checksums; they are trained again."""
         query = f"SELECT rowid, {', '.join(TABLES['nodes'])}, checksum FROM nodes"
         rows = self._database.execute(query)
-        damaged = [(row,) for row, *own, checksum in rows if checksum_of(own) != checksum]
+        damaged = [(row,) for row, *values, checksum in rows if checksum_of(values) != checksum]
         if damaged:
             with self._database:
                 self._database.executemany("DELETE FROM nodes WHERE rowid = ?", damaged)
@@ -544,33 +544,40 @@ class Store(StoreReader):
         runs = list(runs)
         earlier = self.sequences().get(protocol, [])
         stored = {run.label: run.sequence for run in earlier}
-        given = {run.label: run.sequence for run in runs}
+        sequences = {run.label: run.sequence for run in runs}
         self._refuse(
             [
                 (f"protocol {protocol}.{label}", str(stored[label]), str(sequence))
-                for label, sequence in given.items()
+                for label, sequence in sequences.items()
                 if stored.get(label, sequence) != sequence
             ]
         )
         if keep == "all":
-            given = {**stored, **given}
-        elif stored.keys() - given.keys():
+            sequences = {**stored, **sequences}
+        elif stored.keys() - sequences.keys():
             finished = {node.prefix for node in (*self.done(), *self.whole_runs())}
             kept = (run.label for run in earlier if run.sequence.tasks in finished)
-            given |= {label: stored[label] for label in kept}
+            sequences |= {label: stored[label] for label in kept}
         with self._writing():
             self._database.execute("DELETE FROM sequences WHERE protocol = ?", (protocol,))
             self._write(
                 "sequences",
-                [(protocol, label, sequence.arranged_text) for label, sequence in given.items()],
+                [
+                    (protocol, label, sequence.arranged_text)
+                    for label, sequence in sequences.items()
+                ],
             )
             source: dict[str, Any] = {}
             for run in runs:
                 source |= run.source or {}
                 if run.optimum is not None:
-                    found = run.optimum.certificate
-                    source["objective"] = found.objective
-                    source[run.label] = {"z": found.z, "gap": found.gap, "exact": found.exact}
+                    certificate = run.optimum.certificate
+                    source["objective"] = certificate.objective
+                    source[run.label] = {
+                        "z": certificate.z,
+                        "gap": certificate.gap,
+                        "exact": certificate.exact,
+                    }
                 if run.transcript is not None:
                     source["model"] = run.transcript["model"]
                     path = self.directory / "transcripts" / f"{protocol}-{run.label}.json"

@@ -140,15 +140,15 @@ TRACKERS: dict[str, Callable[[str, Iterable[RunResult]], None]] = {
 
 def open_trackers(**targets: str | Path | None) -> list[Tracker]:
     """Return the trackers of `TRACKERS` that have a target; None for none."""
-    given = {name: str(it) for name, it in targets.items() if it is not None}
-    for package in given.keys() - {"jsonl"}:
+    texts = {name: str(target) for name, target in targets.items() if target is not None}
+    for package in texts.keys() - {"jsonl"}:
         try:
             import_module(package)
         except ModuleNotFoundError as error:
             raise PrerequisiteError(
                 f"The tracker {package!r} requires the package: run pip install {package}."
             ) from error
-    return [partial(TRACKERS[name], target) for name, target in given.items()]
+    return [partial(TRACKERS[name], target) for name, target in texts.items()]
 
 
 def _origin(result: RunResult) -> dict[str, Any]:

@@ -169,35 +169,35 @@ def check(
         root = Data.options_in(options.get("data")).get("root")
         return Check(tuple(check_similarities(config, root)))
     request = read_request(config, {"dataset": dataset, **options}, out=out, overwrite=overwrite)
-    found = Requirements()
-    _note_packages(request, found)
-    inspection = inspect(request.config, found)
-    _note_device(request, found)
-    with found.trying("directory"):
+    requirements = Requirements()
+    _note_packages(request, requirements)
+    inspection = inspect(request.config, requirements)
+    _note_device(request, requirements)
+    with requirements.trying("directory"):
         check_owner(request.out, "experiment")
     if inspection is None:
-        return Check(tuple(found))
+        return Check(tuple(requirements))
     if request.goal is not None and inspection.config.budget is not None:
         budget = min(inspection.config.budget, inspection.space.size)
         inspection = replace(inspection, config=replace(inspection.config, budget=budget))
     for name in dict.fromkeys(inspection.networks.values()):
-        with found.trying(f"backbone {name}"):
-            found.add_backbone(name)
-    return _check_plan(request, inspection, found, end)
+        with requirements.trying(f"backbone {name}"):
+            requirements.add_backbone(name)
+    return _check_plan(request, inspection, requirements, end)
 
 
 def _check_plan(
-    request: RunRequest, inspection: Inspection, found: Requirements, end: float
+    request: RunRequest, inspection: Inspection, requirements: Requirements, end: float
 ) -> Check:
     """Return what remains to be done; trials may last until `end`."""
     orders = inspection.expected_orders()
     plan = _plan(request, inspection, orders)
     stored = _Stored()
     if not request.overwrite:
-        with found.trying("directory"), suppress(NoExperimentError):
+        with requirements.trying("directory"), suppress(NoExperimentError):
             stored = _read_stored(inspection, request.out)
     remaining = [node for node in plan if node not in stored.finished]
-    trials = _try_unmeasured(inspection, plan, remaining, stored, found, end)
+    trials = _try_unmeasured(inspection, plan, remaining, stored, requirements, end)
     expected = expected_durations(remaining, stored.seconds, plan, trials)
     measured = {node.method for node in stored.seconds} | {
         name for name, trial in trials.items() if trial.seconds
@@ -216,15 +216,18 @@ def _check_plan(
     by_threads = max(1, cores() // training.threads) if training.device != "cuda" else 1
     workers = request.execution.workers or by_threads
     states = workers * max(max((len(run.prefix) for run in plan.runs), default=1) - 1, 0)
-    sizes = [*stored.state_sizes, *(it.state_size for it in trials.values() if it.state_size)]
+    sizes = [
+        *stored.state_sizes,
+        *(trial.state_size for trial in trials.values() if trial.state_size),
+    ]
     sizes = sizes or _network_sizes(inspection)
     disk = None
     if sizes or not states:
         disk = states * max(sizes, default=0) + _ROW * len(plan)
         free = _free_space(request.out)
-        found.add("disk", f"{free / 1e9:,.1f} GB are free", free > disk)
+        requirements.add("disk", f"{free / 1e9:,.1f} GB are free", free > disk)
     return Check(
-        tuple(found),
+        tuple(requirements),
         tuple(parts),
         {name: len(sequences) for name, sequences in orders.items()},
         workers,
@@ -250,16 +253,18 @@ def _try_unmeasured(
     plan: Plan,
     remaining: Sequence[Node],
     stored: _Stored,
-    found: Requirements,
+    requirements: Requirements,
     end: float,
 ) -> dict[str, MethodTrial]:
     """Try the methods of which nothing is stored, if nothing is missing."""
     measured = {node.method for node in stored.seconds}
     waiting = {node.method for node in remaining}
     methods = [root.method for root in plan.roots if root.method in waiting - measured]
-    is_ready = inspection.opened is not None and all(it.available for it in found)
+    is_ready = inspection.opened is not None and all(
+        requirement.available for requirement in requirements
+    )
     if methods and is_ready:
-        with found.trying("methods"):
+        with requirements.trying("methods"):
             return try_methods(inspection, plan, list(dict.fromkeys(methods)), end)
     return {}
 
@@ -270,34 +275,36 @@ def _has_similarities(config: str | Path) -> bool:
     return is_toml and read_experiment_file(config)[0].verb == COMPARE_SIMILARITIES
 
 
-def _note_packages(request: RunRequest, found: Requirements) -> None:
+def _note_packages(request: RunRequest, requirements: Requirements) -> None:
     """Note missing packages; with all of them, use the kernels of a run."""
     training = request.config.training
     missing = missing_packages(TRAINING)
     if missing:
-        found.add("packages", f"{' and '.join(missing)}: pip install 'edgecil[train]'", False)
+        requirements.add(
+            "packages", f"{' and '.join(missing)}: pip install 'edgecil[train]'", False
+        )
     else:
         use_portable_kernels(precision=training.precision, device=training.device)
 
 
-def _note_device(request: RunRequest, found: Requirements) -> None:
+def _note_device(request: RunRequest, requirements: Requirements) -> None:
     """Note the device that trains."""
     if missing_packages(TRAINING):
         return
     device = request.config.training.device
-    with found.trying("device"):
+    with requirements.trying("device"):
         if request.execution.executor == "ray":
-            found.add(f"device {device}", "of the Ray cluster")
+            requirements.add(f"device {device}", "of the Ray cluster")
             return
         device = choose_device(device)
         if not device.startswith("cuda"):
-            found.add(f"device {device}", f"{cores()} processor cores, no GPU is used")
+            requirements.add(f"device {device}", f"{cores()} processor cores, no GPU is used")
             return
         import torch
 
         free, total = torch.cuda.mem_get_info()
         room = f"{free / 1e9:.0f} of {total / 1e9:.0f} GB"
-        found.add(f"device {device}", f"{torch.cuda.get_device_name()}, {room}")
+        requirements.add(f"device {device}", f"{torch.cuda.get_device_name()}, {room}")
 
 
 @dataclass(frozen=True)

@@ -20,15 +20,15 @@ def check_similarities(source: str | Path, root: str | Path | None = None) -> Re
         root: directory of the dataset's images.
     """
     described = read_described(source)
-    found = Requirements()
+    requirements = Requirements()
     classes = find_classes(described.dataset)
-    with found.trying("tasks"):
+    with requirements.trying("tasks"):
         sizes = SequenceSpace.choose(len(classes), **described.tasks).sizes
-        found.add("tasks", f"{len(sizes)} tasks of {len(classes)} classes")
+        requirements.add("tasks", f"{len(sizes)} tasks of {len(classes)} classes")
     if any("images" in options for options in described.options.values()):
-        found.add_dataset(described.dataset, root)
+        requirements.add_dataset(described.dataset, root)
     for name, options in described.options.items():
-        with found.trying(f"similarity {name}"):
+        with requirements.trying(f"similarity {name}"):
             if "names" in options:
                 find_classes(described.dataset, options["names"])
             if "captions" in options:
@@ -39,12 +39,12 @@ def check_similarities(source: str | Path, root: str | Path | None = None) -> Re
         if "images" not in options
     }
     for encoder, weights in encoders:
-        found.add_encoder(encoder, weights)
+        requirements.add_encoder(encoder, weights)
     networks = dict.fromkeys(
         options.get("images", PIXELS) for options in described.options.values()
     )
     for network in networks:
         if network != PIXELS:
-            with found.trying(f"backbone {network}"):
-                found.add_backbone(network)
-    return found
+            with requirements.trying(f"backbone {network}"):
+                requirements.add_backbone(network)
+    return requirements

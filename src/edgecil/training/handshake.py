@@ -60,12 +60,12 @@ def gpu_identity(device: str) -> dict[str, str]:
     return {"gpu": torch.cuda.get_device_name(device)} if device.startswith("cuda") else {}
 
 
-def differences(expected: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+def differences(expected: Mapping[str, str], actual: Mapping[str, str]) -> dict[str, str]:
     """Return what differs, by name, as `given instead of expected`."""
     return {
-        name: f"{given.get(name)} instead of {expected.get(name)}"
-        for name in {**expected, **given}
-        if given.get(name) != expected.get(name)
+        name: f"{actual.get(name)} instead of {expected.get(name)}"
+        for name in {**expected, **actual}
+        if actual.get(name) != expected.get(name)
     }
 
 

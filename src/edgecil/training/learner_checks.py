@@ -82,9 +82,9 @@ def check_learner(
     return LearnerChecks(len(sample), changed)
 
 
-def count_different(labels: Labels, others: Labels) -> int:
+def count_different(labels: Labels, again: Labels) -> int:
     """Return how many labels differ, of the classifier that has the most."""
-    counts = [int((labels[classifier] != others[classifier]).sum()) for classifier in labels]
+    counts = [int((labels[classifier] != again[classifier]).sum()) for classifier in labels]
     return max(counts, default=0)
 
 

@@ -115,9 +115,9 @@ def load(
         "threads": config.training.threads,
         **settings_identity(learners),
         **{
-            f"code of {name}": it.entry.identity
-            for name, it in learners.items()
-            if it.entry.identity
+            f"code of {name}": learner.entry.identity
+            for name, learner in learners.items()
+            if learner.entry.identity
         },
     }
     every_sequence = [run.sequence for runs in sequences.values() for run in runs]
@@ -167,7 +167,9 @@ def load_context(
     if images.shape != inspection.shape:  # of files that had to be decoded
         entries = [learner.entry for learner in learners.values()]
         learners = configure_learners(entries, config, images.shape)
-    own_networks = [it.network for it in learners.values() if it.entry.source is None]
+    own_networks = [
+        learner.network for learner in learners.values() if learner.entry.source is None
+    ]
     dataset, shape = fit_images(
         images, own_networks, image_size=data.image_size, preparation=data.preparation
     )
@@ -191,7 +193,11 @@ def load_context(
         environment,
         {name: learner.settings for name, learner in learners.items()},
         training.threads,
-        {name: it.entry for name, it in learners.items() if it.entry.source is not None},
+        {
+            name: learner.entry
+            for name, learner in learners.items()
+            if learner.entry.source is not None
+        },
         backbones=networks,
         models={name: find_model(name) for name in networks.values() if is_slot_model(name)},
     )

@@ -84,15 +84,19 @@ class WorkerContext:
         if self.expected is None:
             return {}
         scenario = self.scenario if "dataset" in self.expected else None
-        given = worker_identity(self.networks, scenario, here=True)
-        return differences(self.expected, given | gpu_identity(self.environment.device))
+        actual = worker_identity(self.networks, scenario, here=True)
+        return differences(self.expected, actual | gpu_identity(self.environment.device))
 
     @property
     def interactive(self) -> list[str]:
         """Learners and networks that only this process has: a notebook defines their code."""
         entries = self.methods.values()
-        names = [it.name for it in entries if it.source is not None and it.source.is_interactive]
-        return names + [it.text for it in self.models.values() if it.is_interactive]
+        names = [
+            entry.name
+            for entry in entries
+            if entry.source is not None and entry.source.is_interactive
+        ]
+        return names + [model.text for model in self.models.values() if model.is_interactive]
 
     @property
     def networks(self) -> tuple[str, ...]:
@@ -449,10 +453,12 @@ def _count(
     seen = torch.tensor(method.seen, device=images.labels.device)
     answers = {name: seen[labels[name].to(seen.device)] for name in method.classifiers}
     correct = {
-        name: _count_classes(images.labels[own == images.labels], node)
-        for name, own in answers.items()
+        name: _count_classes(images.labels[named == images.labels], node)
+        for name, named in answers.items()
     }
-    confusion = {name: _count_confusion(images.labels, own, node) for name, own in answers.items()}
+    confusion = {
+        name: _count_confusion(images.labels, named, node) for name, named in answers.items()
+    }
     return correct, _count_classes(images.labels, node), confusion
 
 
@@ -468,9 +474,11 @@ def _count_confusion(labels: torch.Tensor, answers: torch.Tensor, node: Node) ->
     for place, task in enumerate(node.prefix):
         task_of[list(task)] = place
     wrong = answers != labels
-    own, named = (task_of[classes[wrong].cpu()] for classes in (labels, answers))
-    sides = (named < own, named == own, named > own)
-    counts = (torch.bincount(own[side], minlength=len(node.prefix)).tolist() for side in sides)
+    task_of_label, named = (task_of[classes[wrong].cpu()] for classes in (labels, answers))
+    sides = (named < task_of_label, named == task_of_label, named > task_of_label)
+    counts = (
+        torch.bincount(task_of_label[side], minlength=len(node.prefix)).tolist() for side in sides
+    )
     return tuple(zip(*counts, strict=True))
 
 

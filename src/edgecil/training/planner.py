@@ -103,7 +103,9 @@ class Inspection:
     def drawn_protocols(self) -> dict[str, int | None]:
         """Return the protocols that draw sequences, with their own budgets."""
         protocols = parse_protocols(self.config.protocol, user_sequences=self.config.sequences)
-        return {name: own for name, own in protocols.items() if name not in self.config.sequences}
+        return {
+            name: budget for name, budget in protocols.items() if name not in self.config.sequences
+        }
 
     def given_sequences(self) -> dict[str, list[LabelledSequence]]:
         """Return the sequences that the user gave."""
@@ -160,31 +162,34 @@ def inspect(
         requirements: a list for what is found and what is missing; without it, the first problem is
             an error.
     """
-    found = Requirements(strict=True) if requirements is None else requirements
-    config, entries = _find_methods(config, found)
-    opened = found.add_dataset(config.dataset, config.data.root)
+    if requirements is None:
+        requirements = Requirements(strict=True)
+    config, entries = _find_methods(config, requirements)
+    opened = requirements.add_dataset(config.dataset, config.data.root)
     try:
         every = dataset_classes(config.dataset).labels if opened is None else opened.names
     except EdgecilError:
-        _note_encoder(config, found)
+        _note_encoder(config, requirements)
         return None
     ids = config.data.select(len(every))
-    if opened is not None and requirements is not None:  # a run inspects decoded inputs
-        _note_doubts(opened, ids, config.data, found)
+    if opened is not None and not requirements.is_strict:  # a run inspects decoded inputs
+        _note_doubts(opened, ids, config.data, requirements)
     name = config.dataset if opened is None else opened.name
     classes = ClassList(name, tuple(every[index] for index in ids))
     config = config.suited_to(config.space(classes.labels))
     shape = _expected_shape(opened, config)
-    similarity = _choose_similarity(config, classes, has_vectors=len(shape) == 1, found=found)
+    similarity = _choose_similarity(
+        config, classes, has_vectors=len(shape) == 1, requirements=requirements
+    )
     learners: dict[str, ConfiguredMethod] = {}
     for entry in entries:
-        with found.trying("methods"):
+        with requirements.trying("methods"):
             learners |= configure_learners([entry], config, shape)
     return Inspection(config, learners, opened, ids, classes, shape, similarity)
 
 
 def _find_methods(
-    config: ExperimentConfig, found: Requirements
+    config: ExperimentConfig, requirements: Requirements
 ) -> tuple[ExperimentConfig, list[MethodEntry]]:
     """Return the configuration with registered names, and the methods; none without torch."""
     protocols = parse_protocols(config.protocol, user_sequences=config.sequences)
@@ -195,12 +200,12 @@ def _find_methods(
 
     entries: list[MethodEntry] = []
     for spec in config.method:
-        with found.trying(f"method {spec}"):
+        with requirements.trying(f"method {spec}"):
             entries.append(get_method(spec))
     if len(entries) < len(config.method):
         return config, entries
     names = {text: entry.name for entry in entries for text in (entry.spec, entry.name)}
-    with found.trying("methods"):
+    with requirements.trying("methods"):
         settings = {
             names.get(text) or get_method(text).name: changes
             for text, changes in config.training.set.items()
@@ -216,7 +221,9 @@ def _find_methods(
     return config, entries
 
 
-def _note_doubts(opened: Dataset | Items, ids: Ints, data: Data, found: Requirements) -> None:
+def _note_doubts(
+    opened: Dataset | Items, ids: Ints, data: Data, requirements: Requirements
+) -> None:
     """Note what is doubtful about the data, of image files without decoding them."""
     integrity = (
         inspect_dataset(opened.take(ids))
@@ -224,9 +231,9 @@ def _note_doubts(opened: Dataset | Items, ids: Ints, data: Data, found: Requirem
         else inspect_files(opened, ids)
     )
     if integrity is not None:
-        with found.trying("data"):
+        with requirements.trying("data"):
             for sentence in doubts_about(integrity, data.allow_leak):
-                found.add("data", sentence)
+                requirements.add("data", sentence)
 
 
 def _expected_shape(opened: Dataset | Items | None, config: ExperimentConfig) -> tuple[int, ...]:
@@ -246,7 +253,7 @@ def _expected_shape(opened: Dataset | Items | None, config: ExperimentConfig) ->
 
 
 def _choose_similarity(
-    config: ExperimentConfig, classes: ClassList, *, has_vectors: bool, found: Requirements
+    config: ExperimentConfig, classes: ClassList, *, has_vectors: bool, requirements: Requirements
 ) -> SimilarityChoice:
     """Return which similarity protocols use.
 
@@ -262,31 +269,37 @@ def _choose_similarity(
         return SimilarityChoice(uses_means=uses_means)
     if file is not None:
         values = None
-        with found.trying(f"similarity {file}"):
+        with requirements.trying(f"similarity {file}"):
             values = experiment_similarity(config, classes)
-            found.add(f"similarity {file}", f"{len(values)} classes, matched to the dataset's")
+            requirements.add(
+                f"similarity {file}", f"{len(values)} classes, matched to the dataset's"
+            )
         return SimilarityChoice(values)
     if options.changed().keys() - {"template"}:  # it was asked for, and encoding may take long
-        _note_encoder(config, found)
+        _note_encoder(config, requirements)
         return SimilarityChoice(from_texts=True, uses_means=uses_means)
     try:
         values = experiment_similarity(config, classes)
     except PrerequisiteError as error:
-        found.add("similarity", f"that of class means of the inputs: {error}")
+        requirements.add("similarity", f"that of class means of the inputs: {error}")
         return SimilarityChoice(from_inputs=str(error), uses_means=uses_means)
-    _note_encoder(config, found)
+    _note_encoder(config, requirements)
     return SimilarityChoice(values, uses_means=uses_means)
 
 
-def _note_encoder(config: ExperimentConfig, found: Requirements) -> None:
+def _note_encoder(config: ExperimentConfig, requirements: Requirements) -> None:
     """Note the text encoder that a protocol needs."""
-    if found.is_strict:
+    if requirements.is_strict:
         return
     drawn = [PROTOCOLS[name] for name in config.protocol_names if name not in config.sequences]
     options = config.similarity
-    if options.file or options.embeddings or not any(it.needs_similarity for it in drawn):
+    if (
+        options.file
+        or options.embeddings
+        or not any(protocol.needs_similarity for protocol in drawn)
+    ):
         return
-    found.add_encoder(options.encoder, options.weights)
+    requirements.add_encoder(options.encoder, options.weights)
 
 
 def configure_learners(
@@ -307,8 +320,8 @@ def choose_network(entry: MethodEntry, config: ExperimentConfig, shape: tuple[in
     """Return the network of a method: its own, that of all, or the default for the data."""
     from edgecil.backbones.named import canonical_backbone, check_backbone, default_backbone
 
-    own = config.training.set.get(entry.name, {}).get("backbone")
-    chosen = own or config.training.backbone
+    of_method = config.training.set.get(entry.name, {}).get("backbone")
+    chosen = of_method or config.training.backbone
     if chosen is not None:
         check_backbone(chosen)
     return canonical_backbone(chosen or default_backbone(shape, frozen=entry.pretrained))

@@ -33,20 +33,20 @@ def _fill(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, A
     """Return the values with defaults in place of those that are not given."""
     filled = dict(values)
     for name, default in defaults.items():
-        given = values.get(name)
+        value = values.get(name)
         if name not in GROUPS:
-            filled[name] = default if given is None else given
+            filled[name] = default if value is None else value
             continue
-        own = GROUPS[name].options_in(given)
-        from_file = name == "similarity" and not own.keys().isdisjoint(FILE_OPTIONS)
-        filled[name] = own if from_file else {**default, **own}
+        options = GROUPS[name].options_in(value)
+        from_file = name == "similarity" and not options.keys().isdisjoint(FILE_OPTIONS)
+        filled[name] = options if from_file else {**default, **options}
     return filled
 
 
 def _methods(values: Mapping[str, Any]) -> list[str]:
     """Return the names of the methods, without those that are not edgecil's."""
-    given = values.get("method") or ()
-    specs = given.split(",") if isinstance(given, str) else given
+    methods = values.get("method") or ()
+    specs = methods.split(",") if isinstance(methods, str) else methods
     texts = [spec.strip() for spec in specs if isinstance(spec, str) and ":" not in spec]
     return [get_method(text).name for text in texts]
 
@@ -74,23 +74,26 @@ def _with_setups(values: dict[str, Any]) -> dict[str, Any]:
     if alone is not None:
         values = _fill(values, {"method": [alone.method], "dataset": alone.dataset})
     dataset = values.get("dataset")
-    found = (find_setup(method, name, dataset) for method in _methods(values))
-    setups = [setup for setup in found if setup is not None and setup.dataset == dataset]
+    published = (find_setup(method, name, dataset) for method in _methods(values))
+    setups = [setup for setup in published if setup is not None and setup.dataset == dataset]
     if not setups:
         return values
     networks = {setup.method: setup.backbone for setup in setups}
     if len(set(networks.values())) == 1:
         values = _fill(values, {"training": {"backbone": setups[0].backbone}})
     elif "backbone" not in (training := Training.options_in(values.get("training"))):
-        own = training.get("set", {})
-        both = {it: {"backbone": networks[it], **own.get(it, {})} for it in networks}
-        values = {**values, "training": {**training, "set": {**own, **both}}}
-    images, given = _images(setups), Data.options_in(values.get("data"))
+        of_methods = training.get("set", {})
+        both = {
+            method: {"backbone": networks[method], **of_methods.get(method, {})}
+            for method in networks
+        }
+        values = {**values, "training": {**training, "set": {**of_methods, **both}}}
+    images, data = _images(setups), Data.options_in(values.get("data"))
     for key, value in images.items():
-        if given.get(key, value) != value:
+        if data.get(key, value) != value:
             warn(
                 f"The setup {setups[0].name!r} was published with {key} {value}. Got "
-                f"{given[key]}, so the stated accuracy does not apply."
+                f"{data[key]}, so the stated accuracy does not apply."
             )
     return _fill(values, {"data": images})
 

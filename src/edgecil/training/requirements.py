@@ -112,16 +112,16 @@ def describe_counts(name: str, train: int, test: int, notes: Sequence[str] = ())
     for whose, expected in published.items():
         if (train, test) == expected:
             return f"{counts}, the {whose} split"
-    listed = " or ".join(f"{a:,} and {b:,} ({whose})" for whose, (a, b) in published.items())
-    return f"{counts}; published: {listed}. Results are of another split"
+    splits = " or ".join(f"{a:,} and {b:,} ({whose})" for whose, (a, b) in published.items())
+    return f"{counts}; published: {splits}. Results are of another split"
 
 
 def with_caches(sentence: str) -> str:
     """Add the weight files in the caches of CLIP and torch, which can be given by their path."""
     torch_home = Path(os.environ.get("TORCH_HOME") or user_cache() / "torch")
     folders = (user_cache() / "clip", torch_home / "hub" / "checkpoints")
-    files = [path for it in folders if it.is_dir() for path in sorted(it.iterdir())]
-    listed = [str(path) for path in files if path.suffix in _WEIGHTS]
-    if not listed:
+    files = [path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir())]
+    weights = [str(path) for path in files if path.suffix in _WEIGHTS]
+    if not weights:
         return sentence
-    return f"{sentence} Weights in caches, to be given by their path: {', '.join(listed)}."
+    return f"{sentence} Weights in caches, to be given by their path: {', '.join(weights)}."

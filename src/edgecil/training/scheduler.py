@@ -245,7 +245,9 @@ class _Queue:
     def finish(self, node: Node) -> None:
         """Mark a node as trained: its children become ready."""
         self._remaining.discard(node)
-        self.ready += [it for it in reversed(self._children(node)) if it not in self._running]
+        self.ready += [
+            child for child in reversed(self._children(node)) if child not in self._running
+        ]
         if node.parent is not None:
             self._parents.add(node.parent)
 

@@ -61,8 +61,8 @@ def try_methods(
     inputs = int(np.isin(labels, ids).sum())
     part = None
     if not isinstance(opened, Dataset):
-        some = _first_items(opened, max(2, _FILES // len(ids)))
-        part = some.read(ids, inspection.config.data.image_size)
+        first_items = _first_items(opened, max(2, _FILES // len(ids)))
+        part = first_items.read(ids, inspection.config.data.image_size)
     elif len(labels) > _WHOLE:
         part = opened.take(ids[: max(1, _ARRAYS * len(ids) // inputs)])
     _, context, _ = load_context(inspection, images=part)
@@ -91,10 +91,10 @@ def expected_durations(
     trials: Mapping[str, MethodTrial],
 ) -> dict[Node, float]:
     """Return the expected seconds of task trainings, from stored durations and from trials."""
-    known = dict(measured)
+    durations = dict(measured)
     for method, trial in trials.items():
-        known |= dict(zip(first_run(plan, method).path, trial.seconds, strict=False))
-    expected = expected_seconds(remaining, known)
+        durations |= dict(zip(first_run(plan, method).path, trial.seconds, strict=False))
+    expected = expected_seconds(remaining, durations)
     first_nodes = {(node.method, node.prefix[-1]): node for node in expected}
     for (method, _), node in first_nodes.items():
         if method in trials:

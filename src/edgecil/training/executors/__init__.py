@@ -73,11 +73,11 @@ def get_executor(execution: Execution, context: WorkerContext, folder: Path) -> 
         raise UsageError("`address` requires the executor 'ray'. Got the executor 'local'.")
     from edgecil.training.executors.local import InProcess, WorkerPool
 
-    own = context.environment.device
-    devices = execution.devices or (None if own == "cpu" else (own,))
+    device = context.environment.device
+    devices = execution.devices or (None if device == "cpu" else (device,))
     workers = 1 if interactive else workers
     placement = place(devices, workers=workers, per_device=share, threads=context.threads)
-    here = bool(interactive) or suits(own)
+    here = bool(interactive) or suits(device)
     if placement.devices == ("cpu",) and placement.capacity == 1 and timeout is None and here:
         return InProcess(context)
     return WorkerPool(context, placement, timeout=timeout)

@@ -96,7 +96,8 @@ class WorkerPool:
         """Return the next job to end; None if none ends within a second."""
         self._start_jobs()
         busy = [worker for worker in self._workers if worker.job is not None]
-        wait([it for worker in busy for it in (worker.connection, worker.process.sentinel)], _TICK)
+        handles = [end for worker in busy for end in (worker.connection, worker.process.sentinel)]
+        wait(handles, _TICK)
         for worker in busy:
             has_ended = worker.receive()
             late = worker.begun is not None and time.monotonic() - worker.begun > self._timeout
@@ -112,7 +113,9 @@ class WorkerPool:
         job, outcomes, last = worker.job, worker.outcomes, worker.outcomes.last
         assert job is not None
         assert last is not None
-        running = sum(it.job is not None and it.device == worker.device for it in self._workers)
+        running = sum(
+            other.job is not None and other.device == worker.device for other in self._workers
+        )
         worker.job = None
         if not worker.alive or last.out_of_memory:  # a new process has none of its memory
             self._workers.remove(worker)
@@ -137,7 +140,7 @@ class WorkerPool:
             )
             outcomes.drop_last()
             return Finished(job, outcomes.by_chain)
-        alone = sum(it.device == worker.device for it in self._workers) == 1
+        alone = sum(other.device == worker.device for other in self._workers) == 1
         self._placement.learn(worker.device, last.memory, last.room if alone else 0)
         return Finished(job, outcomes.by_chain)
 
@@ -148,13 +151,15 @@ class WorkerPool:
             if device is None:
                 return
             job = self._queued[0]
-            idle = [it for it in self._workers if it.job is None and it.device == device]
+            idle = [
+                other for other in self._workers if other.job is None and other.device == device
+            ]
             if not idle:
                 idle = [_Worker(self._context, device)]
                 self._workers += idle
             # The state before the job may be in a worker's memory.
             before = job.first.parent
-            worker = next((it for it in idle if before and before in it.trained), idle[0])
+            worker = next((other for other in idle if before and before in other.trained), idle[0])
             worker.begin(self._queued.popleft())
 
     def close(self) -> None:
