@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import edgecil
 from edgecil.errors import UsageError
 from edgecil.experiments.protocol_results import experiment_results
 from edgecil.sequences import ClassSequence, SequenceSpace
-from edgecil.training.until import check_goal, parse_goal
+from edgecil.training.until import FIRST_LOOK, check_goal, next_look, parse_goal
 from tests.grouped import train
 from tests.toys import save_toy
 
@@ -74,6 +75,15 @@ def test_four_orders_decide_nothing() -> None:
 def options(toy: dict[str, Any], tmp_path: Path) -> dict[str, Any]:
     dataset = save_toy(tmp_path / "six.npz", classes=6, train=4)
     return {**toy, "method": "finetune", "dataset": dataset, "tasks": 3, "epochs": 1}
+
+
+def test_looks_become_rarer_so_that_many_orders_cost_few_calls() -> None:
+    looks = [FIRST_LOOK]
+    while looks[-1] < 10_820:
+        looks.append(next_look(looks[-1]))
+    assert looks[:16] == list(range(5, 21))
+    assert len(looks) < 100
+    assert all(later <= 1.1 * earlier for earlier, later in pairwise(looks[15:]))
 
 
 @pytest.mark.slow

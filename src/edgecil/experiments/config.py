@@ -100,7 +100,9 @@ class Training(Options):
     def __post_init__(self) -> None:
         object.__setattr__(self, "backbone", _as_text(self.backbone))
         if isinstance(self.set, Mapping):
-            object.__setattr__(self, "set", {name: _texts(it) for name, it in self.set.items()})
+            object.__setattr__(
+                self, "set", {name: _texts(settings) for name, settings in self.set.items()}
+            )
         super().__post_init__()
 
 
@@ -160,7 +162,7 @@ class Execution(Options):
         False,
     )
     until: str | None = option(
-        "add random class orders one at a time until this is decided: `icarl - ewc > 0`, "
+        "add random class orders until this is decided: `icarl - ewc > 0`, "
         "`icarl > 60`, `icarl ± 0.5`, or `mean ± 0.5` for every method; at most `budget` orders, "
         "30 by default",
         metavar="GOAL",

@@ -40,7 +40,7 @@ from edgecil.sequences.user_sequences import UserSequence
 from edgecil.similarity import save_similarity
 from edgecil.similarity.build import SimilaritySource
 from edgecil.training.main_guard import refuse_while_importing
-from edgecil.training.until import FIRST_LOOK, Goal, check_goal, parse_goal
+from edgecil.training.until import FIRST_LOOK, Goal, check_goal, next_look, parse_goal
 
 if TYPE_CHECKING:
     from edgecil.experiments.store import Store
@@ -198,8 +198,10 @@ def read_request(
     overwrite = bool(values.get("overwrite") if overwrite is None else overwrite)
     goal = None if execution.until is None else parse_goal(execution.until)
     if goal is not None:
-        given = merge_options(values, options).get("protocol") is not None
-        experiment = for_goal(goal, experiment, folder, given=given, overwrite=overwrite)
+        has_protocol = merge_options(values, options).get("protocol") is not None
+        experiment = for_goal(
+            goal, experiment, folder, has_protocol=has_protocol, overwrite=overwrite
+        )
     return RunRequest(experiment, execution, folder, overwrite, goal, is_default_folder)
 
 
@@ -229,12 +231,12 @@ def run_request(
 
 
 def for_goal(
-    goal: Goal, config: ExperimentConfig, out: Path, *, given: bool, overwrite: bool
+    goal: Goal, config: ExperimentConfig, out: Path, *, has_protocol: bool, overwrite: bool
 ) -> ExperimentConfig:
     """Return the configuration of a run that adds random orders, at most as many as its budget."""
     from edgecil.methods import get_method  # it imports torch
 
-    chosen = config.protocol if given else (RANDOM.name,)
+    chosen = config.protocol if has_protocol else (RANDOM.name,)
     budgets = parse_protocols(chosen, user_sequences=config.sequences)
     random = all(find_protocol(name).independent for name in budgets)
     if len(budgets) != 1 or not random or config.sequences:
@@ -248,18 +250,21 @@ def for_goal(
     for name in goal.methods:
         if name not in available:
             raise unknown_name_error("method in `until`", name, list(dict.fromkeys(available)))
-    name, own = budgets.popitem()
-    return replace(config, protocol=(name,), budget=own or config.budget or _MOST_ORDERS)
+    name, budget = budgets.popitem()
+    return replace(config, protocol=(name,), budget=budget or config.budget or _MOST_ORDERS)
 
 
 def _run_until(goal: Goal, request: RunRequest, train: Callable[..., Experiment]) -> Experiment:
     """Add orders until the goal is decided or the budget is spent."""
     config, done = request.config, None
     most = config.budget or _MOST_ORDERS
-    for budget in range(min(FIRST_LOOK, most), most + 1):
+    budget = min(FIRST_LOOK, most)
+    while True:
         overwrite = request.overwrite and done is None
-        some = replace(request, config=replace(config, budget=budget), overwrite=overwrite)
-        experiment = train(some)
+        request_so_far = replace(
+            request, config=replace(config, budget=budget), overwrite=overwrite
+        )
+        experiment = train(request_so_far)
         done = experiment if done is None else _added(done, experiment)
         table = experiment.table(config.metric)
         accuracies = {
@@ -270,10 +275,9 @@ def _run_until(goal: Goal, request: RunRequest, train: Callable[..., Experiment]
             goal, accuracies, one_seed=table.shares_seeds, level=request.execution.level
         )
         done = replace(done, goal=status)
-        if status.answer is not None or budget >= table.space.size:
-            break
-    assert done is not None
-    return done
+        if status.answer is not None or budget >= min(most, table.space.size):
+            return done
+        budget = min(next_look(budget), most)
 
 
 def _added(first: Experiment, second: Experiment) -> Experiment:
@@ -332,8 +336,8 @@ def _run(
             )
             prepared = replace(prepared, notes={**prepared.notes, PROCESSOR: sentence})
         for name, runs in prepared.sequences.items():
-            own = name in prepared.config.sequences  # these add to those of earlier calls
-            store.add_sequences(name, runs, keep="all" if own else "finished")
+            is_users = name in prepared.config.sequences  # these add to those of earlier calls
+            store.add_sequences(name, runs, keep="all" if is_users else "finished")
         if prepared.similarity is not None and not (out / SIMILARITY_FILE).exists():
             save_similarity(prepared.similarity, out / SIMILARITY_FILE)
         store.add_config(asdict(prepared.config))
@@ -380,7 +384,9 @@ def _run(
         tracker(experiment.results())
     if summary.failed:
         failures = experiment.failures()
-        raise TrainingFailedError(experiment, [it for it in failures if it.node in summary.failed])
+        raise TrainingFailedError(
+            experiment, [failure for failure in failures if failure.node in summary.failed]
+        )
     return experiment
 
 
