@@ -112,7 +112,7 @@ def test_goals_without_a_meaning_are_refused_before_training(options, asked, wor
 
 @pytest.mark.slow
 def test_two_orders_are_repeated_and_the_others_are_not_missing(options) -> None:
-    experiment = train(budget=4, repeats_on=2, **options)
+    experiment = train(protocol="random", budget=4, repeats_on=2, **options)
     assert [one.protocol for one in experiment_results(experiment).results] == ["random"]
     assert len(experiment.results()) == 6
     assert experiment.table().missing == 0

@@ -90,7 +90,7 @@ def format_calibration(measured: Calibration) -> Iterator[str]:
     drawn = f"{measured.truths} truths, {measured.draws} draws of each."
     yield f"{drawn} Average [least to greatest learner], and the quarter of smallest spreads.\n"
     for level, figures in measured.figures.items():
-        counts = set()
+        counts: set[str] = set()
         for by_protocol in figures.values():
             for by_count in by_protocol.values():
                 counts |= by_count.keys()
