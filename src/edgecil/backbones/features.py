@@ -116,9 +116,9 @@ class FeatureBank:
 def _read(path: Path, *, with_rows: bool = True) -> tuple[list[bytes], torch.Tensor]:
     """Return names of images, n of 16 bytes, and their rows (n, …); none if the file is damaged."""
     try:
-        held, _ = read_npz(path, ("names", "rows") if with_rows else ("names",))
-        rows = torch.from_numpy(held["rows"]) if with_rows else torch.empty(0)
-        return [bytes(name) for name in held["names"]], rows
+        arrays, _ = read_npz(path, ("names", "rows") if with_rows else ("names",))
+        rows = torch.from_numpy(arrays["rows"]) if with_rows else torch.empty(0)
+        return [bytes(name) for name in arrays["names"]], rows
     except Exception:  # whatever the damage, the rows are computed again
         return [], torch.empty(0)
 

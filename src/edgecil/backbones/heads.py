@@ -48,7 +48,7 @@ class GrowingHead(nn.Module):  # type: ignore[misc]
 
         Zhao et al. (CVPR 2020), "Maintaining discrimination and fairness in class incremental
         learning": training on many new and few old images gives new classes larger norms. Without
-        `enlarge`, weights whose norms are smaller than those of the others are left as they are.
+        `enlarge`, smaller weights are left as they are.
         """
         with torch.no_grad():
             lengths = self.weight.norm(dim=1)

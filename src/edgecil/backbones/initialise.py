@@ -44,9 +44,9 @@ def build_from(
         what = f"it lacks {name_some(missing)}" if missing else f"it also has {name_some(extra)}"
         raise DataError(f"{path} contains no {kind}: {what}.")
     for name, tensor in state.items():
-        shape, own = tuple(tensor.shape), tuple(expected[name].shape)
-        if shape != own:
-            raise DataError(f"{path} contains no {kind}: {name} has shape {shape}, not {own}.")
+        shape, needed = tuple(tensor.shape), tuple(expected[name].shape)
+        if shape != needed:
+            raise DataError(f"{path} contains no {kind}: {name} has shape {shape}, not {needed}.")
         if not bool(tensor.isfinite().all()):
             raise DataError(f"{path} cannot be used: {name} has values that are not finite.")
     network.load_state_dict(state)

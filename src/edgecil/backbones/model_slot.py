@@ -87,41 +87,45 @@ class SlotBackbone(Backbone):
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         """Return features (n, d) of inputs (n, …)."""
         # A model of images and texts has a function for its image side.
-        found = getattr(self.inner, "get_image_features", self.inner)(inputs)
-        if not isinstance(found, torch.Tensor):
-            named = (getattr(found, name, None) for name in _TOKENS)
-            found = next((it for it in named if it is not None), found)
-            if isinstance(found, torch.Tensor) and found.ndim == 3:  # the class token
-                found = found[:, 0]
-        if not isinstance(found, torch.Tensor) or found.ndim != 2 or len(found) != len(inputs):
+        features = getattr(self.inner, "get_image_features", self.inner)(inputs)
+        if not isinstance(features, torch.Tensor):
+            named = (getattr(features, name, None) for name in _TOKENS)
+            features = next((output for output in named if output is not None), features)
+            if isinstance(features, torch.Tensor) and features.ndim == 3:  # the class token
+                features = features[:, 0]
+        if (
+            not isinstance(features, torch.Tensor)
+            or features.ndim != 2
+            or len(features) != len(inputs)
+        ):
             raise UsageError(
                 f"The backbone {self._name!r} must map {len(inputs)} inputs to features "
-                f"({len(inputs)}, d). Got {format_value(found)}."
+                f"({len(inputs)}, d). Got {format_value(features)}."
             )
-        return found
+        return features
 
 
-def backbone_text(given: Any) -> str:
+def backbone_text(model: Any) -> str:
     """Return the text that stands for a model in options."""
-    if isinstance(given, (str, Path)):
-        return str(given)
-    if isinstance(given, nn.Module):
-        for text, model in _models.items():
-            if model.module is given:
+    if isinstance(model, (str, Path)):
+        return str(model)
+    if isinstance(model, nn.Module):
+        for text, slot_model in _models.items():
+            if slot_model.module is model:
                 return text
-        text = f"{_GIVEN}{type(given).__name__}-{uuid.uuid4().hex[:8]}"
-        sources = filter(None, (_source_of(type(part)) for part in given.modules()))
-        _models[text] = SlotModel(text, next(sources, None), given)
+        text = f"{_GIVEN}{type(model).__name__}-{uuid.uuid4().hex[:8]}"
+        sources = filter(None, (_source_of(type(part)) for part in model.modules()))
+        _models[text] = SlotModel(text, next(sources, None), model)
         return text
-    if not callable(given) or not getattr(given, "__qualname__", "").isidentifier():
+    if not callable(model) or not getattr(model, "__qualname__", "").isidentifier():
         raise UsageError(
             "`backbone` must be a name, a module of torch, or a function at the top level of a "
-            f"module or a notebook that returns one. Got {type(given).__name__}."
+            f"module or a notebook that returns one. Got {type(model).__name__}."
         )
-    source = code.locate_object(given)
+    source = code.locate_object(model)
     _models[source.spec] = SlotModel(source.spec, source)
     if source.is_interactive:
-        _factories[source.spec] = given
+        _factories[source.spec] = model
     return source.spec
 
 
@@ -153,7 +157,7 @@ def find_model(name: str) -> SlotModel:
 
 
 def model_name(name: str) -> str:
-    """Return a name that is the same in every process: that of a given module has no token."""
+    """Return a name that is the same in every process: the name of a module has no token."""
     return name.rpartition("-")[0] if name.startswith(_GIVEN) else name
 
 

@@ -139,7 +139,7 @@ def load_pretrained(name: str, shape: Shape, seed: int = 0) -> Backbone:
 
 @cache
 def is_resnet(name: str) -> bool:
-    """Return whether pre-trained weights are those of a residual network."""
+    """Return whether pre-trained weights belong to a residual network."""
     if name in PRETRAINED or is_slot_model(name):
         return name in PRETRAINED and PRETRAINED.resolve(name) == _RESNET
     names = tensor_names(_locate(name).weights)
@@ -149,7 +149,7 @@ def is_resnet(name: str) -> bool:
 def load_vit(name: str, shape: Shape) -> ViT:
     """Return a new vision transformer with pre-trained weights, trainable, in float32, on the CPU.
 
-    Position embeddings are interpolated if the images' size differs from that of the weights.
+    Position embeddings are interpolated if the weights are for images of another size.
     """
     files = _locate(name)
     layout, tensors = vit_weights.read_vit(files)
@@ -165,16 +165,20 @@ def load_vit(name: str, shape: Shape) -> ViT:
 def load_resnet(name: str, shape: Shape) -> ResNet:
     """Return a new ResNet-18 with weights of torchvision or timm, which name its tensors alike.
 
-    Its stem is that of ImageNet networks for images of any size; the classifier is left out.
+    Its stem is the one of ImageNet networks, for images of any size; the classifier is left out.
     """
     path = _locate(name).weights
     tensors = read_tensors(path)
     prefixes = ("", "model.", "backbone.", "encoder.")
-    prefix = next((one for one in prefixes if f"{one}conv1.weight" in tensors), "")
-    theirs = {name.removeprefix(prefix): tensor for name, tensor in tensors.items()}
-    ours = {_our_name(it): theirs[it] for it in theirs if not it.startswith(_CLASSIFIER)}
+    with_stem = (prefix for prefix in prefixes if f"{prefix}conv1.weight" in tensors)
+    prefix = next(with_stem, "")
+    renamed = {}
+    for stored_name, tensor in tensors.items():
+        inner_name = stored_name.removeprefix(prefix)
+        if not inner_name.startswith(_CLASSIFIER):
+            renamed[_our_name(inner_name)] = tensor
     kind = "ResNet-18 of torchvision or timm"
-    return build_from(lambda: imagenet_resnet18(shape[0]), ours, path, kind)
+    return build_from(lambda: imagenet_resnet18(shape[0]), renamed, path, kind)
 
 
 def _our_name(name: str) -> str:

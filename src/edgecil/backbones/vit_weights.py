@@ -1,7 +1,7 @@
 """Reading a vision transformer from a weight file of timm, transformers, CLIP or open_clip.
 
-Names are translated to those of timm. Sizes come from the tensors, the rest from the configuration
-beside them: that of edgecil (.json of the same name), transformers, timm or open_clip.
+Names are translated to timm's. Sizes come from the tensors, the rest from the configuration
+beside them: edgecil's own (.json of the same name), or one of transformers, timm or open_clip.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class _OpenClipTower(msgspec.Struct):
 
 def configured_layout(config: Path) -> dict[str, Any]:
     """Read the fields of a ViTLayout from a configuration of transformers, timm or open_clip."""
-    held = _inside(config)
+    content = _inside(config)
     if config.name == OPEN_CLIP_CONFIG:
-        model = _inside(config, "model_cfg") or held
+        model = _inside(config, "model_cfg") or content
         vision = _inside(config, "model_cfg", "vision_cfg") or _inside(config, "vision_cfg")
         tower = _converted(config, vision, _OpenClipTower)
         configured = {
@@ -57,8 +57,8 @@ def configured_layout(config: Path) -> dict[str, Any]:
             "activation": "quick_gelu" if model.get("quick_gelu") else "gelu",
         }
     else:
-        vision = _inside(config, "vision_config") or held
-        quick = "quickgelu" in str(held.get("architecture"))  # a part of the name in timm
+        vision = _inside(config, "vision_config") or content
+        quick = "quickgelu" in str(content.get("architecture"))  # a part of the name in timm
         configured = {
             "width": vision.get("hidden_size"),
             "depth": vision.get("num_hidden_layers"),
@@ -66,7 +66,9 @@ def configured_layout(config: Path) -> dict[str, Any]:
             "norm_eps": vision.get("layer_norm_eps"),
             "activation": "quick_gelu" if quick else vision.get("hidden_act"),
         }
-    configured = {name: value for name, value in configured.items() if held and value is not None}
+    configured = {
+        name: value for name, value in configured.items() if content and value is not None
+    }
     _layout(config, configured)
     return configured
 
@@ -109,13 +111,13 @@ def configured_statistics(files: WeightFiles) -> Normalise | None:
 
 def _inside(path: Path, *names: str) -> dict[str, Any]:
     """Return the object at a path of names in a JSON file; empty if there is none."""
-    held = read_json(path) if path.is_file() else {}
+    content = read_json(path) if path.is_file() else {}
     for name in ("", *names):
         if name:
-            held = {} if held.get(name) is None else held[name]
-        if not isinstance(held, dict):
+            content = {} if content.get(name) is None else content[name]
+        if not isinstance(content, dict):
             raise DataError(f"{path} is not a configuration: {name or 'it'} is no JSON object.")
-    return held
+    return content
 
 
 # Where a file holds more than the image tower, the tower's names begin with one of these.

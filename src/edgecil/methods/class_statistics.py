@@ -42,13 +42,15 @@ class ClassGaussians:
         so that an epoch costs the same per feature whatever the number of classes.
         """
         width, device = self.means.shape[1], self.means.device
-        noise = [torch.randn(len(it), width, generator=generator, device=device) for it in batches]
+        noise = [
+            torch.randn(len(batch), width, generator=generator, device=device) for batch in batches
+        ]
         rows = torch.cat(noise)
         labels = torch.cat(list(batches))
         sizes = torch.bincount(labels, minlength=len(self.means)).tolist()
         places = labels.argsort(stable=True).split(sizes)
-        for ours, mean, root in zip(places, self.means, self.roots, strict=True):
-            rows[ours] = mean + rows[ours] @ root.T
+        for rows_of_class, mean, root in zip(places, self.means, self.roots, strict=True):
+            rows[rows_of_class] = mean + rows[rows_of_class] @ root.T
         return rows
 
     def state(self) -> dict[str, Tensor]:

@@ -87,7 +87,7 @@ class CODAPrompt(PromptMethod):
         self.layers = min(config.layers, self.vit.layout.depth)
 
     def grow(self, task: Task) -> None:
-        """Add components, keys and attention vectors orthogonal to those of earlier tasks."""
+        """Add components, keys and attention vectors orthogonal to all earlier ones."""
         generator = derive_generator("cpu", task.seed, "prompts")
         width = self.vit.feature_size
         shapes = {

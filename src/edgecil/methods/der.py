@@ -5,7 +5,7 @@ Learning", without masks and pruning, like the authors' and PyCIL's code. Dark E
 a different method.
 
 The newest extractor starts as a copy of its predecessor. The head takes the concatenated features
-of all extractors, an auxiliary head those of the newest. FOSTER, MEMO and TagFex build on it.
+of all extractors, an auxiliary head the newest ones. FOSTER, MEMO and TagFex build on it.
 """
 
 from __future__ import annotations

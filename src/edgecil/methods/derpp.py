@@ -96,6 +96,6 @@ class DERpp(NetworkMethod):
 
 def logit_distance(outputs: Tensor, stored: Tensor) -> Tensor:
     """Return the mean squared distance of logits (n, k) from stored ones that are not NaN."""
-    known = ~stored.isnan()
-    apart = torch.where(known, outputs - stored, 0.0)
-    return apart.square().sum() / known.sum()
+    is_stored = ~stored.isnan()
+    apart = torch.where(is_stored, outputs - stored, 0.0)
+    return apart.square().sum() / is_stored.sum()

@@ -2,7 +2,7 @@
 
 Wang et al. (ECCV 2022), "DualPrompt: Complementary Prompting for Rehearsal-free Continual
 Learning". The first blocks get general prompts, which every task trains; the next ones get the
-prompts of one task: the image's own in training, those of the nearest key in testing.
+prompts of one task: in training the image's own task, in testing the one with the nearest key.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class DualPrompt(PromptMethod):
         self.add_prompts(general=general, expert=expert, key=key)
 
     def prompted(self, images: Tensor, tasks: Tensor) -> Tensor:
-        """Return the class token (n, d) with the general prompts and those of tasks (n,)."""
+        """Return the class token (n, d) with the general and the experts' prompts of tasks (n,)."""
         expert = torch.stack([prompts["expert"] for prompts in self.prompts], dim=2)
         chosen = expert[:, :, tasks]  # (blocks, 2, n, length, d)
         if self.config.mixed:

@@ -118,16 +118,16 @@ class EASE(PretrainedMethod):
 
     def subspaces(self, inputs: Tensor) -> Iterator[Tensor]:
         """Return features (n, d) of images in each subspace, in the order of tasks."""
-        return (self.adapted_features(inputs, one) for one in self.adapters)
+        return (self.adapted_features(inputs, adapters) for adapters in self.adapters)
 
     def classify(self, inputs: Tensor) -> dict[str, Tensor]:
         """Return the class with the largest weighted sum of cosine similarities over subspaces."""
-        others = self.config.others / max(1, len(self.adapters) - 1)
+        other_weight = self.config.others / max(1, len(self.adapters) - 1)
         complete = complete_prototypes(self.prototypes)
         sizes = [prototypes.shape[1] for prototypes in self.prototypes]
         logits = torch.zeros(len(inputs), sum(sizes), device=self.environment.device)
         for subspace, features in enumerate(self.subspaces(inputs)):
-            weights = logits.new_full((len(sizes),), others)
+            weights = logits.new_full((len(sizes),), other_weight)
             weights[subspace] = 1.0
             by_class = weights.repeat_interleave(torch.tensor(sizes, device=logits.device))
             similarity = normalize(features, dim=1) @ normalize(complete[subspace], dim=1).T
@@ -153,9 +153,9 @@ def complete_prototypes(prototypes: list[Tensor]) -> Tensor:
     for subspace in range(len(prototypes)):
         seen = [later[subspace] for later in prototypes[subspace:]]
         estimated = []
-        for task, own in enumerate(prototypes[:subspace]):
+        for task, earlier in enumerate(prototypes[:subspace]):
             others_there = torch.cat([later[task] for later in prototypes[subspace:]])
-            similarity = normalize(own[task], dim=1) @ normalize(others_there, dim=1).T
+            similarity = normalize(earlier[task], dim=1) @ normalize(others_there, dim=1).T
             estimated.append(softmax(similarity, dim=1) @ torch.cat(seen))
         rows.append(torch.cat([*estimated, *seen]))
     return torch.stack(rows)

@@ -90,8 +90,8 @@ class MethodEntry:
             return published.schedule, published.memory or memory
         if SETUPS.resolve(name) == "fast":
             return FAST.get(self.name, schedule), memory
-        own = getattr(self.config(), "schedule", PAPER)
-        return (schedule if own == PAPER else own), memory
+        schedule_of_config = getattr(self.config(), "schedule", PAPER)
+        return (schedule if schedule_of_config == PAPER else schedule_of_config), memory
 
     def settings(self, setup: str, dataset: str | None = None) -> Mapping[str, Any]:
         """Return settings that a setup changes besides schedule and memory."""

@@ -32,7 +32,7 @@ _COSINE = replace(PAPER, schedule="cosine")  # the authors' schedule
 
 @dataclass(frozen=True)
 class FOSTERConfig(ReplayConfig):
-    """Hyper-parameters of FOSTER; the schedule is that of boosting."""
+    """Hyper-parameters of FOSTER; the schedule is for boosting."""
 
     schedule: Schedule = _COSINE
     boosting_beta: float = 0.96  # β₁ of the class weights that align the logits during boosting

@@ -35,7 +35,7 @@ ALIGNMENT = Schedule(
 
 @dataclass(frozen=True)
 class HiDePromptConfig(Settings):
-    """Hyper-parameters of HiDe-Prompt; the defaults are those of Split CIFAR-100."""
+    """Hyper-parameters of HiDe-Prompt; the defaults are for Split CIFAR-100."""
 
     schedule: Schedule = PUBLISHED["hide-prompt"]["cifar100"].schedule
     alignment: Schedule = ALIGNMENT  # one batch per old class in an epoch
@@ -129,8 +129,8 @@ class HiDePrompt(PromptMethod):
         """Cross-entropy over the new classes plus the contrastive regularisation."""
         features = self.prefixed(images, self.ensembled())
         value = new_classes_only(self.head(features), labels, task.old_count)
-        others = torch.cat([self.instructed.centroids(), features])
-        return value + self.config.contrast * separation_loss(others, self.config.temperature)
+        vectors = torch.cat([self.instructed.centroids(), features])
+        return value + self.config.contrast * separation_loss(vectors, self.config.temperature)
 
     def features(self, images: Tensor, queries: Tensor) -> Tensor:
         """Input of the head, (n, d): the class token with the inferred task's prompt."""

@@ -38,7 +38,7 @@ def fit_images(
     if not dataset.channels:
         return dataset, dataset.shape
     crop = preparation == "centre-crop"
-    given = "×".join(map(str, dataset.shape[1:]))
+    shown_size = "×".join(map(str, dataset.shape[1:]))
     models = sorted(filter(is_pretrained, set(networks)))
     sizes = {
         name: image_size_of(name) if crop else fitting_size(name, dataset.shape) for name in models
@@ -49,7 +49,7 @@ def fit_images(
         name, size = next(iter(needed.items()))
         if len(set(needed.values())) > 1 or (not crop and len(set(networks)) > len(models)):
             raise UsageError(
-                f"Images of {given} pixels do not suit {name!r}, which was trained on "
+                f"Images of {shown_size} pixels do not suit {name!r}, which was trained on "
                 f"{size}×{size}, and the other networks of the experiment differ; set "
                 "`image_size`, or run the methods separately."
             )
@@ -57,7 +57,7 @@ def fit_images(
             _log.warning(
                 "Images are resized from %s to %d×%d pixels, the size that %r was trained on; set "
                 "'image_size' to choose another.",
-                *(given, size, size, name),
+                *(shown_size, size, size, name),
             )
     elif size is None:
         if not crop:
@@ -65,10 +65,11 @@ def fit_images(
         size = min(dataset.shape[1:])
     else:
         for name in models:
-            if (own := fitting_size(name, (dataset.shape[0], size, size))) is not None:
+            trained_size = fitting_size(name, (dataset.shape[0], size, size))
+            if trained_size is not None:
                 _log.warning(
                     "The images have %d×%d pixels, but %r was trained on %d×%d.",
-                    *(size, size, name, own, own),
+                    *(size, size, name, trained_size, trained_size),
                 )
     shape = (dataset.shape[0], size, size)
     return resize_dataset(dataset, stored_size(size, preparation)), shape

@@ -84,8 +84,8 @@ def margin_loss(cosines: Tensor, labels: Tensor, old: int, rivals: int, margin: 
 
     The mean over images of the `old` classes, given cosines (n, classes); 0 without such images.
     """
-    own = cosines.gather(1, labels[:, None])
-    others = cosines[:, old:].topk(min(rivals, cosines.shape[1] - old), dim=1).values
-    misses = (margin - own + others).clamp(min=0.0).mean(dim=1)
+    true_class = cosines.gather(1, labels[:, None])
+    rival_classes = cosines[:, old:].topk(min(rivals, cosines.shape[1] - old), dim=1).values
+    misses = (margin - true_class + rival_classes).clamp(min=0.0).mean(dim=1)
     hard = labels < old
     return (misses * hard).sum() / hard.sum().clamp(min=1)

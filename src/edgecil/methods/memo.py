@@ -16,7 +16,7 @@ from edgecil.methods.entry import register_method
 
 @dataclass(frozen=True)
 class MEMOConfig(ExpandingConfig):
-    """Hyper-parameters of MEMO, beside those of every expanding method."""
+    """Hyper-parameters of MEMO, beside the ones of every expanding method."""
 
     train_shared: bool = True  # whether the shared stages are trained after the first task
 

@@ -87,7 +87,7 @@ class ExemplarMemory:
         return normalize(torch.stack([part.mean(dim=0) for part in rows.split(sizes)]), dim=1)
 
     def update(self, task: Task, rank: Callable[[Tensor, int], Tensor]) -> None:
-        """Shrink the exemplars of old classes and add those of the task's new classes.
+        """Shrink the exemplars of old classes and add some of the task's new classes.
 
         `rank` returns the indices of so many inputs of one class, most important first.
         """

@@ -36,8 +36,8 @@ class Environment:
             Methods that call parts of the backbone directly (TagFex) do not benefit.
         shared: directory where sequences share intermediate results; None disables sharing.
             Results are identical either way.
-        normalisation: where mean and std come from: `model` uses those of a pre-trained network
-            for learners on one, `dataset` those of the training images, `none` 0 and 1.
+        normalisation: where mean and std come from: `model` uses a pre-trained network's statistics
+            for learners on one, `dataset` the training images' own, `none` 0 and 1.
         scale: `first-task` divides vectors, before a network that is trained on them, by the root
             mean square of the first task's training vectors; `none` leaves them as they are.
     """
@@ -183,7 +183,7 @@ def saved(value: Any) -> Any:
     Tensors that are attributes of a learner are replaced and never modified in place.
     """
     if isinstance(value, torch.nn.Module):
-        return {name: it.to("cpu", copy=True) for name, it in value.state_dict().items()}
+        return {name: tensor.to("cpu", copy=True) for name, tensor in value.state_dict().items()}
     if isinstance(value, torch.nn.Parameter):
         return value.detach().to("cpu", copy=True)
     if isinstance(value, Tensor):

@@ -1,4 +1,4 @@
-"""MOS: adapters merged with those of earlier tasks, and retrieved for each image.
+"""MOS: adapters merged with earlier ones, and retrieved for each image.
 
 Sun et al. (AAAI 2025), "MOS: Model Surgery for Pre-Trained Model-Based Class-Incremental
 Learning". Merging reduces forgetting in the parameters; refining the choice of adapters by the
@@ -64,7 +64,7 @@ class MOSConfig(Settings):
 class MOS(PretrainedMethod):
     """Prototypes with the first task's adapters, combined with a head on the retrieved adapters.
 
-    The head and the Gaussians are those of features with each class's own adapters.
+    The head and the Gaussians are for features with each class's own adapters.
     """
 
     config: MOSConfig
@@ -125,8 +125,8 @@ class MOS(PretrainedMethod):
             merge_adapters(adapters, self.adapters, self.config.merging)
             features = self.vit(images, Sockets(adapters=used))
             value = new_classes_only(self.head(features), labels, task.old_count)
-            others = torch.cat([self.gaussians.means, features])
-            return value + self.config.contrast * separation_loss(others, self.config.temperature)
+            vectors = torch.cat([self.gaussians.means, features])
+            return value + self.config.contrast * separation_loss(vectors, self.config.temperature)
 
         parameters, head = adapters.parameters(), self.head.parameters()
         data = task.inputs, task.labels
@@ -148,7 +148,7 @@ class MOS(PretrainedMethod):
     def refine(self, first: Tensor, logits: Tensor) -> Tensor:
         """Return logits (n, classes) with the adapters retrieved for each image.
 
-        The adapters are those of the predicted class's task. Prediction (at first by logits (n,
+        The adapters belong to the predicted class's task. Prediction (at first by logits (n,
         classes)) and retrieval among the logits of all tasks (tasks, n, classes) alternate.
         """
         task_of_class = torch.tensor(self.task_of_class, device=first.device)
@@ -183,9 +183,9 @@ class MergedOnUse(nn.Module):  # type: ignore[misc]
 def mean_of(adapters: Sequence[nn.ModuleList]) -> nn.ModuleList:
     """Return frozen adapters whose weights are the means of several."""
     mean = copy.deepcopy(adapters[0]).requires_grad_(False)
-    every = [one.parameters() for one in adapters]
-    for ours, *theirs in zip(mean.parameters(), *every, strict=True):
-        ours.copy_(torch.stack(theirs).mean(dim=0))
+    parameters_of_adapters = [part.parameters() for part in adapters]
+    for mean_parameter, *parameters in zip(mean.parameters(), *parameters_of_adapters, strict=True):
+        mean_parameter.copy_(torch.stack(parameters).mean(dim=0))
     return mean
 
 

@@ -241,7 +241,7 @@ class TeacherMethod(NetworkMethod):
 def distil(
     logits: Tensor, teacher: Tensor, temperature: float, weights: Tensor | None = None
 ) -> Tensor:
-    """Mean cross-entropy from a teacher's softened probabilities to those of logits (n, k).
+    """Mean cross-entropy from a teacher's softened probabilities to the softmax of logits (n, k).
 
     The teacher's probabilities may be multiplied by class weights (k,) and normalised to sum 1.
     """

@@ -55,14 +55,14 @@ class PlainMethod(Method):
         self.seen = task.seen
         labels = torch.tensor(task.seen, device=task.device)[task.labels]
         with seeded_generators(task.seed, self.environment.device):
-            given: dict[str, Callable[[], Any]] = {
+            arguments: dict[str, Callable[[], Any]] = {
                 "images": lambda: task.inputs.to(task.device),
                 "labels": lambda: labels,
                 "classes": lambda: task.classes,
                 "names": lambda: task.names,
                 "loader": lambda: self._loader(task, labels),
             }
-            self.learner.fit_task(*(given[name]() for name in _wanted(self.learner)))
+            self.learner.fit_task(*(arguments[name]() for name in _wanted(self.learner)))
 
     def _loader(self, task: Task, labels: Tensor) -> torch.utils.data.DataLoader[Any]:
         """Return the task as a DataLoader of images and class ids, shuffled by the task's seed."""

@@ -174,6 +174,6 @@ def held_out_errors(features: Tensor, targets: Tensor) -> Tensor:
     for ridge in RIDGES:
         shrinkage = ridge / (lengths**2 + ridge)
         residuals = beyond + (left * shrinkage) @ slopes
-        others = free + left.square() @ shrinkage
-        errors.append((residuals / others[:, None]).square().sum())
+        kept_shares = free + left.square() @ shrinkage  # one minus the leverage of each image
+        errors.append((residuals / kept_shares[:, None]).square().sum())
     return torch.stack(errors)

@@ -64,7 +64,7 @@ class Schedule(Settings):
     drop_last: bool = False  # leave out the last batch of an epoch if it is smaller
     # Number of parts into which a batch is split to save memory; their gradients are added before
     # the step. Batch normalisation then uses the statistics of a part, and losses that compare the
-    # images of a batch compare those of a part.
+    # images of a batch compare the images of a part.
     accumulate: Count = 1
     first: Schedule | None = None  # schedule of the first task, if it has its own
 

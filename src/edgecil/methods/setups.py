@@ -95,7 +95,9 @@ def _schedule(*parts: Mapping[str, Any]) -> Schedule:
     joined: dict[str, Any] = {}
     first: dict[str, Any] = {}
     for part in parts:
-        values = {name: tuple(it) if isinstance(it, list) else it for name, it in part.items()}
+        values = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in part.items()
+        }
         first |= values.pop("first", {})
         joined |= values
     return Schedule(**joined, first=_schedule(joined, first) if first else None)
@@ -106,7 +108,7 @@ def _setup(method: str, dataset: str, row: dict[str, Any]) -> Setup:
     schedule = _schedule(base.get("schedule", {}), row.pop("schedule", {}))
     memory: dict[str, int] | None = row.pop("memory", None)
     budget = None if memory is None else MemoryBudget(memory.get("total"), memory.get("per_class"))
-    stated = tuple(Stated(**one) for one in row.pop("stated", ()))
+    stated = tuple(Stated(**accuracy) for accuracy in row.pop("stated", ()))
     names = {"backbone": base.get("backbone"), "method": method, "dataset": dataset}
     return Setup(schedule, memory=budget, stated=stated, **{**names, **row})
 
@@ -142,15 +144,16 @@ def get_schedule(name: str, backbone: str) -> tuple[Schedule, MemoryBudget]:
         # where its ResNet-18 has ImageNet weights, the paper lowers the rate earlier
         pretrained = is_pretrained(backbone) and is_resnet(backbone)
         return PAPER_PRETRAINED if pretrained else PAPER, PAPER_MEMORY
-    own = BACKBONES.resolve(backbone) if backbone in BACKBONES else backbone
-    own = own if own in _FAST or not is_pretrained(own) else "pretrained"
-    if own not in _FAST:
+    network = BACKBONES.resolve(backbone) if backbone in BACKBONES else backbone
+    if network not in _FAST and is_pretrained(network):
+        network = "pretrained"
+    if network not in _FAST:
         possible = ", ".join(name for name in _FAST if name in BACKBONES)
         raise UsageError(
             f"There is no setup 'fast' for the backbone {backbone!r}; use one of {possible}, or "
             "the setup 'paper'."
         )
-    return _FAST[own], _FAST_MEMORY
+    return _FAST[network], _FAST_MEMORY
 
 
 def find_setup(method: str, name: str, dataset: str | None = None) -> Setup | None:
@@ -166,10 +169,11 @@ def find_setup(method: str, name: str, dataset: str | None = None) -> Setup | No
         return NAMED[name]
     if name != "published" or method not in PUBLISHED:
         return None
-    own = PUBLISHED[method]
-    if dataset in PUBLISHED_DATASETS and dataset not in own:
-        others = " or ".join(repr(setup.name) for setup in own.values())
+    setup_of_dataset = PUBLISHED[method]
+    if dataset in PUBLISHED_DATASETS and dataset not in setup_of_dataset:
+        existing = " or ".join(repr(setup.name) for setup in setup_of_dataset.values())
         raise UsageError(
-            f"There are no published settings of {method!r} for {dataset}; use the setup {others}."
+            f"There are no published settings of {method!r} for {dataset}; use the setup "
+            f"{existing}."
         )
-    return own.get(dataset or "", own["cifar100"])
+    return setup_of_dataset.get(dataset or "", setup_of_dataset["cifar100"])

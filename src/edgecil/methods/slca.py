@@ -75,7 +75,7 @@ class SLCA(Finetune):
         self.before = [value.detach().clone() for value in self.network.head.parameters()]
 
     def grow(self, task: Task) -> None:
-        """Fit the scale of features to those of the first task, and add outputs."""
+        """Fit the scale of features to the first task, and add outputs."""
         on_vectors = len(self.environment.shape) == 1
         has_features = on_vectors or is_pretrained(self.environment.backbone)
         if self.config.scaled and has_features and not task.old_count:

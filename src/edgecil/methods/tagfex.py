@@ -27,7 +27,7 @@ from edgecil.methods.task import Task, derive_generator
 
 @dataclass(frozen=True)
 class TagFexConfig(ExpandingConfig):
-    """Hyper-parameters of TagFex, beside those of every expanding method."""
+    """Hyper-parameters of TagFex, beside the ones of every expanding method."""
 
     auxiliary: float = 2.0
     duration: float = 1.0  # share of the schedule's epochs; an epoch has two views per image

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from edgecil.backbones.features import take_named
-from edgecil.data.dataset import Dataset
+from edgecil.data.dataset import Dataset, Examples
 from edgecil.data.stored_pixels import StoredPixels, stored_tensor
 from edgecil.errors import EdgecilError, UsageError, warn
 from edgecil.io.arrays import Inputs, Ints
@@ -157,10 +157,8 @@ class Scenario:
         self.names = dataset.names
         self.classes = len(dataset)
         self._is_copied = False  # by each process that this one starts
-        self.train, self.test = (
-            Split(stored_tensor(it.inputs), torch.from_numpy(it.labels).to(device))
-            for it in (dataset.train, dataset.test)
-        )
+        self.train = _split_on(dataset.train, device)
+        self.test = _split_on(dataset.test, device)
 
     def share_memory(self) -> None:
         """Let processes that this one starts share the inputs; elsewhere each gets a copy."""
@@ -228,13 +226,18 @@ class Scenario:
                 f"The sequence names class {max(order)} but dataset {self.name!r} has "
                 f"{self.classes} classes."
             )
-        given = self.train.only(order if everything else tasks[-1])
+        part = self.train.only(order if everything else tasks[-1])
         names = tuple(self.names[class_] for class_ in tasks[-1])
-        task = Task(tasks, given.inputs, relabel(given.labels, order), run_seed, names)
+        task = Task(tasks, part.inputs, relabel(part.labels, order), run_seed, names)
         try:
             yield task
         finally:
             task.close()
+
+
+def _split_on(examples: Examples, device: torch.device | str) -> Split:
+    """Return inputs as a tensor, and labels on a device."""
+    return Split(stored_tensor(examples.inputs), torch.from_numpy(examples.labels).to(device))
 
 
 def _split_of(inputs: Inputs | StoredPixels, labels: Ints) -> Split:

@@ -52,7 +52,7 @@ def fit(
         head: parameters to optimise at the schedule's `head_factor` times its learning rate.
     """
     schedule = schedule.at(task.index)
-    inputs, *others = data
+    inputs, *further_inputs = data
     prepare = environment.pipeline(schedule.augment)
     with Feed(inputs, task.device) as source:
 
@@ -67,7 +67,7 @@ def fit(
         def batch_loss(batch: Tensor, generator: torch.Generator) -> Tensor:
             rows = repeated(batch)
             images = prepare(source.take(rows), generator)
-            labels_and_more = [other[rows] for other in others]
+            labels_and_more = [further[rows] for further in further_inputs]
             if not environment.is_mixed:  # entering autocast takes as long as a small layer
                 return loss(images, *labels_and_more)
             with environment.autocast():
@@ -124,7 +124,8 @@ def minimise(
         if on_epoch is not None:
             on_epoch(batches, generator)
         # one copy per epoch
-        for batch in torch.cat(batches).to(task.device).split([len(one) for one in batches]):
+        sizes = [len(batch) for batch in batches]
+        for batch in torch.cat(batches).to(task.device).split(sizes):
             rate = schedule.rate(epoch if schedule.steps is None else step)
             for group in optimizer.param_groups:
                 group["lr"] = group["factor"] * rate
@@ -173,11 +174,11 @@ def _groups(
     parameters: Iterable[torch.nn.Parameter], head: Iterable[torch.nn.Parameter], schedule: Schedule
 ) -> list[dict[str, Any]]:
     """Group trainable parameters by the factor of their learning rate."""
-    others = [parameter for parameter in parameters if parameter.requires_grad]
+    plain = [parameter for parameter in parameters if parameter.requires_grad]
     heads = [parameter for parameter in head if parameter.requires_grad]
     if schedule.head_factor == 1.0:
-        return [{"params": others + heads, "factor": 1.0}]
-    groups = [{"params": others, "factor": 1.0}, {"params": heads, "factor": schedule.head_factor}]
+        return [{"params": plain + heads, "factor": 1.0}]
+    groups = [{"params": plain, "factor": 1.0}, {"params": heads, "factor": schedule.head_factor}]
     return [group for group in groups if group["params"]]
 
 
@@ -192,7 +193,7 @@ def check_finite(tensors: Iterable[Tensor], where: str, *, loss: Tensor | None =
         every.insert(0, ("The loss", loss.detach()))
     if not every or bool(torch.stack([value.isfinite().all() for _, value in every]).all()):
         return  # one value was copied from the device
-    what, value = next((what, it) for what, it in every if not it.isfinite().all())
+    what, value = next((name, tensor) for name, tensor in every if not tensor.isfinite().all())
     raise NotFiniteError(
         f"{what} became {float(value[~value.isfinite()][0]):g} {where}; choose a lower learning "
         "rate or other settings."
