@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 from scipy import stats
 
@@ -55,3 +56,34 @@ def test_numbers_alone_and_two_runs_have_no_verdict(tmp_path: Path) -> None:
     numbers, few = comparison["a", "b"], comparison["ours", "few"]
     assert (numbers.interval, numbers.why_no_interval) == (None, "constants")
     assert (few.interval, few.why_no_interval) == (None, "published few")
+
+
+OTHER = np.array([61.0, 64.1, 60.2, 59.9, 60.5])
+
+
+def trainings(**columns: object) -> pandas.DataFrame:
+    """Return five runs of two methods by seed, with further columns."""
+    parts = [
+        pandas.DataFrame({"method": name, "seed": range(5), "accuracy": values, **columns})
+        for name, values in (("ours", RUNS), ("other", OTHER))
+    ]
+    return pandas.concat(parts)
+
+
+def test_runs_whose_seeds_draw_order_and_training_are_compared_by_the_paired_t_test() -> None:
+    pair = edgecil.compare(trainings(), seeds_are="both")["ours", "other"]
+    oracle = stats.ttest_rel(RUNS, OTHER)
+    assert pair.ahead == "ours"
+    assert pair.difference == pytest.approx((RUNS - OTHER).mean())
+    assert pair.unadjusted_p == pytest.approx(oracle.pvalue, rel=1e-6)
+    assert (pair.n, pair.wins, pair.losses) == (5, 4, 1)
+    error = (RUNS - OTHER).std(ddof=1) / np.sqrt(5)
+    expected = stats.t.interval(0.95, 4, (RUNS - OTHER).mean(), error)
+    assert pair.interval == pytest.approx(expected)
+
+
+def test_trainings_of_one_order_are_compared_by_welchs_test() -> None:
+    pair = edgecil.compare(trainings(), seeds_are="trainings")["ours", "other"]
+    oracle = stats.ttest_ind(RUNS, OTHER, equal_var=False)
+    assert not pair.paired
+    assert pair.unadjusted_p == pytest.approx(oracle.pvalue, rel=1e-6)

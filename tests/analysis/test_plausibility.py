@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pandas
 import pytest
 
+import edgecil
 from edgecil.analysis.plausibility import check_runs
 from edgecil.errors import DataError
 from edgecil.runs.run_table import Runs
@@ -45,3 +47,13 @@ def test_an_accuracy_lies_between_0_and_100(value: float, is_possible: bool) -> 
         return
     with pytest.raises(DataError, match="between 0 and 100"):
         check_runs(table(*USUAL, value))
+
+
+@pytest.mark.parametrize(("gap", "is_noted"), [(0.0, True), (0.5, False)])
+def test_trainings_of_an_order_that_never_differ_are_noted(gap: float, is_noted: bool) -> None:
+    rows = [
+        ("a", order, seed, 60.0 + order + gap * seed) for order in range(4) for seed in range(2)
+    ]
+    frame = pandas.DataFrame(rows, columns=["method", "order_seed", "seed", "accuracy"])
+    notes = edgecil.analyze(frame).datasets[0].notes
+    assert any("equal whatever the seed" in note for note in notes) == is_noted
