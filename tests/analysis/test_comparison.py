@@ -16,7 +16,8 @@ import edgecil
 from edgecil.analysis import Comparison, compare, compare_tables
 from edgecil.analysis.profiles import performance_profile
 from edgecil.analysis.samples import posterior_of_values
-from edgecil.errors import UsageError
+from edgecil.errors import DataError, UsageError
+from tests.analysis.experiments import write_experiment
 from tests.analysis.tables import build, compare_two, noisy, runs_of, table_of, write
 
 RNG = np.random.default_rng(0)
@@ -396,3 +397,29 @@ def test_a_comparison_of_trainings_of_one_order_says_that_nothing_follows_about_
     mixed = edgecil.compare(random, method="a,b")
     assert "trainings of this class order (b)" in str(mixed)
     assert "uniformly random class orders and trainings (a)" in str(mixed)
+
+
+PUBLISHED = "Accuracy (%), mean ± std over 5 seeds.\n\n| method | accuracy |\n|---|---|\n"
+PUBLISHED += "| iCaRL | 57.2 ± 1.1 |\n| DER | 63.4 ± 0.8 |\n"
+
+
+def test_published_means_are_compared_by_welchs_test(tmp_path: Path) -> None:
+    path = tmp_path / "paper.md"
+    path.write_text(PUBLISHED)
+    comparison = edgecil.compare(path)
+    pair = comparison["DER", "iCaRL"]
+    scale = np.sqrt(5 / 4)  # NumPy's standard deviation divides by n
+    welch = stats.ttest_ind_from_stats(63.4, 0.8 * scale, 5, 57.2, 1.1 * scale, 5, equal_var=False)
+    assert (pair.better, pair.difference) == ("DER", pytest.approx(6.2))
+    assert pair.p == pytest.approx(welch.pvalue)
+    with pytest.raises(DataError, match="compare"):
+        edgecil.analyze(path)
+
+
+def test_an_experiment_is_compared_with_a_published_table(tmp_path: Path) -> None:
+    write_experiment(tmp_path / "runs", {"ours": noisy(0, mean=90.0)}, ("random",))
+    path = tmp_path / "paper.md"
+    path.write_text(PUBLISHED)
+    comparison = edgecil.compare([tmp_path / "runs", path], baseline="DER")
+    assert set(comparison.methods) == {"ours", "iCaRL", "DER"}
+    assert comparison["ours", "DER"].better == "ours"

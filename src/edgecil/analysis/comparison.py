@@ -294,7 +294,13 @@ def compare(
             default they are for a number of runs that was chosen beforehand.
         reading: see :class:`~edgecil.runs.reading.reading_options.ReadingOptions`.
     """
-    gathered = gather(join_sources(source, more), metric=metric, classifier=classifier, **reading)
+    gathered = gather(
+        join_sources(source, more),
+        metric=metric,
+        classifier=classifier,
+        published_alone=True,
+        **reading,
+    )
     baseline = reading.get("baseline")
     published = [published_names(part.table, part.published) for part in gathered.datasets]
     compared = _choose_methods(gathered, published, method, baseline)

@@ -236,9 +236,14 @@ def gather(
     *,
     metric: str | None = None,
     classifier: str | None = None,
+    published_alone: bool = False,
     **reading: Unpack[ReadingOptions],
 ) -> Gathered:
-    """Read the runs of all sources, join those on the same dataset, and check them."""
+    """Read the runs of all sources, join those on the same dataset, and check them.
+
+    Published results are beside the runs on their dataset. Without any run they are an error
+    unless they are asked for, with `published_alone`.
+    """
     sources = list_sources(source)
     pool = reading.get("pool")
     if pool is not None and not pool.strip():
@@ -254,7 +259,9 @@ def gather(
             )
         read = read_sources(sources.others, metric=metric, **reading)
         metric = read.runs[0].metric if read.runs else read.metric
-        parts += _parts_of_reading(read, sources)
+        left_out = tuple(f"Not read: {path}: {why}" for path, why in read.left_out.items())
+        where = ", ".join(sources.words)
+        parts += [DatasetRuns(table, notes=left_out, where=where) for table in read.runs]
     metric = DEFAULT_METRIC if metric is None else metric
     for experiment in sources.experiments:
         table = experiment.table(metric, classifier)
@@ -269,27 +276,40 @@ def gather(
     for part in parts:
         groups.setdefault(part.table.dataset, []).append(part)
     joined = [_join(group, pool) for group in groups.values()]
-    whole = combine_readings(read, [part.table for part in joined], metric)
+    if read is not None and read.published:
+        if not joined and published_alone:
+            datasets = dict.fromkeys(result.dataset for result in read.published)
+            joined = [DatasetRuns(Runs.without_runs(dataset, metric)) for dataset in datasets]
+        joined = _with_published(joined, read.published, sources)
+    tables = [part.table for part in joined if part.table.methods]
+    whole = combine_readings(read, tables, metric)
     return Gathered(sources, sources.words, metric, joined, whole)
 
 
-def _parts_of_reading(read: Reading, sources: Sources) -> Iterator[DatasetRuns]:
-    """Yield the runs of files on each dataset, with what was published about it."""
-    where = ", ".join(sources.words)
-    datasets = {table.dataset for table in read.runs}
-    if not read.runs:
+def _with_published(
+    parts: Sequence[DatasetRuns], published: Sequence[PublishedResult], sources: Sources
+) -> list[DatasetRuns]:
+    """Return the runs on each dataset with what was published about it.
+
+    Where all runs are on one dataset, results on a dataset that is unknown or has another name
+    belong to it.
+    """
+    if not parts:
         raise DataError(
-            f"{where} has published means alone; give your own runs beside it, as a second source."
+            f"{', '.join(sources.words)} has published means alone, which 'compare' judges; give "
+            "your own runs beside it, as a second source."
         )
-    for table in read.runs:
-        published = tuple(
+    datasets = {part.table.dataset for part in parts}
+    with_published = []
+    for part in parts:
+        results = tuple(
             result
-            for result in read.published
-            if result.dataset == table.dataset
-            or (len(read.runs) == 1 and result.dataset not in datasets)
+            for result in published
+            if result.dataset == part.table.dataset
+            or (len(datasets) == 1 and result.dataset not in datasets)
         )
-        notes = tuple(f"Not read: {path}: {why}" for path, why in read.left_out.items())
-        yield DatasetRuns(table, notes=notes, where=where, published=published)
+        with_published.append(replace(part, published=results))
+    return with_published
 
 
 @checked
@@ -356,13 +376,12 @@ def _join(group: Sequence[DatasetRuns], pool: str | None) -> DatasetRuns:
     parts, notes = _keep_apart(group, pool)
     table = _joined([part.table for part in parts])
     experiments = tuple(experiment for part in parts for experiment in part.experiments)
-    published = tuple(result for part in parts for result in part.published)
     notes += [note for part in parts for note in part.notes]
     notes += [*table.notes, *_note_seeds(table, experiments), *_note_machines(experiments)]
     for experiment in experiments:
         notes += remarks(experiment.identity)
     notes += check_runs(table)
-    return DatasetRuns(table, experiments, tuple(dict.fromkeys(notes)), published=published)
+    return DatasetRuns(table, experiments, tuple(dict.fromkeys(notes)))
 
 
 def _keep_apart(

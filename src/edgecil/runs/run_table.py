@@ -167,7 +167,7 @@ class Runs:
     arranges: Arranged = "classes"
 
     def __post_init__(self) -> None:
-        if not len(self):
+        if self.methods and not len(self):
             raise DataError("A table of runs has one run or more.")
         if not self.has_orders:
             return
@@ -184,6 +184,26 @@ class Runs:
                     f"{format_value(str(other))} ({self.methods[self.method[row]]}, "
                     f"{self.protocols[self.protocol[row]]}) {only}."
                 )
+
+    @classmethod
+    def without_runs(cls, dataset: str, metric: str) -> Runs:
+        """Return the table of a dataset about which only published results are known."""
+        rows = np.zeros(0, dtype=np.int64)
+        numbers = (
+            rows,
+        ) * 8  # of method, protocol, label, sequence, identity, seed, repeat, status
+        return cls(
+            dataset,
+            (),
+            (),
+            (),
+            (),
+            (),
+            *numbers,
+            values=np.zeros(0),
+            metric=metric,
+            has_orders=False,
+        )
 
     @classmethod
     def of(

@@ -153,6 +153,13 @@ def test_means_with_spreads_are_published_results(write: Write) -> None:
     assert (er.n, er.ddof, er.sample_std) == (5, 1, 1.5)
 
 
+def test_the_header_of_a_column_may_name_the_number_of_runs(write: Write) -> None:
+    path = write("method,accuracy (5 seeds)\ner,80.5 ± 1.5\nder,82 ± 1\n")
+    reading = edgecil.read(path, std_ddof=0)
+    assert reading.metric == "accuracy"
+    assert [result.n for result in reading.published] == [5, 5]
+
+
 def test_columns_of_means_and_spreads_are_methods_unless_they_name_metrics(write: Write) -> None:
     methods = "er_mean,er_std,icarl_mean,icarl_std,dataset\n60,1.5,65,2,toy\n50,1,55,3,cub\n"
     reading = edgecil.read(write(methods), n=3)

@@ -19,6 +19,7 @@ from edgecil.runs.reading.reading_options import Declarations, describe_columns
 _PREFIX = re.compile(r"^(?:metrics|summary|results|final|test|params)[./](?=.)", re.IGNORECASE)
 _POINTS = (-100.0, 100.0)  # of differences of shares
 _OF_LOSS = " of loss"
+_COUNT_BEHIND = re.compile(r"\s*[(\[](?:n\s*=\s*)?\d+(?:\s+\w+)?[)\]]$", re.IGNORECASE)
 _PLAIN = (("acc",), ("accuracy",), ("test", "acc"), ("test", "accuracy"))
 _FIRST = ("accuracy", "last", "average")
 _ACC = {"aa", "aia", "alast", "aavg", "top1", "ā"}
@@ -52,10 +53,12 @@ def offered_metrics(frame: Frame) -> dict[str, str]:
 def metric_of_column(column: str) -> str:
     """Return the name of the metric in a column: without marks, and `accuracy` for `acc`.
 
-    >>> metric_of_column("Err (%) ↓"), metric_of_column("Acc"), metric_of_column("avg_accuracy")
-    ('Err', 'accuracy', 'avg_accuracy')
+    >>> metric_of_column("Err (%) ↓"), metric_of_column("Acc (5 seeds)")
+    ('Err', 'accuracy')
+    >>> metric_of_column("avg_accuracy")
+    'avg_accuracy'
     """
-    name = _PREFIX.sub("", parse_marked_name(column).name)
+    name = _COUNT_BEHIND.sub("", _PREFIX.sub("", parse_marked_name(column).name))
     return DEFAULT_METRIC if split_words(name) in _PLAIN[:2] else name
 
 

@@ -195,7 +195,7 @@ def _kind(text: str) -> str:
 
 
 def _counts(rows: RunRows, declared: Declarations) -> list[int | None]:
-    """Return how many runs each mean has: from a column, the user, or the caption."""
+    """Return how many runs each mean has: from a column, the user, the header or the caption."""
     frame = rows.frame
     if declared.n is not None:
         return [declared.n] * len(rows.rows)
@@ -208,7 +208,7 @@ def _counts(rows: RunRows, declared: Declarations) -> list[int | None]:
             counts.append(int(number.value))
             continue
         caption = frame.tables[frame.table_of_row[row]].caption
-        counts.append(_count_in(caption))
+        counts.append(_count_in(f"{caption} {rows.column}"))
     return counts
 
 

@@ -18,15 +18,19 @@ def reading_line(reading: Reading) -> str:
 
     Such as "Read: 12 methods × 4 datasets × 5 seeds; metric avg_accuracy, higher is better."
     """
-    counts = [_count(len(reading.methods), "method")]
+    counts = []
+    if reading.runs:
+        own_methods = dict.fromkeys(name for table in reading.runs for name in table.methods)
+        counts.append(_count(len(own_methods), "method"))
     if len(reading.datasets) > 1:
         counts.append(_count(len(reading.datasets), "dataset"))
     if reading.runs:
         counts.append(_runs_of(reading.runs))
+    what = [" × ".join(counts)] if counts else []
     if reading.published:
-        counts.append(f"{len(reading.published)} published")
+        what.append(_count(len(reading.published), "published mean"))
     direction = "higher" if reading.higher_is_better else "lower"
-    parts = [" × ".join(counts), f"metric {reading.metric}, {direction} is better", *reading.parts]
+    parts = [" and ".join(what), f"metric {reading.metric}, {direction} is better", *reading.parts]
     return f"Read: {'; '.join(parts)}."
 
 
