@@ -241,7 +241,7 @@ class DatasetAnalysis(Entries[MethodAnalysis]):
     @property
     def level(self) -> float:
         """Probability with which each interval contains what it is about."""
-        return next((one.claims.level for one in self.methods.values()), LEVEL)
+        return next((method.claims.level for method in self.methods.values()), LEVEL)
 
     @property
     def protocols(self) -> tuple[str, ...]:

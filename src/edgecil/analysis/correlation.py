@@ -58,7 +58,7 @@ class Predictor:
 
     def values(self, sequences: Iterable[ClassSequence]) -> Floats:
         """Return the values of n sequences, (n,)."""
-        orders = np.array([one.sorted_order for one in sequences], dtype=np.int64)
+        orders = np.array([sequence.sorted_order for sequence in sequences], dtype=np.int64)
         orders = orders.reshape(-1, self.space.classes)
         return score_orders(self.similarity, self.space, orders, self.objective)
 

@@ -115,26 +115,28 @@ def advise(
     # Further orders of a file whose orders were chosen in an unknown way are like those in it.
     is_unknown = all(find_protocol(name).unknown for name in claims.protocols)
     replaces = unit == "order" and not claims.blind and not is_unknown
-    known = None
+    posterior = None
     if not replaces:
         _, chosen = representative_orders(table, method)
-        known = posterior_of_orders(table, chosen, design_of(table, method, chosen), terms)
+        posterior = posterior_of_orders(table, chosen, design_of(table, method, chosen), terms)
     if claims.mean.validity == "measured":
         step = NextStep("repeats" if again else "nothing", repeats=again)
-    elif known is None:
+    elif posterior is None:
         more = LEAST_RUNS - (0 if replaces else claims.run_count)
         step = NextStep("orders", min(max(more, 1), left), replaces=replaces, unit=unit)
     else:
         level = claims.level
-        width = float(known.half_width(level))
+        width = float(posterior.half_width(level))
         goal = _NARROWER * width if target is None else target
         step = NextStep("nothing", repeats=again, half_width=width, target=goal, unit=unit)
         if width > goal and left:
             most = min(left, _MOST_ORDERS)
-            likely, sure = (
-                orders_for(known, goal, it, most=most, level=level) for it in ASSURANCES
+            likely_count, sure_count = (
+                orders_for(posterior, goal, assurance, most=most, level=level)
+                for assurance in ASSURANCES
             )
-            step = replace(step, step="orders", order_count=likely or most, sure_count=sure)
+            count = likely_count or most
+            step = replace(step, step="orders", order_count=count, sure_count=sure_count)
     if seconds is None:
         return step
     return replace(step, seconds=seconds * (step.order_count or step.repeats))
@@ -506,10 +508,15 @@ def _tool(experiment: Experiment) -> str:
     identity = experiment.identity
     if identity.get(SEEDS) == FROM_LOGS:
         return "import-logs"
-    stored = {key for name, own in identity.items() if name.startswith("method ") for key in own}
-    if experiment.config is not None or stored.isdisjoint(("toolbox", "command")):
+    stored_keys: set[str] = set()
+    for name, settings in identity.items():
+        if name.startswith("method "):
+            stored_keys.update(settings)
+    if experiment.config is not None or stored_keys.isdisjoint(("toolbox", "command")):
         return "run"
-    return "toolbox" if "toolbox" in stored else "export" if "tool" in stored else "external"
+    if "toolbox" in stored_keys:
+        return "toolbox"
+    return "export" if "tool" in stored_keys else "external"
 
 
 def continue_design(table: Runs, count: int, *, order_seed: int = 0) -> tuple[ClassSequence, ...]:

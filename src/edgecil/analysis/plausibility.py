@@ -145,24 +145,25 @@ def warn_of_failures(table: Runs, method: str, truth: Truth | None) -> list[str]
 
 def _note_contradictions(table: Runs) -> list[str]:
     """Return a sentence if the same training has two different accuracies."""
-    columns = (it.tolist() for it in (table.method, table.sequence, table.seed))
+    columns = (column.tolist() for column in (table.method, table.sequence, table.seed))
     keys = list(zip(*columns, strict=True))
     first_row: dict[tuple[int, ...], int] = {}
     rows = np.flatnonzero(~np.isnan(table.values)).tolist()
     firsts = [(first_row.setdefault(keys[row], row), row) for row in rows]
-    pairs = [(one, row) for one, row in firsts if table.values[one] != table.values[row]]
+    values = table.values
+    pairs = [(earlier, row) for earlier, row in firsts if values[earlier] != values[row]]
     if not pairs:
         return []
     first, other = pairs[0]
-    one, two = (
+    first_value, other_value = (
         f"{table.values[row]:g} ({table.protocols[table.protocol[row]]} "
         f"{table.labels[table.label[row]]})"
         for row in (first, other)
     )
     return [
         f"{table.methods[table.method[first]]} has two accuracies on "
-        f"{str(table.sequences[table.sequence[first]])!r} with seed {table.seed[first]}, {one} and "
-        f"{two}; pairs of this kind: {len(pairs)}. "
+        f"{str(table.sequences[table.sequence[first]])!r} with seed {table.seed[first]}, "
+        f"{first_value} and {other_value}; pairs of this kind: {len(pairs)}. "
         "They count as repeated trainings; if one is wrong, remove it."
     ]
 
@@ -228,12 +229,14 @@ def _note_copies(table: Runs) -> list[str]:
     """Return a sentence on each pair of methods that are equal in every run that both have."""
     notes = []
     for first, second in combinations(table.methods, 2):
-        one, other = table.orders(first), table.orders(second)
-        _, mine, others = np.intersect1d(one.places, other.places, return_indices=True)
-        a, b = one.accuracies[mine], other.accuracies[others]
-        if len(a) >= _LEAST and (a == b).all() and np.ptp(a) > 0.0:
+        orders = table.orders(first), table.orders(second)
+        _, *shared = np.intersect1d(orders[0].places, orders[1].places, return_indices=True)
+        first_values = orders[0].accuracies[shared[0]]
+        second_values = orders[1].accuracies[shared[1]]
+        are_equal = bool((first_values == second_values).all())
+        if len(first_values) >= _LEAST and are_equal and np.ptp(first_values) > 0.0:
             notes.append(
-                f"{first} and {second} are equal in all {len(a)} runs that both have; is one a "
-                "copy of the other?"
+                f"{first} and {second} are equal in all {len(first_values)} runs that both "
+                "have; is one a copy of the other?"
             )
     return notes

@@ -413,7 +413,7 @@ def posterior(
         variance = np.tile(variance, times) + extra / shared_seeds
     is_plain = not (runs.has_repeats or shared_seeds or between is not None)
     is_certain = textbook or (prior is None and is_plain)
-    known = Posterior(
+    made = Posterior(
         log_std,
         weights,
         mean,
@@ -427,10 +427,10 @@ def posterior(
         textbook,
     )
     if is_certain or not is_plain:
-        return known
+        return made
     reach = stdtrit(runs.order_count - 1, 0.975) * runs.error
-    inside = known.cdf("mean", runs.mean + reach) - known.cdf("mean", runs.mean - reach)
-    return replace(known, is_student=np.abs(inside - 0.95) <= _SAME_PROBABILITY)
+    inside = made.cdf("mean", runs.mean + reach) - made.cdf("mean", runs.mean - reach)
+    return replace(made, is_student=np.abs(inside - 0.95) <= _SAME_PROBABILITY)
 
 
 def _tail_places(runs: Evidence, prior: Prior) -> Iterator[tuple[float, Floats]]:
@@ -510,12 +510,12 @@ class Combination:
 
     def shifted(self, by: float) -> Combination:
         """Return the sum with a constant."""
-        draws = {quantity: own + by for quantity, own in self.draws.items()}
+        draws = {quantity: values + by for quantity, values in self.draws.items()}
         return replace(self, mean=self.mean + by, draws=draws)
 
 
 def combine(
-    known: Sequence[Posterior | Combination | Student], weights: Sequence[float]
+    parts: Sequence[Posterior | Combination | Student], weights: Sequence[float]
 ) -> Combination:
     """Return the weighted sum of independent means, and of independent next runs."""
     rng = np.random.default_rng(0)
@@ -523,12 +523,12 @@ def combine(
     quantities: tuple[Literal["mean", "next"], ...] = ("mean", "next")
     for quantity in quantities:
         total = np.zeros(_DRAWS)
-        for one, weight in zip(known, weights, strict=True):
-            values = _quantiles(one, quantity, (np.arange(_DRAWS) + 0.5) / _DRAWS)
+        for part, weight in zip(parts, weights, strict=True):
+            values = _quantiles(part, quantity, (np.arange(_DRAWS) + 0.5) / _DRAWS)
             total += weight * rng.permutation(values)
         draws[quantity] = np.sort(total)
-    mean = sum(w * float(one.mean) for one, w in zip(known, weights, strict=True))
-    return Combination(mean, draws, min(one.shared_seeds for one in known))
+    mean = sum(weight * float(part.mean) for part, weight in zip(parts, weights, strict=True))
+    return Combination(mean, draws, min(part.shared_seeds for part in parts))
 
 
 def _quantiles(

@@ -42,6 +42,6 @@ def metric_words(name: str) -> MetricWords:
     """The words of a metric; a column of a file that is no metric of edgecil has its own name."""
     metric = find_metric(name)
     unit = "%" if metric.bounds[0] >= 0.0 else "points" if name in METRICS else ""
-    own = {"title": name, **_WORDS.get(name, {})}
+    words = {"title": name, **_WORDS.get(name, {})}
     up = metric.higher_is_better
-    return MetricWords(name, metric.label, metric.description, unit, up, **own)
+    return MetricWords(name, metric.label, metric.description, unit, up, **words)
