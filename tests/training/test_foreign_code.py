@@ -66,6 +66,7 @@ def test_the_command_line_reports_a_learner_that_exits(
 ) -> None:
     method = learner_that_exits(tmp_path / "code", "fit_task")
     words = ["run", str(save_toy(tmp_path / "toy.npz")), "--method", method, "--tasks", "2"]
+    words += ["--protocol", "random"]
     assert main([*words, "--workers", "1", "--out", str(tmp_path / "run")]) == 1
     assert "NearestMean called sys.exit(0)" in capsys.readouterr().err
 
