@@ -27,11 +27,16 @@ SUBPACKAGES = (
 
 def loaded_after(code: str) -> set[str]:
     """Top-level modules that a fresh interpreter has loaded after running some code."""
+    return {name.split(".")[0] for name in modules_after(code)}
+
+
+def modules_after(code: str) -> list[str]:
+    """All modules that a fresh interpreter has loaded after running some code."""
     script = f"{code}\nimport json, sys\nprint('\\n' + json.dumps(sorted(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=300
     )
-    return {name.split(".")[0] for name in json.loads(done.stdout.splitlines()[-1])}
+    return list(json.loads(done.stdout.splitlines()[-1]))
 
 
 SEQUENCES = """
@@ -59,6 +64,15 @@ def test_what_trains_nothing_loads_neither_torch_nor_plots(code, used, unused) -
     loaded = loaded_after(code)
     assert loaded >= used
     assert not loaded & unused
+
+
+def test_comparing_a_table_loads_neither_experiments_nor_training(tmp_path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("method,seed,accuracy\na,0,61\na,1,59\na,2,64\nb,0,41\nb,1,48\nb,2,44\n")
+    modules = modules_after(f"import edgecil; edgecil.compare({str(path)!r})")
+    rooms = {".".join(name.split(".")[:2]) for name in modules if name.startswith("edgecil.")}
+    assert "edgecil.analysis" in rooms
+    assert not rooms & {"edgecil.experiments", "edgecil.training", "edgecil.paper", "edgecil.lab"}
 
 
 @pytest.mark.parametrize("module", SUBPACKAGES)
@@ -104,10 +118,8 @@ def test_the_version_has_one_source() -> None:
     assert edgecil.__version__ == version("edgecil") == project["version"]
 
 
-def test_only_the_command_line_parses_and_it_stays_small() -> None:
+def test_only_the_command_line_parses() -> None:
     source = Path(edgecil.__file__).parent
     files = {path: path.read_text(encoding="utf-8") for path in source.rglob("*.py")}
     inside = {path for path in files if path.is_relative_to(source / "cli")}
     assert not [path for path, text in files.items() if "argparse" in text and path not in inside]
-    lines = sum(len(files[path].splitlines()) for path in inside)
-    assert lines <= 1400, "half of the lines before verbs were data"

@@ -22,8 +22,8 @@ class Registry(Mapping[str, T]):
         entries: the first entries.
         aliases: other names of entries.
         plugins: a group of entry points by which installed packages add entries, and a function
-            that turns a name and a loaded object into an entry. They are loaded when a name is not
-            found or all names are asked for; one that fails is left out with a warning.
+            that turns a name and a loaded object into an entry. They are loaded when one of their
+            names, or all names, are asked for; one that fails is left out with a warning.
 
     >>> colours = Registry("colour", {"dark-red": "#8b0000"}, aliases={"maroon": "dark-red"})
     >>> colours["Dark Red"], colours["maroon"], "green" in colours
@@ -59,6 +59,7 @@ class Registry(Mapping[str, T]):
         """Return the name as it was registered; an unknown name is an error with suggestions."""
         canonical = self._find(name)
         if canonical is None:
+            self._load_plugins()
             raise unknown_name_error(self.kind, name, self._entries)
         return canonical
 
@@ -90,9 +91,11 @@ class Registry(Mapping[str, T]):
         return len(self._entries)
 
     def _find(self, name: str) -> str | None:
-        if name not in self._entries and self._by_key(name) is None:
+        canonical = name if name in self._entries else self._by_key(name)
+        if canonical is None and self._plugins is not None and name in installed(self._plugins[0]):
             self._load_plugins()
-        return name if name in self._entries else self._by_key(name)
+            return self._by_key(name)
+        return canonical
 
     def _load_plugins(self) -> None:
         """Load the entries of other packages, once."""
