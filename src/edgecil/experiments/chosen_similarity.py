@@ -60,7 +60,7 @@ def _select(config: ExperimentConfig, total: int, count: int, source: str) -> In
 
 
 def _captions(source: str, classes: ClassList) -> list[str]:
-    """Return captions of the experiment's classes, from those of the whole dataset or of these."""
+    """Return captions of the experiment's classes; they may caption the whole dataset."""
     with suppress(UsageError):  # not a bundled class list, or captions of the experiment's classes
         whole = get_classes(classes.name)
         if set(classes.labels) <= set(whole.labels):
@@ -70,7 +70,7 @@ def _captions(source: str, classes: ClassList) -> list[str]:
 
 
 def stored_similarity(directory: Path, dataset: str, names: tuple[str, ...] | None) -> Similarity:
-    """Return the saved similarity, or that of the class names by the bundled encoder."""
+    """Return the saved similarity, or else the bundled encoder's similarity of the class names."""
     path = directory / SIMILARITY_FILE
     if path.is_file():
         return read_similarity(path)

@@ -120,7 +120,7 @@ def _replaced(group: str, changes: Mapping[str, Any]) -> set[str]:
 
 
 def build_config(values: Mapping[str, Any]) -> ExperimentConfig:
-    """Return a checked configuration from values; those of `execution` are left out."""
+    """Return a checked configuration from values; options of `execution` are left out."""
     _check_names(values, "option")
     options = {
         name: value for name, value in values.items() if name != "execution" and value is not None

@@ -391,7 +391,7 @@ class Experiment(Entries[MethodRuns]):
 
 
 class LearnerTraceback(Exception):  # noqa: N818
-    """The traceback of a training, which Python shows with that of the main process."""
+    """The traceback of a training, which Python shows beside the main process's own."""
 
 
 class TrainingFailedError(EdgecilError):

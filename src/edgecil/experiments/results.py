@@ -86,7 +86,7 @@ class NodeResult:
             raise DataError("Seconds and memory must be at least 0 and finite.")
 
     def check(self, prefix: Prefix) -> None:
-        """Raise an error unless the counts are those of these tasks."""
+        """Raise an error unless the counts belong to these tasks."""
         if len(self.totals) != len(prefix) or not self.correct:
             raise DataError(f"It has counts of {len(self.totals)} tasks, not of {len(prefix)}.")
         if self.class_totals is not None:
@@ -159,7 +159,7 @@ class RunResult:
     def training_accuracies(self) -> Floats:
         """Return the accuracy on training inputs of each task right after it, (K,); NaN if unknown.
 
-        It is that of the main classifier.
+        The main classifier answers.
         """
         accuracies = []
         for node in self.nodes:
@@ -334,7 +334,7 @@ class WholeRun:
     reported: Mapping[str, Reported] = field(default_factory=dict)
 
     def check(self, prefix: Prefix) -> None:
-        """Raise an error unless the counts or the reported accuracies are those of these tasks."""
+        """Raise an error unless the counts or the reported accuracies belong to these tasks."""
         if not self.nodes or (not self.reported and len(self.nodes) != len(prefix)):
             raise DataError(f"It has {len(self.nodes)} results for {len(prefix)} tasks.")
         for reported in self.reported.values():

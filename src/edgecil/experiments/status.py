@@ -324,7 +324,7 @@ def expected_seconds(nodes: Iterable[Node], measured: Mapping[Node, float]) -> d
 class TimeLeft:
     """The time that the trainings of a call still take, without looking at each of them again.
 
-    The mean durations are those of :func:`expected_seconds`.
+    The mean durations are computed as in :func:`expected_seconds`.
     """
 
     def __init__(

@@ -221,7 +221,7 @@ class StoreReader:
         return identity
 
     def unused_identity(self) -> set[str]:
-        """Return the names on which no result depends: those of methods without a result."""
+        """Return the names on which no result depends: settings of methods without a result."""
         trained = self._methods_with_results()
         return {
             name

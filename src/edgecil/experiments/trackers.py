@@ -79,7 +79,7 @@ def write_tensorboard(directory: str, results: Iterable[RunResult]) -> None:
 
 
 def write_wandb(project: str, results: Iterable[RunResult]) -> None:
-    """Create a run of the project for each run, or continue that of an earlier call.
+    """Create a run of the project for each run, or continue the run of an earlier call.
 
     Where data is sent, and whether at all, is set by wandb's own variables (`WANDB_MODE=offline`).
     """

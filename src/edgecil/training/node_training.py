@@ -61,7 +61,7 @@ class WorkerContext:
     answered: dict[str, LearnerError | None] = field(default_factory=dict)  # by learner, its error
 
     def prepare(self) -> None:
-        """Configure this process so that its results equal those of every other process."""
+        """Configure this process so that its results equal every other process's."""
         use_portable_kernels(precision=self.environment.precision, device=self.environment.device)
         use_precision(self.environment.precision)
         configure_compilation()

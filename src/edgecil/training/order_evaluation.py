@@ -52,7 +52,7 @@ def evaluate_orders(
 ) -> Evaluated:
     """Store the results of all runs of order-free learners, whose scores a worker computes once.
 
-    `labels` are those of the test images (n,). A learner whose scores cannot be computed is trained
+    `labels` belong to the test images (n,). A learner whose scores cannot be computed is trained
     like all others, which shows why. `worker` is in what this process differs from the identity.
     """
     if not order_free:
@@ -170,7 +170,7 @@ def save_scores(store: Store, method: str, scores: Floats, worker: Mapping[str, 
 
 
 def _scores_path(store: Store, method: str) -> Path:
-    """Return the file for the scores of a method, which is that of a node without tasks."""
+    """Return the file for the scores of a method, named like a node without tasks."""
     return store.state_path(Node(method, 0, ()))
 
 

@@ -237,7 +237,7 @@ def _note_doubts(
 
 
 def _expected_shape(opened: Dataset | Items | None, config: ExperimentConfig) -> tuple[int, ...]:
-    """Return the shape of inputs; without them, that of colour images in their usual size."""
+    """Return the shape of inputs; without them, the usual shape of colour images."""
     from_options = config.data.image_size
     if isinstance(opened, Dataset):
         if not opened.channels or from_options is None:

@@ -393,7 +393,7 @@ def _run(
 def resolve_options(
     values: Mapping[str, Any], options: Mapping[str, Any]
 ) -> tuple[ExperimentConfig, Execution]:
-    """Build the experiment and its execution from those of a configuration and further options."""
+    """Build the experiment and its execution from the values of a configuration and further options."""
     merged = merge_options(values, options)
     reading = merged.pop("as_", None)  # the keyword; `as` is not a name in Python
     merged |= {} if reading is None else {"as": reading}
@@ -414,7 +414,7 @@ def resolve_options(
 
 
 def find_directory(values: Mapping[str, Any], out: str | Path | None) -> Path:
-    """Return the experiment directory: `out`, or else that of a configuration."""
+    """Return the experiment directory: `out`, or else the one in a configuration."""
     directory = values.get("out") if out is None else out
     if not isinstance(directory, (str, Path)) or not str(directory):
         raise UsageError("`out` is required: give the experiment directory.")

@@ -313,7 +313,7 @@ class RayDriver:
             self._private.remove()
 
     def _remote(self, function: Any) -> Any:
-        """Return a function of workers, whose kernels are those of this process."""
+        """Return a function of workers, which use the same kernels as this process."""
         gpus = {} if self._per_device is None else {"num_gpus": 1 / self._per_device}
         return self._ray.remote(
             max_retries=0,
