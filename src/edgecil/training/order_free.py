@@ -42,13 +42,13 @@ class _Contested:
     """Images with equally many classes that can be answered in place of their own.
 
     Attributes:
-        own: (g,) the classes of the images.
+        labels: (g,) the classes of the images.
         rivals: (g, m) classes whose scores are not smaller, the largest score first.
-        ranks: (g, m + 1) place of each rival's score, and of the own one last, among the different
+        ranks: (g, m + 1) place of each rival's score, and of the own class last, among the different
             scores; None if no two of them are equal.
     """
 
-    own: Whole
+    labels: Whole
     rivals: Whole
     ranks: Whole | None
 
@@ -104,7 +104,7 @@ class StageCounter:
         order, class_ = np.indices(stage.shape)
         correct[order, class_, stage] += self._undisputed
         for group in self._contested:
-            if len(group.own):
+            if len(group.labels):
                 _add_contested(group, stage, label, correct, wrong)
         # What was added at a stage holds from there on.
         correct = correct.cumsum(axis=2)[:, :, :tasks].transpose(0, 2, 1)
@@ -134,7 +134,7 @@ def _add_contested(
     `correct` is (orders, N, K + 1); `wrong` is (orders, K + 1, 3, K + 1), by the images' task.
     """
     tasks = correct.shape[2] - 1
-    begins = stage[:, group.own]  # (orders, g): stage from which an image is tested
+    begins = stage[:, group.labels]  # (orders, g): stage from which an image is tested
     arrivals = stage[:, group.rivals]  # (orders, g, m)
     if group.ranks is not None:
         arrivals = _sorted_with_ties(group, label, arrivals, tasks)
@@ -149,8 +149,8 @@ def _add_contested(
     np.add.at(wrong, (row, begin, side, starts[row, image, rival]), 1)
     np.add.at(wrong, (row, begin, side, ends[row, image, rival]), -1)
     row, image = np.nonzero(earliest[:, :, -1] > begins)
-    np.add.at(correct, (row, group.own[image], begins[row, image]), 1)
-    np.add.at(correct, (row, group.own[image], earliest[row, image, -1]), -1)
+    np.add.at(correct, (row, group.labels[image], begins[row, image]), 1)
+    np.add.at(correct, (row, group.labels[image], earliest[row, image, -1]), -1)
 
 
 def _sorted_with_ties(group: _Contested, label: Whole, arrivals: Whole, tasks: int) -> Whole:
@@ -161,7 +161,7 @@ def _sorted_with_ties(group: _Contested, label: Whole, arrivals: Whole, tasks: i
     assert group.ranks is not None
     labels = label[:, group.rivals]
     equal = group.ranks[:, :-1] == group.ranks[:, -1:]
-    is_later = labels > label[:, group.own][:, :, None]
+    is_later = labels > label[:, group.labels][:, :, None]
     arrivals = np.where(equal & is_later, tasks, arrivals)
     places = np.argsort(group.ranks[:, :-1] * (label.shape[1] + 1) + labels, axis=2)
     return np.take_along_axis(arrivals, places, axis=2)

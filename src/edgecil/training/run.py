@@ -393,7 +393,7 @@ def _run(
 def resolve_options(
     values: Mapping[str, Any], options: Mapping[str, Any]
 ) -> tuple[ExperimentConfig, Execution]:
-    """Build the experiment and its execution from the values of a configuration and further options."""
+    """Build the experiment and its execution from a configuration and further options."""
     merged = merge_options(values, options)
     reading = merged.pop("as_", None)  # the keyword; `as` is not a name in Python
     merged |= {} if reading is None else {"as": reading}
