@@ -44,8 +44,8 @@ class _Contested:
     Attributes:
         labels: (g,) the classes of the images.
         rivals: (g, m) classes whose scores are not smaller, the largest score first.
-        ranks: (g, m + 1) place of each rival's score, and of the own class last, among the different
-            scores; None if no two of them are equal.
+        ranks: (g, m + 1) place of each rival's score among the different scores, and the place of the
+            own class's score last; None if no two scores are equal.
     """
 
     labels: Whole
@@ -64,8 +64,8 @@ class StageCounter:
             )
         self._classes = scores.shape[1]
         self.totals = np.bincount(labels, minlength=self._classes)
-        own = scores[np.arange(len(labels)), labels]
-        is_rival = scores >= own[:, None]
+        own_scores = scores[np.arange(len(labels)), labels]
+        is_rival = scores >= own_scores[:, None]
         is_rival[np.arange(len(labels)), labels] = False
         counts = is_rival.sum(axis=1)
         self._undisputed = np.bincount(labels[counts == 0], minlength=self._classes)
@@ -77,7 +77,7 @@ class StageCounter:
             by_score = np.argsort(-values, axis=1, kind="stable")
             rivals = np.take_along_axis(rivals, by_score, axis=1)
             values = np.take_along_axis(values, by_score, axis=1)
-            values = np.concatenate([values, own[images][:, None]], axis=1)
+            values = np.concatenate([values, own_scores[images][:, None]], axis=1)
             steps = np.diff(values, axis=1) != 0.0
             distinct = steps.all(axis=1)
             self._contested.append(_Contested(labels[images[distinct]], rivals[distinct], None))
