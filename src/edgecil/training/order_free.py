@@ -44,8 +44,8 @@ class _Contested:
     Attributes:
         labels: (g,) the classes of the images.
         rivals: (g, m) classes whose scores are not smaller, the largest score first.
-        ranks: (g, m + 1) place of each rival's score among the different scores, and the place of the
-            own class's score last; None if no two scores are equal.
+        ranks: (g, m + 1) place of each rival's score among the different scores, and last the
+            place of the own class's score; None if no two scores are equal.
     """
 
     labels: Whole
