@@ -162,7 +162,10 @@ def _unread_frames(frames: Sequence[Frame], with_metric: Sequence[Frame], metric
         if table.source not in read
     ]
     sources = list(dict.fromkeys(unread))
-    return [f"{name_some(sources)} has no {metric!r} and is not read."] if sources else []
+    if not sources:
+        return []
+    verbs = ("has", "is") if len(sources) == 1 else ("have", "are")
+    return [f"{name_some(sources)} {verbs[0]} no {metric!r} and {verbs[1]} not read."]
 
 
 def _note_training(metric: str) -> list[str]:
