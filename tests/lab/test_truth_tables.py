@@ -64,14 +64,18 @@ def counted(tmp_path_factory: pytest.TempPathFactory) -> edgecil.Experiment:
     return counted_experiment(tmp_path_factory.mktemp("counted"), runs=180)
 
 
-def test_the_bundled_tables_have_every_order_of_sets_of_six_classes() -> None:
+def test_the_bundled_tables_have_sets_of_six_classes() -> None:
     tables = [table for table in lab.truths() if table.space == SPACE]
-    assert len({table.classes for table in tables}) == len(tables) >= 8
+    assert len({table.classes for table in tables}) == len(tables) >= 6
     for table in tables:
-        assert table.kind == "enumerated"
-        assert table.sequences == tuple(SPACE.enumerate())
+        if table.dataset == "quickdraw":
+            assert table.kind == "enumerated"
+            assert table.sequences == tuple(SPACE.enumerate())
+        else:
+            assert table.kind == "sample"
+            assert set(table.sequences) < set(SPACE.enumerate())
         values = table.accuracies("ranpac")
-        assert values.shape == ({"quickdraw": 2, "caltech101": 3}[table.dataset], 90)
+        assert values.shape == (2, len(table.sequences))
         assert 100 / 6 < values.min() < values.max() <= 100
 
 
