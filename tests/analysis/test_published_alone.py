@@ -24,7 +24,7 @@ def table(tmp_path):
 
 def test_published_means_are_compared_by_welch_with_each_other(table) -> None:
     comparison = edgecil.compare(table)
-    assert comparison.reading.startswith("Read: 3 methods × 3 published")
+    assert comparison.reading.startswith("Read: 3 published means")
     assert comparison["DER", "ER"].p < 0.01
     assert comparison["LwF", "ER"].p > 0.05
 
