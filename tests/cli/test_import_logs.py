@@ -13,6 +13,6 @@ def test_further_orders_of_logs_are_exported_or_drawn_by_the_toolbox(cli: Cli) -
         cli("import-logs", *Path().glob(f"{method}*.log"), "--out", method)
     for given in (("icarl",), ("icarl", "wa")):
         advice = cli("next", *given, "--out", "next.json").out
-        assert "edgecil export … --out DIR --sequences next.json" in advice
+        assert "give --sequences next.json to 'edgecil export'" in advice
         assert "further seeds" in advice
         assert "edgecil run" not in advice

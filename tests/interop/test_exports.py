@@ -109,7 +109,7 @@ def test_further_orders_of_next_are_trained(cli: Cli) -> None:  # noqa: F811
     words = ("toolbox", "box", "--config", config, "--classes", 4, "--out", "out")
     cli(*words, "--protocol", "random")
     advice = cli("next", "out", "--out", "next.json").out
-    assert "edgecil toolbox … --out out --sequences next.json" in advice
+    assert "add --sequences next.json to the 'edgecil toolbox' command that made out." in advice
     [first, *_] = json.loads(Path("next.json").read_text())["next"]
     results = cli(*words, "--sequences", "next.json", "--json").json["results"]
     assert [part["protocol"] for part in results] == ["random", "next"]
