@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import atexit
 import multiprocessing
 import os
 import random
+import shutil
 import signal
 import sys
 import tempfile
@@ -57,9 +59,11 @@ SLOW_SECONDS = 2.0
 
 _seconds: defaultdict[str, float] = defaultdict(float)
 
-_FOLDER = tempfile.TemporaryDirectory()  # gone with the process
+# Gone with the process, not with this module, which the identity of code loads a second time.
+_FOLDER = Path(tempfile.mkdtemp())
+atexit.register(shutil.rmtree, _FOLDER, ignore_errors=True)
 # A folder for what all workers of this run of pytest share; that of the process that starts them.
-os.environ.setdefault("EDGECIL_TEST_FOLDER", _FOLDER.name)
+os.environ.setdefault("EDGECIL_TEST_FOLDER", str(_FOLDER))
 _numbers = count()
 
 
@@ -76,7 +80,7 @@ def _same_start() -> None:
 @pytest.fixture(autouse=True)
 def hub(monkeypatch: pytest.MonkeyPatch) -> Path:
     """No hub, and an empty cache of it; huggingface_hub reads the environment when it is loaded."""
-    cache = Path(_FOLDER.name) / f"hub-{next(_numbers)}"
+    cache = _FOLDER / f"hub-{next(_numbers)}"
     for name, value in (("HF_HUB_OFFLINE", "1"), ("HF_HUB_CACHE", str(cache))):
         monkeypatch.setenv(name, value)
         for module in ("constants", "file_download"):  # older versions copy the first's values

@@ -29,8 +29,7 @@ __all__ = ["SIDE", "SPOTS", "TASKS", "Tasks", "learn", "same", "toy_dataset", "t
 
 QUICK = Schedule(epochs=6, learning_rate=0.05, schedule="cosine", batch_size=8, augment=("crop:1",))
 
-_FOLDER = tempfile.TemporaryDirectory()  # gone with the process
-_SHARED = Path(os.environ.get("EDGECIL_TEST_FOLDER", _FOLDER.name))
+_SHARED = Path(os.environ.get("EDGECIL_TEST_FOLDER") or tempfile.mkdtemp())
 
 
 def save_toy(path: Path, classes: int = 4, *, train: int = 12, contrast: int = 40) -> Path:
