@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas
 import pytest
+from scipy import stats
 
 import edgecil
 from edgecil.errors import EdgecilError, UsageError
@@ -114,7 +115,7 @@ def test_methods_are_compared_as_a_dict_of_plain_numbers() -> None:
     assert str(edgecil.compare(frame)) == str(comparison)
     assert [(pair.ahead, pair.behind) for pair in comparison] == [("ours", "base")]
     for wrong in ({"ours": [[1.0]], "base": [2.0]}, {"ours": ["a"], "base": [2.0]}):
-        with pytest.raises(UsageError, match="accuracies for each name"):
+        with pytest.raises(UsageError, match="accuracies, a DataFrame"):
             edgecil.compare(wrong)
     with pytest.raises(UsageError, match=r"one for each run\. Got an array of shape \(1, 2\)"):
         edgecil.analyze(np.array([[60.0, 61.0]]))
@@ -250,3 +251,31 @@ def test_a_traceback_of_a_wrong_call_ends_at_the_call(
     with pytest.raises(EdgecilError) as refused:
         call()
     assert len(traceback.extract_tb(refused.value.__traceback__)) >= len(files)
+
+
+ROWS = [
+    {"method": method, "seed": seed, "accuracy": accuracy}
+    for method, accuracies in (("ours", (64.1, 62.8, 65.3)), ("baseline", (61.9, 62.0, 62.7)))
+    for seed, accuracy in enumerate(accuracies)
+]
+
+
+def test_rows_and_wide_tables_are_the_table() -> None:
+    frame = pandas.DataFrame(ROWS)
+    wide = frame.pivot(index="seed", columns="method", values="accuracy")
+    mean = edgecil.analyze(frame)["ours"].mean
+    for table in (ROWS, wide, wide.reset_index(), wide.reset_index(drop=True)):
+        analysis = edgecil.analyze(table)
+        assert set(analysis) == {"ours", "baseline"}
+        assert analysis["ours"].mean == pytest.approx(mean)
+
+
+def test_a_published_mean_is_typed() -> None:
+    frame = pandas.DataFrame(ROWS)
+    spread = edgecil.compare(frame, {"DER": "52.9 ± 0.8"}, n=5, std_ddof=0)
+    assert spread["ours", "DER"].better == "ours"
+    constant = edgecil.compare(frame, {"DER": "62.9"})["ours", "DER"]
+    assert constant.difference == pytest.approx(64.0667 - 62.9, abs=1e-3)
+    assert constant.p == pytest.approx(stats.ttest_1samp((64.1, 62.8, 65.3), 62.9).pvalue, rel=0.1)
+    with pytest.raises(EdgecilError, match="a published mean"):
+        edgecil.compare(frame, {"DER": "good"})

@@ -191,6 +191,9 @@ TABLE_KINDS: dict[str, dict[str, Change]] = {
             wide(f).astype({"seed": object}), wide(f)[:1].assign(seed="mean")
         ),
         "two candidates for the accuracy": lambda f: f.rename(columns={"accuracy": "top1"}),
+        "all rows pasted twice": lambda f: add(f, f),
+        "one row pasted twice": lambda f: add(f, f[:1]),
+        "without orders, a seed twice": lambda f: add(f[BARE], f[BARE][:1]),
     },
     "refused": {
         "one run in fractions": lambda f: put(f, 3, "accuracy", 0.61),
@@ -201,8 +204,6 @@ TABLE_KINDS: dict[str, dict[str, Change]] = {
         "a decimal comma": lambda f: put(f, 3, "accuracy", "61,2"),
         "mean and deviation in a cell": lambda f: put(f, 3, "accuracy", "61.2 ± 0.3"),
         "a word as value": lambda f: put(f, 3, "accuracy", "best"),
-        "all rows pasted twice": lambda f: add(f, f),
-        "one row pasted twice": lambda f: add(f, f[:1]),
         "pasted twice, without seeds": lambda f: add(f, f).drop(columns="seed"),
         "two columns of one name": lambda f: pandas.concat([f, f["accuracy"]], axis=1),
         "random orders called latin": lambda f: f.assign(protocol="latin"),
@@ -222,7 +223,6 @@ TABLE_KINDS: dict[str, dict[str, Change]] = {
             f[BARE].pivot(index="seed", columns="method").reset_index()
         ),
         "no value at all": lambda f: f.assign(accuracy=np.nan),
-        "without orders, a seed twice": lambda f: add(f[BARE], f[BARE][:1]),
         "a wide table with a column of words": lambda f: wide(f).assign(best="a"),
         "no runs": lambda f: f[:0],
     },

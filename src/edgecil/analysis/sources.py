@@ -32,7 +32,7 @@ from edgecil.options import checked
 from edgecil.runs.identity import MACHINE, POOLED, remarks
 from edgecil.runs.metrics import DEFAULT_METRIC, METRICS
 from edgecil.runs.published import PublishedResult
-from edgecil.runs.reading.memory_tables import Numbers, is_data_frame, is_numbers
+from edgecil.runs.reading.memory_tables import Numbers, is_data_frame, is_numbers, is_records
 from edgecil.runs.reading.reading import Reading, TableSource, combine_readings, read_sources
 from edgecil.runs.reading.reading_options import ReadingOptions
 from edgecil.runs.run_table import Runs, join_tables
@@ -156,7 +156,10 @@ def _add_source(source: Any, sources: Sources) -> Iterator[str]:
     """Add a source to those of its kind, and yield its name in a few words."""
     if isinstance(source, (list, tuple, Mapping)) and not source:
         raise UsageError("`source` must have at least one entry. Got none.")
-    if isinstance(source, (list, tuple)) and not is_numbers(source):
+    if is_records(source):
+        sources.others.append(source)
+        yield "a list of rows"
+    elif isinstance(source, (list, tuple)) and not is_numbers(source):
         for entry in source:
             yield from _add_source(entry, sources)
     elif isinstance(source, (str, Path)):

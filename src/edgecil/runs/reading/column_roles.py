@@ -338,6 +338,8 @@ def _check_values(frame: Frame) -> None:
             has_other = any(is_numeric(frame.columns[other]) for other in others)
             if has_value and has_other and _share_of_numbers(cells) < 0.5:
                 del frame.roles[name]
+        elif role == "method" and _are_measurements(cells):
+            del frame.roles[name]  # a method called `baseline`, not a column of methods
         elif role == "split" and not _are_splits(cells):
             frame.roles[name] = "scenario"
         elif _is_only_label(role, cells):
@@ -348,6 +350,12 @@ def _check_values(frame: Frame) -> None:
             frame.roles[name] = "setting"
         elif role is None and all(is_absent(cell) for cell in cells):
             frame.roles[name] = "ignore"
+
+
+def _are_measurements(cells: Sequence[Cell]) -> bool:
+    """Return whether cells are numbers, some of them with decimals."""
+    numbers = [number for number in numbers_in(cells).values() if number is not None]
+    return is_numeric(cells) and any(not float(number.value).is_integer() for number in numbers)
 
 
 def _are_protocols(frame: Frame, cells: Sequence[Cell]) -> bool:

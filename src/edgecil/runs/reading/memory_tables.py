@@ -1,4 +1,4 @@
-"""Cells of tables that are in memory: DataFrames, and accuracies as plain numbers."""
+"""Cells of tables that are in memory: DataFrames, lists of rows, and accuracies as numbers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,18 @@ import numpy as np
 
 from edgecil.errors import DataError, UsageError, short_name, wrong_value_error
 from edgecil.runs.cells.cell_table import Cell, CellTable
+from edgecil.runs.cells.marked_numbers import parse_marked_number
 from edgecil.runs.reading.column_names import column_name
 
 Numbers: TypeAlias = Sequence[float] | np.ndarray[Any, Any]
 
 DATA_FRAME = "DataFrame"
 """The form of a table in memory."""
+
+_CELLS = (str, Real, np.generic, type(None))  # types of a cell in a list of rows
+
+TYPED_MEAN = "typed mean"
+"""The form of a published mean that is given as a text."""
 
 NAME = "edgecil name"
 """The attribute of a DataFrame that has a name, which stands for its method if it has none."""
@@ -34,6 +40,26 @@ def is_data_frame(source: object) -> bool:
     """Return whether a source is a DataFrame of pandas, or of a library that converts to it."""
     is_table = hasattr(source, "iloc") or hasattr(source, "to_pandas")
     return hasattr(source, "columns") and is_table
+
+
+def is_records(source: object) -> bool:
+    """Return whether a source is a list of rows, each a dict of cells by the name of the column."""
+    return (
+        isinstance(source, (list, tuple))
+        and bool(source)
+        and all(isinstance(row, Mapping) and bool(row) for row in source)
+        and all(isinstance(cell, _CELLS) for row in source for cell in row.values())
+    )
+
+
+def records_table(source: Sequence[Mapping[Any, Any]], name: str) -> CellTable:
+    """Return the table of a list of rows."""
+    header = tuple(dict.fromkeys(str(column) for row in source for column in row))
+    rows = tuple(
+        tuple(_plain(row.get(column)) for column in header)
+        for row in ({str(key): cell for key, cell in row.items()} for row in source)
+    )
+    return CellTable(DATA_FRAME, name, header, rows)
 
 
 def numbers_table(source: Any, name: str) -> CellTable:
@@ -91,17 +117,29 @@ def _plain(value: Any) -> Cell:
 
 
 def table_in_memory(source: Any, name: str) -> CellTable:
-    """Return the table of a DataFrame or of plain numbers."""
+    """Return the table of a DataFrame, of a list of rows, or of plain numbers."""
+    if is_records(source):
+        return records_table(source, name)
     return numbers_table(source, name) if is_numbers(source) else frame_table(source, name)
 
 
 def named_tables(source: Mapping[Any, Any]) -> list[CellTable]:
-    """Return the tables of a mapping, whose names stand for methods."""
+    """Return the tables of a mapping, whose names stand for methods.
+
+    A text such as "62.9 ± 0.8" is a published mean.
+    """
     tables = []
     for name, content in source.items():
-        if not is_numbers(content) and not is_data_frame(content):
+        if isinstance(content, str) and parse_marked_number(content) is not None:
+            cells = (short_name(str(name)), content)
+            tables.append(CellTable(TYPED_MEAN, str(name), ("method", "accuracy"), (cells,)))
+            continue
+        if not is_numbers(content) and not is_data_frame(content) and not is_records(content):
             raise wrong_value_error(
-                "source", "a DataFrame or accuracies for each name of a dict", content
+                "source",
+                "accuracies, a DataFrame, or a published mean such as '62.9 ± 0.8' for each name "
+                "of a dict",
+                content,
             )
         tables.append(table_in_memory(content, short_name(str(name))))
     return tables

@@ -20,11 +20,12 @@ from edgecil.runs.cells.cell_table import Cell
 from edgecil.runs.published import PublishedResult
 from edgecil.runs.reading.finished_runs import SEED_LIKE, RunRows
 from edgecil.runs.reading.frames import Frame, is_constant, number_in, numbers_in
+from edgecil.runs.reading.memory_tables import TYPED_MEAN
 from edgecil.runs.reading.questions import ReadingQuestion
 from edgecil.runs.reading.reading_options import Declarations
 from edgecil.runs.reading.run_tables import RunList
 
-PUBLISHED_FORMS = ("Markdown table", "HTML table", "LaTeX table")
+PUBLISHED_FORMS = ("Markdown table", "HTML table", "LaTeX table", TYPED_MEAN)
 """Forms of tables that people write for readers."""
 
 _STD = re.compile(r"(?<![a-z])(?:std|stdev|s\.?d\.|standard deviations?|σ)(?![a-z])", re.IGNORECASE)

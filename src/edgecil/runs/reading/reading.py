@@ -27,6 +27,7 @@ from edgecil.runs.reading.memory_tables import (
     Numbers,
     is_data_frame,
     is_numbers,
+    is_records,
     named_tables,
     table_in_memory,
 )
@@ -222,7 +223,7 @@ def _tables_of(sources: Sequence[Any]) -> tuple[list[CellTable], dict[str, str]]
             left_out |= reasons
         elif isinstance(source, Mapping) and source:
             tables += named_tables(source)
-        elif is_numbers(source) or is_data_frame(source):
+        elif is_numbers(source) or is_records(source) or is_data_frame(source):
             own_name = getattr(source, "attrs", {}).get(NAME)
             name = own_name or (DATA_FRAME if len(flat) == 1 else f"table {number}")
             tables.append(table_in_memory(source, name))
@@ -246,7 +247,8 @@ def table_of_source(source: Any) -> CellTable:
 
 def _flatten(sources: Sequence[Any]) -> Iterator[Any]:
     for source in sources:
-        if isinstance(source, (list, tuple)) and not is_numbers(source):
+        is_list = isinstance(source, (list, tuple))
+        if is_list and not is_numbers(source) and not is_records(source):
             yield from _flatten(source)
         else:
             yield source
