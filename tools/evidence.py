@@ -33,7 +33,7 @@ TABLES = "tables"
 # By name: the page, and the command (without `python`).
 EVIDENCE = {
     TABLES: ("evidence/leaderboard.md", "tools/evidence.py --tables"),
-    "calibration": ("evidence/calibration.md", "-m edgecil.lab calibrate --draws 60"),
+    "calibration": ("evidence/calibration.md", "-m edgecil.lab calibrate --draws 400"),
     "orders": ("evidence/photographs.md", "-m edgecil.lab orders --placebos 200"),
     "sample-sizes": (
         "evidence/sample-size.md",

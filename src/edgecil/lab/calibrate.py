@@ -387,7 +387,10 @@ def fit_prior(truths: Sequence[Learner], like: Prior, command: str) -> Prior:
         like,
         command=command,
         truths=len(truths),
-        std_range=(round(min(spreads), 2), round(max(spreads), 2)),
+        std_range=(
+            min(like.std_range[0], round(min(spreads), 2)),
+            max(like.std_range[1], round(max(spreads), 2)),
+        ),
         class_ratio=round(math.exp(np.mean(ratio)), 2) if ratio else like.class_ratio,
         seed_share=tuple(round(effect * part, 4) for part in _CHI_SQUARED),
         tail_place=round(float(np.mean(places)), 2),
