@@ -25,7 +25,7 @@ def test_a_folder_of_images_becomes_a_report(tmp_path, monkeypatch, capfd) -> No
     sentences = " ".join(str(warning.message) for warning in said)
     assert "40" in sentences
     assert "scaled and cropped to" in sentences
-    assert "their images" in sentences
+    assert "class means of their inputs" in sentences
     assert main(["report", "runs/pets"]) == 0
     (page,) = Path("runs/pets").rglob("*.html")
     assert "猫" in page.read_text(encoding="utf-8")

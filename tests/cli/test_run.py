@@ -43,7 +43,8 @@ def test_every_option_is_a_toml_key_of_the_same_name_and_conversely() -> None:
 
 @pytest.mark.usefixtures("quick_workers")
 def test_the_directory_may_be_in_the_file(cli, toy) -> None:
-    lines = [f"method = 'instant'\ndataset = '{toy.as_posix()}'\nout = 'out'\ntasks = 2"]
+    text = f"method = 'instant'\ndataset = '{toy.as_posix()}'\nout = 'out'\ntasks = 2"
+    lines = [f"{text}\nprotocol = 'random'"]
     Path("b.toml").write_text(
         "\n".join([*lines, "overwrite = true", "execution = { workers = 1 }"]), encoding="utf-8"
     )

@@ -156,6 +156,7 @@ def test_learners_give_the_same_results_from_disk(folder, tmp_path, monkeypatch)
         "dataset": folder,
         "tasks": 2,
         "epochs": 2,
+        "protocol": "random",
         "budget": 2,
         "image_size": 8,
     }
