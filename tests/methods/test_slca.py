@@ -47,7 +47,7 @@ def test_means_of_older_classes_are_shrunk_more(monkeypatch) -> None:
         drawn.append(statistics.means)
 
     method = trained(2)
-    monkeypatch.setattr(slca, "align", note)
+    monkeypatch.setattr(slca, "align_classifier", note)
     learn(method, SCENARIO, TASKS)
     factors = torch.tensor([0.9 + 0.1 / 3] * 2 + [0.9 + 0.2 / 3] * 2 + [1.0] * 2)
     torch.testing.assert_close(drawn[0], method.gaussians.means * factors[:, None])
