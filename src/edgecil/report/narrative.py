@@ -12,7 +12,7 @@ from edgecil.analysis.answers import DatasetAnalysis
 from edgecil.analysis.pair_verdicts import Comparison
 from edgecil.analysis.similarities import NO_CLASS_NAMES
 from edgecil.io.numbers import per_cent, rounded, rounded_limit
-from edgecil.runs.identity import inside, listed, training_facts
+from edgecil.runs.identity import join_distinct, read_option, training_facts
 from edgecil.runs.run_table import FINISHED, Runs
 from edgecil.sequences.protocols import (
     PROTOCOLS,
@@ -107,8 +107,9 @@ def setup_facts(dataset: DatasetAnalysis) -> dict[str, str]:
     facts |= origins
     uses_similarity = any(find_protocol(name).needs_similarity for name in dataset.table.protocols)
     if uses_similarity and not origins:
-        facts["similarity by"] = listed(
-            inside(config, "similarity", "file") or inside(config, "similarity", "encoder")
+        facts["similarity by"] = join_distinct(
+            read_option(config, "similarity", "file")
+            or read_option(config, "similarity", "encoder")
             for config in _configs(dataset)
         )
     if dataset.table.chance is not None:
@@ -266,7 +267,7 @@ def glossary(dataset: DatasetAnalysis) -> dict[str, str]:
     for name in dataset.protocols:
         if name in PROTOCOLS:
             protocol = PROTOCOLS[name]
-            objective = listed(config.get("objective") for config in _configs(dataset))
+            objective = join_distinct(config.get("objective") for config in _configs(dataset))
             optimised = ""
             if protocol.takes_objective and objective:
                 optimised = f" (objective: {objective})"

@@ -26,7 +26,7 @@ from edgecil.report.order_table import OrderTable
 from edgecil.report.page_text import class_names, printable
 from edgecil.report.sections import Section, build_view
 from edgecil.report.table import Table, files_of
-from edgecil.runs.identity import Identity, listed
+from edgecil.runs.identity import Identity, join_distinct
 from edgecil.wording.metric_words import metric_words
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def _facts(dataset: DatasetAnalysis, origin: Origin) -> dict[str, str]:
     """Versions, machine and durations, if they are recorded."""
     identities = [experiment.identity.settings for experiment in dataset.experiments]
     recorded = {
-        name: listed(settings.get(name) for settings in identities)
+        name: join_distinct(settings.get(name) for settings in identities)
         for name in ("edgecil", "torch", "machine", "cpu", "gpu")
     }
     machine = [recorded[name] for name in ("machine", "cpu", "gpu") if recorded[name]]
@@ -225,7 +225,9 @@ def _facts(dataset: DatasetAnalysis, origin: Origin) -> dict[str, str]:
         "edgecil": origin.version or recorded["edgecil"],
         "torch": recorded["torch"],
         "machine": " ".join(machine),
-        "device": listed(settings.get("environment", {}).get("device") for settings in identities),
+        "device": join_distinct(
+            settings.get("environment", {}).get("device") for settings in identities
+        ),
     }
     seeds = ", ".join(map(str, sorted(set(dataset.table.seed.tolist()))[:10]))
     facts["training seeds"] = seeds if dataset.table.shares_seeds else "one for each training"

@@ -1,4 +1,4 @@
-"""Designs: what differs between the runs of a method, and what pairs those of two methods.
+"""Designs: what differs between the runs of a method, and what pairs runs of two methods.
 
 A claim is about what its runs vary. Runs of several class orders speak of other orders; trainings
 of one order speak of further trainings of that order, and of no other order.

@@ -40,23 +40,23 @@ def meaning(stored: Mapping[str, Any], method: str) -> dict[str, Any]:
     >>> meaning({"torch": "2.13.0", "method icarl": {"memory": 20}, "method bic": {}}, "icarl")
     {'settings': {'memory': 20}}
     """
-    own: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
     backbone = stored.get(f"backbone of {method}")
     for name, value in stored.items():
         prefix = next((prefix for prefix in _OF_METHOD if name.startswith(prefix)), None)
         if prefix is not None:
             if name == prefix + method:
-                own[_OF_METHOD[prefix]] = value
+                parts[_OF_METHOD[prefix]] = value
         elif name.startswith("weights "):
             if backbone in (None, name.removeprefix("weights ")):
-                own["weights"] = value
+                parts["weights"] = value
         elif name == "dataset":
-            own[name] = {**value, "classes": sorted(value.get("classes", []))}
+            parts[name] = {**value, "classes": sorted(value.get("classes", []))}
         elif name == "environment":
-            own[name] = {key: it for key, it in value.items() if key not in _NOT_OF_RUN}
+            parts[name] = {key: entry for key, entry in value.items() if key not in _NOT_OF_RUN}
         elif name not in MACHINE and not name.startswith(("protocol ", _REMARK)):
-            own[name] = value
-    return own
+            parts[name] = value
+    return parts
 
 
 def remark_name(subject: str) -> str:
@@ -145,23 +145,23 @@ def training_facts(records: Sequence[ExperimentRecord], methods: Collection[str]
     backbones: dict[str, list[str]] = {}
     budgets: dict[str, list[str]] = {}
     for name in methods:
-        for one in records:
-            if backbone := one.identity.settings.get(f"backbone of {name}"):
+        for record in records:
+            if backbone := record.identity.settings.get(f"backbone of {name}"):
                 backbones.setdefault(str(backbone), []).append(name)
-            budget = find_budget(one.identity.methods.get(name))
+            budget = find_budget(record.identity.methods.get(name))
             if budget is not None:
                 number, unit = budget
                 budgets.setdefault(f"{number} {unit} per task", []).append(name)
-    configs = (config for one in records for config in one.configs)
+    configs = (config for record in records for config in record.configs)
     facts = {
-        "setup": listed(inside(config, "training", "setup") for config in configs),
+        "setup": join_distinct(read_option(config, "training", "setup") for config in configs),
         "backbone": _by_method(backbones, len(methods)),
         "training": _by_method(budgets, len(methods)),
     }
     return {name: text for name, text in facts.items() if text}
 
 
-def inside(config: Mapping[str, Any], group: str, name: str) -> Any:
+def read_option(config: Mapping[str, Any], group: str, name: str) -> Any:
     """Return an option of a group in a stored configuration."""
     return (config.get(group) or {}).get(name)
 
@@ -185,8 +185,8 @@ def _find(settings: Any, name: str) -> Any:
     return next((value for value in inner if value is not None), None)
 
 
-def listed(values: Iterable[Any]) -> str:
-    """Different values as text; those that are not given are left out."""
+def join_distinct(values: Iterable[Any]) -> str:
+    """Return different values as text, without empty ones."""
     return ", ".join(dict.fromkeys(str(value) for value in values if value))
 
 

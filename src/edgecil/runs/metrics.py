@@ -120,7 +120,7 @@ def metric(
 ) -> Callable[[Compute], Compute]:
     """Register a function as a metric; its docstring is the description.
 
-    The arguments are those of :class:`Metric`.
+    The arguments are attributes of :class:`Metric`.
     """
 
     def register(compute: Compute) -> Compute:
@@ -137,7 +137,7 @@ _BOUNDS = {"share": (0.0, 100.0), "points": (-100.0, 100.0), "own": (-np.inf, np
 
 
 def find_metric(name: str) -> Metric:
-    """Return a metric; a name that is not registered is that of a column of a file.
+    """Return a metric; a name that is not registered is a column of a file.
 
     Its words say whether it is a share, a difference of shares or something else, and its
     direction; an arrow behind it decides the direction.
@@ -157,7 +157,7 @@ def find_metric(name: str) -> Metric:
 
 
 def names_value(name: str) -> bool:
-    """Return whether a column has the name of a metric, rather than that of a method."""
+    """Return whether a column is named after a metric, rather than after a method."""
     return metric_name(name) is not None
 
 
@@ -223,9 +223,9 @@ def _best_earlier(counts: Counts) -> Floats:
 
 def _mean(values: Floats) -> Floats:
     """Return the mean over the last axis of what is not NaN; NaN if everything is."""
-    given = ~np.isnan(values)
-    count = given.sum(axis=-1)
-    total = np.where(given, values, 0.0).sum(axis=-1)
+    is_present = ~np.isnan(values)
+    count = is_present.sum(axis=-1)
+    total = np.where(is_present, values, 0.0).sum(axis=-1)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 

@@ -65,7 +65,7 @@ class Orders:
     same value.
 
     Attributes:
-        labels: n labels; empty texts if the orders are those of several protocols.
+        labels: n labels; empty texts if the orders come from several protocols.
         sequences: n sequences. They differ, unless several labels of a protocol share one.
         places: (n,) their numbers in the table's `sequences`.
         rows: (n, r) rows of the table, by ascending seed; -1 where an order has fewer trainings.
@@ -103,7 +103,7 @@ class Orders:
         grouped: dict[ClassSequence, list[float]] = {}
         for sequence, accuracy in zip(self.sequences, self.accuracies.tolist(), strict=True):
             grouped.setdefault(sequence, []).append(accuracy)
-        return {sequence: fmean(some) for sequence, some in grouped.items()}
+        return {sequence: fmean(accuracies) for sequence, accuracies in grouped.items()}
 
     def take(self, chosen: Ints | Bools) -> Orders:
         """Return some of the orders."""
@@ -237,11 +237,11 @@ class Runs:
         count, numbers = len(method), np.asarray(values, dtype=np.float64)
         methods, a = _code(list(map(short_name, method)))
         protocols, b = _code(list(map(short_name, protocol)))
-        labels, c = _code([str(one) for one in sequence] if label is None else label)
+        labels, c = _code([str(order) for order in sequence] if label is None else label)
         sequences, d = _code(sequence)
         identities, e = _code([""] * count if identity is None else identity)
         if seed is None:
-            seed = _rank(np.arange(count), a, b, c, d)
+            seed = _number_seeds(np.arange(count), a, b, c, d)
         seeds = np.asarray(seed, dtype=np.int64)
         return cls(
             dataset=short_name(dataset),
@@ -256,7 +256,9 @@ class Runs:
             sequence=d,
             identity=e,
             seed=seeds,
-            repeat=_rank(seeds, a, d) if repeat is None else np.asarray(repeat, dtype=np.int64),
+            repeat=_number_seeds(seeds, a, d)
+            if repeat is None
+            else np.asarray(repeat, dtype=np.int64),
             status=np.where(np.isnan(numbers), FAILED, FINISHED)
             if status is None
             else np.asarray(status, dtype=np.int64),
@@ -303,7 +305,7 @@ class Runs:
 
     @property
     def counts_orders(self) -> bool:
-        """Whether its runs are those of different class orders, known ones or not."""
+        """Whether its runs have different class orders, known ones or not."""
         return self.has_orders or self.seeds_are in ("orders", "both")
 
     @property
@@ -337,7 +339,7 @@ class Runs:
     def orders(self, method: str, protocol: str | None = None) -> Orders:
         """Return a method's trainings on the orders of one protocol, or of all protocols.
 
-        Those of one protocol are told apart by label and sequence, those of all by sequence.
+        Orders of one protocol are told apart by label and sequence, orders of all by sequence.
         """
         key = method, protocol
         if key not in self._orders:
@@ -387,23 +389,26 @@ class Runs:
         shape = len(counts), int(counts.max(initial=1))
         column = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
         filled = np.full(shape, -1), np.full(shape, -1), np.full(shape, np.nan)
-        for array, own in zip(filled, (rows, seeds, values), strict=True):
-            array[line, column] = own
+        for array, column_values in zip(filled, (rows, seeds, values), strict=True):
+            array[line, column] = column_values
         firsts = filled[0][:, 0]
-        found = self.sequence[firsts]
+        sequence_codes = self.sequence[firsts]
         labels = [self.labels[code] if has_labels else "" for code in self.label[firsts].tolist()]
-        sequences = tuple(self.sequences[place] for place in found.tolist())
-        return Orders(tuple(labels), sequences, found, *filled)
+        sequences = tuple(self.sequences[place] for place in sequence_codes.tolist())
+        return Orders(tuple(labels), sequences, sequence_codes, *filled)
 
     def failures(self, method: str, protocol: str) -> tuple[str, ...]:
         """Return labels of a protocol's sequences on which no run of the method has a value."""
         rows = self.rows(method, protocol)
         finished = rows[~np.isnan(self.values[rows])]
-        begun, done = (
-            dict.fromkeys(zip(self.label[own].tolist(), self.sequence[own].tolist(), strict=True))
-            for own in (rows, finished)
+        done = set(
+            zip(self.label[finished].tolist(), self.sequence[finished].tolist(), strict=True)
         )
-        return tuple(self.labels[key[0]] for key in begun if key not in done)
+        begun = zip(self.label[rows].tolist(), self.sequence[rows].tolist(), strict=True)
+        failed = [
+            (label, order) for label, order in dict.fromkeys(begun) if (label, order) not in done
+        ]
+        return tuple(self.labels[label] for label, _ in failed)
 
     def take(self, rows: Ints | Bools) -> Runs:
         """Return the table of some rows; texts and sequences that no row has are left out."""
@@ -484,19 +489,25 @@ def join_tables(tables: Sequence[Runs], rows: Sequence[Ints] | None = None) -> R
     def entries(categories: str, codes: str) -> list[Any]:
         return [
             getattr(table, categories)[code]
-            for table, own in parts
-            for code in getattr(table, codes)[own].tolist()
+            for table, rows_of_table in parts
+            for code in getattr(table, codes)[rows_of_table].tolist()
         ]
 
     def numbers(name: str) -> Ints:
-        return np.concatenate([getattr(table, name)[own] for table, own in parts])
+        columns = [getattr(table, name)[rows_of_table] for table, rows_of_table in parts]
+        return np.concatenate(columns)
 
+    settings: dict[str, dict[str, Any]] = {}
+    for table in tables:
+        settings.update(zip(table.identities, table.settings, strict=False))
     has_classes = any(table.by_class is not None for table in tables)
     size = len(first.classes)
-    by_class = [
-        np.full((len(own), size), np.nan) if table.by_class is None else table.by_class[own]
-        for table, own in parts
-    ]
+    by_class: list[Floats] = []
+    for table, rows_of_table in parts:
+        if table.by_class is None:
+            by_class.append(np.full((len(rows_of_table), size), np.nan))
+        else:
+            by_class.append(table.by_class[rows_of_table])
     return Runs.of(
         entries("methods", "method"),
         entries("sequences", "sequence"),
@@ -511,11 +522,7 @@ def join_tables(tables: Sequence[Runs], rows: Sequence[Ints] | None = None) -> R
         metric=first.metric,
         names=first.names,
         by_class=np.concatenate(by_class) if has_classes else None,
-        settings={
-            digest: own
-            for table in tables
-            for digest, own in zip(table.identities, table.settings, strict=False)
-        },
+        settings=settings,
         has_orders=first.has_orders,
         seeds_are=first.seeds_are,
         notes=tuple(dict.fromkeys(note for table in tables for note in table.notes)),
@@ -531,7 +538,7 @@ def _code(column: Iterable[_T]) -> tuple[tuple[_T, ...], Ints]:
     return tuple(numbers), np.array(codes, dtype=np.int64)
 
 
-def _rank(seeds: Ints, *keys: Ints) -> Ints:
+def _number_seeds(seeds: Ints, *keys: Ints) -> Ints:
     """Return the rank of each row's seed among the different seeds of rows with its keys, (n,)."""
     sort = np.lexsort((seeds, *keys))
     differs = np.diff(np.stack([*keys, seeds])[:, sort], axis=1, prepend=-1) != 0

@@ -63,7 +63,7 @@ ROLES = (
     "aggregate",
     "index",  # counts the values of a list
 )
-"""Roles that a form may give to a column; those of all other columns are found afterwards."""
+"""Roles that a form may give to a column; all other columns get theirs afterwards."""
 
 
 @dataclass(frozen=True)

@@ -202,9 +202,9 @@ def _evaluations(lines: Sequence[str]) -> tuple[list[_Evaluation], dict[str, Any
 
 def _accuracies_in(line: str, is_below_heading: bool) -> Iterator[tuple[int, float, bool]]:
     """Yield task, accuracy, and whether it is per cent, for the accuracies in a line."""
-    listed = _LISTED_TASK.fullmatch(line) if is_below_heading else None
-    if listed:
-        yield int(listed["task"]), float(listed["value"]), bool(listed["percent"])
+    task_line = _LISTED_TASK.fullmatch(line) if is_below_heading else None
+    if task_line:
+        yield int(task_line["task"]), float(task_line["value"]), bool(task_line["percent"])
         return
     if _AVERAGE.search(line):
         return
@@ -349,7 +349,7 @@ def _tables_of_metrics(lines: Sequence[str], source: str) -> list[CellTable]:
 
 
 def _metrics_in(line: str) -> Iterator[tuple[str, str]]:
-    """Yield name and value of the metrics in a line, unless they are those of an epoch."""
+    """Yield name and value of the metrics in a line, unless the line is about an epoch."""
     if _NO_TEST.search(line) or _EPOCH.search(line):
         return
     for match in _METRIC.finditer(line):
@@ -379,7 +379,7 @@ def _tables_of_lists(lines: Sequence[str], source: str) -> list[CellTable]:
     """
     lists: list[tuple[str, list[float]]] = []
     caption = ""
-    others = 0
+    other_lines = 0
     for line in lines:
         match = _LIST.fullmatch(line.strip())
         if match:
@@ -389,10 +389,10 @@ def _tables_of_lists(lines: Sequence[str], source: str) -> list[CellTable]:
                 lists.pop()
             lists.append((title.strip(), values))
         elif line.strip():
-            others += 1
+            other_lines += 1
             caption = line.strip()[:_LONGEST_TITLE]
     named = [(title, values) for title, values in lists if _HEADING.search(title)]
-    if named or others != len(lists):
+    if named or other_lines != len(lists):
         lists = named
     tables = []
     for number, (title, values) in enumerate(lists, start=1):

@@ -196,8 +196,8 @@ def _is_data(rows: Sequence[Sequence[str]]) -> bool:
         return False
     are_whole = all(re.fullmatch(r"\d+", cell) for cell in first)
     is_repeated = len(set(first)) < len(first)
-    others = [cell for row in rows[1:] for cell in row if cell]
-    all_whole = all(re.fullmatch(r"\d+", cell) for cell in others)
+    cells_below = [cell for row in rows[1:] for cell in row if cell]
+    all_whole = all(re.fullmatch(r"\d+", cell) for cell in cells_below)
     return not are_whole or is_repeated or all_whole
 
 

@@ -139,7 +139,7 @@ def _files_below(folder: Path) -> Sequence[Path]:
 
 
 def _groups(path: Path) -> Iterable[dict[str, Form]]:
-    """Yield the forms by name: those of installed packages first, then each group of this one.
+    """Yield the forms by name: first from installed packages, then each group of this one.
 
     Forms that a file with a certain suffix cannot have are not loaded.
     """

@@ -42,7 +42,7 @@ def read(path: Path) -> list[CellTable]:
 
 
 def _archive(path: Path) -> dict[str, Any]:
-    """Return the arrays of an archive by name, without those of Python's objects."""
+    """Return the arrays of an archive by name, without arrays of Python's objects."""
     values = {}
     refused = []
     with zipfile.ZipFile(path) as archive:

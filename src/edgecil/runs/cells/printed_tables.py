@@ -38,7 +38,7 @@ _MOST_LINES = 100_000
 
 
 def recognises(path: Path, head: bytes) -> bool:
-    """Return whether most lines of a text are those of printed tables."""
+    """Return whether most lines of a text belong to printed tables."""
     text = decode(head)
     if text is None or suffix_of(path) not in _SUFFIXES:
         return False
@@ -186,7 +186,7 @@ def _aligned_rows(block: Sequence[str], rules: Sequence[int]) -> list[list[str]]
     """Return the cells of a header whose names have gaps, and of the rows below it.
 
     Cells of rows are divided by gaps, too, or rows end in as many numbers as the header has names
-    for. Rows with one cell more than the header begin with their number, as those of pandas.
+    for. Rows with one cell more than the header begin with their number, as pandas prints them.
     """
     lines = [line for number, line in enumerate(block) if number not in rules]
     for start, line in enumerate(lines[:-1][:_MOST_TITLES]):

@@ -156,7 +156,7 @@ def _add_curve(run: LogRun, classifier: str, text: str) -> None:
 def by_task(
     groups: Sequence[tuple[int, int, float]], sizes: Sequence[int], *, balanced: bool
 ) -> list[float] | None:
-    """Return accuracies of tasks from those of groups of classes; None where groups cross tasks.
+    """Return accuracies of tasks from groups of classes; None where groups cross tasks.
 
     The last group may claim classes that have not come yet. Groups can be averaged if classes are
     balanced, with as many test images each.

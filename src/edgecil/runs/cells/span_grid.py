@@ -46,8 +46,8 @@ def _width(rows: Sequence[Sequence[SpanCell]], source: str) -> int:
     width = 0
     open_cells: list[tuple[int, int]] = []  # columns and remaining rows of cells from above
     for row in rows:
-        own = sum(cell.columns for cell in row)
-        width = max(width, own + sum(columns for columns, _ in open_cells))
+        row_width = sum(cell.columns for cell in row)
+        width = max(width, row_width + sum(columns for columns, _ in open_cells))
         CELLS.check(source, width)
         open_cells = [(columns, left - 1) for columns, left in open_cells if left > 1]
         open_cells += [(cell.columns, cell.rows - 1) for cell in row if cell.rows > 1]

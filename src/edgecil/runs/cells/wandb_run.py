@@ -53,7 +53,7 @@ def read(path: Path) -> list[CellTable]:
 
 
 def _values(summary: Path) -> dict[str, Cell]:
-    """Return the single values of a summary by name, without those of W&B itself."""
+    """Return the single values of a summary by name, without W&B's own values."""
     content = parse_json(read_file_text(summary), str(summary))
     values: dict[str, Cell] = {}
     if isinstance(content, dict):

@@ -129,7 +129,7 @@ class StatisticName:
 
 @cache
 def statistic_name(name: str) -> StatisticName | None:
-    """Return what a statistic is of; None if the name is that of no statistic.
+    """Return what a statistic is of; None if the name has no word for a statistic.
 
     >>> statistic_name("avg_accuracy_std"), statistic_name("mean acc").base
     (StatisticName(base='avg accuracy', statistic='std'), 'acc')

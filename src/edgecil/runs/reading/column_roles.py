@@ -142,12 +142,12 @@ def _find_steps(frame: Frame) -> None:
             return
 
 
-def metric_is(asked: str, name: str) -> bool:
+def metric_is(wanted: str, name: str) -> bool:
     """Return whether a column is the metric that the user asks for, by name."""
-    if not asked:
+    if not wanted:
         return False
     last = re.split(r"[./]", name.lower())[-1]
-    return asked.lower() in (name.lower(), last)
+    return wanted.lower() in (name.lower(), last)
 
 
 def _declare(frame: Frame, declared: Declarations) -> None:
@@ -175,15 +175,15 @@ def check_declared(frames: Sequence[Frame], declared: Declarations, *, is_long: 
                 continue
             near = nearest(column.lower(), present)
             hint = f"Did you mean {present[near[0]]!r}?" if near else ""
-            listed = hint or f"It has {describe_columns(list(present.values()))}."
+            advice = hint or f"It has {describe_columns(list(present.values()))}."
             raise UsageError(
                 f"`{option}` must name columns of {frames[0].origin}. "
-                f"Got {format_value(column)}. {listed}"
+                f"Got {format_value(column)}. {advice}"
             )
 
 
 def _fact_role(frame: Frame, name: str) -> str:
-    """Return the role of a fact: those of the contract first, settings of a log otherwise."""
+    """Return the role of a fact: the contract's if it names the fact, else a setting of a log."""
     if name in _CONTRACT:
         return _CONTRACT[name]
     role = column_name(name).role
@@ -274,9 +274,9 @@ def _find_named_cells(frame: Frame) -> None:
         if name in frame.roles or not is_numeric(cells):
             continue
         names = {number.name for number in numbers_in(cells).values() if number is not None}
-        if len(names) == 1 and metric_name(own := names.pop()) is not None:
+        if len(names) == 1 and metric_name(cell_name := names.pop()) is not None:
             frame.roles[name] = "metric"
-            frame.metric_names[name] = "accuracy" if own.lower() == "acc" else own
+            frame.metric_names[name] = "accuracy" if cell_name.lower() == "acc" else cell_name
 
 
 def _add_mean(frame: Frame, mean: str, spread: str, name: str) -> None:
@@ -334,8 +334,8 @@ def _check_values(frame: Frame) -> None:
         cells = frame.columns[name]
         if role in ("metric", "mean", "std", "stderr", "value") and not is_numeric(cells):
             has_value = any(not is_absent(cell) for cell in cells)
-            others = [other for other in frame.with_role("metric", "mean") if other != name]
-            has_other = any(is_numeric(frame.columns[other]) for other in others)
+            other_columns = [other for other in frame.with_role("metric", "mean") if other != name]
+            has_other = any(is_numeric(frame.columns[other]) for other in other_columns)
             if has_value and has_other and _share_of_numbers(cells) < 0.5:
                 del frame.roles[name]
         elif role == "method" and _are_measurements(cells):
@@ -479,27 +479,34 @@ def _choose_one(frame: Frame, role: str, declared: Declarations) -> None:
     names = frame.with_role(role)
     if len(names) < 2:
         return
-    said = {column.lower() for column, own in declared.roles.items() if own == role}
-    ranked = sorted(names, key=lambda name: (name.lower() not in said, _rank(frame, name)))
+    declared_names = {
+        column.lower() for column, declared_role in declared.roles.items() if declared_role == role
+    }
+
+    def rank(name: str) -> tuple[bool, int]:
+        return name.lower() not in declared_names, _rank_column(frame, name)
+
+    ranked = sorted(names, key=rank)
     varying = [name for name in ranked if not is_constant(frame.columns[name])]
-    if role in ("seed", "order", "dataset", "task", "run") and varying and not said:
+    if role in ("seed", "order", "dataset", "task", "run") and varying and not declared_names:
         ranked = [*varying, *(name for name in ranked if name not in varying)]
-    chosen, *others = ranked
-    for name in others:
+    chosen, *losers = ranked
+    for name in losers:
         frame.roles[name] = _LOSERS[role]
         if name not in declared.roles and depends_on(frame, name, [chosen]):
             frame.roles[name] = "label"
 
 
-def _rank(frame: Frame, name: str) -> int:
+def _rank_column(frame: Frame, name: str) -> int:
+    """Return the rank of a column's name in its role; columns of a known form come first."""
     by_form = any(name in table.roles or name in table.facts for table in frame.tables)
     return -1 if by_form else column_name(name).rank
 
 
-def _promote_metric(frame: Frame, asked: str) -> None:
+def _promote_metric(frame: Frame, wanted: str) -> None:
     """Take the column that the user asks for as metric, whatever its name says."""
     for name in frame.columns:
-        if metric_is(asked, name) and is_numeric(frame.columns[name]):
+        if metric_is(wanted, name) and is_numeric(frame.columns[name]):
             frame.roles[name] = "metric"
 
 
@@ -526,9 +533,9 @@ def counts_up(frame: Frame, name: str, keys: Sequence[str]) -> bool:
     return True
 
 
-def refuse_metric(asked: str) -> None:
+def refuse_metric(wanted: str) -> None:
     """Refuse the name of a role in place of a metric's."""
-    if column_name(asked).role in ("method", "dataset", "seed", "order") or asked in (
+    if column_name(wanted).role in ("method", "dataset", "seed", "order") or wanted in (
         "protocol",
         "label",
         "sequence",
@@ -536,14 +543,14 @@ def refuse_metric(asked: str) -> None:
         "status",
         "identity",
     ):
-        raise UsageError(f"`metric` must be a column of values. Got {asked!r}.")
+        raise UsageError(f"`metric` must be a column of values. Got {wanted!r}.")
 
 
-def no_metric_error(frame: Frame, asked: str) -> DataError:
+def no_metric_error(frame: Frame, wanted: str) -> DataError:
     """Return the error for a frame without the metric that is asked for."""
     names = list(frame.columns)
     metrics = [name for name in frame.with_role("metric", "mean") if name]
-    near = nearest(asked.lower(), [name.lower() for name in names])
+    near = nearest(wanted.lower(), [name.lower() for name in names])
     lower = {name.lower(): name for name in names}
     if near:
         hint = f". Did you mean {lower[near[0]]!r}?"
@@ -551,4 +558,4 @@ def no_metric_error(frame: Frame, asked: str) -> DataError:
         hint = f"; choose one by `metric`: {describe_columns(metrics)}."
     else:
         hint = f". It has {describe_columns(names)}."
-    return DataError(f"{frame.origin} has no column {format_value(asked)}{hint}")
+    return DataError(f"{frame.origin} has no column {format_value(wanted)}{hint}")

@@ -31,9 +31,9 @@ def keep_settings_apart(
         Parts of the reading line: which settings are kept apart.
     """
     apart_scenarios = _varying(scenarios, runs.dataset, declared.by)
-    for row, own in enumerate(scenarios):
+    for row, scenario_of_run in enumerate(scenarios):
         differing = apart_scenarios.get(runs.dataset[row], [])
-        label = _label(own, differing)
+        label = _label(scenario_of_run, differing)
         if label:
             runs.dataset[row] = short_name(f"{runs.dataset[row]} ({label})".strip())
     keys = [
@@ -48,22 +48,24 @@ def keep_settings_apart(
         by_method[method] = list(dict.fromkeys([*by_method.get(method, []), *names]))
     named: list[str] = []
     for method, names in by_method.items():
-        rows = [row for row, own in enumerate(runs.method) if own == method]
+        rows = [row for row, method_of_run in enumerate(runs.method) if method_of_run == method]
         needed = names if declared.by else _needed(settings, keys, rows, names)
         by_method[method] = needed
         named += needed
-        others = [_plain(name) for name in names if name not in needed]
-        if others:
+        other_settings = [_plain(name) for name in names if name not in needed]
+        if other_settings:
             runs.notes.append(
-                f"The runs of {method!r} that are kept apart also differ in {name_some(others)}."
+                f"The runs of {method!r} that are kept apart also differ in "
+                f"{name_some(other_settings)}."
             )
-    for row, own in enumerate(settings):
-        label = _label(own, by_method.get(runs.method[row], []))
+    for row, settings_of_run in enumerate(settings):
+        label = _label(settings_of_run, by_method.get(runs.method[row], []))
         if label:
             runs.method[row] = short_name(f"{runs.method[row]} ({label})")
-    listed = [*named, *dict.fromkeys(name for names in apart_scenarios.values() for name in names)]
-    listed = [_plain(name) for name in dict.fromkeys(listed)]
-    return [f"{', '.join(listed)} kept apart"] if listed else []
+    for names in apart_scenarios.values():
+        named += names
+    apart_names = [_plain(name) for name in dict.fromkeys(named)]
+    return [f"{', '.join(apart_names)} kept apart"] if apart_names else []
 
 
 def _varying(
@@ -74,10 +76,10 @@ def _varying(
 ) -> dict[str, list[str]]:
     """Return the settings that differ between the runs of a key, by key."""
     values: dict[str, dict[str, dict[str, set[str]]]] = {}
-    for row, (own, key) in enumerate(zip(settings, keys, strict=True)):
+    for row, (settings_of_run, key) in enumerate(zip(settings, keys, strict=True)):
         seed = seeds[row] if seeds else ""
         by_name = values.setdefault(key, {})
-        for name, value in own.items():
+        for name, value in settings_of_run.items():
             by_name.setdefault(name, {}).setdefault(value, set()).add(seed)
     wanted = None if by is None else {name.lower() for name in by}
     varying: dict[str, list[str]] = {}
@@ -130,13 +132,14 @@ def _may_name_seeds(name: str, values: Iterable[str]) -> bool:
 
 def _counts_seeds(seeds_by_value: dict[str, set[str]]) -> bool:
     """Return whether each value belongs to one seed and each seed to one value: a second name."""
-    seeds = [seed for own in seeds_by_value.values() for seed in own]
-    is_single = all(len(own) == 1 for own in seeds_by_value.values())
+    seeds = [seed for seeds_of_value in seeds_by_value.values() for seed in seeds_of_value]
+    is_single = all(len(seeds_of_value) == 1 for seeds_of_value in seeds_by_value.values())
     return is_single and "" not in seeds and len(set(seeds)) == len(seeds) and len(seeds) > 1
 
 
-def _label(own: dict[str, str], names: Sequence[str]) -> str:
-    parts = [f"{_plain(name)} {own[name]}" for name in names if own.get(name)]
+def _label(settings: dict[str, str], names: Sequence[str]) -> str:
+    """Return the first settings of a run by these names for its label, and how many more differ."""
+    parts = [f"{_plain(name)} {settings[name]}" for name in names if settings.get(name)]
     more = f" and {len(parts) - _MOST} more" if len(parts) > _MOST else ""
     return ", ".join(parts[:_MOST]) + more
 
@@ -157,11 +160,11 @@ def keep_sources_apart(runs: RunList, pool: str | None) -> None:
         short = {origin: Path(origin).name for origin in origins}
         is_unique = len(set(short.values())) == len(short)
         names = short if is_unique else {origin: origin for origin in origins}
-        listed = ", ".join(names.values())
+        file_names = ", ".join(names.values())
         if pool is not None:
-            runs.notes.append(f"Runs of {method} that differ ({listed}){POOLED}{pool.strip()}.")
+            runs.notes.append(f"Runs of {method} that differ ({file_names}){POOLED}{pool.strip()}.")
             continue
-        runs.notes.append(f"Runs of {method} differ and are kept apart: {listed}.")
+        runs.notes.append(f"Runs of {method} differ and are kept apart: {file_names}.")
         for row, name in enumerate(runs.method):
             if name == method and runs.origins[row] in names:
                 runs.method[row] = short_name(f"{method} ({names[runs.origins[row]]})")
@@ -181,9 +184,9 @@ def _origins_of_methods(runs: RunList) -> dict[str, list[str]]:
 
 
 def _belong_together(runs: RunList, rows: Sequence[int]) -> bool:
-    """Return whether runs in several files are those of one method: one seed after another.
+    """Return whether runs in several files belong to one method: one seed after another.
 
-    Logs of toolboxes name their settings, so that those with the same ones belong together.
+    Logs of toolboxes name their settings, so that logs with the same settings belong together.
     """
     if runs.identity is not None:
         return True

@@ -15,10 +15,11 @@ from edgecil.sequences.space import SequenceSpace
 def draw_orders(runs: RunList, declared: Declarations, origin: str) -> None:
     """Add the class orders that a protocol draws from the seeds of orders, or of runs."""
     named = runs.order_name if runs.order is not None else ""
-    known = "sequence" if runs.sequence is not None else named
-    if known and (declared.seeds_are or (declared.orders_from and known == "sequence")):
+    order_column = "sequence" if runs.sequence is not None else named
+    has_sequences = order_column == "sequence"
+    if order_column and (declared.seeds_are or (declared.orders_from and has_sequences)):
         option = "seeds_are" if declared.seeds_are else "orders_from"
-        raise UsageError(f"{origin} has a column {known!r}, so `{option}` does not apply.")
+        raise UsageError(f"{origin} has a column {order_column!r}, so `{option}` does not apply.")
     if declared.orders_from is None:
         return
     chosen = PROTOCOLS[PROTOCOLS.resolve(declared.orders_from)]

@@ -61,7 +61,7 @@ class RunRows:
     """Finished runs of a frame, by column; each list has an entry for every run.
 
     `cells` have the identity of the runs by the name of the column, `rows` the row of the frame
-    that a value stands in, `column` is that of the values.
+    that a value stands in; `column` names the column of the values.
     """
 
     frame: Frame
@@ -137,12 +137,12 @@ def _choose_scenario(frame: Frame, declared: Declarations) -> None:
         if name not in facts or name.lower() in {column.lower() for column in declared.only}:
             continue
         texts = texts_of(frame.columns[name])
-        others = sorted(set(texts) - {CLASS_INCREMENTAL, ""})
-        if CLASS_INCREMENTAL in texts and others:
+        other_scenarios = sorted(set(texts) - {CLASS_INCREMENTAL, ""})
+        if CLASS_INCREMENTAL in texts and other_scenarios:
             frame.take([row for row, text in enumerate(texts) if text == CLASS_INCREMENTAL])
             frame.notes.append(
-                f"Class-incremental results are read; those that are {' and '.join(others)} are "
-                f"read by `only` {name}={others[0]}."
+                f"Class-incremental results are read; those that are "
+                f"{' and '.join(other_scenarios)} are read by `only` {name}={other_scenarios[0]}."
             )
 
 
@@ -198,12 +198,12 @@ def resolve_unknown(frame: Frame, declared: Declarations, metric: str = "") -> N
     roles = {*IDENTITY, *STEP_LIKE} - ({"run"} if frame.with_role("seed") else set())
     unknown = [name for name in unknown_numbers(frame) if name != metric]
     unknown += frame.with_role("text")
-    if not frame.with_role("sequence"):  # whose labels are those of protocols
+    if not frame.with_role("sequence"):  # its labels belong to protocols
         labels = frame.with_role("label")
         unknown += [name for name in labels if _is_repeated_text(frame.columns[name])]
     for _ in range(len(unknown)):
-        known = frame.with_role(*roles)
-        groups = groups_of(frame, known)
+        key_columns = frame.with_role(*roles)
+        groups = groups_of(frame, key_columns)
         if len(set(groups)) == len(frame):
             return
         varying = [
@@ -211,12 +211,12 @@ def resolve_unknown(frame: Frame, declared: Declarations, metric: str = "") -> N
             for name in unknown
             if frame.roles.get(name) in (None, "text", "label")
             and name not in decided
-            and not depends_on(frame, name, known)
+            and not depends_on(frame, name, key_columns)
         ]
         if not varying:
             return
         decided.add(varying[0])
-        _decide(frame, varying[0], known)
+        _decide(frame, varying[0])
 
 
 def _is_repeated_text(cells: Sequence[Cell]) -> bool:
@@ -225,7 +225,7 @@ def _is_repeated_text(cells: Sequence[Cell]) -> bool:
     return not is_numeric(cells) and len(set(texts)) > 1 and 2 * len(set(texts)) <= len(texts)
 
 
-def _decide(frame: Frame, name: str, known: Sequence[str]) -> None:
+def _decide(frame: Frame, name: str) -> None:
     """Give a column a role that differs between rows which are alike otherwise."""
     texts = texts_of(frame.columns[name])
     distinct = len(set(texts))
@@ -253,9 +253,10 @@ def _decide(frame: Frame, name: str, known: Sequence[str]) -> None:
             "setting": "be a setting",
         }
         choices = ", ".join(f"{role}={name}" for role in roles)
+        meanings = " or ".join(words[role] for role in roles)
         raise ReadingQuestion(
-            f"The column {name!r} of {frame.origin} may {' or '.join(words[it] for it in roles)}; "
-            f"say which by `columns`: {choices}.",
+            f"The column {name!r} of {frame.origin} may {meanings}; say which by `columns`: "
+            f"{choices}.",
             {"columns": [f"{role}={name}" for role in roles]},
         )
     frame.roles[name] = "setting" if is_repeated else "ignore"
@@ -306,10 +307,10 @@ def _last_steps(
             there = [row for row in filled if places[row][0] == declared.at]
             chosen.extend(there[-1:])
     if not chosen:
-        listed = sorted({place[0] for place in places})
+        steps = sorted({place[0] for place in places})
         raise DataError(
             f"No run of {frame.origin} has {main} {declared.at}; it has "
-            f"{name_some([f'{number:g}' for number in listed], 12)}."
+            f"{name_some([f'{number:g}' for number in steps], 12)}."
         )
     cells = {name: [frame.columns[name][row] for row in chosen] for name in identity}
     run_rows = RunRows(frame, cells, [values[row] for row in chosen], chosen, metric)

@@ -237,9 +237,9 @@ def is_constant(cells: Sequence[Cell]) -> bool:
     return len(set(texts_of(cells))) < 2
 
 
-def depends_on(frame: Frame, name: str, others: Sequence[str]) -> bool:
+def depends_on(frame: Frame, name: str, key_columns: Sequence[str]) -> bool:
     """Return whether a column has one value for each combination of values of others."""
-    groups = groups_of(frame, others)
+    groups = groups_of(frame, key_columns)
     text_of_group: dict[int, str] = {}
     for group, text in zip(groups, texts_of(frame.columns[name]), strict=True):
         if text_of_group.setdefault(group, text) != text:

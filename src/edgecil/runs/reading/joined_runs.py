@@ -194,16 +194,18 @@ def _add_published(
 
 
 def _are_means_of(means: RunList, tables: Sequence[Runs]) -> bool:
-    """Return whether means are those of the methods' own runs in some tables."""
-    own: dict[str, list[float]] = {}
+    """Return whether published means are the means of the methods' runs in these tables."""
+    means_by_method: dict[str, list[float]] = {}
     for table in tables:
         for number, method in enumerate(table.methods):
             values = table.values[table.method == number]
-            own.setdefault(method, []).append(float(np.nanmean(values)))
-    return bool(own) and all(
-        any(abs(value - mean) <= _SAME_MEAN * abs(mean) for mean in own.get(method, ()))
-        for method, value in zip(means.method, means.values.tolist(), strict=True)
-    )
+            means_by_method.setdefault(method, []).append(float(np.nanmean(values)))
+
+    def is_mean_of(method: str, value: float) -> bool:
+        computed = means_by_method.get(method, ())
+        return any(abs(value - mean) <= _SAME_MEAN * abs(mean) for mean in computed)
+
+    return bool(means_by_method) and all(map(is_mean_of, means.method, means.values.tolist()))
 
 
 def _add_runs(
@@ -222,7 +224,7 @@ def _add_runs(
         draw_orders(runs, declared, origin)
     drop_copies(runs)
     keep_sources_apart(runs, pool)
-    runs.notes = [*(note for one in rows for note in one.frame.notes), *runs.notes]
+    runs.notes = [*(note for run_rows in rows for note in run_rows.frame.notes), *runs.notes]
     joined.tables = tables_of_runs(runs, joined.metric, declared)
     joined.parts += parts
     joined.notes += runs.notes
@@ -242,7 +244,7 @@ def _add_metric_hints(frames: Sequence[Frame], names: Mapping[str, PathName]) ->
 
 
 def _drop_spreads_of_files(frames: Sequence[Frame]) -> None:
-    """Leave out files of spreads, `NAME_std.json`, beside those of the values themselves."""
+    """Leave out files of spreads, `NAME_std.json`, beside files of the values themselves."""
     sources = {table.source for frame in frames for table in frame.tables}
     if all(_SPREAD_FILE.search(PurePath(source).stem) for source in sources):
         return
@@ -273,8 +275,8 @@ def _heading(caption: str, captions: Sequence[str]) -> str:
     """Return the part of a caption in which it differs from the others of its file."""
     parts = caption.split(". ")
     for place, part in enumerate(parts):
-        others = [other.split(". ") for other in captions]
-        if len({tuple(other[: place + 1]) for other in others}) > 1:
+        beginnings = {tuple(other.split(". ")[: place + 1]) for other in captions}
+        if len(beginnings) > 1:
             return short_name(part)
     return short_name(caption)
 
@@ -282,15 +284,15 @@ def _heading(caption: str, captions: Sequence[str]) -> str:
 def _add_path_names(frames: Sequence[Frame], names: Mapping[str, PathName]) -> None:
     """Add what the names of files say, where the files themselves do not say it."""
     for frame in frames:
-        said = [names.get(table.source) for table in frame.tables]
+        names_of_tables = [names.get(table.source) for table in frame.tables]
         name_values(frame)
-        if not any(said):
+        if not any(names_of_tables):
             continue
         for role in ("seed", "dataset"):
-            cells: list[Cell] = [
-                None if said[number] is None else getattr(said[number], role) or None
-                for number in frame.table_of_row
-            ]
+            cells: list[Cell] = []
+            for number in frame.table_of_row:
+                path_name = names_of_tables[number]
+                cells.append(None if path_name is None else getattr(path_name, role) or None)
             is_known = any(frame.roles.get(name) == role for name in frame.columns)
             is_single = role == "dataset" and len(set(cells)) < 2 and not _name_datasets(frame)
             if not is_known and None not in cells and not is_single:
@@ -318,7 +320,7 @@ def _add_methods(frame: Frame, names: Mapping[str, PathName]) -> None:
 
 def _values_of_table(frame: Frame, number: int) -> set[str]:
     """Return the values of datasets, tasks and settings that a table has one of."""
-    rows = [row for row, own in enumerate(frame.table_of_row) if own == number]
+    rows = [row for row, table_number in enumerate(frame.table_of_row) if table_number == number]
     values: set[str] = set()
     for name in frame.with_role("dataset", "scenario", "task", "step", "setting", "text"):
         texts = {text_of(frame.columns[name][row]) for row in rows}
@@ -354,31 +356,34 @@ def _run_list(
     places: list[str] = []
     values = []
     key_names: list[str] = []
-    for one in rows:
-        frame = one.frame
-        methods += _methods(one)
+    for run_rows in rows:
+        frame = run_rows.frame
+        methods += _methods(run_rows)
         for role, cells in columns.items():
             names = [name for name in frame.columns if frame.roles.get(name) == role]
             names = names if role != "label" else [name for name in names if name == "label"]
             column = frame.columns[names[0]] if names else None
             if names:
                 present[role] = present.get(role, 0) + 1
-            cells += [None] * len(one) if column is None else [column[row] for row in one.rows]
+            if column is None:
+                cells += [None] * len(run_rows)
+            else:
+                cells += [column[row] for row in run_rows.rows]
             if role == "order" and names:
                 order_name = order_name or names[0]
             key_names += names[:1] if role in KEY_ROLES else []
         drawn = texts_of(frame.columns.get("shuffle", [None] * len(frame)))
-        shuffled += [drawn[row] for row in one.rows]
-        settings += _named_cells(one, "setting")
-        scenarios += _named_cells(one, "scenario")
-        own_places = [frame.place_of(row) for row in one.rows]
+        shuffled += [drawn[row] for row in run_rows.rows]
+        settings += _named_cells(run_rows, "setting")
+        scenarios += _named_cells(run_rows, "scenario")
+        own_places = [frame.place_of(row) for row in run_rows.rows]
         places += own_places
-        are_logs += [frame.is_log] * len(one)
-        origins += [frame.tables[frame.table_of_row[row]].source for row in one.rows]
-        numbers = parse_values(one.values, own_places, metric)
-        numbers = _without_unfinished(one, numbers)
-        values.append(in_per_cent(one, metric, methods[-len(one) :], numbers))
-        parts += one.notes
+        are_logs += [frame.is_log] * len(run_rows)
+        origins += [frame.tables[frame.table_of_row[row]].source for row in run_rows.rows]
+        numbers = parse_values(run_rows.values, own_places, metric)
+        numbers = _without_unfinished(run_rows, numbers)
+        values.append(in_per_cent(run_rows, metric, methods[-len(run_rows) :], numbers))
+        parts += run_rows.notes
     runs = RunList(
         methods,
         [text_of(cell) for cell in columns["dataset"]],
@@ -405,30 +410,30 @@ def _run_list(
     return runs, parts
 
 
-def _named_cells(one: RunRows, role: str) -> list[dict[str, str]]:
+def _named_cells(run_rows: RunRows, role: str) -> list[dict[str, str]]:
     """Return for each run the values of all columns with a role, by the name of the column."""
-    frame = one.frame
+    frame = run_rows.frame
     texts = {name: texts_of(frame.columns[name]) for name in frame.with_role(role)}
-    return [{name: cells[row] for name, cells in texts.items()} for row in one.rows]
+    return [{name: cells[row] for name, cells in texts.items()} for row in run_rows.rows]
 
 
-def _methods(one: RunRows) -> list[str]:
+def _methods(run_rows: RunRows) -> list[str]:
     """Return the method of every run; the name of the file where no column has it."""
-    frame = one.frame
+    frame = run_rows.frame
     texts = texts_of(frame.columns[frame.with_role("method")[0]])
-    for row in one.rows:
+    for row in run_rows.rows:
         if not texts[row]:
             raise DataError(f"{frame.place_of(row)} has no method; fill it in.")
-    return [texts[row] for row in one.rows]
+    return [texts[row] for row in run_rows.rows]
 
 
-def _without_unfinished(one: RunRows, values: Floats) -> Floats:
+def _without_unfinished(run_rows: RunRows, values: Floats) -> Floats:
     """Return values with NaN for runs whose status says that they did not finish."""
-    frame = one.frame
+    frame = run_rows.frame
     for name in frame.with_role("status")[:1]:
         texts = texts_of(frame.columns[name])
         finished = ("finished", "completed", "complete", "done", "success", "ok", "true", "")
-        for place, row in enumerate(one.rows):
+        for place, row in enumerate(run_rows.rows):
             if texts[row].lower() not in finished:
                 values[place] = np.nan
     return values

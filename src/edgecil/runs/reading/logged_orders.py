@@ -34,7 +34,7 @@ def place_logged_orders(
         orders: of each run the classes, "3 1 0 2".
         sizes: of each run the sizes of its tasks, "2 2".
         shuffled: of each run whether its log says that the seed drew the order: "True".
-        settings: of each run; those of its order are left out.
+        settings: of each run; settings that describe its order are left out.
         scenarios: of each run; other sizes of the tasks become one.
     """
     if runs.order is not None or runs.sequence is not None or not len(runs):
@@ -44,9 +44,9 @@ def place_logged_orders(
     if not all(flat) or not all(map(_is_permutation, flat)):
         return
     fit = [sum(numbers) == len(order) for numbers, order in zip(tasks, flat, strict=True)]
-    for own in settings:
+    for settings_of_run in settings:
         for name in _OF_ORDER:
-            own.pop(name, None)
+            settings_of_run.pop(name, None)
     if not all(fit):
         runs.order = [_digest(str(order)) for order in flat]
         runs.order_name = "class_order"
@@ -106,11 +106,11 @@ def _describe_sizes(sizes: Sequence[int]) -> str:
     >>> _describe_sizes([10, 10]), _describe_sizes([50, 10, 10])
     ('2 of 10', '50 and 2 of 10')
     """
-    first, *others = sizes
+    first_size, *later_sizes = sizes
     if len(set(sizes)) == 1:
-        return f"{len(sizes)} of {first}"
-    if len(set(others)) == 1:
-        return f"{first} and {len(others)} of {others[0]}"
+        return f"{len(sizes)} of {first_size}"
+    if len(set(later_sizes)) == 1:
+        return f"{first_size} and {len(later_sizes)} of {later_sizes[0]}"
     return f"{len(sizes)} of {min(sizes)} to {max(sizes)}"
 
 

@@ -75,34 +75,35 @@ def name_differences_of_losses(frame: Frame) -> None:
             frame.metric_names[column] = f"{name}{_OF_LOSS}"
 
 
-def choose_metric(frames: Sequence[Frame], asked: str) -> str:
+def choose_metric(frames: Sequence[Frame], wanted: str) -> str:
     """Return the name of the metric to read."""
     clear = [frame for frame in frames if frame.question is None and offered_metrics(frame)]
     offers = [offered_metrics(frame) for frame in clear or frames]
     names = list(dict.fromkeys(name for offer in offers for name in offer))
-    if asked:
+    if wanted:
         for name in names:
-            if metric_is(asked, name):
+            if metric_is(wanted, name):
                 return name
         for offer in offers:
             for name, column in offer.items():
-                if metric_is(asked, column):
+                if metric_is(wanted, column):
                     return name
-        alike = [name for name in names if _same_metric(asked, name)]
+        alike = [name for name in names if _same_metric(wanted, name)]
         if len(alike) == 1:
             return alike[0]
-        raise no_metric_error(frames[0], asked)
+        raise no_metric_error(frames[0], wanted)
     if names:
         counts = {name: sum(name in offer for offer in offers) for name in names}
-        best = min(names, key=lambda name: (_rank(name), -counts[name], names.index(name)))
-        equal = [name for name in names if _rank(name) == _rank(best)]
-        if len(equal) > 1 and _rank(best)[-1] == _OF_SOMETHING:
+        grades = {name: _grade_metric(name) for name in names}
+        best = min(names, key=lambda name: (grades[name], -counts[name], names.index(name)))
+        equal = [name for name in names if grades[name] == grades[best]]
+        if len(equal) > 1 and grades[best][-1] == _OF_SOMETHING:
             raise ReadingQuestion(
                 f"{frames[0].origin} has several accuracies; say which to read by `metric`: "
                 f"{describe_columns(equal)}.",
                 {"metric": equal},
             )
-        # Some logs have the accuracy over everything learned, but not that of each task.
+        # Some logs have the accuracy over everything learned, but not on each task.
         return "last" if best == DEFAULT_METRIC and counts.get("last", 0) > counts[best] else best
     return _lone_number(frames)
 
@@ -134,9 +135,9 @@ def _may_be_metric(frame: Frame, name: str) -> bool:
     return frame.roles.get(name) == "setting" and metric_name(name) is not None
 
 
-def _same_metric(asked: str, name: str) -> bool:
+def _same_metric(wanted: str, name: str) -> bool:
     """Return whether a metric of edgecil is meant by the name of a column: `last`, `Last Acc`."""
-    if asked not in METRICS:
+    if wanted not in METRICS:
         return False
     words = set(split_words(name)) - {"acc", "accuracy", "test", "top1"}
     synonyms = {
@@ -146,10 +147,10 @@ def _same_metric(asked: str, name: str) -> bool:
         "forgetting": ({"avg", "forgetting"}, {"average", "forgetting"}, {"forget"}, {"fm"}),
         "bwt": ({"backward", "transfer"}, {"backwardtransfer"}, {"avg", "bwt"}),
     }
-    return words in synonyms.get(asked, ())
+    return words in synonyms.get(wanted, ())
 
 
-def _rank(name: str) -> tuple[int, ...]:
+def _grade_metric(name: str) -> tuple[int, ...]:
     """Return how far a metric stands behind others: accuracies first, seconds last."""
     words = split_words(name)
     meaning = metric_name(name)

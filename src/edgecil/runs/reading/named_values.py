@@ -73,10 +73,10 @@ def _split_means_by_name(frame: Frame, name: str, mean: str) -> None:
     texts = texts_of(frame.columns[name])
     _split_by_name(frame, name, mean)
     for metric in dict.fromkeys(text for text in texts if text):
-        own: list[Cell] = [
+        spreads_of_metric: list[Cell] = [
             cell if text == metric else None for cell, text in zip(spreads, texts, strict=True)
         ]
-        frame.add(f"{metric} {kind}", own, kind)
+        frame.add(f"{metric} {kind}", spreads_of_metric, kind)
         frame.roles[metric] = "mean"
         frame.spreads[metric] = f"{metric} {kind}", kind
         frame.metric_names[metric] = metric

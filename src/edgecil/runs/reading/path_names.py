@@ -85,7 +85,7 @@ def path_names(sources: Sequence[str]) -> dict[str, PathName]:
     'naive'
     """
     pieces = {source: _pieces(source) for source in dict.fromkeys(sources)}
-    names = {source: _said(own) for source, own in pieces.items()}
+    names = {source: _parse_path(pieces[source]) for source in pieces}
     return _number_files(_tell_apart(names, pieces))
 
 
@@ -99,25 +99,25 @@ def metric_of_file(source: str) -> str:
 
 
 def _pieces(source: str) -> list[str]:
-    """Return the name of a file without its suffix, and those of its folders, the nearest first."""
+    """Return a file's name without suffix, then the names of its folders, the nearest first."""
     pieces = list(reversed(PurePath(source.replace("\\", "/")).parts))
     pieces[0] = _SUFFIXES.sub("", pieces[0])
     return pieces[: 1 + _MOST_FOLDERS]
 
 
-def _said(pieces: Sequence[str]) -> PathName:
+def _parse_path(pieces: Sequence[str]) -> PathName:
     """Return what a path says: of each part the nearest piece that has it."""
-    said = parse_name(pieces[0])
+    name = parse_name(pieces[0])
     for piece in pieces[1:]:
         more = parse_name(piece, is_folder=True)
-        is_method = not said.method and re.search("[A-Za-z]", more.method) is not None
-        said = PathName(
-            more.method if is_method else said.method,
-            said.seed or more.seed,
-            said.dataset or more.dataset,
-            said.metric,
+        is_method = not name.method and re.search("[A-Za-z]", more.method) is not None
+        name = PathName(
+            more.method if is_method else name.method,
+            name.seed or more.seed,
+            name.dataset or more.dataset,
+            name.metric,
         )
-    return said
+    return name
 
 
 def parse_name(piece: str, *, is_folder: bool = False) -> PathName:
@@ -131,10 +131,10 @@ def parse_name(piece: str, *, is_folder: bool = False) -> PathName:
     roles = _roles_of(words)
     if is_folder and "method" in roles:  # as in `joint_training`
         roles = ["method" if role == "other" else role for role in roles]
-    chosen = {
-        role: _joined([place for place, own in enumerate(roles) if own == role], words, piece)
-        for role in ("method", "dataset", "seed")
-    }
+    chosen: dict[str, str] = {}
+    for role in ("method", "dataset", "seed"):
+        places = [place for place, role_of_word in enumerate(roles) if role_of_word == role]
+        chosen[role] = _joined(places, words, piece)
     numbers = _NUMBER.findall(chosen["seed"])
     return PathName(
         chosen["method"],
@@ -207,11 +207,12 @@ def _dataset_length(words: Sequence[str], roles: Sequence[str], place: int) -> i
     for length in range(min(_MOST_WORDS, len(words) - place), 0, -1):
         if any(roles[place : place + length]):
             continue
-        own = words[place : place + length]
-        last = own[-1]
+        dataset_words = words[place : place + length]
+        first, last = dataset_words[0], dataset_words[-1]
         is_end = is_dataset(last) or len(last) == 1 or _NUMBER.fullmatch(last) is not None
-        has_letters = own[0][:1].isalpha()
-        if has_letters and is_end and is_dataset(" ".join(own)) and not _is_common(own[0]):
+        if not first[:1].isalpha() or not is_end or _is_common(first):
+            continue
+        if is_dataset(" ".join(dataset_words)):
             return length
     return 0
 

@@ -159,9 +159,9 @@ def tell_published_apart(
 def _scale(values: Floats, raw: Sequence[object]) -> float:
     """Return by what the numbers of a frame were multiplied."""
     for value, number in zip(values.tolist(), raw, strict=True):
-        own = getattr(number, "value", 0.0)
-        if own and not math.isnan(value):
-            return float(value / own)
+        raw_value = getattr(number, "value", 0.0)
+        if raw_value and not math.isnan(value):
+            return float(value / raw_value)
     return 1.0
 
 
@@ -236,16 +236,16 @@ def _ask(
     options: dict[str, list[int]] = {}
     parts = []
     advice = []
-    given = [
+    counted_spreads = [
         (spread, count)
         for spread, count in zip(spreads, counts, strict=True)
         if spread is not None and spread.value
     ]
-    if any(count is None for _, count in given):
+    if any(count is None for _, count in counted_spreads):
         options["n"] = [3, 5, 10]
         parts.append("an unknown number of runs")
         advice.append("`n` 3 for three runs")
-    is_unknown = any(not spread.kind for spread, _ in given)
+    is_unknown = any(not spread.kind for spread, _ in counted_spreads)
     if is_unknown and declared.std_ddof is None:
         options["std_ddof"] = [0, 1]
         advice.append("`std_ddof` 0 for standard deviations as NumPy has them, 1 for others")

@@ -282,9 +282,9 @@ def _logs_first(tables: list[CellTable]) -> tuple[list[CellTable], dict[str, str
     Such tables summarise the runs in the logs, which would count twice.
     """
     logs = [table for table in tables if "step" in table.roles.values() and table.facts]
-    others = [table for table in tables if table.form in _SUMMARIES]
-    if not logs or not others:
+    summaries = [table for table in tables if table.form in _SUMMARIES]
+    if not logs or not summaries:
         return tables, {}
     reason = "it may summarise the logs beside it; give the file itself to read it"
     kept = [table for table in tables if table.form not in _SUMMARIES]
-    return kept, {table.source: reason for table in others}
+    return kept, {table.source: reason for table in summaries}

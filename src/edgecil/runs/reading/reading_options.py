@@ -94,24 +94,24 @@ class Declarations:
 
 def declarations(metric: str | None, options: Mapping[str, Any]) -> Declarations:
     """Return the options of a reading in one form; an error for a wrong one."""
-    given = {name: value for name, value in options.items() if value is not None}
-    if given.get("std_ddof", 0) not in (0, 1):
-        raise wrong_value_error("std_ddof", "0 or 1", given["std_ddof"])
-    if given.get("n", 1) < 1:
-        raise wrong_value_error("n", "at least 1", given["n"])
+    set_options = {name: value for name, value in options.items() if value is not None}
+    if set_options.get("std_ddof", 0) not in (0, 1):
+        raise wrong_value_error("std_ddof", "0 or 1", set_options["std_ddof"])
+    if set_options.get("n", 1) < 1:
+        raise wrong_value_error("n", "at least 1", set_options["n"])
     return Declarations(
         metric or "",
-        _roles(given.get("columns")),
-        _direction(given.get("higher_is_better"), given.get("lower_is_better")),
-        _at(given.get("at", LAST)),
-        _names(given["by"]) if "by" in given else None,
-        dict(_pairs("only", given.get("only"))),
-        given.get("n"),
-        given.get("std_ddof"),
-        given.get("seeds_are"),
-        given.get("orders_from"),
-        given.get("tasks"),
-        _task_names(given.get("given_tasks")),
+        _roles(set_options.get("columns")),
+        _direction(set_options.get("higher_is_better"), set_options.get("lower_is_better")),
+        _parse_step(set_options.get("at", LAST)),
+        _names(set_options["by"]) if "by" in set_options else None,
+        dict(_pairs("only", set_options.get("only"))),
+        set_options.get("n"),
+        set_options.get("std_ddof"),
+        set_options.get("seeds_are"),
+        set_options.get("orders_from"),
+        set_options.get("tasks"),
+        _task_names(set_options.get("given_tasks")),
     )
 
 
@@ -165,7 +165,7 @@ def _direction(higher: bool | None, lower: bool | None) -> bool | None:
     return None if lower is None else not lower
 
 
-def _at(value: Any) -> str | int:
+def _parse_step(value: Any) -> str | int:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     text = str(value).strip().lower()

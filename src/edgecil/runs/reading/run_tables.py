@@ -196,12 +196,12 @@ def _placed_by_seed(runs: RunList, declared: Declarations) -> _Placed:
         )
     else:
         labels = [
-            f"{'seed' if known else 'run'} {seed}"
-            for known, seed in zip(is_seed, seeds, strict=True)
+            f"{'seed' if has_seed else 'run'} {seed}"
+            for has_seed, seed in zip(is_seed, seeds, strict=True)
         ]
         keys = [
-            label if known else (method, label)
-            for known, label, method in zip(is_seed, labels, runs.method, strict=True)
+            label if has_seed else (method, label)
+            for has_seed, label, method in zip(is_seed, labels, runs.method, strict=True)
         ]
     stand_ins = {key: ClassSequence([[place]]) for place, key in enumerate(dict.fromkeys(keys))}
     orders = [stand_ins[key] for key in keys]  # each a task with a class of its own
@@ -267,8 +267,8 @@ def _seeds_of(runs: RunList) -> tuple[list[int], list[bool]]:
 
     parsed = runs.parsed(runs.seed, parse)
     seeds = [
-        seed if known else number
-        for seed, known, number in zip(parsed, is_seed, counted, strict=True)
+        seed if has_seed else number
+        for seed, has_seed, number in zip(parsed, is_seed, counted, strict=True)
     ]
     return seeds, is_seed
 
@@ -329,7 +329,8 @@ def _check_repeats(table: Runs, runs: RunList, rows: Sequence[int], *, has_seeds
     columns = table.method, table.protocol, table.label, table.sequence
     apart = table.seed if has_seeds else table.values
     firsts: dict[tuple[float, ...], int] = {}
-    for row, key in enumerate(zip(*(it.tolist() for it in (*columns, apart)), strict=True)):
+    keys = zip(*(column.tolist() for column in (*columns, apart)), strict=True)
+    for row, key in enumerate(keys):
         first = firsts.setdefault(key, row)
         if first == row:
             continue

@@ -1,8 +1,8 @@
 """Results after tasks: matrices and curves of a run become metrics of the run.
 
 A matrix has the accuracy on every task after every step, a curve one value after every step. Their
-metrics are those of :mod:`edgecil.runs.metrics`; what is no accuracy, such as a loss, is averaged
-over the tasks of the last step. A run that ended early has failed.
+metrics are defined in :mod:`edgecil.runs.metrics`; other values, such as losses, are averaged over
+the tasks of the last step. A run that ended early has failed.
 """
 
 from __future__ import annotations
@@ -246,7 +246,7 @@ def _are_losses(metrics: Sequence[str]) -> bool:
 
 
 def _number_epochs(frame: Frame, task: str) -> None:
-    """Take the losses of a task as those of its epochs, where nothing else tells them apart."""
+    """Number several losses of a task by epochs, where nothing else tells them apart."""
     counts: Counter[int] = Counter()
     numbers: list[Cell] = []
     for group in groups_of(frame, [*frame.with_role(*IDENTITY), task]):
@@ -264,17 +264,18 @@ def _number_repeats(frame: Frame, axes: Sequence[str]) -> None:
     """
     if frame.is_log or frame.with_role("seed", "order", "sequence"):
         return
-    known = [*frame.with_role(*IDENTITY), *axes, *frame.with_role("epoch")]
+    key_columns = [*frame.with_role(*IDENTITY), *axes, *frame.with_role("epoch")]
     counts: Counter[int] = Counter()
     numbers: list[Cell] = []
-    for group in groups_of(frame, known):
+    for group in groups_of(frame, key_columns):
         numbers.append(counts[group])
         counts[group] += 1
     identity = groups_of(frame, frame.with_role(*IDENTITY))
     lengths: dict[int, set[int]] = {}
-    for whole, group in zip(identity, groups_of(frame, known), strict=True):
+    for whole, group in zip(identity, groups_of(frame, key_columns), strict=True):
         lengths.setdefault(whole, set()).add(counts[group])
-    if all(len(own) == 1 for own in lengths.values()) and max(counts.values()) > 1:
+    are_equal = all(len(lengths_of_run) == 1 for lengths_of_run in lengths.values())
+    if are_equal and max(counts.values()) > 1:
         role = "run" if frame.with_role("run") else "seed"
         frame.add("run", numbers, role)
         frame.notes.append(

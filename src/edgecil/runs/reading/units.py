@@ -13,7 +13,7 @@ from edgecil.runs.reading.metric_choice import metric_of_column, offered_metrics
 
 
 def in_per_cent(rows: RunRows, metric: str, methods: list[str], values: Floats) -> Floats:
-    """Return values in per cent; a method has one unit, its forgetting that of its accuracies.
+    """Return values in per cent; accuracies and forgetting of a method have the same unit.
 
     Numbers without a unit are judged by the metric: only shares, and differences of shares, are
     fractions or per cent.
@@ -42,21 +42,22 @@ def in_per_cent(rows: RunRows, metric: str, methods: list[str], values: Floats) 
         every = np.concatenate(list(fractions.values()))
         frame.notes.append(note_fractions(f"{metric} in {frame.origin}", every))
         return scaled
-    for method, own in fractions.items():
-        frame.notes.append(note_fractions(f"{metric} of {method!r} in {frame.origin}", own))
+    for method, values_of_method in fractions.items():
+        what = f"{metric} of {method!r} in {frame.origin}"
+        frame.notes.append(note_fractions(what, values_of_method))
     return scaled
 
 
 def _points_in_per_cent(rows: RunRows, metric: str, column: str, values: Floats) -> Floats:
-    """Return differences of shares in points; their unit is that of the accuracies beside them."""
+    """Return differences of shares in points; accuracies beside them have the same unit."""
     frame = rows.frame
     beside = _shares_beside(frame, column, rows)
-    given = values[~np.isnan(values)]
-    judged = beside if beside.size else np.abs(given)
-    if not given.size or not (beside.size or judged.max() <= 1.0):
+    present = values[~np.isnan(values)]
+    judged = beside if beside.size else np.abs(present)
+    if not present.size or not (beside.size or judged.max() <= 1.0):
         return values
     if are_fractions(judged):
-        frame.notes.append(note_fractions(f"{metric} in {frame.origin}", given))
+        frame.notes.append(note_fractions(f"{metric} in {frame.origin}", present))
         return 100.0 * values
     return values
 

@@ -9,7 +9,7 @@ from edgecil.runs.reading.frames import Frame
 
 
 def melt_methods_with_spreads(frame: Frame) -> None:
-    """Make rows of the methods in columns of means, whose names are those of no metrics."""
+    """Make rows of the methods in columns of means, which are not named after metrics."""
     methods = {
         mean: frame.metric_names[mean]
         for mean in frame.with_role("mean")

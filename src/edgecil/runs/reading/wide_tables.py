@@ -168,9 +168,11 @@ def _charts(frame: Frame, names: Sequence[str]) -> dict[str, _Part]:
     for name in names:
         run, dash, metric = name.rpartition(" - ")
         if dash and not metric.endswith(("__MIN", "__MAX")) and metric_name(metric) is not None:
-            own = parse_name(run)
-            roles = {"method": own.method or run}
-            parts[name] = _Part({**roles, "seed": own.seed} if own.seed else roles, metric)
+            run_name = parse_name(run)
+            roles = {"method": run_name.method or run}
+            parts[name] = _Part(
+                {**roles, "seed": run_name.seed} if run_name.seed else roles, metric
+            )
     return parts
 
 
@@ -200,17 +202,17 @@ def _seeds(frame: Frame, names: Sequence[str]) -> dict[str, _Part]:
     if parts or len(numbered) < 2 or not frame.with_role("method"):
         return parts
     role = _role_of_numbers([int(name) for name in numbered])
-    listed = name_some(numbered)
+    column_list = name_some(numbered)
     if role == "":
         frame.question = ReadingQuestion(
-            f"The columns {listed} of {frame.origin} may be seeds (seed={NUMBERED}), or the tasks "
-            f"after which (step={NUMBERED}) or on which (task={NUMBERED}) it was measured; say "
-            "which by `columns`.",
+            f"The columns {column_list} of {frame.origin} may be seeds (seed={NUMBERED}), or the "
+            f"tasks after which (step={NUMBERED}) or on which (task={NUMBERED}) it was measured; "
+            "say which by `columns`.",
             {"columns": [f"{role}={NUMBERED}" for role in ("seed", "step", "task")]},
         )
         return {name: _Part({NUMBERED: name}, "") for name in numbered}
     if role == "seed":
-        frame.notes.append(f"The columns {listed} of {frame.origin} are seeds.")
+        frame.notes.append(f"The columns {column_list} of {frame.origin} are seeds.")
     return {name: _Part({role: name}, "") for name in numbered}
 
 
@@ -282,7 +284,8 @@ def _names_metric(level: str) -> bool:
 
 def _methods(frame: Frame, names: Sequence[str]) -> dict[str, _Part]:
     """Return columns of methods: all columns of numbers of a table without method and metric."""
-    if frame.with_role("method") or any(frame.roles.get(it) == "text" for it in frame.columns):
+    has_texts = any(frame.roles.get(name) == "text" for name in frame.columns)
+    if frame.with_role("method") or has_texts:
         return {}
     chosen = []
     for name in names:
