@@ -307,10 +307,10 @@ def _last_steps(
             there = [row for row in filled if places[row][0] == declared.at]
             chosen.extend(there[-1:])
     if not chosen:
-        steps = sorted({place[0] for place in places})
+        available_steps = sorted({place[0] for place in places})
         raise DataError(
             f"No run of {frame.origin} has {main} {declared.at}; it has "
-            f"{name_some([f'{number:g}' for number in steps], 12)}."
+            f"{name_some([f'{number:g}' for number in available_steps], 12)}."
         )
     cells = {name: [frame.columns[name][row] for row in chosen] for name in identity}
     run_rows = RunRows(frame, cells, [values[row] for row in chosen], chosen, metric)
