@@ -13,14 +13,14 @@ from edgecil.experiments.protocol_results import experiment_results
 from edgecil.methods import setups
 from edgecil.methods.setups import PUBLISHED, Stated
 from edgecil.similarity.text import fill_template
-from edgecil.training.presets import READINGS, bind
+from edgecil.training.presets import PRESETS, expand_presets
 from tests.grouped import train
 
 FROZEN = {"preparation": "centre-crop", "normalisation": "none", "image_size": 224}
 
 
 def test_the_authors_code_in_one_word() -> None:
-    bound = bind({"as": "authors", "method": "ease,mos", "dataset": "imagenet-r"})
+    bound = expand_presets({"as": "authors", "method": "ease,mos", "dataset": "imagenet-r"})
     assert bound["protocol"] == ["rs", "edge-released"]
     assert bound["metric"] == "last"
     assert bound["similarity"] == {
@@ -38,7 +38,7 @@ def test_the_authors_code_in_one_word() -> None:
     [("icarl", "resnet18", None), ("l2p", "vit-b16-in21k", {"image_size": 224})],
 )
 def test_the_paper_in_one_word(method, backbone, data) -> None:
-    bound = bind({"as": "paper", "method": [method], "dataset": "cub200"})
+    bound = expand_presets({"as": "paper", "method": [method], "dataset": "cub200"})
     assert bound["protocol"] == ["rs", "edge"]
     assert bound["metric"] == "accuracy"
     assert bound["similarity"] == {"encoder": "clip-vit-b-16", "template": "{label}"}
@@ -53,20 +53,20 @@ def test_what_is_given_is_kept() -> None:
         "similarity": {"file": "d.npz"},
         "training": {"backbone": "resnet32"},
     }
-    bound = bind({"as": "paper", "method": ["icarl"], "dataset": "cifar100", **own})
+    bound = expand_presets({"as": "paper", "method": ["icarl"], "dataset": "cifar100", **own})
     assert (bound["protocol"], bound["similarity"]) == (own["protocol"], own["similarity"])
     assert bound["training"] == {"setup": "paper", "backbone": "resnet32"}
 
 
 def test_mixed_families_and_unknown_readings_are_refused() -> None:
     with pytest.raises(UsageError, match="icarl, l2p"):
-        bind({"as": "paper", "method": ["icarl", "l2p"], "dataset": "cifar100"})
+        expand_presets({"as": "paper", "method": ["icarl", "l2p"], "dataset": "cifar100"})
     with pytest.raises(UsageError, match="'author'"):
-        bind({"as": "author", "method": ["icarl"]})
+        expand_presets({"as": "author", "method": ["icarl"]})
 
 
 def test_a_setup_by_name_brings_method_dataset_network_and_images() -> None:
-    bound = bind({"training": {"setup": "pilot/ease/imagenet-r"}})
+    bound = expand_presets({"training": {"setup": "pilot/ease/imagenet-r"}})
     assert (bound["method"], bound["dataset"]) == (["ease"], "imagenet-r")
     assert bound["training"]["backbone"] == "vit-b16-in1k"
     assert bound["data"] == FROZEN
@@ -75,23 +75,23 @@ def test_a_setup_by_name_brings_method_dataset_network_and_images() -> None:
 def test_published_setups_set_the_preparation_or_refuse() -> None:
     published = {"dataset": "cifar100", "training": {"setup": "published"}}
     with pytest.raises(UsageError, match=r"coda-prompt.*two directories"):
-        bind({**published, "method": ["ease", "coda-prompt"]})
+        expand_presets({**published, "method": ["ease", "coda-prompt"]})
     own = {**published, "method": ["icarl"], "dataset": "quickdraw"}
-    assert bind(own) == own
+    assert expand_presets(own) == own
     with pytest.warns(EdgecilWarning, match="centre-crop"):
-        bound = bind(
+        bound = expand_presets(
             {"training": {"setup": "pilot/ease/imagenet-r"}, "data": {"preparation": "plain"}}
         )
     assert bound["data"]["preparation"] == "plain"
 
 
 def test_setups_on_two_networks_give_each_method_its_own() -> None:
-    bound = bind(
+    bound = expand_presets(
         {"method": ["wa", "tagfex"], "dataset": "cifar100", "training": {"setup": "published"}}
     )
     own = {"wa": {"backbone": "resnet32"}, "tagfex": {"backbone": "resnet18"}}
     assert bound["training"]["set"] == own
-    assert set(READINGS) == {"paper", "authors"}
+    assert set(PRESETS) == {"paper", "authors"}
 
 
 def test_the_stated_accuracy_stands_beside_the_reached_one(toy, tmp_path, monkeypatch) -> None:

@@ -321,8 +321,8 @@ class Experiment(Entries[MethodRuns]):
     def similarity(self) -> Similarity:
         """Return the similarity between the N classes from which the sequences were chosen.
 
-        `run` saves it in the directory. Where no protocol required one, it is that of the class
-        names.
+        `run` saves it in the directory. Where no protocol required one, it is computed from the
+        class names.
         """
         return stored_similarity(self.directory, self.dataset, self.names)
 

@@ -175,7 +175,7 @@ class RunResult:
         """Return the value of one of `METRICS`; None where it is undefined or was not reported."""
         metric, chosen = METRICS[name], self.choose(classifier)
         if self.reported:
-            reported = self.reported[chosen].given.get(metric.name)
+            reported = self.reported[chosen].values_by_metric.get(metric.name)
             if reported is not None:
                 return reported
         value = float(metric.compute(self.counts(chosen)))
@@ -309,7 +309,7 @@ class Reported:
             raise DataError(f"The accuracy matrix must have {self.tasks} rows of 1, 2, … entries.")
 
     @property
-    def given(self) -> dict[str, float | None]:
+    def values_by_metric(self) -> dict[str, float | None]:
         """The values of metrics that the tool reported."""
         return {"accuracy": self.accuracy, "last": self.last, "average": self.average}
 

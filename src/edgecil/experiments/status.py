@@ -318,7 +318,9 @@ def expected_seconds(nodes: Iterable[Node], measured: Mapping[Node, float]) -> d
     if not means:
         return {}
     slowest = _slowest(means)
-    return {node: _at(means.get(node.method, slowest), len(node.prefix)) for node in nodes}
+    return {
+        node: _expect_seconds(means.get(node.method, slowest), len(node.prefix)) for node in nodes
+    }
 
 
 class TimeLeft:
@@ -360,7 +362,7 @@ class TimeLeft:
         chains: dict[str, float] = {}  # by method, of trainings that follow one another
         for (method, place), count in self._left.items():
             if count > 0:
-                expected = _at(means.get(method, slowest), place)
+                expected = _expect_seconds(means.get(method, slowest), place)
                 total += count * expected
                 chains[method] = chains.get(method, 0.0) + expected
         return max([total / self._workers, *chains.values()])
@@ -371,7 +373,11 @@ def _slowest(means: Mapping[str, Mapping[int, float]]) -> Mapping[int, float]:
     return max(means.values(), key=lambda places: fmean(places.values()))
 
 
-def _at(means: Mapping[int, float], place: int) -> float:
+def _expect_seconds(means: Mapping[int, float], place: int) -> float:
+    """Return the expected duration of a method's task at a place, from its mean durations by place.
+
+    Durations of places that were not measured are on a straight line through the measured ones.
+    """
     if place in means or len(means) == 1:
         return means.get(place, next(iter(means.values())))
     slope, start = np.polyfit(list(means), list(means.values()), 1)
@@ -381,8 +387,8 @@ def _at(means: Mapping[int, float], place: int) -> float:
 def elapsed_seconds(expected: Mapping[Node, float], workers: int) -> float:
     """Return the time until all of these trainings are done by some workers.
 
-    A training starts after that of the tasks before it, so the time is at least that of the
-    longest sequence.
+    A training starts when the tasks before it are trained, so the time is at least what the
+    longest sequence takes.
 
     >>> first, second = Node("m", 0, ((0,),)), Node("m", 0, ((0,), (1,)))
     >>> elapsed_seconds({first: 2.0, second: 3.0}, workers=2)

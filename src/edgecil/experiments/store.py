@@ -43,7 +43,7 @@ TABLES = {
     "nodes": (*("method", "seed", "prefix", "whole_run", "result", "error", "trace"), "worker"),
     "configs": ("config",),
 }
-NAMES = ""
+_LIST_OF_NAMES = ""
 """Name of the row of an identity that lists all other names, so that a lost one is noticed."""
 
 _SCHEMA = """
@@ -123,7 +123,7 @@ class StoreReader:
                 f"{self.directory} is not an experiment: its {DATABASE} is empty."
             )
         self._check_format(number)
-        # A view may have rows without end.
+        # A view computes its rows, possibly infinitely many; results are in plain tables.
         kinds = dict(self._database.execute("SELECT name, type FROM sqlite_master"))
         strange = [name for name in TABLES if kinds.get(name) != "table"]
         strange += [name for name, kind in kinds.items() if kind in ("view", "trigger")]
@@ -201,7 +201,7 @@ class StoreReader:
         rows = self._rows("identity")
         with self._parsing():
             identity = {name: json.loads(value) for name, value in rows}
-        names = identity.pop(NAMES, None)
+        names = identity.pop(_LIST_OF_NAMES, None)
         if names is not None and sorted(identity) != names:
             lost = sorted(set(names) ^ set(identity))
             raise self._damaged(f"its identity lacks {lost[0]!r}")
@@ -322,9 +322,13 @@ class StoreReader:
         """Return every node with a result, of its own or as the end of a whole run."""
         if self._read:
             return [row.node for row in self._nodes() if row.result is not None]
-        finished = [row for row in self._rows(_NODES) if row[4] is not None]
+        rows = self._rows(_NODES)
+        finished: list[Node] = []
         with self._parsing():
-            return [Node(row[0], row[1], parse_tasks(row[2])) for row in finished]
+            for method, seed, prefix, _whole_run, result, *_ in rows:
+                if result is not None:
+                    finished.append(Node(method, seed, parse_tasks(prefix)))
+        return finished
 
     def failures(self) -> dict[Node, tuple[str, str]]:
         """Return every failed node: the error in one line, and its traceback."""
@@ -615,8 +619,8 @@ class Store(StoreReader):
             self._list_names()
 
     def _list_names(self) -> None:
-        names = sorted(name for name, _ in self._rows("identity") if name != NAMES)
-        self._write("identity", [(NAMES, json.dumps(names))], conflict="OR REPLACE")
+        names = sorted(name for name, _ in self._rows("identity") if name != _LIST_OF_NAMES)
+        self._write("identity", [(_LIST_OF_NAMES, json.dumps(names))], conflict="OR REPLACE")
 
     def record(
         self, node: Node, result: NodeResult | WholeRun, *, worker: Mapping[str, str] | None = None

@@ -1,4 +1,4 @@
-"""What a few blindly drawn orders say about all orders, and how easily they miss extreme ones.
+"""What a few random orders say about all orders, and how easily they miss extreme ones.
 
 The L orders are drawn uniformly, without looking at the classes; nothing else is assumed (but by
 `gaussian_tail`). Ranks alone decide: the L + 1 gaps that L draws leave between them (below all,

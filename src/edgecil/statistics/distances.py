@@ -72,15 +72,15 @@ class Target:
 
             return np.stack([self._divergence(reached), self._area(at, area, means)], axis=1)
         rows = []
-        for one in estimates:
-            below = one.cdf(self.values)
+        for estimate in estimates:
+            below = estimate.cdf(self.values)
             crossed = (below[:-1] < self._inner) & (self._inner < below[1:])
             at = np.where(self._inner <= below[:-1], self.values[:-1], self.values[1:])
             ends = self.values[:-1][crossed], self.values[1:][crossed]
             if crossed.any():
-                at[crossed] = one.solve(self._inner[crossed], *ends)
-            reached = one.cdf(self.edges).mean(axis=0)
-            w1 = self._area(at[None], one.shortfall, np.array([[one.mean]]))[0]
+                at[crossed] = estimate.solve(self._inner[crossed], *ends)
+            reached = estimate.cdf(self.edges).mean(axis=0)
+            w1 = self._area(at[None], estimate.shortfall, np.array([[estimate.mean]]))[0]
             rows.append((float(self._divergence(reached)), float(w1)))
         return np.array(rows).reshape(-1, 2)
 

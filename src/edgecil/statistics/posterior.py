@@ -127,8 +127,8 @@ class Evidence:
         return np.asarray(np.sqrt(np.maximum(variance, _TINY**2) / self.order_count))
 
     @property
-    def shown(self) -> float:
-        """How far the runs show the shape of their distribution, below 1."""
+    def shape_weight(self) -> float:
+        """The weight of skewness and kurtosis: how far the runs show their shape, below 1."""
         return self.order_count / (self.order_count + 20.0)
 
 
@@ -381,7 +381,7 @@ def posterior(
     """
     shape = prior or measured_prior()
     freedom, misfit = runs.freedom, np.maximum(runs.misfit, _TINY)
-    sharpness = (1.0 / (1.0 + 0.5 * runs.shown * runs.kurtosis))[..., None, None]
+    sharpness = (1.0 / (1.0 + 0.5 * runs.shape_weight * runs.kurtosis))[..., None, None]
     between = None if class_variance is None else np.asarray(class_variance, dtype=np.float64)
 
     def density(log_std: Floats) -> Floats:
@@ -436,12 +436,12 @@ def posterior(
 def _tail_places(runs: Evidence, prior: Prior) -> Iterator[tuple[float, Floats]]:
     """Yield probabilities and (…) supposed distances from the mean to the tail, in σ.
 
-    With hundreds of orders it is that of a normal distribution, and further away where the runs are
-    skew to the left, by how much is uncertain. A learner may also have rare bad runs, the worst
-    tenth, none of which was drawn.
+    With hundreds of orders it is as far as for a normal distribution, and further away where the
+    runs are skew to the left, by how much is uncertain. A learner may also have rare bad runs, the
+    worst tenth, none of which was drawn.
     """
     unseen = prior.tail_weight * (1.0 - 2.0 * TAIL) ** runs.order_count
-    skew = prior.tail_slope * runs.shown * runs.skewness
+    skew = prior.tail_slope * runs.shape_weight * runs.skewness
     normal = runs.order_count / (runs.order_count + 100.0)
     usual = prior.tail_place + normal * (_NORMAL - prior.tail_place) - skew
     for part in (-1.5, 0.0, 1.5):

@@ -135,8 +135,8 @@ def difference(first: Sample, second: Sample) -> Student | None:
 def average_equally(parts: Sequence[Student]) -> Student:
     """Return the mean of independent quantities, each of which weighs the same.
 
-    Its variance is the sum of theirs over k², and its degrees of freedom are those of Satterthwaite
-    (1946), as in :func:`difference`.
+    Its variance is the sum of theirs over k², with the degrees of freedom of Satterthwaite (1946),
+    as in :func:`difference`.
 
     >>> parts = [Student(1.0, 0.5, 1.0, 4.0), Student(3.0, 0.5, 1.0, 4.0)]
     >>> both = average_equally(parts)

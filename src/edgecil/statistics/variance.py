@@ -78,8 +78,8 @@ def split_variance(groups: Sequence[ArrayLike], level: float = LEVEL) -> OrderEf
     wᵢ = 1/(τ + 1/nᵢ) and the weighted mean, Σ wᵢ (ȳᵢ - ȳ)² / (L-1) divided by the mean square
     within has an F distribution if τ is the true ratio of the variances; it decreases with τ.
     Where orders differ less than noise would make them, its upper end would be near 0 or at 0 by
-    luck, from any number of orders; it is at least that of orders that differ as noise alone does,
-    at the median of F (a power-constrained limit; Cowan et al. 2011, arXiv:1105.3166).
+    luck, from any number of orders; it is at least the upper end for orders that differ as noise
+    alone does, at the median of F (a power-constrained limit; Cowan et al. 2011, arXiv:1105.3166).
 
     Args:
         groups: the accuracies of each order, one per training.
@@ -89,10 +89,10 @@ def split_variance(groups: Sequence[ArrayLike], level: float = LEVEL) -> OrderEf
     sizes = np.array([len(group) for group in arrays], dtype=np.float64)
     means, squares = np.zeros((2, len(arrays)))
     for size in set(sizes.tolist()):
-        own = sizes == size
+        has_size = sizes == size
         same = np.stack([group for group in arrays if len(group) == size])
-        means[own] = same.mean(axis=1)
-        squares[own] = ((same - means[own, None]) ** 2).sum(axis=1)
+        means[has_size] = same.mean(axis=1)
+        squares[has_size] = ((same - means[has_size, None]) ** 2).sum(axis=1)
     count, total = len(arrays), int(sizes.sum())
     about = count, int((sizes > 1).sum()), total - count, float(np.ptp(means))
     if total == count:

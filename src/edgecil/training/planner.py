@@ -257,7 +257,7 @@ def _choose_similarity(
 ) -> SimilarityChoice:
     """Return which similarity protocols use.
 
-    It is that of the classes' names; where they are not known, that of class means of the inputs.
+    It compares the classes' names; where they are not known, class means of the inputs.
     """
     options = config.similarity
     drawn = [PROTOCOLS[name] for name in config.protocol_names if name not in config.sequences]
@@ -317,7 +317,7 @@ def configure_learners(
 
 
 def choose_network(entry: MethodEntry, config: ExperimentConfig, shape: tuple[int, ...]) -> str:
-    """Return the network of a method: its own, that of all, or the default for the data."""
+    """Return the network of a method: its own, the common one, or the default for the data."""
     from edgecil.backbones.named import canonical_backbone, check_backbone, default_backbone
 
     of_method = config.training.set.get(entry.name, {}).get("backbone")

@@ -13,20 +13,20 @@ from edgecil.methods import get_method
 from edgecil.methods.setups import NAMED, Setup, find_setup
 from edgecil.similarity.build import FILE_OPTIONS
 
-READINGS = read_toml(Path(__file__).with_name("presets.toml"))
+PRESETS = read_toml(Path(__file__).with_name("presets.toml"))
 
 
-def bind(values: Mapping[str, Any]) -> dict[str, Any]:
+def expand_presets(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return options, nested as in a TOML file, with those that `as` and a setup stand for."""
-    bound = dict(values)
-    reading = bound.pop("as", None)
+    expanded = dict(values)
+    reading = expanded.pop("as", None)
     if reading is not None:
-        if reading not in READINGS:
-            raise unknown_name_error("reading in `as`", str(reading), READINGS)
-        bound = _fill(bound, READINGS[reading])
+        if reading not in PRESETS:
+            raise unknown_name_error("reading in `as`", str(reading), PRESETS)
+        expanded = _fill(expanded, PRESETS[reading])
         if reading == "paper":
-            bound = _fill(bound, _paper_network(_methods(bound)))
-    return _with_setups(bound)
+            expanded = _fill(expanded, _paper_network(_methods(expanded)))
+    return _with_setups(expanded)
 
 
 def _fill(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def _paper_network(methods: list[str]) -> dict[str, Any]:
 def _with_setups(values: dict[str, Any]) -> dict[str, Any]:
     """Return the values with network and preparation of images of published setups.
 
-    They belong to the dataset that a setup was published for; with another one, nothing is bound.
+    They belong to the dataset that a setup was published for; with another one, nothing is added.
     """
     name = Training.options_in(values.get("training")).get("setup", "fast")
     alone = NAMED.get(name)

@@ -112,9 +112,9 @@ def run(
             (default: accuracy).
         as_: follow the EDGE `paper`, or the code of its `authors`: protocols, encoder and template,
             setup, training seeds and metric, unless they are given.
-        out: the experiment directory, which is created if necessary; by default that of `config`,
-            or else a folder under `runs/` that is named after the dataset, the methods and the
-            settings.
+        out: the experiment directory, which is created if necessary; by default the directory in
+            `config`, or else a folder under `runs/` that is named after the dataset, the methods
+            and the settings.
         config: TOML file, bundled recipe (`recipe:demo`), JSON file of PyCIL or PILOT, or directory
             of an experiment, with options; those that are given beside it take precedence. In
             Python also a mapping or a configuration.
@@ -137,6 +137,11 @@ def run(
     refuse_while_importing()
     require_training()
     request = read_request(config, {**values, **options}, out=out, overwrite=overwrite)
+    return _run_with_progress(request)
+
+
+def _run_with_progress(request: RunRequest) -> Experiment:
+    """Train what a call asks for, and show how far it is and how long it still takes."""
     left = TimeLeft((), {})
 
     with Progress("tasks", shown=request.execution.progress, estimate=lambda: left.seconds) as bar:
@@ -226,7 +231,7 @@ def run_request(
             budget=None,
         )
         again = train(replace(request, config=repeated, overwrite=False))
-        experiment = _added(experiment, again)
+        experiment = _add_up(experiment, again)
     return experiment
 
 
@@ -265,7 +270,7 @@ def _run_until(goal: Goal, request: RunRequest, train: Callable[..., Experiment]
             request, config=replace(config, budget=budget), overwrite=overwrite
         )
         experiment = train(request_so_far)
-        done = experiment if done is None else _added(done, experiment)
+        done = experiment if done is None else _add_up(done, experiment)
         table = experiment.table(config.metric)
         accuracies = {
             name: table.orders(name, config.protocol_names[0]).by_sequence()
@@ -280,8 +285,8 @@ def _run_until(goal: Goal, request: RunRequest, train: Callable[..., Experiment]
         budget = min(next_look(budget), most)
 
 
-def _added(first: Experiment, second: Experiment) -> Experiment:
-    """Return an experiment with the work of two calls."""
+def _add_up(first: Experiment, second: Experiment) -> Experiment:
+    """Return an experiment whose summary counts the work of two calls."""
     assert first.summary is not None
     assert second.summary is not None
     trained = first.summary.trained + second.summary.trained
@@ -335,12 +340,7 @@ def _run(
                 "differ from those of the first as with another training seed."
             )
             prepared = replace(prepared, notes={**prepared.notes, PROCESSOR: sentence})
-        for name, runs in prepared.sequences.items():
-            is_users = name in prepared.config.sequences  # these add to those of earlier calls
-            store.add_sequences(name, runs, keep="all" if is_users else "finished")
-        if prepared.similarity is not None and not (out / SIMILARITY_FILE).exists():
-            save_similarity(prepared.similarity, out / SIMILARITY_FILE)
-        store.add_config(asdict(prepared.config))
+        _store_plan(store, prepared, out)
         on_start(prepared, store, executor.capacity)
         with ProgressWriter(out, workers=executor.capacity, shard=execution.shard) as progress:
 
@@ -390,6 +390,16 @@ def _run(
     return experiment
 
 
+def _store_plan(store: Store, prepared: Prepared, out: Path) -> None:
+    """Store the sequences, the similarity they were chosen by, and the configuration."""
+    for name, runs in prepared.sequences.items():
+        is_users = name in prepared.config.sequences  # these add to sequences of earlier calls
+        store.add_sequences(name, runs, keep="all" if is_users else "finished")
+    if prepared.similarity is not None and not (out / SIMILARITY_FILE).exists():
+        save_similarity(prepared.similarity, out / SIMILARITY_FILE)
+    store.add_config(asdict(prepared.config))
+
+
 def resolve_options(
     values: Mapping[str, Any], options: Mapping[str, Any]
 ) -> tuple[ExperimentConfig, Execution]:
@@ -399,9 +409,9 @@ def resolve_options(
     merged |= {} if reading is None else {"as": reading}
     if merged.get("as") or Training.options_in(merged.get("training")).get("setup") is not None:
         require_training()
-        from edgecil.training.presets import bind  # it imports torch
+        from edgecil.training.presets import expand_presets  # it imports torch
 
-        merged = bind(merged)
+        merged = expand_presets(merged)
     values = {name: value for name, value in merged.items() if name not in CALL_OPTIONS}
     values["method"] = _method_specs(values.get("method"))
     if values.get("dataset") is not None:

@@ -44,8 +44,8 @@ def execute(
     """Train every node of the plan that the store does not hold yet.
 
     Deep nodes go first, so that few states exist at a time. A damaged state is trained again.
-    Results are on disk about a second after their training, those of long trainings before the
-    next one starts. `worker` is in what this process differs from the identity.
+    Results are on disk about a second after their training; after a long training, before the next
+    one starts. `worker` is in what this process differs from the identity.
     """
     execution = _Execution(
         _Queue(plan, store, keep_states=keep_states),
